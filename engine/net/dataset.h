@@ -1,0 +1,47 @@
+// Examples in memory, as they come from a file or a generator, before any device has seen them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/net/net_shape.h"
+
+namespace lockstep {
+
+/// One split (training or test). Exactly one of `pixels` and `values` is filled, and exactly one of `labels`
+/// and `targets`.
+struct Examples {
+    std::size_t count = 0;
+    std::vector<std::uint8_t> pixels;  ///< [count][inputs]; the network sees pixel * (1 / 255)
+    std::vector<float> values;         ///< [count][inputs]
+    std::vector<std::uint32_t> labels; ///< [count], class numbers below Dataset::classes
+    std::vector<float> targets;        ///< [count][targetWidth], regression
+};
+
+struct Dataset {
+    std::string name;            ///< as the results show it: "fashion-mnist", "spiral", "csv:flowers.csv"
+    std::size_t inputs = 0;      ///< numbers per example
+    std::size_t classes = 0;     ///< 0: regression
+    std::size_t targetWidth = 1; ///< values per target in regression; 1 for classes
+    std::size_t imageWidth = 0;  ///< for images: width * height = inputs; else 0
+    std::size_t imageHeight = 0;
+    std::vector<std::string> classNames; ///< `classes` names
+    std::vector<std::string> inputNames; ///< empty, or `inputs` names (CSV header)
+    Examples train;
+    Examples test;
+
+    bool bytes() const { return !train.pixels.empty(); } ///< pixels rather than values
+};
+
+/// The number of outputs that a network for `data` with `loss` needs: one per class, one for two classes
+/// where the loss is not cross-entropy, targetWidth for regression.
+std::size_t outputsFor(const Dataset& data, Loss loss);
+
+/// How labels become what the loss compares with (shared::target...). Throws std::invalid_argument when
+/// shape, loss and data do not fit together (input widths, outputs against classes, cross-entropy on
+/// regression data).
+std::uint32_t targetKind(const Dataset& data, const NetShape& shape);
+
+} // namespace lockstep

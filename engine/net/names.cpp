@@ -1,0 +1,52 @@
+#include "engine/net/names.h"
+
+#include <algorithm>
+#include <numeric>
+#include <stdexcept>
+
+namespace lockstep {
+
+namespace {
+
+// Levenshtein distance with one row of the table.
+std::size_t editDistance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        std::size_t diagonal = row[0];
+        row[0] = i;
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            const std::size_t above = row[j];
+            const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+            row[j] = std::min({above + 1, row[j - 1] + 1, replaced});
+            diagonal = above;
+        }
+    }
+    return row.back();
+}
+
+} // namespace
+
+std::string_view nearestName(std::string_view text, std::span<const std::string_view> candidates) {
+    std::string_view best;
+    std::size_t bestDistance = std::max<std::size_t>(text.size() / 2, 2) + 1;
+    for (std::string_view candidate : candidates) {
+        const std::size_t distance = editDistance(text, candidate);
+        if (distance < bestDistance) {
+            best = candidate;
+            bestDistance = distance;
+        }
+    }
+    return best;
+}
+
+void throwUnknownName(std::string_view kind, std::string_view text, std::span<const std::string_view> known) {
+    std::string message = "unknown " + std::string(kind) + " '" + std::string(text) + "'";
+    if (const std::string_view near = nearestName(text, known); !near.empty())
+        message += "; did you mean '" + std::string(near) + "'?";
+    message += " (known:";
+    for (std::size_t i = 0; i < known.size(); ++i) message += (i == 0 ? " " : ", ") + std::string(known[i]);
+    throw std::invalid_argument(message + ")");
+}
+
+} // namespace lockstep

@@ -1,0 +1,90 @@
+// The architecture of a network as a value: what it is made of, not where it lives.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "shaders/params.h"
+
+namespace lockstep {
+
+/// Elementwise function after a layer's sum. Definitions and defaults follow PyTorch (net/activation.h has
+/// the formulas).
+enum class Activation : std::uint32_t {
+    identity = shared::activationIdentity,
+    relu = shared::activationRelu,
+    leakyRelu = shared::activationLeakyRelu,
+    elu = shared::activationElu,
+    gelu = shared::activationGelu,
+    tanh = shared::activationTanh,
+    sigmoid = shared::activationSigmoid,
+    silu = shared::activationSilu,
+};
+
+/// What the network's outputs are compared by (net/loss.h has the formulas). All are means, as PyTorch's
+/// `reduction="mean"`: cross-entropy over the rows, the others over rows and outputs.
+enum class Loss : std::uint32_t {
+    crossEntropy = shared::lossCrossEntropy,
+    meanSquared = shared::lossMeanSquared,
+    huber = shared::lossHuber,
+    binaryCrossEntropy = shared::lossBinaryCrossEntropy,
+};
+
+/// Distribution of the first weights of a layer with `in` inputs and `out` outputs. Biases start at 0.
+enum class InitScheme : std::uint32_t {
+    he,      ///< normal, variance 2 / in (`torch.nn.init.kaiming_normal_(nonlinearity="relu")`)
+    xavier,  ///< normal, variance 2 / (in + out) (`torch.nn.init.xavier_normal_`)
+    lecun,   ///< normal, variance 1 / in
+    uniform, ///< uniform in [-0.5, 0.5), as TensorFlow Playground
+    zeros,   ///< all 0: nothing breaks the symmetry, and nothing but biases is ever learned
+};
+
+/// Layer sizes and the functions between them. `widths` = {inputs, hidden..., outputs}; a network has
+/// `widths.size() - 1` dense layers.
+struct NetShape {
+    std::vector<std::size_t> widths;
+    Activation activation = Activation::relu;           ///< after every hidden layer
+    Activation outputActivation = Activation::identity; ///< after the last layer
+    Loss loss = Loss::crossEntropy;
+    InitScheme init = InitScheme::he;
+
+    std::size_t layers() const { return widths.size() - 1; }
+    std::size_t inputs() const { return widths.front(); }
+    std::size_t outputs() const { return widths.back(); }
+    Activation activationOf(std::size_t layer) const {
+        return layer + 1 == layers() ? outputActivation : activation;
+    }
+    /// Learnable numbers: weights and biases.
+    std::size_t parameters() const;
+    /// Floating-point operations of one example's training step, products only: 2 per weight forward, 2 for
+    /// the weight gradient and 2 for the input gradient of every layer but the first.
+    double flopsPerExample() const;
+    /// "784-256-128-10"
+    std::string describeWidths() const;
+
+    /// Throws std::invalid_argument, with the reason, when the shape makes no sense: fewer than two widths, a
+    /// width of 0 or above 65,536, cross-entropy with a single output, binary cross-entropy behind an
+    /// activation.
+    void validate() const;
+
+    bool operator==(const NetShape&) const = default;
+};
+
+/// Names as the command line, JSON and checkpoints write them: "relu", "leaky-relu", "cross-entropy", "mse",
+/// "he", ...
+std::string_view name(Activation value);
+std::string_view name(Loss value);
+std::string_view name(InitScheme value);
+
+/// The value of a name. Throws std::invalid_argument that lists the names and the nearest right one.
+Activation activationFromName(std::string_view text);
+Loss lossFromName(std::string_view text);
+InitScheme initSchemeFromName(std::string_view text);
+
+/// Rows of matrices start at multiples of four floats, so that every row can be read as vec4.
+inline std::size_t roundUpToFour(std::size_t value) { return (value + 3) / 4 * 4; }
+
+} // namespace lockstep

@@ -1,0 +1,41 @@
+// Where each weight lives: all parameters of a network in one array of floats (an arena), the same on every
+// device.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "engine/net/net_shape.h"
+
+namespace lockstep {
+
+/// One dense layer's place in the arena, in floats. weight[out][in] is at weightOffset + out * rowStride +
+/// in, as `torch.nn.Linear.weight`; `rowStride` is `inputs` rounded up to four, and the padding is always 0.
+struct LayerLayout {
+    std::size_t inputs = 0;
+    std::size_t outputs = 0;
+    std::size_t rowStride = 0;
+    std::size_t weightOffset = 0;
+    std::size_t biasOffset = 0;
+
+    std::size_t weightCount() const { return outputs * rowStride; }  ///< floats, padding included
+    std::size_t biasCount() const { return roundUpToFour(outputs); } ///< floats, padding included
+};
+
+/// Every tensor starts at a multiple of 64 floats (256 bytes, the largest storage-buffer alignment Vulkan
+/// allows a device to ask for), so that each can be bound by itself. One optimizer dispatch covers [0, size).
+class ParamLayout {
+  public:
+    ParamLayout() = default;
+    explicit ParamLayout(const NetShape& shape);
+
+    const LayerLayout& layer(std::size_t index) const { return layers_[index]; }
+    std::size_t layers() const { return layers_.size(); }
+    std::size_t size() const { return size_; } ///< floats of the whole arena, a multiple of 64
+
+  private:
+    std::vector<LayerLayout> layers_;
+    std::size_t size_ = 0;
+};
+
+} // namespace lockstep

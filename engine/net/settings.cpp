@@ -1,0 +1,123 @@
+#include "engine/net/settings.h"
+
+#include <cmath>
+#include <numbers>
+#include <stdexcept>
+#include <string>
+
+#include "engine/net/names.h"
+
+namespace lockstep {
+
+namespace {
+
+constexpr NameOf<Optimizer> optimizerNames[] = {
+    {Optimizer::sgd, "sgd"},   {Optimizer::momentum, "momentum"}, {Optimizer::rmsprop, "rmsprop"},
+    {Optimizer::adam, "adam"}, {Optimizer::adamw, "adamw"},
+};
+
+constexpr NameOf<Schedule> scheduleNames[] = {
+    {Schedule::constant, "constant"},
+    {Schedule::step, "step"},
+    {Schedule::cosine, "cosine"},
+};
+
+void requireRange(const char* setting, double value, double low, double high, bool highIncluded) {
+    if (value >= low && (value < high || (highIncluded && value == high))) return;
+    throw std::invalid_argument(std::string(setting) + " is " + std::to_string(value) +
+                                "; it must be a number from " + std::to_string(low) +
+                                (highIncluded ? " to " : " to below ") + std::to_string(high));
+}
+
+} // namespace
+
+double OptimizerSettings::effectiveLearningRate() const {
+    if (learningRate != 0) return learningRate;
+    switch (kind) {
+    case Optimizer::sgd:
+    case Optimizer::momentum: return 0.1;
+    case Optimizer::rmsprop: return 1e-2;
+    case Optimizer::adam:
+    case Optimizer::adamw: return 1e-3;
+    }
+    return 1e-3;
+}
+
+double OptimizerSettings::effectiveWeightDecay() const {
+    if (weightDecay >= 0) return weightDecay;
+    return kind == Optimizer::adamw ? 0.01 : 0.0;
+}
+
+std::size_t OptimizerSettings::stateArrays() const {
+    switch (kind) {
+    case Optimizer::sgd: return 0;
+    case Optimizer::momentum:
+    case Optimizer::rmsprop: return 1;
+    case Optimizer::adam:
+    case Optimizer::adamw: return 2;
+    }
+    return 0;
+}
+
+void OptimizerSettings::validate() const {
+    requireRange("the learning rate", learningRate, 0, 1e6, true);
+    requireRange("momentum", momentum, 0, 1, false);
+    requireRange("beta1", beta1, 0, 1, false);
+    requireRange("beta2", beta2, 0, 1, false);
+    requireRange("alpha", alpha, 0, 1, false);
+    requireRange("epsilon", epsilon, 0, 1, true);
+    if (weightDecay != -1) requireRange("the weight decay", weightDecay, 0, 1e6, true);
+    requireRange("l1", l1, 0, 1e6, true);
+    requireRange("the schedule's gamma", scheduleGamma, 0, 1e6, true);
+    if (scheduleSteps == 0) throw std::invalid_argument("a schedule needs at least 1 step");
+    if (nesterov && (kind != Optimizer::momentum || momentum == 0))
+        throw std::invalid_argument("Nesterov needs --optimizer momentum with a momentum above 0");
+}
+
+double learningRate(const OptimizerSettings& settings, std::uint64_t step) {
+    const double base = settings.effectiveLearningRate();
+    const auto t = static_cast<double>(step);
+    const auto period = static_cast<double>(settings.scheduleSteps);
+    double rate = base;
+    if (settings.schedule == Schedule::step)
+        rate = base * std::pow(settings.scheduleGamma, std::floor(t / period));
+    if (settings.schedule == Schedule::cosine)
+        rate = base * 0.5 * (1 + std::cos(std::numbers::pi * std::min(t, period) / period));
+    if (step < settings.warmupSteps) rate *= (t + 1) / static_cast<double>(settings.warmupSteps);
+    return rate;
+}
+
+StepSettings stepSettings(const TrainSettings& settings, const BatchOrder& order, std::uint64_t step) {
+    const OptimizerSettings& optimizer = settings.optimizer;
+    StepSettings result;
+    result.step = step;
+    result.batch = order.range(step);
+    result.keys = orderKeys(order.seed(), result.batch.epoch);
+
+    const double rate = learningRate(optimizer, step);
+    const double decay = optimizer.effectiveWeightDecay();
+    const bool adam = optimizer.kind == Optimizer::adam || optimizer.kind == Optimizer::adamw;
+    const auto updates = static_cast<double>(step) + 1;
+    shared::UpdateParams& update = result.update;
+    update.learningRate = static_cast<float>(adam ? rate / (1 - std::pow(optimizer.beta1, updates)) : rate);
+    update.momentum = static_cast<float>(adam ? optimizer.beta1 : optimizer.momentum);
+    update.secondDecay = static_cast<float>(adam ? optimizer.beta2 : optimizer.alpha);
+    update.epsilon = static_cast<float>(optimizer.epsilon);
+    update.secondScale =
+        static_cast<float>(adam ? 1 / std::sqrt(1 - std::pow(optimizer.beta2, updates)) : 1.0);
+    const bool decoupled = optimizer.kind == Optimizer::adamw;
+    update.weightKeep = static_cast<float>(decoupled ? 1 - rate * decay : 1.0);
+    update.l1 = static_cast<float>(optimizer.l1);
+    update.l2 = static_cast<float>(decoupled ? 0.0 : decay);
+    update.nesterov = optimizer.nesterov ? 1 : 0;
+    return result;
+}
+
+std::string_view name(Optimizer value) { return nameOf(optimizerNames, value); }
+std::string_view name(Schedule value) { return nameOf(scheduleNames, value); }
+Optimizer optimizerFromName(std::string_view text) {
+    return valueFromName(optimizerNames, "optimizer", text);
+}
+Schedule scheduleFromName(std::string_view text) { return valueFromName(scheduleNames, "schedule", text); }
+
+} // namespace lockstep

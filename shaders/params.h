@@ -1,0 +1,99 @@
+// The push constants of every kernel, and the numbers by which both languages name a choice. Included by C++ and
+// GLSL: a field added here is added on both sides at once. At most 128 bytes per struct (Vulkan's minimum).
+#ifndef LOCKSTEP_PARAMS_H
+#define LOCKSTEP_PARAMS_H
+#include "order.h"
+#include "shared.h"
+
+SHARED_BEGIN
+
+SHARED_CONST uint activationIdentity = 0u;
+SHARED_CONST uint activationRelu = 1u;
+SHARED_CONST uint activationLeakyRelu = 2u;
+SHARED_CONST uint activationElu = 3u;
+SHARED_CONST uint activationGelu = 4u;
+SHARED_CONST uint activationTanh = 5u;
+SHARED_CONST uint activationSigmoid = 6u;
+SHARED_CONST uint activationSilu = 7u;
+
+SHARED_CONST uint lossCrossEntropy = 0u;
+SHARED_CONST uint lossMeanSquared = 1u;
+SHARED_CONST uint lossHuber = 2u;
+SHARED_CONST uint lossBinaryCrossEntropy = 3u;
+
+SHARED_CONST uint optimizerSgd = 0u;
+SHARED_CONST uint optimizerMomentum = 1u;
+SHARED_CONST uint optimizerRmsprop = 2u;
+SHARED_CONST uint optimizerAdam = 3u;
+SHARED_CONST uint optimizerAdamw = 4u;
+
+// How an example's answer becomes the value that the loss compares with (net/targets.h).
+SHARED_CONST uint targetClassIndex = 0u; // cross-entropy: the class number itself
+SHARED_CONST uint targetSign = 1u;       // one output, two classes: class 0 -> -1, class 1 -> +1
+SHARED_CONST uint targetBit = 2u;        // one output, two classes: 0 or 1
+SHARED_CONST uint targetOneHot = 3u;     // an output per class: 1 for the example's class, else 0
+SHARED_CONST uint targetValues = 4u;     // regression: the stored values
+
+// No step has failed yet (TrainStatus.failedStep).
+SHARED_CONST uint noStep = 0xFFFFFFFFu;
+
+// inputs[row] = the example at position `first + row` of the order (or of the file, when `shuffle` is 0).
+struct GatherBatchParams {
+    uint rows;        // rows of the batch to fill
+    uint first;       // position of its first row in the epoch
+    uint count;       // examples in the split
+    uint shuffle;     // 1: orderIndex(position), 0: file order
+    uint inputs;      // values of one example
+    uint stride;      // floats from one row of the batch to the next (a multiple of 4)
+    uint sourceStride; // bytes as pixels: 32-bit words from one example to the next; floats: floats
+    uint targetWidth; // values of one target (1 for a class number)
+    OrderKeys keys;
+};
+
+// A product of a dense layer: `rows` examples, `inputs` -> `outputs`; strides in floats, multiples of 4.
+struct DenseParams {
+    uint rows;
+    uint inputs;
+    uint outputs;
+    uint inputStride;  // of the layer's inputs and of a row of weights
+    uint outputStride; // of the layer's outputs
+    uint previousActivation; // dense_backward_inputs: whose derivative to apply (the layer below)
+};
+
+struct LossParams {
+    uint rows;
+    uint outputs;
+    uint stride;           // of outputs and gradients
+    uint targetWidth;
+    uint step;             // number of the step, stored in TrainStatus when its loss is not finite
+    uint slot;             // where in the ring of losses the result goes
+    float scale;           // 1 / (terms in the mean): 1 / rows, or 1 / (rows * outputs)
+};
+
+// One optimizer step over the whole parameter arena. Meaning per optimizer: net/optimizer.h.
+struct UpdateParams {
+    uint count;            // parameters, padding included (a multiple of 4)
+    float learningRate;    // Adam: already divided by 1 - beta1^t
+    float momentum;        // momentum's mu; Adam's beta1
+    float secondDecay;     // Adam's beta2; RMSprop's alpha
+    float epsilon;
+    float secondScale;     // Adam: 1 / sqrt(1 - beta2^t); else 1
+    float weightKeep;      // AdamW: 1 - lr * weight decay; else 1
+    float l1;
+    float l2;
+    uint nesterov;
+};
+
+// Loss, hits and confusion matrix of `rows` evaluated examples.
+struct ScoreParams {
+    uint rows;
+    uint outputs;
+    uint stride;
+    uint targetWidth;
+    uint classes;          // 0: regression, nothing to hit
+    uint slot;             // where the chunk's sum of losses goes
+};
+
+SHARED_END
+
+#endif
