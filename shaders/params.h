@@ -57,7 +57,6 @@ struct DenseParams {
     uint outputs;
     uint inputStride;  // of the layer's inputs and of a row of weights
     uint outputStride; // of the layer's outputs
-    uint previousActivation; // dense_backward_inputs: whose derivative to apply (the layer below)
 };
 
 struct LossParams {
@@ -67,6 +66,8 @@ struct LossParams {
     uint targetWidth;
     uint step;             // number of the step, stored in TrainStatus when its loss is not finite
     uint slot;             // where in the ring of losses the result goes
+    uint targetKind;       // target... above
+    uint groups;           // workgroups of the dispatch; a single one writes the result itself
     float scale;           // 1 / (terms in the mean): 1 / rows, or 1 / (rows * outputs)
 };
 
@@ -84,6 +85,14 @@ struct UpdateParams {
     uint nesterov;
 };
 
+// Adds up what the workgroups of loss_and_gradient left behind, when there is more than one.
+struct LossSumParams {
+    uint groups;
+    uint step;
+    uint slot;
+    float scale;
+};
+
 // Loss, hits and confusion matrix of `rows` evaluated examples.
 struct ScoreParams {
     uint rows;
@@ -91,7 +100,8 @@ struct ScoreParams {
     uint stride;
     uint targetWidth;
     uint classes;          // 0: regression, nothing to hit
-    uint slot;             // where the chunk's sum of losses goes
+    uint targetKind;
+    uint slot;             // where the first workgroup's sum of losses goes; the others' follow
 };
 
 SHARED_END

@@ -74,8 +74,8 @@ struct MachineInfo {
 /// A step's loss was NaN or infinite. The parameters are as that step found them.
 class NonFiniteError : public std::runtime_error {
   public:
-    NonFiniteError(std::uint64_t step, std::string where, const std::string& message)
-        : std::runtime_error(message), step(step), where(std::move(where)) {}
+    NonFiniteError(std::uint64_t failedStep, std::string failedWhere, const std::string& message)
+        : std::runtime_error(message), step(failedStep), where(std::move(failedWhere)) {}
     std::uint64_t step;
     std::string where; ///< "layer 2 (256 -> 128): its weights", "the inputs of example 17", "the loss"
 };

@@ -1,0 +1,79 @@
+#include "engine/cpu/cpu_info.h"
+
+#include <algorithm>
+#include <fstream>
+#include <thread>
+
+#if defined(__linux__)
+#include <sched.h>
+#endif
+
+namespace lockstep {
+
+namespace {
+
+#if defined(__aarch64__)
+constexpr const char* architecture = "AArch64";
+#elif defined(__x86_64__)
+constexpr const char* architecture = "x86-64";
+#else
+constexpr const char* architecture = "unknown architecture";
+#endif
+
+/// The value of "key : value" in a line; empty when it is another key.
+std::string valueOfLine(const std::string& line, const std::string& key) {
+    if (line.compare(0, key.size(), key) != 0) return {};
+    const std::size_t colon = line.find(':');
+    if (colon == std::string::npos) return {};
+    const std::size_t begin = line.find_first_not_of(" \t", colon + 1);
+    if (begin == std::string::npos) return {};
+    return line.substr(begin, line.find_last_not_of(" \t\r") + 1 - begin);
+}
+
+} // namespace
+
+std::string cpuName() {
+    std::ifstream file("/proc/cpuinfo");
+    for (std::string line; std::getline(file, line);)
+        if (std::string value = valueOfLine(line, "model name"); !value.empty()) return value;
+    return std::string("processor (") + architecture + ")";
+}
+
+std::size_t usableCores() {
+#if defined(__linux__)
+    cpu_set_t mask;
+    CPU_ZERO(&mask);
+    if (sched_getaffinity(0, sizeof(mask), &mask) == 0) {
+        const int count = CPU_COUNT(&mask);
+        if (count > 0) return static_cast<std::size_t>(count);
+    }
+#endif
+    return std::max<std::size_t>(std::thread::hardware_concurrency(), 1);
+}
+
+VectorLevel vectorLevel() {
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+        return VectorLevel::avx512;
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return VectorLevel::avx2;
+#endif
+    return VectorLevel::baseline;
+}
+
+const char* name(VectorLevel level) {
+    switch (level) {
+    case VectorLevel::avx512: return "AVX-512";
+    case VectorLevel::avx2: return "AVX2";
+    case VectorLevel::baseline: break;
+    }
+#if defined(__aarch64__)
+    return "NEON";
+#elif defined(__x86_64__)
+    return "SSE2";
+#else
+    return "compiler's vectors";
+#endif
+}
+
+} // namespace lockstep

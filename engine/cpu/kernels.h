@@ -1,0 +1,63 @@
+// The kernels of a processor: one table of functions per rung of the ladder. All tables keep the contracts of
+// net/plain_ops.h, whose loops are the first rung; a higher rung computes the same, faster.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "engine/net/dataset.h"
+#include "engine/net/plain_ops.h"
+#include "engine/net/settings.h"
+
+namespace lockstep {
+
+/// Shapes, strides and formulas: net/plain_ops.h. Every function works on the thread that calls it, and
+/// several threads may call it at once on rows (or output rows) of their own. None of them throws.
+struct CpuKernels {
+    const char* name; ///< "scalar", "simd", "best"
+
+    void (*gatherBatch)(const Dataset& data, const Examples& examples, const BatchOrder& order,
+                        const BatchRange& batch, std::size_t rowBegin, std::size_t rowEnd, std::size_t stride,
+                        float* inputs, TargetWord* targets);
+
+    void (*dense)(const DenseShape& shape, const float* inputs, const float* weights, const float* bias,
+                  Activation activation, float* outputs, float* sums);
+
+    double (*lossAndGradient)(const LossShape& shape, const float* outputs, const float* saved,
+                              const TargetWord* targets, float* dSums);
+
+    void (*denseBackwardInputs)(const DenseShape& shape, const float* dSums, const float* weights,
+                                Activation previous, const float* saved, float* dPreviousSums);
+
+    void (*denseBackwardWeights)(const DenseShape& shape, const float* dSums, const float* inputs,
+                                 std::size_t outputBegin, std::size_t outputEnd, float* dWeights,
+                                 float* dBias);
+
+    /// Plain SGD folded into the gradient's product, for outputs [outputBegin, outputEnd):
+    ///   W = keep W - rate dZ^T X,  b = keep b - rate (column sums of dZ)
+    /// The gradient never exists in memory. Null in a table that does not fold.
+    void (*denseBackwardWeightsAndUpdate)(const DenseShape& shape, const float* dSums, const float* inputs,
+                                          std::size_t outputBegin, std::size_t outputEnd, float keep,
+                                          float rate, float* weights, float* bias);
+
+    void (*update)(Optimizer optimizer, const shared::UpdateParams& params, std::size_t begin,
+                   std::size_t end, const float* gradients, float* weights, float* state1, float* state2);
+
+    ScoreSum (*score)(const LossShape& shape, std::size_t classes, const float* outputs,
+                      const TargetWord* targets, std::uint64_t* confusion);
+};
+
+/// The plain twin itself: no vectors, one value at a time.
+const CpuKernels& scalarKernels();
+/// Own kernels, as wide as this processor's vectors: products from register tiles, exponentials side by side.
+const CpuKernels& simdKernels();
+/// oneDNN's matrix product between the elementwise kernels of `simd`, and `simd` alone where a product is
+/// too small to be worth a library call.
+const CpuKernels& bestKernels();
+
+/// What a table runs on here, for humans: "plain loops", "own kernels, AVX-512", "oneDNN 2.6.3 sgemm,
+/// AVX-512".
+std::string describeKernels(const CpuKernels& kernels);
+
+} // namespace lockstep

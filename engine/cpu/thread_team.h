@@ -1,0 +1,56 @@
+// Threads that march in lockstep: all of them run the same function, each on its own share of the data, and
+// wait for each other at barriers, as the invocations of a workgroup do.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <thread>
+#include <vector>
+
+namespace lockstep {
+
+/// The calling thread and `threads - 1` workers, which sleep between calls of run(). Used by one thread at a
+/// time. With one thread nothing is ever waited for.
+class ThreadTeam {
+  public:
+    /// Throws std::runtime_error when the system does not give so many threads.
+    explicit ThreadTeam(std::size_t threads);
+    ~ThreadTeam();
+    ThreadTeam(const ThreadTeam&) = delete;
+    ThreadTeam& operator=(const ThreadTeam&) = delete;
+
+    std::size_t size() const { return size_; }
+
+    /// work(0) on the calling thread and work(t) on worker t, at the same time; returns when all are done.
+    /// `work` must not throw: the others would wait for ever. Libraries that it calls start no OpenMP threads
+    /// of their own meanwhile.
+    void run(const std::function<void(std::size_t thread)>& work);
+
+    /// Returns when every thread of the team has called it. What a thread wrote before is seen by all after.
+    void barrier() {
+        if (size_ > 1) waitForAll();
+    }
+
+  private:
+    void waitForAll();
+    void workerLoop(std::size_t thread);
+    void dismiss();
+
+    std::size_t size_;
+    alignas(64) std::atomic<std::uint32_t> arrived_{0};
+    alignas(64) std::atomic<std::uint32_t> generation_{0};
+    const std::function<void(std::size_t)>* work_ = nullptr;
+    bool dismissed_ = false;
+    std::vector<std::thread> workers_;
+};
+
+/// The share [begin, end) of `count` items that falls to `thread` of `threads`, cut at multiples of `grain`.
+struct Share {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+};
+Share shareOf(std::size_t count, std::size_t thread, std::size_t threads, std::size_t grain = 1);
+
+} // namespace lockstep

@@ -1,0 +1,195 @@
+#include "engine/gpu/buffer.h"
+
+#include <algorithm>
+#include <optional>
+#include <stdexcept>
+
+#include "engine/gpu/error.h"
+
+namespace lockstep::gpu {
+
+namespace {
+
+constexpr std::uint64_t granularity = 16; // a whole vec4, so that the last one can be read
+
+std::optional<std::uint32_t> findMemoryType(const VkPhysicalDeviceMemoryProperties& memory,
+                                            std::uint32_t allowed, VkMemoryPropertyFlags wanted) {
+    for (std::uint32_t index = 0; index < memory.memoryTypeCount; ++index)
+        if ((allowed & (1u << index)) != 0 && (memory.memoryTypes[index].propertyFlags & wanted) == wanted)
+            return index;
+    return std::nullopt;
+}
+
+} // namespace
+
+Buffer::Buffer(Device& device, std::uint64_t bytes, Memory memory, std::string name)
+    : device_(device), name_(std::move(name)),
+      size_(std::max(granularity, (bytes + granularity - 1) / granularity * granularity)) {
+    auto info = structure<VkBufferCreateInfo>(VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO);
+    info.size = size_;
+    info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
+                 VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+    check(device_.vk().CreateBuffer(device_.handle(), &info, nullptr, &buffer_), "vkCreateBuffer");
+    try {
+        if (memory == Memory::device)
+            allocate(VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT);
+        else
+            allocate(VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT, VK_MEMORY_PROPERTY_HOST_CACHED_BIT);
+        if (direct()) {
+            std::memset(host_, 0, size_);
+            flush(0, size_);
+        } else {
+            device_.runOnce([&](VkCommandBuffer commands) {
+                device_.vk().CmdFillBuffer(commands, buffer_, 0, VK_WHOLE_SIZE, 0);
+            });
+        }
+    } catch (...) {
+        release();
+        throw;
+    }
+}
+
+Buffer::~Buffer() { release(); }
+
+void Buffer::release() noexcept {
+    if (buffer_ != VK_NULL_HANDLE) device_.vk().DestroyBuffer(device_.handle(), buffer_, nullptr);
+    if (memory_ != VK_NULL_HANDLE) {
+        device_.vk().FreeMemory(device_.handle(), memory_, nullptr);
+        device_.counters().bytesAllocated -= allocated_;
+    }
+    buffer_ = VK_NULL_HANDLE;
+    memory_ = VK_NULL_HANDLE;
+}
+
+void Buffer::allocate(VkMemoryPropertyFlags wanted, VkMemoryPropertyFlags alsoGood) {
+    VkMemoryRequirements requirements{};
+    device_.vk().GetBufferMemoryRequirements(device_.handle(), buffer_, &requirements);
+    const VkPhysicalDeviceMemoryProperties& memory = device_.memory();
+    std::optional<std::uint32_t> type =
+        findMemoryType(memory, requirements.memoryTypeBits, wanted | alsoGood);
+    if (!type) type = findMemoryType(memory, requirements.memoryTypeBits, wanted);
+    if (!type) type = findMemoryType(memory, requirements.memoryTypeBits, 0);
+    if (!type)
+        throw GpuError("no memory type of '" + device_.report().name + "' can hold buffer '" + name_ + "'");
+
+    // Software drivers accept more than there is and fail later, in silence: the heap's size is checked here.
+    const std::uint64_t heap = memory.memoryHeaps[memory.memoryTypes[*type].heapIndex].size;
+    const std::uint64_t taken = device_.counters().bytesAllocated;
+    const std::uint64_t available = heap > taken ? heap - taken : 0;
+    VkResult result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    if (requirements.size <= available) {
+        auto info = structure<VkMemoryAllocateInfo>(VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO);
+        info.allocationSize = requirements.size;
+        info.memoryTypeIndex = *type;
+        result = device_.vk().AllocateMemory(device_.handle(), &info, nullptr, &memory_);
+    }
+    if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_OUT_OF_HOST_MEMORY)
+        throw OutOfMemoryError("'" + device_.report().name + "' has no memory for buffer '" + name_ +
+                                   "': " + std::to_string(requirements.size) + " bytes needed, about " +
+                                   std::to_string(available) +
+                                   " available. Try a smaller batch or narrower layers.",
+                               requirements.size, available);
+    check(result, "vkAllocateMemory");
+    allocated_ = requirements.size;
+    device_.counters().bytesAllocated += allocated_;
+    check(device_.vk().BindBufferMemory(device_.handle(), buffer_, memory_, 0), "vkBindBufferMemory");
+
+    const VkMemoryPropertyFlags flags = memory.memoryTypes[*type].propertyFlags;
+    coherent_ = (flags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT) != 0;
+    const bool mustMap = (wanted & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) != 0;
+    if ((flags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) == 0 || (device_.options().forceStaging && !mustMap))
+        return;
+    void* mapped = nullptr;
+    check(device_.vk().MapMemory(device_.handle(), memory_, 0, VK_WHOLE_SIZE, 0, &mapped), "vkMapMemory");
+    host_ = static_cast<std::byte*>(mapped);
+}
+
+BufferView Buffer::view(std::uint64_t offset, std::uint64_t size) const {
+    if (size == 0 || offset > size_ || size > size_ - offset)
+        throw std::out_of_range("buffer '" + name_ + "' has " + std::to_string(size_) + " bytes; a view of " +
+                                std::to_string(size) + " at " + std::to_string(offset) +
+                                " does not lie inside");
+    return {buffer_, offset, size};
+}
+
+void Buffer::upload(std::span<const std::byte> data, std::uint64_t offset) {
+    if (data.empty()) return;
+    const BufferView range = view(offset, data.size());
+    device_.counters().bytesUploaded += data.size();
+    device_.waitForAll();
+    if (direct()) {
+        std::memcpy(host_ + offset, data.data(), data.size());
+        flush(offset, data.size());
+        return;
+    }
+    Buffer staging(device_, data.size(), Memory::readback, name_ + " (upload)");
+    std::memcpy(staging.host_, data.data(), data.size());
+    staging.flush(0, data.size());
+    const VkBufferCopy copy{0, range.offset, range.size};
+    device_.runOnce([&](VkCommandBuffer commands) {
+        device_.vk().CmdCopyBuffer(commands, staging.buffer_, buffer_, 1, &copy);
+    });
+}
+
+void Buffer::download(std::span<std::byte> data, std::uint64_t offset) const {
+    if (data.empty()) return;
+    const BufferView range = view(offset, data.size());
+    device_.counters().bytesDownloaded += data.size();
+    device_.waitForAll();
+    if (direct()) {
+        invalidate(offset, data.size());
+        std::memcpy(data.data(), host_ + offset, data.size());
+        return;
+    }
+    Buffer staging(device_, data.size(), Memory::readback, name_ + " (download)");
+    const VkBufferCopy copy{range.offset, 0, range.size};
+    device_.runOnce([&](VkCommandBuffer commands) {
+        auto written = structure<VkMemoryBarrier>(VK_STRUCTURE_TYPE_MEMORY_BARRIER);
+        written.srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
+        written.dstAccessMask = VK_ACCESS_TRANSFER_READ_BIT;
+        device_.vk().CmdPipelineBarrier(
+            commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT,
+            VK_PIPELINE_STAGE_TRANSFER_BIT, 0, 1, &written, 0, nullptr, 0, nullptr);
+        device_.vk().CmdCopyBuffer(commands, buffer_, staging.buffer_, 1, &copy);
+        auto toHost = structure<VkMemoryBarrier>(VK_STRUCTURE_TYPE_MEMORY_BARRIER);
+        toHost.srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT;
+        toHost.dstAccessMask = VK_ACCESS_HOST_READ_BIT;
+        device_.vk().CmdPipelineBarrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_HOST_BIT,
+                                        0, 1, &toHost, 0, nullptr, 0, nullptr);
+    });
+    staging.invalidate(0, data.size());
+    std::memcpy(data.data(), staging.host_, data.size());
+}
+
+std::span<const std::byte> Buffer::mapped() const {
+    if (!direct()) throw std::logic_error("buffer '" + name_ + "' is not mapped");
+    invalidate(0, size_);
+    return {host_, static_cast<std::size_t>(size_)};
+}
+
+// Ranges of non-coherent memory start and end at multiples of nonCoherentAtomSize, or at the memory's end.
+VkMappedMemoryRange Buffer::alignedRange(std::uint64_t offset, std::uint64_t size) const {
+    const std::uint64_t atom = std::max<std::uint64_t>(1, device_.limits().nonCoherentAtomSize);
+    const std::uint64_t begin = offset / atom * atom;
+    const std::uint64_t end = std::min((offset + size + atom - 1) / atom * atom, allocated_);
+    auto range = structure<VkMappedMemoryRange>(VK_STRUCTURE_TYPE_MAPPED_MEMORY_RANGE);
+    range.memory = memory_;
+    range.offset = begin;
+    range.size = end == allocated_ ? VK_WHOLE_SIZE : end - begin;
+    return range;
+}
+
+void Buffer::flush(std::uint64_t offset, std::uint64_t size) const {
+    if (coherent_) return;
+    const VkMappedMemoryRange range = alignedRange(offset, size);
+    check(device_.vk().FlushMappedMemoryRanges(device_.handle(), 1, &range), "vkFlushMappedMemoryRanges");
+}
+
+void Buffer::invalidate(std::uint64_t offset, std::uint64_t size) const {
+    if (coherent_) return;
+    const VkMappedMemoryRange range = alignedRange(offset, size);
+    check(device_.vk().InvalidateMappedMemoryRanges(device_.handle(), 1, &range),
+          "vkInvalidateMappedMemoryRanges");
+}
+
+} // namespace lockstep::gpu

@@ -1,0 +1,82 @@
+// Memory on the device, and exact ranges of it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/gpu/device.h"
+
+namespace lockstep::gpu {
+
+class Buffer;
+
+/// A range of a buffer: what a kernel is bound to, and what hazards are tracked by.
+struct BufferView {
+    VkBuffer buffer = VK_NULL_HANDLE;
+    std::uint64_t offset = 0; ///< bytes
+    std::uint64_t size = 0;   ///< bytes, above 0
+};
+
+enum class Memory {
+    device,   ///< fastest for kernels; reached from the host through upload() and download()
+    readback, ///< mapped for as long as the buffer lives; kernels write it, the host reads it without a copy
+};
+
+/// A storage buffer with memory of its own, filled with zeros.
+class Buffer {
+  public:
+    /// `name` appears in messages. `bytes` is rounded up to 16. Throws OutOfMemoryError with the bytes needed
+    /// and left.
+    Buffer(Device& device, std::uint64_t bytes, Memory memory, std::string name);
+    ~Buffer();
+    Buffer(const Buffer&) = delete;
+    Buffer& operator=(const Buffer&) = delete;
+
+    std::uint64_t size() const { return size_; }
+    const std::string& name() const { return name_; }
+
+    BufferView view() const { return {buffer_, 0, size_}; }
+    /// Bytes [offset, offset + size). Throws std::out_of_range when they do not lie inside.
+    BufferView view(std::uint64_t offset, std::uint64_t size) const;
+
+    /// Copies host data to `offset`. Waits for all work on the device before and, where it stages, after: for
+    /// start-up and restore, never inside a step. Counted in DeviceCounters::bytesUploaded.
+    void upload(std::span<const std::byte> data, std::uint64_t offset = 0);
+    /// Copies from `offset` to host memory, waiting likewise. Counted in DeviceCounters::bytesDownloaded.
+    void download(std::span<std::byte> data, std::uint64_t offset = 0) const;
+
+    template <class T> void uploadValues(std::span<const T> values, std::uint64_t offset = 0) {
+        upload(std::as_bytes(values), offset);
+    }
+    template <class T> std::vector<T> downloadValues(std::size_t count, std::uint64_t offset = 0) const {
+        std::vector<T> values(count);
+        download(std::as_writable_bytes(std::span<T>(values)), offset);
+        return values;
+    }
+
+    /// Memory::readback only: the mapped bytes after making device writes of completed submissions visible.
+    std::span<const std::byte> mapped() const;
+
+  private:
+    void allocate(VkMemoryPropertyFlags wanted, VkMemoryPropertyFlags alsoGood);
+    void release() noexcept;
+    void flush(std::uint64_t offset, std::uint64_t size) const;
+    void invalidate(std::uint64_t offset, std::uint64_t size) const;
+    VkMappedMemoryRange alignedRange(std::uint64_t offset, std::uint64_t size) const;
+    bool direct() const { return host_ != nullptr; }
+
+    Device& device_;
+    std::string name_;
+    std::uint64_t size_ = 0;
+    VkBuffer buffer_ = VK_NULL_HANDLE;
+    VkDeviceMemory memory_ = VK_NULL_HANDLE;
+    std::uint64_t allocated_ = 0;
+    bool coherent_ = true;
+    std::byte* host_ = nullptr; ///< null when the host cannot reach the memory
+};
+
+} // namespace lockstep::gpu

@@ -1,0 +1,232 @@
+// Looks at every device of the machine, says why it can or cannot train, and chooses one.
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cstring>
+#include <optional>
+
+#include "engine/gpu/error.h"
+#include "engine/gpu/instance.h"
+
+namespace lockstep::gpu {
+
+namespace {
+
+constexpr std::uint32_t requiredApi = VK_API_VERSION_1_2;
+
+std::string versionText(std::uint32_t version) {
+    return std::to_string(VK_API_VERSION_MAJOR(version)) + "." +
+           std::to_string(VK_API_VERSION_MINOR(version)) + "." +
+           std::to_string(VK_API_VERSION_PATCH(version));
+}
+
+DeviceType typeOf(VkPhysicalDeviceType type) {
+    switch (type) {
+    case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU: return DeviceType::discrete;
+    case VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU: return DeviceType::integrated;
+    case VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU: return DeviceType::virtualGpu;
+    case VK_PHYSICAL_DEVICE_TYPE_CPU: return DeviceType::software;
+    default: return DeviceType::other;
+    }
+}
+
+std::string hexadecimal(std::span<const std::uint8_t> bytes) {
+    constexpr char digits[] = "0123456789abcdef";
+    std::string text;
+    for (const std::uint8_t byte : bytes) {
+        text += digits[byte >> 4];
+        text += digits[byte & 15];
+    }
+    return text;
+}
+
+Limits limitsOf(const VkPhysicalDeviceLimits& source, std::uint32_t subgroupSize,
+                std::uint32_t pushDescriptors, std::uint32_t timestampBits) {
+    Limits limits;
+    limits.groupInvocations = source.maxComputeWorkGroupInvocations;
+    std::copy_n(source.maxComputeWorkGroupSize, 3, limits.groupSize);
+    std::copy_n(source.maxComputeWorkGroupCount, 3, limits.groupCount);
+    limits.sharedMemory = source.maxComputeSharedMemorySize;
+    limits.pushConstants = source.maxPushConstantsSize;
+    limits.pushDescriptors = pushDescriptors;
+    limits.storageRange = source.maxStorageBufferRange;
+    limits.storageAlignment = source.minStorageBufferOffsetAlignment;
+    limits.nonCoherentAtomSize = source.nonCoherentAtomSize;
+    limits.subgroupSize = subgroupSize;
+    limits.timestampNanoseconds = timestampBits == 0 ? 0 : static_cast<double>(source.timestampPeriod);
+    return limits;
+}
+
+// A family for compute alone, where there is one, keeps training off the queue that a window draws with.
+std::optional<std::uint32_t> computeFamily(const std::vector<VkQueueFamilyProperties>& families) {
+    std::optional<std::uint32_t> found;
+    for (std::uint32_t index = 0; index < families.size(); ++index) {
+        const VkQueueFlags flags = families[index].queueFlags;
+        if ((flags & VK_QUEUE_COMPUTE_BIT) == 0 || families[index].queueCount == 0) continue;
+        if ((flags & VK_QUEUE_GRAPHICS_BIT) == 0) return index;
+        if (!found) found = index;
+    }
+    return found;
+}
+
+bool hasDeviceExtension(const InstanceApi& api, VkPhysicalDevice device, const char* name) {
+    std::uint32_t count = 0;
+    api.EnumerateDeviceExtensionProperties(device, nullptr, &count, nullptr);
+    std::vector<VkExtensionProperties> all(count);
+    api.EnumerateDeviceExtensionProperties(device, nullptr, &count, all.data());
+    return std::any_of(all.begin(), all.end(), [&](const VkExtensionProperties& extension) {
+        return std::strcmp(extension.extensionName, name) == 0;
+    });
+}
+
+Instance::Candidate inspect(const InstanceApi& api, VkPhysicalDevice device, std::size_t index,
+                            const DeviceOptions& options) {
+    auto push = structure<VkPhysicalDevicePushDescriptorPropertiesKHR>(
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PUSH_DESCRIPTOR_PROPERTIES_KHR);
+    auto subgroup = structure<VkPhysicalDeviceSubgroupProperties>(
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES, &push);
+    auto identity =
+        structure<VkPhysicalDeviceIDProperties>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES, &subgroup);
+    auto driver = structure<VkPhysicalDeviceDriverProperties>(
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES, &identity);
+    auto properties =
+        structure<VkPhysicalDeviceProperties2>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, &driver);
+    api.GetPhysicalDeviceProperties2(device, &properties);
+    auto features12 =
+        structure<VkPhysicalDeviceVulkan12Features>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES);
+    auto features =
+        structure<VkPhysicalDeviceFeatures2>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, &features12);
+    api.GetPhysicalDeviceFeatures2(device, &features);
+    std::uint32_t familyCount = 0;
+    api.GetPhysicalDeviceQueueFamilyProperties(device, &familyCount, nullptr);
+    std::vector<VkQueueFamilyProperties> families(familyCount);
+    api.GetPhysicalDeviceQueueFamilyProperties(device, &familyCount, families.data());
+    VkPhysicalDeviceMemoryProperties memory{};
+    api.GetPhysicalDeviceMemoryProperties(device, &memory);
+
+    const VkPhysicalDeviceProperties& core = properties.properties;
+    const std::optional<std::uint32_t> family = computeFamily(families);
+    Instance::Candidate candidate;
+    candidate.handle = device;
+    candidate.queueFamily = family.value_or(0);
+    DeviceReport& report = candidate.report;
+    report.index = index;
+    report.name = core.deviceName;
+    report.type = typeOf(core.deviceType);
+    report.driver = std::string(driver.driverName) + " " + driver.driverInfo;
+    report.uuid = hexadecimal(identity.deviceUUID);
+    report.apiVersion = versionText(core.apiVersion);
+    report.limits = limitsOf(core.limits, subgroup.subgroupSize, push.maxPushDescriptors,
+                             family ? families[*family].timestampValidBits : 0);
+    if (options.minimumLimits) report.limits = minimumLimits(report.limits);
+    for (std::uint32_t heap = 0; heap < memory.memoryHeapCount; ++heap)
+        if ((memory.memoryHeaps[heap].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) != 0)
+            report.memory = std::max<std::uint64_t>(report.memory, memory.memoryHeaps[heap].size);
+
+    if (core.apiVersion < requiredApi)
+        report.refused =
+            "its driver offers Vulkan " + report.apiVersion + ", 1.2 is needed; a newer driver may help";
+    else if (!family)
+        report.refused = "it has no compute queue";
+    else if (features12.timelineSemaphore == VK_FALSE)
+        report.refused = "its driver has no timeline semaphores";
+    else if (!hasDeviceExtension(api, device, VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME))
+        report.refused = "its driver has no VK_KHR_push_descriptor; a newer driver may help";
+    return candidate;
+}
+
+int rank(DeviceType type) {
+    switch (type) {
+    case DeviceType::discrete: return 0;
+    case DeviceType::integrated: return 1;
+    case DeviceType::virtualGpu: return 2;
+    case DeviceType::other: return 3;
+    case DeviceType::software: return 4;
+    }
+    return 5;
+}
+
+std::string lower(std::string_view text) {
+    std::string result(text);
+    for (char& letter : result) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+    return result;
+}
+
+bool matches(const DeviceReport& report, const std::string& select) {
+    std::size_t number = 0;
+    const char* end = select.data() + select.size();
+    if (const auto [stop, error] = std::from_chars(select.data(), end, number);
+        error == std::errc{} && stop == end)
+        return report.index == number;
+    std::string compact = lower(select);
+    if (report.uuid == compact) return true;
+    std::erase(compact, '-');
+    return report.uuid == compact || lower(report.name).find(lower(select)) != std::string::npos;
+}
+
+void choose(std::vector<Instance::Candidate>& all, const DeviceOptions& options) {
+    Instance::Candidate* best = nullptr;
+    for (Instance::Candidate& candidate : all) {
+        DeviceReport& report = candidate.report;
+        if (!report.refused.empty()) continue;
+        if (!options.select.empty() && !matches(report, options.select)) {
+            report.reason = "another device was asked for";
+            continue;
+        }
+        if (best == nullptr || rank(report.type) < rank(best->report.type)) best = &candidate;
+    }
+    if (best == nullptr) return;
+    best->report.chosen = true;
+    best->report.reason = options.select.empty() ? "the best device for training" : "asked for";
+    for (Instance::Candidate& candidate : all)
+        if (&candidate != best && candidate.report.refused.empty() && candidate.report.reason.empty())
+            candidate.report.reason =
+                "'" + best->report.name + "' is preferred (" + std::string(describe(best->report.type)) + ")";
+}
+
+} // namespace
+
+Limits minimumLimits(const Limits& actual) {
+    Limits limits;
+    limits.nonCoherentAtomSize = actual.nonCoherentAtomSize;
+    limits.subgroupSize = actual.subgroupSize;
+    limits.timestampNanoseconds = 0;
+    return limits;
+}
+
+std::string_view describe(DeviceType type) {
+    switch (type) {
+    case DeviceType::discrete: return "discrete GPU";
+    case DeviceType::integrated: return "integrated GPU";
+    case DeviceType::virtualGpu: return "virtual GPU";
+    case DeviceType::software: return "software, not a GPU";
+    case DeviceType::other: return "other device";
+    }
+    return "other device";
+}
+
+std::vector<Instance::Candidate> Instance::candidates(const DeviceOptions& options) const {
+    std::uint32_t count = 0;
+    check(api_.EnumeratePhysicalDevices(handle_, &count, nullptr), "vkEnumeratePhysicalDevices");
+    std::vector<VkPhysicalDevice> handles(count);
+    check(api_.EnumeratePhysicalDevices(handle_, &count, handles.data()), "vkEnumeratePhysicalDevices");
+    std::vector<Candidate> all;
+    for (std::size_t index = 0; index < handles.size(); ++index)
+        all.push_back(inspect(api_, handles[index], index, options));
+    choose(all, options);
+    return all;
+}
+
+std::vector<DeviceReport> listDevices(const DeviceOptions& options) {
+    std::vector<DeviceReport> reports;
+    try {
+        const Instance instance(options);
+        for (Instance::Candidate& candidate : instance.candidates(options))
+            reports.push_back(std::move(candidate.report));
+    } catch (const NoDeviceError&) {
+        loadVulkan(); // throws again when it is the loader that is missing; a missing driver is an empty list
+    }
+    return reports;
+}
+
+} // namespace lockstep::gpu

@@ -1,0 +1,184 @@
+#include "engine/gpu/device.h"
+
+#include <cstring>
+
+#include "engine/gpu/error.h"
+#include "engine/gpu/instance.h"
+#include "engine/gpu/pipeline_cache.h"
+
+namespace lockstep::gpu {
+
+namespace {
+
+Instance::Candidate chosenCandidate(const Instance& instance, const DeviceOptions& options) {
+    std::string reasons;
+    for (Instance::Candidate& candidate : instance.candidates(options)) {
+        if (candidate.report.chosen) return candidate;
+        const DeviceReport& report = candidate.report;
+        reasons += "\n  " + std::to_string(report.index) + " " + report.name + ": " +
+                   (report.refused.empty() ? report.reason : report.refused);
+    }
+    if (reasons.empty()) throw NoDeviceError("no Vulkan device was found. " + installHint());
+    if (!options.select.empty())
+        throw NoDeviceError("no usable device matches '" + options.select + "'. Found:" + reasons);
+    throw NoDeviceError("no Vulkan device can be used:" + reasons + "\n" + installHint());
+}
+
+} // namespace
+
+Device::Device(DeviceOptions options) : options_(std::move(options)) {
+    try {
+        instance_ = std::make_unique<Instance>(options_);
+        const Instance::Candidate candidate = chosenCandidate(*instance_, options_);
+        report_ = candidate.report;
+        queueFamily_ = candidate.queueFamily;
+        instance_->api().GetPhysicalDeviceMemoryProperties(candidate.handle, &memory_);
+        createLogicalDevice(candidate.handle);
+        createTimeline();
+        createPipelineCache();
+    } catch (...) {
+        destroy();
+        throw;
+    }
+}
+
+Device::~Device() { destroy(); }
+
+void Device::destroy() noexcept {
+    if (device_ != VK_NULL_HANDLE) {
+        vk_.DeviceWaitIdle(device_);
+        if (pipelineCache_ != VK_NULL_HANDLE) vk_.DestroyPipelineCache(device_, pipelineCache_, nullptr);
+        if (timeline_ != VK_NULL_HANDLE) vk_.DestroySemaphore(device_, timeline_, nullptr);
+        vk_.DestroyDevice(device_, nullptr);
+        device_ = VK_NULL_HANDLE;
+    }
+    instance_.reset();
+}
+
+void Device::createLogicalDevice(VkPhysicalDevice physical) {
+    const float priority = 1.0f;
+    auto queue = structure<VkDeviceQueueCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO);
+    queue.queueFamilyIndex = queueFamily_;
+    queue.queueCount = 1;
+    queue.pQueuePriorities = &priority;
+
+    std::vector<const char*> extensions{VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME};
+    std::uint32_t count = 0;
+    instance_->api().EnumerateDeviceExtensionProperties(physical, nullptr, &count, nullptr);
+    std::vector<VkExtensionProperties> offered(count);
+    instance_->api().EnumerateDeviceExtensionProperties(physical, nullptr, &count, offered.data());
+    // A device that has it must be asked for it (MoltenVK).
+    for (const VkExtensionProperties& extension : offered)
+        if (std::strcmp(extension.extensionName, "VK_KHR_portability_subset") == 0)
+            extensions.push_back("VK_KHR_portability_subset");
+
+    auto features12 =
+        structure<VkPhysicalDeviceVulkan12Features>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES);
+    features12.timelineSemaphore = VK_TRUE;
+    auto info = structure<VkDeviceCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO);
+    info.pNext = &features12;
+    info.queueCreateInfoCount = 1;
+    info.pQueueCreateInfos = &queue;
+    info.enabledExtensionCount = static_cast<std::uint32_t>(extensions.size());
+    info.ppEnabledExtensionNames = extensions.data();
+    check(instance_->api().CreateDevice(physical, &info, nullptr, &device_), "vkCreateDevice");
+    vk_ = loadDeviceApi(instance_->api(), device_);
+    vk_.GetDeviceQueue(device_, queueFamily_, 0, &queue_);
+}
+
+void Device::createTimeline() {
+    auto type = structure<VkSemaphoreTypeCreateInfo>(VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO);
+    type.semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE;
+    auto info = structure<VkSemaphoreCreateInfo>(VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, &type);
+    check(vk_.CreateSemaphore(device_, &info, nullptr, &timeline_), "vkCreateSemaphore");
+}
+
+void Device::createPipelineCache() {
+    const std::span<const std::byte> stored =
+        unwrapPipelineCache(options_.pipelineCache, cacheIdentity(report_));
+    auto info = structure<VkPipelineCacheCreateInfo>(VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO);
+    info.initialDataSize = stored.size();
+    info.pInitialData = stored.data();
+    check(vk_.CreatePipelineCache(device_, &info, nullptr, &pipelineCache_), "vkCreatePipelineCache");
+}
+
+Ticket Device::submit(VkCommandBuffer commands) {
+    const std::lock_guard lock(queueMutex_);
+    const Ticket ticket = lastTicket_ + 1;
+    auto timeline =
+        structure<VkTimelineSemaphoreSubmitInfo>(VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO);
+    timeline.signalSemaphoreValueCount = 1;
+    timeline.pSignalSemaphoreValues = &ticket;
+    auto info = structure<VkSubmitInfo>(VK_STRUCTURE_TYPE_SUBMIT_INFO, &timeline);
+    info.commandBufferCount = 1;
+    info.pCommandBuffers = &commands;
+    info.signalSemaphoreCount = 1;
+    info.pSignalSemaphores = &timeline_;
+    check(vk_.QueueSubmit(queue_, 1, &info, VK_NULL_HANDLE), "vkQueueSubmit");
+    lastTicket_ = ticket;
+    ++counters_.submissions;
+    return ticket;
+}
+
+bool Device::done(Ticket ticket) {
+    std::uint64_t reached = 0;
+    check(vk_.GetSemaphoreCounterValue(device_, timeline_, &reached), "vkGetSemaphoreCounterValue");
+    return reached >= ticket;
+}
+
+void Device::wait(Ticket ticket) {
+    if (done(ticket)) return;
+    ++counters_.hostWaits;
+    auto info = structure<VkSemaphoreWaitInfo>(VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO);
+    info.semaphoreCount = 1;
+    info.pSemaphores = &timeline_;
+    info.pValues = &ticket;
+    const auto limit = std::chrono::duration_cast<std::chrono::nanoseconds>(options_.waitLimit).count();
+    const VkResult result = vk_.WaitSemaphores(device_, &info, static_cast<std::uint64_t>(limit));
+    if (result == VK_TIMEOUT)
+        throw TimeoutError("'" + report_.name + "' did not finish a submission within " +
+                           std::to_string(options_.waitLimit.count()) +
+                           " ms; it may hang, or the work is too large");
+    check(result, "vkWaitSemaphores");
+}
+
+void Device::waitForAll() {
+    Ticket last = 0;
+    {
+        const std::lock_guard lock(queueMutex_);
+        last = lastTicket_;
+    }
+    wait(last);
+}
+
+void Device::runOnce(const std::function<void(VkCommandBuffer)>& record) {
+    auto poolInfo = structure<VkCommandPoolCreateInfo>(VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO);
+    poolInfo.queueFamilyIndex = queueFamily_;
+    VkCommandPool pool = VK_NULL_HANDLE;
+    check(vk_.CreateCommandPool(device_, &poolInfo, nullptr, &pool), "vkCreateCommandPool");
+    auto allocate = structure<VkCommandBufferAllocateInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO);
+    allocate.commandPool = pool;
+    allocate.commandBufferCount = 1;
+    VkCommandBuffer commands = VK_NULL_HANDLE;
+    check(vk_.AllocateCommandBuffers(device_, &allocate, &commands), "vkAllocateCommandBuffers");
+    auto begin = structure<VkCommandBufferBeginInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO);
+    begin.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
+    check(vk_.BeginCommandBuffer(commands, &begin), "vkBeginCommandBuffer");
+    record(commands);
+    check(vk_.EndCommandBuffer(commands), "vkEndCommandBuffer");
+    // When this throws (time-out, device lost) the buffer may still run, so its pool is left to the device's
+    // end.
+    wait(submit(commands));
+    vk_.DestroyCommandPool(device_, pool, nullptr);
+}
+
+std::vector<std::byte> Device::pipelineCacheData() const {
+    std::size_t size = 0;
+    check(vk_.GetPipelineCacheData(device_, pipelineCache_, &size, nullptr), "vkGetPipelineCacheData");
+    std::vector<std::byte> data(size);
+    check(vk_.GetPipelineCacheData(device_, pipelineCache_, &size, data.data()), "vkGetPipelineCacheData");
+    data.resize(size);
+    return wrapPipelineCache(data, cacheIdentity(report_));
+}
+
+} // namespace lockstep::gpu

@@ -1,0 +1,150 @@
+// A Vulkan device as the engine uses it: one logical device, one compute queue, one timeline that counts
+// submissions.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/gpu/vulkan_api.h"
+
+namespace lockstep::gpu {
+
+class Instance;
+
+enum class DeviceType { discrete, integrated, virtualGpu, software, other };
+
+/// What kernels have to fit into. Sizes in bytes.
+struct Limits {
+    std::uint32_t groupInvocations = 128;
+    std::uint32_t groupSize[3] = {128, 128, 64};
+    std::uint32_t groupCount[3] = {65535, 65535, 65535};
+    std::uint32_t sharedMemory = 16384;
+    std::uint32_t pushConstants = 128;
+    std::uint32_t pushDescriptors = 32;
+    std::uint64_t storageRange = std::uint64_t{1} << 27;
+    std::uint64_t storageAlignment = 256;
+    std::uint64_t nonCoherentAtomSize = 256;
+    std::uint32_t subgroupSize = 1;
+    double timestampNanoseconds = 0; ///< of one tick; 0: no timestamps
+};
+
+/// One device of the system, usable or not.
+struct DeviceReport {
+    std::size_t index = 0;
+    std::string name;
+    DeviceType type = DeviceType::other;
+    std::string driver;       ///< "llvmpipe Mesa 22.3.6 (LLVM 15.0.6)"
+    std::string uuid;         ///< 32 hexadecimal digits
+    std::string apiVersion;   ///< "1.3.230"
+    std::uint64_t memory = 0; ///< bytes of its largest device-local heap
+    Limits limits;
+    std::string refused; ///< why it cannot train; empty: it can
+    bool chosen = false;
+    std::string reason; ///< why it was chosen, or which device was preferred
+};
+
+struct ValidationMessage {
+    bool error = false; ///< else a warning
+    std::string id;     ///< "VUID-..." or "SYNC-HAZARD-..."
+    std::string text;
+};
+
+struct DeviceOptions {
+    std::string select;      ///< a number of listDevices, a part of a name, or a UUID; empty: the best device
+    bool validation = false; ///< the Khronos layer: core, synchronization (GPU-assisted: see gpuAssisted)
+    bool gpuAssisted = false; ///< with `validation`: instrument shaders to find out-of-bounds accesses
+    std::function<void(const ValidationMessage&)>
+        messages;               ///< every warning and error of the layers; any thread
+    bool minimumLimits = false; ///< pretend to offer no more than Vulkan's required minimum (for tests)
+    bool forceStaging =
+        false;            ///< upload and download through staging even where memory is shared (for tests)
+    bool barriers = true; ///< false: the recorder emits none, so that a test can see validation complain
+    std::chrono::milliseconds waitLimit{20000}; ///< how long one wait may last before TimeoutError
+    std::vector<std::byte>
+        pipelineCache; ///< what Device::pipelineCacheData returned earlier; ignored when it does not fit
+};
+
+/// What has happened on the device so far. Tests count with these.
+struct DeviceCounters {
+    std::atomic<std::uint64_t> submissions{0};
+    std::atomic<std::uint64_t> hostWaits{0};
+    std::atomic<std::uint64_t> bytesUploaded{0};
+    std::atomic<std::uint64_t> bytesDownloaded{0};
+    std::atomic<std::uint64_t> bytesAllocated{0}; ///< held at the moment
+};
+
+/// All devices of the system in the loader's order, with the one that `options.select` would choose marked.
+/// Empty when there is a loader but no driver. Throws NoDeviceError when there is no loader.
+std::vector<DeviceReport> listDevices(const DeviceOptions& options = {});
+
+/// "discrete GPU", "integrated GPU", "software, not a GPU", ...
+std::string_view describe(DeviceType type);
+
+/// Point in the device's timeline: the n-th submission. Complete when the timeline has reached it.
+using Ticket = std::uint64_t;
+
+class Device {
+  public:
+    /// Discrete before integrated before software, unless options.select names one. Throws NoDeviceError when
+    /// nothing fits, GpuError for a failing call.
+    explicit Device(DeviceOptions options = {});
+    ~Device();
+    Device(const Device&) = delete;
+    Device& operator=(const Device&) = delete;
+
+    const DeviceReport& report() const { return report_; }
+    const Limits& limits() const { return report_.limits; }
+    const DeviceOptions& options() const { return options_; }
+    bool software() const { return report_.type == DeviceType::software; }
+    DeviceCounters& counters() { return counters_; }
+
+    /// Submits one command buffer; the returned ticket completes when it has run. Any thread.
+    Ticket submit(VkCommandBuffer commands);
+    /// True when the ticket's work is done. Never waits. Throws DeviceLostError.
+    bool done(Ticket ticket);
+    /// Waits at most options().waitLimit. Throws TimeoutError, DeviceLostError.
+    void wait(Ticket ticket);
+    /// Waits for everything submitted so far.
+    void waitForAll();
+    /// Records with `record` into a command buffer of its own, submits and waits: for uploads and start-up
+    /// work only.
+    void runOnce(const std::function<void(VkCommandBuffer)>& record);
+
+    /// The driver's compiled pipelines, wrapped with a checksum and the device's identity.
+    std::vector<std::byte> pipelineCacheData() const;
+
+    const DeviceApi& vk() const { return vk_; }
+    VkDevice handle() const { return device_; }
+    VkPipelineCache pipelineCache() const { return pipelineCache_; }
+    std::uint32_t queueFamily() const { return queueFamily_; }
+    const VkPhysicalDeviceMemoryProperties& memory() const { return memory_; }
+
+  private:
+    void createLogicalDevice(VkPhysicalDevice physical);
+    void createTimeline();
+    void createPipelineCache();
+    void destroy() noexcept;
+
+    DeviceOptions options_;
+    DeviceReport report_;
+    DeviceCounters counters_;
+    std::unique_ptr<Instance> instance_;
+    VkPhysicalDeviceMemoryProperties memory_{};
+    VkDevice device_ = VK_NULL_HANDLE;
+    DeviceApi vk_;
+    std::uint32_t queueFamily_ = 0;
+    VkQueue queue_ = VK_NULL_HANDLE;
+    std::mutex queueMutex_; ///< one queue may be shared with a window: submit and present take turns
+    VkSemaphore timeline_ = VK_NULL_HANDLE;
+    Ticket lastTicket_ = 0;
+    VkPipelineCache pipelineCache_ = VK_NULL_HANDLE;
+};
+
+} // namespace lockstep::gpu

@@ -1,0 +1,145 @@
+#include "engine/gpu/kernel.h"
+
+#include <stdexcept>
+#include <utility>
+
+#include "engine/gpu/error.h"
+
+namespace lockstep::gpu {
+
+namespace {
+
+std::uint32_t groupsAlong(std::uint32_t items, std::uint32_t perGroup) {
+    return items / perGroup + (items % perGroup != 0 ? 1 : 0);
+}
+
+} // namespace
+
+AnyKernel::AnyKernel(Device& device, const KernelSource& source) : device_(&device), name_(source.name) {
+    if (source.words.empty()) throw std::runtime_error("there is no shader '" + name_ + "'");
+    info_ = reflect(source.words, source.constants, name_);
+    itemsPerGroup_ = {info_.groupSize[0] * source.itemsPerInvocation.x,
+                      info_.groupSize[1] * source.itemsPerInvocation.y,
+                      info_.groupSize[2] * source.itemsPerInvocation.z};
+    checkLimits();
+    try {
+        createLayout();
+        createPipeline(source);
+    } catch (...) {
+        destroy();
+        throw;
+    }
+}
+
+AnyKernel::AnyKernel(AnyKernel&& other) noexcept
+    : device_(other.device_), name_(std::move(other.name_)), info_(std::move(other.info_)),
+      itemsPerGroup_(other.itemsPerGroup_), setLayout_(std::exchange(other.setLayout_, VK_NULL_HANDLE)),
+      layout_(std::exchange(other.layout_, VK_NULL_HANDLE)),
+      pipeline_(std::exchange(other.pipeline_, VK_NULL_HANDLE)) {}
+
+AnyKernel::~AnyKernel() { destroy(); }
+
+void AnyKernel::destroy() noexcept {
+    const DeviceApi& vk = device_->vk();
+    if (pipeline_ != VK_NULL_HANDLE) vk.DestroyPipeline(device_->handle(), pipeline_, nullptr);
+    if (layout_ != VK_NULL_HANDLE) vk.DestroyPipelineLayout(device_->handle(), layout_, nullptr);
+    if (setLayout_ != VK_NULL_HANDLE) vk.DestroyDescriptorSetLayout(device_->handle(), setLayout_, nullptr);
+}
+
+// Software drivers accept shaders that break these limits, and compute something else.
+void AnyKernel::checkLimits() const {
+    const Limits& limits = device_->limits();
+    const auto require = [&](std::uint64_t value, std::uint64_t limit, const char* what) {
+        if (value > limit)
+            throw std::runtime_error("kernel '" + name_ + "' needs " + std::to_string(value) + " " + what +
+                                     ", '" + device_->report().name + "' offers " + std::to_string(limit));
+    };
+    const std::uint64_t invocations =
+        std::uint64_t{info_.groupSize[0]} * info_.groupSize[1] * info_.groupSize[2];
+    require(invocations, limits.groupInvocations, "invocations per workgroup");
+    for (std::size_t axis = 0; axis < 3; ++axis)
+        require(info_.groupSize[axis], limits.groupSize[axis], "invocations along one axis");
+    require(info_.sharedBytes, limits.sharedMemory, "bytes of shared memory");
+    require(info_.pushConstantBytes, limits.pushConstants, "bytes of push constants");
+    require(info_.bindings.size(), limits.pushDescriptors, "push descriptors");
+}
+
+void AnyKernel::createLayout() {
+    const DeviceApi& vk = device_->vk();
+    std::vector<VkDescriptorSetLayoutBinding> bindings;
+    for (std::uint32_t index = 0; index < info_.bindings.size(); ++index) {
+        if (info_.bindings[index].binding != index)
+            throw std::runtime_error("kernel '" + name_ + "' leaves binding " + std::to_string(index) +
+                                     " unused");
+        VkDescriptorSetLayoutBinding binding{};
+        binding.binding = index;
+        binding.descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+        binding.descriptorCount = 1;
+        binding.stageFlags = VK_SHADER_STAGE_COMPUTE_BIT;
+        bindings.push_back(binding);
+    }
+    auto setInfo =
+        structure<VkDescriptorSetLayoutCreateInfo>(VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO);
+    setInfo.flags = VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR;
+    setInfo.bindingCount = static_cast<std::uint32_t>(bindings.size());
+    setInfo.pBindings = bindings.data();
+    check(vk.CreateDescriptorSetLayout(device_->handle(), &setInfo, nullptr, &setLayout_),
+          "vkCreateDescriptorSetLayout");
+
+    const VkPushConstantRange range{VK_SHADER_STAGE_COMPUTE_BIT, 0, info_.pushConstantBytes};
+    auto layoutInfo = structure<VkPipelineLayoutCreateInfo>(VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO);
+    layoutInfo.setLayoutCount = 1;
+    layoutInfo.pSetLayouts = &setLayout_;
+    layoutInfo.pushConstantRangeCount = info_.pushConstantBytes == 0 ? 0 : 1;
+    layoutInfo.pPushConstantRanges = &range;
+    check(vk.CreatePipelineLayout(device_->handle(), &layoutInfo, nullptr, &layout_),
+          "vkCreatePipelineLayout");
+}
+
+void AnyKernel::createPipeline(const KernelSource& source) {
+    const DeviceApi& vk = device_->vk();
+    auto moduleInfo = structure<VkShaderModuleCreateInfo>(VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO);
+    moduleInfo.codeSize = source.words.size_bytes();
+    moduleInfo.pCode = source.words.data();
+    VkShaderModule module = VK_NULL_HANDLE;
+    check(vk.CreateShaderModule(device_->handle(), &moduleInfo, nullptr, &module), "vkCreateShaderModule");
+
+    std::vector<VkSpecializationMapEntry> entries;
+    std::vector<std::uint32_t> values;
+    for (const auto& [id, value] : source.constants) {
+        const auto offset = static_cast<std::uint32_t>(values.size() * sizeof(std::uint32_t));
+        entries.push_back({id, offset, sizeof(std::uint32_t)});
+        values.push_back(value);
+    }
+    VkSpecializationInfo specialization{};
+    specialization.mapEntryCount = static_cast<std::uint32_t>(entries.size());
+    specialization.pMapEntries = entries.data();
+    specialization.dataSize = values.size() * sizeof(std::uint32_t);
+    specialization.pData = values.data();
+
+    auto info = structure<VkComputePipelineCreateInfo>(VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO);
+    info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
+    info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
+    info.stage.module = module;
+    info.stage.pName = "main";
+    info.stage.pSpecializationInfo = &specialization;
+    info.layout = layout_;
+    const VkResult result =
+        vk.CreateComputePipelines(device_->handle(), device_->pipelineCache(), 1, &info, nullptr, &pipeline_);
+    vk.DestroyShaderModule(device_->handle(), module, nullptr);
+    check(result, ("vkCreateComputePipelines for kernel '" + name_ + "'").c_str());
+}
+
+WorkItems AnyKernel::groupsFor(const WorkItems& items) const {
+    const WorkItems groups{groupsAlong(items.x, itemsPerGroup_.x), groupsAlong(items.y, itemsPerGroup_.y),
+                           groupsAlong(items.z, itemsPerGroup_.z)};
+    const std::uint32_t* limit = device_->limits().groupCount;
+    if (groups.x > limit[0] || groups.y > limit[1] || groups.z > limit[2])
+        throw std::invalid_argument(
+            "kernel '" + name_ + "' would need " + std::to_string(groups.x) + "x" + std::to_string(groups.y) +
+            "x" + std::to_string(groups.z) + " workgroups; '" + device_->report().name + "' allows " +
+            std::to_string(limit[0]) + "x" + std::to_string(limit[1]) + "x" + std::to_string(limit[2]));
+    return groups;
+}
+
+} // namespace lockstep::gpu

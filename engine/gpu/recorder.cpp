@@ -1,0 +1,240 @@
+#include "engine/gpu/recorder.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "engine/gpu/error.h"
+
+namespace lockstep::gpu {
+
+namespace {
+
+constexpr VkPipelineStageFlags workStages =
+    VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
+constexpr VkAccessFlags workWrites = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
+constexpr VkAccessFlags workAccesses = workWrites | VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_TRANSFER_READ_BIT;
+
+Access accessOf(const BufferView& view, bool reads, bool writes) {
+    return {reinterpret_cast<std::uint64_t>(view.buffer), view.offset, view.size, reads, writes};
+}
+
+} // namespace
+
+Recorder::Recorder(Device& device) : device_(device) {
+    const DeviceApi& vk = device_.vk();
+    auto poolInfo = structure<VkCommandPoolCreateInfo>(VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO);
+    poolInfo.flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT;
+    poolInfo.queueFamilyIndex = device_.queueFamily();
+    check(vk.CreateCommandPool(device_.handle(), &poolInfo, nullptr, &pool_), "vkCreateCommandPool");
+    for (Slot& slot : slots_) {
+        auto allocate =
+            structure<VkCommandBufferAllocateInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO);
+        allocate.commandPool = pool_;
+        allocate.commandBufferCount = 1;
+        check(vk.AllocateCommandBuffers(device_.handle(), &allocate, &slot.commands),
+              "vkAllocateCommandBuffers");
+        if (device_.limits().timestampNanoseconds <= 0) continue;
+        auto queryInfo = structure<VkQueryPoolCreateInfo>(VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO);
+        queryInfo.queryType = VK_QUERY_TYPE_TIMESTAMP;
+        queryInfo.queryCount = queries;
+        check(vk.CreateQueryPool(device_.handle(), &queryInfo, nullptr, &slot.queries), "vkCreateQueryPool");
+    }
+}
+
+Recorder::~Recorder() {
+    try {
+        finish();
+    } catch (const std::exception&) {
+        // The device is lost or hangs: nothing of this recorder runs on it any more that could be waited for.
+    }
+    const DeviceApi& vk = device_.vk();
+    for (const Slot& slot : slots_)
+        if (slot.queries != VK_NULL_HANDLE) vk.DestroyQueryPool(device_.handle(), slot.queries, nullptr);
+    vk.DestroyCommandPool(device_.handle(), pool_, nullptr);
+}
+
+void Recorder::begin() {
+    Slot& slot = current();
+    if (slot.ticket != 0) {
+        device_.wait(slot.ticket);
+        collectFinished();
+    }
+    auto info = structure<VkCommandBufferBeginInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO);
+    info.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
+    check(device_.vk().BeginCommandBuffer(slot.commands, &info), "vkBeginCommandBuffer");
+    recording_ = true;
+    profiling_ = false;
+    hazards_.clear();
+    slot.timed.clear();
+    if (slot.queries != VK_NULL_HANDLE)
+        device_.vk().CmdResetQueryPool(slot.commands, slot.queries, 0, queries);
+    writeTimestamp(0);
+    // What earlier submissions wrote is the tracker's blind spot: one barrier up front covers all of it.
+    memoryBarrier(workStages, workAccesses);
+}
+
+// The one rule: a full memory barrier before work that touches bytes which earlier work, since the last
+// barrier, wrote (or reads them while this writes). HazardTracker decides; nobody else emits barriers between
+// dispatches. While profiling every dispatch is ordered after the one before, so that times do not overlap.
+void Recorder::order(std::span<const Access> accesses) {
+    const bool hazard = hazards_.add(accesses);
+    if (!hazard && !profiling_) return;
+    memoryBarrier(workStages, workAccesses);
+    if (hazard) ++barriers_;
+}
+
+void Recorder::memoryBarrier(VkPipelineStageFlags toStages, VkAccessFlags toAccess) {
+    if (!device_.options().barriers) return;
+    auto barrier = structure<VkMemoryBarrier>(VK_STRUCTURE_TYPE_MEMORY_BARRIER);
+    barrier.srcAccessMask = workWrites;
+    barrier.dstAccessMask = toAccess;
+    device_.vk().CmdPipelineBarrier(current().commands, workStages, toStages, 0, 1, &barrier, 0, nullptr, 0,
+                                    nullptr);
+}
+
+void Recorder::checkViews(const AnyKernel& kernel, std::span<const BufferView> views) const {
+    const Limits& limits = device_.limits();
+    const std::size_t expected = kernel.info().bindings.size();
+    if (views.size() != expected)
+        throw std::runtime_error("kernel '" + kernel.name() + "' has " + std::to_string(expected) +
+                                 " bindings, " + std::to_string(views.size()) + " were given");
+    for (const BufferView& view : views) {
+        if (view.offset % limits.storageAlignment != 0)
+            throw std::runtime_error("kernel '" + kernel.name() + "': a view starts at byte " +
+                                     std::to_string(view.offset) + ", the device wants multiples of " +
+                                     std::to_string(limits.storageAlignment));
+        if (view.size > limits.storageRange)
+            throw std::runtime_error("kernel '" + kernel.name() + "': a view has " +
+                                     std::to_string(view.size) + " bytes, '" + device_.report().name +
+                                     "' binds at most " + std::to_string(limits.storageRange) +
+                                     ". Try a smaller batch or data set.");
+    }
+}
+
+void Recorder::dispatchBytes(const AnyKernel& kernel, const WorkItems& items, const void* params,
+                             std::span<const BufferView> views, const Cost& cost) {
+    if (!recording_)
+        throw std::logic_error("kernel '" + kernel.name() + "' dispatched outside begin and submit");
+    checkViews(kernel, views);
+    const WorkItems groups = kernel.groupsFor(items);
+    Slot& slot = current();
+    const DeviceApi& vk = device_.vk();
+
+    accesses_.clear();
+    VkDescriptorBufferInfo buffers[32];
+    VkWriteDescriptorSet writes[32];
+    for (std::uint32_t index = 0; index < views.size(); ++index) {
+        const ShaderBinding& binding = kernel.info().bindings[index];
+        accesses_.push_back(accessOf(views[index], binding.reads, binding.writes));
+        buffers[index] = {views[index].buffer, views[index].offset, views[index].size};
+        writes[index] = structure<VkWriteDescriptorSet>(VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET);
+        writes[index].dstBinding = index;
+        writes[index].descriptorCount = 1;
+        writes[index].descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+        writes[index].pBufferInfo = &buffers[index];
+    }
+    order(accesses_);
+
+    vk.CmdBindPipeline(slot.commands, VK_PIPELINE_BIND_POINT_COMPUTE, kernel.pipeline());
+    vk.CmdPushDescriptorSetKHR(slot.commands, VK_PIPELINE_BIND_POINT_COMPUTE, kernel.layout(), 0,
+                               static_cast<std::uint32_t>(views.size()), writes);
+    if (kernel.info().pushConstantBytes > 0)
+        vk.CmdPushConstants(slot.commands, kernel.layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0,
+                            kernel.info().pushConstantBytes, params);
+    const bool timed = profiling_ && slot.timed.size() < timedDispatches;
+    const auto query = static_cast<std::uint32_t>(2 + 2 * slot.timed.size());
+    if (timed) writeTimestamp(query);
+    vk.CmdDispatch(slot.commands, groups.x, groups.y, groups.z);
+    if (timed) {
+        writeTimestamp(query + 1);
+        slot.timed.push_back({kernel.name(), 0, 1, cost.flops, cost.bytes});
+    }
+    ++dispatches_;
+}
+
+void Recorder::fill(const BufferView& view, std::uint32_t word) {
+    const Access access = accessOf(view, false, true);
+    order({&access, 1});
+    device_.vk().CmdFillBuffer(current().commands, view.buffer, view.offset, view.size, word);
+}
+
+void Recorder::writeTimestamp(std::uint32_t query) {
+    if (current().queries == VK_NULL_HANDLE) return;
+    device_.vk().CmdWriteTimestamp(current().commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT,
+                                   current().queries, query);
+}
+
+Ticket Recorder::submit() {
+    Slot& slot = current();
+    memoryBarrier(VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT); // mapped results
+    writeTimestamp(1);
+    check(device_.vk().EndCommandBuffer(slot.commands), "vkEndCommandBuffer");
+    recording_ = false;
+    slot.submitted = std::chrono::steady_clock::now();
+    slot.ticket = device_.submit(slot.commands);
+    next_ = (next_ + 1) % slots;
+    return slot.ticket;
+}
+
+double Recorder::millisecondsFromQueries(Slot& slot) {
+    const auto count = static_cast<std::uint32_t>(2 + 2 * slot.timed.size());
+    std::vector<std::uint64_t> ticks(count);
+    check(device_.vk().GetQueryPoolResults(device_.handle(), slot.queries, 0, count,
+                                           count * sizeof(std::uint64_t), ticks.data(), sizeof(std::uint64_t),
+                                           VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT),
+          "vkGetQueryPoolResults"); // the submission has finished: results are there, nothing waits
+    const double millisecondsPerTick = device_.limits().timestampNanoseconds * 1e-6;
+    const auto elapsed = [&](std::size_t from, std::size_t to) {
+        return ticks[to] > ticks[from] ? static_cast<double>(ticks[to] - ticks[from]) * millisecondsPerTick
+                                       : 0.0;
+    };
+    for (std::size_t index = 0; index < slot.timed.size(); ++index) {
+        KernelTiming& sum = timings_[slot.timed[index].name];
+        sum.name = slot.timed[index].name;
+        sum.milliseconds += elapsed(2 + 2 * index, 3 + 2 * index);
+        sum.calls += 1;
+        sum.flops += slot.timed[index].flops;
+        sum.bytes += slot.timed[index].bytes;
+    }
+    return elapsed(0, 1);
+}
+
+void Recorder::collect(Slot& slot) {
+    const auto now = std::chrono::steady_clock::now();
+    const auto started = std::max(slot.submitted, lastFinished_);
+    const double onHost = std::chrono::duration<double, std::milli>(now - started).count();
+    const double milliseconds = slot.queries == VK_NULL_HANDLE ? onHost : millisecondsFromQueries(slot);
+    lastFinished_ = now;
+    deviceSeconds_ += milliseconds * 1e-3;
+    finished_.push_back({slot.ticket, milliseconds});
+    slot.ticket = 0;
+}
+
+void Recorder::collectFinished() {
+    // Oldest first: the slot after the newest.
+    for (std::size_t step = 0; step < slots; ++step) {
+        Slot& slot = slots_[(next_ + step) % slots];
+        if (slot.ticket != 0 && device_.done(slot.ticket)) collect(slot);
+    }
+}
+
+std::vector<FinishedSubmission> Recorder::takeFinished() {
+    collectFinished();
+    return std::exchange(finished_, {});
+}
+
+void Recorder::finish() {
+    Ticket last = 0;
+    for (const Slot& slot : slots_) last = std::max(last, slot.ticket);
+    if (last != 0) device_.wait(last);
+    collectFinished();
+}
+
+std::vector<KernelTiming> Recorder::timings() const {
+    std::vector<KernelTiming> all;
+    for (const auto& [name, timing] : timings_) all.push_back(timing);
+    return all;
+}
+
+} // namespace lockstep::gpu

@@ -1,0 +1,37 @@
+// What a compute shader says about itself: read from its SPIR-V, so that nothing is written twice.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace lockstep::gpu {
+
+struct ShaderBinding {
+    std::uint32_t binding = 0;
+    std::string name;
+    bool reads = true;
+    bool writes = true;
+};
+
+/// A specialisation constant's value by its id; constants not named keep their default.
+using SpecConstants = std::map<std::uint32_t, std::uint32_t>;
+
+struct ShaderInfo {
+    std::vector<ShaderBinding> bindings; ///< storage buffers of set 0, by binding
+    std::uint32_t pushConstantBytes = 0;
+    std::uint32_t groupSize[3] = {1, 1, 1}; ///< invocations per workgroup
+    std::uint32_t sharedBytes = 0;          ///< of workgroup-shared variables
+    SpecConstants specConstants;            ///< every id that the shader knows, with the value it will have
+};
+
+/// Reads the module with the constants set. Throws std::runtime_error, naming `shader`, when it is not a
+/// compute shader in SPIR-V, uses another set than 0 or another resource than storage buffers, or has no
+/// constant of a given id.
+ShaderInfo reflect(std::span<const std::uint32_t> words, const SpecConstants& constants,
+                   const std::string& shader);
+
+} // namespace lockstep::gpu

@@ -1,0 +1,77 @@
+// The Vulkan functions that the engine calls, loaded at run time, so that a program starts on machines
+// without a Vulkan loader too. Each table is filled once; a call reads `vk.CmdDispatch(...)` for the
+// specification's vkCmdDispatch.
+#pragma once
+
+#include <vulkan/vulkan.h>
+
+namespace lockstep::gpu {
+
+#define LOCKSTEP_VULKAN_GLOBAL(X)                                                                            \
+    X(CreateInstance)                                                                                        \
+    X(EnumerateInstanceVersion) X(EnumerateInstanceLayerProperties) X(EnumerateInstanceExtensionProperties)
+
+#define LOCKSTEP_VULKAN_INSTANCE(X)                                                                          \
+    X(DestroyInstance)                                                                                       \
+    X(EnumeratePhysicalDevices)                                                                              \
+    X(GetPhysicalDeviceProperties2)                                                                          \
+    X(GetPhysicalDeviceFeatures2) X(GetPhysicalDeviceQueueFamilyProperties)                                  \
+        X(GetPhysicalDeviceMemoryProperties) X(EnumerateDeviceExtensionProperties) X(CreateDevice)           \
+            X(GetDeviceProcAddr)
+
+#define LOCKSTEP_VULKAN_DEVICE(X)                                                                            \
+    X(DestroyDevice)                                                                                         \
+    X(GetDeviceQueue)                                                                                        \
+    X(DeviceWaitIdle)                                                                                        \
+    X(CreateBuffer) X(DestroyBuffer) X(GetBufferMemoryRequirements) X(BindBufferMemory) X(AllocateMemory)    \
+        X(FreeMemory) X(MapMemory) X(FlushMappedMemoryRanges) X(InvalidateMappedMemoryRanges)                \
+            X(CreateShaderModule) X(DestroyShaderModule) X(CreateDescriptorSetLayout)                        \
+                X(DestroyDescriptorSetLayout) X(CreatePipelineLayout) X(DestroyPipelineLayout)               \
+                    X(CreateComputePipelines) X(DestroyPipeline) X(CreatePipelineCache)                      \
+                        X(DestroyPipelineCache) X(GetPipelineCacheData) X(CreateCommandPool)                 \
+                            X(DestroyCommandPool) X(AllocateCommandBuffers) X(BeginCommandBuffer)            \
+                                X(EndCommandBuffer) X(ResetCommandBuffer) X(QueueSubmit) X(CreateSemaphore)  \
+                                    X(DestroySemaphore) X(WaitSemaphores) X(GetSemaphoreCounterValue)        \
+                                        X(CreateQueryPool) X(DestroyQueryPool) X(GetQueryPoolResults)        \
+                                            X(CmdResetQueryPool) X(CmdWriteTimestamp) X(CmdBindPipeline)     \
+                                                X(CmdPushConstants) X(CmdPushDescriptorSetKHR)               \
+                                                    X(CmdDispatch) X(CmdPipelineBarrier) X(CmdCopyBuffer)    \
+                                                        X(CmdFillBuffer)
+
+#define LOCKSTEP_VULKAN_MEMBER(function) PFN_vk##function function = nullptr;
+
+/// Entry points that need no instance. Null members when no loader is installed.
+struct GlobalApi {
+    PFN_vkGetInstanceProcAddr GetInstanceProcAddr = nullptr;
+    LOCKSTEP_VULKAN_GLOBAL(LOCKSTEP_VULKAN_MEMBER)
+};
+
+struct InstanceApi {
+    LOCKSTEP_VULKAN_INSTANCE(LOCKSTEP_VULKAN_MEMBER)
+    PFN_vkCreateDebugUtilsMessengerEXT CreateDebugUtilsMessengerEXT = nullptr; ///< null without the extension
+    PFN_vkDestroyDebugUtilsMessengerEXT DestroyDebugUtilsMessengerEXT =
+        nullptr; ///< null without the extension
+};
+
+struct DeviceApi {
+    LOCKSTEP_VULKAN_DEVICE(LOCKSTEP_VULKAN_MEMBER)
+};
+
+#undef LOCKSTEP_VULKAN_MEMBER
+
+/// Opens the system's Vulkan loader (libvulkan.so.1, vulkan-1.dll, libvulkan.dylib), or one that lies beside
+/// the program or in its ../lib. Throws NoDeviceError, naming the package to install, when there is none.
+const GlobalApi& loadVulkan();
+
+/// A zeroed Vulkan structure with its type and, where given, the next structure of its chain.
+template <class Structure> Structure structure(VkStructureType type, void* next = nullptr) {
+    Structure value{};
+    value.sType = type;
+    value.pNext = next;
+    return value;
+}
+
+InstanceApi loadInstanceApi(VkInstance instance);
+DeviceApi loadDeviceApi(const InstanceApi& instanceApi, VkDevice device);
+
+} // namespace lockstep::gpu

@@ -1,0 +1,171 @@
+#include "engine/train/cpu_ops.h"
+
+#include <cmath>
+
+#include "engine/train/cpu_work.h"
+
+namespace lockstep {
+
+CpuOps::CpuOps(CpuArenas& arenas, ThreadTeam& team, std::size_t thread, CpuTiming* timing)
+    : arenas_(arenas), team_(team), thread_(thread), timing_(timing) {}
+
+void CpuOps::takeRows(std::size_t rows) {
+    batchRows_ = rows;
+    rows_ = shareOf(rows, thread_, team_.size());
+}
+
+Share CpuOps::ownOutputs(std::size_t layer) const {
+    return shareOf(arenas_.layout.layer(layer).outputs, thread_, team_.size());
+}
+
+void CpuOps::lap(CpuOperation operation, const Work& work) {
+    if (timing_ != nullptr) timing_->lap(operation, work);
+}
+
+void CpuOps::gatherBatch(const StepSettings& step) {
+    takeRows(step.batch.rows);
+    // The folded update is w -= rate * (gradient + l2 * w), with w taken out of the bracket.
+    rate_ = step.update.learningRate;
+    keep_ = 1.0f - step.update.learningRate * step.update.l2;
+    arenas_.kernels.gatherBatch(arenas_.data, arenas_.data.train, arenas_.order, step.batch, rows_.begin,
+                                rows_.end, arenas_.layout.layer(0).rowStride, arenas_.inputs.data(),
+                                arenas_.targets.data());
+    lap(CpuOperation::gatherBatch, gatherWork(arenas_, batchRows_));
+}
+
+void CpuOps::gatherRange(Split split, std::size_t first, std::size_t rows) {
+    takeRows(rows);
+    const Examples& examples = split == Split::train ? arenas_.data.train : arenas_.data.test;
+    const BatchOrder fileOrder(examples.count, examples.count, 0, false);
+    arenas_.kernels.gatherBatch(arenas_.data, examples, fileOrder, BatchRange{0, first, rows}, rows_.begin,
+                                rows_.end, arenas_.layout.layer(0).rowStride, arenas_.inputs.data(),
+                                arenas_.targets.data());
+}
+
+void CpuOps::dense(std::size_t layer) {
+    const LayerLayout& place = arenas_.layout.layer(layer);
+    const DenseShape shape = arenas_.denseShape(layer, rows_.end - rows_.begin);
+    const float* below = layer == 0 ? arenas_.inputs.data() : arenas_.layers[layer - 1].outputs.data();
+    LayerArrays& own = arenas_.layers[layer];
+    float* sums = own.sums.size() == 0 ? nullptr : own.sums.data() + rows_.begin * shape.outputStride;
+    arenas_.kernels.dense(shape, below + rows_.begin * shape.inputStride,
+                          arenas_.parameters.data() + place.weightOffset,
+                          arenas_.parameters.data() + place.biasOffset, arenas_.shape.activationOf(layer),
+                          own.outputs.data() + rows_.begin * shape.outputStride, sums);
+    lap(CpuOperation::dense, denseWork(arenas_.denseShape(layer, batchRows_)));
+}
+
+LossShape CpuOps::lossShape() const {
+    const std::size_t outputs = arenas_.shape.outputs();
+    LossShape shape;
+    shape.rows = rows_.end - rows_.begin;
+    shape.outputs = outputs;
+    shape.stride = roundUpToFour(outputs);
+    shape.targetWidth = arenas_.data.targetWidth;
+    shape.loss = arenas_.shape.loss;
+    shape.targetKind = arenas_.targetKind;
+    shape.outputActivation = arenas_.shape.outputActivation;
+    shape.scale = 1.0 / static_cast<double>(lossTerms(shape.loss, batchRows_, outputs));
+    return shape;
+}
+
+void CpuOps::lossAndGradient(const StepSettings&) {
+    const LossShape shape = lossShape();
+    const std::size_t last = arenas_.shape.layers() - 1;
+    const std::size_t offset = rows_.begin * shape.stride;
+    arenas_.partialLosses[thread_].sum = arenas_.kernels.lossAndGradient(
+        shape, arenas_.layers[last].outputs.data() + offset, arenas_.saved(last) + offset,
+        arenas_.targets.data() + rows_.begin * shape.targetWidth, arenas_.layers[last].dSums.data() + offset);
+    lap(CpuOperation::lossAndGradient, lossWork(shape, batchRows_));
+}
+
+// Input gradients first: they need W[layer] as the forward pass saw it, and a folded update changes it. The
+// barrier between the two also completes dZ[layer], of which every thread has written its rows.
+void CpuOps::denseBackward(std::size_t layer) {
+    if (layer > 0) backwardInputs(layer);
+    team_.barrier();
+    if (layer > 0) lap(CpuOperation::denseBackwardInputs, denseWork(arenas_.denseShape(layer, batchRows_)));
+    if (layer + 1 == arenas_.shape.layers()) settleLoss();
+    if (failed_) return;
+    backwardWeights(layer);
+    lap(CpuOperation::denseBackwardWeights, denseWork(arenas_.denseShape(layer, batchRows_)));
+}
+
+void CpuOps::backwardInputs(std::size_t layer) {
+    const DenseShape shape = arenas_.denseShape(layer, rows_.end - rows_.begin);
+    const std::size_t above = rows_.begin * shape.outputStride;
+    const std::size_t below = rows_.begin * shape.inputStride;
+    arenas_.kernels.denseBackwardInputs(shape, arenas_.layers[layer].dSums.data() + above,
+                                        arenas_.parameters.data() + arenas_.layout.layer(layer).weightOffset,
+                                        arenas_.shape.activationOf(layer - 1),
+                                        arenas_.saved(layer - 1) + below,
+                                        arenas_.layers[layer - 1].dSums.data() + below);
+}
+
+// Summed in the order of the threads, so that the same number of threads gives the same loss every time, and
+// by every thread for itself, so that all decide alike whether the step may change the weights.
+void CpuOps::settleLoss() {
+    double sum = 0;
+    for (const CpuArenas::PartialLoss& part : arenas_.partialLosses) sum += part.sum;
+    const std::size_t terms = lossTerms(arenas_.shape.loss, batchRows_, arenas_.shape.outputs());
+    loss_ = static_cast<float>(sum / static_cast<double>(terms));
+    failed_ = !std::isfinite(loss_);
+}
+
+void CpuOps::backwardWeights(std::size_t layer) {
+    const DenseShape shape = arenas_.denseShape(layer, batchRows_);
+    const LayerLayout& place = arenas_.layout.layer(layer);
+    const Share outputs = ownOutputs(layer);
+    if (outputs.begin == outputs.end) return;
+    const float* dSums = arenas_.layers[layer].dSums.data();
+    const float* below = layer == 0 ? arenas_.inputs.data() : arenas_.layers[layer - 1].outputs.data();
+    if (arenas_.foldsUpdate) {
+        arenas_.kernels.denseBackwardWeightsAndUpdate(shape, dSums, below, outputs.begin, outputs.end, keep_,
+                                                      rate_, arenas_.parameters.data() + place.weightOffset,
+                                                      arenas_.parameters.data() + place.biasOffset);
+    } else {
+        arenas_.kernels.denseBackwardWeights(shape, dSums, below, outputs.begin, outputs.end,
+                                             arenas_.gradients.data() + place.weightOffset,
+                                             arenas_.gradients.data() + place.biasOffset);
+    }
+}
+
+void CpuOps::exchange() {}
+
+// A thread updates the slices whose gradients it has just computed: they are in its cache, and nobody has to
+// wait. The barrier at the end keeps the next step from reading half-updated weights.
+void CpuOps::update(const StepSettings& step) {
+    if (!failed_ && !arenas_.foldsUpdate) {
+        for (std::size_t layer = 0; layer < arenas_.shape.layers(); ++layer) {
+            const LayerLayout& place = arenas_.layout.layer(layer);
+            const Share outputs = ownOutputs(layer);
+            updateSlice(step, place.weightOffset + outputs.begin * place.rowStride,
+                        place.weightOffset + outputs.end * place.rowStride);
+            updateSlice(step, place.biasOffset + outputs.begin, place.biasOffset + outputs.end);
+        }
+    }
+    team_.barrier();
+    if (!failed_ && !arenas_.foldsUpdate) lap(CpuOperation::update, updateWork(arenas_));
+}
+
+void CpuOps::updateSlice(const StepSettings& step, std::size_t begin, std::size_t end) {
+    arenas_.kernels.update(arenas_.optimizer.kind, step.update, begin, end, arenas_.gradients.data(),
+                           arenas_.parameters.data(), arenas_.stateArray(0), arenas_.stateArray(1));
+}
+
+void CpuOps::beginEvaluation() {
+    scored_ = {};
+    confusion_.assign(arenas_.data.classes * arenas_.data.classes, 0);
+}
+
+void CpuOps::score() {
+    const LossShape shape = lossShape();
+    const ScoreSum sum = arenas_.kernels.score(
+        shape, arenas_.data.classes, arenas_.layers.back().outputs.data() + rows_.begin * shape.stride,
+        arenas_.targets.data() + rows_.begin * shape.targetWidth,
+        confusion_.empty() ? nullptr : confusion_.data());
+    scored_.loss += sum.loss;
+    scored_.correct += sum.correct;
+}
+
+} // namespace lockstep

@@ -1,0 +1,77 @@
+// The operations of a training step on a processor. Every thread of a team has its own CpuOps and walks
+// through the whole recipe (step.cpp) on its own share:
+//
+//   gatherBatch, dense, lossAndGradient, input gradients    its rows of the batch; rows are independent, so
+//                                                           nobody waits for anybody
+//   weight gradients, update                                its output rows of every layer's weights, which
+//                                                           need all rows of the batch: a barrier comes first
+//
+// A step of a network with L layers waits L + 1 times: once per layer going backward, and once at its end.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "engine/cpu/thread_team.h"
+#include "engine/train/cpu_arenas.h"
+#include "engine/train/cpu_timing.h"
+#include "engine/train/ops.h"
+
+namespace lockstep {
+
+/// One thread's view onto the arenas of a training run.
+class CpuOps final : public Ops {
+  public:
+    /// `timing` may be null: only one thread holds the watch. All references must outlive the object.
+    CpuOps(CpuArenas& arenas, ThreadTeam& team, std::size_t thread, CpuTiming* timing);
+
+    void gatherBatch(const StepSettings& step) override;
+    void dense(std::size_t layer) override;
+    void lossAndGradient(const StepSettings& step) override;
+    void denseBackward(std::size_t layer) override;
+    void exchange() override;
+    void update(const StepSettings& step) override;
+    void gatherRange(Split split, std::size_t first, std::size_t rows) override;
+    void score() override;
+
+    /// The last step's mean loss, the same on every thread after the step.
+    float loss() const { return loss_; }
+    /// The last step's loss was not finite; nothing was updated.
+    bool failed() const { return failed_; }
+
+    /// Forgets what score() added up, and sizes the confusion matrix.
+    void beginEvaluation();
+    /// This thread's part of the evaluation.
+    const ScoreSum& scored() const { return scored_; }
+    const std::vector<std::uint64_t>& confusion() const { return confusion_; }
+
+    /// This thread's rows of the batch or range at hand.
+    Share ownRows() const { return rows_; }
+
+  private:
+    void takeRows(std::size_t rows);
+    LossShape lossShape() const;
+    void backwardInputs(std::size_t layer);
+    void backwardWeights(std::size_t layer);
+    void updateSlice(const StepSettings& step, std::size_t begin, std::size_t end);
+    void settleLoss();
+    Share ownOutputs(std::size_t layer) const;
+    void lap(CpuOperation operation, const Work& work);
+
+    CpuArenas& arenas_;
+    ThreadTeam& team_;
+    const std::size_t thread_;
+    CpuTiming* timing_;
+
+    std::size_t batchRows_ = 0; ///< of all threads together
+    Share rows_;                ///< of this thread
+    float keep_ = 1;            ///< folded update: what stays of a weight ...
+    float rate_ = 0;            ///< ... and how much of the gradient is taken off
+    float loss_ = 0;
+    bool failed_ = false;
+    ScoreSum scored_;
+    std::vector<std::uint64_t> confusion_;
+};
+
+} // namespace lockstep

@@ -1,0 +1,240 @@
+#include "engine/train/cpu_trainer.h"
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "engine/cpu/cpu_info.h"
+#include "engine/cpu/thread_team.h"
+#include "engine/net/names.h"
+#include "engine/train/cpu_ops.h"
+#include "engine/train/step.h"
+
+namespace lockstep {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double secondsSince(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+class CpuTrainer final : public Trainer {
+  public:
+    CpuTrainer(const TrainJob& job, const CpuKernels& kernels, std::size_t threads);
+
+    const MachineInfo& machine() const override { return machine_; }
+    void run(std::uint64_t steps) override;
+    void finish() override {}
+    std::uint64_t completedSteps() override;
+    void takeLosses(std::vector<LossPoint>& into) override;
+    Evaluation evaluate(Split split) override;
+    std::vector<float> predict(Split split, std::size_t first, std::size_t rows) override;
+    TrainerState state() override;
+    void restore(const TrainerState& state) override;
+    double trainingSeconds() const override { return trainingSeconds_; }
+    double deviceSeconds() const override { return trainingSeconds_; }
+    double warmUpSeconds() const override { return warmUpSeconds_; }
+    std::vector<OperationTiming> operations() const override { return timing_.timings(); }
+
+  private:
+    const Examples& examplesOf(Split split) const {
+        return split == Split::train ? job_.data->train : job_.data->test;
+    }
+    void warmUp();
+    void runChunk(std::uint64_t steps, Clock::time_point start);
+    void marchThrough(std::size_t thread, std::uint64_t steps, Clock::time_point start);
+    void throwIfFailed();
+
+    const TrainJob job_;
+    CpuArenas arenas_;
+    ThreadTeam team_;
+    CpuTiming timing_;
+    std::vector<CpuOps> ops_; ///< one per thread
+    MachineInfo machine_;
+
+    std::uint64_t step_ = 0; ///< steps done
+    bool failed_ = false;    ///< step `step_` had a loss that is not finite
+    std::optional<NonFiniteError> error_;
+    std::vector<LossPoint> losses_; ///< not yet taken
+    double trainingSeconds_ = 0;
+    double warmUpSeconds_ = 0;
+};
+
+CpuTrainer::CpuTrainer(const TrainJob& job, const CpuKernels& kernels, std::size_t threads)
+    : job_(job), arenas_(job, kernels, threads), team_(threads) {
+    for (std::size_t thread = 0; thread < threads; ++thread)
+        ops_.emplace_back(arenas_, team_, thread, thread == 0 ? &timing_ : nullptr);
+    machine_.device = cpuName();
+    machine_.threads = threads;
+    machine_.kernels = describeKernels(kernels);
+    if (arenas_.foldsUpdate)
+        machine_.kernels += ", update folded into the weight gradient (gradients are not kept)";
+    warmUp();
+}
+
+/// One step, undone again: libraries compile their kernels, and every page of the arenas is touched.
+void CpuTrainer::warmUp() {
+    const Clock::time_point start = Clock::now();
+    const TrainerState initial = state();
+    runChunk(1, start);
+    restore(initial);
+    timing_.clear();
+    warmUpSeconds_ = secondsSince(start);
+}
+
+void CpuTrainer::run(std::uint64_t steps) {
+    constexpr std::uint64_t chunk = 4096; // losses are reserved by the chunk
+    const Clock::time_point start = Clock::now();
+    while (steps > 0 && !failed_) {
+        const std::uint64_t now = std::min(steps, chunk);
+        runChunk(now, start);
+        steps -= now;
+    }
+    trainingSeconds_ += secondsSince(start);
+}
+
+void CpuTrainer::runChunk(std::uint64_t steps, Clock::time_point start) {
+    losses_.reserve(losses_.size() + steps);
+    const std::size_t before = losses_.size();
+    team_.run([&](std::size_t thread) { marchThrough(thread, steps, start); });
+    step_ += losses_.size() - before;
+    failed_ = ops_[0].failed();
+}
+
+/// What every thread does. The loss of a step is the same on all of them, so they stop at the same step.
+void CpuTrainer::marchThrough(std::size_t thread, std::uint64_t steps, Clock::time_point start) {
+    CpuOps& ops = ops_[thread];
+    for (std::uint64_t step = step_; steps > 0; ++step, --steps) {
+        if (thread == 0) timing_.beginStep(step);
+        trainStep(ops, arenas_.shape, stepSettings(job_.settings, arenas_.order, step));
+        if (ops.failed()) return;
+        if (thread == 0) losses_.push_back({step, ops.loss(), trainingSeconds_ + secondsSince(start)});
+    }
+}
+
+void CpuTrainer::throwIfFailed() {
+    if (!failed_) return;
+    if (!error_) error_ = explainNonFinite(job_, step_, arenas_.parameters.span());
+    throw NonFiniteError(*error_);
+}
+
+std::uint64_t CpuTrainer::completedSteps() {
+    throwIfFailed();
+    return step_;
+}
+
+void CpuTrainer::takeLosses(std::vector<LossPoint>& into) {
+    into.insert(into.end(), losses_.begin(), losses_.end());
+    losses_.clear();
+    throwIfFailed();
+}
+
+Evaluation CpuTrainer::evaluate(Split split) {
+    const std::size_t count = examplesOf(split).count;
+    for (CpuOps& ops : ops_) ops.beginEvaluation();
+    team_.run([&](std::size_t thread) {
+        for (std::size_t first = 0; first < count; first += arenas_.capacity)
+            scoreRange(ops_[thread], arenas_.shape, split, first, std::min(arenas_.capacity, count - first));
+    });
+
+    ScoreSum sum;
+    Evaluation result;
+    result.count = count;
+    result.confusion.assign(ops_[0].confusion().size(), 0);
+    for (const CpuOps& ops : ops_) {
+        sum.loss += ops.scored().loss;
+        sum.correct += ops.scored().correct;
+        std::ranges::transform(result.confusion, ops.confusion(), result.confusion.begin(), std::plus<>());
+    }
+    const std::size_t terms = lossTerms(arenas_.shape.loss, count, arenas_.shape.outputs());
+    constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+    result.loss = count == 0 ? unknown : sum.loss / static_cast<double>(terms);
+    const bool answers = count > 0 && job_.data->classes > 0;
+    result.accuracy = answers ? static_cast<double>(sum.correct) / static_cast<double>(count) : unknown;
+    return result;
+}
+
+std::vector<float> CpuTrainer::predict(Split split, std::size_t first, std::size_t rows) {
+    const std::size_t count = examplesOf(split).count;
+    if (first > count || rows > count - first)
+        throw std::invalid_argument("examples " + std::to_string(first) + " to " +
+                                    std::to_string(first + rows) + " were asked for, and the split has " +
+                                    std::to_string(count));
+    const std::size_t outputs = arenas_.shape.outputs();
+    const std::size_t stride = roundUpToFour(outputs);
+    std::vector<float> result(rows * outputs);
+    team_.run([&](std::size_t thread) {
+        CpuOps& ops = ops_[thread];
+        for (std::size_t done = 0; done < rows; done += arenas_.capacity) {
+            ops.gatherRange(split, first + done, std::min(arenas_.capacity, rows - done));
+            for (std::size_t layer = 0; layer < arenas_.shape.layers(); ++layer) ops.dense(layer);
+            for (std::size_t row = ops.ownRows().begin; row < ops.ownRows().end; ++row)
+                std::copy_n(arenas_.layers.back().outputs.data() + row * stride, outputs,
+                            result.data() + (done + row) * outputs);
+        }
+    });
+    return result;
+}
+
+TrainerState CpuTrainer::state() {
+    const auto copy = [](const AlignedArray<float>& from) {
+        return std::vector<float>(from.data(), from.data() + from.size());
+    };
+    TrainerState result{step_, copy(arenas_.parameters), {}};
+    for (const AlignedArray<float>& array : arenas_.optimizerState)
+        result.optimizerState.push_back(copy(array));
+    return result;
+}
+
+void CpuTrainer::restore(const TrainerState& state) {
+    const std::size_t size = arenas_.layout.size();
+    const auto fits = [size](const std::vector<float>& array) { return array.size() == size; };
+    if (!fits(state.parameters) || state.optimizerState.size() != arenas_.optimizerState.size() ||
+        !std::ranges::all_of(state.optimizerState, fits))
+        throw std::invalid_argument("the state does not fit this network and optimizer: it has " +
+                                    std::to_string(state.parameters.size()) + " parameters and " +
+                                    std::to_string(state.optimizerState.size()) +
+                                    " optimizer arrays; expected " + std::to_string(size) + " and " +
+                                    std::to_string(arenas_.optimizerState.size()));
+    std::ranges::copy(state.parameters, arenas_.parameters.data());
+    for (std::size_t array = 0; array < state.optimizerState.size(); ++array)
+        std::ranges::copy(state.optimizerState[array], arenas_.optimizerState[array].data());
+    step_ = state.step;
+    failed_ = false;
+    error_.reset();
+    losses_.clear();
+}
+
+const CpuKernels& kernelsOf(std::string_view rung) {
+    static constexpr std::string_view known[] = {"scalar", "simd", "best"};
+    if (rung == known[0]) return scalarKernels();
+    if (rung == known[1]) return simdKernels();
+    if (rung == known[2]) return bestKernels();
+    throwUnknownName("CPU rung", rung, known);
+}
+
+} // namespace
+
+std::size_t usefulThreads(const NetShape& shape, std::size_t batch, std::size_t available) {
+    constexpr double flopsWorthAThread = 1e6; // about 20 microseconds
+    const double flops = shape.flopsPerExample() * static_cast<double>(batch);
+    const double useful = std::max(1.0, flops / flopsWorthAThread);
+    return useful >= static_cast<double>(available) ? available : static_cast<std::size_t>(useful);
+}
+
+std::unique_ptr<Trainer> makeCpuTrainer(const TrainJob& job, std::string_view rung, std::size_t threads) {
+    job.validate();
+    const CpuKernels& kernels = kernelsOf(rung);
+    const std::size_t available = threads == 0 ? usableCores() : threads;
+    const std::size_t batch = std::min(job.settings.batch, job.data->train.count);
+    const std::size_t team = rung == "best" ? usefulThreads(job.shape, batch, available) : 1;
+    return std::make_unique<CpuTrainer>(job, kernels, team);
+}
+
+} // namespace lockstep

@@ -1,0 +1,95 @@
+#include "engine/train/race.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+namespace lockstep {
+
+Agreement compareLosses(const std::vector<float>& reference, const std::vector<float>& other) {
+    Agreement result;
+    const std::size_t steps = std::min(reference.size(), other.size());
+    result.steps = steps;
+    for (std::size_t step = 0; step < steps; ++step) {
+        const auto a = static_cast<double>(reference[step]);
+        const auto b = static_cast<double>(other[step]);
+        if (a == b) continue;
+        const double difference = std::abs(a - b) / std::max(std::abs(a), std::abs(b));
+        result.largestDifference = std::max(result.largestDifference, difference);
+    }
+    return result;
+}
+
+Race::Race(const TrainJob& job, std::vector<RaceEntry> entries, RaceOptions options)
+    : job_(job), entries_(std::move(entries)), options_(std::move(options)) {
+    if (entries_.empty()) throw std::invalid_argument("a race needs at least one lane");
+    for (const RaceEntry& entry : entries_)
+        lanes_.push_back(std::make_unique<Lane>(entry.spec.text(), job_, entry.make, options_.lane));
+}
+
+void Race::start() { advance(); }
+
+bool Race::advance() {
+    const auto over = [](const auto& lane) { return lane->snapshot().over(); };
+    const auto mayStart = [&] { return options_.together || started_ == 0 || over(lanes_[started_ - 1]); };
+    while (!stopped_ && started_ < lanes_.size() && mayStart()) {
+        Lane& lane = *lanes_[started_++];
+        if (!lane.snapshot().over()) lane.start();
+    }
+    return !std::ranges::all_of(lanes_, over);
+}
+
+bool Race::waitFor(std::chrono::milliseconds limit) {
+    using Clock = std::chrono::steady_clock;
+    const auto end = Clock::now() + limit;
+    while (advance()) {
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
+        if (left.count() <= 0) return false;
+        // The lane at work is the only one that can change what advance() does; an hour fits any clock.
+        const auto running =
+            std::ranges::find_if(lanes_, [](auto& lane) { return !lane->snapshot().over(); });
+        (*running)->waitFor(std::min<std::chrono::milliseconds>(left, std::chrono::hours(1)));
+    }
+    return true;
+}
+
+void Race::stop() {
+    stopped_ = true;
+    for (auto& lane : lanes_) lane->stop();
+}
+
+void Race::pause() {
+    for (auto& lane : lanes_) lane->pause();
+}
+
+void Race::resume() {
+    for (auto& lane : lanes_) lane->resume();
+}
+
+std::vector<LaneResult> Race::results() {
+    std::vector<LaneResult> results;
+    for (std::size_t index = 0; index < lanes_.size(); ++index) results.push_back(resultOf(index));
+    const auto reference = std::ranges::find_if(
+        results, [](const LaneResult& result) { return !result.telemetry.opening().empty(); });
+    if (reference == results.end()) return results;
+    for (LaneResult& result : results)
+        result.agreement = compareLosses(reference->telemetry.opening(), result.telemetry.opening());
+    return results;
+}
+
+LaneResult Race::resultOf(std::size_t index) {
+    Lane& lane = *lanes_[index];
+    LaneResult result{.spec = entries_[index].spec,
+                      .machine = lane.machine(),
+                      .end = lane.snapshot(),
+                      .telemetry = lane.telemetry(),
+                      .evaluation = lane.evaluation(),
+                      .operations = {},
+                      .agreement = {}};
+    if (result.end.evaluatedStep != result.end.step) result.evaluation.reset();
+    if (Trainer* trainer = lane.trainer()) result.operations = trainer->operations();
+    result.gflops = result.end.rate() * job_.shape.flopsPerExample() * 1e-9;
+    return result;
+}
+
+} // namespace lockstep

@@ -1,0 +1,90 @@
+// A race: lanes that share data, network, settings and first weights, and differ only in the machine.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/train/lane.h"
+#include "engine/train/lane_spec.h"
+#include "engine/train/trainer.h"
+
+namespace lockstep {
+
+struct RaceEntry {
+    LaneSpec spec;
+    Lane::MakeTrainer make;
+};
+
+struct RaceOptions {
+    LaneOptions lane;
+    bool together = false; ///< all lanes at once, for the show; else a time trial: one after the other
+};
+
+/// Whether a lane computed the same as the reference, judged by the losses of the first steps that both made.
+struct Agreement {
+    std::uint64_t steps = 0;      ///< compared, at most Telemetry::openingSteps; 0: nothing to compare
+    double largestDifference = 0; ///< relative: |a - b| / max(|a|, |b|)
+    bool same() const { return largestDifference <= tolerance; }
+
+    static constexpr double tolerance = 1e-4;
+};
+
+Agreement compareLosses(const std::vector<float>& reference, const std::vector<float>& other);
+
+/// What a lane has to show at the end.
+struct LaneResult {
+    LaneSpec spec;
+    MachineInfo machine;
+    LaneSnapshot end;
+    Telemetry telemetry;
+    std::optional<Evaluation>
+        evaluation; ///< of the test split, as of the last step; empty where there is none
+    std::vector<OperationTiming> operations;
+    Agreement agreement; ///< with the first lane that has losses
+    double gflops = 0;   ///< of the products alone, over training seconds
+
+    /// Its numbers may be compared: it reached the finish line, and computed the same as the others.
+    bool counts() const { return end.status == LaneStatus::finished && agreement.same(); }
+};
+
+class Race {
+  public:
+    /// Throws std::invalid_argument without entries or for options that make no sense.
+    Race(const TrainJob& job, std::vector<RaceEntry> entries, RaceOptions options);
+
+    /// Starts the first lane, or all of them.
+    void start();
+    /// Hands over to the next lane of a time trial when its turn has come. To be called often; never waits.
+    /// True while the race is on.
+    bool advance();
+    /// advance() until the race is over, or until `limit`; true when it is over.
+    bool waitFor(std::chrono::milliseconds limit);
+    /// Stops all lanes, also those whose turn has not come.
+    void stop();
+    void pause();
+    void resume();
+
+    bool together() const { return options_.together; }
+    std::size_t size() const { return lanes_.size(); }
+    Lane& lane(std::size_t index) { return *lanes_[index]; }
+    const LaneSpec& spec(std::size_t index) const { return entries_[index].spec; }
+
+    /// One per lane, in the order of the entries. Only once the race is over.
+    std::vector<LaneResult> results();
+
+  private:
+    LaneResult resultOf(std::size_t index);
+
+    TrainJob job_;
+    std::vector<RaceEntry> entries_;
+    RaceOptions options_;
+    std::vector<std::unique_ptr<Lane>> lanes_;
+    std::size_t started_ = 0; // lanes that were started
+    bool stopped_ = false;
+};
+
+} // namespace lockstep

@@ -1,0 +1,33 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
+
+// dW = dZ^T X and db = column sums of dZ, the gradients of one layer.
+// dSums [rows][outputStride], inputs [rows][inputStride], dWeights [outputs][inputStride]; rows are contiguous.
+// Rung naive: one invocation per output, every value loaded from memory each time it is used.
+#include "dense_constants.glsl"
+#include "params.h"
+
+layout(set = 0, binding = 0) readonly buffer DSums { float dSums[]; };
+layout(set = 0, binding = 1) readonly buffer Inputs { float inputs[]; };
+layout(set = 0, binding = 2) writeonly buffer DWeights { float dWeights[]; };
+layout(set = 0, binding = 3) writeonly buffer DBias { float dBias[]; };
+layout(push_constant) uniform Params { DenseParams params; };
+
+void main() {
+    uint i = gl_GlobalInvocationID.x;
+    uint o = gl_GlobalInvocationID.y;
+    if (i >= params.inputStride || o >= params.outputs) return;
+    float sum = 0.0;
+    float biasSum = 0.0;
+    for (uint row = 0; row < params.rows; row += 4) { // by four: lavapipe ends loops after 65,535 rounds
+        [[unroll]] for (uint r = row; r < row + 4; ++r)
+            if (r < params.rows) {
+                float d = dSums[r * params.outputStride + o];
+                sum = fma(d, inputs[r * params.inputStride + i], sum);
+                biasSum += d;
+            }
+    }
+    dWeights[o * params.inputStride + i] = sum;
+    if (i == 0) dBias[o] = biasSum;
+}

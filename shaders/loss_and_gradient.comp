@@ -1,0 +1,61 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+
+// The batch's mean loss, and dZ of the output layer.
+//   cross-entropy  loss = log(sum_j exp(z_j)) - z_c    dz_j = softmax(z)_j - [j = c]
+//   the others     as in loss.glsl                     dz = dL/dy * f'(z)
+// each times `scale`. outputs, saved, dSums [rows][stride], contiguous along a row; targets [rows][targetWidth]. One
+// invocation per row; the workgroup's sum of losses goes to partials[group], or, when it is the only one, straight into the
+// ring of losses.
+#include "activation.glsl"
+#include "group_sum.glsl"
+#include "loss_ring.glsl"
+#include "params.h"
+
+layout(constant_id = 2) const uint activation = 0;
+
+layout(set = 0, binding = 2) readonly buffer Outputs { float outputs[]; };
+layout(set = 0, binding = 3) readonly buffer Saved { float saved[]; };
+layout(set = 0, binding = 4) readonly buffer Targets { uint targets[]; };
+layout(set = 0, binding = 5) writeonly buffer DSums { float dSums[]; };
+layout(set = 0, binding = 6) writeonly buffer Partials { float partials[]; };
+layout(push_constant) uniform Params { LossParams params; };
+
+#include "loss.glsl"
+
+// Derivative of lossTerm with respect to y.
+float lossTermGradient(float y, float t) {
+    float d = y - t;
+    if (loss == lossMeanSquared) return 2.0 * d;
+    if (loss == lossHuber) return isnan(d) ? d : clamp(d, -1.0, 1.0);
+    return exactSigmoid(y) - t;
+}
+
+void writeGradient(uint at, uint row) {
+    Softmax s = Softmax(0.0, 1.0);
+    if (loss == lossCrossEntropy) s = softmaxOf(at);
+    for (uint j = 0; j < params.outputs; ++j) {
+        float y = outputs[at + j];
+        float t = targetValue(row, j);
+        float gradient = loss == lossCrossEntropy
+                             ? exactExp(y - s.largest) / s.sum - (targets[row] == j ? 1.0 : 0.0)
+                             : lossTermGradient(y, t) * activationDerivative(activation, saved[at + j]);
+        dSums[at + j] = gradient * params.scale;
+    }
+    for (uint j = params.outputs; j < params.stride; ++j) dSums[at + j] = 0.0;
+}
+
+void main() {
+    uint row = gl_GlobalInvocationID.x;
+    float lossOfRow = 0.0;
+    if (row < params.rows) {
+        lossOfRow = rowLoss(row * params.stride, row);
+        writeGradient(row * params.stride, row);
+    }
+    float sum = sumOverGroup(lossOfRow);
+    if (gl_LocalInvocationIndex != 0) return;
+    if (params.groups > 1)
+        partials[gl_WorkGroupID.x] = sum;
+    else
+        noteLoss(sum * params.scale, params.step, params.slot);
+}

@@ -1,0 +1,99 @@
+// Exponential, logarithm, tanh and erf to about one unit in the last place of a float. GLSL leaves the precision of its
+// own to the driver, and some are a hundred times coarser; both machines must do the same arithmetic.
+#ifndef LOCKSTEP_MATH_GLSL
+#define LOCKSTEP_MATH_GLSL
+
+// e^x = 2^n e^r with n = round(x / ln 2), so |r| <= ln(2) / 2; e^r by its Taylor series up to r^7 (error below 2^-25).
+// ln 2 is split in two, so that n ln 2 is subtracted without rounding.
+float exactExp(float x) {
+    float n = round(clamp(x, -104.0, 89.0) * 1.44269504088896341);
+    float r = fma(n, -0.693145751953125, clamp(x, -104.0, 89.0));
+    r = fma(n, -1.42860682030941723e-6, r);
+    float p = 1.0 / 5040.0;
+    p = fma(p, r, 1.0 / 720.0);
+    p = fma(p, r, 1.0 / 120.0);
+    p = fma(p, r, 1.0 / 24.0);
+    p = fma(p, r, 1.0 / 6.0);
+    p = fma(p, r, 0.5);
+    p = fma(p, r, 1.0);
+    p = fma(p, r, 1.0);
+    // 2^n in two factors, because n may lie outside the exponents of a float where the product does not.
+    int half1 = int(n) / 2;
+    int half2 = int(n) - half1;
+    float result = p * uintBitsToFloat(uint(half1 + 127) << 23) * uintBitsToFloat(uint(half2 + 127) << 23);
+    return isnan(x) ? x : result;
+}
+
+// e^x - 1 without cancellation near 0.
+float exactExpm1(float x) {
+    if (abs(x) > 0.35) return exactExp(x) - 1.0;
+    float p = 1.0 / 40320.0;
+    p = fma(p, x, 1.0 / 5040.0);
+    p = fma(p, x, 1.0 / 720.0);
+    p = fma(p, x, 1.0 / 120.0);
+    p = fma(p, x, 1.0 / 24.0);
+    p = fma(p, x, 1.0 / 6.0);
+    p = fma(p, x, 0.5);
+    return fma(p * x, x, x);
+}
+
+// ln x for x > 0: x = m 2^e with m in [sqrt(1/2), sqrt(2)), and ln m = 2 artanh(s) = 2 (s + s^3/3 + s^5/5 + ...) with
+// s = (m - 1) / (m + 1), |s| < 0.172.
+float exactLog(float x) {
+    if (isnan(x) || isinf(x)) return x;
+    uint bits = floatBitsToUint(x);
+    int e = int(bits >> 23) - 127;
+    float m = uintBitsToFloat((bits & 0x007FFFFFu) | 0x3F800000u);
+    if (m > 1.41421356) {
+        m *= 0.5;
+        e += 1;
+    }
+    float s = (m - 1.0) / (m + 1.0);
+    float q = s * s;
+    float p = 1.0 / 11.0;
+    p = fma(p, q, 1.0 / 9.0);
+    p = fma(p, q, 1.0 / 7.0);
+    p = fma(p, q, 1.0 / 5.0);
+    p = fma(p, q, 1.0 / 3.0);
+    float tail = p * q * s;
+    float n = float(e);
+    return fma(n, 0.693145751953125, fma(n, 1.42860682030941723e-6, 2.0 * (s + tail)));
+}
+
+// ln(1 + x) for x in [0, 1], exact for small x too.
+float exactLog1p(float x) {
+    float y = 1.0 + x;
+    return y == 1.0 ? x : exactLog(y) + (x - (y - 1.0)) / y;
+}
+
+float exactTanh(float x) {
+    float a = min(abs(x), 10.0);
+    float e = exactExpm1(2.0 * a);
+    float result = e / (e + 2.0);
+    return isnan(x) ? x : (x < 0.0 ? -result : result);
+}
+
+float exactSigmoid(float x) { return 1.0 / (1.0 + exactExp(-x)); }
+
+// erf: its Taylor series below 1, and 1 minus the continued fraction of erfc above (Abramowitz and Stegun 7.1.5, 7.1.14).
+float exactErf(float x) {
+    float a = min(abs(x), 4.5);
+    float q = a * a;
+    float result;
+    if (a < 1.25) {
+        float term = a;
+        float sum = a;
+        for (int n = 1; n <= 14; ++n) {
+            term *= -q / float(n);
+            sum += term / float(2 * n + 1);
+        }
+        result = 1.12837916709551257 * sum;
+    } else {
+        float fraction = 0.0;
+        for (int n = 30; n >= 1; --n) fraction = 0.5 * float(n) / (a + fraction);
+        result = 1.0 - exactExp(-q) * 0.564189583547756287 / (a + fraction);
+    }
+    return isnan(x) ? x : (x < 0.0 ? -result : result);
+}
+
+#endif

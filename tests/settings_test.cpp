@@ -1,0 +1,199 @@
+// Settings: schedules, bias corrections, defaults, and names that are refused with a hint.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <string>
+
+#include "engine/net/net_shape.h"
+#include "engine/net/settings.h"
+
+using namespace lockstep;
+using doctest::Approx;
+
+namespace {
+
+template <class Function> std::string messageOf(Function function) {
+    try {
+        function();
+    } catch (const std::invalid_argument& error) {
+        return error.what();
+    }
+    return "nothing was thrown";
+}
+
+OptimizerSettings optimizer(Optimizer kind) {
+    OptimizerSettings settings;
+    settings.kind = kind;
+    return settings;
+}
+
+shared::UpdateParams updateOf(const OptimizerSettings& settings, std::uint64_t step) {
+    TrainSettings train;
+    train.optimizer = settings;
+    return stepSettings(train, BatchOrder(100, 10, 1, true), step).update;
+}
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+} // namespace
+
+TEST_CASE("rates default to the optimizer's own") {
+    CHECK(optimizer(Optimizer::sgd).effectiveLearningRate() == 0.1);
+    CHECK(optimizer(Optimizer::momentum).effectiveLearningRate() == 0.1);
+    CHECK(optimizer(Optimizer::rmsprop).effectiveLearningRate() == 1e-2);
+    CHECK(optimizer(Optimizer::adam).effectiveLearningRate() == 1e-3);
+    CHECK(optimizer(Optimizer::adamw).effectiveLearningRate() == 1e-3);
+    CHECK(optimizer(Optimizer::adam).effectiveWeightDecay() == 0);
+    CHECK(optimizer(Optimizer::adamw).effectiveWeightDecay() == 0.01);
+}
+
+TEST_CASE("the step schedule falls by gamma every scheduleSteps") {
+    OptimizerSettings settings = optimizer(Optimizer::sgd);
+    settings.schedule = Schedule::step;
+    settings.scheduleSteps = 10;
+    settings.scheduleGamma = 0.5;
+    CHECK(learningRate(settings, 0) == Approx(0.1));
+    CHECK(learningRate(settings, 9) == Approx(0.1));
+    CHECK(learningRate(settings, 10) == Approx(0.05));
+    CHECK(learningRate(settings, 29) == Approx(0.025));
+}
+
+TEST_CASE("the cosine schedule is half at half time, and 0 at the end and after") {
+    OptimizerSettings settings = optimizer(Optimizer::sgd);
+    settings.schedule = Schedule::cosine;
+    settings.scheduleSteps = 100;
+    CHECK(learningRate(settings, 0) == Approx(0.1));
+    CHECK(learningRate(settings, 50) == Approx(0.05));
+    CHECK(learningRate(settings, 25) == Approx(0.1 * (1 + std::sqrt(0.5)) / 2));
+    CHECK(std::abs(learningRate(settings, 100)) < 1e-15);
+    CHECK(std::abs(learningRate(settings, 1000)) < 1e-15);
+}
+
+TEST_CASE("warm-up rises linearly to the schedule's rate") {
+    OptimizerSettings settings = optimizer(Optimizer::sgd);
+    settings.warmupSteps = 4;
+    CHECK(learningRate(settings, 0) == Approx(0.025));
+    CHECK(learningRate(settings, 2) == Approx(0.075));
+    CHECK(learningRate(settings, 3) == Approx(0.1));
+    CHECK(learningRate(settings, 4) == Approx(0.1));
+}
+
+TEST_CASE("Adam's bias corrections follow beta1^t and beta2^t, t from 1") {
+    const OptimizerSettings settings = optimizer(Optimizer::adam);
+    for (std::uint64_t step : {0u, 1u, 9u, 5000u}) {
+        const double t = static_cast<double>(step) + 1;
+        const shared::UpdateParams update = updateOf(settings, step);
+        CHECK(update.learningRate == Approx(1e-3 / (1 - std::pow(0.9, t))).epsilon(1e-6));
+        CHECK(update.secondScale == Approx(1 / std::sqrt(1 - std::pow(0.999, t))).epsilon(1e-6));
+    }
+    // Whatever the gradient, Adam's first step is one learning rate long: lr / (1 - b1) * (1 - b1) g / |g|.
+    const shared::UpdateParams first = updateOf(settings, 0);
+    CHECK(first.learningRate * (1 - first.momentum) == Approx(1e-3).epsilon(1e-6));
+    CHECK(first.secondScale * std::sqrt(1 - first.secondDecay) == Approx(1).epsilon(1e-4));
+}
+
+TEST_CASE("weight decay is decoupled in adamw and part of the gradient elsewhere") {
+    OptimizerSettings settings = optimizer(Optimizer::adamw);
+    settings.learningRate = 0.5;
+    CHECK(updateOf(settings, 0).weightKeep == Approx(1 - 0.5 * 0.01));
+    CHECK(updateOf(settings, 0).l2 == 0.0f);
+    settings.kind = Optimizer::adam;
+    settings.weightDecay = 0.25;
+    CHECK(updateOf(settings, 0).weightKeep == 1.0f);
+    CHECK(updateOf(settings, 0).l2 == 0.25f);
+}
+
+TEST_CASE("the numbers of the other optimizers are passed on as they are") {
+    OptimizerSettings settings = optimizer(Optimizer::momentum);
+    settings.nesterov = true;
+    CHECK(updateOf(settings, 3).momentum == 0.9f);
+    CHECK(updateOf(settings, 3).nesterov == 1);
+    CHECK(updateOf(settings, 3).learningRate == 0.1f);
+    CHECK(updateOf(optimizer(Optimizer::rmsprop), 3).secondDecay == 0.99f);
+    CHECK(updateOf(optimizer(Optimizer::rmsprop), 3).secondScale == 1.0f);
+}
+
+TEST_CASE("optimizers keep as many arrays as they need") {
+    CHECK(optimizer(Optimizer::sgd).stateArrays() == 0);
+    CHECK(optimizer(Optimizer::momentum).stateArrays() == 1);
+    CHECK(optimizer(Optimizer::rmsprop).stateArrays() == 1);
+    CHECK(optimizer(Optimizer::adam).stateArrays() == 2);
+    CHECK(optimizer(Optimizer::adamw).stateArrays() == 2);
+}
+
+TEST_CASE("settings that make no sense are refused by name") {
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    OptimizerSettings settings;
+    CHECK_NOTHROW(settings.validate());
+    settings.learningRate = -1;
+    CHECK(contains(messageOf([&] { settings.validate(); }), "learning rate"));
+    settings.learningRate = nan;
+    CHECK(contains(messageOf([&] { settings.validate(); }), "learning rate"));
+    settings = {};
+    settings.beta1 = 1;
+    CHECK(contains(messageOf([&] { settings.validate(); }), "beta1"));
+    settings = {};
+    settings.weightDecay = -0.5;
+    CHECK(contains(messageOf([&] { settings.validate(); }), "weight decay"));
+    settings = {};
+    settings.scheduleSteps = 0;
+    CHECK(contains(messageOf([&] { settings.validate(); }), "schedule"));
+    settings = {};
+    settings.nesterov = true; // with Adam
+    CHECK(contains(messageOf([&] { settings.validate(); }), "Nesterov"));
+}
+
+TEST_CASE("names lead to values and back") {
+    for (Optimizer value :
+         {Optimizer::sgd, Optimizer::momentum, Optimizer::rmsprop, Optimizer::adam, Optimizer::adamw})
+        CHECK(optimizerFromName(name(value)) == value);
+    for (Schedule value : {Schedule::constant, Schedule::step, Schedule::cosine})
+        CHECK(scheduleFromName(name(value)) == value);
+    for (std::uint32_t number = 0; number < 8; ++number)
+        CHECK(activationFromName(name(Activation(number))) == Activation(number));
+    for (std::uint32_t number = 0; number < 4; ++number)
+        CHECK(lossFromName(name(Loss(number))) == Loss(number));
+    for (std::uint32_t number = 0; number < 5; ++number)
+        CHECK(initSchemeFromName(name(InitScheme(number))) == InitScheme(number));
+}
+
+TEST_CASE("a wrong name is answered with the nearest right one and all of them") {
+    const std::string adam = messageOf([] { optimizerFromName("adan"); });
+    CHECK(contains(adam, "unknown optimizer 'adan'"));
+    CHECK(contains(adam, "did you mean 'adam'?"));
+    CHECK(contains(adam, "rmsprop"));
+    CHECK(contains(messageOf([] { lossFromName("crossentropy"); }), "did you mean 'cross-entropy'?"));
+    CHECK(contains(messageOf([] { activationFromName("leakyrelu"); }), "did you mean 'leaky-relu'?"));
+    CHECK(contains(messageOf([] { scheduleFromName("cosin"); }), "did you mean 'cosine'?"));
+    CHECK(contains(messageOf([] { initSchemeFromName("kaiming-normal"); }), "known: he, xavier"));
+    CHECK(!contains(messageOf([] { initSchemeFromName("kaiming-normal"); }), "did you mean"));
+    CHECK(contains(messageOf([] { optimizerFromName(""); }), "unknown optimizer ''"));
+}
+
+TEST_CASE("shapes that make no sense are refused with the reason") {
+    NetShape shape;
+    shape.widths = {2};
+    CHECK(contains(messageOf([&] { shape.validate(); }), "input and an output"));
+    shape.widths = {2, 0, 3};
+    CHECK(contains(messageOf([&] { shape.validate(); }), "width 0"));
+    shape.widths = {2, 65537, 3};
+    CHECK(contains(messageOf([&] { shape.validate(); }), "65537"));
+    shape.widths = {2, 8, 1};
+    CHECK(contains(messageOf([&] { shape.validate(); }), "cross-entropy"));
+    shape.loss = Loss::binaryCrossEntropy;
+    CHECK_NOTHROW(shape.validate());
+    shape.outputActivation = Activation::sigmoid;
+    CHECK(contains(messageOf([&] { shape.validate(); }), "logits"));
+}
+
+TEST_CASE("a shape counts its parameters and operations") {
+    NetShape shape;
+    shape.widths = {784, 256, 128, 10};
+    CHECK(shape.parameters() == 784 * 256 + 256 + 256 * 128 + 128 + 128 * 10 + 10);
+    CHECK(shape.flopsPerExample() == 4.0 * 784 * 256 + 6.0 * 256 * 128 + 6.0 * 128 * 10);
+    CHECK(shape.describeWidths() == "784-256-128-10");
+}
