@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/net/activation.h"
@@ -118,7 +119,7 @@ bool sameBits(const TrainerState& a, const TrainerState& b) {
 }
 
 struct Rung {
-    const char* name;
+    std::string_view name;
     std::size_t threads;
 };
 constexpr Rung rungs[] = {{"scalar", 1}, {"simd", 1}, {"best", 1}, {"best", 2}, {"best", 3}};

@@ -1,6 +1,19 @@
-#include "engine/cpu/kernels.h"
+#include "engine/cpu/simd_kernels.h"
+
 namespace lockstep {
-const CpuKernels& simdKernels() { return scalarKernels(); }
-const CpuKernels& bestKernels() { return scalarKernels(); }
-std::string describeKernels(const CpuKernels&) { return "plain loops"; }
+
+const SimdKernels& simdKernelsFor(VectorLevel level) {
+#if defined(__x86_64__)
+    if (level == VectorLevel::avx512) return simdAvx512();
+    if (level == VectorLevel::avx2) return simdAvx2();
+#endif
+    static_cast<void>(level);
+    return simdBaseline();
+}
+
+const CpuKernels& simdKernels() {
+    static const SimdKernels& kernels = simdKernelsFor(vectorLevel());
+    return kernels.table;
+}
+
 } // namespace lockstep

@@ -102,14 +102,30 @@ void flushFolder(const fs::path& folder) {
     if (descriptor.number >= 0 && ::fsync(descriptor.number) != 0) errno = 0;
 }
 
-void replaceFile(const fs::path& target, std::span<const std::byte> bytes) {
+// Between its creation and its lock a temporary looks stale to other writers: false when one of them took it.
+bool lockTemporary(int file) {
+    if (::flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return false;
+    struct ::stat status {};
+    return ::fstat(file, &status) != 0 || status.st_nlink > 0;
+}
+
+// A new file, opened and locked, and its path.
+int openTemporary(const fs::path& target, fs::path& path) {
     static std::atomic<unsigned> counter{0};
+    for (;;) {
+        path = folderOf(target) / (temporaryPrefix(target) + std::to_string(::getpid()) + "-" +
+                                   std::to_string(counter.fetch_add(1)));
+        const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (file < 0 && errno != EEXIST) throwUnwritable(target, errno);
+        if (file >= 0 && lockTemporary(file)) return file;
+        if (file >= 0) ::close(file);
+    }
+}
+
+void replaceFile(const fs::path& target, std::span<const std::byte> bytes) {
     removeStaleTemporaries(target);
-    const fs::path temporary = folderOf(target) / (temporaryPrefix(target) + std::to_string(::getpid()) +
-                                                   "-" + std::to_string(counter.fetch_add(1)));
-    const Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-    if (file.number < 0) throwUnwritable(target, errno);
-    ::flock(file.number, LOCK_EX | LOCK_NB); // without locks on this file system, strays stay; nothing else
+    fs::path temporary;
+    const Descriptor file(openTemporary(target, temporary));
     keepPermissions(file.number, target);
 
     int error = writeAll(file.number, bytes);

@@ -16,28 +16,28 @@ enum class CsvTarget {
 };
 
 enum class CsvHeader {
-    automatic, ///< the first row is a header when `label` is one of its names, or none of its features is a
-               ///< number
+    /// The first row is a header when `label` is one of its names, or when none of its features is a number.
+    automatic,
     present,
     absent,
 };
 
 struct CsvOptions {
-    std::string label; ///< the target's column: its name in the header, or its number from 1; empty: the last
+    std::string label =
+        {}; ///< the target's column: its name in the header, or its number from 1; empty: the last
     CsvTarget target = CsvTarget::automatic;
     CsvHeader header = CsvHeader::automatic;
-    std::vector<std::string> classNames; ///< known classes in their order (of a trained network): labels are
-                                         ///< numbered by them. Empty: the classes are those of the file
+    std::vector<std::string> classNames =
+        {}; ///< known classes in their order (of a trained network): labels are
+            ///< numbered by them. Empty: the classes are those of the file
 };
 
 /// The table in `text`, every row a training example, with the columns' names where it has a header.
-///   - Features are finite numbers (decimal, with or without exponent), stored as float; blanks around
-///   numbers, names
-///     and classes do not count; a number in quotes is a number.
-///   - Classes of text are numbered in the order of their bytes, classes of numbers in the order of their
-///   values
-///     ("1" and "1.0" are one class, named "1"). At most 1,000 text classes, so that a column of names or
-///     dates is not taken for classes by mistake; CsvTarget::classes lifts that to 65,536.
+/// Features are finite decimal numbers, kept as float; a number in quotes is a number. Blanks around numbers,
+/// names and classes do not count. Classes of text are numbered in the order of their bytes, classes of
+/// numbers in the order of their values ("1" and "1.0" are one class, named "1"). There may be 1,000 classes,
+/// so that a column of names or dates is not taken for classes by mistake; CsvTarget::classes lifts that to
+/// 65,536.
 ///   name   the file, for messages and Dataset::name
 /// Throws std::runtime_error "NAME:LINE:FIELD: reason" (both counted from 1; with the column's name) for an
 /// empty cell, a feature that is no number, NaN or infinite, a label that is not among `classNames`, and rows

@@ -14,15 +14,16 @@
 namespace lockstep {
 
 struct DataOptions {
-    std::uint64_t seed = 1;    ///< of generated points and of the test split
-    std::size_t samples = 500; ///< points of a generated set, test points included; 2 to 10,000,000
-    double noise = 0;          ///< of a generated set: 0 to 0.8
-    double testShare = 0.2;    ///< where the source has no test split of its own: in [0, 1)
-    std::string labelColumn;   ///< of a CSV file: a column's name, or its number from 1; empty: the last
+    std::uint64_t seed = 1;       ///< of generated points and of the test split
+    std::size_t samples = 500;    ///< points of a generated set, test points included; 2 to 10,000,000
+    double noise = 0;             ///< of a generated set: 0 to 0.8
+    double testShare = 0.2;       ///< where the source has no test split of its own: in [0, 1)
+    std::string labelColumn = {}; ///< of a CSV file: a column's name, or its number from 1; empty: the last
     CsvTarget target = CsvTarget::automatic; ///< whether a CSV file's target is a class or a value
     CsvHeader header = CsvHeader::automatic; ///< whether a CSV file's first row is its header
-    std::vector<std::string> classNames; ///< the classes that a trained network knows, in its order; a label
-                                         ///< that is not among them is an error. Empty: found in the data
+    std::vector<std::string> classNames =
+        {}; ///< the classes that a trained network knows, in its order; a label
+            ///< that is not among them is an error. Empty: found in the data
 };
 
 /// The data that `spec` names:

@@ -92,7 +92,10 @@ std::vector<std::uint8_t> readExactly(Source& source, std::uint64_t count, const
     constexpr std::uint64_t firstPiece = std::uint64_t{1} << 16;
     while (data.size() < count) {
         const std::size_t done = data.size();
-        data.resize(static_cast<std::size_t>(std::min(count, std::max<std::uint64_t>(firstPiece, 2 * done))));
+        const auto next =
+            static_cast<std::size_t>(std::min(count, std::max<std::uint64_t>(firstPiece, 2 * done)));
+        data.reserve(next); // exactly: resize alone would round up
+        data.resize(next);
         const std::size_t wanted = data.size() - done;
         if (source.read(std::as_writable_bytes(std::span(data).subspan(done))) != wanted)
             failShort("only " + std::to_string(source.offset() - header) + " follow");

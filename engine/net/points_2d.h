@@ -11,30 +11,45 @@
 
 namespace lockstep {
 
-/// In the order of their names in `points2dNames`. `noise` is in [0, 0.8]; the plane is about [-6, 6] x [-6,
-/// 6]. Class of point k: k % classes (so the classes are interleaved), unless noise changes it (circle, xor).
+/// In the order of their names in `points2dNames`. The plane is about [-6, 6] x [-6, 6]; `noise` goes from 0
+/// to 0.8. Class of point k: k % classes, so that classes are interleaved, unless noise changes it (circle,
+/// xor).
 enum class Points2d : std::uint32_t {
-    // Of TensorFlow Playground, its class -1 being class 0 here and +1 class 1.
-    circle, ///< a disc of radius 2.5 (class 1) inside a ring from 3.5 to 5 (class 0). Noise: the class is
-            ///< that
-            ///< of the point moved by +-5 noise
-    exclusiveOr, ///< class 1 where x y >= 0, in [-5, 5] with a gap of 0.3 along both axes. Noise: as circle
-    gauss,       ///< normal around (2, 2) (class 1) and (-2, -2) (class 0), variance 0.5 + 7 noise
-    spiral,      ///< two arms, radius 0 to 5 over 1.75 turns, class 0 turned by half a turn. Noise: moved by
-                 ///< +-noise.
-    ///< Points are spread evenly along the arm by the golden ratio, from a place that the seed chooses
-    plane, ///< value (x + y) / 10 of points in [-6, 6]. Noise: the value is that of the point moved by +-6
-           ///< noise
-    multiGauss, ///< six bumps at (+-4, +-2.5), (0, +-2.5), signs alternating: value +-(1 - distance / 2) of
-                ///< the
-                ///< strongest, 0 farther than 2 away. Noise: as plane
-    // More. Noise: moved by +-noise, unless said otherwise.
-    moons,        ///< two half circles of radius 3.5 that reach into each other
-    checkerboard, ///< 4 x 4 squares of side 3
-    rings,        ///< three classes on circles of radius 1.25, 3 and 4.75, each 0.5 wide
-    spiral3,      ///< as spiral, with three arms of one turn
-    pinwheel,     ///< five normal arms, sheared by their distance from the centre; noise adds to their width
-    blobs,        ///< five normal blobs on a circle of radius 4, variance 0.4 + 4 noise
+    // Of TensorFlow Playground; its class -1 is class 0 here.
+
+    /// A disc of radius 2.5 (class 1) inside a ring from 3.5 to 5 (class 0).
+    /// Noise: the class is that of the point moved by at most 5 noise along each axis.
+    circle,
+    /// Class 1 where x y >= 0, in [-5.3, 5.3] without a gap of 0.3 on both sides of the axes.
+    /// Noise: as circle.
+    exclusiveOr,
+    /// Normal around (2, 2) (class 1) and (-2, -2) (class 0), variance 0.5 + 7 noise.
+    gauss,
+    /// Two arms, radius 0 to 5 over 1.75 turns, class 0 turned by half a turn; points are spread evenly
+    /// along the arm by the golden ratio, from a place that the seed chooses.
+    /// Noise: the point is moved by at most `noise` along each axis.
+    spiral,
+    /// Value (x + y) / 10 of points in [-6, 6].
+    /// Noise: the value is that of the point moved by at most 6 noise along each axis.
+    plane,
+    /// Six bumps, at (-4, 0 or 4, +-2.5), with alternating signs: value +-(1 - distance / 2), and 0
+    /// farther than 2 from all of them. Noise: as plane.
+    multiGauss,
+
+    // More. Noise as spiral, unless said otherwise.
+
+    /// Two half circles of radius 3.5 that reach into each other.
+    moons,
+    /// 4 x 4 squares of side 3, alternately of two classes.
+    checkerboard,
+    /// Three classes on circles of radius 1.25, 3 and 4.75, each 0.5 wide.
+    rings,
+    /// As spiral, with three arms of one turn.
+    spiral3,
+    /// Five normal arms, bent the more the farther out. Noise: adds to their width.
+    pinwheel,
+    /// Five normal blobs on a circle of radius 4, variance 0.4 + 4 noise.
+    blobs,
 };
 
 struct LabelledPoint {

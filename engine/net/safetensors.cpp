@@ -23,7 +23,7 @@ constexpr std::size_t lengthBytes = 8;
 constexpr std::uint64_t largestHeader = 100'000'000;
 
 [[noreturn]] void throwAtTensor(std::string_view file, const TensorEntry& entry, const std::string& reason) {
-    throw std::runtime_error(std::string(file) + ": tensor " + lockstep::quoted(entry.name) + ": " + reason);
+    throw std::runtime_error(std::string(file) + ": tensor " + quotedForMessage(entry.name) + ": " + reason);
 }
 
 std::uint64_t headerLength(std::span<const std::byte> bytes, std::string_view name) {
@@ -47,7 +47,7 @@ std::size_t typeBytes(std::string_view file, const TensorEntry& entry) {
     if (entry.type == "F32") return 4;
     if (entry.type == "F16" || entry.type == "BF16") return 2;
     throwAtTensor(file, entry,
-                  "its type is " + lockstep::quoted(entry.type) + "; F64, F32, F16 and BF16 can be read");
+                  "its type is " + quotedForMessage(entry.type) + "; F64, F32, F16 and BF16 can be read");
 }
 
 // Every tensor's bytes follow the last one's, and fill the file to its end.
@@ -75,17 +75,15 @@ void checkOffsets(std::string_view file, const std::vector<TensorEntry>& sorted,
 // The product of the shape, which has to fill the tensor's bytes exactly.
 std::size_t elementCount(std::string_view file, const TensorEntry& entry) {
     const std::uint64_t size = entry.end - entry.begin;
-    const std::size_t width = typeBytes(file, entry);
+    const std::uint64_t available = size / typeBytes(file, entry);
     const bool empty = std::find(entry.shape.begin(), entry.shape.end(), 0) != entry.shape.end();
     std::uint64_t count = empty ? 0 : 1;
+    bool fits = true; // asked before each product, which might not fit 64 bits
     for (const std::uint64_t extent : entry.shape) {
-        if (count != 0 && extent > size / width / count) {
-            count = 0; // more than its bytes: a product that may not even fit 64 bits
-            break;
-        }
-        count *= extent;
+        fits = fits && (empty || extent <= available / count);
+        if (fits) count *= extent;
     }
-    if (count * width != size)
+    if (!fits || count * typeBytes(file, entry) != size)
         throwAtTensor(file, entry,
                       "its shape does not fit the " + std::to_string(size) + " bytes of its " + entry.type +
                           " numbers");
@@ -130,7 +128,7 @@ std::string headerText(const TensorFile& file) {
         std::size_t count = 1;
         for (const std::size_t extent : tensor.shape) count *= extent;
         if (count != tensor.values.size() || !names.insert(tensor.name).second)
-            throw std::invalid_argument("tensor " + lockstep::quoted(tensor.name) +
+            throw std::invalid_argument("tensor " + quotedForMessage(tensor.name) +
                                         " has a shape that does not fit its values, or a name that is taken");
         const std::size_t end = offset + count * sizeof(float);
         header[tensor.name] = {{"dtype", "F32"}, {"shape", tensor.shape}, {"data_offsets", {offset, end}}};

@@ -50,10 +50,10 @@ class HeaderReader final : public json::json_sax_t {
             if (!names_.insert(text).second) fail("this name appears twice");
             return true;
         }
-        if (!seen_.insert(text).second) fail("its " + lockstep::quoted(text) + " appears twice");
+        if (!seen_.insert(text).second) fail("its " + quotedForMessage(text) + " appears twice");
         field_ = text;
         if (level_ == Level::tensor && field_ != "dtype" && field_ != "shape" && field_ != "data_offsets")
-            fail("the field " + lockstep::quoted(text) + " is unknown");
+            fail("the field " + quotedForMessage(text) + " is unknown");
         return true;
     }
 
@@ -104,13 +104,13 @@ class HeaderReader final : public json::json_sax_t {
 
     [[noreturn]] void refuse(const char* what) const {
         const bool inField = level_ == Level::tensor || level_ == Level::metadata || level_ == Level::list;
-        fail(inField ? "its " + lockstep::quoted(field_) + " holds " + what : std::string("it is ") + what);
+        fail(inField ? "its " + quotedForMessage(field_) + " holds " + what : std::string("it is ") + what);
     }
 
     [[noreturn]] void fail(const std::string& reason) const {
         if (level_ == Level::outside) throwAtByte(file_, position_, "the header is no JSON object");
         const std::string place =
-            key_ == "__metadata__" ? "__metadata__" : "tensor " + lockstep::quoted(key_);
+            key_ == "__metadata__" ? "__metadata__" : "tensor " + quotedForMessage(key_);
         throw std::runtime_error(std::string(file_) + ": header, " + place + ": " + reason);
     }
 

@@ -2,7 +2,6 @@
 
 #include <cmath>
 
-#include "engine/train/cpu_work.h"
 
 namespace lockstep {
 
@@ -30,10 +29,13 @@ void CpuOps::gatherBatch(const StepSettings& step) {
     arenas_.kernels.gatherBatch(arenas_.data, arenas_.data.train, arenas_.order, step.batch, rows_.begin,
                                 rows_.end, arenas_.layout.layer(0).rowStride, arenas_.inputs.data(),
                                 arenas_.targets.data());
-    lap(CpuOperation::gatherBatch, gatherWork(arenas_, batchRows_));
+    lap(CpuOperation::gatherBatch, gatherWork(batchRows_, arenas_.shape.inputs(), arenas_.data.bytes()));
 }
 
+// The last range of a split is shorter and shared out differently: nobody may still be reading the rows that
+// become another thread's.
 void CpuOps::gatherRange(Split split, std::size_t first, std::size_t rows) {
+    team_.barrier();
     takeRows(rows);
     const Examples& examples = split == Split::train ? arenas_.data.train : arenas_.data.test;
     const BatchOrder fileOrder(examples.count, examples.count, 0, false);
@@ -76,7 +78,7 @@ void CpuOps::lossAndGradient(const StepSettings&) {
     arenas_.partialLosses[thread_].sum = arenas_.kernels.lossAndGradient(
         shape, arenas_.layers[last].outputs.data() + offset, arenas_.saved(last) + offset,
         arenas_.targets.data() + rows_.begin * shape.targetWidth, arenas_.layers[last].dSums.data() + offset);
-    lap(CpuOperation::lossAndGradient, lossWork(shape, batchRows_));
+    lap(CpuOperation::lossAndGradient, lossWork(batchRows_, arenas_.shape.outputs()));
 }
 
 // Input gradients first: they need W[layer] as the forward pass saw it, and a folded update changes it. The
@@ -145,7 +147,7 @@ void CpuOps::update(const StepSettings& step) {
         }
     }
     team_.barrier();
-    if (!failed_ && !arenas_.foldsUpdate) lap(CpuOperation::update, updateWork(arenas_));
+    if (!failed_ && !arenas_.foldsUpdate) lap(CpuOperation::update, updateWork(arenas_.shape, arenas_.optimizer));
 }
 
 void CpuOps::updateSlice(const StepSettings& step, std::size_t begin, std::size_t end) {

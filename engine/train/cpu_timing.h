@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/train/trainer.h"
+#include "engine/train/work.h"
 
 namespace lockstep {
 
@@ -18,12 +19,6 @@ enum class CpuOperation : std::size_t {
     denseBackwardInputs,
     denseBackwardWeights,
     update,
-};
-
-/// Work of one call, for the whole batch.
-struct Work {
-    double flops = 0;
-    double bytes = 0;
 };
 
 /// Reading the clock costs as much as a small layer, so only one step in sixteen is timed. The watch belongs

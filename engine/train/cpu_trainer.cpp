@@ -9,6 +9,7 @@
 #include <string>
 
 #include "engine/cpu/cpu_info.h"
+#include "engine/cpu/huge_pages.h"
 #include "engine/cpu/thread_team.h"
 #include "engine/net/names.h"
 #include "engine/train/cpu_ops.h"
@@ -81,6 +82,10 @@ CpuTrainer::CpuTrainer(const TrainJob& job, const CpuKernels& kernels, std::size
 /// One step, undone again: libraries compile their kernels, and every page of the arenas is touched.
 void CpuTrainer::warmUp() {
     const Clock::time_point start = Clock::now();
+    const Examples& examples = job_.data->train;
+    preferHugePages(examples.pixels.data(), examples.pixels.size());
+    preferHugePages(examples.values.data(), examples.values.size() * sizeof(float));
+    preferHugePages(arenas_.parameters.data(), arenas_.parameters.size() * sizeof(float));
     const TrainerState initial = state();
     runChunk(1, start);
     restore(initial);

@@ -34,7 +34,7 @@ std::size_t firstNonFinite(std::span<const float> values) {
 
 void addTensor(TensorFile& file, Tensor tensor) {
     if (const std::size_t at = firstNonFinite(tensor.values); at < tensor.values.size())
-        throw std::invalid_argument("tensor " + lockstep::quoted(tensor.name) +
+        throw std::invalid_argument("tensor " + quotedForMessage(tensor.name) +
                                     " has a value that is no number (" + std::to_string(tensor.values[at]) +
                                     ", at " + std::to_string(at) + "); a network in that state is not saved");
     file.tensors.push_back(std::move(tensor));
@@ -42,7 +42,7 @@ void addTensor(TensorFile& file, Tensor tensor) {
 
 const Tensor& requireTensor(const TensorFile& file, const std::string& name,
                             const std::vector<std::size_t>& shape, std::string_view fileName) {
-    const std::string place = std::string(fileName) + ": tensor " + lockstep::quoted(name) + ": ";
+    const std::string place = std::string(fileName) + ": tensor " + quotedForMessage(name) + ": ";
     const Tensor* tensor = file.find(name);
     if (tensor == nullptr)
         throw std::runtime_error(place + "it is missing; this network needs it with the shape " +
@@ -112,7 +112,7 @@ void refuseOtherTensors(const TensorFile& file, const ParamLayout& layout,
     for (const Tensor& tensor : file.tensors)
         if (!known.contains(tensor.name))
             throw std::runtime_error(
-                std::string(fileName) + ": tensor " + lockstep::quoted(tensor.name) +
+                std::string(fileName) + ": tensor " + quotedForMessage(tensor.name) +
                 ": this network has none of that name; the layers have to be those of the "
                 "saved network");
 }

@@ -69,8 +69,10 @@ void Race::resume() {
 std::vector<LaneResult> Race::results() {
     std::vector<LaneResult> results;
     for (std::size_t index = 0; index < lanes_.size(); ++index) results.push_back(resultOf(index));
-    const auto reference = std::ranges::find_if(
-        results, [](const LaneResult& result) { return !result.telemetry.opening().empty(); });
+    const auto hasLosses = [](const LaneResult& result) { return !result.telemetry.opening().empty(); };
+    const auto ofCpu = [&](const LaneResult& result) { return !result.spec.gpu && hasLosses(result); };
+    auto reference = std::ranges::find_if(results, ofCpu);
+    if (reference == results.end()) reference = std::ranges::find_if(results, hasLosses);
     if (reference == results.end()) return results;
     for (LaneResult& result : results)
         result.agreement = compareLosses(reference->telemetry.opening(), result.telemetry.opening());

@@ -44,7 +44,7 @@ struct LaneResult {
     std::optional<Evaluation>
         evaluation; ///< of the test split, as of the last step; empty where there is none
     std::vector<OperationTiming> operations;
-    Agreement agreement; ///< with the first lane that has losses
+    Agreement agreement; ///< with the first CPU lane that has losses, or else the first lane that has
     double gflops = 0;   ///< of the products alone, over training seconds
 
     /// Its numbers may be compared: it reached the finish line, and computed the same as the others.

@@ -1,22 +1,29 @@
-// How much work an operation is: floating-point operations, and bytes with each tensor counted once.
+// How much work an operation is: floating-point operations, and bytes with each tensor counted once. Both
+// machines count with these.
 #pragma once
 
-#include "engine/train/cpu_arenas.h"
-#include "engine/train/cpu_timing.h"
+#include "engine/net/plain_ops.h"
+#include "engine/net/settings.h"
 
 namespace lockstep {
 
+/// Work of one call, for the whole batch.
+struct Work {
+    double flops = 0;
+    double bytes = 0;
+};
+
 /// One multiplication per input (pixels become floats); the source is read, the batch is written.
-Work gatherWork(const CpuArenas& arenas, std::size_t rows);
+Work gatherWork(std::size_t rows, std::size_t inputs, bool pixels);
 
 /// Each of the three products of a dense layer (forward, input gradient, weight gradient): a multiplication
 /// and an addition per weight and row. Two of its matrices are read, the third is written.
 Work denseWork(const DenseShape& shape);
 
 /// About five operations per output: exponential, sum, division, difference, scale.
-Work lossWork(const LossShape& shape, std::size_t rows);
+Work lossWork(std::size_t rows, std::size_t outputs);
 
 /// Gradient read, weight and state read and written. Operations as the formulas of plain::update count them.
-Work updateWork(const CpuArenas& arenas);
+Work updateWork(const NetShape& shape, const OptimizerSettings& optimizer);
 
 } // namespace lockstep

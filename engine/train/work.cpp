@@ -1,4 +1,4 @@
-#include "engine/train/cpu_work.h"
+#include "engine/train/work.h"
 
 namespace lockstep {
 
@@ -19,10 +19,9 @@ double flopsPerParameter(Optimizer optimizer) {
 
 } // namespace
 
-Work gatherWork(const CpuArenas& arenas, std::size_t rows) {
-    const auto values = static_cast<double>(rows * arenas.data.inputs);
-    const double sourceBytes = arenas.data.bytes() ? 1 : floatBytes;
-    return {arenas.data.bytes() ? values : 0, values * (sourceBytes + floatBytes)};
+Work gatherWork(std::size_t rows, std::size_t inputs, bool pixels) {
+    const auto values = static_cast<double>(rows * inputs);
+    return {pixels ? values : 0, values * ((pixels ? 1 : floatBytes) + floatBytes)};
 }
 
 Work denseWork(const DenseShape& shape) {
@@ -32,15 +31,15 @@ Work denseWork(const DenseShape& shape) {
     return {2 * rows * inputs * outputs, floatBytes * (rows * inputs + inputs * outputs + rows * outputs)};
 }
 
-Work lossWork(const LossShape& shape, std::size_t rows) {
-    const auto values = static_cast<double>(rows * shape.outputs);
+Work lossWork(std::size_t rows, std::size_t outputs) {
+    const auto values = static_cast<double>(rows * outputs);
     return {5 * values, 2 * floatBytes * values};
 }
 
-Work updateWork(const CpuArenas& arenas) {
-    const auto count = static_cast<double>(arenas.shape.parameters());
-    const auto states = static_cast<double>(arenas.optimizer.stateArrays());
-    return {flopsPerParameter(arenas.optimizer.kind) * count, floatBytes * count * (3 + 2 * states)};
+Work updateWork(const NetShape& shape, const OptimizerSettings& optimizer) {
+    const auto count = static_cast<double>(shape.parameters());
+    const auto states = static_cast<double>(optimizer.stateArrays());
+    return {flopsPerParameter(optimizer.kind) * count, floatBytes * count * (3 + 2 * states)};
 }
 
 } // namespace lockstep

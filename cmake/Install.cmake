@@ -1,0 +1,34 @@
+# `cmake --install`: the library's headers, static libraries and package files, and the program.
+#   find_package(lockstep REQUIRED)
+#   target_link_libraries(app PRIVATE lockstep::engine)
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(lockstep_headers ${CMAKE_INSTALL_INCLUDEDIR}/lockstep)
+set(lockstep_package ${CMAKE_INSTALL_LIBDIR}/cmake/lockstep)
+
+foreach(name IN ITEMS net cpu gpu train shaders engine)
+  set_target_properties(lockstep_${name} PROPERTIES EXPORT_NAME ${name})
+  target_include_directories(lockstep_${name} INTERFACE $<INSTALL_INTERFACE:${lockstep_headers}>)
+  install(TARGETS lockstep_${name} EXPORT lockstep ARCHIVE COMPONENT library)
+endforeach()
+install(EXPORT lockstep NAMESPACE lockstep:: DESTINATION ${lockstep_package} FILE lockstepTargets.cmake COMPONENT library)
+
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/engine ${PROJECT_SOURCE_DIR}/shaders DESTINATION ${lockstep_headers}
+        COMPONENT library FILES_MATCHING PATTERN "*.h")
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/lockstepConfig.cmake.in
+  ${CMAKE_CURRENT_BINARY_DIR}/lockstepConfig.cmake INSTALL_DESTINATION ${lockstep_package})
+write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/lockstepConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/lockstepConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/lockstepConfigVersion.cmake
+              ${PROJECT_SOURCE_DIR}/cmake/FindoneDNN.cmake
+        DESTINATION ${lockstep_package} COMPONENT library)
+
+if(LOCKSTEP_BUILD_DEMOS)
+  # RPATH rather than RUNPATH: a bundled library has to find the libraries that it needs itself, too.
+  set_target_properties(lockstep PROPERTIES INSTALL_RPATH "$ORIGIN/../lib")
+  target_link_options(lockstep PRIVATE $<$<PLATFORM_ID:Linux>:-Wl,--disable-new-dtags>)
+  install(TARGETS lockstep RUNTIME COMPONENT program)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/assets DESTINATION . COMPONENT program OPTIONAL)
+  install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION . COMPONENT bundle
+          EXCLUDE_FROM_ALL)
+endif()

@@ -1,0 +1,114 @@
+// `lockstep devices`: what Vulkan offers on this system.
+#include <cstdio>
+#include <memory>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "demos/command.h"
+#include "engine/cpu/cpu_info.h"
+#include "engine/gpu/device.h"
+#include "engine/gpu/error.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+constexpr const char* about =
+    "Lists every Vulkan device with its limits, and says which one is used and why.";
+constexpr const char* examples = R"(examples:
+  lockstep devices
+  lockstep devices --json
+  lockstep devices --device 1          would this one be used?
+)";
+
+struct DevicesOptions {
+    std::string device;
+    bool json = false;
+};
+
+nlohmann::ordered_json toJson(const gpu::DeviceReport& report) {
+    const gpu::Limits& limits = report.limits;
+    const auto textOrNull = [](const std::string& text) -> nlohmann::ordered_json {
+        if (text.empty()) return nullptr;
+        return text;
+    };
+    return {{"index", report.index},
+            {"name", report.name},
+            {"type", gpu::describe(report.type)},
+            {"software", report.type == gpu::DeviceType::software},
+            {"driver", report.driver},
+            {"uuid", report.uuid},
+            {"api_version", report.apiVersion},
+            {"memory_bytes", report.memory},
+            {"chosen", report.chosen},
+            {"reason", textOrNull(report.reason)},
+            {"refused", textOrNull(report.refused)},
+            {"limits",
+             {{"group_invocations", limits.groupInvocations},
+              {"group_size", limits.groupSize},
+              {"group_count", limits.groupCount},
+              {"shared_memory_bytes", limits.sharedMemory},
+              {"push_constants_bytes", limits.pushConstants},
+              {"push_descriptors", limits.pushDescriptors},
+              {"storage_range_bytes", limits.storageRange},
+              {"storage_alignment_bytes", limits.storageAlignment},
+              {"subgroup_size", limits.subgroupSize},
+              {"timestamp_nanoseconds", limits.timestampNanoseconds}}}};
+}
+
+void printDevice(const gpu::DeviceReport& report) {
+    const gpu::Limits& limits = report.limits;
+    const std::string verdict = report.chosen             ? "used: " + report.reason
+                                : !report.refused.empty() ? "cannot be used: " + report.refused
+                                                          : "not used: " + report.reason;
+    fmt::print("{}  {} ({})\n   {}\n", report.index, report.name, gpu::describe(report.type), verdict);
+    fmt::print("   driver {}, Vulkan {}, UUID {}\n", report.driver, report.apiVersion, report.uuid);
+    fmt::print("   {:.1f} GiB of memory, {} KiB shared per group, groups of up to {}, subgroups of {}, "
+               "buffers of up to "
+               "{} MiB, {}\n",
+               static_cast<double>(report.memory) / (1 << 30), limits.sharedMemory / 1024,
+               limits.groupInvocations, limits.subgroupSize, limits.storageRange >> 20,
+               limits.timestampNanoseconds > 0
+                   ? fmt::format("timestamps of {:g} ns", limits.timestampNanoseconds)
+                   : "no timestamps");
+}
+
+int devices(const DevicesOptions& options) {
+    gpu::DeviceOptions deviceOptions;
+    deviceOptions.select = options.device;
+    std::vector<gpu::DeviceReport> reports;
+    std::string problem;
+    try {
+        reports = gpu::listDevices(deviceOptions);
+        if (reports.empty()) problem = "no Vulkan driver was found. " + gpu::installHint();
+    } catch (const gpu::NoDeviceError& error) {
+        problem = error.what();
+    }
+    if (options.json) {
+        nlohmann::ordered_json json = {{"cpu", {{"name", cpuName()}, {"cores", usableCores()}}},
+                                       {"devices", nlohmann::ordered_json::array()},
+                                       {"problem", nullptr}};
+        for (const gpu::DeviceReport& report : reports) json["devices"].push_back(toJson(report));
+        if (!problem.empty()) json["problem"] = problem;
+        fmt::print("{}\n", json.dump(1));
+        return 0;
+    }
+    fmt::print("processor  {}, {} cores can be used\n", cpuName(), usableCores());
+    for (const gpu::DeviceReport& report : reports) printDevice(report);
+    if (!problem.empty()) fmt::print("{}\nCPU lanes work without it.\n", problem);
+    return 0;
+}
+
+} // namespace
+
+Action addDevices(CLI::App& command) {
+    const auto options = std::make_shared<DevicesOptions>(); // as long as the command may be run
+    command.description(about);
+    command.footer(examples);
+    command.add_option("--device", options->device, "number, part of its name, or UUID")->type_name("DEVICE");
+    command.add_flag("--json", options->json, "print JSON");
+    return [options] { return devices(*options); };
+}
+
+} // namespace lockstep::demos

@@ -1,0 +1,89 @@
+// `lockstep race`: the same training on several machines.
+#include <cstdio>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "demos/command.h"
+#include "demos/commands/run_race.h"
+#include "demos/machines.h"
+#include "demos/report/race_table.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+constexpr const char* about =
+    R"(Trains the same network on several machines and compares them. All lanes start from the same weights, see the
+same batches in the same order and do the same arithmetic; only the machine differs. The lanes run in turn (a time
+trial), so that none takes anything from another; --together runs them at once, for the show.)";
+
+constexpr const char* examples = R"(examples:
+  lockstep race                                          the processor against the graphics card
+  lockstep race --lane cpu:scalar --lane cpu:best        what SIMD and all cores bring
+  lockstep race --lane gpu:naive --lane gpu:blocked      what better kernels bring
+  lockstep race --lane gpu:best@0 --lane gpu:best@1      one card against the other
+  lockstep race --data spiral --layers 16,16 --until-accuracy 95%
+  lockstep race --epochs 3 --log-every 1 --json race.json
+
+lanes: cpu:scalar is one thread without SIMD, cpu:simd one thread, cpu:best all cores. gpu:naive, gpu:tiled and
+gpu:blocked are kernels of growing refinement; gpu:best takes the fastest for each operation on this device.
+without a finish line: 10 epochs of large data (1 if a Vulkan device that is software takes part), or 2,000 steps
+)";
+
+struct RaceCommandOptions {
+    RunOptions run;
+    bool together = false;
+};
+
+bool anySoftware(const std::vector<LaneSpec>& lanes, Machines& machines) {
+    for (const LaneSpec& spec : lanes)
+        if (machines.software(spec)) return true;
+    return false;
+}
+
+int race(const RaceCommandOptions& command) {
+    const RunOptions& options = command.run;
+    std::FILE* people = peopleStream(options);
+    const Dataset data = loadData(options);
+    const TrainJob job = makeJob(options, data);
+    Machines machines(options.threads, options.device);
+    const LaneChoice choice = chooseRaceLanes(options.lanes, machines);
+    if (!choice.remark.empty()) fmt::print(people, "{}\n", choice.remark);
+    const bool software = anySoftware(choice.lanes, machines);
+    const FinishLine finish = finishLineFor(options, job, software);
+    if (software) fmt::print(people, "a Vulkan device of this race is software, not a GPU\n");
+    fmt::print(people, "{}", jobText(job, finish));
+    std::fflush(people);
+
+    RaceOptions raceOptions;
+    raceOptions.together = command.together;
+    raceOptions.lane.finish = finish;
+    raceOptions.lane.evaluateEvery = options.evaluateEvery;
+    raceOptions.lane.keepLossEvery = options.logEvery;
+    raceOptions.lane.start = startFromWeights(options, job);
+    std::vector<RaceEntry> entries;
+    for (const LaneSpec& spec : choice.lanes) entries.push_back({spec, machines.maker(job, spec)});
+    Race lanes(job, std::move(entries), std::move(raceOptions));
+    const int exitCode = runToEnd(lanes, options.quiet);
+    return report(job, finish, options, lanes, exitCode);
+}
+
+} // namespace
+
+Action addRace(CLI::App& command) {
+    const auto options = std::make_shared<RaceCommandOptions>(); // as long as the command may be run
+    command.description(about);
+    command.footer(examples);
+    addDataOptions(command, options->run);
+    addNetworkOptions(command, options->run);
+    addSettingsOptions(command, options->run);
+    addFinishOptions(command, options->run);
+    addMachineOptions(command, options->run, true);
+    command.add_flag("--together", options->together, "all lanes at once (head to head), for the show")
+        ->group(machineGroup);
+    addOutputOptions(command, options->run);
+    return [options] { return race(*options); };
+}
+
+} // namespace lockstep::demos

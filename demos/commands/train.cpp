@@ -1,0 +1,153 @@
+// `lockstep train`: one network on one machine, saved and resumed.
+#include <cstdio>
+#include <memory>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "demos/command.h"
+#include "demos/commands/run_race.h"
+#include "demos/machines.h"
+#include "demos/options/parse.h"
+#include "demos/report/race_table.h"
+#include "demos/report/text.h"
+#include "engine/train/checkpoint.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+constexpr const char* about =
+    R"(Trains one network on one machine. --save writes a safetensors file that PyTorch can load and that --resume
+goes on from, bit-identical to never having stopped (on the same lane with the same threads).)";
+
+constexpr const char* examples = R"(examples:
+  lockstep train --epochs 5 --save model.safetensors
+  lockstep train --resume model.safetensors --epochs 10 --save model.safetensors      five more
+  lockstep train --data csv:flowers.csv --label species --optimizer sgd --lr 0.05
+  lockstep train --init weights.safetensors --no-shuffle --steps 200 --log-every 1 --json losses.json
+
+epochs and steps are counted from the very first step, also in a resumed run.
+without --lane: gpu:best if there is a GPU, else cpu:best
+)";
+
+struct TrainCommandOptions {
+    RunOptions run;
+    std::string saveFile;
+    std::uint64_t saveEvery = 0;
+    std::string resumeFile;
+};
+
+/// Data, network and settings of a resumed run are the checkpoint's: to say them again could only contradict
+/// it.
+void refuseWithResume(const CLI::App& command) {
+    for (const CLI::Option* option : command.get_options()) {
+        const std::string& group = option->get_group();
+        const bool recorded = group == dataGroup || group == networkGroup || group == settingsGroup;
+        if (recorded && option->count() > 0)
+            throw std::invalid_argument(
+                option->get_name() +
+                " cannot be combined with --resume: it is part of the checkpoint (to start a "
+                "new run from its weights use --init)");
+    }
+}
+
+/// Data and network options of the run that a checkpoint holds.
+void takeOver(const Checkpoint& checkpoint, RunOptions& options) {
+    options.data = checkpoint.dataSpec;
+    options.dataOptions = checkpoint.dataOptions;
+    options.settings = checkpoint.settings;
+    if (options.lanes.empty() && !checkpoint.lane.empty())
+        options.lanes = {laneSpecFromText(checkpoint.lane)};
+}
+
+Checkpoint checkpointOf(const RunOptions& options, const TrainJob& job, const LaneSpec& lane,
+                        TrainerState state) {
+    Checkpoint checkpoint;
+    checkpoint.dataSpec = options.data;
+    checkpoint.dataOptions = options.dataOptions;
+    checkpoint.dataOptions.seed = job.settings.seed;
+    checkpoint.dataOptions.classNames = job.data->classNames;
+    checkpoint.lane = lane.text();
+    checkpoint.shape = job.shape;
+    checkpoint.settings = job.settings;
+    checkpoint.state = std::move(state);
+    return checkpoint;
+}
+
+int train(TrainCommandOptions command) {
+    RunOptions& options = command.run;
+    std::FILE* people = peopleStream(options);
+    std::optional<Checkpoint> resumed;
+    if (!command.resumeFile.empty()) {
+        resumed = loadCheckpoint(command.resumeFile);
+        takeOver(*resumed, options);
+    }
+    const Dataset data = loadData(options);
+    TrainJob job = makeJob(options, data);
+    if (resumed) {
+        job.shape = resumed->shape;
+        job.validate();
+    }
+    Machines machines(options.threads, options.device);
+    const LaneChoice choice = chooseTrainLane(options.lanes, machines);
+    const LaneSpec lane = choice.lanes.front();
+    if (!choice.remark.empty()) fmt::print(people, "lane: {}\n", choice.remark);
+    const FinishLine finish = finishLineFor(options, job, machines.software(lane));
+    fmt::print(people, "{}", jobText(job, finish));
+    if (resumed)
+        fmt::print(people, "resumed at step {} of a run on {}\n", grouped(resumed->state.step),
+                   resumed->lane);
+    std::fflush(people);
+
+    const auto save = [&](Trainer& trainer) {
+        saveCheckpoint(command.saveFile, checkpointOf(options, job, lane, trainer.state()));
+    };
+    RaceOptions raceOptions;
+    raceOptions.lane.finish = finish;
+    raceOptions.lane.evaluateEvery = options.evaluateEvery;
+    raceOptions.lane.keepLossEvery = options.logEvery;
+    raceOptions.lane.start = resumed ? std::optional(resumed->state) : startFromWeights(options, job);
+    raceOptions.lane.saveEvery = command.saveEvery;
+    raceOptions.lane.save = save;
+    Race race(job, {{lane, machines.maker(job, lane)}}, std::move(raceOptions));
+    const int exitCode = report(job, finish, options, race, runToEnd(race, options.quiet));
+    const bool whole = race.lane(0).snapshot().status != LaneStatus::failed;
+    if (!command.saveFile.empty() && whole && race.lane(0).trainer() != nullptr) {
+        save(*race.lane(0).trainer());
+        fmt::print(people, "saved to {}\n", command.saveFile);
+    }
+    return exitCode;
+}
+
+} // namespace
+
+Action addTrain(CLI::App& command) {
+    const auto options = std::make_shared<TrainCommandOptions>(); // as long as the command may be run
+    command.description(about);
+    command.footer(examples);
+    addDataOptions(command, options->run);
+    addNetworkOptions(command, options->run);
+    addSettingsOptions(command, options->run);
+    addFinishOptions(command, options->run);
+    addMachineOptions(command, options->run, false);
+    addOutputOptions(command, options->run);
+    CLI::Option* save =
+        command.add_option("--save", options->saveFile, "write the network and the state of its run")
+            ->type_name("FILE")
+            ->group(outputGroup);
+    command.add_option("--save-every", options->saveEvery, "also after every N epochs")
+        ->type_name("N")
+        ->check(atLeastOne())
+        ->needs(save)
+        ->group(outputGroup);
+    command.add_option("--resume", options->resumeFile, "go on with a saved run")
+        ->type_name("FILE")
+        ->group(outputGroup);
+    return [options, &command] {
+        if (!options->resumeFile.empty()) refuseWithResume(command);
+        return train(*options);
+    };
+}
+
+} // namespace lockstep::demos

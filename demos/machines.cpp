@@ -1,0 +1,64 @@
+#include "demos/machines.h"
+
+#include <stdexcept>
+
+#include "engine/gpu/error.h"
+#include "engine/train/make_trainer.h"
+
+namespace lockstep::demos {
+
+void Machines::open(const LaneSpec& spec) { deviceOf(spec); }
+
+bool Machines::software(const LaneSpec& spec) {
+    const gpu::Device* device = deviceOf(spec);
+    return device != nullptr && device->software();
+}
+
+Lane::MakeTrainer Machines::maker(const TrainJob& job, const LaneSpec& spec) {
+    return [job, spec, threads = threads_, device = deviceOf(spec)] {
+        return makeTrainer(job, spec, threads, device);
+    };
+}
+
+gpu::Device* Machines::deviceOf(const LaneSpec& spec) {
+    if (!spec.gpu) return nullptr;
+    gpu::DeviceOptions options;
+    options.select = spec.device.empty() ? device_ : spec.device;
+    std::unique_ptr<gpu::Device>& device = devices_[options.select];
+    if (!device) device = std::make_unique<gpu::Device>(options);
+    return device.get();
+}
+
+LaneChoice chooseRaceLanes(const std::vector<LaneSpec>& asked, Machines& machines) {
+    if (!asked.empty()) {
+        for (const LaneSpec& spec : asked) machines.open(spec);
+        return {asked, {}};
+    }
+    const LaneSpec cpu{.gpu = false};
+    const LaneSpec gpu{.gpu = true};
+    try {
+        machines.open(gpu);
+    } catch (const gpu::GpuError& error) {
+        return {{cpu}, std::string("gpu:best is left out: ") + error.what()};
+    }
+    return {{cpu, gpu}, {}};
+}
+
+LaneChoice chooseTrainLane(const std::vector<LaneSpec>& asked, Machines& machines) {
+    if (asked.size() > 1)
+        throw std::invalid_argument("one lane at a time can be trained here; several make a race");
+    if (!asked.empty()) {
+        machines.open(asked.front());
+        return {asked, {}};
+    }
+    const LaneSpec cpu{.gpu = false};
+    const LaneSpec gpu{.gpu = true};
+    try {
+        if (!machines.software(gpu)) return {{gpu}, "gpu:best, because there is a GPU (--lane chooses)"};
+    } catch (const gpu::GpuError& error) {
+        return {{cpu}, std::string("cpu:best, because no GPU can be used: ") + error.what()};
+    }
+    return {{cpu}, "cpu:best, because the only Vulkan device is software, not a GPU (--lane chooses)"};
+}
+
+} // namespace lockstep::demos

@@ -1,0 +1,51 @@
+// The machines that a command's lanes run on, opened once and shared by the lanes.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/gpu/device.h"
+#include "engine/train/lane.h"
+#include "engine/train/lane_spec.h"
+
+namespace lockstep::demos {
+
+class Machines {
+  public:
+    /// threads   of cpu:best; 0 for one per core
+    /// device    for GPU lanes that name none; empty: the best
+    Machines(std::size_t threads, std::string device) : threads_(threads), device_(std::move(device)) {}
+
+    /// Opens the device of a GPU lane, so that what is wrong with it is known before anything runs; nothing
+    /// for a CPU lane. Throws gpu::GpuError.
+    void open(const LaneSpec& spec);
+    /// Whether the lane's device is a Vulkan driver that computes on the processor. Opens it.
+    bool software(const LaneSpec& spec);
+    /// What makes the lane's trainer. Opens its device. This object has to outlive the trainer.
+    Lane::MakeTrainer maker(const TrainJob& job, const LaneSpec& spec);
+
+  private:
+    gpu::Device* deviceOf(const LaneSpec& spec);
+
+    std::size_t threads_;
+    std::string device_;
+    std::map<std::string, std::unique_ptr<gpu::Device>> devices_; // by what they were asked for
+};
+
+/// The lanes to use, and what has to be said about the choice (empty: nothing).
+struct LaneChoice {
+    std::vector<LaneSpec> lanes;
+    std::string remark;
+};
+
+/// For a race: `asked`, or cpu:best and gpu:best, without the latter where no Vulkan device works (and the
+/// remark says why). Throws gpu::GpuError when a lane that was asked for has no device.
+LaneChoice chooseRaceLanes(const std::vector<LaneSpec>& asked, Machines& machines);
+
+/// For a single lane: the one asked for, or gpu:best where that is a real GPU, else cpu:best.
+LaneChoice chooseTrainLane(const std::vector<LaneSpec>& asked, Machines& machines);
+
+} // namespace lockstep::demos

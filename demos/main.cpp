@@ -1,0 +1,81 @@
+// The program `lockstep`: picks the command, and is the one place where exceptions end.
+#include <cstdio>
+#include <exception>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "demos/command.h"
+#include "demos/options/parse.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+struct CommandEntry {
+    const char* name;
+    const char* summary;
+    Action (*add)(CLI::App&);
+};
+
+constexpr CommandEntry commands[] = {
+    {"race", "train the same network on several machines and compare them", addRace},
+    {"train", "train one network on one machine; save it, go on with it later", addTrain},
+    {"predict", "let a trained network answer: accuracy, confusion matrix, every answer", addPredict},
+    {"devices", "list the Vulkan devices, and say which one is used and why", addDevices},
+};
+
+constexpr const char* examples = R"(examples:
+  lockstep race                                    processor against graphics card on Fashion-MNIST
+  lockstep race --data spiral --layers 16,16       a small network on points in the plane
+  lockstep train --epochs 5 --save model.safetensors
+  lockstep predict --model model.safetensors --data fashion-mnist
+  lockstep COMMAND --help                          the options of a command
+)";
+
+int run(int argc, char** argv) {
+    CLI::App app(
+        "Lockstep trains neural networks on your graphics card and races it against your processor.");
+    app.set_version_flag("--version", "lockstep " LOCKSTEP_VERSION);
+    app.footer(examples);
+    app.allow_extras();
+    std::vector<std::pair<CLI::App*, Action>> actions;
+    for (const CommandEntry& entry : commands) {
+        CLI::App* command = app.add_subcommand(entry.name, entry.summary);
+        command->allow_extras(); // so that requireNoExtras can name the nearest right option
+        actions.emplace_back(command, entry.add(*command));
+    }
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        if (error.get_exit_code() == 0) return app.exit(error); // --help, --version
+        throw std::invalid_argument(error.what());
+    }
+    for (const auto& [command, action] : actions) {
+        if (!command->parsed()) continue;
+        requireNoExtras(*command);
+        return action();
+    }
+    requireNoExtras(app);
+    fmt::print("{}", app.help());
+    return 0;
+}
+
+} // namespace
+
+} // namespace lockstep::demos
+
+int main(int argc, char** argv) {
+    try {
+        return lockstep::demos::run(argc, argv);
+    } catch (const std::invalid_argument& error) {
+        fmt::print(stderr, "lockstep: {}\n(lockstep COMMAND --help lists what a command understands)\n",
+                   error.what());
+        return 2;
+    } catch (const std::exception& error) {
+        fmt::print(stderr, "lockstep: {}\n", error.what());
+        return 1;
+    }
+}

@@ -1,0 +1,111 @@
+#include "demos/options/parse.h"
+
+#include <charconv>
+#include <cstdlib>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "engine/net/names.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+/// A check that accepts numbers for which `fits` holds; `range` says which those are.
+CLI::Validator numberCheck(const std::string& range, bool (*fits)(double)) {
+    return CLI::Validator(
+        [range, fits](std::string& text) {
+            char* end = nullptr;
+            const double value = std::strtod(text.c_str(), &end);
+            const bool number = !text.empty() && *end == '\0';
+            return number && fits(value) ? std::string() : "'" + text + "' is not a number " + range;
+        },
+        "");
+}
+
+std::string nearestOption(const CLI::App& command, const std::string& text) {
+    std::vector<std::string> known;
+    for (const CLI::Option* option : command.get_options())
+        for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+    const std::vector<std::string_view> views(known.begin(), known.end());
+    return std::string(nearestName(text.substr(0, text.find('=')), views));
+}
+
+std::string nearestCommand(const CLI::App& app, const std::string& text) {
+    std::vector<std::string> known;
+    for (const CLI::App* command : app.get_subcommands({})) known.push_back(command->get_name());
+    const std::vector<std::string_view> views(known.begin(), known.end());
+    return std::string(nearestName(text, views));
+}
+
+} // namespace
+
+CLI::Option* addText(CLI::App& command, const std::string& name, const std::string& typeName,
+                     const std::function<void(std::string_view)>& read, const std::string& help) {
+    return command
+        .add_option_function<std::string>(
+            name,
+            [name, read](const std::string& text) {
+                try {
+                    read(text);
+                } catch (const std::exception& error) {
+                    throw std::invalid_argument(name + ": " + error.what());
+                }
+            },
+            help)
+        ->type_name(typeName);
+}
+
+CLI::Validator atLeastOne() {
+    return numberCheck("of at least 1", [](double value) { return value >= 1; });
+}
+CLI::Validator aboveZero() {
+    return numberCheck("above 0", [](double value) { return value > 0 && value < 1e300; });
+}
+CLI::Validator notNegative() {
+    return numberCheck("of at least 0", [](double value) { return value >= 0 && value < 1e300; });
+}
+
+std::vector<std::size_t> widthsFromText(std::string_view text) {
+    std::vector<std::size_t> widths;
+    if (text == "none") return widths;
+    while (true) {
+        std::size_t width = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), width);
+        if (error != std::errc() || width == 0) break;
+        widths.push_back(width);
+        text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+        if (text.empty()) return widths;
+        if (text.front() != ',') break;
+        text.remove_prefix(1);
+    }
+    throw std::invalid_argument(
+        "layers are whole numbers of at least 1 with commas between them, as in 256,128; "
+        "or 'none' for no hidden layer");
+}
+
+double shareFromText(std::string_view text) {
+    const std::string copy(text);
+    char* end = nullptr;
+    double share = std::strtod(copy.c_str(), &end);
+    const std::string_view rest(end);
+    if (rest == "%") share /= 100;
+    if (copy.empty() || !(rest.empty() || rest == "%") || !(share >= 0 && share <= 1))
+        throw std::invalid_argument("'" + copy + "' is not a share; write 0.85 or 85%");
+    return share;
+}
+
+void requireNoExtras(const CLI::App& command) {
+    const std::vector<std::string> extras = command.remaining();
+    if (extras.empty()) return;
+    const std::string& text = extras.front();
+    const bool option = text.starts_with('-');
+    const std::string near = option ? nearestOption(command, text) : nearestCommand(command, text);
+    const std::string of = command.get_parent() == nullptr ? "" : " of '" + command.get_name() + "'";
+    std::string message = fmt::format("unknown {} '{}'{}", option ? "option" : "argument", text, of);
+    if (!near.empty()) message += fmt::format("; did you mean '{}'?", near);
+    throw std::invalid_argument(message);
+}
+
+} // namespace lockstep::demos

@@ -1,0 +1,34 @@
+// Reading option values, with messages that say what would have been right.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+namespace lockstep::demos {
+
+/// Adds an option whose text `read` takes over. What `read` throws is thrown on as std::invalid_argument,
+/// with the option's name in front.
+CLI::Option* addText(CLI::App& command, const std::string& name, const std::string& typeName,
+                     const std::function<void(std::string_view)>& read, const std::string& help);
+
+/// Checks for numbers: at least 1; above 0; from 0 on.
+CLI::Validator atLeastOne();
+CLI::Validator aboveZero();
+CLI::Validator notNegative();
+
+/// "256,128" as numbers; "none" as no number. Throws std::invalid_argument for anything else, and for a 0.
+std::vector<std::size_t> widthsFromText(std::string_view text);
+
+/// "0.85" or "85%" as 0.85. Throws std::invalid_argument for anything outside of 0 to 100 %.
+double shareFromText(std::string_view text);
+
+/// Throws std::invalid_argument for the first argument that `command` did not understand, with the nearest
+/// option (or command).
+void requireNoExtras(const CLI::App& command);
+
+} // namespace lockstep::demos

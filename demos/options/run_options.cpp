@@ -1,0 +1,234 @@
+#include "demos/options/run_options.h"
+
+#include <algorithm>
+
+#include "demos/options/parse.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+constexpr std::size_t manyInputs = 32;
+constexpr std::size_t manyExamples = 10000;
+constexpr std::uint64_t stepsOnSmallData = 2000;
+constexpr std::uint64_t limitEpochs = 100;
+constexpr std::uint64_t limitSteps = 20000;
+
+std::string dataHelp() {
+    std::string all = "what to learn:";
+    for (std::string_view spec : dataSpecs()) all += " " + std::string(spec);
+    return all;
+}
+
+} // namespace
+
+void addDataOptions(CLI::App& command, RunOptions& options) {
+    DataOptions& data = options.dataOptions;
+    command.add_option("--data", options.data, dataHelp())
+        ->type_name("SPEC")
+        ->capture_default_str()
+        ->group(dataGroup);
+    command.add_option("--samples", data.samples, "points of a generated set, test points included")
+        ->type_name("N")
+        ->check(atLeastOne())
+        ->capture_default_str()
+        ->group(dataGroup);
+    command.add_option("--noise", data.noise, "of a generated set, 0 to 0.8")
+        ->type_name("X")
+        ->check(notNegative())
+        ->capture_default_str()
+        ->group(dataGroup);
+    addText(
+        command, "--test-share", "X",
+        [&data](std::string_view text) { data.testShare = shareFromText(text); },
+        "held back for testing where the source has no test split of its own: 0.2 or 20% [0.2]")
+        ->group(dataGroup);
+    command
+        .add_option("--label", data.labelColumn,
+                    "target column of a CSV file: a name, or a number from 1 [the last]")
+        ->type_name("COLUMN")
+        ->group(dataGroup);
+}
+
+void addNetworkOptions(CLI::App& command, RunOptions& options) {
+    addText(
+        command, "--layers", "N,N,...",
+        [&options](std::string_view text) { options.hiddenWidths = widthsFromText(text); },
+        "widths of the hidden layers, or 'none' [256,128; 16,16 for fewer than 32 inputs]")
+        ->group(networkGroup);
+    addText(
+        command, "--activation", "NAME",
+        [&options](std::string_view text) { options.activation = activationFromName(text); },
+        "after hidden layers: identity relu leaky-relu elu gelu tanh sigmoid silu [relu]")
+        ->group(networkGroup);
+    addText(
+        command, "--output-activation", "NAME",
+        [&options](std::string_view text) { options.outputActivation = activationFromName(text); },
+        "after the last layer [identity]")
+        ->group(networkGroup);
+    addText(
+        command, "--loss", "NAME", [&options](std::string_view text) { options.loss = lossFromName(text); },
+        "cross-entropy mse huber bce [cross-entropy for classes, mse for values]")
+        ->group(networkGroup);
+    addText(
+        command, "--init-scheme", "NAME",
+        [&options](std::string_view text) { options.init = initSchemeFromName(text); },
+        "of the first weights: he xavier lecun uniform zeros [he]")
+        ->group(networkGroup);
+}
+
+void addSettingsOptions(CLI::App& command, RunOptions& options) {
+    OptimizerSettings& optimizer = options.settings.optimizer;
+    const auto number = [&command](const char* name, double& value, const CLI::Validator& check,
+                                   const char* help) {
+        command.add_option(name, value, help)->type_name("X")->check(check)->group(settingsGroup);
+    };
+    const auto count = [&command](const char* name, auto& value, const CLI::Validator& check,
+                                  const char* help) {
+        command.add_option(name, value, help)->type_name("N")->check(check)->group(settingsGroup);
+    };
+    addText(
+        command, "--optimizer", "NAME",
+        [&optimizer](std::string_view text) { optimizer.kind = optimizerFromName(text); },
+        "sgd momentum rmsprop adam adamw [adam]")
+        ->group(settingsGroup);
+    number("--lr", optimizer.learningRate, aboveZero(),
+           "learning rate [0.1 for sgd and momentum, 0.01 for rmsprop, else 0.001]");
+    number("--momentum", optimizer.momentum, notNegative(), "of the optimizer momentum [0.9]");
+    command.add_flag("--nesterov", optimizer.nesterov, "with momentum: look ahead")->group(settingsGroup);
+    number("--beta1", optimizer.beta1, notNegative(), "of adam and adamw [0.9]");
+    number("--beta2", optimizer.beta2, notNegative(), "of adam and adamw [0.999]");
+    number("--weight-decay", optimizer.weightDecay, notNegative(), "L2 regularisation [0; adamw 0.01]");
+    number("--l1", optimizer.l1, notNegative(), "L1 regularisation [0]");
+    addText(
+        command, "--schedule", "NAME",
+        [&optimizer](std::string_view text) { optimizer.schedule = scheduleFromName(text); },
+        "of the learning rate: constant step cosine [constant]")
+        ->group(settingsGroup);
+    count("--schedule-steps", optimizer.scheduleSteps, atLeastOne(),
+          "steps between drops (step) or down to 0 (cosine) [1000]");
+    number("--schedule-gamma", optimizer.scheduleGamma, notNegative(), "factor of a drop [0.1]");
+    count("--warmup-steps", optimizer.warmupSteps, notNegative(), "steps over which the rate rises [0]");
+    count("--batch", options.settings.batch, atLeastOne(), "examples per step [128]");
+    count("--seed", options.settings.seed, notNegative(),
+          "of weights, order, generated data and test split [1]");
+    command.add_flag("--no-shuffle{false}", options.settings.shuffle, "take examples in file order")
+        ->group(settingsGroup);
+}
+
+void addFinishOptions(CLI::App& command, RunOptions& options) {
+    FinishLine& finish = options.finish;
+    command.add_option("--epochs", finish.epochs, "times through the training data")
+        ->type_name("N")
+        ->check(atLeastOne())
+        ->group(finishGroup);
+    command.add_option("--steps", finish.steps, "batches")
+        ->type_name("N")
+        ->check(atLeastOne())
+        ->group(finishGroup);
+    command.add_option("--seconds", finish.seconds, "training time, evaluation and warm-up not counted")
+        ->type_name("S")
+        ->check(aboveZero())
+        ->group(finishGroup);
+    addText(
+        command, "--until-accuracy", "A",
+        [&finish](std::string_view text) { finish.accuracy = shareFromText(text); },
+        "test accuracy: 0.85 or 85%")
+        ->group(finishGroup);
+    command.add_option("--until-loss", finish.loss, "test loss")
+        ->type_name("L")
+        ->check(aboveZero())
+        ->group(finishGroup);
+    command
+        .add_option("--evaluate-every", options.evaluateEvery,
+                    "epochs between looks at the test data; 0: at the end only [1]")
+        ->type_name("N")
+        ->check(notNegative())
+        ->group(finishGroup);
+}
+
+void addMachineOptions(CLI::App& command, RunOptions& options, bool manyLanes) {
+    std::string help = manyLanes ? "who races, once per lane [cpu:best and gpu:best];" : "where to train;";
+    for (std::string_view lane : knownLanes()) help += " " + std::string(lane);
+    addText(
+        command, "--lane", "LANE",
+        [&options](std::string_view text) { options.lanes.push_back(laneSpecFromText(text)); },
+        help + "; gpu lanes with @DEVICE for a certain one")
+        ->take_all()
+        ->trigger_on_parse()
+        ->group(machineGroup);
+    command.add_option("--threads", options.threads, "of cpu:best [one per core]")
+        ->type_name("N")
+        ->check(atLeastOne())
+        ->group(machineGroup);
+    command
+        .add_option("--device", options.device,
+                    "Vulkan device of gpu lanes: number, part of its name, or UUID [the best]")
+        ->type_name("DEVICE")
+        ->group(machineGroup);
+}
+
+void addOutputOptions(CLI::App& command, RunOptions& options) {
+    command
+        .add_option("--init", options.weightsFile,
+                    "start from these weights (safetensors, names as PyTorch's)")
+        ->type_name("FILE")
+        ->group(networkGroup);
+    command
+        .add_option("--log-every", options.logEvery,
+                    "keep every Nth step's loss for --json and --csv [thinned out]")
+        ->type_name("N")
+        ->check(atLeastOne())
+        ->group(outputGroup);
+    command.add_flag("--quiet", options.quiet, "no progress")->group(outputGroup);
+    command.add_option("--json", options.jsonFile, "write all results; - for standard output")
+        ->type_name("FILE")
+        ->group(outputGroup);
+    command
+        .add_option("--csv", options.csvFile,
+                    "write losses, one row per lane and kept step; - for standard output")
+        ->type_name("FILE")
+        ->group(outputGroup);
+}
+
+Dataset loadData(const RunOptions& options) {
+    DataOptions data = options.dataOptions;
+    data.seed = options.settings.seed;
+    return loadDataset(options.data, data);
+}
+
+TrainJob makeJob(const RunOptions& options, const Dataset& data) {
+    TrainJob job;
+    job.data = &data;
+    job.settings = options.settings;
+    NetShape& shape = job.shape;
+    shape.loss = options.loss.value_or(data.classes > 0 ? Loss::crossEntropy : Loss::meanSquared);
+    shape.activation = options.activation;
+    shape.outputActivation = options.outputActivation;
+    shape.init = options.init;
+    const std::vector<std::size_t> suitable =
+        data.inputs >= manyInputs ? std::vector<std::size_t>{256, 128} : std::vector<std::size_t>{16, 16};
+    shape.widths = options.hiddenWidths.value_or(suitable);
+    shape.widths.insert(shape.widths.begin(), data.inputs);
+    shape.widths.push_back(outputsFor(data, shape.loss));
+    job.validate();
+    return job;
+}
+
+FinishLine finishLineFor(const RunOptions& options, const TrainJob& job, bool softwareDevice) {
+    FinishLine line = options.finish;
+    const BatchOrder order(job.data->train.count, job.settings.batch, job.settings.seed,
+                           job.settings.shuffle);
+    const bool large = job.data->train.count >= manyExamples;
+    const bool bounded = line.epochs > 0 || line.steps > 0 || line.seconds > 0;
+    if (!bounded && line.needsEvaluation())
+        line.epochs = std::max(limitEpochs, limitSteps / order.stepsPerEpoch());
+    else if (!bounded && large)
+        line.epochs = softwareDevice ? 1 : 10;
+    else if (!bounded)
+        line.steps = stepsOnSmallData;
+    line.validate(*job.data);
+    return line;
+}
+
+} // namespace lockstep::demos

@@ -1,0 +1,73 @@
+// What a training run is asked to be: the options that `race` and `train` share, as values.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "engine/net/data_source.h"
+#include "engine/train/finish_line.h"
+#include "engine/train/lane_spec.h"
+#include "engine/train/trainer.h"
+
+namespace lockstep::demos {
+
+struct RunOptions {
+    std::string data = "fashion-mnist";
+    DataOptions dataOptions; ///< its seed follows settings.seed
+
+    std::optional<std::vector<std::size_t>> hiddenWidths; ///< empty: what suits the data
+    std::optional<Loss> loss;                             ///< empty: what suits the data
+    Activation activation = Activation::relu;
+    Activation outputActivation = Activation::identity;
+    InitScheme init = InitScheme::he;
+    TrainSettings settings;
+
+    FinishLine finish;
+    std::uint64_t evaluateEvery = 1;
+
+    std::vector<LaneSpec> lanes; ///< empty: the default ones
+    std::size_t threads = 0;
+    std::string device; ///< of GPU lanes that name none
+
+    std::string weightsFile; ///< to start from; empty: fresh weights
+    std::uint64_t logEvery = 0;
+    bool quiet = false;
+    std::string jsonFile; ///< "-": standard output
+    std::string csvFile;
+};
+
+/// Groups of options, as the help shows them. Those of data, network and settings are what a checkpoint
+/// records.
+inline constexpr const char* dataGroup = "Data";
+inline constexpr const char* networkGroup = "Network";
+inline constexpr const char* settingsGroup = "Training";
+inline constexpr const char* finishGroup = "Finish line (the first one reached ends the run)";
+inline constexpr const char* machineGroup = "Machines";
+inline constexpr const char* outputGroup = "Output";
+
+/// Each adds its group's options to a command, to be read into `options`, which has to outlive the parsing.
+void addDataOptions(CLI::App& command, RunOptions& options);
+void addNetworkOptions(CLI::App& command, RunOptions& options);
+void addSettingsOptions(CLI::App& command, RunOptions& options);
+void addFinishOptions(CLI::App& command, RunOptions& options);
+void addMachineOptions(CLI::App& command, RunOptions& options, bool manyLanes);
+void addOutputOptions(CLI::App& command, RunOptions& options);
+
+/// The data, `settings.seed` being the seed of what is generated or split.
+Dataset loadData(const RunOptions& options);
+
+/// Network and settings for `data`, with what was not said filled in: hidden layers 256,128 for 32 inputs or
+/// more, else 16,16; cross-entropy for classes, mse for values. Throws std::invalid_argument when they do not
+/// fit. `data` has to outlive the job.
+TrainJob makeJob(const RunOptions& options, const Dataset& data);
+
+/// The finish line asked for, or else a sensible one: 10 epochs of large data, 1 where a software Vulkan
+/// device has to make them, and 2,000 steps of small data. A line of accuracy or loss alone is given a limit
+/// in epochs, so that it ends also where it cannot be reached.
+FinishLine finishLineFor(const RunOptions& options, const TrainJob& job, bool softwareDevice);
+
+} // namespace lockstep::demos

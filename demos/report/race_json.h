@@ -1,0 +1,28 @@
+// Results for other programs. docs/json.md describes them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "demos/report/headline.h"
+#include "engine/train/finish_line.h"
+#include "engine/train/race.h"
+
+namespace lockstep::demos {
+
+/// {"data": {name, train, test, inputs, classes}}, as every result begins.
+nlohmann::ordered_json dataJson(const Dataset& data);
+
+/// The results of a race, or of one lane, in the shape of docs/json.md. What is not known is null.
+nlohmann::ordered_json raceJson(const TrainJob& job, const FinishLine& finish, bool together,
+                                const std::vector<LaneResult>& results, const Headline& headline);
+
+/// "lane,step,loss,seconds", then one row per lane and kept step.
+std::string raceCsv(const std::vector<LaneResult>& results);
+
+/// Writes text to a file, whole or not at all, or to standard output for "-". Nothing for an empty path.
+void writeResult(const std::string& path, const std::string& text);
+
+} // namespace lockstep::demos

@@ -1,0 +1,85 @@
+#include "demos/report/race_table.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "demos/report/text.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+constexpr std::size_t widest = 110;
+
+std::string ranWhere(const LaneResult& result, std::size_t laneWidth) {
+    const MachineInfo& machine = result.machine;
+    std::string line = fmt::format("{:<{}}  ", result.spec.text(), laneWidth);
+    if (machine.device.empty()) return line + "did not start\n";
+    line += machine.device;
+    if (machine.software) line += ", software, not a GPU";
+    if (!machine.gpu) line += fmt::format(", {} thread{}", machine.threads, machine.threads == 1 ? "" : "s");
+    if (!machine.driver.empty()) line += ", driver " + machine.driver;
+    line += fmt::format("\n{:{}}  {}", "", laneWidth, machine.kernels);
+    return line + fmt::format("\n{:{}}  not counted above: {:.3f} s warm-up, {:.3f} s evaluation\n", "",
+                              laneWidth, result.end.warmUpSeconds, result.end.evaluationSeconds);
+}
+
+std::vector<std::string> numbers(const LaneResult& result) {
+    const LaneSnapshot& end = result.end;
+    const Evaluation* test = result.evaluation ? &*result.evaluation : nullptr;
+    return {result.spec.text(),
+            honestDevice(result.machine),
+            grouped(end.runSteps),
+            fixed(end.trainingSeconds, 3),
+            fixed(end.deviceSeconds, 3),
+            grouped(static_cast<std::uint64_t>(end.rate())),
+            fixed(result.gflops, 1),
+            fixed(test ? test->loss : LaneSnapshot::unknown, 4),
+            percent(test ? test->accuracy : LaneSnapshot::unknown)};
+}
+
+std::string howItEnded(const LaneResult& result) {
+    if (result.end.status == LaneStatus::finished) return {};
+    return fmt::format("{} {} at step {}{}\n", result.spec.text(), name(result.end.status),
+                       grouped(result.end.step), result.end.message.empty() ? "" : ": " + result.end.message);
+}
+
+} // namespace
+
+std::string jobText(const TrainJob& job, const FinishLine& finish) {
+    const Dataset& data = *job.data;
+    const NetShape& shape = job.shape;
+    const TrainSettings& settings = job.settings;
+    return fmt::format("{}: {} training and {} test examples; {} {}, {}, {} parameters\n"
+                       "{} {:g}, batch {}, seed {}{}; until {}\n",
+                       data.name, grouped(data.train.count), grouped(data.test.count), shape.describeWidths(),
+                       name(shape.activation), name(shape.loss), grouped(shape.parameters()),
+                       name(settings.optimizer.kind), settings.optimizer.effectiveLearningRate(),
+                       settings.batch, settings.seed, settings.shuffle ? "" : ", file order", finish.text());
+}
+
+std::string resultText(const std::vector<LaneResult>& results, bool together) {
+    std::vector<std::vector<std::string>> rows = {
+        {"lane", "device", "steps", "seconds", "device s", "samples/s", "GFLOP/s", "test loss", "accuracy"}};
+    for (const LaneResult& result : results) rows.push_back(numbers(result));
+    std::size_t laneWidth = 0;
+    for (const LaneResult& result : results) laneWidth = std::max(laneWidth, result.spec.text().size());
+    std::string text = table(rows, 2);
+    if (const std::size_t width = text.find('\n'); width > widest) { // long device names give way
+        std::size_t longest = 0;
+        for (const auto& row : rows) longest = std::max(longest, row[1].size());
+        const std::size_t room = longest > width - widest ? longest - (width - widest) : 1;
+        for (auto& row : rows) row[1] = cut(row[1], std::max<std::size_t>(room, 12));
+        text = table(rows, 2);
+    }
+    if (together)
+        text += "head to head: the lanes ran at once and shared the machine; for a measurement leave out "
+                "--together\n";
+    text += "\n";
+    for (const LaneResult& result : results) text += ranWhere(result, laneWidth);
+    for (const LaneResult& result : results) text += howItEnded(result);
+    return text;
+}
+
+} // namespace lockstep::demos

@@ -1,0 +1,97 @@
+#include "demos/report/text.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace lockstep::demos {
+
+namespace {
+
+/// Characters as a terminal counts them: bytes that do not continue a UTF-8 character.
+std::size_t displayWidth(std::string_view text) {
+    return static_cast<std::size_t>(std::ranges::count_if(
+        text, [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; }));
+}
+
+} // namespace
+
+std::string grouped(std::uint64_t value) {
+    std::string digits = std::to_string(value);
+    for (std::size_t place = digits.size(); place > 3; place -= 3) digits.insert(place - 3, ",");
+    return digits;
+}
+
+std::string shortRate(double perSecond) {
+    double value = perSecond;
+    const char* unit = "";
+    for (const char* larger : {"k", "M", "G"}) {
+        if (value < 999.5) break;
+        value /= 1000;
+        unit = larger;
+    }
+    if (*unit == '\0' || value >= 99.95) return fmt::format("{:.0f}{}", value, unit);
+    return fmt::format("{:.{}f}{}", value, value < 9.995 ? 2 : 1, unit);
+}
+
+std::string clockTime(double seconds) {
+    const auto whole = static_cast<std::uint64_t>(std::clamp(std::ceil(seconds), 0.0, 1e9));
+    if (whole >= 3600) return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+    return fmt::format("{}:{:02}", whole / 60, whole % 60);
+}
+
+std::string percent(double share) { return std::isnan(share) ? "-" : fmt::format("{:.2f} %", share * 100); }
+
+std::string fixed(double value, int digits) {
+    return std::isnan(value) ? "-" : fmt::format("{:.{}f}", value, digits);
+}
+
+std::string cut(std::string_view text, std::size_t width) {
+    if (displayWidth(text) <= width) return std::string(text);
+    std::string result;
+    std::size_t used = 0;
+    for (char byte : text) {
+        if ((static_cast<unsigned char>(byte) & 0xC0) != 0x80 && ++used == width) break;
+        result += byte;
+    }
+    return result + "…";
+}
+
+std::string shortDevice(const MachineInfo& machine) {
+    std::string name = machine.device.substr(0, machine.device.find(" ("));
+    // "AMD EPYC 7543 32-Core Processor": the number of cores is not the number of threads that train.
+    if (const std::size_t core = name.find("-Core Processor"); core != std::string::npos) {
+        const std::size_t space = name.rfind(' ', core);
+        if (space != std::string::npos) name.erase(space);
+    }
+    return name;
+}
+
+std::string honestDevice(const MachineInfo& machine) {
+    const std::string name = shortDevice(machine);
+    if (machine.software) return name + ": software, not a GPU";
+    if (machine.gpu) return name;
+    return fmt::format("{}, {} thread{}", name, machine.threads, machine.threads == 1 ? "" : "s");
+}
+
+std::string table(const std::vector<std::vector<std::string>>& rows, std::size_t leftColumns) {
+    std::vector<std::size_t> widths;
+    for (const auto& row : rows) {
+        widths.resize(std::max(widths.size(), row.size()));
+        for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], displayWidth(row[i]));
+    }
+    std::string text;
+    for (const auto& row : rows) {
+        std::string line;
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            const std::string space(widths[i] - displayWidth(row[i]), ' ');
+            line += (i == 0 ? "" : "  ") + (i < leftColumns ? row[i] + space : space + row[i]);
+        }
+        line.erase(line.find_last_not_of(' ') + 1);
+        text += line + "\n";
+    }
+    return text;
+}
+
+} // namespace lockstep::demos

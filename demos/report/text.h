@@ -1,0 +1,37 @@
+// Numbers and names as people read them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/train/trainer.h"
+
+namespace lockstep::demos {
+
+/// 1234567 as "1,234,567".
+std::string grouped(std::uint64_t value);
+/// A rate in three digits: "412", "30.8k", "1.25M".
+std::string shortRate(double perSecond);
+/// "0:07", "12:30", "1:02:05".
+std::string clockTime(double seconds);
+/// "88.32 %"; "-" when it is NaN.
+std::string percent(double share);
+/// With `digits` decimals; "-" when it is NaN.
+std::string fixed(double value, int digits);
+
+/// At most `width` characters, the last one being "…" where something was cut off.
+std::string cut(std::string_view text, std::size_t width);
+
+/// The device without what only specialists read: "AMD Ryzen 9 9950X", "llvmpipe".
+std::string shortDevice(const MachineInfo& machine);
+/// Device, and what must not be left out when its numbers are shown: "AMD Ryzen 9 9950X, 16 threads",
+/// "llvmpipe: software, not a GPU".
+std::string honestDevice(const MachineInfo& machine);
+
+/// Rows of cells as lines of aligned columns. The first `leftColumns` are aligned left, the others right.
+std::string table(const std::vector<std::vector<std::string>>& rows, std::size_t leftColumns);
+
+} // namespace lockstep::demos

@@ -1,0 +1,114 @@
+// The rung `best`: oneDNN's sgemm, which packs and tiles for the processor it finds, on the rows (or output
+// rows) of the calling thread. All matrices are row-major, as oneDNN's C interface takes them:
+//   C [M][N] = alpha op(A) [M][K] op(B) [K][N] + beta C
+#include <oneapi/dnnl/dnnl.h>
+
+#include "engine/cpu/simd_kernels.h"
+
+namespace lockstep {
+
+namespace {
+
+const SimdKernels& simd() {
+    static const SimdKernels& kernels = simdKernelsFor(vectorLevel());
+    return kernels;
+}
+
+// A call costs a few microseconds before the first multiplication; below this many multiplications the own
+// kernels have finished by then.
+constexpr std::size_t smallestLibraryProduct = 400'000;
+
+bool worthACall(std::size_t rows, std::size_t columns, std::size_t depth) {
+    return rows * columns * depth >= smallestLibraryProduct;
+}
+
+struct Matrix {
+    const float* data;
+    std::size_t stride;
+    char transposed = 'N';
+};
+
+/// False when oneDNN could not (it then has no memory): the caller falls back to the own kernels.
+bool multiply(std::size_t rows, std::size_t columns, std::size_t depth, float alpha, const Matrix& a,
+              const Matrix& b, float beta, float* c, std::size_t cStride) {
+    const auto dimension = [](std::size_t value) { return static_cast<dnnl_dim_t>(value); };
+    return dnnl_sgemm(a.transposed, b.transposed, dimension(rows), dimension(columns), dimension(depth),
+                      alpha, a.data, dimension(a.stride), b.data, dimension(b.stride), beta, c,
+                      dimension(cStride)) == dnnl_success;
+}
+
+void dense(const DenseShape& shape, const float* inputs, const float* weights, const float* bias,
+           Activation activation, float* outputs, float* sums) {
+    if (worthACall(shape.rows, shape.outputs, shape.inputs) &&
+        multiply(shape.rows, shape.outputs, shape.inputs, 1, {inputs, shape.inputStride},
+                 {weights, shape.inputStride, 'T'}, 0, outputs, shape.outputStride))
+        simd().finishDense(shape, bias, activation, outputs, sums);
+    else
+        simd().table.dense(shape, inputs, weights, bias, activation, outputs, sums);
+}
+
+void denseBackwardInputs(const DenseShape& shape, const float* dSums, const float* weights,
+                         Activation previous, const float* saved, float* dPreviousSums) {
+    if (worthACall(shape.rows, shape.outputs, shape.inputs) &&
+        multiply(shape.rows, shape.inputs, shape.outputs, 1, {dSums, shape.outputStride},
+                 {weights, shape.inputStride}, 0, dPreviousSums, shape.inputStride))
+        simd().finishBackwardInputs(shape, previous, saved, dPreviousSums);
+    else
+        simd().table.denseBackwardInputs(shape, dSums, weights, previous, saved, dPreviousSums);
+}
+
+/// W = keep W + scale dZ^T X for output rows [begin, end); false when it is for the own kernels to do. The
+/// padding of X is 0, and so the padding of W needs no care: it is part of the product.
+bool addWeightGradient(const DenseShape& shape, const float* dSums, const float* inputs, std::size_t begin,
+                       std::size_t end, float keep, float scale, float* weights) {
+    return worthACall(shape.rows, end - begin, shape.inputs) &&
+           multiply(end - begin, shape.inputStride, shape.rows, scale,
+                    {dSums + begin, shape.outputStride, 'T'}, {inputs, shape.inputStride}, keep,
+                    weights + begin * shape.inputStride, shape.inputStride);
+}
+
+void denseBackwardWeights(const DenseShape& shape, const float* dSums, const float* inputs,
+                          std::size_t outputBegin, std::size_t outputEnd, float* dWeights, float* dBias) {
+    if (addWeightGradient(shape, dSums, inputs, outputBegin, outputEnd, 0, 1, dWeights))
+        simd().sumColumns(shape, dSums, outputBegin, outputEnd, 0, 1, dBias);
+    else
+        simd().table.denseBackwardWeights(shape, dSums, inputs, outputBegin, outputEnd, dWeights, dBias);
+}
+
+void denseBackwardWeightsAndUpdate(const DenseShape& shape, const float* dSums, const float* inputs,
+                                   std::size_t outputBegin, std::size_t outputEnd, float keep, float rate,
+                                   float* weights, float* bias) {
+    if (addWeightGradient(shape, dSums, inputs, outputBegin, outputEnd, keep, -rate, weights))
+        simd().sumColumns(shape, dSums, outputBegin, outputEnd, keep, -rate, bias);
+    else
+        simd().table.denseBackwardWeightsAndUpdate(shape, dSums, inputs, outputBegin, outputEnd, keep, rate,
+                                                   weights, bias);
+}
+
+CpuKernels makeTable() {
+    CpuKernels table = simd().table;
+    table.name = "best";
+    table.dense = dense;
+    table.denseBackwardInputs = denseBackwardInputs;
+    table.denseBackwardWeights = denseBackwardWeights;
+    table.denseBackwardWeightsAndUpdate = denseBackwardWeightsAndUpdate;
+    return table;
+}
+
+} // namespace
+
+const CpuKernels& bestKernels() {
+    static const CpuKernels table = makeTable();
+    return table;
+}
+
+std::string describeKernels(const CpuKernels& kernels) {
+    const std::string level = name(vectorLevel());
+    if (&kernels == &scalarKernels()) return "plain loops, no vectors";
+    if (&kernels == &simdKernels()) return "own kernels, " + level;
+    const dnnl_version_t* version = dnnl_version();
+    return "oneDNN " + std::to_string(version->major) + "." + std::to_string(version->minor) + "." +
+           std::to_string(version->patch) + " sgemm, " + level;
+}
+
+} // namespace lockstep

@@ -1,0 +1,32 @@
+#include "engine/cpu/huge_pages.h"
+
+#include <cstdint>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+namespace lockstep {
+
+#if defined(__linux__)
+
+void preferHugePages(const void* data, std::size_t bytes) {
+    constexpr std::uintptr_t hugePage = std::uintptr_t{2} << 20;
+    constexpr int collapseNow = 25; // MADV_COLLAPSE, Linux 6.1; the C library's headers may be older
+    const auto begin = reinterpret_cast<std::uintptr_t>(data);
+    const std::uintptr_t first = (begin + hugePage - 1) / hugePage * hugePage;
+    const std::uintptr_t last = (begin + bytes) / hugePage * hugePage;
+    if (last <= first) return;
+    auto* pages = reinterpret_cast<void*>(first);
+    // Best effort: what the system refuses, it refuses.
+    static_cast<void>(madvise(pages, last - first, MADV_HUGEPAGE));
+    static_cast<void>(madvise(pages, last - first, collapseNow));
+}
+
+#else
+
+void preferHugePages(const void*, std::size_t) {}
+
+#endif
+
+} // namespace lockstep

@@ -1,0 +1,203 @@
+// Matrix products from register tiles:  C [rows][columns] = keep C + scale A B (+ bias)
+//
+// Three loops around a tile of 6 rows by `tileVectors` vectors of C, which stays in registers while it walks
+// along the depth of the product: per step of the depth a few loads of B, six numbers of A sent to all lanes,
+// and 6 * tileVectors multiply-adds. B comes from a packed panel [depth][columns of the tile], so that it is
+// read without gaps and out of the first-level cache, however far apart its rows lie in memory.
+#pragma once
+
+namespace lockstep {
+namespace {
+
+// Accumulators fill the register file: 24 of 32 registers, or 12 of 16.
+#if LOCKSTEP_VECTOR_BYTES == 64 || defined(__aarch64__)
+constexpr std::size_t tileVectors = 4;
+#else
+constexpr std::size_t tileVectors = 2;
+#endif
+constexpr std::size_t tileRows = 6;
+constexpr std::size_t panelColumns = tileVectors * lanes;
+constexpr std::size_t panelDepth = 256; ///< a packed panel is at most 256 * 64 floats, 64 KiB of stack
+
+/// A number of A: element (row, depth) is at row * rowStride + depth * depthStride.
+struct LeftMatrix {
+    const float* data;
+    std::size_t rowStride;
+    std::size_t depthStride;
+};
+
+/// B, either as [depth][columns] or, transposed, as [columns][depth].
+struct RightMatrix {
+    const float* data;
+    std::size_t stride;
+    bool transposed;
+};
+
+/// What becomes of a finished sum: C = keep C + scale sum + bias. C is not read when keep is 0.
+struct TileEnd {
+    float scale = 1;
+    float keep = 0;
+    const float* bias = nullptr; ///< per column; null: none
+};
+
+/// Panel columns [0, columns) of B's rows [0, depth), the rest of the panel 0.
+inline void packRows(const RightMatrix& b, std::size_t depth, std::size_t columns, float* panel) {
+    for (std::size_t k = 0; k < depth; ++k) {
+        const float* from = b.data + k * b.stride;
+        float* to = panel + k * panelColumns;
+        std::size_t column = 0;
+        for (; column + lanes <= columns; column += lanes) store(to + column, load(from + column));
+        if (column < columns) {
+            store(to + column, loadFirst(from + column, columns - column));
+            column += lanes;
+        }
+        for (; column < panelColumns; column += lanes) store(to + column, Floats{});
+    }
+}
+
+typedef float Four __attribute__((vector_size(16)));
+
+LOCKSTEP_INLINE Four loadFour(const float* from) {
+    Four value;
+    __builtin_memcpy(&value, from, sizeof(value));
+    return value;
+}
+
+/// A 4 x 4 block, turned over.
+LOCKSTEP_INLINE void transposeFour(const float* from, std::size_t stride, float* to) {
+    const Four a = loadFour(from);
+    const Four b = loadFour(from + stride);
+    const Four c = loadFour(from + 2 * stride);
+    const Four d = loadFour(from + 3 * stride);
+    const Four abLow = __builtin_shufflevector(a, b, 0, 4, 1, 5);
+    const Four abHigh = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+    const Four cdLow = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+    const Four cdHigh = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+    const Four rows[4] = {__builtin_shufflevector(abLow, cdLow, 0, 1, 4, 5),
+                          __builtin_shufflevector(abLow, cdLow, 2, 3, 6, 7),
+                          __builtin_shufflevector(abHigh, cdHigh, 0, 1, 4, 5),
+                          __builtin_shufflevector(abHigh, cdHigh, 2, 3, 6, 7)};
+    for (std::size_t k = 0; k < 4; ++k) __builtin_memcpy(to + k * panelColumns, &rows[k], sizeof(Four));
+}
+
+/// The same for a transposed B: column c of the panel is row c of the array.
+inline void packColumns(const RightMatrix& b, std::size_t depth, std::size_t columns, float* panel) {
+    std::size_t column = 0;
+    for (; column + 4 <= columns; column += 4) {
+        const float* from = b.data + column * b.stride;
+        std::size_t k = 0;
+        for (; k + 4 <= depth; k += 4) transposeFour(from + k, b.stride, panel + k * panelColumns + column);
+        for (; k < depth; ++k)
+            for (std::size_t c = 0; c < 4; ++c) panel[k * panelColumns + column + c] = from[c * b.stride + k];
+    }
+    for (std::size_t k = 0; k < depth; ++k) {
+        for (std::size_t c = column; c < columns; ++c) panel[k * panelColumns + c] = b.data[c * b.stride + k];
+        clearPadding(panel + k * panelColumns, columns, panelColumns);
+    }
+}
+
+LOCKSTEP_INLINE void finishVector(Floats sum, const TileEnd& end, std::size_t column, float* c,
+                                  std::size_t count) {
+    const bool whole = count >= lanes;
+    Floats value = end.scale * sum;
+    if (end.keep != 0) value += end.keep * (whole ? load(c) : loadFirst(c, count));
+    if (end.bias != nullptr) value += whole ? load(end.bias + column) : loadFirst(end.bias + column, count);
+    if (whole)
+        store(c, value);
+    else
+        storeFirst(c, value, count);
+}
+
+/// `rows` x `vectors` vectors of C; the last vector may stick out over `columns`.
+template <std::size_t rows, std::size_t vectors>
+void multiplyTile(const LeftMatrix& a, const float* panel, std::size_t depth, std::size_t columns,
+                  const TileEnd& end, float* c, std::size_t cStride) {
+    Floats sums[rows][vectors] = {};
+    const float* left[rows];
+    for (std::size_t row = 0; row < rows; ++row) left[row] = a.data + row * a.rowStride;
+    for (std::size_t k = 0, offset = 0; k < depth; ++k, offset += a.depthStride) {
+        Floats right[vectors];
+#pragma GCC unroll 8
+        for (std::size_t v = 0; v < vectors; ++v) right[v] = load(panel + k * panelColumns + v * lanes);
+#pragma GCC unroll 8
+        for (std::size_t row = 0; row < rows; ++row) {
+            const Floats number = splat(left[row][offset]);
+#pragma GCC unroll 8
+            for (std::size_t v = 0; v < vectors; ++v) sums[row][v] += number * right[v];
+        }
+    }
+#pragma GCC unroll 8
+    for (std::size_t row = 0; row < rows; ++row) {
+#pragma GCC unroll 8
+        for (std::size_t v = 0; v < vectors; ++v)
+            finishVector(sums[row][v], end, v * lanes, c + row * cStride + v * lanes, columns - v * lanes);
+    }
+}
+
+using TileFunction = void (*)(const LeftMatrix&, const float*, std::size_t, std::size_t, const TileEnd&,
+                              float*, std::size_t);
+
+/// tiles[rows - 1][vectors - 1].
+constexpr TileFunction tiles[tileRows][tileVectors] = {
+#if LOCKSTEP_VECTOR_BYTES == 64 || defined(__aarch64__)
+#define LOCKSTEP_TILES(rows)                                                                                 \
+    { multiplyTile<rows, 1>, multiplyTile<rows, 2>, multiplyTile<rows, 3>, multiplyTile<rows, 4> }
+#else
+#define LOCKSTEP_TILES(rows)                                                                                 \
+    { multiplyTile<rows, 1>, multiplyTile<rows, 2> }
+#endif
+    LOCKSTEP_TILES(1), LOCKSTEP_TILES(2), LOCKSTEP_TILES(3),
+    LOCKSTEP_TILES(4), LOCKSTEP_TILES(5), LOCKSTEP_TILES(6),
+#undef LOCKSTEP_TILES
+};
+
+struct ProductSize {
+    std::size_t rows;
+    std::size_t columns;
+    std::size_t depth;
+};
+
+/// One panel of C, all rows and the whole depth.
+inline void multiplyPanel(const ProductSize& size, const LeftMatrix& a, const RightMatrix& b, TileEnd end,
+                          float* c, std::size_t cStride) {
+    alignas(64) float panel[panelDepth * panelColumns];
+    const std::size_t vectors = (size.columns + lanes - 1) / lanes;
+    const std::size_t rowTiles = (size.rows + tileRows - 1) / tileRows;
+    for (std::size_t begin = 0; begin < size.depth; begin += panelDepth) {
+        const std::size_t depth = size.depth - begin < panelDepth ? size.depth - begin : panelDepth;
+        const RightMatrix block{b.data + (b.transposed ? begin : begin * b.stride), b.stride, b.transposed};
+        if (b.transposed)
+            packColumns(block, depth, size.columns, panel);
+        else
+            packRows(block, depth, size.columns, panel);
+        // Tiles of nearly equal height: 64 rows are 9 tiles of 6 and 2 of 5, not 10 of 6 and a slow one of 4.
+        for (std::size_t tile = 0; tile < rowTiles; ++tile) {
+            const std::size_t row = size.rows * tile / rowTiles;
+            const std::size_t height = size.rows * (tile + 1) / rowTiles - row;
+            const LeftMatrix left{a.data + row * a.rowStride + begin * a.depthStride, a.rowStride,
+                                  a.depthStride};
+            tiles[height - 1][vectors - 1](left, panel, depth, size.columns, end, c + row * cStride, cStride);
+        }
+        end.keep = 1; // the next stretch of the depth is added to this one
+        end.bias = nullptr;
+    }
+}
+
+/// The whole product, panel by panel. `finish(firstColumn, columns)` is called when a panel of C is done and
+/// still in the cache.
+template <class Finish>
+LOCKSTEP_INLINE void multiply(const ProductSize& size, const LeftMatrix& a, const RightMatrix& b,
+                              const TileEnd& end, float* c, std::size_t cStride, const Finish& finish) {
+    for (std::size_t first = 0; first < size.columns; first += panelColumns) {
+        const std::size_t left = size.columns - first;
+        const std::size_t columns = left < panelColumns ? left : panelColumns;
+        const RightMatrix panel{b.data + (b.transposed ? first * b.stride : first), b.stride, b.transposed};
+        TileEnd panelEnd = end;
+        if (end.bias != nullptr) panelEnd.bias = end.bias + first;
+        multiplyPanel({size.rows, columns, size.depth}, a, panel, panelEnd, c + first, cStride);
+        finish(first, columns);
+    }
+}
+
+} // namespace
+} // namespace lockstep

@@ -1,0 +1,41 @@
+// All of `simd`, in the order in which it builds up. The including file has set LOCKSTEP_VECTOR_BYTES and the
+// instruction set, and has included the standard headers before it did.
+#pragma once
+
+#include "engine/cpu/simd/vectors.inl"
+
+#include "engine/cpu/simd/math.inl"
+
+#include "engine/cpu/simd/product.inl"
+
+#include "engine/cpu/simd/layers.inl"
+
+#include "engine/cpu/simd/loss.inl"
+
+#include "engine/cpu/simd/update.inl"
+
+#include "engine/cpu/simd/gather.inl"
+
+namespace lockstep {
+namespace {
+
+constexpr SimdKernels simdTable{
+    .table =
+        {
+            .name = "simd",
+            .gatherBatch = gatherBatch,
+            .dense = dense,
+            .lossAndGradient = lossAndGradient,
+            .denseBackwardInputs = denseBackwardInputs,
+            .denseBackwardWeights = denseBackwardWeights,
+            .denseBackwardWeightsAndUpdate = denseBackwardWeightsAndUpdate,
+            .update = update,
+            .score = plain::score<float>, // a sum per example of an evaluation: not worth more
+        },
+    .finishDense = finishDense,
+    .finishBackwardInputs = finishBackwardInputs,
+    .sumColumns = sumColumns,
+};
+
+} // namespace
+} // namespace lockstep

@@ -1,0 +1,117 @@
+// Vectors of floats, in the compiler's own vector types: + - * / and comparisons work on whole vectors, and a
+// comparison's result selects between two vectors lane by lane (mask ? a : b).
+//
+// The files of this folder are compiled once per instruction set: simd_baseline.cpp, simd_avx2.cpp and
+// simd_avx512.cpp set LOCKSTEP_VECTOR_BYTES, switch the compiler to their instructions and include table.inl.
+// Everything is in an unnamed namespace, so that the three never meet; nothing of the standard library that
+// could be instantiated here with instructions of another processor is called in loops.
+#pragma once
+
+namespace lockstep {
+namespace {
+
+#define LOCKSTEP_INLINE inline __attribute__((always_inline))
+
+constexpr std::size_t lanes = LOCKSTEP_VECTOR_BYTES / sizeof(float);
+typedef float Floats __attribute__((vector_size(LOCKSTEP_VECTOR_BYTES)));
+typedef std::int32_t Ints __attribute__((vector_size(LOCKSTEP_VECTOR_BYTES)));
+
+/// All lanes = value. (value - 0 is value for every float, also for -0, and costs nothing.)
+LOCKSTEP_INLINE Floats splat(float value) { return value - Floats{}; }
+
+/// 0, 1, 2, ...
+LOCKSTEP_INLINE Ints laneNumbers() {
+    Ints numbers{};
+    for (std::size_t lane = 0; lane < lanes; ++lane) numbers[lane] = static_cast<std::int32_t>(lane);
+    return numbers;
+}
+
+LOCKSTEP_INLINE Ints bitsOf(Floats value) { return reinterpret_cast<Ints>(value); }
+LOCKSTEP_INLINE Floats floatsOf(Ints bits) { return reinterpret_cast<Floats>(bits); }
+
+LOCKSTEP_INLINE Floats load(const float* from) {
+    Floats value;
+    __builtin_memcpy(&value, from, sizeof(value));
+    return value;
+}
+
+LOCKSTEP_INLINE void store(float* to, Floats value) { __builtin_memcpy(to, &value, sizeof(value)); }
+
+/// The first `count` lanes (0 to lanes) from memory, the others 0; nothing behind them is touched.
+LOCKSTEP_INLINE Floats loadFirst(const float* from, std::size_t count) {
+#if LOCKSTEP_VECTOR_BYTES == 64
+    return reinterpret_cast<Floats>(_mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << count) - 1u), from));
+#elif LOCKSTEP_VECTOR_BYTES == 32
+    const Ints mask = laneNumbers() < static_cast<std::int32_t>(count);
+    return reinterpret_cast<Floats>(_mm256_maskload_ps(from, reinterpret_cast<__m256i>(mask)));
+#else
+    Floats value{};
+    for (std::size_t lane = 0; lane < count; ++lane) value[lane] = from[lane];
+    return value;
+#endif
+}
+
+/// The first `count` lanes to memory; nothing behind them is touched.
+LOCKSTEP_INLINE void storeFirst(float* to, Floats value, std::size_t count) {
+#if LOCKSTEP_VECTOR_BYTES == 64
+    _mm512_mask_storeu_ps(to, static_cast<__mmask16>((1u << count) - 1u), reinterpret_cast<__m512>(value));
+#elif LOCKSTEP_VECTOR_BYTES == 32
+    const Ints mask = laneNumbers() < static_cast<std::int32_t>(count);
+    _mm256_maskstore_ps(to, reinterpret_cast<__m256i>(mask), reinterpret_cast<__m256>(value));
+#else
+    for (std::size_t lane = 0; lane < count; ++lane) to[lane] = value[lane];
+#endif
+}
+
+LOCKSTEP_INLINE Floats absolute(Floats value) { return floatsOf(bitsOf(value) & 0x7FFFFFFF); }
+LOCKSTEP_INLINE Floats larger(Floats a, Floats b) { return a > b ? a : b; }
+
+LOCKSTEP_INLINE Floats squareRoot(Floats value) {
+#if LOCKSTEP_VECTOR_BYTES == 64
+    // (The unmasked form trips a false warning in GCC 12.)
+    return reinterpret_cast<Floats>(_mm512_maskz_sqrt_ps(0xFFFF, reinterpret_cast<__m512>(value)));
+#elif LOCKSTEP_VECTOR_BYTES == 32
+    return reinterpret_cast<Floats>(_mm256_sqrt_ps(reinterpret_cast<__m256>(value)));
+#elif defined(__SSE2__)
+    return reinterpret_cast<Floats>(_mm_sqrt_ps(reinterpret_cast<__m128>(value)));
+#else
+    for (std::size_t lane = 0; lane < lanes; ++lane) value[lane] = __builtin_sqrtf(value[lane]);
+    return value;
+#endif
+}
+
+/// The next `lanes` bytes, as numbers from 0 to 255.
+LOCKSTEP_INLINE Floats loadBytes(const std::uint8_t* from) {
+#if LOCKSTEP_VECTOR_BYTES == 64
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
+    return __builtin_convertvector(reinterpret_cast<Ints>(_mm512_maskz_cvtepu8_epi32(0xFFFF, bytes)), Floats);
+#elif LOCKSTEP_VECTOR_BYTES == 32
+    const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from));
+    return __builtin_convertvector(reinterpret_cast<Ints>(_mm256_cvtepu8_epi32(bytes)), Floats);
+#else
+    Ints numbers{};
+    for (std::size_t lane = 0; lane < lanes; ++lane) numbers[lane] = from[lane];
+    return __builtin_convertvector(numbers, Floats);
+#endif
+}
+
+/// The sum of all lanes, always added in the same order.
+LOCKSTEP_INLINE float sumOfLanes(Floats value) {
+    float sum = 0;
+    for (std::size_t lane = 0; lane < lanes; ++lane) sum += value[lane];
+    return sum;
+}
+
+LOCKSTEP_INLINE float largestLane(Floats value) {
+    float largest = value[0];
+    for (std::size_t lane = 1; lane < lanes; ++lane) largest = value[lane] > largest ? value[lane] : largest;
+    return largest;
+}
+
+/// Columns [width, stride) of a row = 0.
+LOCKSTEP_INLINE void clearPadding(float* row, std::size_t width, std::size_t stride) {
+    for (std::size_t column = width; column < stride; ++column) row[column] = 0;
+}
+
+} // namespace
+} // namespace lockstep

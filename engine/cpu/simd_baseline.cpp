@@ -1,0 +1,18 @@
+// `simd` with 4 floats per vector: SSE2, which every x86-64 processor has, or NEON, which every AArch64 has.
+#include "engine/cpu/simd_kernels.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#include "engine/net/activation.h"
+
+#define LOCKSTEP_VECTOR_BYTES 16
+
+#include "engine/cpu/simd/table.inl"
+
+namespace lockstep {
+
+const SimdKernels& simdBaseline() { return simdTable; }
+
+} // namespace lockstep

@@ -1,0 +1,33 @@
+// The kernels of the rung `simd`, one table per instruction set. Inside engine/cpu only.
+#pragma once
+
+#include "engine/cpu/cpu_info.h"
+#include "engine/cpu/kernels.h"
+
+namespace lockstep {
+
+/// The rung's table, and the elementwise halves that `best` puts behind products of its own.
+struct SimdKernels {
+    CpuKernels table;
+    /// outputs = f(outputs + bias); `sums` (may be null) receives what f was applied to.
+    void (*finishDense)(const DenseShape& shape, const float* bias, Activation activation, float* outputs,
+                        float* sums);
+    /// dPreviousSums *= f'(saved).
+    void (*finishBackwardInputs)(const DenseShape& shape, Activation previous, const float* saved,
+                                 float* dPreviousSums);
+    /// bias[o] = keep bias[o] + scale sum_r dZ[r][o] for outputs [begin, end); not read when keep is 0.
+    void (*sumColumns)(const DenseShape& shape, const float* dSums, std::size_t begin, std::size_t end,
+                       float keep, float scale, float* bias);
+};
+
+/// The table for an instruction set; the baseline's where this build has no such variant. Calling a table's
+/// functions on a processor without its instructions is undefined: stay at or below vectorLevel().
+const SimdKernels& simdKernelsFor(VectorLevel level);
+
+const SimdKernels& simdBaseline();
+#if defined(__x86_64__)
+const SimdKernels& simdAvx2();
+const SimdKernels& simdAvx512();
+#endif
+
+} // namespace lockstep

@@ -1,0 +1,162 @@
+#include "engine/train/gpu_arenas.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "engine/net/activation.h"
+#include "engine/net/initial_weights.h"
+#include "engine/train/kernels.h"
+
+namespace lockstep {
+
+namespace {
+
+constexpr std::uint64_t viewAlignment = 256; // the largest storage-buffer alignment a device may ask for
+constexpr std::size_t evaluationRows = 2048; // at most, when the batch is smaller: enough to keep a GPU busy
+
+std::uint64_t align(std::uint64_t bytes) {
+    return (bytes + viewAlignment - 1) / viewAlignment * viewAlignment;
+}
+
+std::uint32_t wordsPerExample(const Dataset& data) {
+    const std::size_t words = data.bytes() ? (data.inputs + 3) / 4 : data.inputs;
+    return static_cast<std::uint32_t>(roundUpToFour(words));
+}
+
+// Rows padded with zeros to `stride` values.
+template <class T> std::vector<T> padRows(const std::vector<T>& rows, std::size_t width, std::size_t stride) {
+    if (width == stride) return rows;
+    const std::size_t count = rows.size() / width;
+    std::vector<T> padded(count * stride);
+    for (std::size_t row = 0; row < count; ++row)
+        std::copy_n(rows.begin() + static_cast<std::ptrdiff_t>(row * width), width,
+                    padded.begin() + static_cast<std::ptrdiff_t>(row * stride));
+    return padded;
+}
+
+std::size_t capacityFor(const TrainJob& job) {
+    const std::size_t batch = std::min(job.settings.batch, job.data->train.count);
+    return std::max(batch, std::min(evaluationRows, std::max(job.data->train.count, job.data->test.count)));
+}
+
+bool anySums(const NetShape& shape) {
+    return derivativeNeedsSum(shape.activation) || derivativeNeedsSum(shape.outputActivation);
+}
+
+std::vector<std::uint64_t> offsets(const NetShape& shape, std::size_t firstLevel, std::size_t rows) {
+    std::vector<std::uint64_t> result{0};
+    for (std::size_t level = firstLevel; level < shape.widths.size(); ++level)
+        result.push_back(result.back() + align(rows * roundUpToFour(shape.widths[level]) * sizeof(float)));
+    return result;
+}
+
+std::uint64_t arenaBytes(const ParamLayout& layout) { return layout.size() * sizeof(float); }
+
+std::size_t scoreGroups(const TrainJob& job) {
+    return std::max(job.data->train.count, job.data->test.count) / Kernels::rowsPerGroup + 1;
+}
+
+} // namespace
+
+GpuExamples::GpuExamples(gpu::Device& device, const Dataset& data, const Examples& examples, const char* name)
+    : count(examples.count), sourceStride(wordsPerExample(data)),
+      source(device, std::uint64_t{4} * sourceStride * count, gpu::Memory::device,
+             std::string(name) + " examples"),
+      answers(device, (examples.labels.size() + examples.targets.size()) * 4, gpu::Memory::device,
+              std::string(name) + " answers") {
+    if (data.bytes())
+        source.uploadValues<std::uint8_t>(
+            padRows(examples.pixels, data.inputs, std::size_t{4} * sourceStride));
+    else
+        source.uploadValues<float>(padRows(examples.values, data.inputs, sourceStride));
+    if (data.classes > 0)
+        answers.uploadValues<std::uint32_t>(examples.labels);
+    else
+        answers.uploadValues<float>(examples.targets);
+}
+
+GpuArenas::GpuArenas(gpu::Device& device, const TrainJob& job)
+    : shape(job.shape), layout(job.shape),
+      order(job.data->train.count, job.settings.batch, job.settings.seed, job.settings.shuffle),
+      targetKind(lockstep::targetKind(*job.data, job.shape)),
+      targetWidth(static_cast<std::uint32_t>(job.data->classes > 0 ? 1 : job.data->targetWidth)),
+      pixels(job.data->bytes()), classes(job.data->classes), capacity(capacityFor(job)),
+      parameters(device, arenaBytes(layout), gpu::Memory::device, "parameters"),
+      gradients(device, arenaBytes(layout), gpu::Memory::device, "gradients"),
+      train(device, *job.data, job.data->train, "training"),
+      losses(device, ringSlots * sizeof(float), gpu::Memory::readback, "losses"),
+      status(device, sizeof(std::uint32_t), gpu::Memory::device, "status"),
+      lossPartials(device, (capacity / Kernels::rowsPerGroup + 1) * sizeof(float), gpu::Memory::device,
+                   "loss partials"),
+      targets(device, capacity * targetWidth * sizeof(std::uint32_t), gpu::Memory::device, "targets"),
+      scoreSums(device, scoreGroups(job) * sizeof(float), gpu::Memory::readback, "score sums"),
+      scoreCounts(device, (1 + classes * classes) * sizeof(std::uint32_t), gpu::Memory::readback,
+                  "score counts"),
+      activationOffsets_(offsets(shape, 0, capacity)), dSumOffsets_(offsets(shape, 1, capacity)),
+      activations_(device, activationOffsets_.back(), gpu::Memory::device, "activations"),
+      sums_(device, anySums(shape) ? dSumOffsets_.back() : 16, gpu::Memory::device, "sums"),
+      dSums_(device, dSumOffsets_.back(), gpu::Memory::device, "gradients of sums") {
+    const std::size_t states = job.settings.optimizer.stateArrays();
+    if (states > 0) state1.emplace(device, arenaBytes(layout), gpu::Memory::device, "optimizer state 1");
+    if (states > 1) state2.emplace(device, arenaBytes(layout), gpu::Memory::device, "optimizer state 2");
+    if (job.data->test.count > 0) test.emplace(device, *job.data, job.data->test, "test");
+    parameters.uploadValues<float>(initialWeights(shape, job.settings.seed));
+    const std::uint32_t none = shared::noStep;
+    status.uploadValues<std::uint32_t>({&none, 1});
+}
+
+const GpuExamples& GpuArenas::examples(Split split) const {
+    if (split == Split::train) return train;
+    if (!test) throw std::invalid_argument("the data set has no test examples");
+    return *test;
+}
+
+std::uint32_t GpuArenas::stride(std::size_t level) const {
+    return static_cast<std::uint32_t>(roundUpToFour(shape.widths[level]));
+}
+
+gpu::BufferView GpuArenas::activations(std::size_t level, std::size_t rows) const {
+    return activations_.view(activationOffsets_[level], rows * stride(level) * sizeof(float));
+}
+
+gpu::BufferView GpuArenas::sums(std::size_t layer, std::size_t rows) const {
+    if (!derivativeNeedsSum(shape.activationOf(layer))) return activations(layer + 1, rows);
+    return sums_.view(dSumOffsets_[layer], rows * stride(layer + 1) * sizeof(float));
+}
+
+gpu::BufferView GpuArenas::saved(std::size_t layer, std::size_t rows) const { return sums(layer, rows); }
+
+gpu::BufferView GpuArenas::dSums(std::size_t layer, std::size_t rows) const {
+    return dSums_.view(dSumOffsets_[layer], rows * stride(layer + 1) * sizeof(float));
+}
+
+gpu::BufferView GpuArenas::weights(std::size_t layer) const {
+    const LayerLayout& place = layout.layer(layer);
+    return parameters.view(place.weightOffset * sizeof(float), place.weightCount() * sizeof(float));
+}
+
+gpu::BufferView GpuArenas::bias(std::size_t layer) const {
+    const LayerLayout& place = layout.layer(layer);
+    return parameters.view(place.biasOffset * sizeof(float), place.biasCount() * sizeof(float));
+}
+
+gpu::BufferView GpuArenas::dWeights(std::size_t layer) const {
+    const LayerLayout& place = layout.layer(layer);
+    return gradients.view(place.weightOffset * sizeof(float), place.weightCount() * sizeof(float));
+}
+
+gpu::BufferView GpuArenas::dBias(std::size_t layer) const {
+    const LayerLayout& place = layout.layer(layer);
+    return gradients.view(place.biasOffset * sizeof(float), place.biasCount() * sizeof(float));
+}
+
+std::vector<float> GpuArenas::outputs(std::size_t rows) const {
+    return activations_.downloadValues<float>(rows * stride(shape.layers()),
+                                              activationOffsets_[shape.layers()]);
+}
+
+DenseShape GpuArenas::denseShape(std::size_t layer, std::size_t rows) const {
+    return {rows, shape.widths[layer], shape.widths[layer + 1], stride(layer), stride(layer + 1)};
+}
+
+} // namespace lockstep

@@ -1,0 +1,159 @@
+// Notation as in ops.h. Every operation names its kernel, the items it covers, its push constants and its
+// buffers, in the order of the shader's bindings; the recorder adds the barriers.
+#include "engine/train/gpu_ops.h"
+
+#include "engine/train/work.h"
+
+namespace lockstep {
+
+namespace {
+
+std::uint32_t number(std::size_t value) { return static_cast<std::uint32_t>(value); }
+
+std::uint32_t groupsOf(std::size_t rows) {
+    return number((rows + Kernels::rowsPerGroup - 1) / Kernels::rowsPerGroup);
+}
+
+shared::DenseParams denseParams(const DenseShape& shape) {
+    return {number(shape.rows), number(shape.inputs), number(shape.outputs), number(shape.inputStride),
+            number(shape.outputStride)};
+}
+
+gpu::Cost cost(const Work& work) { return {work.flops, work.bytes}; }
+
+} // namespace
+
+GpuOps::GpuOps(gpu::Recorder& recorder, GpuArenas& arenas, Kernels& kernels, const TrainSettings& settings,
+               const std::vector<LayerKernels>& layers)
+    : recorder_(recorder), arenas_(arenas), optimizer_(settings.optimizer),
+      gatherBatch_(kernels.gatherBatch(arenas.pixels)),
+      lossAndGradient_(kernels.lossAndGradient(arenas.shape.loss, arenas.shape.outputActivation)),
+      lossSum_(kernels.lossSum()), score_(kernels.score(arenas.shape.loss, arenas.shape.outputActivation)),
+      update_(kernels.update(settings.optimizer.kind)) {
+    for (std::size_t layer = 0; layer < layers.size(); ++layer) {
+        const LayerKernels& how = layers[layer];
+        const Activation own = arenas.shape.activationOf(layer);
+        const Activation below = layer == 0 ? Activation::identity : arenas.shape.activationOf(layer - 1);
+        layers_.push_back(
+            {&kernels.dense(Product::forward, how.forward, own),
+             layer == 0 ? nullptr : &kernels.dense(Product::backwardInputs, how.backwardInputs, below),
+             &kernels.dense(Product::backwardWeights, how.backwardWeights, own)});
+    }
+}
+
+void GpuOps::gather(const GpuExamples& examples, std::size_t first, std::size_t rows, bool shuffle,
+                    const shared::OrderKeys& keys) {
+    rows_ = rows;
+    const shared::GatherBatchParams params{number(rows),
+                                           number(first),
+                                           number(examples.count),
+                                           shuffle ? 1u : 0u,
+                                           number(arenas_.shape.inputs()),
+                                           arenas_.stride(0),
+                                           examples.sourceStride,
+                                           arenas_.targetWidth,
+                                           keys};
+    recorder_.dispatch(gatherBatch_, {examples.sourceStride / 4, number(rows), 1}, params,
+                       {examples.source.view(), examples.answers.view(), arenas_.activations(0, rows),
+                        arenas_.targets.view(0, rows * arenas_.targetWidth * sizeof(std::uint32_t))},
+                       cost(gatherWork(rows, arenas_.shape.inputs(), arenas_.pixels)));
+    endOperation();
+}
+
+void GpuOps::gatherBatch(const StepSettings& step) {
+    gather(arenas_.train, step.batch.first, step.batch.rows, arenas_.order.shuffles(), step.keys);
+}
+
+void GpuOps::gatherRange(Split split, std::size_t first, std::size_t rows) {
+    gather(arenas_.examples(split), first, rows, false, {});
+}
+
+void GpuOps::dense(std::size_t layer) {
+    const DenseShape shape = arenas_.denseShape(layer, rows_);
+    recorder_.dispatch(*layers_[layer].forward, {number(shape.outputStride), number(shape.rows), 1},
+                       denseParams(shape),
+                       {arenas_.activations(layer, rows_), arenas_.weights(layer), arenas_.bias(layer),
+                        arenas_.activations(layer + 1, rows_), arenas_.sums(layer, rows_)},
+                       cost(denseWork(shape)));
+    endOperation();
+}
+
+void GpuOps::lossAndGradient(const StepSettings& step) {
+    const std::size_t last = arenas_.shape.layers() - 1;
+    const std::size_t outputs = arenas_.shape.outputs();
+    const auto scale =
+        static_cast<float>(1.0 / static_cast<double>(lossTerms(arenas_.shape.loss, rows_, outputs)));
+    const auto stepNumber = static_cast<std::uint32_t>(step.step);
+    const std::uint32_t slot = stepNumber % GpuArenas::ringSlots;
+    const std::uint32_t groups = groupsOf(rows_);
+    const shared::LossParams params{number(rows_),       number(outputs), arenas_.stride(last + 1),
+                                    arenas_.targetWidth, stepNumber,      slot,
+                                    arenas_.targetKind,  groups,          scale};
+    const gpu::BufferView partials = arenas_.lossPartials.view();
+    recorder_.dispatch(lossAndGradient_, {number(rows_), 1, 1}, params,
+                       {arenas_.losses.view(), arenas_.status.view(), arenas_.activations(last + 1, rows_),
+                        arenas_.saved(last, rows_), arenas_.targets.view(), arenas_.dSums(last, rows_),
+                        partials},
+                       cost(lossWork(rows_, outputs)));
+    if (groups > 1)
+        recorder_.dispatch(lossSum_, {1, 1, 1}, shared::LossSumParams{groups, stepNumber, slot, scale},
+                           {arenas_.losses.view(), arenas_.status.view(), partials});
+    endOperation();
+}
+
+void GpuOps::denseBackward(std::size_t layer) {
+    const DenseShape shape = arenas_.denseShape(layer, rows_);
+    if (layer > 0) {
+        recorder_.dispatch(*layers_[layer].backwardInputs, {number(shape.inputStride), number(shape.rows), 1},
+                           denseParams(shape),
+                           {arenas_.dSums(layer, rows_), arenas_.weights(layer),
+                            arenas_.saved(layer - 1, rows_), arenas_.dSums(layer - 1, rows_)},
+                           cost(denseWork(shape)));
+        endOperation();
+    }
+    recorder_.dispatch(*layers_[layer].backwardWeights, {number(shape.inputStride), number(shape.outputs), 1},
+                       denseParams(shape),
+                       {arenas_.dSums(layer, rows_), arenas_.activations(layer, rows_),
+                        arenas_.dWeights(layer), arenas_.dBias(layer)},
+                       cost(denseWork(shape)));
+    endOperation();
+}
+
+void GpuOps::update(const StepSettings& step) {
+    shared::UpdateParams params = step.update;
+    params.count = number(arenas_.layout.size());
+    // State that the optimizer does not keep is never touched; something has to be bound in its place.
+    const gpu::BufferView weights = arenas_.parameters.view();
+    recorder_.dispatch(update_, {params.count / 4, 1, 1}, params,
+                       {arenas_.status.view(), arenas_.gradients.view(), weights,
+                        arenas_.state1 ? arenas_.state1->view() : weights,
+                        arenas_.state2 ? arenas_.state2->view() : weights},
+                       cost(updateWork(arenas_.shape, optimizer_)));
+    endOperation();
+}
+
+void GpuOps::beginEvaluation() {
+    recorder_.fill(arenas_.scoreCounts.view(), 0);
+    scoreSlot_ = 0;
+}
+
+void GpuOps::score() {
+    const std::size_t last = arenas_.shape.layers() - 1;
+    const shared::ScoreParams params{
+        number(rows_),       number(arenas_.shape.outputs()), arenas_.stride(last + 1),
+        arenas_.targetWidth, number(arenas_.classes),         arenas_.targetKind,
+        scoreSlot_};
+    recorder_.dispatch(score_, {number(rows_), 1, 1}, params,
+                       {arenas_.activations(last + 1, rows_), arenas_.targets.view(),
+                        arenas_.scoreSums.view(), arenas_.scoreCounts.view()});
+    scoreSlot_ += groupsOf(rows_);
+    endOperation();
+}
+
+void GpuOps::endOperation() {
+    if (!submitEach_) return;
+    recorder_.submit();
+    recorder_.begin();
+}
+
+} // namespace lockstep

@@ -1,0 +1,68 @@
+// The operations of a training step on a Vulkan device: each records the dispatches that compute it.
+#pragma once
+
+#include <vector>
+
+#include "engine/gpu/recorder.h"
+#include "engine/train/gpu_arenas.h"
+#include "engine/train/kernels.h"
+#include "engine/train/ops.h"
+
+namespace lockstep {
+
+/// Which kernel computes the products of one layer.
+struct LayerKernels {
+    ProductKernel forward;
+    ProductKernel backwardInputs;
+    ProductKernel backwardWeights;
+};
+
+class GpuOps final : public Ops {
+  public:
+    /// All references must outlive the object. `layers` has one entry per dense layer.
+    GpuOps(gpu::Recorder& recorder, GpuArenas& arenas, Kernels& kernels, const TrainSettings& settings,
+           const std::vector<LayerKernels>& layers);
+
+    void gatherBatch(const StepSettings& step) override;
+    void dense(std::size_t layer) override;
+    void lossAndGradient(const StepSettings& step) override;
+    void denseBackward(std::size_t layer) override;
+    void exchange() override {}
+    void update(const StepSettings& step) override;
+    void gatherRange(Split split, std::size_t first, std::size_t rows) override;
+    void score() override;
+
+    /// Sets hits, confusion matrix and the place of the next score() to zero.
+    void beginEvaluation();
+
+    /// True: every operation becomes a submission of its own, for steps that take too long to be one (a GPU
+    /// that does not answer for two seconds is reset by some systems).
+    void submitEachOperation(bool on) { submitEach_ = on; }
+
+  private:
+    // The pipelines of one layer, looked up once.
+    struct LayerPipelines {
+        const Kernels::Dense* forward;
+        const Kernels::Dense* backwardInputs; // null for the first layer
+        const Kernels::Dense* backwardWeights;
+    };
+
+    void gather(const GpuExamples& examples, std::size_t first, std::size_t rows, bool shuffle,
+                const shared::OrderKeys& keys);
+    void endOperation();
+
+    gpu::Recorder& recorder_;
+    GpuArenas& arenas_;
+    const OptimizerSettings optimizer_;
+    std::vector<LayerPipelines> layers_;
+    const gpu::Kernel<shared::GatherBatchParams>& gatherBatch_;
+    const gpu::Kernel<shared::LossParams>& lossAndGradient_;
+    const gpu::Kernel<shared::LossSumParams>& lossSum_;
+    const gpu::Kernel<shared::ScoreParams>& score_;
+    const gpu::Kernel<shared::UpdateParams>& update_;
+    std::size_t rows_ = 0;        ///< of the batch or range at hand
+    std::uint32_t scoreSlot_ = 0; ///< where the next score() puts its sums
+    bool submitEach_ = false;
+};
+
+} // namespace lockstep

@@ -1,0 +1,309 @@
+#include "engine/train/gpu_trainer.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <deque>
+#include <limits>
+#include <optional>
+
+#include "engine/train/gpu_ops.h"
+#include "engine/train/kernel_choice.h"
+#include "engine/train/step.h"
+#include "engine/train/submission_size.h"
+
+namespace lockstep {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double secondsSince(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+class GpuTrainer final : public Trainer {
+  public:
+    GpuTrainer(const TrainJob& job, std::string_view rung, gpu::Device& device);
+
+    const MachineInfo& machine() const override { return machine_; }
+    void run(std::uint64_t steps) override;
+    void finish() override;
+    std::uint64_t completedSteps() override;
+    void takeLosses(std::vector<LossPoint>& into) override;
+    Evaluation evaluate(Split split) override;
+    std::vector<float> predict(Split split, std::size_t first, std::size_t rows) override;
+    TrainerState state() override;
+    void restore(const TrainerState& state) override;
+    double trainingSeconds() const override { return trainingSeconds_; }
+    double deviceSeconds() const override { return recorder_.deviceSeconds() - warmUpDeviceSeconds_; }
+    double warmUpSeconds() const override { return warmUpSeconds_; }
+    std::vector<OperationTiming> operations() const override;
+
+  private:
+    // Steps [first, first + count) end with this submission.
+    struct Flight {
+        gpu::Ticket ticket;
+        std::uint64_t first;
+        std::uint64_t count;
+    };
+
+    void describeMachine(std::string_view rung);
+    void warmUp();
+    void submitSteps(std::uint64_t count, bool profile);
+    void collect();
+    void noteLosses(const Flight& flight);
+    void throwIfFailed();
+    void setStatus(std::uint32_t word);
+    std::size_t countOf(Split split) const;
+
+    const TrainJob job_;
+    gpu::Device& device_;
+    Clock::time_point created_ = Clock::now();
+    Kernels kernels_;
+    GpuArenas arenas_;
+    std::vector<LayerKernels> layers_;
+    gpu::Recorder recorder_;      // of training: its device time is the steps' own
+    gpu::Recorder otherRecorder_; // of evaluation and prediction
+    GpuOps ops_;
+    GpuOps otherOps_;
+    SubmissionSize submissionSize_;
+    MachineInfo machine_;
+
+    std::uint64_t nextStep_ = 0;  // the next to be recorded
+    std::uint64_t completed_ = 0; // steps whose loss has been read
+    std::uint64_t submissions_ = 0;
+    std::deque<Flight> flights_;
+    std::vector<LossPoint> losses_; // not yet taken
+    std::optional<std::uint64_t> failedStep_;
+    std::optional<NonFiniteError> error_;
+    double trainingSeconds_ = 0;
+    double warmUpSeconds_ = 0;
+    double warmUpDeviceSeconds_ = 0;
+    std::optional<Clock::time_point> runningSince_;
+};
+
+GpuTrainer::GpuTrainer(const TrainJob& job, std::string_view rung, gpu::Device& device)
+    : job_(job), device_(device), kernels_(device), arenas_(device, job),
+      layers_(chooseKernels(device, kernels_, rung, job.shape, arenas_.order.batch())), recorder_(device),
+      otherRecorder_(device), ops_(recorder_, arenas_, kernels_, job.settings, layers_),
+      otherOps_(otherRecorder_, arenas_, kernels_, job.settings, layers_),
+      submissionSize_(device.software()) {
+    describeMachine(rung);
+    warmUp();
+    warmUpSeconds_ = secondsSince(created_);
+}
+
+void GpuTrainer::describeMachine(std::string_view rung) {
+    const gpu::DeviceReport& report = device_.report();
+    machine_.device = report.name;
+    machine_.driver = report.driver;
+    machine_.gpu = true;
+    machine_.software = device_.software();
+    const ProductKernel& first = layers_.front().forward;
+    machine_.kernels = std::string(rung) + " (first layer: " + first.describe() + ")";
+}
+
+// Drivers compile a pipeline at its first use. One step goes through all of them with updates switched off,
+// as after a failed step, so that nothing is learned from it.
+void GpuTrainer::warmUp() {
+    setStatus(0);
+    recorder_.begin();
+    trainStep(ops_, arenas_.shape, stepSettings(job_.settings, arenas_.order, 0));
+    recorder_.submit();
+    recorder_.finish();
+    recorder_.takeFinished();
+    warmUpDeviceSeconds_ = recorder_.deviceSeconds();
+    setStatus(shared::noStep);
+}
+
+void GpuTrainer::setStatus(std::uint32_t word) { arenas_.status.uploadValues<std::uint32_t>({&word, 1}); }
+
+void GpuTrainer::run(std::uint64_t steps) {
+    constexpr std::uint64_t profilePeriod = 64; // submissions; timing dispatches one by one slows them down
+    runningSince_ = Clock::now();
+    while (steps > 0 && !failedStep_) {
+        const bool profile = submissions_ % profilePeriod == 0;
+        const std::uint64_t count = profile ? 1 : std::min(steps, submissionSize_.steps());
+        submitSteps(count, profile);
+        steps -= count;
+        collect();
+    }
+    trainingSeconds_ += secondsSince(*runningSince_);
+    runningSince_.reset();
+}
+
+void GpuTrainer::submitSteps(std::uint64_t count, bool profile) {
+    ops_.submitEachOperation(submissionSize_.splitsSteps());
+    recorder_.begin();
+    recorder_.profileDispatches(profile);
+    for (std::uint64_t step = nextStep_; step < nextStep_ + count; ++step)
+        trainStep(ops_, arenas_.shape, stepSettings(job_.settings, arenas_.order, step));
+    flights_.push_back({recorder_.submit(), nextStep_, count});
+    nextStep_ += count;
+    ++submissions_;
+}
+
+// Losses of submissions that have finished; never waits.
+void GpuTrainer::collect() {
+    for (const gpu::FinishedSubmission& finished : recorder_.takeFinished()) {
+        submissionSize_.add(finished.milliseconds);
+        while (!flights_.empty() && flights_.front().ticket <= finished.ticket) {
+            const Flight flight = flights_.front();
+            flights_.pop_front();
+            submissionSize_.endOfSteps(flight.count);
+            noteLosses(flight);
+        }
+    }
+}
+
+void GpuTrainer::noteLosses(const Flight& flight) {
+    if (failedStep_) return;
+    const std::span<const std::byte> ring = arenas_.losses.mapped();
+    const double seconds = trainingSeconds_ + (runningSince_ ? secondsSince(*runningSince_) : 0);
+    for (std::uint64_t step = flight.first; step < flight.first + flight.count; ++step) {
+        float loss = 0;
+        std::memcpy(&loss, ring.data() + step % GpuArenas::ringSlots * sizeof(float), sizeof loss);
+        if (!std::isfinite(loss)) {
+            failedStep_ = step;
+            return;
+        }
+        losses_.push_back({step, loss, seconds});
+        completed_ = step + 1;
+    }
+}
+
+void GpuTrainer::finish() {
+    const Clock::time_point start = Clock::now();
+    runningSince_ = start;
+    recorder_.finish();
+    collect();
+    trainingSeconds_ += secondsSince(start);
+    runningSince_.reset();
+}
+
+void GpuTrainer::throwIfFailed() {
+    if (!failedStep_) return;
+    if (!error_) {
+        recorder_.finish();
+        const std::vector<float> parameters = arenas_.parameters.downloadValues<float>(arenas_.layout.size());
+        error_ = explainNonFinite(job_, *failedStep_, parameters);
+    }
+    throw NonFiniteError(*error_);
+}
+
+std::uint64_t GpuTrainer::completedSteps() {
+    collect();
+    throwIfFailed();
+    return completed_;
+}
+
+void GpuTrainer::takeLosses(std::vector<LossPoint>& into) {
+    collect();
+    into.insert(into.end(), losses_.begin(), losses_.end());
+    losses_.clear();
+    throwIfFailed();
+}
+
+std::size_t GpuTrainer::countOf(Split split) const { return arenas_.examples(split).count; }
+
+Evaluation GpuTrainer::evaluate(Split split) {
+    finish();
+    const std::size_t count = countOf(split);
+    const std::size_t chunk = arenas_.capacity / Kernels::rowsPerGroup == 0
+                                  ? arenas_.capacity
+                                  : arenas_.capacity / Kernels::rowsPerGroup * Kernels::rowsPerGroup;
+    for (std::size_t first = 0; first < count; first += chunk) {
+        otherRecorder_.begin();
+        if (first == 0) otherOps_.beginEvaluation();
+        scoreRange(otherOps_, arenas_.shape, split, first, std::min(chunk, count - first));
+        otherRecorder_.submit();
+    }
+    otherRecorder_.finish();
+    otherRecorder_.takeFinished();
+
+    Evaluation result;
+    result.count = count;
+    const auto* sums = reinterpret_cast<const float*>(arenas_.scoreSums.mapped().data());
+    const auto* counts = reinterpret_cast<const std::uint32_t*>(arenas_.scoreCounts.mapped().data());
+    double loss = 0;
+    for (std::size_t group = 0; group * Kernels::rowsPerGroup < count; ++group)
+        loss += static_cast<double>(sums[group]);
+    result.loss = loss / static_cast<double>(lossTerms(arenas_.shape.loss, count, arenas_.shape.outputs()));
+    result.accuracy = arenas_.classes == 0 ? std::numeric_limits<double>::quiet_NaN()
+                                           : static_cast<double>(counts[0]) / static_cast<double>(count);
+    result.confusion.assign(counts + 1, counts + 1 + arenas_.classes * arenas_.classes);
+    return result;
+}
+
+std::vector<float> GpuTrainer::predict(Split split, std::size_t first, std::size_t rows) {
+    finish();
+    const std::size_t outputs = arenas_.shape.outputs();
+    const std::size_t levels = arenas_.shape.layers();
+    std::vector<float> result;
+    result.reserve(rows * outputs);
+    for (std::size_t done = 0; done < rows; done += arenas_.capacity) {
+        const std::size_t count = std::min(arenas_.capacity, rows - done);
+        otherRecorder_.begin();
+        otherOps_.gatherRange(split, first + done, count);
+        for (std::size_t layer = 0; layer < levels; ++layer) otherOps_.dense(layer);
+        otherRecorder_.submit();
+        otherRecorder_.finish();
+        const std::size_t stride = arenas_.stride(levels);
+        const std::vector<float> padded = arenas_.outputs(count);
+        for (std::size_t row = 0; row < count; ++row) {
+            const auto begin = padded.begin() + static_cast<std::ptrdiff_t>(row * stride);
+            result.insert(result.end(), begin, begin + static_cast<std::ptrdiff_t>(outputs));
+        }
+    }
+    otherRecorder_.takeFinished();
+    return result;
+}
+
+TrainerState GpuTrainer::state() {
+    finish();
+    throwIfFailed();
+    TrainerState state;
+    state.step = completed_;
+    state.parameters = arenas_.parameters.downloadValues<float>(arenas_.layout.size());
+    for (const std::optional<gpu::Buffer>* kept : {&arenas_.state1, &arenas_.state2})
+        if (*kept) state.optimizerState.push_back((*kept)->downloadValues<float>(arenas_.layout.size()));
+    return state;
+}
+
+void GpuTrainer::restore(const TrainerState& state) {
+    const std::size_t size = arenas_.layout.size();
+    const std::size_t states = job_.settings.optimizer.stateArrays();
+    const bool fits = state.parameters.size() == size && state.optimizerState.size() == states &&
+                      std::all_of(state.optimizerState.begin(), state.optimizerState.end(),
+                                  [&](const std::vector<float>& kept) { return kept.size() == size; });
+    if (!fits) throw std::invalid_argument("the state to restore belongs to another network or optimizer");
+    recorder_.finish();
+    recorder_.takeFinished();
+    flights_.clear();
+    losses_.clear();
+    failedStep_.reset();
+    error_.reset();
+    arenas_.parameters.uploadValues<float>(state.parameters);
+    if (arenas_.state1) arenas_.state1->uploadValues<float>(state.optimizerState[0]);
+    if (arenas_.state2) arenas_.state2->uploadValues<float>(state.optimizerState[1]);
+    setStatus(shared::noStep);
+    nextStep_ = completed_ = state.step;
+}
+
+std::vector<OperationTiming> GpuTrainer::operations() const {
+    std::vector<OperationTiming> all;
+    for (const gpu::KernelTiming& timing : recorder_.timings())
+        all.push_back({timing.name, timing.milliseconds, timing.calls, timing.flops, timing.bytes});
+    return all;
+}
+
+} // namespace
+
+std::unique_ptr<Trainer> makeGpuTrainer(const TrainJob& job, std::string_view rung, gpu::Device& device) {
+    job.validate();
+    return std::make_unique<GpuTrainer>(job, rung, device);
+}
+
+} // namespace lockstep

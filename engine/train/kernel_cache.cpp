@@ -1,0 +1,121 @@
+#include "engine/train/kernel_cache.h"
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+#include <nlohmann/json.hpp>
+
+#include "engine/gpu/pipeline_cache.h"
+#include "engine/net/atomic_file.h"
+
+namespace lockstep {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr std::uintmax_t largestCache = std::uintmax_t{64} << 20;
+
+// Empty when the file is missing, too large or not readable.
+std::string readFile(const std::filesystem::path& path) {
+    std::error_code error;
+    const std::uintmax_t size = std::filesystem::file_size(path, error);
+    if (error || size > largestCache) return {};
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+json readJson(const std::filesystem::path& path) {
+    json parsed = json::parse(readFile(path), nullptr, false);
+    return parsed.is_object() ? parsed : json::object();
+}
+
+void writeFile(const std::filesystem::path& path, std::string_view text) {
+    try {
+        std::filesystem::create_directories(path.parent_path());
+        writeFileAtomically(path, text);
+    } catch (const std::exception&) {
+        // A cache that cannot be written costs time at the next start, nothing else.
+    }
+}
+
+std::filesystem::path kernelsFile() { return cacheFolder() / "kernels.json"; }
+std::filesystem::path pipelinesFile() { return cacheFolder() / "pipelines.bin"; }
+
+json toJson(const ProductKernel& kernel) {
+    return {{"rung", kernel.rung},   {"groupN", kernel.groupN}, {"groupM", kernel.groupM},
+            {"tileM", kernel.tileM}, {"tileN", kernel.tileN},   {"slabK", kernel.slabK}};
+}
+
+ProductKernel fromJson(const json& entry) {
+    ProductKernel kernel;
+    kernel.rung = entry.at("rung").get<std::string>();
+    kernel.groupN = entry.at("groupN").get<std::uint32_t>();
+    kernel.groupM = entry.at("groupM").get<std::uint32_t>();
+    kernel.tileM = entry.at("tileM").get<std::uint32_t>();
+    kernel.tileN = entry.at("tileN").get<std::uint32_t>();
+    kernel.slabK = entry.at("slabK").get<std::uint32_t>();
+    return kernel;
+}
+
+} // namespace
+
+std::filesystem::path cacheFolder() {
+    if (const char* own = std::getenv("LOCKSTEP_CACHE_DIR"); own != nullptr && *own != '\0') return own;
+    if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache != '\0')
+        return std::filesystem::path(cache) / "lockstep";
+    if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0')
+        return std::filesystem::path(home) / ".cache" / "lockstep";
+    return {};
+}
+
+KernelCache::KernelCache(const gpu::Device& device) : identity_(gpu::cacheIdentity(device.report())) {
+    // Kernels chosen under pretended limits are of use to nobody else.
+    if (device.options().minimumLimits) identity_ += "|minimum limits";
+    if (cacheFolder().empty()) return;
+    try {
+        const json mine = readJson(kernelsFile()).value(identity_, json::object());
+        for (const auto& [product, entry] : mine.items()) known_[product] = fromJson(entry);
+    } catch (const json::exception&) {
+        known_.clear();
+    }
+}
+
+std::optional<ProductKernel> KernelCache::find(const std::string& product) const {
+    const auto found = known_.find(product);
+    return found == known_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void KernelCache::remember(const std::string& product, const ProductKernel& kernel) {
+    known_[product] = kernel;
+    changed_ = true;
+}
+
+void KernelCache::store() {
+    if (!changed_ || cacheFolder().empty()) return;
+    json stored = readJson(kernelsFile());
+    json& mine = stored[identity_];
+    for (const auto& [product, kernel] : known_) mine[product] = toJson(kernel);
+    writeFile(kernelsFile(), stored.dump(1));
+    changed_ = false;
+}
+
+void loadPipelines(gpu::DeviceOptions& options) {
+    if (cacheFolder().empty()) return;
+    const std::string text = readFile(pipelinesFile());
+    const auto bytes = std::as_bytes(std::span(text));
+    options.pipelineCache.assign(bytes.begin(), bytes.end());
+}
+
+void storePipelines(const gpu::Device& device) {
+    if (cacheFolder().empty()) return;
+    try {
+        const std::vector<std::byte> data = device.pipelineCacheData();
+        writeFile(pipelinesFile(), {reinterpret_cast<const char*>(data.data()), data.size()});
+    } catch (const std::exception&) {
+        // As above; the device may be lost by now.
+    }
+}
+
+} // namespace lockstep

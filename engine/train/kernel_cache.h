@@ -1,0 +1,37 @@
+// What was measured or compiled on a device, remembered between runs. A cache that is missing, damaged or not
+// writable is never an error: the work is done again.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "engine/train/kernels.h"
+
+namespace lockstep {
+
+/// $LOCKSTEP_CACHE_DIR, else $XDG_CACHE_HOME/lockstep, else ~/.cache/lockstep; empty when there is no home
+/// either.
+std::filesystem::path cacheFolder();
+
+/// Choices of kernels, by device (with its driver's version) and product, in kernels.json.
+class KernelCache {
+  public:
+    explicit KernelCache(const gpu::Device& device);
+    std::optional<ProductKernel> find(const std::string& product) const;
+    void remember(const std::string& product, const ProductKernel& kernel);
+    /// Writes what was remembered since the last call.
+    void store();
+
+  private:
+    std::string identity_;
+    std::map<std::string, ProductKernel> known_;
+    bool changed_ = false;
+};
+
+/// The driver's compiled pipelines, in pipelines.bin: read into the options of a device to be made, and
+/// stored from it.
+void loadPipelines(gpu::DeviceOptions& options);
+void storePipelines(const gpu::Device& device);
+
+} // namespace lockstep

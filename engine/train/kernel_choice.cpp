@@ -1,0 +1,197 @@
+#include "engine/train/kernel_choice.h"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <stdexcept>
+
+#include "engine/train/kernel_cache.h"
+#include "engine/train/product_trial.h"
+
+namespace lockstep {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr double budgetSeconds = 0.9; // for all products of a network together
+
+// Sizes of the product C[m][n] (see Product).
+struct Extent {
+    std::uint32_t m;
+    std::uint32_t n;
+};
+
+Extent extentOf(Product product, const DenseShape& shape) {
+    const auto number = [](std::size_t value) { return static_cast<std::uint32_t>(value); };
+    switch (product) {
+    case Product::forward: return {number(shape.rows), number(shape.outputStride)};
+    case Product::backwardInputs: return {number(shape.rows), number(shape.inputStride)};
+    case Product::backwardWeights: return {number(shape.outputs), number(shape.inputStride)};
+    }
+    return {1, 1};
+}
+
+std::uint32_t divideUp(std::uint32_t value, std::uint32_t by) { return (value + by - 1) / by; }
+
+// A workgroup of `lanes` invocations, laid along m and n so that the fewest of them have nothing to do.
+ProductKernel fittedGroup(ProductKernel kernel, const Extent& extent, std::uint32_t lanes) {
+    const std::uint32_t tilesM = divideUp(extent.m, kernel.tileM);
+    const std::uint32_t tilesN = divideUp(extent.n, kernel.tileN);
+    std::uint64_t fewest = ~std::uint64_t{0};
+    for (std::uint32_t alongN = lanes; alongN >= 1; alongN /= 2) {
+        const std::uint32_t alongM = lanes / alongN;
+        const std::uint64_t groups = std::uint64_t{divideUp(tilesN, alongN)} * divideUp(tilesM, alongM);
+        if (groups >= fewest) continue;
+        fewest = groups;
+        kernel.groupN = alongN;
+        kernel.groupM = alongM;
+    }
+    return kernel;
+}
+
+// Software Vulkan runs the lanes of a subgroup as one vector: loads are dear, so the largest block of
+// registers wins, and a workgroup is one subgroup.
+std::vector<ProductKernel> softwareCandidates(const gpu::Device& device, const Extent& extent) {
+    const std::uint32_t lanes = std::clamp<std::uint32_t>(device.limits().subgroupSize, 4, 32);
+    std::vector<ProductKernel> all;
+    for (const Extent& tile : {Extent{16, 16}, Extent{8, 16}, Extent{16, 8}, Extent{8, 8}, Extent{16, 12},
+                               Extent{8, 12}, Extent{12, 16}, Extent{4, 16}, Extent{4, 4}}) {
+        const bool oversize = tile.n > roundUpToFour(extent.n) || tile.m > roundUpToFour(extent.m);
+        if (oversize) continue;
+        all.push_back(fittedGroup({"blocked", 1, 1, tile.m, tile.n, 0}, extent, lanes));
+    }
+    all.push_back({"tiled", 8, 8, 8, 8, 16});
+    all.push_back({"naive", 8, 8, 1, 1, 0});
+    return all;
+}
+
+// On a GPU shared memory feeds the registers; how large a tile pays depends on how many of them the product
+// fills.
+std::vector<ProductKernel> gpuCandidates() {
+    return {
+        {"tiled", 16, 16, 4, 4, 16}, // 64 x 64
+        {"tiled", 8, 8, 8, 8, 16},   // 64 x 64
+        {"tiled", 8, 8, 4, 4, 16},   // 32 x 32
+        {"tiled", 16, 16, 8, 8, 8},  // 128 x 128
+        {"tiled", 16, 8, 2, 2, 32},  // 16 x 32
+        {"blocked", 8, 8, 4, 4, 0},  // 32 x 32
+        {"blocked", 8, 8, 8, 8, 0},  // 64 x 64
+        {"naive", 16, 8, 1, 1, 0},
+    };
+}
+
+bool fits(const gpu::Limits& limits, const ProductKernel& kernel) {
+    const std::uint32_t invocations = kernel.groupN * kernel.groupM;
+    const std::uint64_t slabs =
+        std::uint64_t{4} * kernel.slabK * (kernel.groupN * kernel.tileN + kernel.groupM * kernel.tileM);
+    return invocations <= limits.groupInvocations && kernel.groupN <= limits.groupSize[0] &&
+           kernel.groupM <= limits.groupSize[1] && slabs <= limits.sharedMemory;
+}
+
+std::string keyOf(Product product, const DenseShape& shape, Activation activation) {
+    return std::string(name(product)) + " " + std::to_string(shape.rows) + "x" +
+           std::to_string(shape.inputs) + "x" + std::to_string(shape.outputs) + " " +
+           std::string(name(activation));
+}
+
+// Measures and remembers, until the time is used up; then takes what is likeliest.
+class Chooser {
+  public:
+    Chooser(gpu::Device& device, Kernels& kernels) : device_(device), kernels_(kernels), cache_(device) {}
+    ~Chooser() { cache_.store(); }
+    Chooser(const Chooser&) = delete;
+    Chooser& operator=(const Chooser&) = delete;
+
+    ProductKernel choose(Product product, const DenseShape& shape, Activation activation) {
+        const std::string key = keyOf(product, shape, activation);
+        const std::vector<ProductKernel> all = candidates(device_, product, shape);
+        if (const auto known = cache_.find(key);
+            known && std::find(all.begin(), all.end(), *known) != all.end())
+            return *known;
+        const ProductKernel best = measure(product, shape, activation, all);
+        cache_.remember(key, best);
+        return best;
+    }
+
+  private:
+    bool timeLeft() const {
+        return std::chrono::duration<double>(Clock::now() - start_).count() < budgetSeconds;
+    }
+
+    // At least one candidate is checked, whatever the time.
+    ProductKernel measure(Product product, const DenseShape& shape, Activation activation,
+                          const std::vector<ProductKernel>& all) {
+        ProductTrial trial(device_, product, shape, activation);
+        const ProductKernel* best = nullptr;
+        double fastest = 0;
+        for (const ProductKernel& candidate : all) {
+            if (best != nullptr && !timeLeft()) break;
+            if (best != nullptr && device_.software() && hopeless(candidate, trial, fastest)) continue;
+            const TrialResult result = trial.measure(kernels_.dense(product, candidate, activation), 2);
+            if (!result.verified() || (best != nullptr && result.milliseconds >= fastest)) continue;
+            best = &candidate;
+            fastest = result.milliseconds;
+        }
+        if (best == nullptr)
+            throw std::runtime_error(
+                "on '" + device_.report().name + "' no kernel computes " + keyOf(product, shape, activation) +
+                " rightly; the driver may be faulty, `lockstep bench` shows the differences");
+        return *best;
+    }
+
+    // Measured on software Vulkan: one output per invocation 2 GFLOP/s, small shared tiles less; not worth a
+    // second of a start.
+    static bool hopeless(const ProductKernel& candidate, const ProductTrial& trial, double fastest) {
+        const double atTenGigaflops = trial.flops() / 10e9 * 1e3;
+        return candidate.rung != "blocked" && fastest < atTenGigaflops;
+    }
+
+    gpu::Device& device_;
+    Kernels& kernels_;
+    KernelCache cache_;
+    Clock::time_point start_ = Clock::now();
+};
+
+ProductKernel fixedKernel(const gpu::Device& device, std::string_view rung, Product product,
+                          const DenseShape& shape) {
+    for (const ProductKernel& candidate : candidates(device, product, shape))
+        if (candidate.rung == rung) return candidate;
+    throw std::invalid_argument("unknown GPU rung '" + std::string(rung) +
+                                "' (known: naive, tiled, blocked, best)");
+}
+
+} // namespace
+
+std::vector<ProductKernel> candidates(const gpu::Device& device, Product product, const DenseShape& shape) {
+    std::vector<ProductKernel> all =
+        device.software() ? softwareCandidates(device, extentOf(product, shape)) : gpuCandidates();
+    std::erase_if(all, [&](const ProductKernel& kernel) { return !fits(device.limits(), kernel); });
+    return all;
+}
+
+std::vector<LayerKernels> chooseKernels(gpu::Device& device, Kernels& kernels, std::string_view rung,
+                                        const NetShape& shape, std::size_t batch) {
+    std::optional<Chooser> chooser;
+    if (rung == "best") chooser.emplace(device, kernels);
+    const auto choose = [&](Product product, const DenseShape& dense, Activation activation) {
+        return chooser ? chooser->choose(product, dense, activation)
+                       : fixedKernel(device, rung, product, dense);
+    };
+    std::vector<LayerKernels> layers;
+    for (std::size_t layer = 0; layer < shape.layers(); ++layer) {
+        const std::size_t inputs = shape.widths[layer];
+        const std::size_t outputs = shape.widths[layer + 1];
+        const DenseShape dense{batch, inputs, outputs, roundUpToFour(inputs), roundUpToFour(outputs)};
+        const Activation own = shape.activationOf(layer);
+        LayerKernels how;
+        how.forward = choose(Product::forward, dense, own);
+        if (layer > 0)
+            how.backwardInputs = choose(Product::backwardInputs, dense, shape.activationOf(layer - 1));
+        how.backwardWeights = choose(Product::backwardWeights, dense, own);
+        layers.push_back(how);
+    }
+    return layers;
+}
+
+} // namespace lockstep

@@ -1,0 +1,75 @@
+#include "engine/train/kernels.h"
+
+#include "engine/train/shaders.h"
+
+namespace lockstep {
+
+namespace {
+
+std::uint32_t number(auto value) { return static_cast<std::uint32_t>(value); }
+
+} // namespace
+
+std::string_view name(Product product) {
+    switch (product) {
+    case Product::forward: return "dense";
+    case Product::backwardInputs: return "dense_backward_inputs";
+    case Product::backwardWeights: return "dense_backward_weights";
+    }
+    return "dense";
+}
+
+std::string ProductKernel::describe() const {
+    if (rung == "naive") return rung;
+    std::string text = rung + " " + std::to_string(tileM) + "x" + std::to_string(tileN) + ", group " +
+                       std::to_string(groupM) + "x" + std::to_string(groupN);
+    if (slabK != 0) text += ", slab " + std::to_string(slabK);
+    return text;
+}
+
+template <class Params>
+const gpu::Kernel<Params>& Kernels::find(std::map<std::string, gpu::Kernel<Params>>& made,
+                                         const std::string& stem, const std::string& shownAs,
+                                         gpu::SpecConstants constants, gpu::WorkItems itemsPerInvocation) {
+    std::string key = stem;
+    for (const auto& [id, value] : constants) key += " " + std::to_string(id) + "=" + std::to_string(value);
+    if (const auto found = made.find(key); found != made.end()) return found->second;
+    gpu::KernelSource source{shownAs, shaderWords(stem), std::move(constants), itemsPerInvocation};
+    return made.try_emplace(key, device_, source).first->second;
+}
+
+const Kernels::Dense& Kernels::dense(Product product, const ProductKernel& how, Activation activation) {
+    gpu::SpecConstants constants{{0, how.groupN}, {1, how.groupM}};
+    if (how.rung != "naive") {
+        constants[2] = how.tileM;
+        constants[3] = how.tileN;
+    }
+    if (product != Product::backwardWeights) constants[4] = number(activation);
+    if (how.rung == "tiled") constants[5] = how.slabK;
+    const std::string stem(name(product));
+    return find(dense_, stem + "_" + how.rung, stem, std::move(constants), {how.tileN, how.tileM, 1});
+}
+
+const gpu::Kernel<shared::GatherBatchParams>& Kernels::gatherBatch(bool pixels) {
+    return find(gatherBatch_, "gather_batch", "gather_batch", {{0, 8}, {1, 8}, {2, pixels ? 1 : 0}});
+}
+
+const gpu::Kernel<shared::LossParams>& Kernels::lossAndGradient(Loss loss, Activation outputActivation) {
+    return find(lossAndGradient_, "loss_and_gradient", "loss_and_gradient",
+                {{0, rowsPerGroup}, {1, number(loss)}, {2, number(outputActivation)}});
+}
+
+const gpu::Kernel<shared::LossSumParams>& Kernels::lossSum() {
+    return find(lossSum_, "loss_sum", "loss_sum", {{0, rowsPerGroup}});
+}
+
+const gpu::Kernel<shared::ScoreParams>& Kernels::score(Loss loss, Activation outputActivation) {
+    return find(score_, "score", "score",
+                {{0, rowsPerGroup}, {1, number(loss)}, {2, number(outputActivation)}});
+}
+
+const gpu::Kernel<shared::UpdateParams>& Kernels::update(Optimizer optimizer) {
+    return find(update_, "update", "update", {{0, 64}, {1, number(optimizer)}});
+}
+
+} // namespace lockstep

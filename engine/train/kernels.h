@@ -1,0 +1,69 @@
+// The kernels of a training step on Vulkan, one line each: shader, params struct, specialisation.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "engine/gpu/kernel.h"
+#include "engine/net/net_shape.h"
+#include "engine/net/settings.h"
+#include "shaders/params.h"
+
+namespace lockstep {
+
+/// The three matrix products of a dense layer. Each is C[m][n] = sum_k A[m][k] B[k][n]:
+///   forward          m rows,    n outputs, k inputs     "dense"
+///   backwardInputs   m rows,    n inputs,  k outputs    "dense_backward_inputs"
+///   backwardWeights  m outputs, n inputs,  k rows       "dense_backward_weights"
+enum class Product { forward, backwardInputs, backwardWeights };
+
+/// The operation's name, which is also the stem of its shaders' file names.
+std::string_view name(Product product);
+
+/// How a product is computed: which shader, and its specialisation (shaders/dense_constants.glsl).
+struct ProductKernel {
+    std::string rung = "naive"; ///< "naive", "tiled", "blocked"
+    std::uint32_t groupN = 8;   ///< invocations of a workgroup along n ...
+    std::uint32_t groupM = 8;   ///< ... and along m
+    std::uint32_t tileM = 1;    ///< outputs of one invocation along m ...
+    std::uint32_t tileN = 1;    ///< ... and along n
+    std::uint32_t slabK = 0;    ///< tiled: values of k in shared memory at a time, a multiple of four
+
+    /// "blocked 16x16, group 8x1"; "tiled 8x8, group 8x8, slab 16".
+    std::string describe() const;
+    auto operator<=>(const ProductKernel&) const = default;
+};
+
+/// Pipelines of a device, made on first use and kept. References stay valid as long as the object lives.
+class Kernels {
+  public:
+    explicit Kernels(gpu::Device& device) : device_(device) {}
+
+    using Dense = gpu::Kernel<shared::DenseParams>;
+    const Dense& dense(Product product, const ProductKernel& how, Activation activation);
+    const gpu::Kernel<shared::GatherBatchParams>& gatherBatch(bool pixels);
+    const gpu::Kernel<shared::LossParams>& lossAndGradient(Loss loss, Activation outputActivation);
+    const gpu::Kernel<shared::LossSumParams>& lossSum();
+    const gpu::Kernel<shared::ScoreParams>& score(Loss loss, Activation outputActivation);
+    const gpu::Kernel<shared::UpdateParams>& update(Optimizer optimizer);
+
+    /// Rows of one workgroup of lossAndGradient and of score.
+    static constexpr std::uint32_t rowsPerGroup = 128;
+
+  private:
+    template <class Params>
+    const gpu::Kernel<Params>& find(std::map<std::string, gpu::Kernel<Params>>& made, const std::string& stem,
+                                    const std::string& shownAs, gpu::SpecConstants constants,
+                                    gpu::WorkItems itemsPerInvocation = {});
+
+    gpu::Device& device_;
+    std::map<std::string, Dense> dense_;
+    std::map<std::string, gpu::Kernel<shared::GatherBatchParams>> gatherBatch_;
+    std::map<std::string, gpu::Kernel<shared::LossParams>> lossAndGradient_;
+    std::map<std::string, gpu::Kernel<shared::LossSumParams>> lossSum_;
+    std::map<std::string, gpu::Kernel<shared::ScoreParams>> score_;
+    std::map<std::string, gpu::Kernel<shared::UpdateParams>> update_;
+};
+
+} // namespace lockstep

@@ -1,0 +1,57 @@
+// One dense product of random numbers, run through any kernel: checked against the processor first, then
+// timed.
+#pragma once
+
+#include <vector>
+
+#include "engine/gpu/recorder.h"
+#include "engine/net/plain_ops.h"
+#include "engine/train/kernels.h"
+
+namespace lockstep {
+
+/// How a kernel did on a trial.
+struct TrialResult {
+    double milliseconds =
+        0; ///< of one call, the best of a few; 0 when it was not timed because the check failed
+    double largestDifference = 0; ///< from the processor's results, relative to the largest of them
+    double tolerance = 0;         ///< what rounding of sums of that length may amount to
+    bool verified() const { return largestDifference <= tolerance; }
+};
+
+class ProductTrial {
+  public:
+    /// `shape` as of the layer: rows of the batch, inputs, outputs, strides. `activation` is the function
+    /// applied (forward) or whose derivative is (backwardInputs); backwardWeights has none.
+    ProductTrial(gpu::Device& device, Product product, const DenseShape& shape, Activation activation);
+
+    /// Runs the kernel once and compares; then, if right, times it `rounds` times and keeps the best round.
+    TrialResult measure(const Kernels::Dense& kernel, int rounds);
+
+    /// Floating-point operations of one call.
+    double flops() const;
+
+  private:
+    void computeExpected();
+    void dispatch(const Kernels::Dense& kernel);
+    double compare() const;
+
+    gpu::Device& device_;
+    const Product product_;
+    const DenseShape shape_;
+    const Activation activation_;
+    gpu::Recorder recorder_;
+    // A and B of the product, the bias (forward) or what the derivative is computed from (backwardInputs).
+    std::vector<float> a_;
+    std::vector<float> b_;
+    std::vector<float> third_;
+    std::vector<float> expected_;
+    std::vector<float> expectedBias_;
+    gpu::Buffer aBuffer_;
+    gpu::Buffer bBuffer_;
+    gpu::Buffer thirdBuffer_;
+    gpu::Buffer result_;
+    gpu::Buffer second_; // sums (forward) or bias gradients (backwardWeights)
+};
+
+} // namespace lockstep

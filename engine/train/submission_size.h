@@ -1,0 +1,42 @@
+// How many steps go into one submission: enough to hide its cost, few enough to stay responsive and never
+// near the time after which some systems reset a GPU.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace lockstep {
+
+/// Starts with one step, grows at most twofold per submission, and aims at a measured time per submission: 4
+/// ms on a GPU, 8 ms on a software device, which shares its processor with everything else.
+class SubmissionSize {
+  public:
+    explicit SubmissionSize(bool software) : target_(software ? 8.0 : 4.0) {}
+
+    std::uint64_t steps() const { return steps_; }
+    /// A single step takes longer than a submission may: its operations are to be submitted one by one.
+    bool splitsSteps() const { return millisecondsPerStep_ > longest_; }
+
+    /// A submission took this long on the device.
+    void add(double milliseconds) { pending_ += milliseconds; }
+    /// The submissions added since the last call were `count` steps.
+    void endOfSteps(std::uint64_t count) {
+        const double measured = pending_ / static_cast<double>(count);
+        pending_ = 0;
+        millisecondsPerStep_ = millisecondsPerStep_ == 0 ? measured : 0.5 * (millisecondsPerStep_ + measured);
+        const double fitting = millisecondsPerStep_ > 0 ? target_ / millisecondsPerStep_ : most;
+        steps_ = std::clamp<std::uint64_t>(static_cast<std::uint64_t>(std::min(fitting, double{most})), 1,
+                                           2 * steps_);
+    }
+
+  private:
+    static constexpr std::uint64_t most =
+        1024; // three submissions in flight fit into the ring of losses many times
+    static constexpr double longest_ = 100.0; // milliseconds
+    double target_;
+    std::uint64_t steps_ = 1;
+    double millisecondsPerStep_ = 0;
+    double pending_ = 0;
+};
+
+} // namespace lockstep

@@ -1,0 +1,23 @@
+// Replaces the global operator new of a test program to learn the largest piece of memory that was asked for.
+// To be included by one source file of the program.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+
+namespace lockstep::test {
+
+inline std::size_t largestAllocation = 0;
+
+} // namespace lockstep::test
+
+void* operator new(std::size_t size) {
+    lockstep::test::largestAllocation = std::max(lockstep::test::largestAllocation, size);
+    if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
+    throw std::bad_alloc();
+}
+
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }

@@ -1,0 +1,114 @@
+// Files are replaced whole or not at all, and what a killed writer leaves behind is cleared away.
+#include <doctest/doctest.h>
+
+#include <csignal>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "engine/net/atomic_file.h"
+#include "engine/net/file_bytes.h"
+
+using namespace lockstep;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Folder {
+    fs::path path = fs::temp_directory_path() / ("lockstep-atomic-file-test-" + std::to_string(::getpid()));
+    Folder() { fs::create_directories(path); }
+    ~Folder() { fs::remove_all(path); }
+    std::size_t files() const {
+        return static_cast<std::size_t>(
+            std::distance(fs::directory_iterator(path), fs::directory_iterator()));
+    }
+};
+
+std::string contents(const fs::path& path) { return std::string(asText(readFileBytes(path))); }
+
+} // namespace
+
+TEST_CASE("a file is created, then replaced, and keeps its permissions") {
+    const Folder folder;
+    const fs::path path = folder.path / "file";
+    writeFileAtomically(path, "first");
+    CHECK(contents(path) == "first");
+    fs::permissions(path, fs::perms::owner_read | fs::perms::owner_write);
+    writeFileAtomically(path, "second, longer");
+    CHECK(contents(path) == "second, longer");
+    CHECK(fs::status(path).permissions() == (fs::perms::owner_read | fs::perms::owner_write));
+    CHECK(folder.files() == 1);
+}
+
+TEST_CASE("a symbolic link is followed, a device written to") {
+    const Folder folder;
+    writeFileAtomically(folder.path / "target", "old");
+    fs::create_symlink("target", folder.path / "link");
+    writeFileAtomically(folder.path / "link", "new");
+    CHECK(fs::is_symlink(folder.path / "link"));
+    CHECK(contents(folder.path / "target") == "new");
+    writeFileAtomically("/dev/null", "nothing");
+    CHECK(fs::is_character_file("/dev/null"));
+}
+
+TEST_CASE("errors name the path, the reason and what to do") {
+    const Folder folder;
+    CHECK_THROWS_WITH_AS(writeFileAtomically(folder.path / "none" / "file", "x"),
+                         doctest::Contains("No such file or directory; create its folder first"),
+                         std::runtime_error);
+    CHECK_THROWS_WITH_AS(writeFileAtomically(folder.path, "x"), doctest::Contains("Is a directory"),
+                         std::runtime_error);
+    CHECK_THROWS_WITH_AS(writeFileAtomically(folder.path / std::string(300, 'n'), "x"),
+                         doctest::Contains("choose a shorter name"), std::runtime_error);
+}
+
+TEST_CASE("a disk that is full keeps the old file, and no temporary stays") {
+    const Folder folder;
+    const fs::path path = folder.path / "file";
+    writeFileAtomically(path, "old");
+    // A limit on file sizes fails in write(), half-way, just as a full disk does.
+    struct ::rlimit kept {};
+    REQUIRE(::getrlimit(RLIMIT_FSIZE, &kept) == 0);
+    const auto oldHandler = ::signal(SIGXFSZ, SIG_IGN);
+    const struct ::rlimit small { 1 << 16, kept.rlim_max };
+    REQUIRE(::setrlimit(RLIMIT_FSIZE, &small) == 0);
+    CHECK_THROWS_WITH_AS(writeFileAtomically(path, std::string(1 << 20, 'x')),
+                         doctest::Contains("File too large"), std::runtime_error);
+    ::setrlimit(RLIMIT_FSIZE, &kept);
+    ::signal(SIGXFSZ, oldHandler);
+    CHECK(contents(path) == "old");
+    CHECK(folder.files() == 1);
+}
+
+TEST_CASE("strays of killed writers are removed, other files are not") {
+    const Folder folder;
+    const fs::path path = folder.path / "file";
+    for (const char* name : {"file.tmp-1-0", "file.tmp-99999-7", "file.tmp", "other.tmp-1-0"})
+        writeFileAtomically(folder.path / name, "stray");
+    writeFileAtomically(path, "new");
+    CHECK(contents(path) == "new");
+    CHECK(!fs::exists(folder.path / "file.tmp-1-0"));
+    CHECK(!fs::exists(folder.path / "file.tmp-99999-7"));
+    CHECK(fs::exists(folder.path / "file.tmp"));
+    CHECK(fs::exists(folder.path / "other.tmp-1-0"));
+}
+
+TEST_CASE("two writers of one path: either's contents, whole") {
+    const Folder folder;
+    const fs::path path = folder.path / "file";
+    const auto writeMany = [&](char letter) {
+        for (int i = 0; i < 50; ++i) writeFileAtomically(path, std::string(100'000, letter));
+    };
+    std::thread other(writeMany, 'b');
+    writeMany('a');
+    other.join();
+    const std::string text = contents(path);
+    CHECK(text.size() == 100'000);
+    CHECK((text.find('a') == std::string::npos || text.find('b') == std::string::npos));
+    CHECK(folder.files() == 1);
+}

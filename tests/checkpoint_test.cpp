@@ -1,0 +1,226 @@
+// Checkpoints and files of weights: what is saved comes back to the bit, and what was damaged is refused.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "engine/net/atomic_file.h"
+#include "engine/net/checksum.h"
+#include "engine/net/file_bytes.h"
+#include "engine/net/initial_weights.h"
+#include "engine/net/safetensors.h"
+#include "engine/train/checkpoint.h"
+#include "engine/train/settings_json.h"
+
+using namespace lockstep;
+namespace fs = std::filesystem;
+
+namespace {
+
+// A folder that is gone at the end of the test.
+struct Folder {
+    fs::path path = fs::temp_directory_path() / ("lockstep-checkpoint-test-" + std::to_string(std::rand()));
+    Folder() { fs::create_directories(path); }
+    ~Folder() { fs::remove_all(path); }
+};
+
+Checkpoint sample(Optimizer optimizer) {
+    Checkpoint checkpoint;
+    checkpoint.dataSpec = "csv:sets/\"odd\" n\xC3\xA4me.csv";
+    checkpoint.dataOptions.noise = 0.1;
+    checkpoint.dataOptions.classNames = {"setosa", "virginica"};
+    checkpoint.lane = "cpu:best";
+    checkpoint.shape = {
+        {5, 7, 2}, Activation::gelu, Activation::identity, Loss::crossEntropy, InitScheme::xavier};
+    checkpoint.settings.optimizer.kind = optimizer;
+    checkpoint.settings.optimizer.learningRate = 0.1 + 0.2; // no short decimal number
+    checkpoint.settings.optimizer.schedule = Schedule::cosine;
+    checkpoint.settings.seed = ~std::uint64_t{0} - 4;
+    checkpoint.settings.shuffle = false;
+    checkpoint.state.step = (std::uint64_t{1} << 53) + 1; // not a double
+    checkpoint.state.parameters = initialWeights(checkpoint.shape, 1);
+    for (std::size_t i = 0; i < checkpoint.settings.optimizer.stateArrays(); ++i)
+        checkpoint.state.optimizerState.push_back(initialWeights(checkpoint.shape, 2 + i));
+    return checkpoint;
+}
+
+TensorFile tensorsOf(const fs::path& path) { return parseSafetensors(readFileBytes(path), path.string()); }
+
+// The file with another run, and the checksum that belongs to it.
+TensorFile withRun(TensorFile file, const std::string& text) {
+    std::uint32_t sum = crc32(asBytes(text));
+    for (const Tensor& tensor : file.tensors) sum = crc32(std::as_bytes(std::span(tensor.values)), sum);
+    file.metadata = {{"lockstep", text}, {"lockstep.crc32", fmt::format("{:08x}", sum)}};
+    return file;
+}
+
+void write(const fs::path& path, const TensorFile& file) {
+    writeFileAtomically(path, safetensorsBytes(file));
+}
+
+} // namespace
+
+TEST_CASE("a checkpoint of every optimizer comes back to the bit") {
+    const Folder folder;
+    const fs::path path = folder.path / "run.safetensors";
+    for (const Optimizer optimizer :
+         {Optimizer::sgd, Optimizer::momentum, Optimizer::rmsprop, Optimizer::adam, Optimizer::adamw}) {
+        CAPTURE(name(optimizer));
+        const Checkpoint saved = sample(optimizer);
+        saveCheckpoint(path, saved);
+        const Checkpoint loaded = loadCheckpoint(path);
+        CHECK(loaded.dataSpec == saved.dataSpec);
+        CHECK(toJson(loaded.dataOptions) == toJson(saved.dataOptions));
+        CHECK(loaded.lane == saved.lane);
+        CHECK(loaded.shape == saved.shape);
+        CHECK(toJson(loaded.settings) == toJson(saved.settings));
+        CHECK(loaded.settings.seed == saved.settings.seed);
+        CHECK(loaded.settings.optimizer.learningRate == 0.1 + 0.2);
+        CHECK(loaded.state.step == saved.state.step);
+        CHECK(loaded.state.parameters == saved.state.parameters);
+        CHECK(loaded.state.optimizerState == saved.state.optimizerState);
+    }
+}
+
+TEST_CASE("parameters have PyTorch's names and shapes, without padding") {
+    const Folder folder;
+    saveCheckpoint(folder.path / "run", sample(Optimizer::momentum));
+    const TensorFile file = tensorsOf(folder.path / "run");
+    REQUIRE(file.find("0.weight") != nullptr);
+    CHECK(file.find("0.weight")->shape == std::vector<std::size_t>{7, 5});
+    CHECK(file.find("0.bias")->shape == std::vector<std::size_t>{7});
+    CHECK(file.find("2.weight")->shape == std::vector<std::size_t>{2, 7});
+    CHECK(file.find("optimizer.momentum_buffer.2.bias")->shape == std::vector<std::size_t>{2});
+    CHECK(file.tensors.size() == 8);
+    const ParamLayout layout(sample(Optimizer::momentum).shape);
+    const std::vector<float> arena = sample(Optimizer::momentum).state.parameters;
+    CHECK(file.find("0.weight")->values[5] ==
+          arena[layout.layer(0).weightOffset + layout.layer(0).rowStride]);
+}
+
+TEST_CASE("a checkpoint cut off or changed at any byte is refused") {
+    const Folder folder;
+    saveCheckpoint(folder.path / "run", sample(Optimizer::momentum));
+    std::vector<std::byte> bytes = readFileBytes(folder.path / "run");
+    for (std::size_t length = 0; length < bytes.size(); ++length)
+        CHECK_THROWS_WITH_AS(parseCheckpoint(std::span(bytes).first(length), "run"),
+                             doctest::Contains("run: "), std::runtime_error);
+
+    std::uint64_t header = 0;
+    std::memcpy(&header, bytes.data(), sizeof(header));
+    const std::string_view text = asText(bytes).substr(8, static_cast<std::size_t>(header));
+    const std::size_t padding = 8 + text.find_last_not_of(' ') + 1;
+    for (std::size_t at = 0; at < bytes.size(); ++at) {
+        if (at >= padding && at < 8 + header) continue; // blanks after the header mean nothing
+        CAPTURE(at);
+        bytes[at] ^= std::byte{1};
+        CHECK_THROWS_WITH_AS(parseCheckpoint(bytes, "run"), doctest::Contains("run: "), std::runtime_error);
+        bytes[at] ^= std::byte{1};
+    }
+    CHECK_NOTHROW(parseCheckpoint(bytes, "run"));
+}
+
+TEST_CASE("a network with NaN is not saved, and the file stays as it was") {
+    const Folder folder;
+    const fs::path path = folder.path / "run";
+    Checkpoint checkpoint = sample(Optimizer::adam);
+    saveCheckpoint(path, checkpoint);
+    checkpoint.state.parameters[ParamLayout(checkpoint.shape).layer(1).biasOffset] = std::nanf("");
+    CHECK_THROWS_WITH_AS(saveCheckpoint(path, checkpoint), doctest::Contains("'2.bias'"),
+                         std::invalid_argument);
+    CHECK(loadCheckpoint(path).state.parameters == sample(Optimizer::adam).state.parameters);
+    checkpoint = sample(Optimizer::adam);
+    checkpoint.state.optimizerState.pop_back();
+    CHECK_THROWS_AS(saveCheckpoint(path, checkpoint), std::invalid_argument);
+}
+
+TEST_CASE("a run whose JSON is wrong is refused with the field's name, even with a right checksum") {
+    const Folder folder;
+    const fs::path path = folder.path / "run";
+    saveCheckpoint(path, sample(Optimizer::adam));
+    const TensorFile good = tensorsOf(path);
+    struct Case {
+        const char* pointer;
+        nlohmann::ordered_json value;
+        const char* message;
+    };
+    const Case cases[] = {
+        {"/format", 2, "format is 2"},
+        {"/net/widths", {5, -7, 2}, "'widths'"},
+        {"/net/widths", {5}, "output width"},
+        {"/net/activation", "rleu", "did you mean 'relu'"},
+        {"/settings/lr", "fast", "'lr'"},
+        {"/settings/batch", 0, "'batch'"},
+        {"/settings/beta1", 1.5, "beta1"},
+        {"/settings/seed", -1, "'seed'"},
+        {"/step", 1.5, "'step'"},
+        {"/net", nullptr, "'widths'"},
+        {"/data/options/header", "no", "header"},
+        {"/settings/shuffle", 1, "'shuffle'"},
+        {"/net/widths", {5, 8, 2}, "'0.weight': its shape is [7, 5], this network's is [8, 5]"},
+        {"/net/widths", {5, 7, 2, 2}, "'4.weight': it is missing"},
+        {"/settings/optimizer", "sgd", "optimizer.exp_avg"},
+        {"/settings/optimizer", "rmsprop", "optimizer.square_avg"},
+    };
+    for (const Case& wrong : cases) {
+        CAPTURE(wrong.pointer);
+        nlohmann::ordered_json run = nlohmann::ordered_json::parse(good.metadata.at("lockstep"));
+        run[nlohmann::ordered_json::json_pointer(wrong.pointer)] = wrong.value;
+        const std::vector<std::byte> bytes = safetensorsBytes(withRun(good, run.dump()));
+        CHECK_THROWS_WITH_AS(parseCheckpoint(bytes, "run"), doctest::Contains(wrong.message),
+                             std::runtime_error);
+    }
+    for (const char* text : {"", "[", "null", "[[[[", "{\"format\":1}"})
+        CHECK_THROWS_WITH_AS(parseCheckpoint(safetensorsBytes(withRun(good, text)), "run"),
+                             doctest::Contains("run: __metadata__, 'lockstep': "), std::runtime_error);
+}
+
+TEST_CASE("weights of a checkpoint and of another program's file") {
+    const Folder folder;
+    const fs::path path = folder.path / "weights";
+    const Checkpoint checkpoint = sample(Optimizer::adam);
+    saveCheckpoint(path, checkpoint);
+    CHECK(loadWeights(path, checkpoint.shape) == checkpoint.state.parameters);
+
+    TensorFile foreign = tensorsOf(path);
+    foreign.metadata = {{"format", "pt"}};
+    std::erase_if(foreign.tensors,
+                  [](const Tensor& tensor) { return tensor.name.starts_with("optimizer."); });
+    write(path, foreign);
+    CHECK(loadWeights(path, checkpoint.shape) == checkpoint.state.parameters);
+    CHECK_THROWS_WITH_AS(loadCheckpoint(path), doctest::Contains("--init"), std::runtime_error);
+}
+
+TEST_CASE("weights that do not fit the network are refused with the tensor's name") {
+    const Folder folder;
+    const fs::path path = folder.path / "weights";
+    const Checkpoint checkpoint = sample(Optimizer::sgd);
+    saveCheckpoint(path, checkpoint);
+    TensorFile good = tensorsOf(path);
+    good.metadata.clear();
+    const auto refused = [&](const TensorFile& file, const NetShape& shape, const char* message) {
+        write(path, file);
+        CHECK_THROWS_WITH_AS(loadWeights(path, shape), doctest::Contains(message), std::runtime_error);
+    };
+    NetShape shape = checkpoint.shape;
+    shape.widths = {5, 7, 7, 2};
+    refused(good, shape, "'2.weight': its shape is [2, 7], this network's is [7, 7]");
+    shape.widths = {5, 7};
+    refused(good, shape, "'2.weight': this network has none of that name");
+    TensorFile file = good;
+    file.tensors[0].values[3] = std::numeric_limits<float>::infinity();
+    refused(file, checkpoint.shape, "'0.weight': its value 3 is inf");
+    file = good;
+    std::erase_if(file.tensors, [](const Tensor& tensor) { return tensor.name == "2.bias"; });
+    refused(file, checkpoint.shape, "'2.bias': it is missing");
+    file = good;
+    file.tensors[0].shape = {5, 7};
+    refused(file, checkpoint.shape, "[5, 7], this network's is [7, 5]");
+}

@@ -1,0 +1,111 @@
+// Small data files, right and wrong, for the tests of their readers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <initializer_list>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <typeinfo>
+
+#include <unistd.h>
+#include <zlib.h>
+
+namespace lockstep::test {
+
+/// A new folder that is removed at the end of the scope.
+class TemporaryFolder {
+  public:
+    TemporaryFolder() {
+        std::string pattern = (std::filesystem::temp_directory_path() / "lockstep-XXXXXX").string();
+        if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("cannot make a folder " + pattern);
+        path_ = pattern;
+    }
+    ~TemporaryFolder() {
+        std::error_code ignored;
+        std::filesystem::remove_all(path_, ignored);
+    }
+    TemporaryFolder(const TemporaryFolder&) = delete;
+    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+    const std::filesystem::path& path() const { return path_; }
+
+    std::filesystem::path write(const std::string& name, std::string_view content) const {
+        const std::filesystem::path path = path_ / name;
+        std::ofstream(path, std::ios::binary)
+            .write(content.data(), static_cast<std::streamsize>(content.size()));
+        return path;
+    }
+
+  private:
+    std::filesystem::path path_;
+};
+
+/// Big-endian 32-bit numbers one after the other, as in the header of an IDX file.
+inline std::string bigEndian(std::initializer_list<std::uint32_t> numbers) {
+    std::string bytes;
+    for (std::uint32_t number : numbers)
+        for (int shift = 24; shift >= 0; shift -= 8) bytes += static_cast<char>(number >> shift & 0xFF);
+    return bytes;
+}
+
+/// `count` images of height x width pixels: pixel p of the file has the value p % 251.
+inline std::string idxImages(std::uint32_t count, std::uint32_t height, std::uint32_t width) {
+    std::string bytes = bigEndian({0x803, count, height, width});
+    for (std::uint32_t p = 0; p < count * height * width; ++p) bytes += static_cast<char>(p % 251);
+    return bytes;
+}
+
+inline std::string idxLabels(std::initializer_list<int> labels) {
+    std::string bytes = bigEndian({0x801, static_cast<std::uint32_t>(labels.size())});
+    for (int label : labels) bytes += static_cast<char>(label);
+    return bytes;
+}
+
+/// `content` as one member of a gzip file.
+inline std::string gzipped(std::string_view content) {
+    z_stream stream{};
+    if (deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+        throw std::runtime_error("zlib cannot be started");
+    std::string compressed(deflateBound(&stream, content.size()) + 64, '\0');
+    std::string input(content);
+    stream.next_in = reinterpret_cast<Bytef*>(input.data());
+    stream.avail_in = static_cast<uInt>(input.size());
+    stream.next_out = reinterpret_cast<Bytef*>(compressed.data());
+    stream.avail_out = static_cast<uInt>(compressed.size());
+    const int result = deflate(&stream, Z_FINISH);
+    compressed.resize(stream.total_out);
+    deflateEnd(&stream);
+    if (result != Z_STREAM_END) throw std::runtime_error("zlib did not finish");
+    return compressed;
+}
+
+/// What `action` complains about: the message of the std::runtime_error that it throws. Another type of
+/// exception is told with its type, and no exception as "nothing was thrown", so that a comparison fails.
+template <class Action> std::string complaint(const Action& action) {
+    try {
+        action();
+    } catch (const std::exception& error) {
+        if (typeid(error) == typeid(std::runtime_error)) return error.what();
+        return std::string(typeid(error).name()) + ": " + error.what();
+    }
+    return "nothing was thrown";
+}
+
+/// The same for a std::invalid_argument: wrong arguments, not wrong files.
+template <class Action> std::string refusal(const Action& action) {
+    try {
+        action();
+    } catch (const std::invalid_argument& error) {
+        return error.what();
+    } catch (const std::exception& error) {
+        return std::string(typeid(error).name()) + ": " + error.what();
+    }
+    return "nothing was thrown";
+}
+
+} // namespace lockstep::test
