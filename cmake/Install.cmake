@@ -25,7 +25,7 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/lockstepConfig.cmake ${CMAKE_CURRENT_B
 
 if(LOCKSTEP_BUILD_DEMOS)
   # RPATH rather than RUNPATH: a bundled library has to find the libraries that it needs itself, too.
-  set_target_properties(lockstep PROPERTIES INSTALL_RPATH "$ORIGIN/../lib")
+  set_target_properties(lockstep PROPERTIES INSTALL_RPATH "$ORIGIN/../lib" BUILD_WITH_INSTALL_RPATH ON)
   target_link_options(lockstep PRIVATE $<$<PLATFORM_ID:Linux>:-Wl,--disable-new-dtags>)
   install(TARGETS lockstep RUNTIME COMPONENT program)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/assets DESTINATION . COMPONENT program OPTIONAL)

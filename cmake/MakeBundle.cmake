@@ -1,7 +1,9 @@
 # cmake -DBUILD=<build folder> -DNAME=<archive without .tar.gz> -DVULKAN_LOADER=<libvulkan.so> -P MakeBundle.cmake
-#   NAME/bin/lockstep       finds its libraries in ../lib
-#   NAME/bin/libvulkan.so.1 for a system that has a driver but no loader; the system's own comes first
-#   NAME/lib/               every other library but glibc's, which has to fit the system's kernel and drivers
+#   NAME/bin/lockstep           starts libexec/lockstep (bundle_start.sh)
+#   NAME/libexec/lockstep       the program; finds its libraries in ../lib
+#   NAME/libexec/libvulkan.so.1 for a system that has a driver but no loader; the system's own comes first
+#   NAME/lib/                   every other library but glibc's, which has to fit the system's kernel and drivers
+#   NAME/lib/runtime/           those among them that drivers use as well
 #   NAME/assets/, README.md, LICENSE
 cmake_minimum_required(VERSION 3.25)
 
@@ -11,17 +13,28 @@ foreach(component IN ITEMS program bundle)
   execute_process(COMMAND ${CMAKE_COMMAND} --install ${BUILD} --prefix ${folder} --component ${component} --strip
                   OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
 endforeach()
-
-set(glibc "^ld-linux.*" "^lib(c|m|dl|rt|pthread|resolv|util)\\.so\\.[0-9]+$")
-file(GET_RUNTIME_DEPENDENCIES EXECUTABLES ${folder}/bin/lockstep PRE_EXCLUDE_REGEXES ${glibc}
-     RESOLVED_DEPENDENCIES_VAR libraries)
-file(COPY ${libraries} DESTINATION ${folder}/lib FOLLOW_SYMLINK_CHAIN)
+file(MAKE_DIRECTORY ${folder}/libexec)
+file(RENAME ${folder}/bin/lockstep ${folder}/libexec/lockstep)
+file(COPY_FILE ${CMAKE_CURRENT_LIST_DIR}/bundle_start.sh ${folder}/bin/lockstep)
 if(EXISTS ${VULKAN_LOADER})
-  file(COPY_FILE ${VULKAN_LOADER} ${folder}/bin/libvulkan.so.1)
+  file(COPY_FILE ${VULKAN_LOADER} ${folder}/libexec/libvulkan.so.1)
 endif()
 
-file(ARCHIVE_CREATE OUTPUT ${BUILD}/${NAME}.tar.gz PATHS ${folder} FORMAT gnutar COMPRESSION GZip
-     WORKING_DIRECTORY ${BUILD}/bundle)
+set(glibc "^ld-linux.*" "^lib(c|m|dl|rt|pthread|resolv|util)\\.so\\.[0-9]+$")
+file(GET_RUNTIME_DEPENDENCIES EXECUTABLES ${folder}/libexec/lockstep PRE_EXCLUDE_REGEXES ${glibc}
+     RESOLVED_DEPENDENCIES_VAR libraries)
+file(MAKE_DIRECTORY ${folder}/lib/runtime)
+foreach(library IN LISTS libraries)
+  cmake_path(GET library FILENAME name)
+  string(REGEX MATCH "^lib(stdc\\+\\+|gcc_s|z)\\.so" usedByDrivers ${name})
+  if(usedByDrivers)
+    string(PREPEND name runtime/)
+  endif()
+  file(COPY_FILE ${library} ${folder}/lib/${name})
+endforeach()
+
+execute_process(COMMAND ${CMAKE_COMMAND} -E tar czf ${BUILD}/${NAME}.tar.gz --format=gnutar ${NAME}
+                WORKING_DIRECTORY ${BUILD}/bundle COMMAND_ERROR_IS_FATAL ANY)
 file(SIZE ${BUILD}/${NAME}.tar.gz bytes)
 math(EXPR megabytes "${bytes} / 1000000")
 message(STATUS "${BUILD}/${NAME}.tar.gz (${megabytes} MB)")

@@ -34,8 +34,8 @@ LaneChoice chooseRaceLanes(const std::vector<LaneSpec>& asked, Machines& machine
         for (const LaneSpec& spec : asked) machines.open(spec);
         return {asked, {}};
     }
-    const LaneSpec cpu{.gpu = false};
-    const LaneSpec gpu{.gpu = true};
+    const LaneSpec cpu = laneSpecFromText("cpu:best");
+    const LaneSpec gpu = laneSpecFromText("gpu:best");
     try {
         machines.open(gpu);
     } catch (const gpu::GpuError& error) {
@@ -51,8 +51,8 @@ LaneChoice chooseTrainLane(const std::vector<LaneSpec>& asked, Machines& machine
         machines.open(asked.front());
         return {asked, {}};
     }
-    const LaneSpec cpu{.gpu = false};
-    const LaneSpec gpu{.gpu = true};
+    const LaneSpec cpu = laneSpecFromText("cpu:best");
+    const LaneSpec gpu = laneSpecFromText("gpu:best");
     try {
         if (!machines.software(gpu)) return {{gpu}, "gpu:best, because there is a GPU (--lane chooses)"};
     } catch (const gpu::GpuError& error) {

@@ -29,15 +29,23 @@ constexpr CommandEntry commands[] = {
 
 constexpr const char* examples = R"(examples:
   lockstep race                                    processor against graphics card on Fashion-MNIST
-  lockstep race --data spiral --layers 16,16       a small network on points in the plane
+  lockstep race --data spiral --layers 32,32       a small network on points in the plane
   lockstep train --epochs 5 --save model.safetensors
   lockstep predict --model model.safetensors --data fashion-mnist
   lockstep COMMAND --help                          the options of a command
 )";
 
+/// The parser's message: "--lr: 1 required X missing" reads better as "--lr needs a value".
+std::string inPlainWords(const CLI::ParseError& error) {
+    const std::string text = error.what();
+    const bool valueMissing = text.ends_with(" missing") && text.find(" required ") != std::string::npos;
+    return valueMissing ? text.substr(0, text.find(':')) + " needs a value" : text;
+}
+
 int run(int argc, char** argv) {
     CLI::App app(
         "Lockstep trains neural networks on your graphics card and races it against your processor.");
+    app.name("lockstep");
     app.set_version_flag("--version", "lockstep " LOCKSTEP_VERSION);
     app.footer(examples);
     app.allow_extras();
@@ -51,7 +59,7 @@ int run(int argc, char** argv) {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
         if (error.get_exit_code() == 0) return app.exit(error); // --help, --version
-        throw std::invalid_argument(error.what());
+        throw std::invalid_argument(inPlainWords(error));
     }
     for (const auto& [command, action] : actions) {
         if (!command->parsed()) continue;

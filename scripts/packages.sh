@@ -12,7 +12,9 @@ test_packages=(
     clang clang-format clang-tidy libclang-rt-dev          # fuzzing, formatting, linting
 )
 
-say() { printf '\n\033[1m== %s\033[0m\n' "$*" | if [ -t 1 ]; then cat; else sed 's/\x1b\[[0-9]*m//g'; fi; }
+say() {
+    if [ -t 1 ]; then printf '\n\033[1m== %s\033[0m\n' "$*"; else printf '\n== %s\n' "$*"; fi
+}
 
 # The names among "$@" that dpkg does not have installed.
 missing_packages() {
@@ -51,12 +53,12 @@ install_packages() {
         apt-get install -y -qq --no-install-recommends -o Dpkg::Use-Pty=0 "${missing[@]}" </dev/null
 }
 
-# build PRESET [TARGET...]: configures and builds; the configuration's log is shown only when it fails.
+# build PRESET [-DNAME=VALUE...] [TARGET...]: configures and builds; the configuration's log is shown only when it fails.
 build() {
-    local preset=$1 log
+    local preset=$1 log=build/$1-configure.log options=()
     shift
-    log=build/$preset-configure.log
+    while [[ ${1:-} == -D* ]]; do options+=("$1"); shift; done
     mkdir -p build
-    cmake --preset "$preset" >"$log" 2>&1 || { cat "$log" >&2; return 1; }
+    cmake --preset "$preset" "${options[@]}" >"$log" 2>&1 || { cat "$log" >&2; return 1; }
     cmake --build --preset "$preset" ${1:+--target "$@"}
 }

@@ -7,6 +7,13 @@
 // Whether the derivative is computed from the sum z; else from the output f(z).
 bool derivativeNeedsSum(uint activation) { return activation == activationGelu || activation == activationSilu; }
 
+// Whether f, or its derivative from what is saved, is a handful of instructions. The others are kept out of unrolled code, where
+// hundreds of copies would take a compiler seconds.
+bool activationIsShort(uint activation) {
+    return activation == activationIdentity || activation == activationRelu || activation == activationLeakyRelu;
+}
+bool derivativeIsShort(uint activation) { return !derivativeNeedsSum(activation); }
+
 // f(z).
 float activate(uint activation, float z) {
     if (activation == activationRelu) return z > 0.0 ? z : (isnan(z) ? z : 0.0);

@@ -13,7 +13,7 @@
 layout(set = 0, binding = 0) readonly buffer DSums { vec4 dSums[]; };
 layout(set = 0, binding = 1) readonly buffer Weights { vec4 weights[]; };
 layout(set = 0, binding = 2) readonly buffer Saved { vec4 saved[]; };
-layout(set = 0, binding = 3) writeonly buffer DPreviousSums { vec4 dPreviousSums[]; };
+layout(set = 0, binding = 3) buffer DPreviousSums { vec4 dPreviousSums[]; };
 layout(push_constant) uniform Params { DenseParams params; };
 
 uint productM() { return params.rows; }
@@ -31,9 +31,19 @@ vec4 loadB(uint o, uint i) {
 
 void store(uint row, uint i, vec4 product) {
     uint at = (row * params.inputStride + i) / 4;
-    vec4 value = saved[at];
-    [[unroll]] for (uint j = 0; j < 4; ++j) product[j] *= activationDerivative(activation, value[j]);
+    if (derivativeIsShort(activation)) {
+        vec4 value = saved[at];
+        [[unroll]] for (uint j = 0; j < 4; ++j) product[j] *= activationDerivative(activation, value[j]);
+    }
     dPreviousSums[at] = product;
+}
+
+void finish(uint row, uint i) {
+    if (derivativeIsShort(activation)) return;
+    uint at = (row * params.inputStride + i) / 4;
+    vec4 result = dPreviousSums[at];
+    for (uint j = 0; j < 4; ++j) result[j] *= activationDerivative(activation, saved[at][j]);
+    dPreviousSums[at] = result;
 }
 
 void storeRowSum(uint m, float sum) {}

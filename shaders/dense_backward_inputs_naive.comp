@@ -17,8 +17,8 @@ layout(set = 0, binding = 3) writeonly buffer DPreviousSums { float dPreviousSum
 layout(push_constant) uniform Params { DenseParams params; };
 
 void main() {
-    uint i = gl_GlobalInvocationID.x;
-    uint row = gl_GlobalInvocationID.y;
+    uint i = invocationN();
+    uint row = invocationM();
     if (i >= params.inputStride || row >= params.rows) return;
     float sum = 0.0;
     for (uint o = 0; o < params.outputs; ++o)

@@ -31,6 +31,8 @@ vec4 loadB(uint row, uint i) {
 }
 
 void store(uint o, uint i, vec4 product) { dWeights[(o * params.inputStride + i) / 4] = product; }
+void finish(uint o, uint i) {}
+
 void storeRowSum(uint o, float sum) { dBias[o] = sum; }
 
 #include "product_blocked.glsl"

@@ -15,8 +15,8 @@ layout(set = 0, binding = 3) writeonly buffer DBias { float dBias[]; };
 layout(push_constant) uniform Params { DenseParams params; };
 
 void main() {
-    uint i = gl_GlobalInvocationID.x;
-    uint o = gl_GlobalInvocationID.y;
+    uint i = invocationN();
+    uint o = invocationM();
     if (i >= params.inputStride || o >= params.outputs) return;
     float sum = 0.0;
     float biasSum = 0.0;

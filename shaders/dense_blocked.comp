@@ -13,7 +13,7 @@
 layout(set = 0, binding = 0) readonly buffer Inputs { vec4 inputs[]; };
 layout(set = 0, binding = 1) readonly buffer Weights { vec4 weights[]; };
 layout(set = 0, binding = 2) readonly buffer Bias { float bias[]; };
-layout(set = 0, binding = 3) writeonly buffer Outputs { vec4 outputs[]; };
+layout(set = 0, binding = 3) buffer Outputs { vec4 outputs[]; };
 layout(set = 0, binding = 4) writeonly buffer Sums { vec4 sums[]; };
 layout(push_constant) uniform Params { DenseParams params; };
 
@@ -29,15 +29,22 @@ vec4 loadB(uint i, uint o) { return weights[(min(o, params.outputs - 1) * params
 
 void store(uint row, uint o, vec4 product) {
     vec4 sum = product;
-    vec4 result;
     [[unroll]] for (uint j = 0; j < 4; ++j) {
-        bool inside = o + j < params.outputs;
-        sum[j] = inside ? product[j] + bias[o + j] : 0.0;
-        result[j] = inside ? activate(activation, sum[j]) : 0.0;
+        sum[j] = o + j < params.outputs ? product[j] + bias[o + j] : 0.0;
+        if (activationIsShort(activation)) sum[j] = activate(activation, sum[j]);
     }
+    outputs[(row * params.outputStride + o) / 4] = sum;
+}
+
+void finish(uint row, uint o) {
+    if (activationIsShort(activation)) return;
     uint at = (row * params.outputStride + o) / 4;
-    outputs[at] = result;
+    vec4 sum = outputs[at];
     if (derivativeNeedsSum(activation)) sums[at] = sum;
+    vec4 result = vec4(0.0);
+    for (uint j = 0; j < 4; ++j)
+        if (o + j < params.outputs) result[j] = activate(activation, sum[j]);
+    outputs[at] = result;
 }
 
 void storeRowSum(uint m, float sum) {}

@@ -1,8 +1,17 @@
 // What every kernel of a dense product is specialised by. Names follow the product C[m][n] = sum_k A[m][k] B[k][n].
-layout(local_size_x_id = 0, local_size_y_id = 1) in;
-layout(constant_id = 0) const uint groupN = 8;   // invocations of a workgroup along n (gl_LocalInvocationID.x)
-layout(constant_id = 1) const uint groupM = 8;   // and along m (gl_LocalInvocationID.y)
-layout(constant_id = 2) const uint tileM = 1;    // rows of C that one invocation computes
-layout(constant_id = 3) const uint tileN = 1;    // columns of C that one invocation computes
+// A workgroup is groupM x groupN invocations, numbered along x alone: some software drivers build their vectors from
+// neighbours along x only, and leave most lanes idle where x is short.
+layout(local_size_x_id = 0) in;
+layout(constant_id = 0) const uint groupSize = 64; // invocations of a workgroup, groupM * groupN
+layout(constant_id = 1) const uint groupN = 8;     // of them along n
+layout(constant_id = 2) const uint tileM = 1;      // rows of C that one invocation computes
+layout(constant_id = 3) const uint tileN = 1;      // columns of C that one invocation computes
 layout(constant_id = 4) const uint activation = 0; // whose function or derivative is applied at the end
-layout(constant_id = 5) const uint slabK = 16;   // tiled: length of k held in shared memory at a time
+layout(constant_id = 5) const uint slabK = 16;     // tiled: length of k held in shared memory at a time
+const uint groupM = groupSize / groupN;
+
+// Place of this invocation within its workgroup, and within the whole product.
+uint laneN() { return gl_LocalInvocationIndex % groupN; }
+uint laneM() { return gl_LocalInvocationIndex / groupN; }
+uint invocationN() { return gl_WorkGroupID.x * groupN + laneN(); }
+uint invocationM() { return gl_WorkGroupID.y * groupM + laneM(); }

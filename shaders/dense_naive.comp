@@ -18,14 +18,17 @@ layout(set = 0, binding = 4) writeonly buffer Sums { float sums[]; };
 layout(push_constant) uniform Params { DenseParams params; };
 
 void main() {
-    uint o = gl_GlobalInvocationID.x;
-    uint row = gl_GlobalInvocationID.y;
+    uint o = invocationN();
+    uint row = invocationM();
     if (o >= params.outputStride || row >= params.rows) return;
-    float sum = o < params.outputs ? bias[o] : 0.0;
-    if (o < params.outputs)
+    bool inside = o < params.outputs; // else padding, written as 0
+    float sum = 0.0;
+    if (inside) {
         for (uint i = 0; i < params.inputs; ++i)
             sum = fma(inputs[row * params.inputStride + i], weights[o * params.inputStride + i], sum);
+        sum += bias[o];
+    }
     uint at = row * params.outputStride + o;
-    outputs[at] = o < params.outputs ? activate(activation, sum) : 0.0;
+    outputs[at] = inside ? activate(activation, sum) : 0.0;
     if (derivativeNeedsSum(activation)) sums[at] = sum;
 }

@@ -1,4 +1,4 @@
-// Exponential, logarithm, tanh and erf to about one unit in the last place of a float. GLSL leaves the precision of its
+// Exponential, logarithm, tanh and erf to a few units in the last place of a float. GLSL leaves the precision of its
 // own to the driver, and some are a hundred times coarser; both machines must do the same arithmetic.
 #ifndef LOCKSTEP_MATH_GLSL
 #define LOCKSTEP_MATH_GLSL
@@ -75,24 +75,16 @@ float exactTanh(float x) {
 
 float exactSigmoid(float x) { return 1.0 / (1.0 + exactExp(-x)); }
 
-// erf: its Taylor series below 1, and 1 minus the continued fraction of erfc above (Abramowitz and Stegun 7.1.5, 7.1.14).
+// erf with an absolute error below 2e-7 (Abramowitz and Stegun 7.1.26).
 float exactErf(float x) {
-    float a = min(abs(x), 4.5);
-    float q = a * a;
-    float result;
-    if (a < 1.25) {
-        float term = a;
-        float sum = a;
-        for (int n = 1; n <= 14; ++n) {
-            term *= -q / float(n);
-            sum += term / float(2 * n + 1);
-        }
-        result = 1.12837916709551257 * sum;
-    } else {
-        float fraction = 0.0;
-        for (int n = 30; n >= 1; --n) fraction = 0.5 * float(n) / (a + fraction);
-        result = 1.0 - exactExp(-q) * 0.564189583547756287 / (a + fraction);
-    }
+    float a = abs(x);
+    float t = 1.0 / fma(0.3275911, a, 1.0);
+    float p = 1.061405429;
+    p = fma(p, t, -1.453152027);
+    p = fma(p, t, 1.421413741);
+    p = fma(p, t, -0.284496736);
+    p = fma(p, t, 0.254829592);
+    float result = 1.0 - p * t * exactExp(-a * a);
     return isnan(x) ? x : (x < 0.0 ? -result : result);
 }
 

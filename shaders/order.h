@@ -1,7 +1,7 @@
 // The order of examples as a pure function: position in the epoch -> index of the example, a permutation of
 // [0, count) that is never stored. A Feistel network permutes [0, 2^bits), the smallest power of two that holds
-// `count`; a result outside [0, count) is permuted again until it falls inside ("cycle walking", Black and
-// Rogaway 2002), which keeps the map one-to-one and takes fewer than two rounds of walking on average.
+// `count` (at least 64); a result outside [0, count) is permuted again until it falls inside ("cycle walking", Black
+// and Rogaway 2002), which keeps the map one-to-one and, above 32 examples, takes fewer than two walks on average.
 #ifndef LOCKSTEP_ORDER_H
 #define LOCKSTEP_ORDER_H
 #include "shared.h"
@@ -42,7 +42,7 @@ SHARED_FN uint orderFeistel(uint value, uint bits, OrderKeys keys) {
 }
 
 SHARED_FN uint orderBits(uint count) {
-    uint bits = 2u;
+    uint bits = 6u; // below 64 numbers six rounds mix too little
     while ((1u << bits) < count) ++bits;
     return bits;
 }

@@ -3,12 +3,12 @@
 //
 // The including shader provides: productM/N/K() the sizes; aAlongK, bAlongK: whether four neighbours in memory are four k
 // (else four m, four n); loadA(m, k), loadB(k, n): those four values, indices inside or clamped; store(m, n, vec4) for four
-// columns; and, when sumRowsOfA, storeRowSum(m, sum_k A[m][k]). All loops are unrolled: an array indexed at run time would
-// fall out of the registers.
+// columns; finish(m, n), called for the same four afterwards, outside unrolled code; and, when sumRowsOfA, storeRowSum(m, sum_k
+// A[m][k]). All other loops are unrolled: an array indexed at run time would fall out of the registers.
 
 void main() {
-    uint m0 = gl_GlobalInvocationID.y * tileM;
-    uint n0 = gl_GlobalInvocationID.x * tileN;
+    uint m0 = invocationM() * tileM;
+    uint n0 = invocationN() * tileN;
     if (m0 >= productM() || n0 >= productN()) return;
 
     float sum[tileM * tileN];
@@ -73,4 +73,7 @@ void main() {
             if (sumRowsOfA && n0 == 0) storeRowSum(m0 + m, rowSum[m]);
         }
     }
+
+    [[dont_unroll]] for (uint m = m0; m < min(m0 + tileM, productM()); ++m)
+        [[dont_unroll]] for (uint n = n0; n < min(n0 + tileN, productN()); n += 4) finish(m, n);
 }

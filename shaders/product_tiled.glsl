@@ -11,8 +11,7 @@ shared float aSlab[slabK * blockM]; // [k][m]
 shared float bSlab[slabK * blockN]; // [k][n]
 
 void loadSlab(uint m0, uint n0, uint k0) {
-    const uint invocations = groupM * groupN;
-    for (uint quad = gl_LocalInvocationIndex; quad < slabK * blockM / 4; quad += invocations) {
+    for (uint quad = gl_LocalInvocationIndex; quad < slabK * blockM / 4; quad += groupSize) {
         if (aAlongK) {
             uint m = quad / (slabK / 4);
             uint k = quad % (slabK / 4) * 4;
@@ -25,7 +24,7 @@ void loadSlab(uint m0, uint n0, uint k0) {
             for (uint i = 0; i < 4; ++i) aSlab[k * blockM + m + i] = four[i];
         }
     }
-    for (uint quad = gl_LocalInvocationIndex; quad < slabK * blockN / 4; quad += invocations) {
+    for (uint quad = gl_LocalInvocationIndex; quad < slabK * blockN / 4; quad += groupSize) {
         if (bAlongK) {
             uint n = quad / (slabK / 4);
             uint k = quad % (slabK / 4) * 4;
@@ -43,8 +42,8 @@ void loadSlab(uint m0, uint n0, uint k0) {
 void main() {
     uint m0 = gl_WorkGroupID.y * blockM;
     uint n0 = gl_WorkGroupID.x * blockN;
-    uint ownM = gl_LocalInvocationID.y * tileM;
-    uint ownN = gl_LocalInvocationID.x;
+    uint ownM = laneM() * tileM;
+    uint ownN = laneN();
 
     float sum[tileM * tileN];
     float rowSum[tileM];
@@ -75,7 +74,7 @@ void main() {
                 uint column = n0 + ownN + n * groupN;
                 if (column < productN()) store(row, column, sum[m * tileN + n]);
             }
-            if (sumRowsOfA && gl_GlobalInvocationID.x == 0) storeRowSum(row, rowSum[m]);
+            if (sumRowsOfA && invocationN() == 0) storeRowSum(row, rowSum[m]);
         }
     }
 }

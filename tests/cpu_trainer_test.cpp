@@ -1,137 +1,18 @@
 // The processor's trainer as a whole: its rungs agree with each other, repeat themselves bit by bit, go on
-// from a stored state, and stop where a loss is no number.
+// from a stored state, evaluate and predict.
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "engine/net/activation.h"
 #include "engine/net/initial_weights.h"
-#include "engine/net/random.h"
-#include "engine/train/cpu_trainer.h"
+#include "tests/cpu_jobs.h"
 
 using namespace lockstep;
-
-namespace {
-
-/// Examples whose class depends on their values, so that there is something to learn.
-Examples blobs(std::size_t count, std::size_t inputs, std::size_t classes, std::uint64_t seed) {
-    Examples examples;
-    examples.count = count;
-    for (std::size_t example = 0; example < count; ++example) {
-        const std::size_t label = example % classes;
-        for (std::size_t i = 0; i < inputs; ++i) {
-            const shared::Random4 words = randomWords(seed, RandomStream::data, example * inputs + i);
-            const double center = (i + label) % classes == 0 ? 1.0 : -0.3;
-            examples.values.push_back(static_cast<float>(center + 0.7 * normalFromWords(words.x, words.y)));
-        }
-        examples.labels.push_back(static_cast<std::uint32_t>(label));
-    }
-    return examples;
-}
-
-Dataset classData(std::size_t inputs = 7, std::size_t classes = 3, std::size_t count = 100) {
-    Dataset data;
-    data.name = "blobs";
-    data.inputs = inputs;
-    data.classes = classes;
-    for (std::size_t c = 0; c < classes; ++c) data.classNames.push_back(std::string(1, char('a' + c)));
-    data.train = blobs(count, inputs, classes, 1);
-    data.test = blobs(count / 3, inputs, classes, 2);
-    return data;
-}
-
-/// The same examples as bytes, as images come.
-Dataset pixelData(std::size_t inputs, std::size_t classes, std::size_t count) {
-    Dataset data = classData(inputs, classes, count);
-    for (Examples* split : {&data.train, &data.test}) {
-        for (const float value : split->values)
-            split->pixels.push_back(
-                static_cast<std::uint8_t>(std::clamp(value * 60.0f + 90.0f, 0.0f, 255.0f)));
-        split->values.clear();
-    }
-    return data;
-}
-
-/// Two targets per example: smooth functions of its values.
-Dataset valueData() {
-    Dataset data = classData();
-    data.name = "curves";
-    data.classes = 0;
-    data.classNames.clear();
-    data.targetWidth = 2;
-    for (Examples* split : {&data.train, &data.test}) {
-        split->labels.clear();
-        for (std::size_t example = 0; example < split->count; ++example) {
-            const float* x = split->values.data() + example * data.inputs;
-            split->targets.push_back(std::sin(x[0]) + 0.5f * x[1]);
-            split->targets.push_back(x[2] - x[3] * 0.3f);
-        }
-    }
-    return data;
-}
-
-TrainJob jobFor(const Dataset& data, std::vector<std::size_t> hidden) {
-    TrainJob job;
-    job.data = &data;
-    job.shape.widths = {data.inputs};
-    job.shape.widths.insert(job.shape.widths.end(), hidden.begin(), hidden.end());
-    job.shape.widths.push_back(outputsFor(data, job.shape.loss));
-    job.settings.batch = 32; // 100 examples: the last batch of an epoch has 4
-    job.settings.seed = 5;
-    return job;
-}
-
-std::vector<LossPoint> train(Trainer& trainer, std::uint64_t steps) {
-    std::vector<LossPoint> losses;
-    trainer.run(steps);
-    trainer.finish();
-    trainer.takeLosses(losses);
-    return losses;
-}
-
-/// Largest relative difference of the losses of two runs.
-double lossDistance(const std::vector<LossPoint>& a, const std::vector<LossPoint>& b) {
-    REQUIRE(a.size() == b.size());
-    double largest = 0;
-    for (std::size_t i = 0; i < a.size(); ++i) {
-        REQUIRE(a[i].step == b[i].step);
-        const double scale = std::max(std::abs(static_cast<double>(b[i].loss)), 1e-6);
-        largest = std::max(largest,
-                           std::abs(static_cast<double>(a[i].loss) - static_cast<double>(b[i].loss)) / scale);
-    }
-    return largest;
-}
-
-bool sameBits(const TrainerState& a, const TrainerState& b) {
-    const auto same = [](const std::vector<float>& x, const std::vector<float>& y) {
-        return std::ranges::equal(x, y, [](float p, float q) {
-            return std::bit_cast<std::uint32_t>(p) == std::bit_cast<std::uint32_t>(q);
-        });
-    };
-    if (a.step != b.step || !same(a.parameters, b.parameters)) return false;
-    return std::ranges::equal(a.optimizerState, b.optimizerState, same);
-}
-
-struct Rung {
-    std::string_view name;
-    std::size_t threads;
-};
-constexpr Rung rungs[] = {{"scalar", 1}, {"simd", 1}, {"best", 1}, {"best", 2}, {"best", 3}};
-
-/// A network large enough that `best` really splits its steps: 2 * 100k weights * 64 rows.
-TrainJob largeJob(const Dataset& data) {
-    TrainJob job = jobFor(data, {133, 65});
-    job.settings.batch = 64;
-    return job;
-}
-
-} // namespace
+using namespace lockstep::test;
 
 TEST_CASE("all rungs agree for every activation, loss and optimizer") {
     const Dataset classes = classData();
@@ -162,6 +43,9 @@ TEST_CASE("rungs and thread counts agree on a network worth splitting") {
     const Dataset data = pixelData(784, 10, 500);
     for (const Optimizer optimizer : {Optimizer::sgd, Optimizer::adam}) {
         TrainJob job = largeJob(data);
+        // Smooth: among a million sums a few lie within a rounding error of 0, and with ReLU such a unit is
+        // on in one run and off in the other, which is no fault of either.
+        job.shape.activation = Activation::tanh;
         job.settings.optimizer.kind = optimizer;
         const auto reference = train(*makeCpuTrainer(job, "scalar", 1), 100);
         for (const Rung& rung : rungs) {
@@ -287,71 +171,6 @@ TEST_CASE("accuracy and confusion are not known in regression") {
     }
 }
 
-TEST_CASE("a rate that is far too high stops every rung at the same step, with the weights it found") {
-    const Dataset data = classData();
-    for (const Rung& rung : rungs) {
-        CAPTURE(rung.name);
-        TrainJob job = jobFor(data, {33});
-        job.shape.loss = Loss::meanSquared;
-        job.settings.optimizer.kind = Optimizer::sgd;
-        job.settings.optimizer.learningRate = 1e3;
-        const auto trainer = makeCpuTrainer(job, rung.name, rung.threads);
-        trainer->run(1000);
-        std::vector<LossPoint> losses;
-        CHECK_THROWS_AS(trainer->takeLosses(losses), NonFiniteError);
-        REQUIRE(!losses.empty());
-        REQUIRE(losses.size() < 100);
-        const TrainerState state = trainer->state();
-        CHECK(state.step == losses.size());
-        try {
-            trainer->completedSteps();
-            FAIL("the failed step was not reported");
-        } catch (const NonFiniteError& error) {
-            CHECK(error.step == losses.size());
-            CHECK(std::string(error.what()).find("learning rate") != std::string::npos);
-            CHECK(std::string(error.what()).find(error.where) != std::string::npos);
-        }
-        trainer->run(10); // frozen
-        CHECK(sameBits(trainer->state(), state));
-        trainer->restore({0, initialWeights(job.shape, job.settings.seed), {}});
-        CHECK(train(*trainer, 1).front().loss == losses.front().loss);
-    }
-}
-
-TEST_CASE("the place that is not finite is named") {
-    Dataset data = classData();
-    TrainJob job = jobFor(data, {33, 13});
-    job.settings.shuffle = false;
-    const ParamLayout layout(job.shape);
-    const std::vector<float> good = initialWeights(job.shape, 5);
-    constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-
-    std::vector<float> weights = good;
-    weights[layout.layer(1).weightOffset + 40] = nan;
-    CHECK(explainNonFinite(job, 0, weights).where == "layer 2 (33 -> 13): its weights");
-
-    std::vector<float> bias = good;
-    bias[layout.layer(2).biasOffset + 2] = std::numeric_limits<float>::infinity();
-    CHECK(explainNonFinite(job, 0, bias).where == "layer 3 (13 -> 3): its biases");
-
-    std::vector<float> large = good;
-    for (std::size_t k = 0; k < layout.layer(0).weightCount(); ++k) large[k] *= 1e38f;
-    CHECK(explainNonFinite(job, 0, large).where == "layer 1 (7 -> 33): its outputs");
-
-    CHECK(explainNonFinite(job, 0, good).where == "the loss"); // everything before it is finite
-
-    data.train.values[17 * 7 + 3] = nan;
-    const NonFiniteError error = explainNonFinite(job, 4, good); // the fifth step begins the second epoch
-    CHECK(error.step == 4);
-    CHECK(error.where == "the inputs of example 17");
-    for (const Rung& rung : rungs) {
-        const auto trainer = makeCpuTrainer(job, rung.name, rung.threads);
-        trainer->run(1);
-        CHECK_THROWS_WITH_AS(trainer->completedSteps(), doctest::Contains("example 17"), NonFiniteError);
-        CHECK(trainer->state().parameters == initialWeights(job.shape, job.settings.seed));
-    }
-}
-
 TEST_CASE("operations are timed under the shaders' names, and a folded update is absent") {
     const Dataset data = pixelData(784, 10, 500);
     TrainJob job = largeJob(data);
@@ -386,32 +205,4 @@ TEST_CASE("small steps are done by few threads, large ones by all") {
     fashion.widths = {784, 256, 128, 10};
     CHECK(usefulThreads(fashion, 128, 16) == 16);
     CHECK(usefulThreads(fashion, 1, 16) == 1);
-}
-
-TEST_CASE("what does not fit together is refused with a reason") {
-    const Dataset data = classData();
-    TrainJob job = jobFor(data, {9});
-    CHECK_THROWS_WITH_AS(makeCpuTrainer(job, "bset", 1), doctest::Contains("did you mean 'best'"),
-                         std::invalid_argument);
-    CHECK_THROWS_AS(makeCpuTrainer(TrainJob{}, "best", 1), std::invalid_argument);
-    const auto trainer = makeCpuTrainer(job, "best", 1);
-    TrainerState state = trainer->state();
-    state.parameters.pop_back();
-    CHECK_THROWS_AS(trainer->restore(state), std::invalid_argument);
-    state = trainer->state();
-    state.optimizerState.pop_back();
-    CHECK_THROWS_AS(trainer->restore(state), std::invalid_argument);
-    job.settings.batch = 0;
-    CHECK_THROWS_WITH_AS(job.validate(), doctest::Contains("batch"), std::invalid_argument);
-    job.settings.batch = 32;
-    job.shape.widths.front() = 8;
-    CHECK_THROWS_AS(job.validate(), std::invalid_argument);
-
-    Dataset broken = classData();
-    job = jobFor(broken, {9});
-    broken.train.labels[3] = 7;
-    CHECK_THROWS_WITH_AS(job.validate(), doctest::Contains("example 3"), std::invalid_argument);
-    broken = classData();
-    broken.test.values.pop_back();
-    CHECK_THROWS_WITH_AS(job.validate(), doctest::Contains("test split"), std::invalid_argument);
 }

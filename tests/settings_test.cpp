@@ -82,18 +82,30 @@ TEST_CASE("warm-up rises linearly to the schedule's rate") {
     CHECK(learningRate(settings, 4) == Approx(0.1));
 }
 
-TEST_CASE("Adam's bias corrections follow beta1^t and beta2^t, t from 1") {
+TEST_CASE("Adam's bias corrections follow beta1^t and beta2^t, t from 1, of the betas as floats") {
     const OptimizerSettings settings = optimizer(Optimizer::adam);
+    const double beta1 = 0.9f, beta2 = 0.999f;
     for (std::uint64_t step : {0u, 1u, 9u, 5000u}) {
         const double t = static_cast<double>(step) + 1;
         const shared::UpdateParams update = updateOf(settings, step);
-        CHECK(update.learningRate == Approx(1e-3 / (1 - std::pow(0.9, t))).epsilon(1e-6));
-        CHECK(update.secondScale == Approx(1 / std::sqrt(1 - std::pow(0.999, t))).epsilon(1e-6));
+        CHECK(update.momentum == 0.9f);
+        CHECK(update.secondDecay == 0.999f);
+        CHECK(update.learningRate == Approx(1e-3 / (1 - std::pow(beta1, t))).epsilon(1e-7));
+        CHECK(update.secondScale == Approx(1 / std::sqrt(1 - std::pow(beta2, t))).epsilon(1e-7));
+        CHECK(update.secondScale == Approx(1 / std::sqrt(1 - std::pow(0.999, t))).epsilon(1e-5));
     }
     // Whatever the gradient, Adam's first step is one learning rate long: lr / (1 - b1) * (1 - b1) g / |g|.
     const shared::UpdateParams first = updateOf(settings, 0);
-    CHECK(first.learningRate * (1 - first.momentum) == Approx(1e-3).epsilon(1e-6));
-    CHECK(first.secondScale * std::sqrt(1 - first.secondDecay) == Approx(1).epsilon(1e-4));
+    CHECK(first.learningRate * (1 - first.momentum) == Approx(1e-3).epsilon(2e-7));
+    CHECK(first.secondScale * std::sqrt(1 - first.secondDecay) == Approx(1).epsilon(2e-7));
+}
+
+TEST_CASE("a beta that a float rounds to 1 still gives finite numbers") {
+    OptimizerSettings settings = optimizer(Optimizer::adam);
+    settings.beta1 = settings.beta2 = 1 - 1e-12;
+    CHECK_NOTHROW(settings.validate());
+    CHECK(std::isfinite(updateOf(settings, 0).learningRate));
+    CHECK(std::isfinite(updateOf(settings, 0).secondScale));
 }
 
 TEST_CASE("weight decay is decoupled in adamw and part of the gradient elsewhere") {

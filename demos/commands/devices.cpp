@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "demos/command.h"
+#include "demos/options/parse.h"
 #include "engine/cpu/cpu_info.h"
 #include "engine/gpu/device.h"
 #include "engine/gpu/error.h"
@@ -104,8 +105,7 @@ int devices(const DevicesOptions& options) {
 
 Action addDevices(CLI::App& command) {
     const auto options = std::make_shared<DevicesOptions>(); // as long as the command may be run
-    command.description(about);
-    command.footer(examples);
+    addManual(command, about, examples);
     command.add_option("--device", options->device, "number, part of its name, or UUID")->type_name("DEVICE");
     command.add_flag("--json", options->json, "print JSON");
     return [options] { return devices(*options); };

@@ -7,6 +7,7 @@
 #include "demos/command.h"
 #include "demos/commands/run_race.h"
 #include "demos/machines.h"
+#include "demos/options/parse.h"
 #include "demos/report/race_table.h"
 
 namespace lockstep::demos {
@@ -23,12 +24,12 @@ constexpr const char* examples = R"(examples:
   lockstep race --lane cpu:scalar --lane cpu:best        what SIMD and all cores bring
   lockstep race --lane gpu:naive --lane gpu:blocked      what better kernels bring
   lockstep race --lane gpu:best@0 --lane gpu:best@1      one card against the other
-  lockstep race --data spiral --layers 16,16 --until-accuracy 95%
+  lockstep race --data spiral --layers 32,32 --until-accuracy 95%
   lockstep race --epochs 3 --log-every 1 --json race.json
 
 lanes: cpu:scalar is one thread without SIMD, cpu:simd one thread, cpu:best all cores. gpu:naive, gpu:tiled and
 gpu:blocked are kernels of growing refinement; gpu:best takes the fastest for each operation on this device.
-without a finish line: 10 epochs of large data (1 if a Vulkan device that is software takes part), or 2,000 steps
+without a finish line: 10 epochs of large data (1 if a Vulkan device that is software takes part), or 5,000 steps
 )";
 
 struct RaceCommandOptions {
@@ -73,8 +74,7 @@ int race(const RaceCommandOptions& command) {
 
 Action addRace(CLI::App& command) {
     const auto options = std::make_shared<RaceCommandOptions>(); // as long as the command may be run
-    command.description(about);
-    command.footer(examples);
+    addManual(command, about, examples);
     addDataOptions(command, options->run);
     addNetworkOptions(command, options->run);
     addSettingsOptions(command, options->run);

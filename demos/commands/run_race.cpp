@@ -12,6 +12,7 @@
 #include "demos/report/progress.h"
 #include "demos/report/race_json.h"
 #include "demos/report/race_table.h"
+#include "demos/report/text.h"
 #include "engine/net/param_layout.h"
 #include "engine/train/checkpoint.h"
 
@@ -37,7 +38,7 @@ int report(const TrainJob& job, const FinishLine& finish, const RunOptions& opti
     const Headline headline = headlineFor(results, finish, race.together());
     std::FILE* people = peopleStream(options);
     fmt::print(people, "\n{}", resultText(results, race.together()));
-    if (results.size() > 1) fmt::print(people, "\n{}{}\n", agreementText(results), headline.text);
+    if (results.size() > 1) fmt::print(people, "\n{}{}\n", agreementText(results), wrapped(headline.text));
     std::fflush(people);
 
     if (!options.jsonFile.empty())

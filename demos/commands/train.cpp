@@ -124,8 +124,7 @@ int train(TrainCommandOptions command) {
 
 Action addTrain(CLI::App& command) {
     const auto options = std::make_shared<TrainCommandOptions>(); // as long as the command may be run
-    command.description(about);
-    command.footer(examples);
+    addManual(command, about, examples);
     addDataOptions(command, options->run);
     addNetworkOptions(command, options->run);
     addSettingsOptions(command, options->run);

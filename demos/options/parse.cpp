@@ -41,6 +41,11 @@ std::string nearestCommand(const CLI::App& app, const std::string& text) {
 
 } // namespace
 
+void addManual(CLI::App& command, const std::string& about, const std::string& examples) {
+    command.preparse_callback([&command, about](std::size_t) { command.description(about); });
+    command.footer(examples);
+}
+
 CLI::Option* addText(CLI::App& command, const std::string& name, const std::string& typeName,
                      const std::function<void(std::string_view)>& read, const std::string& help) {
     return command

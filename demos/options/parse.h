@@ -11,6 +11,10 @@
 
 namespace lockstep::demos {
 
+/// The text before and after the options in a command's own help; the list of commands keeps the short
+/// description.
+void addManual(CLI::App& command, const std::string& about, const std::string& examples);
+
 /// Adds an option whose text `read` takes over. What `read` throws is thrown on as std::invalid_argument,
 /// with the option's name in front.
 CLI::Option* addText(CLI::App& command, const std::string& name, const std::string& typeName,

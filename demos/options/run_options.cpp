@@ -1,6 +1,7 @@
 #include "demos/options/run_options.h"
 
 #include <algorithm>
+#include <span>
 
 #include "demos/options/parse.h"
 
@@ -10,13 +11,20 @@ namespace {
 
 constexpr std::size_t manyInputs = 32;
 constexpr std::size_t manyExamples = 10000;
-constexpr std::uint64_t stepsOnSmallData = 2000;
+constexpr std::uint64_t stepsOnSmallData = 5000;
 constexpr std::uint64_t limitEpochs = 100;
 constexpr std::uint64_t limitSteps = 20000;
 
-std::string dataHelp() {
-    std::string all = "what to learn:";
-    for (std::string_view spec : dataSpecs()) all += " " + std::string(spec);
+/// "what: a b c", with a line break wherever a line would grow too long beside the options' names.
+std::string listing(const std::string& what, std::span<const std::string_view> names) {
+    constexpr std::size_t lineWidth = 80;
+    std::string all = what;
+    std::size_t lineStart = 0;
+    for (std::string_view name : names) {
+        const bool full = all.size() - lineStart + name.size() >= lineWidth;
+        if (full) lineStart = all.size() + 1;
+        all += (full ? "\n" : " ") + std::string(name);
+    }
     return all;
 }
 
@@ -24,7 +32,7 @@ std::string dataHelp() {
 
 void addDataOptions(CLI::App& command, RunOptions& options) {
     DataOptions& data = options.dataOptions;
-    command.add_option("--data", options.data, dataHelp())
+    command.add_option("--data", options.data, listing("what to learn:", dataSpecs()))
         ->type_name("SPEC")
         ->capture_default_str()
         ->group(dataGroup);
@@ -54,7 +62,7 @@ void addNetworkOptions(CLI::App& command, RunOptions& options) {
     addText(
         command, "--layers", "N,N,...",
         [&options](std::string_view text) { options.hiddenWidths = widthsFromText(text); },
-        "widths of the hidden layers, or 'none' [256,128; 16,16 for fewer than 32 inputs]")
+        "widths of the hidden layers, or 'none' [256,128; 32,32 for fewer than 32 inputs]")
         ->group(networkGroup);
     addText(
         command, "--activation", "NAME",
@@ -112,7 +120,9 @@ void addSettingsOptions(CLI::App& command, RunOptions& options) {
     count("--batch", options.settings.batch, atLeastOne(), "examples per step [128]");
     count("--seed", options.settings.seed, notNegative(),
           "of weights, order, generated data and test split [1]");
-    command.add_flag("--no-shuffle{false}", options.settings.shuffle, "take examples in file order")
+    command
+        .add_flag_callback(
+            "--no-shuffle", [&options] { options.settings.shuffle = false; }, "take examples in file order")
         ->group(settingsGroup);
 }
 
@@ -148,12 +158,13 @@ void addFinishOptions(CLI::App& command, RunOptions& options) {
 }
 
 void addMachineOptions(CLI::App& command, RunOptions& options, bool manyLanes) {
-    std::string help = manyLanes ? "who races, once per lane [cpu:best and gpu:best];" : "where to train;";
-    for (std::string_view lane : knownLanes()) help += " " + std::string(lane);
+    const std::string help =
+        listing(manyLanes ? "who races; once per lane [cpu:best and gpu:best]:" : "where to run:",
+                knownLanes()) +
+        ";\ngpu lanes with @DEVICE for a certain one";
     addText(
         command, "--lane", "LANE",
-        [&options](std::string_view text) { options.lanes.push_back(laneSpecFromText(text)); },
-        help + "; gpu lanes with @DEVICE for a certain one")
+        [&options](std::string_view text) { options.lanes.push_back(laneSpecFromText(text)); }, help)
         ->take_all()
         ->trigger_on_parse()
         ->group(machineGroup);
@@ -207,7 +218,7 @@ TrainJob makeJob(const RunOptions& options, const Dataset& data) {
     shape.outputActivation = options.outputActivation;
     shape.init = options.init;
     const std::vector<std::size_t> suitable =
-        data.inputs >= manyInputs ? std::vector<std::size_t>{256, 128} : std::vector<std::size_t>{16, 16};
+        data.inputs >= manyInputs ? std::vector<std::size_t>{256, 128} : std::vector<std::size_t>{32, 32};
     shape.widths = options.hiddenWidths.value_or(suitable);
     shape.widths.insert(shape.widths.begin(), data.inputs);
     shape.widths.push_back(outputsFor(data, shape.loss));

@@ -61,12 +61,12 @@ void addOutputOptions(CLI::App& command, RunOptions& options);
 Dataset loadData(const RunOptions& options);
 
 /// Network and settings for `data`, with what was not said filled in: hidden layers 256,128 for 32 inputs or
-/// more, else 16,16; cross-entropy for classes, mse for values. Throws std::invalid_argument when they do not
+/// more, else 32,32; cross-entropy for classes, mse for values. Throws std::invalid_argument when they do not
 /// fit. `data` has to outlive the job.
 TrainJob makeJob(const RunOptions& options, const Dataset& data);
 
 /// The finish line asked for, or else a sensible one: 10 epochs of large data, 1 where a software Vulkan
-/// device has to make them, and 2,000 steps of small data. A line of accuracy or loss alone is given a limit
+/// device has to make them, and 5,000 steps of small data. A line of accuracy or loss alone is given a limit
 /// in epochs, so that it ends also where it cannot be reached.
 FinishLine finishLineFor(const RunOptions& options, const TrainJob& job, bool softwareDevice);
 

@@ -43,19 +43,6 @@ Json operationsJson(const std::vector<OperationTiming>& timings) {
     return operations;
 }
 
-Json evaluationJson(const std::optional<Evaluation>& evaluation, std::size_t classes) {
-    if (!evaluation) return nullptr;
-    Json rows = Json::array();
-    for (std::size_t row = 0; row * classes < evaluation->confusion.size(); ++row) {
-        const auto begin = evaluation->confusion.begin() + static_cast<std::ptrdiff_t>(row * classes);
-        rows.push_back(std::vector<std::uint64_t>(begin, begin + static_cast<std::ptrdiff_t>(classes)));
-    }
-    return {{"loss", evaluation->loss},
-            {"accuracy", evaluation->accuracy},
-            {"count", evaluation->count},
-            {"confusion", rows}};
-}
-
 Json agreementJson(const Agreement& agreement) {
     return {{"steps", agreement.steps},
             {"largest_relative_difference", agreement.largestDifference},
@@ -111,6 +98,19 @@ Json headlineJson(const Headline& headline, const std::vector<LaneResult>& resul
 }
 
 } // namespace
+
+Json evaluationJson(const std::optional<Evaluation>& evaluation, std::size_t classes) {
+    if (!evaluation) return nullptr;
+    Json rows = Json::array();
+    for (std::size_t row = 0; row * classes < evaluation->confusion.size(); ++row) {
+        const auto begin = evaluation->confusion.begin() + static_cast<std::ptrdiff_t>(row * classes);
+        rows.push_back(std::vector<std::uint64_t>(begin, begin + static_cast<std::ptrdiff_t>(classes)));
+    }
+    return {{"loss", evaluation->loss},
+            {"accuracy", evaluation->accuracy},
+            {"count", evaluation->count},
+            {"confusion", rows}};
+}
 
 Json dataJson(const Dataset& data) {
     return {{"name", data.name},     {"train", data.train.count}, {"test", data.test.count},

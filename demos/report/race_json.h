@@ -1,6 +1,8 @@
 // Results for other programs. docs/json.md describes them.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +16,9 @@ namespace lockstep::demos {
 
 /// {"data": {name, train, test, inputs, classes}}, as every result begins.
 nlohmann::ordered_json dataJson(const Dataset& data);
+
+/// {"loss", "accuracy", "count", "confusion": rows of true classes}; null without an evaluation.
+nlohmann::ordered_json evaluationJson(const std::optional<Evaluation>& evaluation, std::size_t classes);
 
 /// The results of a race, or of one lane, in the shape of docs/json.md. What is not known is null.
 nlohmann::ordered_json raceJson(const TrainJob& job, const FinishLine& finish, bool together,

@@ -25,11 +25,11 @@ std::string ranWhere(const LaneResult& result, std::size_t laneWidth) {
                               laneWidth, result.end.warmUpSeconds, result.end.evaluationSeconds);
 }
 
-std::vector<std::string> numbers(const LaneResult& result) {
+std::vector<std::string> numbers(const LaneResult& result, std::size_t deviceWidth) {
     const LaneSnapshot& end = result.end;
     const Evaluation* test = result.evaluation ? &*result.evaluation : nullptr;
     return {result.spec.text(),
-            honestDevice(result.machine),
+            result.machine.device.empty() ? "-" : honestDevice(result.machine, deviceWidth),
             grouped(end.runSteps),
             fixed(end.trainingSeconds, 3),
             fixed(end.deviceSeconds, 3),
@@ -39,10 +39,26 @@ std::vector<std::string> numbers(const LaneResult& result) {
             percent(test ? test->accuracy : LaneSnapshot::unknown)};
 }
 
+/// Long device names are cut to `deviceWidth`.
+std::string numbersTable(const std::vector<LaneResult>& results, std::size_t deviceWidth) {
+    std::vector<std::vector<std::string>> rows = {
+        {"lane", "device", "steps", "seconds", "device s", "samples/s", "GFLOP/s", "test loss", "accuracy"}};
+    for (const LaneResult& result : results) rows.push_back(numbers(result, deviceWidth));
+    return table(rows, 2);
+}
+
+std::size_t longestDevice(const std::vector<LaneResult>& results) {
+    std::size_t longest = 0;
+    for (const LaneResult& result : results) longest = std::max(longest, honestDevice(result.machine).size());
+    return longest;
+}
+
 std::string howItEnded(const LaneResult& result) {
     if (result.end.status == LaneStatus::finished) return {};
-    return fmt::format("{} {} at step {}{}\n", result.spec.text(), name(result.end.status),
-                       grouped(result.end.step), result.end.message.empty() ? "" : ": " + result.end.message);
+    const std::string reason = result.end.message.empty() ? "" : ": " + result.end.message;
+    return wrapped(fmt::format("{} {} at step {}{}", result.spec.text(), name(result.end.status),
+                               grouped(result.end.step), reason)) +
+           "\n";
 }
 
 } // namespace
@@ -60,23 +76,16 @@ std::string jobText(const TrainJob& job, const FinishLine& finish) {
 }
 
 std::string resultText(const std::vector<LaneResult>& results, bool together) {
-    std::vector<std::vector<std::string>> rows = {
-        {"lane", "device", "steps", "seconds", "device s", "samples/s", "GFLOP/s", "test loss", "accuracy"}};
-    for (const LaneResult& result : results) rows.push_back(numbers(result));
-    std::size_t laneWidth = 0;
-    for (const LaneResult& result : results) laneWidth = std::max(laneWidth, result.spec.text().size());
-    std::string text = table(rows, 2);
-    if (const std::size_t width = text.find('\n'); width > widest) { // long device names give way
-        std::size_t longest = 0;
-        for (const auto& row : rows) longest = std::max(longest, row[1].size());
-        const std::size_t room = longest > width - widest ? longest - (width - widest) : 1;
-        for (auto& row : rows) row[1] = cut(row[1], std::max<std::size_t>(room, 12));
-        text = table(rows, 2);
-    }
+    std::string text = numbersTable(results, widest);
+    const std::size_t width = text.find('\n');
+    const std::size_t device = longestDevice(results);
+    if (width > widest) text = numbersTable(results, device - std::min(width - widest, device));
     if (together)
         text += "head to head: the lanes ran at once and shared the machine; for a measurement leave out "
                 "--together\n";
     text += "\n";
+    std::size_t laneWidth = 0;
+    for (const LaneResult& result : results) laneWidth = std::max(laneWidth, result.spec.text().size());
     for (const LaneResult& result : results) text += ranWhere(result, laneWidth);
     for (const LaneResult& result : results) text += howItEnded(result);
     return text;

@@ -60,19 +60,33 @@ std::string cut(std::string_view text, std::size_t width) {
 
 std::string shortDevice(const MachineInfo& machine) {
     std::string name = machine.device.substr(0, machine.device.find(" ("));
+    for (const std::string_view mark : {"(R)", "(TM)", "(tm)"})
+        while (name.find(mark) != std::string::npos) name.erase(name.find(mark), mark.size());
     // "AMD EPYC 7543 32-Core Processor": the number of cores is not the number of threads that train.
-    if (const std::size_t core = name.find("-Core Processor"); core != std::string::npos) {
-        const std::size_t space = name.rfind(' ', core);
-        if (space != std::string::npos) name.erase(space);
-    }
+    if (const std::size_t core = name.find("-Core"); core != std::string::npos)
+        name.erase(std::min(name.rfind(' ', core), name.size()));
+    if (name.ends_with(" Processor")) name.erase(name.rfind(' '));
     return name;
 }
 
-std::string honestDevice(const MachineInfo& machine) {
-    const std::string name = shortDevice(machine);
-    if (machine.software) return name + ": software, not a GPU";
-    if (machine.gpu) return name;
-    return fmt::format("{}, {} thread{}", name, machine.threads, machine.threads == 1 ? "" : "s");
+std::string honestDevice(const MachineInfo& machine, std::size_t width) {
+    std::string remark;
+    if (machine.software) remark = ": software, not a GPU";
+    if (!machine.gpu) remark = fmt::format(", {} thread{}", machine.threads, machine.threads == 1 ? "" : "s");
+    constexpr std::size_t leastName = 6;
+    return cut(shortDevice(machine), std::max(width, remark.size() + leastName) - remark.size()) + remark;
+}
+
+std::string wrapped(const std::string& text, std::size_t width) {
+    std::string result = text;
+    std::size_t lineStart = 0;
+    while (displayWidth(std::string_view(result).substr(lineStart)) > width) {
+        const std::size_t blank = result.rfind(' ', lineStart + width);
+        if (blank == std::string::npos || blank <= lineStart) break;
+        result[blank] = '\n';
+        lineStart = blank + 1;
+    }
+    return result;
 }
 
 std::string table(const std::vector<std::vector<std::string>>& rows, std::size_t leftColumns) {

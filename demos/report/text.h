@@ -25,11 +25,14 @@ std::string fixed(double value, int digits);
 /// At most `width` characters, the last one being "…" where something was cut off.
 std::string cut(std::string_view text, std::size_t width);
 
-/// The device without what only specialists read: "AMD Ryzen 9 9950X", "llvmpipe".
+/// The device without what only specialists read: "AMD Ryzen 9 9950X", "Intel Xeon", "llvmpipe".
 std::string shortDevice(const MachineInfo& machine);
 /// Device, and what must not be left out when its numbers are shown: "AMD Ryzen 9 9950X, 16 threads",
-/// "llvmpipe: software, not a GPU".
-std::string honestDevice(const MachineInfo& machine);
+/// "llvmpipe: software, not a GPU". In at most `width` characters, if that leaves some of the name.
+std::string honestDevice(const MachineInfo& machine, std::size_t width = 110);
+
+/// Line breaks instead of blanks, so that no line is longer than `width` where that can be.
+std::string wrapped(const std::string& text, std::size_t width = 110);
 
 /// Rows of cells as lines of aligned columns. The first `leftColumns` are aligned left, the others right.
 std::string table(const std::vector<std::vector<std::string>>& rows, std::size_t leftColumns);

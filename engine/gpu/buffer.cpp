@@ -29,7 +29,10 @@ Buffer::Buffer(Device& device, std::uint64_t bytes, Memory memory, std::string n
     info.size = size_;
     info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
                  VK_BUFFER_USAGE_TRANSFER_DST_BIT;
-    check(device_.vk().CreateBuffer(device_.handle(), &info, nullptr, &buffer_), "vkCreateBuffer");
+    const VkResult created = device_.vk().CreateBuffer(device_.handle(), &info, nullptr, &buffer_);
+    if (created == VK_ERROR_OUT_OF_DEVICE_MEMORY || created == VK_ERROR_OUT_OF_HOST_MEMORY)
+        throwOutOfMemory(size_, device_.memoryLeft());
+    check(created, "vkCreateBuffer");
     try {
         if (memory == Memory::device)
             allocate(VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT);
@@ -52,6 +55,7 @@ Buffer::Buffer(Device& device, std::uint64_t bytes, Memory memory, std::string n
 Buffer::~Buffer() { release(); }
 
 void Buffer::release() noexcept {
+    if (device_.abandoned()) return;
     if (buffer_ != VK_NULL_HANDLE) device_.vk().DestroyBuffer(device_.handle(), buffer_, nullptr);
     if (memory_ != VK_NULL_HANDLE) {
         device_.vk().FreeMemory(device_.handle(), memory_, nullptr);
@@ -76,19 +80,13 @@ void Buffer::allocate(VkMemoryPropertyFlags wanted, VkMemoryPropertyFlags alsoGo
     const std::uint64_t heap = memory.memoryHeaps[memory.memoryTypes[*type].heapIndex].size;
     const std::uint64_t taken = device_.counters().bytesAllocated;
     const std::uint64_t available = heap > taken ? heap - taken : 0;
-    VkResult result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
-    if (requirements.size <= available) {
-        auto info = structure<VkMemoryAllocateInfo>(VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO);
-        info.allocationSize = requirements.size;
-        info.memoryTypeIndex = *type;
-        result = device_.vk().AllocateMemory(device_.handle(), &info, nullptr, &memory_);
-    }
+    if (requirements.size > available) throwOutOfMemory(requirements.size, available);
+    auto info = structure<VkMemoryAllocateInfo>(VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO);
+    info.allocationSize = requirements.size;
+    info.memoryTypeIndex = *type;
+    const VkResult result = device_.vk().AllocateMemory(device_.handle(), &info, nullptr, &memory_);
     if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_OUT_OF_HOST_MEMORY)
-        throw OutOfMemoryError("'" + device_.report().name + "' has no memory for buffer '" + name_ +
-                                   "': " + std::to_string(requirements.size) + " bytes needed, about " +
-                                   std::to_string(available) +
-                                   " available. Try a smaller batch or narrower layers.",
-                               requirements.size, available);
+        throwOutOfMemory(requirements.size, available);
     check(result, "vkAllocateMemory");
     allocated_ = requirements.size;
     device_.counters().bytesAllocated += allocated_;
@@ -102,6 +100,13 @@ void Buffer::allocate(VkMemoryPropertyFlags wanted, VkMemoryPropertyFlags alsoGo
     void* mapped = nullptr;
     check(device_.vk().MapMemory(device_.handle(), memory_, 0, VK_WHOLE_SIZE, 0, &mapped), "vkMapMemory");
     host_ = static_cast<std::byte*>(mapped);
+}
+
+void Buffer::throwOutOfMemory(std::uint64_t needed, std::uint64_t available) const {
+    throw OutOfMemoryError("'" + device_.report().name + "' has no memory for buffer '" + name_ + "': " +
+                               std::to_string(needed) + " bytes needed, about " + std::to_string(available) +
+                               " available. Try a smaller batch or narrower layers.",
+                           needed, available);
 }
 
 BufferView Buffer::view(std::uint64_t offset, std::uint64_t size) const {

@@ -63,6 +63,7 @@ class Buffer {
 
   private:
     void allocate(VkMemoryPropertyFlags wanted, VkMemoryPropertyFlags alsoGood);
+    [[noreturn]] void throwOutOfMemory(std::uint64_t needed, std::uint64_t available) const;
     void release() noexcept;
     void flush(std::uint64_t offset, std::uint64_t size) const;
     void invalidate(std::uint64_t offset, std::uint64_t size) const;

@@ -45,6 +45,10 @@ Device::Device(DeviceOptions options) : options_(std::move(options)) {
 Device::~Device() { destroy(); }
 
 void Device::destroy() noexcept {
+    if (abandoned_) {
+        static_cast<void>(instance_.release()); // neither can it be destroyed
+        return;
+    }
     if (device_ != VK_NULL_HANDLE) {
         vk_.DeviceWaitIdle(device_);
         if (pipelineCache_ != VK_NULL_HANDLE) vk_.DestroyPipelineCache(device_, pipelineCache_, nullptr);
@@ -135,10 +139,12 @@ void Device::wait(Ticket ticket) {
     info.pValues = &ticket;
     const auto limit = std::chrono::duration_cast<std::chrono::nanoseconds>(options_.waitLimit).count();
     const VkResult result = vk_.WaitSemaphores(device_, &info, static_cast<std::uint64_t>(limit));
-    if (result == VK_TIMEOUT)
+    if (result == VK_TIMEOUT) {
+        abandoned_ = true;
         throw TimeoutError("'" + report_.name + "' did not finish a submission within " +
                            std::to_string(options_.waitLimit.count()) +
                            " ms; it may hang, or the work is too large");
+    }
     check(result, "vkWaitSemaphores");
 }
 

@@ -104,6 +104,11 @@ class Device {
     const DeviceOptions& options() const { return options_; }
     bool software() const { return report_.type == DeviceType::software; }
     DeviceCounters& counters() { return counters_; }
+    /// Bytes of the largest device-local heap that this device has not taken yet; other programs may have.
+    std::uint64_t memoryLeft() const {
+        const std::uint64_t taken = counters_.bytesAllocated;
+        return report_.memory > taken ? report_.memory - taken : 0;
+    }
 
     /// Submits one command buffer; the returned ticket completes when it has run. Any thread.
     Ticket submit(VkCommandBuffer commands);
@@ -113,6 +118,9 @@ class Device {
     void wait(Ticket ticket);
     /// Waits for everything submitted so far.
     void waitForAll();
+    /// A wait has timed out: the device may still use anything it was given, so nothing is destroyed any
+    /// more, not even with the device itself.
+    bool abandoned() const { return abandoned_; }
     /// Records with `record` into a command buffer of its own, submits and waits: for uploads and start-up
     /// work only.
     void runOnce(const std::function<void(VkCommandBuffer)>& record);
@@ -144,6 +152,7 @@ class Device {
     std::mutex queueMutex_; ///< one queue may be shared with a window: submit and present take turns
     VkSemaphore timeline_ = VK_NULL_HANDLE;
     Ticket lastTicket_ = 0;
+    std::atomic<bool> abandoned_{false};
     VkPipelineCache pipelineCache_ = VK_NULL_HANDLE;
 };
 

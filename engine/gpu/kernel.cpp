@@ -18,9 +18,10 @@ std::uint32_t groupsAlong(std::uint32_t items, std::uint32_t perGroup) {
 AnyKernel::AnyKernel(Device& device, const KernelSource& source) : device_(&device), name_(source.name) {
     if (source.words.empty()) throw std::runtime_error("there is no shader '" + name_ + "'");
     info_ = reflect(source.words, source.constants, name_);
-    itemsPerGroup_ = {info_.groupSize[0] * source.itemsPerInvocation.x,
-                      info_.groupSize[1] * source.itemsPerInvocation.y,
-                      info_.groupSize[2] * source.itemsPerInvocation.z};
+    const WorkItems& given = source.itemsPerGroup;
+    itemsPerGroup_ = {given.x != 0 ? given.x : info_.groupSize[0],
+                      given.y != 0 ? given.y : info_.groupSize[1],
+                      given.z != 0 ? given.z : info_.groupSize[2]};
     checkLimits();
     try {
         createLayout();
@@ -40,6 +41,7 @@ AnyKernel::AnyKernel(AnyKernel&& other) noexcept
 AnyKernel::~AnyKernel() { destroy(); }
 
 void AnyKernel::destroy() noexcept {
+    if (device_->abandoned()) return;
     const DeviceApi& vk = device_->vk();
     if (pipeline_ != VK_NULL_HANDLE) vk.DestroyPipeline(device_->handle(), pipeline_, nullptr);
     if (layout_ != VK_NULL_HANDLE) vk.DestroyPipelineLayout(device_->handle(), layout_, nullptr);

@@ -25,7 +25,7 @@ struct KernelSource {
     std::string name;                     ///< the shader's stem, as timings show it
     std::span<const std::uint32_t> words; ///< SPIR-V, only read during construction
     SpecConstants constants;
-    WorkItems itemsPerInvocation; ///< size of the block that one invocation computes
+    WorkItems itemsPerGroup{0, 0, 0}; ///< what one workgroup computes; 0: an item per invocation
 };
 
 /// A pipeline without the type of its push constants; see Kernel.

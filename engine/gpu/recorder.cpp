@@ -44,10 +44,11 @@ Recorder::Recorder(Device& device) : device_(device) {
 
 Recorder::~Recorder() {
     try {
-        finish();
+        if (!device_.abandoned()) finish();
     } catch (const std::exception&) {
-        // The device is lost or hangs: nothing of this recorder runs on it any more that could be waited for.
+        // The device is lost: nothing runs on it any more. Or it hangs: then it is abandoned now.
     }
+    if (device_.abandoned()) return;
     const DeviceApi& vk = device_.vk();
     for (const Slot& slot : slots_)
         if (slot.queries != VK_NULL_HANDLE) vk.DestroyQueryPool(device_.handle(), slot.queries, nullptr);

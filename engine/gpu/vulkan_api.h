@@ -15,28 +15,30 @@ namespace lockstep::gpu {
     X(DestroyInstance)                                                                                       \
     X(EnumeratePhysicalDevices)                                                                              \
     X(GetPhysicalDeviceProperties2)                                                                          \
-    X(GetPhysicalDeviceFeatures2) X(GetPhysicalDeviceQueueFamilyProperties)                                  \
-        X(GetPhysicalDeviceMemoryProperties) X(EnumerateDeviceExtensionProperties) X(CreateDevice)           \
-            X(GetDeviceProcAddr)
+    X(GetPhysicalDeviceFeatures2)                                                                            \
+    X(GetPhysicalDeviceQueueFamilyProperties)                                                                \
+    X(GetPhysicalDeviceMemoryProperties) X(EnumerateDeviceExtensionProperties) X(CreateDevice)               \
+        X(GetDeviceProcAddr)
 
 #define LOCKSTEP_VULKAN_DEVICE(X)                                                                            \
     X(DestroyDevice)                                                                                         \
     X(GetDeviceQueue)                                                                                        \
     X(DeviceWaitIdle)                                                                                        \
-    X(CreateBuffer) X(DestroyBuffer) X(GetBufferMemoryRequirements) X(BindBufferMemory) X(AllocateMemory)    \
-        X(FreeMemory) X(MapMemory) X(FlushMappedMemoryRanges) X(InvalidateMappedMemoryRanges)                \
-            X(CreateShaderModule) X(DestroyShaderModule) X(CreateDescriptorSetLayout)                        \
-                X(DestroyDescriptorSetLayout) X(CreatePipelineLayout) X(DestroyPipelineLayout)               \
-                    X(CreateComputePipelines) X(DestroyPipeline) X(CreatePipelineCache)                      \
-                        X(DestroyPipelineCache) X(GetPipelineCacheData) X(CreateCommandPool)                 \
-                            X(DestroyCommandPool) X(AllocateCommandBuffers) X(BeginCommandBuffer)            \
-                                X(EndCommandBuffer) X(ResetCommandBuffer) X(QueueSubmit) X(CreateSemaphore)  \
-                                    X(DestroySemaphore) X(WaitSemaphores) X(GetSemaphoreCounterValue)        \
-                                        X(CreateQueryPool) X(DestroyQueryPool) X(GetQueryPoolResults)        \
-                                            X(CmdResetQueryPool) X(CmdWriteTimestamp) X(CmdBindPipeline)     \
-                                                X(CmdPushConstants) X(CmdPushDescriptorSetKHR)               \
-                                                    X(CmdDispatch) X(CmdPipelineBarrier) X(CmdCopyBuffer)    \
-                                                        X(CmdFillBuffer)
+    X(CreateBuffer)                                                                                          \
+    X(DestroyBuffer)                                                                                         \
+    X(GetBufferMemoryRequirements) X(BindBufferMemory) X(AllocateMemory) X(FreeMemory) X(MapMemory)          \
+        X(FlushMappedMemoryRanges) X(InvalidateMappedMemoryRanges) X(CreateShaderModule)                     \
+            X(DestroyShaderModule) X(CreateDescriptorSetLayout) X(DestroyDescriptorSetLayout)                \
+                X(CreatePipelineLayout) X(DestroyPipelineLayout) X(CreateComputePipelines)                   \
+                    X(DestroyPipeline) X(CreatePipelineCache) X(DestroyPipelineCache)                        \
+                        X(GetPipelineCacheData) X(CreateCommandPool) X(DestroyCommandPool)                   \
+                            X(AllocateCommandBuffers) X(BeginCommandBuffer) X(EndCommandBuffer)              \
+                                X(ResetCommandBuffer) X(QueueSubmit) X(CreateSemaphore) X(DestroySemaphore)  \
+                                    X(WaitSemaphores) X(GetSemaphoreCounterValue) X(CreateQueryPool)         \
+                                        X(DestroyQueryPool) X(GetQueryPoolResults) X(CmdResetQueryPool)      \
+                                            X(CmdWriteTimestamp) X(CmdBindPipeline) X(CmdPushConstants)      \
+                                                X(CmdPushDescriptorSetKHR) X(CmdDispatch)                    \
+                                                    X(CmdPipelineBarrier) X(CmdCopyBuffer) X(CmdFillBuffer)
 
 #define LOCKSTEP_VULKAN_MEMBER(function) PFN_vk##function function = nullptr;
 

@@ -9,19 +9,26 @@ namespace lockstep {
 
 namespace {
 
-[[noreturn]] void throwAtLine(std::string_view name, std::size_t line, const std::string& reason) {
-    throw std::runtime_error(std::string(name) + ":" + std::to_string(line) + ": " + reason);
+[[noreturn]] void throwAt(std::string_view name, const std::string& place, const std::string& reason) {
+    throw std::runtime_error(std::string(name) + ":" + place + ": " + reason);
+}
+
+// The line, counted from 1, on which the byte at `offset` stands.
+std::size_t lineOf(std::string_view text, std::size_t offset) {
+    std::size_t line = 1;
+    for (std::size_t i = 0; i < offset; ++i)
+        if (text[i] == '\n' || (text[i] == '\r' && text[i + 1] != '\n')) ++line;
+    return line;
 }
 
 void requireUtf8(std::string_view text, std::string_view name) {
     if (text.empty()) throw std::runtime_error(std::string(name) + ": the file is empty");
     if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF"))
-        throwAtLine(name, 1, "the file is UTF-16; save it as UTF-8");
+        throwAt(name, "1", "the file is UTF-16; save it as UTF-8");
     const std::size_t wrong = std::min(findInvalidUtf8(text), text.find('\0'));
     if (wrong >= text.size()) return;
-    const auto lines = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(wrong), '\n');
     const std::string what = text[wrong] == '\0' ? "a zero byte" : "bytes that are not UTF-8";
-    throwAtLine(name, static_cast<std::size_t>(lines) + 1, what + "; save the table as UTF-8 text");
+    throwAt(name, std::to_string(lineOf(text, wrong)), what + "; save the table as UTF-8 text");
 }
 
 } // namespace
@@ -104,7 +111,7 @@ void CsvReader::skipLineBreak() {
 }
 
 void CsvReader::fail(std::size_t line, std::size_t field, const std::string& reason) const {
-    throwAtLine(name_, line, std::to_string(field) + ": " + reason);
+    throwAt(name_, std::to_string(line) + ":" + std::to_string(field), reason);
 }
 
 } // namespace lockstep

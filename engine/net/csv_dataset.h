@@ -23,13 +23,13 @@ enum class CsvHeader {
 };
 
 struct CsvOptions {
-    std::string label =
-        {}; ///< the target's column: its name in the header, or its number from 1; empty: the last
+    /// The target's column: its name in the header, or its number from 1; empty: the last.
+    std::string label = {};
     CsvTarget target = CsvTarget::automatic;
     CsvHeader header = CsvHeader::automatic;
-    std::vector<std::string> classNames =
-        {}; ///< known classes in their order (of a trained network): labels are
-            ///< numbered by them. Empty: the classes are those of the file
+    /// The classes of a trained network, in its order: labels are numbered by them. Empty: the file's
+    /// classes.
+    std::vector<std::string> classNames = {};
 };
 
 /// The table in `text`, every row a training example, with the columns' names where it has a header.

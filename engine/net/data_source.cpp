@@ -54,17 +54,6 @@ Dataset makePoints(std::string_view name, const DataOptions& options) {
     return data;
 }
 
-Dataset readFashionMnist() {
-    std::string tried;
-    for (const std::filesystem::path& folder : fashionMnistFolders()) {
-        if (isMnistFolder(folder)) return readMnistFolder(folder, "fashion-mnist", fashionMnistClasses());
-        tried += (tried.empty() ? "" : ", ") + folder.string();
-    }
-    throw std::runtime_error("Fashion-MNIST was not found in " + tried +
-                             "; install the package dataset-fashion-mnist, or put its four files into one of "
-                             "these folders, or name their folder with idx:FOLDER");
-}
-
 Dataset readIdxFolder(std::filesystem::path folder, const DataOptions& options) {
     if (!folder.has_filename()) folder = folder.parent_path(); // "data/" is the folder "data"
     return readMnistFolder(folder, "idx:" + folder.filename().string(), options.classNames);
@@ -103,7 +92,7 @@ std::optional<std::filesystem::path> pathAfter(std::string_view kind, std::strin
 Dataset loadSource(std::string_view spec, const DataOptions& options) {
     if (std::find(points2dNames.begin(), points2dNames.end(), spec) != points2dNames.end())
         return makePoints(spec, options);
-    if (spec == "fashion-mnist") return readFashionMnist();
+    if (spec == "fashion-mnist") return loadFashionMnist(fashionMnistFolders());
     if (const auto folder = pathAfter("idx:", spec)) return readIdxFolder(*folder, options);
     if (const auto file = pathAfter("csv:", spec)) return readCsv(*file, options);
     throwUnknownData(spec);
@@ -115,6 +104,17 @@ Dataset loadDataset(std::string_view spec, const DataOptions& options) {
     Dataset data = loadSource(spec, options);
     if (data.test.count == 0) splitOffTest(data, options.testShare, options.seed);
     return data;
+}
+
+Dataset loadFashionMnist(const std::vector<std::filesystem::path>& folders) {
+    std::string tried;
+    for (const std::filesystem::path& folder : folders) {
+        if (isMnistFolder(folder)) return readMnistFolder(folder, "fashion-mnist", fashionMnistClasses());
+        tried += (tried.empty() ? "" : ", ") + folder.string();
+    }
+    throw std::runtime_error("Fashion-MNIST was not found in " + tried +
+                             "; install the package dataset-fashion-mnist, or put its four files into one of "
+                             "these folders, or name their folder with idx:FOLDER");
 }
 
 std::vector<std::string_view> dataSpecs() {

@@ -14,16 +14,18 @@
 namespace lockstep {
 
 struct DataOptions {
-    std::uint64_t seed = 1;       ///< of generated points and of the test split
-    std::size_t samples = 500;    ///< points of a generated set, test points included; 2 to 10,000,000
-    double noise = 0;             ///< of a generated set: 0 to 0.8
-    double testShare = 0.2;       ///< where the source has no test split of its own: in [0, 1)
-    std::string labelColumn = {}; ///< of a CSV file: a column's name, or its number from 1; empty: the last
-    CsvTarget target = CsvTarget::automatic; ///< whether a CSV file's target is a class or a value
-    CsvHeader header = CsvHeader::automatic; ///< whether a CSV file's first row is its header
-    std::vector<std::string> classNames =
-        {}; ///< the classes that a trained network knows, in its order; a label
-            ///< that is not among them is an error. Empty: found in the data
+    std::uint64_t seed = 1;    ///< of generated points and of the test split
+    std::size_t samples = 500; ///< points of a generated set, test points included; 2 to 10,000,000
+    double noise = 0;          ///< of a generated set: 0 to 0.8
+    double testShare = 0.2;    ///< where the source has no test split of its own: in [0, 1)
+    // Of CSV files (net/csv_dataset.h):
+    std::string labelColumn = {}; ///< the target's column, by name or by number from 1; empty: the last
+    CsvTarget target = CsvTarget::automatic; ///< classes or values
+    CsvHeader header = CsvHeader::automatic; ///< whether the first row is a header
+
+    /// Of files: the classes of a trained network, in its order; a label that is not among them is an error.
+    /// Empty: the classes are found in the data. Fashion-MNIST always has its own ten.
+    std::vector<std::string> classNames = {};
 };
 
 /// The data that `spec` names:
@@ -41,6 +43,10 @@ Dataset loadDataset(std::string_view spec, const DataOptions& options = {});
 /// All specs, as listed above, for help and completion: "circle", ..., "fashion-mnist", "idx:FOLDER",
 /// "csv:FILE".
 std::vector<std::string_view> dataSpecs();
+
+/// Fashion-MNIST from the first of the folders that has it. Throws std::runtime_error that lists the folders
+/// and names the package to install when none has it, and as readMnistFolder.
+Dataset loadFashionMnist(const std::vector<std::filesystem::path>& folders);
 
 /// The folders in which `fashion-mnist` is looked for, in order.
 std::vector<std::filesystem::path> fashionMnistFolders();

@@ -1,5 +1,6 @@
 #include "engine/net/settings.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <stdexcept>
@@ -28,6 +29,9 @@ void requireRange(const char* setting, double value, double low, double high, bo
                                 "; it must be a number from " + std::to_string(low) +
                                 (highIncluded ? " to " : " to below ") + std::to_string(high));
 }
+
+/// A decay as a float; one that would round to 1 stays below it, or its average would never take anything in.
+float belowOne(double decay) { return std::min(static_cast<float>(decay), std::nextafter(1.0f, 0.0f)); }
 
 } // namespace
 
@@ -66,6 +70,7 @@ void OptimizerSettings::validate() const {
     requireRange("beta2", beta2, 0, 1, false);
     requireRange("alpha", alpha, 0, 1, false);
     requireRange("epsilon", epsilon, 0, 1, true);
+    if (epsilon == 0) throw std::invalid_argument("epsilon is 0: a weight without a gradient would become 0 / 0");
     if (weightDecay != -1) requireRange("the weight decay", weightDecay, 0, 1e6, true);
     requireRange("l1", l1, 0, 1e6, true);
     requireRange("the schedule's gamma", scheduleGamma, 0, 1e6, true);
@@ -97,14 +102,17 @@ StepSettings stepSettings(const TrainSettings& settings, const BatchOrder& order
     const double rate = learningRate(optimizer, step);
     const double decay = optimizer.effectiveWeightDecay();
     const bool adam = optimizer.kind == Optimizer::adam || optimizer.kind == Optimizer::adamw;
-    const auto updates = static_cast<double>(step) + 1;
     shared::UpdateParams& update = result.update;
-    update.learningRate = static_cast<float>(adam ? rate / (1 - std::pow(optimizer.beta1, updates)) : rate);
-    update.momentum = static_cast<float>(adam ? optimizer.beta1 : optimizer.momentum);
-    update.secondDecay = static_cast<float>(adam ? optimizer.beta2 : optimizer.alpha);
+    update.momentum = belowOne(adam ? optimizer.beta1 : optimizer.momentum);
+    update.secondDecay = belowOne(adam ? optimizer.beta2 : optimizer.alpha);
+    // Adam's bias corrections are made for the betas that the kernels see: 1 - float(0.999) is off by 1.3e-5,
+    // and so is every average made with it, unless it is divided by its own sum of weights.
+    const auto updates = static_cast<double>(step) + 1;
+    const double firstWeights = 1 - std::pow(static_cast<double>(update.momentum), updates);
+    const double secondWeights = 1 - std::pow(static_cast<double>(update.secondDecay), updates);
+    update.learningRate = static_cast<float>(adam ? rate / firstWeights : rate);
     update.epsilon = static_cast<float>(optimizer.epsilon);
-    update.secondScale =
-        static_cast<float>(adam ? 1 / std::sqrt(1 - std::pow(optimizer.beta2, updates)) : 1.0);
+    update.secondScale = static_cast<float>(adam ? 1 / std::sqrt(secondWeights) : 1.0);
     const bool decoupled = optimizer.kind == Optimizer::adamw;
     update.weightKeep = static_cast<float>(decoupled ? 1 - rate * decay : 1.0);
     update.l1 = static_cast<float>(optimizer.l1);

@@ -2,7 +2,6 @@
 
 #include <cmath>
 
-
 namespace lockstep {
 
 CpuOps::CpuOps(CpuArenas& arenas, ThreadTeam& team, std::size_t thread, CpuTiming* timing)
@@ -81,16 +80,20 @@ void CpuOps::lossAndGradient(const StepSettings&) {
     lap(CpuOperation::lossAndGradient, lossWork(batchRows_, arenas_.shape.outputs()));
 }
 
-// Input gradients first: they need W[layer] as the forward pass saw it, and a folded update changes it. The
-// barrier between the two also completes dZ[layer], of which every thread has written its rows.
+// A weight gradient needs dZ[layer] of all rows, and so of all threads; an input gradient needs only the
+// thread's own. So the blame is passed down through all layers first, and one barrier before the weight
+// gradients serves them all. It also makes sure that nobody still reads weights which a folded update is
+// about to change.
 void CpuOps::denseBackward(std::size_t layer) {
-    if (layer > 0) backwardInputs(layer);
+    if (layer > 0) {
+        backwardInputs(layer);
+        return;
+    }
     team_.barrier();
-    if (layer > 0) lap(CpuOperation::denseBackwardInputs, denseWork(arenas_.denseShape(layer, batchRows_)));
-    if (layer + 1 == arenas_.shape.layers()) settleLoss();
+    if (timing_ != nullptr) timing_->extend(CpuOperation::denseBackwardInputs);
+    settleLoss();
     if (failed_) return;
-    backwardWeights(layer);
-    lap(CpuOperation::denseBackwardWeights, denseWork(arenas_.denseShape(layer, batchRows_)));
+    for (std::size_t each = arenas_.shape.layers(); each-- > 0;) backwardWeights(each);
 }
 
 void CpuOps::backwardInputs(std::size_t layer) {
@@ -102,6 +105,7 @@ void CpuOps::backwardInputs(std::size_t layer) {
                                         arenas_.shape.activationOf(layer - 1),
                                         arenas_.saved(layer - 1) + below,
                                         arenas_.layers[layer - 1].dSums.data() + below);
+    lap(CpuOperation::denseBackwardInputs, denseWork(arenas_.denseShape(layer, batchRows_)));
 }
 
 // Summed in the order of the threads, so that the same number of threads gives the same loss every time, and
@@ -118,18 +122,17 @@ void CpuOps::backwardWeights(std::size_t layer) {
     const DenseShape shape = arenas_.denseShape(layer, batchRows_);
     const LayerLayout& place = arenas_.layout.layer(layer);
     const Share outputs = ownOutputs(layer);
-    if (outputs.begin == outputs.end) return;
     const float* dSums = arenas_.layers[layer].dSums.data();
     const float* below = layer == 0 ? arenas_.inputs.data() : arenas_.layers[layer - 1].outputs.data();
-    if (arenas_.foldsUpdate) {
+    if (outputs.begin < outputs.end && arenas_.foldsUpdate)
         arenas_.kernels.denseBackwardWeightsAndUpdate(shape, dSums, below, outputs.begin, outputs.end, keep_,
                                                       rate_, arenas_.parameters.data() + place.weightOffset,
                                                       arenas_.parameters.data() + place.biasOffset);
-    } else {
+    if (outputs.begin < outputs.end && !arenas_.foldsUpdate)
         arenas_.kernels.denseBackwardWeights(shape, dSums, below, outputs.begin, outputs.end,
                                              arenas_.gradients.data() + place.weightOffset,
                                              arenas_.gradients.data() + place.biasOffset);
-    }
+    lap(CpuOperation::denseBackwardWeights, denseWork(shape));
 }
 
 void CpuOps::exchange() {}
@@ -147,7 +150,8 @@ void CpuOps::update(const StepSettings& step) {
         }
     }
     team_.barrier();
-    if (!failed_ && !arenas_.foldsUpdate) lap(CpuOperation::update, updateWork(arenas_.shape, arenas_.optimizer));
+    if (!failed_ && !arenas_.foldsUpdate)
+        lap(CpuOperation::update, updateWork(arenas_.shape, arenas_.optimizer));
 }
 
 void CpuOps::updateSlice(const StepSettings& step, std::size_t begin, std::size_t end) {

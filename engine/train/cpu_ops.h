@@ -6,7 +6,7 @@
 //   weight gradients, update                                its output rows of every layer's weights, which
 //                                                           need all rows of the batch: a barrier comes first
 //
-// A step of a network with L layers waits L + 1 times: once per layer going backward, and once at its end.
+// A step waits twice, however many layers there are: before the weight gradients, and at its end.
 #pragma once
 
 #include <cstddef>

@@ -10,14 +10,19 @@ constexpr const char* operationNames[] = {"gather_batch",           "dense",
 
 } // namespace
 
-void CpuTiming::note(CpuOperation operation, const Work& work) {
+CpuTiming::Total& CpuTiming::addTime(CpuOperation operation) {
     const Clock::time_point now = Clock::now();
     Total& total = totals_[static_cast<std::size_t>(operation)];
     total.seconds += std::chrono::duration<double>(now - last_).count();
+    last_ = now;
+    return total;
+}
+
+void CpuTiming::note(CpuOperation operation, const Work& work) {
+    Total& total = addTime(operation);
     total.calls += 1;
     total.work.flops += work.flops;
     total.work.bytes += work.bytes;
-    last_ = now;
 }
 
 std::vector<OperationTiming> CpuTiming::timings() const {

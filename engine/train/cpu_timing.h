@@ -33,6 +33,10 @@ class CpuTiming {
     void lap(CpuOperation operation, const Work& work) {
         if (sampling_) note(operation, work);
     }
+    /// The time since the last call belongs to `operation` too, as part of the calls already counted.
+    void extend(CpuOperation operation) {
+        if (sampling_) addTime(operation);
+    }
     /// Operations that were timed at least once, in the order of a step.
     std::vector<OperationTiming> timings() const;
     void clear() { totals_ = {}; }
@@ -47,6 +51,7 @@ class CpuTiming {
         Work work;
     };
 
+    Total& addTime(CpuOperation operation);
     void note(CpuOperation operation, const Work& work);
 
     bool sampling_ = false;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "engine/gpu/error.h"
 #include "engine/net/activation.h"
 #include "engine/net/initial_weights.h"
 #include "engine/train/kernels.h"
@@ -34,8 +35,8 @@ template <class T> std::vector<T> padRows(const std::vector<T>& rows, std::size_
     return padded;
 }
 
-std::size_t capacityFor(const TrainJob& job) {
-    const std::size_t batch = std::min(job.settings.batch, job.data->train.count);
+std::size_t capacityFor(const TrainJob& job, std::size_t requestedBatch) {
+    const std::size_t batch = std::min(requestedBatch, job.data->train.count);
     return std::max(batch, std::min(evaluationRows, std::max(job.data->train.count, job.data->test.count)));
 }
 
@@ -57,6 +58,37 @@ std::size_t scoreGroups(const TrainJob& job) {
 }
 
 } // namespace
+
+std::uint64_t deviceBytes(const TrainJob& job, std::size_t batch) {
+    const Dataset& data = *job.data;
+    const std::uint64_t rows = capacityFor(job, batch);
+    std::uint64_t floatsPerRow = 0;
+    for (std::size_t level = 0; level < job.shape.widths.size(); ++level) {
+        const std::uint64_t width = roundUpToFour(job.shape.widths[level]);
+        const bool sums = level > 0 && anySums(job.shape);
+        floatsPerRow += width * (1 + (level > 0 ? 1 : 0) + (sums ? 1 : 0));
+    }
+    const std::uint64_t arenas = 2 + job.settings.optimizer.stateArrays(); // weights, gradients, state
+    const std::uint64_t examples = data.train.count + data.test.count;
+    return arenas * arenaBytes(ParamLayout(job.shape)) + rows * floatsPerRow * sizeof(float) +
+           examples * 4 * (wordsPerExample(data) + data.targetWidth) + GpuArenas::ringSlots * sizeof(float);
+}
+
+void requireMemory(const gpu::Device& device, const TrainJob& job) {
+    const std::uint64_t available = device.memoryLeft();
+    const std::uint64_t needed = deviceBytes(job, job.settings.batch);
+    if (needed <= available) return;
+    std::string message = "training on '" + device.report().name + "' needs about " +
+                          std::to_string(needed >> 20) + " MiB of its memory, " +
+                          std::to_string(available >> 20) + " MiB are available. ";
+    std::size_t batch = std::min(job.settings.batch, job.data->train.count);
+    while (batch > 1 && deviceBytes(job, batch) > available) batch /= 2;
+    if (deviceBytes(job, batch) <= available)
+        message += "A batch of " + std::to_string(batch) + " fits.";
+    else
+        message += "No batch fits: try narrower layers, or fewer of them.";
+    throw gpu::OutOfMemoryError(message, needed, available);
+}
 
 GpuExamples::GpuExamples(gpu::Device& device, const Dataset& data, const Examples& examples, const char* name)
     : count(examples.count), sourceStride(wordsPerExample(data)),
@@ -80,7 +112,7 @@ GpuArenas::GpuArenas(gpu::Device& device, const TrainJob& job)
       order(job.data->train.count, job.settings.batch, job.settings.seed, job.settings.shuffle),
       targetKind(lockstep::targetKind(*job.data, job.shape)),
       targetWidth(static_cast<std::uint32_t>(job.data->classes > 0 ? 1 : job.data->targetWidth)),
-      pixels(job.data->bytes()), classes(job.data->classes), capacity(capacityFor(job)),
+      pixels(job.data->bytes()), classes(job.data->classes), capacity(capacityFor(job, job.settings.batch)),
       parameters(device, arenaBytes(layout), gpu::Memory::device, "parameters"),
       gradients(device, arenaBytes(layout), gpu::Memory::device, "gradients"),
       train(device, *job.data, job.data->train, "training"),

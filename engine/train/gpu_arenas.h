@@ -22,6 +22,13 @@ struct GpuExamples {
     gpu::Buffer answers;        ///< class numbers or the bits of target values
 };
 
+/// Bytes of device memory that training `job` with batches of `batch` rows takes, within a few percent.
+std::uint64_t deviceBytes(const TrainJob& job, std::size_t batch);
+
+/// Throws gpu::OutOfMemoryError, naming a batch or saying that narrower layers are needed, when the job does
+/// not fit into what the device has left.
+void requireMemory(const gpu::Device& device, const TrainJob& job);
+
 class GpuArenas {
   public:
     /// Uploads the data set and the initial weights. Throws gpu::OutOfMemoryError.

@@ -238,6 +238,9 @@ Evaluation GpuTrainer::evaluate(Split split) {
 }
 
 std::vector<float> GpuTrainer::predict(Split split, std::size_t first, std::size_t rows) {
+    if (first > countOf(split) || rows > countOf(split) - first)
+        throw std::invalid_argument("rows " + std::to_string(first) + " to " + std::to_string(first + rows) +
+                                    " are asked for, the split has " + std::to_string(countOf(split)));
     finish();
     const std::size_t outputs = arenas_.shape.outputs();
     const std::size_t levels = arenas_.shape.layers();
@@ -263,7 +266,6 @@ std::vector<float> GpuTrainer::predict(Split split, std::size_t first, std::size
 
 TrainerState GpuTrainer::state() {
     finish();
-    throwIfFailed();
     TrainerState state;
     state.step = completed_;
     state.parameters = arenas_.parameters.downloadValues<float>(arenas_.layout.size());
@@ -303,6 +305,7 @@ std::vector<OperationTiming> GpuTrainer::operations() const {
 
 std::unique_ptr<Trainer> makeGpuTrainer(const TrainJob& job, std::string_view rung, gpu::Device& device) {
     job.validate();
+    requireMemory(device, job);
     return std::make_unique<GpuTrainer>(job, rung, device);
 }
 

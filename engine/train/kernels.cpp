@@ -30,16 +30,16 @@ std::string ProductKernel::describe() const {
 template <class Params>
 const gpu::Kernel<Params>& Kernels::find(std::map<std::string, gpu::Kernel<Params>>& made,
                                          const std::string& stem, const std::string& shownAs,
-                                         gpu::SpecConstants constants, gpu::WorkItems itemsPerInvocation) {
+                                         gpu::SpecConstants constants, gpu::WorkItems itemsPerGroup) {
     std::string key = stem;
     for (const auto& [id, value] : constants) key += " " + std::to_string(id) + "=" + std::to_string(value);
     if (const auto found = made.find(key); found != made.end()) return found->second;
-    gpu::KernelSource source{shownAs, shaderWords(stem), std::move(constants), itemsPerInvocation};
+    gpu::KernelSource source{shownAs, shaderWords(stem), std::move(constants), itemsPerGroup};
     return made.try_emplace(key, device_, source).first->second;
 }
 
 const Kernels::Dense& Kernels::dense(Product product, const ProductKernel& how, Activation activation) {
-    gpu::SpecConstants constants{{0, how.groupN}, {1, how.groupM}};
+    gpu::SpecConstants constants{{0, how.groupM * how.groupN}, {1, how.groupN}};
     if (how.rung != "naive") {
         constants[2] = how.tileM;
         constants[3] = how.tileN;
@@ -47,7 +47,8 @@ const Kernels::Dense& Kernels::dense(Product product, const ProductKernel& how, 
     if (product != Product::backwardWeights) constants[4] = number(activation);
     if (how.rung == "tiled") constants[5] = how.slabK;
     const std::string stem(name(product));
-    return find(dense_, stem + "_" + how.rung, stem, std::move(constants), {how.tileN, how.tileM, 1});
+    return find(dense_, stem + "_" + how.rung, stem, std::move(constants),
+                {how.groupN * how.tileN, how.groupM * how.tileM, 1});
 }
 
 const gpu::Kernel<shared::GatherBatchParams>& Kernels::gatherBatch(bool pixels) {

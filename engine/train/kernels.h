@@ -55,7 +55,7 @@ class Kernels {
     template <class Params>
     const gpu::Kernel<Params>& find(std::map<std::string, gpu::Kernel<Params>>& made, const std::string& stem,
                                     const std::string& shownAs, gpu::SpecConstants constants,
-                                    gpu::WorkItems itemsPerInvocation = {});
+                                    gpu::WorkItems itemsPerGroup = {0, 0, 0});
 
     gpu::Device& device_;
     std::map<std::string, Dense> dense_;

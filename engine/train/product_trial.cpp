@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/cpu/kernels.h"
 #include "engine/net/activation.h"
 #include "engine/net/random.h"
 #include "engine/train/work.h"
@@ -52,7 +51,7 @@ std::size_t bytesOf(const std::vector<float>& values) { return values.size() * s
 } // namespace
 
 ProductTrial::ProductTrial(gpu::Device& device, Product product, const DenseShape& shape,
-                           Activation activation)
+                           Activation activation, const CpuKernels& reference)
     : device_(device), product_(product), shape_(shape), activation_(activation), recorder_(device),
       a_(product == Product::forward ? randomMatrix(shape.rows, shape.inputs, shape.inputStride, 1)
                                      : randomMatrix(shape.rows, shape.outputs, shape.outputStride, 1)),
@@ -70,14 +69,13 @@ ProductTrial::ProductTrial(gpu::Device& device, Product product, const DenseShap
               gpu::Memory::device, "trial result"),
       second_(device, 4 * std::max(shape.rows * shape.outputStride, roundUpToFour(shape.outputs)),
               gpu::Memory::device, "trial second result") {
-    computeExpected();
+    computeExpected(reference);
     aBuffer_.uploadValues<float>(a_);
     bBuffer_.uploadValues<float>(b_);
     thirdBuffer_.uploadValues<float>(third_);
 }
 
-void ProductTrial::computeExpected() {
-    const CpuKernels& cpu = simdKernels();
+void ProductTrial::computeExpected(const CpuKernels& cpu) {
     if (product_ == Product::forward) {
         expected_.resize(shape_.rows * shape_.outputStride);
         std::vector<float> sums(expected_.size());

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "engine/cpu/kernels.h"
 #include "engine/gpu/recorder.h"
 #include "engine/net/plain_ops.h"
 #include "engine/train/kernels.h"
@@ -23,7 +24,9 @@ class ProductTrial {
   public:
     /// `shape` as of the layer: rows of the batch, inputs, outputs, strides. `activation` is the function
     /// applied (forward) or whose derivative is (backwardInputs); backwardWeights has none.
-    ProductTrial(gpu::Device& device, Product product, const DenseShape& shape, Activation activation);
+    /// What is right comes from `reference`.
+    ProductTrial(gpu::Device& device, Product product, const DenseShape& shape, Activation activation,
+                 const CpuKernels& reference = simdKernels());
 
     /// Runs the kernel once and compares; then, if right, times it `rounds` times and keeps the best round.
     TrialResult measure(const Kernels::Dense& kernel, int rounds);
@@ -32,7 +35,7 @@ class ProductTrial {
     double flops() const;
 
   private:
-    void computeExpected();
+    void computeExpected(const CpuKernels& cpu);
     void dispatch(const Kernels::Dense& kernel);
     double compare() const;
 

@@ -1,5 +1,6 @@
 // Samples per second of the processor's rungs, for comparison with pytorch_cpu.py: the same networks, batches
-// and optimizers, on bytes as wide as Fashion-MNIST's pictures. Prints one JSON object per line.
+// and optimizers, on bytes as wide as Fashion-MNIST's pictures. Prints one JSON object: the median and the
+// fastest step, and what each operation took.
 //
 //   cpu_bench [workload [rung [optimizer [threads [seconds]]]]]     W best sgd 0 2
 //
@@ -8,7 +9,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <chrono>
 #include <exception>
 #include <stdexcept>
 #include <string>
@@ -71,23 +71,28 @@ void prepare(Workload& work, const std::string& name) {
     work.job.settings.optimizer.learningRate = 0.01;
 }
 
-/// Steps until `seconds` are over, in stretches of about a tenth of that; the median stretch counts.
-double medianSamplesPerSecond(Trainer& trainer, std::size_t batch, double seconds) {
-    trainer.run(20);
-    std::vector<double> rates;
-    std::uint64_t steps = 20;
-    double total = 0;
-    while (total < seconds || rates.size() < 3) {
-        const auto start = std::chrono::steady_clock::now();
-        trainer.run(steps);
-        const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-        total += took;
-        rates.push_back(static_cast<double>(steps * batch) / took);
-        steps = std::max<std::uint64_t>(
-            20, static_cast<std::uint64_t>(seconds / 20 / took * static_cast<double>(steps)));
+struct Rates {
+    double median = 0;  ///< samples per second over all steps
+    double fastest = 0; ///< one step in twenty is at least as fast: a machine shared with others, undisturbed
+};
+
+/// Steps until `seconds` are over, after some that do not count.
+Rates measure(Trainer& trainer, std::size_t batch, double seconds) {
+    std::vector<LossPoint> points;
+    trainer.run(50);
+    trainer.takeLosses(points);
+    points.clear();
+    const double begin = trainer.trainingSeconds();
+    while (trainer.trainingSeconds() < begin + seconds) {
+        trainer.run(100);
+        trainer.takeLosses(points);
     }
-    std::ranges::nth_element(rates, rates.begin() + static_cast<std::ptrdiff_t>(rates.size() / 2));
-    return rates[rates.size() / 2];
+    std::vector<double> times;
+    for (std::size_t i = 1; i < points.size(); ++i)
+        times.push_back(points[i].seconds - points[i - 1].seconds);
+    std::ranges::sort(times);
+    const auto samples = static_cast<double>(batch);
+    return {samples / times[times.size() / 2], samples / times[times.size() / 20]};
 }
 
 void bench(const std::vector<std::string>& arguments) {
@@ -100,12 +105,11 @@ void bench(const std::vector<std::string>& arguments) {
     prepare(work, name);
     work.job.settings.optimizer.kind = optimizerFromName(argument(2, "sgd"));
     const auto trainer = makeCpuTrainer(work.job, rung, std::stoul(argument(3, "0")));
-    const double rate =
-        medianSamplesPerSecond(*trainer, work.job.settings.batch, std::stod(argument(4, "2")));
+    const Rates rates = measure(*trainer, work.job.settings.batch, std::stod(argument(4, "2")));
     fmt::print(R"({{"workload":"{}","rung":"{}","optimizer":"{}","threads":{},"samples_per_second":{:.0f},)"
-               R"("gflops":{:.1f},"operations":[)",
-               name, rung, lockstep::name(work.job.settings.optimizer.kind), trainer->machine().threads, rate,
-               rate * work.job.shape.flopsPerExample() / 1e9);
+               R"("fastest":{:.0f},"gflops":{:.1f},"operations":[)",
+               name, rung, lockstep::name(work.job.settings.optimizer.kind), trainer->machine().threads,
+               rates.median, rates.fastest, rates.median * work.job.shape.flopsPerExample() / 1e9);
     const char* separator = "";
     for (const OperationTiming& timing : trainer->operations()) {
         fmt::print(R"({}{{"name":"{}","microseconds_per_call":{:.1f},"gflops":{:.1f}}})", separator,

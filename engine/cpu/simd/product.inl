@@ -55,43 +55,33 @@ inline void packRows(const RightMatrix& b, std::size_t depth, std::size_t column
     }
 }
 
-typedef float Four __attribute__((vector_size(16)));
-
-LOCKSTEP_INLINE Four loadFour(const float* from) {
-    Four value;
-    __builtin_memcpy(&value, from, sizeof(value));
-    return value;
-}
-
-/// A 4 x 4 block, turned over.
-LOCKSTEP_INLINE void transposeFour(const float* from, std::size_t stride, float* to) {
-    const Four a = loadFour(from);
-    const Four b = loadFour(from + stride);
-    const Four c = loadFour(from + 2 * stride);
-    const Four d = loadFour(from + 3 * stride);
-    const Four abLow = __builtin_shufflevector(a, b, 0, 4, 1, 5);
-    const Four abHigh = __builtin_shufflevector(a, b, 2, 6, 3, 7);
-    const Four cdLow = __builtin_shufflevector(c, d, 0, 4, 1, 5);
-    const Four cdHigh = __builtin_shufflevector(c, d, 2, 6, 3, 7);
-    const Four rows[4] = {__builtin_shufflevector(abLow, cdLow, 0, 1, 4, 5),
-                          __builtin_shufflevector(abLow, cdLow, 2, 3, 6, 7),
-                          __builtin_shufflevector(abHigh, cdHigh, 0, 1, 4, 5),
-                          __builtin_shufflevector(abHigh, cdHigh, 2, 3, 6, 7)};
-    for (std::size_t k = 0; k < 4; ++k) __builtin_memcpy(to + k * panelColumns, &rows[k], sizeof(Four));
+/// `lanes` rows of four floats, turned over into four rows of the panel. Row 4 j + i of the block is group j
+/// of the i-th vector, so that turning over every group by itself turns over the whole.
+LOCKSTEP_INLINE void transposeBlock(const float* from, std::size_t stride, float* to) {
+    const Floats a = loadGroups(from, 4 * stride);
+    const Floats b = loadGroups(from + stride, 4 * stride);
+    const Floats c = loadGroups(from + 2 * stride, 4 * stride);
+    const Floats d = loadGroups(from + 3 * stride, 4 * stride);
+    const Floats abLow = interleaveLow(a, b);
+    const Floats abHigh = interleaveHigh(a, b);
+    const Floats cdLow = interleaveLow(c, d);
+    const Floats cdHigh = interleaveHigh(c, d);
+    store(to, joinLow(abLow, cdLow));
+    store(to + panelColumns, joinHigh(abLow, cdLow));
+    store(to + 2 * panelColumns, joinLow(abHigh, cdHigh));
+    store(to + 3 * panelColumns, joinHigh(abHigh, cdHigh));
 }
 
 /// The same for a transposed B: column c of the panel is row c of the array.
 inline void packColumns(const RightMatrix& b, std::size_t depth, std::size_t columns, float* panel) {
-    std::size_t column = 0;
-    for (; column + 4 <= columns; column += 4) {
-        const float* from = b.data + column * b.stride;
-        std::size_t k = 0;
-        for (; k + 4 <= depth; k += 4) transposeFour(from + k, b.stride, panel + k * panelColumns + column);
-        for (; k < depth; ++k)
-            for (std::size_t c = 0; c < 4; ++c) panel[k * panelColumns + column + c] = from[c * b.stride + k];
-    }
+    const std::size_t wholeColumns = columns / lanes * lanes;
+    const std::size_t wholeDepth = depth / 4 * 4;
+    for (std::size_t column = 0; column < wholeColumns; column += lanes)
+        for (std::size_t k = 0; k < wholeDepth; k += 4)
+            transposeBlock(b.data + column * b.stride + k, b.stride, panel + k * panelColumns + column);
     for (std::size_t k = 0; k < depth; ++k) {
-        for (std::size_t c = column; c < columns; ++c) panel[k * panelColumns + c] = b.data[c * b.stride + k];
+        for (std::size_t column = k < wholeDepth ? wholeColumns : 0; column < columns; ++column)
+            panel[k * panelColumns + column] = b.data[column * b.stride + k];
         clearPadding(panel + k * panelColumns, columns, panelColumns);
     }
 }

@@ -13,8 +13,8 @@ namespace {
 #define LOCKSTEP_INLINE inline __attribute__((always_inline))
 
 constexpr std::size_t lanes = LOCKSTEP_VECTOR_BYTES / sizeof(float);
-typedef float Floats __attribute__((vector_size(LOCKSTEP_VECTOR_BYTES)));
-typedef std::int32_t Ints __attribute__((vector_size(LOCKSTEP_VECTOR_BYTES)));
+using Floats __attribute__((vector_size(LOCKSTEP_VECTOR_BYTES))) = float;
+using Ints __attribute__((vector_size(LOCKSTEP_VECTOR_BYTES))) = std::int32_t;
 
 /// All lanes = value. (value - 0 is value for every float, also for -0, and costs nothing.)
 LOCKSTEP_INLINE Floats splat(float value) { return value - Floats{}; }
@@ -92,6 +92,69 @@ LOCKSTEP_INLINE Floats loadBytes(const std::uint8_t* from) {
     Ints numbers{};
     for (std::size_t lane = 0; lane < lanes; ++lane) numbers[lane] = from[lane];
     return __builtin_convertvector(numbers, Floats);
+#endif
+}
+
+// Steps of turning a block over. A vector is seen as groups of four lanes (one group in the baseline), and
+// every group is treated alike.
+
+/// Group j = the four floats at from + j * stride.
+LOCKSTEP_INLINE Floats loadGroups(const float* from, std::size_t stride) {
+#if LOCKSTEP_VECTOR_BYTES == 64
+    __m512 groups = _mm512_castps128_ps512(_mm_loadu_ps(from));
+    groups = _mm512_insertf32x4(groups, _mm_loadu_ps(from + stride), 1);
+    groups = _mm512_insertf32x4(groups, _mm_loadu_ps(from + 2 * stride), 2);
+    return reinterpret_cast<Floats>(_mm512_insertf32x4(groups, _mm_loadu_ps(from + 3 * stride), 3));
+#elif LOCKSTEP_VECTOR_BYTES == 32
+    const __m256 groups = _mm256_castps128_ps256(_mm_loadu_ps(from));
+    return reinterpret_cast<Floats>(_mm256_insertf128_ps(groups, _mm_loadu_ps(from + stride), 1));
+#else
+    static_cast<void>(stride);
+    return load(from);
+#endif
+}
+
+/// Of each group: a0 b0 a1 b1.
+LOCKSTEP_INLINE Floats interleaveLow(Floats a, Floats b) {
+#if LOCKSTEP_VECTOR_BYTES == 64
+    return __builtin_shufflevector(a, b, 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29);
+#elif LOCKSTEP_VECTOR_BYTES == 32
+    return __builtin_shufflevector(a, b, 0, 8, 1, 9, 4, 12, 5, 13);
+#else
+    return __builtin_shufflevector(a, b, 0, 4, 1, 5);
+#endif
+}
+
+/// Of each group: a2 b2 a3 b3.
+LOCKSTEP_INLINE Floats interleaveHigh(Floats a, Floats b) {
+#if LOCKSTEP_VECTOR_BYTES == 64
+    return __builtin_shufflevector(a, b, 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31);
+#elif LOCKSTEP_VECTOR_BYTES == 32
+    return __builtin_shufflevector(a, b, 2, 10, 3, 11, 6, 14, 7, 15);
+#else
+    return __builtin_shufflevector(a, b, 2, 6, 3, 7);
+#endif
+}
+
+/// Of each group: a0 a1 b0 b1.
+LOCKSTEP_INLINE Floats joinLow(Floats a, Floats b) {
+#if LOCKSTEP_VECTOR_BYTES == 64
+    return __builtin_shufflevector(a, b, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29);
+#elif LOCKSTEP_VECTOR_BYTES == 32
+    return __builtin_shufflevector(a, b, 0, 1, 8, 9, 4, 5, 12, 13);
+#else
+    return __builtin_shufflevector(a, b, 0, 1, 4, 5);
+#endif
+}
+
+/// Of each group: a2 a3 b2 b3.
+LOCKSTEP_INLINE Floats joinHigh(Floats a, Floats b) {
+#if LOCKSTEP_VECTOR_BYTES == 64
+    return __builtin_shufflevector(a, b, 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31);
+#elif LOCKSTEP_VECTOR_BYTES == 32
+    return __builtin_shufflevector(a, b, 2, 3, 10, 11, 6, 7, 14, 15);
+#else
+    return __builtin_shufflevector(a, b, 2, 3, 6, 7);
 #endif
 }
 

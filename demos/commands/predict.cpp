@@ -1,0 +1,183 @@
+// `lockstep predict`: the answers of a trained network.
+#include <cstdio>
+#include <memory>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "demos/command.h"
+#include "demos/machines.h"
+#include "demos/options/parse.h"
+#include "demos/options/run_options.h"
+#include "demos/report/prediction.h"
+#include "demos/report/race_json.h"
+#include "demos/report/text.h"
+#include "engine/net/names.h"
+#include "engine/train/checkpoint.h"
+#include "engine/train/settings_json.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+constexpr const char* about =
+    R"(Lets a trained network answer: its accuracy, its confusion matrix, and with --json every single answer.)";
+
+constexpr const char* examples = R"(examples:
+  lockstep predict --model model.safetensors                       on the data it was trained with, test split
+  lockstep predict --model model.safetensors --data csv:new.csv --json answers.json
+  lockstep predict --model weights.safetensors --layers 256,128 --data fashion-mnist
+
+A model saved by `lockstep train` knows its network and data. For weights from elsewhere say --data, and the network
+where it is not the default one.
+)";
+
+struct PredictOptions {
+    RunOptions run;
+    std::string modelFile;
+    std::string split;
+};
+
+enum class Which { test, train, all };
+
+constexpr NameOf<Which> splitNames[] = {{Which::test, "test"}, {Which::train, "train"}, {Which::all, "all"}};
+
+bool said(const CLI::App& command, const char* name) { return command.get_option(name)->count() > 0; }
+
+bool saidGroup(const CLI::App& command, const char* group) {
+    for (const CLI::Option* option : command.get_options())
+        if (option->get_group() == group && option->count() > 0) return true;
+    return false;
+}
+
+/// The data options of the run that made the model, but for what was said here.
+DataOptions dataOptionsFor(const CLI::App& command, const RunOptions& options, const Checkpoint& checkpoint) {
+    DataOptions data = checkpoint.dataOptions;
+    if (said(command, "--samples")) data.samples = options.dataOptions.samples;
+    if (said(command, "--noise")) data.noise = options.dataOptions.noise;
+    if (said(command, "--test-share")) data.testShare = options.dataOptions.testShare;
+    if (said(command, "--label")) data.labelColumn = options.dataOptions.labelColumn;
+    if (said(command, "--seed")) data.seed = options.settings.seed;
+    return data;
+}
+
+/// The test split, unless this is a table that the model was not trained with: then every row of it.
+Which splitFor(const std::string& asked, const std::string& data, const std::string& trainedWith) {
+    if (!asked.empty()) return valueFromName(splitNames, "split", asked);
+    return data.starts_with("csv:") && data != trainedWith ? Which::all : Which::test;
+}
+
+struct Model {
+    Dataset data;
+    TrainJob job;
+    TrainerState state;
+    Which split = Which::test;
+};
+
+/// Reads weights, network and data. The job points into the result, which therefore is made in place.
+void load(const CLI::App& command, const PredictOptions& options, Model& model) {
+    const RunOptions& run = options.run;
+    const bool weightsAlone = saidGroup(command, networkGroup);
+    std::optional<Checkpoint> checkpoint;
+    if (!weightsAlone) checkpoint = loadCheckpoint(options.modelFile);
+    const std::string trainedWith = checkpoint ? checkpoint->dataSpec : std::string();
+    const std::string spec = said(command, "--data") || !checkpoint ? run.data : trainedWith;
+    DataOptions data = run.dataOptions;
+    data.seed = run.settings.seed;
+    if (checkpoint) data = dataOptionsFor(command, run, *checkpoint);
+    model.split = splitFor(options.split, spec, trainedWith);
+    if (model.split == Which::all) data.testShare = 0;
+    model.data = loadDataset(spec, data);
+    if (checkpoint) {
+        model.job.data = &model.data;
+        model.job.shape = checkpoint->shape;
+        model.state.parameters = std::move(checkpoint->state.parameters);
+    } else {
+        model.job = makeJob(run, model.data);
+        model.state.parameters = loadWeights(options.modelFile, model.job.shape);
+    }
+    model.job.settings = TrainSettings();
+    model.job.settings.optimizer.kind = Optimizer::sgd; // keeps no state, so that none has to be restored
+    model.job.validate();
+}
+
+SplitAnswers answer(Trainer& trainer, const TrainJob& job, Split split) {
+    SplitAnswers answers;
+    answers.split = split;
+    const std::size_t count = split == Split::train ? job.data->train.count : job.data->test.count;
+    answers.outputs = trainer.predict(split, 0, count);
+    answers.evaluation = trainer.evaluate(split);
+    return answers;
+}
+
+int predict(const CLI::App& command, const PredictOptions& options) {
+    Model model;
+    load(command, options, model);
+    const TrainJob& job = model.job;
+    Machines machines(options.run.threads, options.run.device);
+    const LaneSpec lane =
+        options.run.lanes.empty() ? laneSpecFromText("cpu:best") : options.run.lanes.front();
+    const std::unique_ptr<Trainer> trainer = machines.maker(job, lane)();
+    trainer->restore(model.state);
+
+    std::vector<SplitAnswers> splits;
+    if (model.split != Which::test) splits.push_back(answer(*trainer, job, Split::train));
+    if (model.split != Which::train && job.data->test.count > 0)
+        splits.push_back(answer(*trainer, job, Split::test));
+    if (splits.empty())
+        throw std::runtime_error("'" + job.data->name +
+                                 "' has no test examples; --split train or all takes the others");
+    const Evaluation total = merged(splits);
+
+    std::FILE* people = options.run.jsonFile == "-" ? stderr : stdout;
+    fmt::print(people, "{} on {} ({}), {} examples\n", options.modelFile, job.data->name,
+               nameOf(splitNames, model.split), grouped(total.count));
+    fmt::print(people, "{} on {}\n", lane.text(), honestDevice(trainer->machine()));
+    fmt::print(people, "loss {}, accuracy {}\n{}", fixed(total.loss, 4), percent(total.accuracy),
+               confusionText(total, job.data->classNames));
+    if (options.run.jsonFile.empty()) return 0;
+    const nlohmann::ordered_json json = {{"model", options.modelFile},
+                                         {"data", dataJson(*job.data)},
+                                         {"net", toJson(job.shape)},
+                                         {"lane", lane.text()},
+                                         {"device", trainer->machine().device},
+                                         {"software", trainer->machine().software},
+                                         {"split", nameOf(splitNames, model.split)},
+                                         {"test", evaluationJson(total, job.data->classes)},
+                                         {"predictions", predictionsJson(job, splits)}};
+    writeResult(options.run.jsonFile, json.dump() + "\n");
+    return 0;
+}
+
+} // namespace
+
+Action addPredict(CLI::App& command) {
+    const auto options = std::make_shared<PredictOptions>(); // as long as the command may be run
+    addManual(command, about, examples);
+    command
+        .add_option("--model", options->modelFile,
+                    "what `lockstep train --save` wrote, or weights (safetensors)")
+        ->type_name("FILE");
+    addDataOptions(command, options->run);
+    command
+        .add_option("--split", options->split,
+                    "test train all [test; all of a table that is new to the model]")
+        ->type_name("NAME")
+        ->group(dataGroup);
+    command
+        .add_option("--seed", options->run.settings.seed, "of generated data and test split [the model's]")
+        ->type_name("N")
+        ->group(dataGroup);
+    addNetworkOptions(command, options->run);
+    addMachineOptions(command, options->run, false);
+    command.add_option("--json", options->run.jsonFile, "write every answer; - for standard output")
+        ->type_name("FILE")
+        ->group(outputGroup);
+    return [options, &command] {
+        if (options->modelFile.empty()) throw std::invalid_argument("predict needs a network: --model FILE");
+        return predict(command, *options);
+    };
+}
+
+} // namespace lockstep::demos

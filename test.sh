@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# Installs what is missing, builds, and passes every check; the last lines are the test suite's summary. Any check that
+# fails makes the exit code 1. With CI set, fuzzing takes 30 s per target instead of 5.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+. scripts/packages.sh
+
+sources() { find engine demos tests -name '*.cpp' -o -name '*.h' | sort; }
+
+check_format() { sources | xargs clang-format --dry-run -Werror; }
+
+# A file found clean is looked at again when it, a header or the configuration has changed since.
+tidy_file() {
+    local stamp=build/tidy/${1//\//_}
+    [ -n "$(find "$1" .clang-tidy $(find engine demos shaders -name '*.h') -newer "$stamp" 2>&1 | head -1)" ] || return 0
+    clang-tidy -p build/release --quiet --extra-arg=-Wno-unknown-warning-option "$1" 2> >(grep -v ' generated\.$' >&2) && touch "$stamp"
+}
+
+check_tidy() {
+    mkdir -p build/tidy
+    export -f tidy_file
+    find engine demos -name '*.cpp' | sort | xargs -P "$(nproc)" -I{} bash -c 'tidy_file {}'
+}
+
+# All but what is marked slow. Drivers never free everything, so leaks are not looked for.
+check_asan() {
+    build asan &&
+        ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
+            ctest --test-dir build/asan --output-on-failure --label-exclude slow --timeout 300 -j "$(nproc)"
+}
+
+# Whatever has threads of its own.
+check_tsan() {
+    build tsan cpu_trainer_test lane_test race_test &&
+        TSAN_OPTIONS="suppressions=$PWD/tests/tsan.supp" \
+            ctest --test-dir build/tsan --output-on-failure --timeout 300 -R '^(cpu_trainer|lane|race)_test$'
+}
+
+check_fuzz() {
+    build fuzz -DLOCKSTEP_FUZZ_SECONDS="$([ -n "${CI:-}" ] && echo 30 || echo 5)" fuzz &&
+        ctest --test-dir build/fuzz --output-on-failure --label-regex fuzz -j "$(nproc)"
+}
+
+failed=()
+check() {
+    local title=$1 start=$SECONDS
+    shift
+    say "$title"
+    if "$@"; then echo "$title: passed ($((SECONDS - start)) s)"; else failed+=("$title"); fi
+}
+
+install_packages "${build_packages[@]}" "${test_packages[@]}"
+say "Building (Release) in build/release"
+build release
+check "Format" check_format
+check "Lint (clang-tidy)" check_tidy
+check "Address and undefined-behaviour sanitizers" check_asan
+check "Thread sanitizer" check_tsan
+check "Fuzzing the file readers" check_fuzz
+for title in "${failed[@]}"; do printf 'FAILED: %s (see above)\n' "$title" >&2; done
+
+say "Test suite (Release)"
+ctest --test-dir build/release --output-on-failure
+[ ${#failed[@]} = 0 ]

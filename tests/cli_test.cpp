@@ -1,0 +1,374 @@
+// The program as its users meet it: run as a process, judged by what it prints, writes and returns.
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+/// A folder of the test's own, gone at its end.
+struct Folder {
+    fs::path path;
+    Folder() {
+        std::string name = (fs::temp_directory_path() / "lockstep-cli-XXXXXX").string();
+        REQUIRE(mkdtemp(name.data()) != nullptr);
+        path = name;
+    }
+    ~Folder() { fs::remove_all(path); }
+    std::string file(const std::string& name) const { return (path / name).string(); }
+};
+
+std::string contents(const fs::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    std::ostringstream text;
+    text << file.rdbuf();
+    return text.str();
+}
+
+struct Outcome {
+    int code = -1;
+    std::string out;
+    std::string err;
+    bool says(const std::string& text) const { return (out + err).find(text) != std::string::npos; }
+};
+
+/// Runs the program. `environment` is put before it, as a shell reads it.
+Outcome lockstep(const std::string& arguments, const std::string& environment = "") {
+    const Folder folder;
+    const std::string command = environment + " '" LOCKSTEP_PROGRAM "' " + arguments + " >" +
+                                folder.file("out") + " 2>" + folder.file("err") + " </dev/null";
+    const int status = std::system(command.c_str());
+    Outcome outcome{WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
+                    contents(folder.file("out")), contents(folder.file("err"))};
+    INFO(command);
+    INFO(outcome.out << outcome.err);
+    CHECK(outcome.code < 128 + 3); // never a crash
+    return outcome;
+}
+
+/// What makes a Vulkan loader find no driver.
+constexpr const char* noDriver = "VK_DRIVER_FILES=/nonexistent VK_ICD_FILENAMES=/nonexistent";
+
+std::vector<std::string> keys(const Json& object) {
+    std::vector<std::string> all;
+    for (const auto& item : object.items()) all.push_back(item.key());
+    return all;
+}
+
+void requireKeys(const Json& object, const std::vector<std::string>& wanted) {
+    for (const std::string& key : wanted) {
+        CAPTURE(key);
+        CHECK(object.contains(key));
+    }
+}
+
+const std::string cpuOnSpiral = "--data spiral --lane cpu:best ";
+
+} // namespace
+
+TEST_CASE("help explains with examples, alone and for every command") {
+    const Outcome all = lockstep("");
+    CHECK(all.code == 0);
+    CHECK(all.out == lockstep("--help").out);
+    for (const std::string command : {"race", "train", "predict", "devices"}) {
+        CAPTURE(command);
+        CHECK(all.out.find("  " + command + " ") != std::string::npos);
+        const Outcome help = lockstep(command + " --help");
+        CHECK(help.code == 0);
+        CHECK(help.says("examples:"));
+        CHECK(help.says("lockstep " + command));
+    }
+    CHECK(lockstep("--version").says("lockstep "));
+}
+
+TEST_CASE("wrong arguments end with 2 and name the nearest right one") {
+    struct Case {
+        const char* arguments;
+        const char* answer;
+    };
+    const Case cases[] = {
+        {"rase", "did you mean 'race'"},
+        {"race --layer 3", "did you mean '--layers'"},
+        {"train --lrr=3", "did you mean '--lr'"},
+        {"predict --modle x", "did you mean '--model'"},
+        {"race --data spirl", "did you mean 'spiral'"},
+        {"race --optimizer adm", "did you mean 'adam'"},
+        {"race --activation relo", "did you mean 'relu'"},
+        {"race --loss cross-entrpy", "did you mean 'cross-entropy'"},
+        {"race --init-scheme hee", "did you mean 'he'"},
+        {"race --schedule cosin", "did you mean 'cosine'"},
+        {"race --lane gpu:bets", "did you mean 'gpu:best'"},
+        {"race --lane cpu:best@1", "no"},
+        {"race --epochs 0", "--epochs"},
+        {"race --epochs -1", "--epochs"},
+        {"race --steps many", "--steps"},
+        {"race --batch 0", "--batch"},
+        {"race --lr -1", "--lr"},
+        {"race --lr nan", "--lr"},
+        {"race --seed -1", "--seed"},
+        {"race --lr", "--lr needs a value"},
+        {"race --layers 8,,8", "256,128"},
+        {"race --layers 0", "--layers"},
+        {"race --until-accuracy 95", "0.85 or 85%"},
+        {"race --noise 2 --data moons", "0.8"},
+        {"race extra", "extra"},
+        {"predict", "--model"},
+        {"predict --model x --split tset", "did you mean 'test'"},
+        {"train --save-every 2", "--save"},
+        {"train --resume x --lr 0.1", "--resume"},
+        {"train --data spiral --lane cpu:best --lane cpu:simd", "one lane"},
+        {"race --data plane --loss cross-entropy", "mse"},
+        {"race --data plane --until-accuracy 0.9 --lane cpu:best", "no classes"},
+        {"race --data spiral --test-share 0 --until-loss 0.1 --lane cpu:best", "test"},
+    };
+    for (const Case& wrong : cases) {
+        CAPTURE(wrong.arguments);
+        const Outcome outcome = lockstep(wrong.arguments);
+        CAPTURE(outcome.err);
+        CHECK(outcome.code == 2);
+        CHECK(outcome.err.find(wrong.answer) != std::string::npos);
+        CHECK(outcome.out.empty());
+    }
+}
+
+TEST_CASE("failures end with 1 and say what, where and why") {
+    const Folder folder;
+    std::ofstream(folder.file("bad.csv")) << "a,b\n1,2\n3,oops,4\n";
+    std::ofstream(folder.file("bad.safetensors")) << "not tensors";
+    const std::string bad = folder.file("bad.safetensors");
+    const std::vector<std::pair<std::string, std::string>> cases = {
+        {"race --data csv:/nonexistent.csv", "/nonexistent.csv"},
+        {"race --data idx:/nonexistent", "/nonexistent"},
+        {"race --data csv:" + folder.file("bad.csv"), "bad.csv"},
+        {"predict --model /nonexistent", "/nonexistent"},
+        {"predict --model " + bad, "bad.safetensors"},
+        {"train --resume " + bad, "bad.safetensors"},
+        {"train --init " + bad + " " + cpuOnSpiral, "bad.safetensors"},
+        {"train --steps 5 --quiet --json /nonexistent/x.json " + cpuOnSpiral, "/nonexistent"},
+        {"train --steps 5 --quiet --save /nonexistent/x.safetensors " + cpuOnSpiral, "/nonexistent"},
+    };
+    for (const auto& [arguments, answer] : cases) {
+        CAPTURE(arguments);
+        const Outcome outcome = lockstep(arguments);
+        CAPTURE(outcome.err);
+        CHECK(outcome.code == 1);
+        CHECK(outcome.err.find(answer) != std::string::npos);
+    }
+}
+
+TEST_CASE("without a Vulkan driver CPU lanes race, and a GPU lane that was asked for fails with a hint") {
+    const Outcome race = lockstep("race --data spiral --steps 50 --quiet", noDriver);
+    CHECK(race.code == 0);
+    CHECK(race.says("gpu:best is left out"));
+    CHECK(race.says("mesa-vulkan-drivers"));
+    CHECK(race.out.find("cpu:best") != std::string::npos);
+
+    const Outcome gpu = lockstep("race --data spiral --lane gpu:best", noDriver);
+    CHECK(gpu.code == 1);
+    CHECK(gpu.err.find("mesa-vulkan-drivers") != std::string::npos);
+
+    const Outcome train = lockstep("train --data spiral --steps 50 --quiet", noDriver);
+    CHECK(train.code == 0);
+    CHECK(train.says("cpu:best, because no GPU can be used"));
+
+    const Outcome devices = lockstep("devices", noDriver);
+    CHECK(devices.code == 0);
+    CHECK(devices.says("mesa-vulkan-drivers"));
+    const Json json = Json::parse(lockstep("devices --json", noDriver).out);
+    CHECK(json["devices"].empty());
+    CHECK(json["problem"].is_string());
+}
+
+TEST_CASE("a race ends with a table, the check that lanes agree, and an honest headline") {
+    const Outcome race = lockstep("race --data spiral --steps 300 --lane cpu:scalar --lane cpu:simd");
+    CHECK(race.code == 0);
+    CHECK(race.says("same mathematics: largest difference"));
+    CHECK(race.says("over the first 100 steps"));
+    CHECK(race.says("one thread, no SIMD"));
+    CHECK(race.says("time trial"));
+    CHECK(race.out.find('\x1b') == std::string::npos); // no terminal: plain lines
+    CHECK(race.err.find('\x1b') == std::string::npos);
+    CHECK(race.err.find('\r') == std::string::npos);
+    CHECK(race.err.find("cpu:scalar") != std::string::npos);
+    std::istringstream lines(race.out);
+    for (std::string line; std::getline(lines, line);) {
+        CAPTURE(line);
+        CHECK(line.size() <= 110);
+    }
+
+    const Outcome together =
+        lockstep("race --data spiral --steps 300 --lane cpu:scalar --lane cpu:simd --together");
+    CHECK(together.says("head to head"));
+    const Outcome quiet = lockstep("race --data spiral --steps 300 --lane cpu:simd --quiet");
+    CHECK(quiet.err.empty());
+}
+
+TEST_CASE("--json has the documented shape") {
+    const Folder folder;
+    const std::string file = folder.file("race.json");
+    const Outcome race =
+        lockstep("race --data spiral --epochs 3 --batch 100 --log-every 2 --quiet --lane cpu:scalar "
+                 "--lane cpu:best --threads 2 --json " +
+                 file);
+    REQUIRE(race.code == 0);
+    const Json json = Json::parse(contents(file));
+    CHECK(keys(json) == std::vector<std::string>{"data", "net", "settings", "lanes", "headline"});
+    requireKeys(json["data"], {"name", "train", "test", "inputs", "classes"});
+    CHECK(json["data"]["train"] == 400);
+    requireKeys(json["net"], {"widths", "activation", "loss", "parameters"});
+    requireKeys(json["settings"], {"optimizer", "lr", "batch", "seed", "shuffle", "finish", "together"});
+    REQUIRE(json["lanes"].size() == 2);
+    for (const Json& lane : json["lanes"]) {
+        requireKeys(lane, {"lane", "device", "software", "threads", "steps", "epochs", "seconds",
+                           "device_seconds", "samples_per_second", "gflops", "operations", "status",
+                           "warm_up_seconds", "evaluation_seconds"});
+        CHECK(lane["status"] == "finished");
+        CHECK(lane["software"] == false);
+        REQUIRE(lane["steps"].size() == 6); // 12 steps, every 2nd
+        CHECK(keys(lane["steps"][0]) == std::vector<std::string>{"step", "loss", "seconds"});
+        CHECK(lane["steps"][5]["step"] == 10);
+        REQUIRE(lane["epochs"].size() == 3);
+        CHECK(keys(lane["epochs"][0]) ==
+              std::vector<std::string>{"epoch", "train_loss", "test_loss", "test_accuracy", "seconds"});
+        CHECK(lane["epochs"][2]["epoch"] == 3);
+        CHECK(lane["epochs"][2]["test_accuracy"].is_number());
+        REQUIRE_FALSE(lane["operations"].empty());
+        CHECK(keys(lane["operations"][0]) ==
+              std::vector<std::string>{"name", "milliseconds", "calls", "flops", "bytes"});
+        CHECK(lane["agreement"]["same"] == true);
+    }
+    requireKeys(json["headline"], {"text", "faster", "slower", "ratio", "measured_by", "time_trial"});
+    CHECK(json["headline"]["ratio"].is_number());
+
+    const Outcome piped = lockstep("race --data spiral --steps 20 --quiet --lane cpu:best --json -");
+    CHECK(Json::parse(piped.out)["lanes"].size() == 1);
+    CHECK(piped.err.find("cpu:best") != std::string::npos);
+}
+
+TEST_CASE("what is not a number is null in JSON, and a failed lane ends with 1 while the others go on") {
+    const std::string run = "race --data plane --optimizer sgd --lr 1e6 --steps 200 --quiet --json - ";
+    const Outcome race = lockstep(run + "--lane cpu:simd --lane cpu:scalar");
+    CHECK(race.code == 1);
+    CHECK(race.err.find("failed") != std::string::npos);
+    const Json json = Json::parse(race.out);
+    for (const Json& lane : json["lanes"]) {
+        CHECK(lane["status"] == "failed");
+        CHECK(lane["message"].is_string());
+    }
+    CHECK(json["headline"]["ratio"].is_null());
+
+    const Json values =
+        Json::parse(lockstep("train --data plane --epochs 1 --quiet --lane cpu:simd --json -").out);
+    CHECK(values["lanes"][0]["epochs"][0]["test_accuracy"].is_null()); // regression has none
+    CHECK(values["lanes"][0]["epochs"][0]["test_loss"].is_number());
+}
+
+TEST_CASE("--csv has a row per lane and kept step") {
+    const Outcome race = lockstep(
+        "race --data spiral --steps 10 --quiet --log-every 1 --lane cpu:simd --lane cpu:best --csv -");
+    std::istringstream lines(race.out);
+    std::string line;
+    REQUIRE(std::getline(lines, line));
+    CHECK(line == "lane,step,loss,seconds");
+    int rows = 0;
+    for (; std::getline(lines, line); ++rows)
+        CHECK(line.starts_with((rows < 10 ? "cpu:simd," : "cpu:best,") + std::to_string(rows % 10) + ","));
+    CHECK(rows == 20);
+}
+
+TEST_CASE("a resumed run ends with the same file, to the bit, as one that never stopped") {
+    const Folder folder;
+    const std::string options = "--data spiral --lane cpu:simd --batch 30 --optimizer adamw --quiet ";
+    const std::string first = folder.file("first.safetensors");
+    const std::string second = folder.file("second.safetensors");
+    const std::string whole = folder.file("whole.safetensors");
+    REQUIRE(lockstep("train --steps 37 --save " + first + " " + options).code == 0);
+    REQUIRE(lockstep("train --steps 100 --quiet --resume " + first + " --save " + second).code == 0);
+    REQUIRE(lockstep("train --steps 100 --save " + whole + " " + options).code == 0);
+    CHECK(contents(second) == contents(whole));
+    CHECK(contents(first) != contents(whole));
+}
+
+TEST_CASE("--init starts a new run from weights") {
+    const Folder folder;
+    const std::string model = folder.file("model.safetensors");
+    REQUIRE(lockstep("train --steps 300 --quiet --save " + model + " " + cpuOnSpiral).code == 0);
+    const auto firstLoss = [](const std::string& arguments) {
+        const Outcome outcome = lockstep("train --steps 3 --quiet --json - " + arguments + " " + cpuOnSpiral);
+        return Json::parse(outcome.out)["lanes"][0]["steps"][0];
+    };
+    const Json fresh = firstLoss("");
+    const Json started = firstLoss("--init " + model);
+    CHECK(started["step"] == 0);
+    CHECK(started["loss"].get<double>() < fresh["loss"].get<double>());
+    CHECK(lockstep("train --steps 3 --layers 5 --init " + model + " " + cpuOnSpiral).code == 1);
+}
+
+TEST_CASE("predict answers as the training run was scored") {
+    const Folder folder;
+    const std::string model = folder.file("model.safetensors");
+    const Outcome train =
+        lockstep("train --data rings --lane cpu:best --steps 500 --quiet --json - --save " + model);
+    REQUIRE(train.code == 0);
+    const Json trained = Json::parse(train.out)["lanes"][0]["test"];
+
+    const Json json = Json::parse(lockstep("predict --json - --model " + model).out);
+    CHECK(json["test"]["accuracy"] == trained["accuracy"]);
+    CHECK(json["test"]["confusion"] == trained["confusion"]);
+    REQUIRE(json["predictions"].size() == 100);
+    int right = 0;
+    for (const Json& prediction : json["predictions"]) {
+        right += prediction["label"] == prediction["answer"] ? 1 : 0;
+        CHECK(prediction["outputs"].size() == 3);
+        double sum = 0;
+        for (const Json& share : prediction["probabilities"]) sum += share.get<double>();
+        CHECK(sum == doctest::Approx(1.0));
+    }
+    CHECK(right == doctest::Approx(trained["accuracy"].get<double>() * 100));
+
+    const Outcome text = lockstep("predict --model " + model);
+    CHECK(text.says("accuracy"));
+    CHECK(text.says("answered"));
+    const Json everything = Json::parse(lockstep("predict --split all --json - --model " + model).out);
+    CHECK(everything["predictions"].size() == 500);
+    CHECK(lockstep("predict --data fashion-mnist --model " + model).code == 2); // it has 784 inputs, not 2
+    CHECK(lockstep("predict --layers 32,32 --data rings --model " + model).code == 0);
+}
+
+TEST_CASE("an interrupt stops the race, and the table still comes") {
+    const Folder folder;
+    const std::string script = "'" LOCKSTEP_PROGRAM "' race --data spiral --steps 1000000000 --lane cpu:simd "
+                               "--lane cpu:best --json " +
+                               folder.file("r.json") + " >" + folder.file("out") +
+                               " 2>/dev/null & p=$!; sleep 1; kill -INT $p; wait $p";
+    // A shell starts background jobs deaf to SIGINT unless it runs with job control.
+    const int status = std::system(("bash -mc \"" + script + "\"").c_str());
+    CHECK(WEXITSTATUS(status) == 130);
+    CHECK(contents(folder.file("out")).find("cpu:simd stopped at step") != std::string::npos);
+    const Json json = Json::parse(contents(folder.file("r.json")));
+    CHECK(json["lanes"][0]["status"] == "stopped");
+    CHECK(json["lanes"][1]["status"] == "stopped");
+    CHECK(json["headline"]["ratio"].is_null());
+}
+
+TEST_CASE("results replace an older file, and no temporary file stays") {
+    const Folder folder;
+    const std::string file = folder.file("old.json");
+    std::ofstream(file) << "old";
+    REQUIRE(lockstep("race --steps 5 --quiet --json " + file + " " + cpuOnSpiral).code == 0);
+    CHECK(Json::parse(contents(file)).contains("lanes"));
+    std::size_t files = 0;
+    for ([[maybe_unused]] const auto& entry : fs::directory_iterator(folder.path)) ++files;
+    CHECK(files == 1);
+}

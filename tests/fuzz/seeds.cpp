@@ -1,0 +1,69 @@
+// Writes small right files, from which the fuzz targets start: seeds FOLDER makes FOLDER/<reader>/*.
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <string>
+
+#include "engine/net/file_bytes.h"
+#include "engine/net/safetensors.h"
+#include "tests/data_files.h"
+
+using namespace lockstep;
+using namespace lockstep::test;
+
+namespace {
+
+void writeSeed(const std::filesystem::path& path, std::string_view content) {
+    std::filesystem::create_directories(path.parent_path());
+    std::ofstream(path, std::ios::binary).write(content.data(), static_cast<std::streamsize>(content.size()));
+}
+
+void writeIdxSeeds(const std::filesystem::path& folder) {
+    const std::string images = idxImages(2, 2, 2);
+    const std::string labels = idxLabels({1, 9});
+    writeSeed(folder / "images", images);
+    writeSeed(folder / "labels", labels);
+    writeSeed(folder / "images.gz", gzipped(images));
+    writeSeed(folder / "labels.gz", gzipped(labels));
+    writeSeed(folder / "both", images + labels);
+}
+
+void writeGzipSeeds(const std::filesystem::path& folder) {
+    writeSeed(folder / "text",
+              gzipped("the quick brown fox jumps over the lazy dog, again and again and again"));
+    writeSeed(folder / "zeros", gzipped(std::string(20000, '\0')));
+    writeSeed(folder / "members", gzipped("one") + gzipped("") + gzipped("two"));
+}
+
+void writeCsvSeeds(const std::filesystem::path& folder) {
+    const std::string text = "a,\"b\",kind\r\n1.5,-2,\"x, \"\"y\"\"\"\r\n3e1, 4 ,y\r\n";
+    const std::string numbers = "\xEF\xBB\xBF"
+                                "0.5,1\n1.5,2\n2.5,1\n";
+    for (char options : {'\x00', '\x01', '\x02', '\x20', '\x42', '\x80'}) {
+        const std::string number = std::to_string(static_cast<unsigned char>(options));
+        writeSeed(folder / ("text" + number), options + text);
+        writeSeed(folder / ("numbers" + number), options + numbers);
+    }
+}
+
+void writeSafetensorsSeeds(const std::filesystem::path& folder) {
+    const TensorFile file{
+        {{"0.weight", {2, 3}, {1, 2, 3, 4, 5, 6}}, {"0.bias", {2}, {7, 8}}, {"step", {}, {9}}},
+        {{"format", "pt"}}};
+    writeSeed(folder / "three", asText(safetensorsBytes(file)));
+    writeSeed(folder / "none", asText(safetensorsBytes({})));
+}
+
+} // namespace
+
+int main(int count, char** arguments) {
+    if (count != 2) {
+        std::cerr << "usage: seeds FOLDER\n";
+        return 2;
+    }
+    const std::filesystem::path folder = arguments[1];
+    writeIdxSeeds(folder / "idx");
+    writeGzipSeeds(folder / "gzip");
+    writeCsvSeeds(folder / "csv");
+    writeSafetensorsSeeds(folder / "safetensors");
+}

@@ -1,0 +1,105 @@
+// Every kernel of the dense products against the plain twin, over shapes that do not fit tiles.
+#include <doctest/doctest.h>
+
+#include <set>
+#include <string>
+
+#include "engine/train/kernel_choice.h"
+#include "engine/train/product_trial.h"
+#include "tests/test_device.h"
+
+using namespace lockstep;
+
+namespace {
+
+constexpr Product products[] = {Product::forward, Product::backwardInputs, Product::backwardWeights};
+
+DenseShape shapeOf(std::size_t rows, std::size_t inputs, std::size_t outputs) {
+    return {rows, inputs, outputs, roundUpToFour(inputs), roundUpToFour(outputs)};
+}
+
+void checkAll(gpu::Device& device, Kernels& kernels, Product product, const DenseShape& shape,
+              Activation activation) {
+    ProductTrial trial(device, product, shape, activation, scalarKernels());
+    for (const ProductKernel& candidate : candidates(device, product, shape)) {
+        const TrialResult result = trial.measure(kernels.dense(product, candidate, activation), 0);
+        INFO(std::string(name(product)), " ", shape.rows, "x", shape.inputs, "x", shape.outputs, " ",
+             std::string(name(activation)), " ", candidate.describe(), ": difference ",
+             result.largestDifference);
+        CHECK(result.verified());
+    }
+}
+
+} // namespace
+
+TEST_CASE("awkward shapes") {
+    Kernels kernels(testDevice());
+    for (const Product product : products)
+        for (const std::size_t rows : {1, 7, 33, 127, 1000})
+            for (const auto& [inputs, outputs] : {std::pair<std::size_t, std::size_t>{1, 1},
+                                                  {7, 33},
+                                                  {33, 7},
+                                                  {127, 1},
+                                                  {1, 127},
+                                                  {784, 33},
+                                                  {64, 64}})
+                checkAll(testDevice(), kernels, product, shapeOf(rows, inputs, outputs), Activation::relu);
+}
+
+TEST_CASE("every activation and its derivative") {
+    Kernels kernels(testDevice());
+    for (const Product product : {Product::forward, Product::backwardInputs})
+        for (const Activation activation :
+             {Activation::identity, Activation::relu, Activation::leakyRelu, Activation::elu,
+              Activation::gelu, Activation::tanh, Activation::sigmoid, Activation::silu})
+            for (const auto& [rung, tile] : {std::pair{"naive", 1u}, {"tiled", 4u}, {"blocked", 4u}}) {
+                const DenseShape shape = shapeOf(33, 65, 31);
+                ProductTrial trial(testDevice(), product, shape, activation, scalarKernels());
+                const ProductKernel kernel{rung, 8, 4, tile, tile, std::string(rung) == "tiled" ? 8u : 0u};
+                const TrialResult result = trial.measure(kernels.dense(product, kernel, activation), 0);
+                INFO(std::string(name(product)), " ", std::string(name(activation)), " ", rung,
+                     ": difference ", result.largestDifference);
+                CHECK(result.verified());
+            }
+}
+
+TEST_CASE("the smallest limits that Vulkan allows: 128 invocations, 16 KiB of shared memory") {
+    gpu::DeviceOptions options = testDeviceOptions();
+    options.minimumLimits = true;
+    gpu::Device device(options);
+    Kernels kernels(device);
+    for (const Product product : products) {
+        const DenseShape shape = shapeOf(127, 784, 33);
+        std::set<std::string> rungs;
+        for (const ProductKernel& candidate : candidates(device, product, shape))
+            rungs.insert(candidate.rung);
+        CHECK(rungs == std::set<std::string>{"naive", "tiled", "blocked"});
+        checkAll(device, kernels, product, shape, Activation::tanh);
+    }
+}
+
+TEST_CASE("a wrong result is seen") {
+    Kernels kernels(testDevice());
+    const DenseShape shape = shapeOf(33, 65, 31);
+    ProductTrial trial(testDevice(), Product::forward, shape, Activation::identity, scalarKernels());
+    const ProductKernel naive{"naive", 8, 8, 1, 1, 0};
+    // The right product with the wrong activation stands for a faulty kernel.
+    const TrialResult result = trial.measure(kernels.dense(Product::forward, naive, Activation::relu), 1);
+    CHECK_FALSE(result.verified());
+    CHECK(result.milliseconds == 0); // and never timed
+    CHECK(trial.measure(kernels.dense(Product::forward, naive, Activation::identity), 1).milliseconds > 0);
+}
+
+TEST_CASE("the choice of `best` is measured once and remembered; a broken memory is ignored") {
+    const NetShape shape{{20, 12, 3}};
+    Kernels kernels(testDevice());
+    const auto first = chooseKernels(testDevice(), kernels, "best", shape, 32);
+    const auto second = chooseKernels(testDevice(), kernels, "best", shape, 32);
+    REQUIRE(first.size() == 2);
+    REQUIRE(second.size() == 2);
+    for (std::size_t layer = 0; layer < 2; ++layer) {
+        CHECK(first[layer].forward == second[layer].forward);
+        CHECK(first[layer].backwardWeights == second[layer].backwardWeights);
+    }
+    CHECK_THROWS_AS(chooseKernels(testDevice(), kernels, "beste", shape, 32), std::invalid_argument);
+}

@@ -1,0 +1,85 @@
+// What the engine reads from SPIR-V, and what it says of modules that are none.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "engine/gpu/reflection.h"
+#include "engine/train/shaders.h"
+#include "shaders/params.h"
+
+using namespace lockstep;
+
+TEST_CASE("a kernel's bindings, push constants and sizes") {
+    const gpu::ShaderInfo info =
+        gpu::reflect(shaderWords("update"), {{0, 96}, {1, shared::optimizerAdam}}, "update");
+    CHECK(info.pushConstantBytes == sizeof(shared::UpdateParams));
+    CHECK(info.groupSize[0] == 96);
+    CHECK(info.groupSize[1] == 1);
+    CHECK(info.sharedBytes == 0);
+    REQUIRE(info.bindings.size() == 5);
+    for (std::uint32_t index = 0; index < 5; ++index) CHECK(info.bindings[index].binding == index);
+    CHECK(info.bindings[0].reads);
+    CHECK_FALSE(info.bindings[0].writes); // the status is only looked at
+    CHECK_FALSE(info.bindings[1].writes); // so are gradients
+    CHECK(info.bindings[2].reads);
+    CHECK(info.bindings[2].writes); // weights
+}
+
+TEST_CASE("writeonly buffers are not read") {
+    const gpu::ShaderInfo info =
+        gpu::reflect(shaderWords("gather_batch"), {{0, 8}, {1, 4}, {2, 1}}, "gather_batch");
+    REQUIRE(info.bindings.size() == 4);
+    CHECK_FALSE(info.bindings[0].writes);
+    CHECK_FALSE(info.bindings[2].reads);
+    CHECK(info.bindings[2].writes);
+    CHECK(info.groupSize[0] == 8);
+    CHECK(info.groupSize[1] == 4);
+}
+
+TEST_CASE("shared memory sized by specialisation constants") {
+    // Slabs of A and B: slabK * (groupM * tileM + groupN * tileN) floats.
+    const gpu::SpecConstants constants{{0, 64}, {1, 8}, {2, 4}, {3, 2}, {5, 12}};
+    const gpu::ShaderInfo info =
+        gpu::reflect(shaderWords("dense_backward_weights_tiled"), constants, "dense_backward_weights_tiled");
+    CHECK(info.sharedBytes == 12 * (8 * 4 + 8 * 2) * sizeof(float));
+    CHECK(info.groupSize[0] == 64);
+}
+
+TEST_CASE("an unknown constant or shader is an error with its name") {
+    try {
+        gpu::reflect(shaderWords("update"), {{17, 1}}, "update");
+        FAIL("accepted");
+    } catch (const std::runtime_error& error) {
+        const std::string message = error.what();
+        CHECK(message.find("'update'") != std::string::npos);
+        CHECK(message.find("17") != std::string::npos);
+    }
+    CHECK(shaderWords("no_such_shader").empty());
+}
+
+TEST_CASE("damaged SPIR-V is refused, wherever it is cut") {
+    const auto words = shaderWords("score");
+    REQUIRE(words.size() > 100);
+    CHECK_THROWS_AS(gpu::reflect({}, {}, "empty"), std::runtime_error);
+    std::vector<std::uint32_t> wrongMagic(words.begin(), words.end());
+    wrongMagic[0] ^= 1;
+    CHECK_THROWS_AS(gpu::reflect(wrongMagic, {}, "magic"), std::runtime_error);
+    std::vector<std::uint32_t> zeroLength(words.begin(), words.end());
+    zeroLength[5] = 0;
+    CHECK_THROWS_AS(gpu::reflect(zeroLength, {}, "zero"), std::runtime_error);
+    // Cut inside its declarations, no module describes a whole kernel; what matters is that nothing reads
+    // beyond the end.
+    std::size_t refused = 0;
+    for (std::size_t length = 0; length < 100; ++length) {
+        try {
+            const gpu::ShaderInfo info = gpu::reflect(words.first(length), {}, "cut");
+            CHECK(info.bindings.empty());
+        } catch (const std::runtime_error&) {
+            ++refused;
+        }
+    }
+    CHECK(refused > 50);
+}

@@ -1,0 +1,35 @@
+# cmake -DBUILD=<build folder> -DNAME=<archive without .tar.gz> -P bundle_test.cmake
+# Packs the bundle, unpacks it elsewhere, and runs it there with an empty environment.
+cmake_minimum_required(VERSION 3.25)
+
+execute_process(COMMAND ${CMAKE_COMMAND} --build ${BUILD} --target bundle OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND mktemp -d OUTPUT_VARIABLE folder OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+file(ARCHIVE_EXTRACT INPUT ${BUILD}/${NAME}.tar.gz DESTINATION ${folder})
+set(bundle ${folder}/${NAME})
+
+# Every library that the program needs is the bundle's own or glibc's.
+execute_process(COMMAND env LD_LIBRARY_PATH=${bundle}/lib/runtime ldd ${bundle}/libexec/lockstep
+                OUTPUT_VARIABLE libraries COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX MATCHALL "[^\n]*=> [^\n]*" lines "${libraries}")
+foreach(line IN LISTS lines)
+  if(NOT line MATCHES "=> [^ ]*/${NAME}/" AND NOT line MATCHES "lib(c|m|dl|rt|pthread)\\.so")
+    message(FATAL_ERROR "not in the bundle: ${line}")
+  endif()
+endforeach()
+
+# run(EXPECTED COMMAND...): runs it without any environment, and looks for a text in what it prints.
+function(run expected)
+  list(JOIN ARGN " " command)
+  execute_process(COMMAND env -i ${ARGN} WORKING_DIRECTORY / OUTPUT_VARIABLE output ERROR_VARIABLE output
+                  RESULT_VARIABLE code)
+  message(STATUS "${command}\n${output}")
+  if(NOT code EQUAL 0 OR NOT output MATCHES "${expected}")
+    message(FATAL_ERROR "${command}: exit code ${code}; expected 0, and the text '${expected}'")
+  endif()
+endfunction()
+run("lockstep [0-9.]+" ${bundle}/bin/lockstep --version)
+run("Vulkan" ${bundle}/bin/lockstep devices)
+run("Vulkan" LD_LIBRARY_PATH=${bundle}/lib/runtime ${bundle}/libexec/lockstep devices)
+run("cpu:best +100 %" ${bundle}/bin/lockstep race --data circle --layers 8 --lane cpu:best --epochs 2)
+run("gpu:best +100 %" ${bundle}/bin/lockstep race --data circle --layers 8 --lane gpu:best --epochs 2)
+file(REMOVE_RECURSE ${folder})
