@@ -15,5 +15,6 @@ Action addRace(CLI::App& command);
 Action addTrain(CLI::App& command);
 Action addPredict(CLI::App& command);
 Action addDevices(CLI::App& command);
+Action addBench(CLI::App& command);
 
 } // namespace lockstep::demos

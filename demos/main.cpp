@@ -24,6 +24,7 @@ constexpr CommandEntry commands[] = {
     {"race", "train the same network on several machines and compare them", addRace},
     {"train", "train one network on one machine; save it, go on with it later", addTrain},
     {"predict", "let a trained network answer: accuracy, confusion matrix, every answer", addPredict},
+    {"bench", "check every kernel and rung against the plain loops, then time it", addBench},
     {"devices", "list the Vulkan devices, and say which one is used and why", addDevices},
 };
 

@@ -160,6 +160,13 @@ void Recorder::fill(const BufferView& view, std::uint32_t word) {
     device_.vk().CmdFillBuffer(current().commands, view.buffer, view.offset, view.size, word);
 }
 
+void Recorder::copy(const BufferView& from, const BufferView& to) {
+    const std::array accesses{accessOf(from, true, false), accessOf(to, false, true)};
+    order(accesses);
+    const VkBufferCopy region{from.offset, to.offset, to.size};
+    device_.vk().CmdCopyBuffer(current().commands, from.buffer, to.buffer, 1, &region);
+}
+
 void Recorder::writeTimestamp(std::uint32_t query) {
     if (current().queries == VK_NULL_HANDLE) return;
     device_.vk().CmdWriteTimestamp(current().commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT,

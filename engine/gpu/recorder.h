@@ -62,6 +62,9 @@ class Recorder {
     /// Sets every 32-bit word of the view.
     void fill(const BufferView& view, std::uint32_t word);
 
+    /// Copies `from` to `to`, which must be as long.
+    void copy(const BufferView& from, const BufferView& to);
+
     Ticket submit();
     bool recording() const { return recording_; }
 

@@ -1,0 +1,276 @@
+// `lockstep bench`: kernels and rungs, verified first, then timed.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <memory>
+#include <optional>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "demos/command.h"
+#include "demos/machines.h"
+#include "demos/options/parse.h"
+#include "demos/report/text.h"
+#include "engine/gpu/error.h"
+#include "engine/net/atomic_file.h"
+#include "engine/net/random.h"
+#include "engine/train/kernel_choice.h"
+#include "engine/train/product_trial.h"
+#include "engine/train/work.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr const char* about = "Runs every kernel of a network's dense products on a Vulkan device, and whole "
+                              "training steps on every rung of\n"
+                              "every machine. Each result is checked against the processor's plain loops "
+                              "first; what is wrong is not timed.";
+constexpr const char* examples = R"(examples:
+  lockstep bench                                       784-256-128-10, batch 128, on random pixels
+  lockstep bench --widths 784,2048,2048,10 --batch 512
+  lockstep bench --lane gpu:best --lane cpu:best       only these rungs, whole steps
+)";
+
+struct BenchOptions {
+    std::vector<std::size_t> widths{784, 256, 128, 10};
+    std::size_t batch = 128;
+    double seconds = 0.5;
+    std::vector<LaneSpec> lanes;
+    std::size_t threads = 0;
+    std::string device;
+    std::string jsonFile;
+};
+
+// Random pixels and classes: what is timed does not depend on what they mean.
+Dataset randomPixels(std::size_t inputs, std::size_t classes, std::size_t count) {
+    Dataset data;
+    data.name = "random pixels";
+    data.inputs = inputs;
+    data.classes = classes;
+    for (std::size_t label = 0; label < classes; ++label) data.classNames.push_back(std::to_string(label));
+    data.train.count = count;
+    for (std::size_t at = 0; at < count * inputs; ++at)
+        data.train.pixels.push_back(static_cast<std::uint8_t>(randomWords(1, RandomStream::data, at).x));
+    for (std::size_t example = 0; example < count; ++example)
+        data.train.labels.push_back(randomWords(2, RandomStream::data, example).x %
+                                    static_cast<std::uint32_t>(classes));
+    return data;
+}
+
+// What the device does at best: its fastest kernel on a large square product, and a copy.
+struct Roof {
+    double gflops = 0;
+    double gigabytesPerSecond = 0;
+};
+
+double copyGigabytesPerSecond(gpu::Device& device) {
+    const std::uint64_t bytes = device.software() ? std::uint64_t{32} << 20 : std::uint64_t{256} << 20;
+    gpu::Buffer from(device, bytes, gpu::Memory::device, "copy source");
+    gpu::Buffer to(device, bytes, gpu::Memory::device, "copy target");
+    gpu::Recorder recorder(device);
+    double best = 0;
+    for (int round = 0; round < 5; ++round) {
+        recorder.begin();
+        recorder.copy(from.view(), to.view());
+        recorder.submit();
+        recorder.finish();
+        const double milliseconds = recorder.takeFinished().back().milliseconds;
+        best = std::max(best, 2 * static_cast<double>(bytes) / milliseconds * 1e-6); // read and written
+    }
+    return best;
+}
+
+Roof measureRoof(gpu::Device& device, Kernels& kernels) {
+    const std::size_t size = device.software() ? 512 : 4096;
+    const DenseShape shape{size, size, size, size, size};
+    ProductTrial trial(device, Product::forward, shape, Activation::identity);
+    Roof roof;
+    for (const ProductKernel& candidate : candidates(device, Product::forward, shape)) {
+        const TrialResult result =
+            trial.measure(kernels.dense(Product::forward, candidate, Activation::identity), 3);
+        if (result.verified())
+            roof.gflops = std::max(roof.gflops, trial.flops() / result.milliseconds * 1e-6);
+    }
+    roof.gigabytesPerSecond = copyGigabytesPerSecond(device);
+    return roof;
+}
+
+// One row of the table and one entry of the JSON for every kernel of one product.
+void benchProduct(gpu::Device& device, Kernels& kernels, const Roof& roof, Product product,
+                  const DenseShape& shape, std::vector<std::vector<std::string>>& rows, ordered_json& json) {
+    ProductTrial trial(device, product, shape, Activation::relu);
+    const Work work = denseWork(shape);
+    for (const ProductKernel& candidate : candidates(device, product, shape)) {
+        const TrialResult result = trial.measure(kernels.dense(product, candidate, Activation::relu), 5);
+        const bool right = result.verified();
+        const double gflops = right ? work.flops / result.milliseconds * 1e-6 : NAN;
+        const double bandwidth = right ? work.bytes / result.milliseconds * 1e-6 : NAN;
+        const std::string size = fmt::format("{}x{}x{}", shape.rows, shape.inputs, shape.outputs);
+        rows.push_back({std::string(name(product)), size, candidate.describe(),
+                        right ? fixed(result.milliseconds, 3) : "wrong", fixed(gflops, 2),
+                        fixed(bandwidth, 2), percent(gflops / roof.gflops),
+                        fmt::format("{:.0e}", result.largestDifference)});
+        json.push_back({{"product", name(product)},
+                        {"rows", shape.rows},
+                        {"inputs", shape.inputs},
+                        {"outputs", shape.outputs},
+                        {"kernel", candidate.describe()},
+                        {"verified", right},
+                        {"largest_difference", result.largestDifference},
+                        {"milliseconds", result.milliseconds},
+                        {"gflops", gflops},
+                        {"gigabytes_per_second", bandwidth},
+                        {"share_of_roof", gflops / roof.gflops}});
+    }
+}
+
+ordered_json benchKernels(gpu::Device& device, const BenchOptions& options) {
+    const gpu::DeviceReport& report = device.report();
+    Kernels kernels(device);
+    const Roof roof = measureRoof(device, kernels);
+    fmt::print("kernels on {} ({}), {}\n", report.name, gpu::describe(report.type), report.driver);
+    fmt::print("measured roof: {:.1f} GFLOP/s (fastest kernel, large square product), {:.1f} GB/s (copy)\n\n",
+               roof.gflops, roof.gigabytesPerSecond);
+    std::vector<std::vector<std::string>> rows{
+        {"product", "rows x in x out", "kernel", "ms", "GFLOP/s", "GB/s", "of roof", "difference"}};
+    ordered_json products = ordered_json::array();
+    for (std::size_t layer = 0; layer + 1 < options.widths.size(); ++layer) {
+        const std::size_t inputs = options.widths[layer];
+        const std::size_t outputs = options.widths[layer + 1];
+        const DenseShape shape{options.batch, inputs, outputs, roundUpToFour(inputs), roundUpToFour(outputs)};
+        for (const Product product : {Product::forward, Product::backwardInputs, Product::backwardWeights})
+            if (layer > 0 || product != Product::backwardInputs)
+                benchProduct(device, kernels, roof, product, shape, rows, products);
+    }
+    fmt::print("{}\n", table(rows, 3));
+    return {{"device", report.name},
+            {"driver", report.driver},
+            {"software", device.software()},
+            {"roof", {{"gflops", roof.gflops}, {"gigabytes_per_second", roof.gigabytesPerSecond}}},
+            {"products", products}};
+}
+
+// Losses of the plain rung's first steps: few where a step is large, because it takes its time.
+std::vector<LossPoint> firstLosses(Trainer& trainer, const TrainJob& job) {
+    const double flops = job.shape.flopsPerExample() * static_cast<double>(job.settings.batch);
+    trainer.run(static_cast<std::uint64_t>(std::clamp(5e9 / flops, 2.0, 50.0)));
+    trainer.finish();
+    std::vector<LossPoint> losses;
+    trainer.takeLosses(losses);
+    return losses;
+}
+
+double largestDifference(const std::vector<LossPoint>& a, const std::vector<LossPoint>& b) {
+    double largest = 0;
+    for (std::size_t at = 0; at < std::min(a.size(), b.size()); ++at)
+        largest = std::max(largest,
+                           std::abs(static_cast<double>(a[at].loss) / static_cast<double>(b[at].loss) - 1));
+    return largest;
+}
+
+ordered_json benchLanes(const TrainJob& job, const std::vector<LaneSpec>& lanes, Machines& machines,
+                        const BenchOptions& options) {
+    constexpr double tolerance = 1e-4; // relative, of a loss: DESIGN's "same result first"
+    fmt::print("whole training steps, {}, batch {}, {}\n\n", job.shape.describeWidths(), job.settings.batch,
+               name(job.settings.optimizer.kind));
+    std::vector<std::vector<std::string>> rows{
+        {"lane", "device", "ms per step", "samples/s", "GFLOP/s", "difference"}};
+    const auto plain = machines.maker(job, laneSpecFromText("cpu:scalar"))();
+    const std::vector<LossPoint> expected = firstLosses(*plain, job);
+    ordered_json results = ordered_json::array();
+    for (const LaneSpec& lane : lanes) {
+        const auto trainer = machines.maker(job, lane)();
+        const double difference = largestDifference(firstLosses(*trainer, job), expected);
+        const bool right = difference <= tolerance;
+        double begin = trainer->trainingSeconds();
+        double steps = static_cast<double>(trainer->completedSteps());
+        if (right && begin < options.seconds) { // what is slower has been timed well enough by now
+            const std::uint64_t before = trainer->completedSteps();
+            while (trainer->trainingSeconds() - begin < options.seconds) {
+                trainer->run(32);
+                trainer->finish();
+            }
+            steps = static_cast<double>(trainer->completedSteps() - before);
+        } else {
+            begin = 0;
+        }
+        const double seconds = (trainer->trainingSeconds() - begin) / steps;
+        const double samples = right ? static_cast<double>(job.settings.batch) / seconds : NAN;
+        const double gflops = samples * job.shape.flopsPerExample() * 1e-9;
+        rows.push_back({lane.text(), honestDevice(trainer->machine(), 50),
+                        right ? fixed(seconds * 1e3, 3) : "wrong", right ? shortRate(samples) : "-",
+                        fixed(gflops, 2), fmt::format("{:.0e}", difference)});
+        results.push_back({{"lane", lane.text()},
+                           {"device", trainer->machine().device},
+                           {"software", trainer->machine().software},
+                           {"threads", trainer->machine().threads},
+                           {"kernels", trainer->machine().kernels},
+                           {"verified", right},
+                           {"largest_difference", difference},
+                           {"milliseconds_per_step", right ? seconds * 1e3 : NAN},
+                           {"samples_per_second", samples},
+                           {"gflops", gflops}});
+    }
+    fmt::print("{}\n", table(rows, 2));
+    return results;
+}
+
+int bench(const BenchOptions& options) {
+    std::optional<gpu::Device> device;
+    ordered_json result = {{"gpu", nullptr}, {"lanes", nullptr}};
+    std::vector<LaneSpec> lanes = options.lanes;
+    try {
+        gpu::DeviceOptions deviceOptions;
+        deviceOptions.select = options.device;
+        device.emplace(deviceOptions);
+        if (options.lanes.empty()) result["gpu"] = benchKernels(*device, options);
+    } catch (const gpu::NoDeviceError& error) {
+        if (!options.lanes.empty() || !options.device.empty()) throw;
+        fmt::print("{}\nOnly the processor's rungs are timed.\n\n", error.what());
+    }
+    if (lanes.empty())
+        for (const std::string_view lane : knownLanes())
+            if (device || !lane.starts_with("gpu")) lanes.push_back(laneSpecFromText(lane));
+    device.reset();
+
+    const Dataset data = randomPixels(options.widths.front(), options.widths.back(), 16 * options.batch);
+    TrainJob job;
+    job.data = &data;
+    job.shape.widths = options.widths;
+    job.settings.batch = options.batch;
+    job.settings.optimizer.kind = Optimizer::sgd;
+    job.settings.optimizer.learningRate = 0.01;
+    job.validate();
+    Machines machines(options.threads, options.device);
+    result["lanes"] = benchLanes(job, lanes, machines, options);
+    if (!options.jsonFile.empty()) writeFileAtomically(options.jsonFile, result.dump(1) + "\n");
+    return 0;
+}
+
+} // namespace
+
+Action addBench(CLI::App& command) {
+    const auto options = std::make_shared<BenchOptions>();
+    addManual(command, about, examples);
+    addText(
+        command, "--widths", "WIDTHS",
+        [options](std::string_view text) { options->widths = widthsFromText(text); },
+        "layer widths, inputs and outputs included [784,256,128,10]");
+    command.add_option("--batch", options->batch, "rows per step [128]")->check(atLeastOne());
+    command.add_option("--seconds", options->seconds, "how long each rung is timed [0.5]")
+        ->check(aboveZero());
+    addText(
+        command, "--lane", "LANE",
+        [options](std::string_view text) { options->lanes.push_back(laneSpecFromText(text)); },
+        "time whole steps of this rung (repeatable) [kernels, and all rungs]");
+    command.add_option("--threads", options->threads, "of cpu:best [one per core]");
+    command.add_option("--device", options->device, "Vulkan device: number, part of its name, or UUID");
+    command.add_option("--json", options->jsonFile, "write all results to this file")->type_name("FILE");
+    return [options] { return bench(*options); };
+}
+
+} // namespace lockstep::demos
