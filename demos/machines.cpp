@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "engine/gpu/error.h"
+#include "engine/train/kernel_cache.h"
 #include "engine/train/make_trainer.h"
 
 namespace lockstep::demos {
@@ -25,8 +26,16 @@ gpu::Device* Machines::deviceOf(const LaneSpec& spec) {
     gpu::DeviceOptions options;
     options.select = spec.device.empty() ? device_ : spec.device;
     std::unique_ptr<gpu::Device>& device = devices_[options.select];
-    if (!device) device = std::make_unique<gpu::Device>(options);
+    if (!device) {
+        loadPipelines(options);
+        device = std::make_unique<gpu::Device>(std::move(options));
+    }
     return device.get();
+}
+
+Machines::~Machines() {
+    for (const auto& [select, device] : devices_)
+        if (device && !device->abandoned()) storePipelines(*device);
 }
 
 LaneChoice chooseRaceLanes(const std::vector<LaneSpec>& asked, Machines& machines) {

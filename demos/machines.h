@@ -18,6 +18,10 @@ class Machines {
     /// threads   of cpu:best; 0 for one per core
     /// device    for GPU lanes that name none; empty: the best
     Machines(std::size_t threads, std::string device) : threads_(threads), device_(std::move(device)) {}
+    /// Stores what the devices' drivers have compiled, for the next start.
+    ~Machines();
+    Machines(const Machines&) = delete;
+    Machines& operator=(const Machines&) = delete;
 
     /// Opens the device of a GPU lane, so that what is wrong with it is known before anything runs; nothing
     /// for a CPU lane. Throws gpu::GpuError.

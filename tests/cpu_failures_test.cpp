@@ -8,14 +8,14 @@
 #include <vector>
 
 #include "engine/net/initial_weights.h"
-#include "tests/cpu_jobs.h"
+#include "tests/trainer_jobs.h"
 
 using namespace lockstep;
 using namespace lockstep::test;
 
 TEST_CASE("a rate that is far too high stops every rung at the same step, with the weights it found") {
     const Dataset data = classData();
-    for (const Rung& rung : rungs) {
+    for (const CpuRung& rung : cpuRungs) {
         CAPTURE(rung.name);
         TrainJob job = jobFor(data, {33});
         job.shape.loss = Loss::meanSquared;
@@ -70,7 +70,7 @@ TEST_CASE("the place that is not finite is named") {
     const NonFiniteError error = explainNonFinite(job, 4, good); // the fifth step begins the second epoch
     CHECK(error.step == 4);
     CHECK(error.where == "the inputs of example 17");
-    for (const Rung& rung : rungs) {
+    for (const CpuRung& rung : cpuRungs) {
         const auto trainer = makeCpuTrainer(job, rung.name, rung.threads);
         trainer->run(1);
         CHECK_THROWS_WITH_AS(trainer->completedSteps(), doctest::Contains("example 17"), NonFiniteError);

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "engine/net/initial_weights.h"
-#include "tests/cpu_jobs.h"
+#include "tests/trainer_jobs.h"
 
 using namespace lockstep;
 using namespace lockstep::test;
@@ -48,7 +48,7 @@ TEST_CASE("rungs and thread counts agree on a network worth splitting") {
         job.shape.activation = Activation::tanh;
         job.settings.optimizer.kind = optimizer;
         const auto reference = train(*makeCpuTrainer(job, "scalar", 1), 100);
-        for (const Rung& rung : rungs) {
+        for (const CpuRung& rung : cpuRungs) {
             CAPTURE(rung.name);
             CAPTURE(rung.threads);
             const auto trainer = makeCpuTrainer(job, rung.name, rung.threads);
@@ -74,7 +74,7 @@ TEST_CASE("regularised SGD agrees too, folded or not") {
 TEST_CASE("the same rung twice is bit-identical, and resumes as if it had never stopped") {
     const Dataset data = pixelData(784, 10, 500);
     for (const Optimizer optimizer : {Optimizer::sgd, Optimizer::momentum, Optimizer::adamw})
-        for (const Rung& rung : rungs) {
+        for (const CpuRung& rung : cpuRungs) {
             CAPTURE(name(optimizer));
             CAPTURE(rung.name);
             CAPTURE(rung.threads);
@@ -102,7 +102,7 @@ TEST_CASE("the same rung twice is bit-identical, and resumes as if it had never 
 TEST_CASE("a new trainer starts at the seed's weights, with nothing done") {
     const Dataset data = classData();
     const TrainJob job = jobFor(data, {9});
-    for (const Rung& rung : rungs) {
+    for (const CpuRung& rung : cpuRungs) {
         const auto trainer = makeCpuTrainer(job, rung.name, rung.threads);
         const TrainerState state = trainer->state();
         CHECK(state.step == 0);
@@ -121,7 +121,7 @@ TEST_CASE("evaluation counts what the plain twin counts, over both splits and al
     const TrainJob job = largeJob(data);
     const auto reference = makeCpuTrainer(job, "scalar", 1);
     train(*reference, 20);
-    for (const Rung& rung : rungs) {
+    for (const CpuRung& rung : cpuRungs) {
         CAPTURE(rung.name);
         const auto trainer = makeCpuTrainer(job, rung.name, rung.threads);
         trainer->restore(reference->state());
@@ -149,7 +149,7 @@ TEST_CASE("predictions are the rows asked for, without padding") {
     const auto reference = makeCpuTrainer(job, "scalar", 1);
     const std::vector<float> all = reference->predict(Split::train, 0, 1000);
     REQUIRE(all.size() == 3000);
-    for (const Rung& rung : rungs) {
+    for (const CpuRung& rung : cpuRungs) {
         const auto some = makeCpuTrainer(job, rung.name, rung.threads)->predict(Split::train, 333, 600);
         REQUIRE(some.size() == 1800);
         for (std::size_t i = 0; i < some.size(); ++i)
@@ -163,7 +163,7 @@ TEST_CASE("accuracy and confusion are not known in regression") {
     const Dataset data = valueData();
     TrainJob job = jobFor(data, {9});
     job.shape.loss = Loss::meanSquared;
-    for (const Rung& rung : rungs) {
+    for (const CpuRung& rung : cpuRungs) {
         const Evaluation evaluation = makeCpuTrainer(job, rung.name, rung.threads)->evaluate(Split::test);
         CHECK(std::isfinite(evaluation.loss));
         CHECK(std::isnan(evaluation.accuracy));

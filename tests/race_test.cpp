@@ -150,3 +150,17 @@ TEST_CASE("losses are compared relatively, over the steps that both have") {
     CHECK(compareLosses({0.0F}, {0.0F}).same());
     CHECK(compareLosses({1.0F}, {}).steps == 0);
 }
+
+TEST_CASE("the first ten losses decide; what rounding does later is reported, not condemned") {
+    std::vector<float> reference(100, 1.0F);
+    std::vector<float> other = reference;
+    other[10] = 1.5F;
+    const Agreement late = compareLosses(reference, other);
+    CHECK(late.agreedSteps == 10);
+    CHECK(late.same());
+    CHECK(late.largestDifference > 0.3);
+    other[9] = 1.001F;
+    const Agreement early = compareLosses(reference, other);
+    CHECK(early.agreedSteps == 9);
+    CHECK_FALSE(early.same());
+}

@@ -1,6 +1,7 @@
 // `lockstep predict`: the answers of a trained network.
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -33,15 +34,15 @@ A model saved by `lockstep train` knows its network and data. For weights from e
 where it is not the default one.
 )";
 
-struct PredictOptions {
-    RunOptions run;
-    std::string modelFile;
-    std::string split;
-};
-
 enum class Which { test, train, all };
 
 constexpr NameOf<Which> splitNames[] = {{Which::test, "test"}, {Which::train, "train"}, {Which::all, "all"}};
+
+struct PredictOptions {
+    RunOptions run;
+    std::string modelFile;
+    std::optional<Which> split;
+};
 
 bool said(const CLI::App& command, const char* name) { return command.get_option(name)->count() > 0; }
 
@@ -63,8 +64,8 @@ DataOptions dataOptionsFor(const CLI::App& command, const RunOptions& options, c
 }
 
 /// The test split, unless this is a table that the model was not trained with: then every row of it.
-Which splitFor(const std::string& asked, const std::string& data, const std::string& trainedWith) {
-    if (!asked.empty()) return valueFromName(splitNames, "split", asked);
+Which splitFor(std::optional<Which> asked, const std::string& data, const std::string& trainedWith) {
+    if (asked) return *asked;
     return data.starts_with("csv:") && data != trainedWith ? Which::all : Which::test;
 }
 
@@ -160,10 +161,10 @@ Action addPredict(CLI::App& command) {
                     "what `lockstep train --save` wrote, or weights (safetensors)")
         ->type_name("FILE");
     addDataOptions(command, options->run);
-    command
-        .add_option("--split", options->split,
-                    "test train all [test; all of a table that is new to the model]")
-        ->type_name("NAME")
+    addText(
+        command, "--split", "NAME",
+        [options](std::string_view text) { options->split = valueFromName(splitNames, "split", text); },
+        "test train all [test; all of a table that is new to the model]")
         ->group(dataGroup);
     command
         .add_option("--seed", options->run.settings.seed, "of generated data and test split [the model's]")

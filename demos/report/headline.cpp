@@ -109,26 +109,34 @@ Headline headlineFor(const std::vector<LaneResult>& results, const FinishLine& f
 }
 
 std::string agreementText(const std::vector<LaneResult>& results) {
-    std::string text;
+    std::string faults;
     double largest = 0;
     std::uint64_t steps = Telemetry::openingSteps;
+    std::uint64_t agreed = Telemetry::openingSteps;
     std::size_t compared = 0;
     for (const LaneResult& result : results) {
-        if (result.agreement.steps == 0) continue;
+        const Agreement& agreement = result.agreement;
+        if (agreement.steps == 0) continue;
         ++compared;
-        steps = std::min(steps, result.agreement.steps);
-        largest = std::max(largest, result.agreement.largestDifference);
-        if (!result.agreement.same())
-            text += fmt::format(
-                "different mathematics: the losses of {} differ by up to {:.1g} over the first {} "
-                "steps ({:.0g} is allowed); its speed is not compared\n",
-                result.spec.text(), result.agreement.largestDifference, result.agreement.steps,
-                Agreement::tolerance);
+        steps = std::min(steps, agreement.steps);
+        agreed = std::min(agreed, agreement.agreedSteps);
+        largest = std::max(largest, agreement.largestDifference);
+        if (!agreement.same())
+            faults += fmt::format(
+                "different mathematics: the losses of {} leave the others' after {} steps and differ by "
+                "up to {:.1g} ({:.0g} is allowed over the first {}); its speed is not compared\n",
+                result.spec.text(), agreement.agreedSteps, agreement.largestDifference, Agreement::tolerance,
+                Agreement::decisiveSteps);
     }
     if (compared < 2) return {};
-    if (!text.empty()) return text;
-    return fmt::format("same mathematics: largest difference {:.1g} over the first {} steps\n", largest,
-                       steps);
+    if (!faults.empty()) return faults;
+    if (agreed >= steps)
+        return fmt::format("same mathematics: largest difference {:.1g} over the first {} steps\n", largest,
+                           steps);
+    return fmt::format("same mathematics: the first {} losses agree within {:.0g}; then rounding sets the "
+                       "lanes apart, by up "
+                       "to {:.1g} within {} steps, as where a ReLU unit lies within rounding of 0\n",
+                       agreed, Agreement::tolerance, largest, steps);
 }
 
 } // namespace lockstep::demos

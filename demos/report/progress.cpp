@@ -37,13 +37,13 @@ std::string timeLeft(const LaneSnapshot& snapshot) {
     return "  " + clockTime(left) + " left";
 }
 
-std::string numbersOf(const LaneSnapshot& snapshot) {
+std::string numbersOf(const LaneSnapshot& snapshot, bool withTest = true) {
     if (snapshot.status == LaneStatus::waiting) return "waits for its turn";
     if (snapshot.status == LaneStatus::preparing) return "warms up";
     std::string text = fmt::format("step {}  loss {}", grouped(snapshot.step), fixed(snapshot.loss, 4));
     const double rate = snapshot.status == LaneStatus::running ? snapshot.recentRate : snapshot.rate();
     if (rate > 0) text += fmt::format("  {} samples/s", shortRate(rate));
-    if (!std::isnan(snapshot.testAccuracy)) text += "  test " + percent(snapshot.testAccuracy);
+    if (withTest && !std::isnan(snapshot.testAccuracy)) text += "  test " + percent(snapshot.testAccuracy);
     text += timeLeft(snapshot);
     if (snapshot.over()) text += fmt::format("  {}", name(snapshot.status));
     return text;
@@ -65,13 +65,18 @@ Terminal terminalOf(std::FILE* stream) {
 
 std::string progressLine(const std::string& lane, const LaneSnapshot& snapshot, std::size_t laneWidth,
                          std::size_t width) {
-    std::string numbers = numbersOf(snapshot);
+    constexpr std::size_t leastCells = 8;
+    constexpr std::size_t mostCells = 24;
     const std::string start = fmt::format("{:<{}}  ", lane, laneWidth);
-    const std::string percentage = fmt::format("  {:3.0f} %  ", std::floor(snapshot.progress * 100));
-    const std::size_t taken = start.size() + percentage.size() + numbers.size() + 3;
-    const std::size_t cells = width > taken ? std::min<std::size_t>(width - taken, 24) : 0;
-    if (cells >= 5) return start + bar(snapshot.progress, cells) + percentage + numbers;
-    return cut(start + numbers, std::max<std::size_t>(width, 12) - 1);
+    const std::string percentage = fmt::format("  {:3.0f} %", std::floor(snapshot.progress * 100));
+    const std::string brief = "  " + numbersOf(snapshot, false);
+    // What a narrow terminal has no room for: first the test accuracy, then the percentage, at last the bar.
+    for (const std::string& text : {percentage + "  " + numbersOf(snapshot), percentage + brief, brief}) {
+        const std::size_t taken = start.size() + 2 + text.size() + 1; // brackets; the last column stays free
+        if (taken + leastCells > width) continue;
+        return start + bar(snapshot.progress, std::min(width - taken, mostCells)) + text;
+    }
+    return cut(start + numbersOf(snapshot, false), std::max<std::size_t>(width, 12) - 1);
 }
 
 Progress::Progress(Race& race, bool quiet) : race_(race), quiet_(quiet), terminal_(terminalOf(stderr)) {

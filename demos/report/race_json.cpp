@@ -45,6 +45,7 @@ Json operationsJson(const std::vector<OperationTiming>& timings) {
 
 Json agreementJson(const Agreement& agreement) {
     return {{"steps", agreement.steps},
+            {"agreed_steps", agreement.agreedSteps},
             {"largest_relative_difference", agreement.largestDifference},
             {"tolerance", Agreement::tolerance},
             {"same", agreement.same()}};

@@ -123,6 +123,7 @@ void Buffer::upload(std::span<const std::byte> data, std::uint64_t offset) {
     device_.counters().bytesUploaded += data.size();
     device_.waitForAll();
     if (direct()) {
+        invalidate(offset, data.size()); // a flush writes whole atoms, with the data's neighbours
         std::memcpy(host_ + offset, data.data(), data.size());
         flush(offset, data.size());
         return;

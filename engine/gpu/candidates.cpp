@@ -119,6 +119,8 @@ Instance::Candidate inspect(const InstanceApi& api, VkPhysicalDevice device, std
     report.limits = limitsOf(core.limits, subgroup.subgroupSize, push.maxPushDescriptors,
                              family ? families[*family].timestampValidBits : 0);
     if (options.minimumLimits) report.limits = minimumLimits(report.limits);
+    if (!options.pushDescriptors || !hasDeviceExtension(api, device, VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME))
+        report.limits.pushDescriptors = 0;
     for (std::uint32_t heap = 0; heap < memory.memoryHeapCount; ++heap)
         if ((memory.memoryHeaps[heap].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) != 0)
             report.memory = std::max<std::uint64_t>(report.memory, memory.memoryHeaps[heap].size);
@@ -130,8 +132,6 @@ Instance::Candidate inspect(const InstanceApi& api, VkPhysicalDevice device, std
         report.refused = "it has no compute queue";
     else if (features12.timelineSemaphore == VK_FALSE)
         report.refused = "its driver has no timeline semaphores";
-    else if (!hasDeviceExtension(api, device, VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME))
-        report.refused = "its driver has no VK_KHR_push_descriptor; a newer driver may help";
     return candidate;
 }
 
@@ -207,7 +207,11 @@ std::string_view describe(DeviceType type) {
 
 std::vector<Instance::Candidate> Instance::candidates(const DeviceOptions& options) const {
     std::uint32_t count = 0;
-    check(api_.EnumeratePhysicalDevices(handle_, &count, nullptr), "vkEnumeratePhysicalDevices");
+    const VkResult counted = api_.EnumeratePhysicalDevices(handle_, &count, nullptr);
+    // So loaders say that there are drivers, and none of them has a device.
+    if (counted == VK_ERROR_INITIALIZATION_FAILED) return {};
+    check(counted, "vkEnumeratePhysicalDevices");
+    if (count == 0) return {};
     std::vector<VkPhysicalDevice> handles(count);
     check(api_.EnumeratePhysicalDevices(handle_, &count, handles.data()), "vkEnumeratePhysicalDevices");
     std::vector<Candidate> all;

@@ -1,6 +1,8 @@
 #include "engine/gpu/device.h"
 
 #include <cstring>
+#include <exception>
+#include <limits>
 
 #include "engine/gpu/error.h"
 #include "engine/gpu/instance.h"
@@ -45,6 +47,11 @@ Device::Device(DeviceOptions options) : options_(std::move(options)) {
 Device::~Device() { destroy(); }
 
 void Device::destroy() noexcept {
+    try {
+        if (lastTicket_ > 0 && !abandoned_) waitForAll(); // vkDeviceWaitIdle alone has no time limit
+    } catch (const std::exception&) {
+        // Lost: nothing runs any more. Or it hangs: then it is abandoned now.
+    }
     if (abandoned_) {
         static_cast<void>(instance_.release()); // neither can it be destroyed
         return;
@@ -66,7 +73,8 @@ void Device::createLogicalDevice(VkPhysicalDevice physical) {
     queue.queueCount = 1;
     queue.pQueuePriorities = &priority;
 
-    std::vector<const char*> extensions{VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME};
+    std::vector<const char*> extensions;
+    if (limits().pushDescriptors > 0) extensions.push_back(VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME);
     std::uint32_t count = 0;
     instance_->api().EnumerateDeviceExtensionProperties(physical, nullptr, &count, nullptr);
     std::vector<VkExtensionProperties> offered(count);
@@ -126,7 +134,10 @@ Ticket Device::submit(VkCommandBuffer commands) {
 
 bool Device::done(Ticket ticket) {
     std::uint64_t reached = 0;
-    check(vk_.GetSemaphoreCounterValue(device_, timeline_, &reached), "vkGetSemaphoreCounterValue");
+    VkResult result = vk_.GetSemaphoreCounterValue(device_, timeline_, &reached);
+    // Some drivers answer so, with success, once the device is lost.
+    if (reached == std::numeric_limits<std::uint64_t>::max()) result = VK_ERROR_DEVICE_LOST;
+    check(result, "vkGetSemaphoreCounterValue");
     return reached >= ticket;
 }
 
@@ -162,6 +173,17 @@ void Device::runOnce(const std::function<void(VkCommandBuffer)>& record) {
     poolInfo.queueFamilyIndex = queueFamily_;
     VkCommandPool pool = VK_NULL_HANDLE;
     check(vk_.CreateCommandPool(device_, &poolInfo, nullptr, &pool), "vkCreateCommandPool");
+    try {
+        runInPool(pool, record);
+    } catch (...) {
+        // After a time-out the buffer may still run.
+        if (!abandoned_) vk_.DestroyCommandPool(device_, pool, nullptr);
+        throw;
+    }
+    vk_.DestroyCommandPool(device_, pool, nullptr);
+}
+
+void Device::runInPool(VkCommandPool pool, const std::function<void(VkCommandBuffer)>& record) {
     auto allocate = structure<VkCommandBufferAllocateInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO);
     allocate.commandPool = pool;
     allocate.commandBufferCount = 1;
@@ -172,10 +194,7 @@ void Device::runOnce(const std::function<void(VkCommandBuffer)>& record) {
     check(vk_.BeginCommandBuffer(commands, &begin), "vkBeginCommandBuffer");
     record(commands);
     check(vk_.EndCommandBuffer(commands), "vkEndCommandBuffer");
-    // When this throws (time-out, device lost) the buffer may still run, so its pool is left to the device's
-    // end.
     wait(submit(commands));
-    vk_.DestroyCommandPool(device_, pool, nullptr);
 }
 
 std::vector<std::byte> Device::pipelineCacheData() const {

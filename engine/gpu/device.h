@@ -27,7 +27,7 @@ struct Limits {
     std::uint32_t groupCount[3] = {65535, 65535, 65535};
     std::uint32_t sharedMemory = 16384;
     std::uint32_t pushConstants = 128;
-    std::uint32_t pushDescriptors = 32;
+    std::uint32_t pushDescriptors = 32; ///< 0: the device has none, descriptor sets are used instead
     std::uint64_t storageRange = std::uint64_t{1} << 27;
     std::uint64_t storageAlignment = 256;
     std::uint64_t nonCoherentAtomSize = 256;
@@ -64,7 +64,9 @@ struct DeviceOptions {
         messages;               ///< every warning and error of the layers; any thread
     bool minimumLimits = false; ///< pretend to offer no more than Vulkan's required minimum (for tests)
     bool forceStaging =
-        false;            ///< upload and download through staging even where memory is shared (for tests)
+        false; ///< upload and download through staging even where memory is shared (for tests)
+    bool pushDescriptors = true; ///< false: bind through descriptor sets, as on devices without the extension
+                                 ///< (the shader checks of older validation layers know nothing else)
     bool barriers = true; ///< false: the recorder emits none, so that a test can see validation complain
     std::chrono::milliseconds waitLimit{20000}; ///< how long one wait may last before TimeoutError
     std::vector<std::byte>
@@ -138,6 +140,7 @@ class Device {
     void createLogicalDevice(VkPhysicalDevice physical);
     void createTimeline();
     void createPipelineCache();
+    void runInPool(VkCommandPool pool, const std::function<void(VkCommandBuffer)>& record);
     void destroy() noexcept;
 
     DeviceOptions options_;

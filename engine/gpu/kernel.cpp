@@ -63,7 +63,9 @@ void AnyKernel::checkLimits() const {
         require(info_.groupSize[axis], limits.groupSize[axis], "invocations along one axis");
     require(info_.sharedBytes, limits.sharedMemory, "bytes of shared memory");
     require(info_.pushConstantBytes, limits.pushConstants, "bytes of push constants");
-    require(info_.bindings.size(), limits.pushDescriptors, "push descriptors");
+    require(info_.bindings.size(), mostBindings, "buffers");
+    if (limits.pushDescriptors > 0)
+        require(info_.bindings.size(), limits.pushDescriptors, "push descriptors");
 }
 
 void AnyKernel::createLayout() {
@@ -82,7 +84,8 @@ void AnyKernel::createLayout() {
     }
     auto setInfo =
         structure<VkDescriptorSetLayoutCreateInfo>(VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO);
-    setInfo.flags = VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR;
+    if (device_->limits().pushDescriptors > 0)
+        setInfo.flags = VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR;
     setInfo.bindingCount = static_cast<std::uint32_t>(bindings.size());
     setInfo.pBindings = bindings.data();
     check(vk.CreateDescriptorSetLayout(device_->handle(), &setInfo, nullptr, &setLayout_),

@@ -20,6 +20,9 @@ struct WorkItems {
     std::uint32_t z = 1;
 };
 
+/// Buffers that one kernel may bind at most: far below what any device allows in total.
+inline constexpr std::uint32_t mostBindings = 16;
+
 /// Everything that turns a shader into a pipeline.
 struct KernelSource {
     std::string name;                     ///< the shader's stem, as timings show it
@@ -42,6 +45,7 @@ class AnyKernel {
     const ShaderInfo& info() const { return info_; }
     VkPipeline pipeline() const { return pipeline_; }
     VkPipelineLayout layout() const { return layout_; }
+    VkDescriptorSetLayout setLayout() const { return setLayout_; }
     /// Workgroups that cover the items. Throws std::invalid_argument when the device allows fewer.
     WorkItems groupsFor(const WorkItems& items) const;
 

@@ -22,6 +22,15 @@ Access accessOf(const BufferView& view, bool reads, bool writes) {
 } // namespace
 
 Recorder::Recorder(Device& device) : device_(device) {
+    try {
+        createSlots();
+    } catch (...) {
+        release();
+        throw;
+    }
+}
+
+void Recorder::createSlots() {
     const DeviceApi& vk = device_.vk();
     auto poolInfo = structure<VkCommandPoolCreateInfo>(VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO);
     poolInfo.flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT;
@@ -34,6 +43,7 @@ Recorder::Recorder(Device& device) : device_(device) {
         allocate.commandBufferCount = 1;
         check(vk.AllocateCommandBuffers(device_.handle(), &allocate, &slot.commands),
               "vkAllocateCommandBuffers");
+        if (device_.limits().pushDescriptors == 0) slot.sets = std::make_unique<DescriptorSets>(device_);
         if (device_.limits().timestampNanoseconds <= 0) continue;
         auto queryInfo = structure<VkQueryPoolCreateInfo>(VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO);
         queryInfo.queryType = VK_QUERY_TYPE_TIMESTAMP;
@@ -48,11 +58,15 @@ Recorder::~Recorder() {
     } catch (const std::exception&) {
         // The device is lost: nothing runs on it any more. Or it hangs: then it is abandoned now.
     }
+    release();
+}
+
+void Recorder::release() noexcept {
     if (device_.abandoned()) return;
     const DeviceApi& vk = device_.vk();
     for (const Slot& slot : slots_)
         if (slot.queries != VK_NULL_HANDLE) vk.DestroyQueryPool(device_.handle(), slot.queries, nullptr);
-    vk.DestroyCommandPool(device_.handle(), pool_, nullptr);
+    if (pool_ != VK_NULL_HANDLE) vk.DestroyCommandPool(device_.handle(), pool_, nullptr);
 }
 
 void Recorder::begin() {
@@ -68,6 +82,7 @@ void Recorder::begin() {
     profiling_ = false;
     hazards_.clear();
     slot.timed.clear();
+    if (slot.sets) slot.sets->reset();
     if (slot.queries != VK_NULL_HANDLE)
         device_.vk().CmdResetQueryPool(slot.commands, slot.queries, 0, queries);
     writeTimestamp(0);
@@ -123,23 +138,14 @@ void Recorder::dispatchBytes(const AnyKernel& kernel, const WorkItems& items, co
     const DeviceApi& vk = device_.vk();
 
     accesses_.clear();
-    VkDescriptorBufferInfo buffers[32];
-    VkWriteDescriptorSet writes[32];
-    for (std::uint32_t index = 0; index < views.size(); ++index) {
+    for (std::size_t index = 0; index < views.size(); ++index) {
         const ShaderBinding& binding = kernel.info().bindings[index];
         accesses_.push_back(accessOf(views[index], binding.reads, binding.writes));
-        buffers[index] = {views[index].buffer, views[index].offset, views[index].size};
-        writes[index] = structure<VkWriteDescriptorSet>(VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET);
-        writes[index].dstBinding = index;
-        writes[index].descriptorCount = 1;
-        writes[index].descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
-        writes[index].pBufferInfo = &buffers[index];
     }
     order(accesses_);
 
     vk.CmdBindPipeline(slot.commands, VK_PIPELINE_BIND_POINT_COMPUTE, kernel.pipeline());
-    vk.CmdPushDescriptorSetKHR(slot.commands, VK_PIPELINE_BIND_POINT_COMPUTE, kernel.layout(), 0,
-                               static_cast<std::uint32_t>(views.size()), writes);
+    bind(kernel, views);
     if (kernel.info().pushConstantBytes > 0)
         vk.CmdPushConstants(slot.commands, kernel.layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0,
                             kernel.info().pushConstantBytes, params);
@@ -152,6 +158,32 @@ void Recorder::dispatchBytes(const AnyKernel& kernel, const WorkItems& items, co
         slot.timed.push_back({kernel.name(), 0, 1, cost.flops, cost.bytes});
     }
     ++dispatches_;
+}
+
+void Recorder::bind(const AnyKernel& kernel, std::span<const BufferView> views) {
+    std::array<VkDescriptorBufferInfo, mostBindings> buffers;
+    std::array<VkWriteDescriptorSet, mostBindings> writes;
+    Slot& slot = current();
+    VkDescriptorSet set = slot.sets ? slot.sets->allocate(kernel.setLayout()) : VK_NULL_HANDLE;
+    for (std::uint32_t index = 0; index < views.size(); ++index) {
+        buffers[index] = {views[index].buffer, views[index].offset, views[index].size};
+        writes[index] = structure<VkWriteDescriptorSet>(VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET);
+        writes[index].dstSet = set;
+        writes[index].dstBinding = index;
+        writes[index].descriptorCount = 1;
+        writes[index].descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+        writes[index].pBufferInfo = &buffers[index];
+    }
+    const auto count = static_cast<std::uint32_t>(views.size());
+    const DeviceApi& vk = device_.vk();
+    if (set == VK_NULL_HANDLE) {
+        vk.CmdPushDescriptorSetKHR(slot.commands, VK_PIPELINE_BIND_POINT_COMPUTE, kernel.layout(), 0, count,
+                                   writes.data());
+        return;
+    }
+    vk.UpdateDescriptorSets(device_.handle(), count, writes.data(), 0, nullptr);
+    vk.CmdBindDescriptorSets(slot.commands, VK_PIPELINE_BIND_POINT_COMPUTE, kernel.layout(), 0, 1, &set, 0,
+                             nullptr);
 }
 
 void Recorder::fill(const BufferView& view, std::uint32_t word) {

@@ -5,10 +5,12 @@
 #include <chrono>
 #include <initializer_list>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "engine/gpu/buffer.h"
+#include "engine/gpu/descriptor_sets.h"
 #include "engine/gpu/hazards.h"
 #include "engine/gpu/kernel.h"
 
@@ -87,14 +89,18 @@ class Recorder {
     struct Slot {
         VkCommandBuffer commands = VK_NULL_HANDLE;
         VkQueryPool queries = VK_NULL_HANDLE;
-        Ticket ticket = 0; ///< 0: not in flight
+        std::unique_ptr<DescriptorSets> sets; ///< null where push descriptors are used
+        Ticket ticket = 0;                    ///< 0: not in flight
         std::chrono::steady_clock::time_point submitted;
         std::vector<KernelTiming> timed; ///< in order of their query pairs
     };
 
+    void createSlots();
+    void release() noexcept;
     void dispatchBytes(const AnyKernel& kernel, const WorkItems& items, const void* params,
                        std::span<const BufferView> views, const Cost& cost);
     void checkViews(const AnyKernel& kernel, std::span<const BufferView> views) const;
+    void bind(const AnyKernel& kernel, std::span<const BufferView> views);
     void order(std::span<const Access> accesses);
     void memoryBarrier(VkPipelineStageFlags toStages, VkAccessFlags toAccess);
     void writeTimestamp(std::uint32_t query);

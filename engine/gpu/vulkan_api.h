@@ -7,38 +7,33 @@
 
 namespace lockstep::gpu {
 
+// clang-format off
 #define LOCKSTEP_VULKAN_GLOBAL(X)                                                                            \
-    X(CreateInstance)                                                                                        \
-    X(EnumerateInstanceVersion) X(EnumerateInstanceLayerProperties) X(EnumerateInstanceExtensionProperties)
+    X(CreateInstance) X(EnumerateInstanceVersion) X(EnumerateInstanceLayerProperties)                        \
+    X(EnumerateInstanceExtensionProperties)
 
 #define LOCKSTEP_VULKAN_INSTANCE(X)                                                                          \
-    X(DestroyInstance)                                                                                       \
-    X(EnumeratePhysicalDevices)                                                                              \
-    X(GetPhysicalDeviceProperties2)                                                                          \
-    X(GetPhysicalDeviceFeatures2)                                                                            \
-    X(GetPhysicalDeviceQueueFamilyProperties)                                                                \
+    X(DestroyInstance) X(EnumeratePhysicalDevices) X(GetPhysicalDeviceProperties2)                           \
+    X(GetPhysicalDeviceFeatures2) X(GetPhysicalDeviceQueueFamilyProperties)                                  \
     X(GetPhysicalDeviceMemoryProperties) X(EnumerateDeviceExtensionProperties) X(CreateDevice)               \
-        X(GetDeviceProcAddr)
+    X(GetDeviceProcAddr)
 
 #define LOCKSTEP_VULKAN_DEVICE(X)                                                                            \
-    X(DestroyDevice)                                                                                         \
-    X(GetDeviceQueue)                                                                                        \
-    X(DeviceWaitIdle)                                                                                        \
-    X(CreateBuffer)                                                                                          \
-    X(DestroyBuffer)                                                                                         \
-    X(GetBufferMemoryRequirements) X(BindBufferMemory) X(AllocateMemory) X(FreeMemory) X(MapMemory)          \
-        X(FlushMappedMemoryRanges) X(InvalidateMappedMemoryRanges) X(CreateShaderModule)                     \
-            X(DestroyShaderModule) X(CreateDescriptorSetLayout) X(DestroyDescriptorSetLayout)                \
-                X(CreatePipelineLayout) X(DestroyPipelineLayout) X(CreateComputePipelines)                   \
-                    X(DestroyPipeline) X(CreatePipelineCache) X(DestroyPipelineCache)                        \
-                        X(GetPipelineCacheData) X(CreateCommandPool) X(DestroyCommandPool)                   \
-                            X(AllocateCommandBuffers) X(BeginCommandBuffer) X(EndCommandBuffer)              \
-                                X(ResetCommandBuffer) X(QueueSubmit) X(CreateSemaphore) X(DestroySemaphore)  \
-                                    X(WaitSemaphores) X(GetSemaphoreCounterValue) X(CreateQueryPool)         \
-                                        X(DestroyQueryPool) X(GetQueryPoolResults) X(CmdResetQueryPool)      \
-                                            X(CmdWriteTimestamp) X(CmdBindPipeline) X(CmdPushConstants)      \
-                                                X(CmdPushDescriptorSetKHR) X(CmdDispatch)                    \
-                                                    X(CmdPipelineBarrier) X(CmdCopyBuffer) X(CmdFillBuffer)
+    X(DestroyDevice) X(GetDeviceQueue) X(DeviceWaitIdle)                                                     \
+    X(CreateBuffer) X(DestroyBuffer) X(GetBufferMemoryRequirements) X(BindBufferMemory)                      \
+    X(AllocateMemory) X(FreeMemory) X(MapMemory) X(FlushMappedMemoryRanges) X(InvalidateMappedMemoryRanges)  \
+    X(CreateShaderModule) X(DestroyShaderModule) X(CreatePipelineLayout) X(DestroyPipelineLayout)            \
+    X(CreateComputePipelines) X(DestroyPipeline)                                                             \
+    X(CreateDescriptorSetLayout) X(DestroyDescriptorSetLayout) X(CreateDescriptorPool)                       \
+    X(DestroyDescriptorPool) X(ResetDescriptorPool) X(AllocateDescriptorSets) X(UpdateDescriptorSets)        \
+    X(CreatePipelineCache) X(DestroyPipelineCache) X(GetPipelineCacheData)                                   \
+    X(CreateCommandPool) X(DestroyCommandPool) X(AllocateCommandBuffers) X(BeginCommandBuffer)               \
+    X(EndCommandBuffer) X(QueueSubmit)                                                                       \
+    X(CreateSemaphore) X(DestroySemaphore) X(WaitSemaphores) X(GetSemaphoreCounterValue)                     \
+    X(CreateQueryPool) X(DestroyQueryPool) X(GetQueryPoolResults) X(CmdResetQueryPool) X(CmdWriteTimestamp)  \
+    X(CmdBindPipeline) X(CmdPushConstants) X(CmdPushDescriptorSetKHR) X(CmdBindDescriptorSets)               \
+    X(CmdDispatch) X(CmdPipelineBarrier) X(CmdCopyBuffer) X(CmdFillBuffer)
+// clang-format on
 
 #define LOCKSTEP_VULKAN_MEMBER(function) PFN_vk##function function = nullptr;
 

@@ -96,6 +96,7 @@ void KernelCache::store() {
     if (!changed_ || cacheFolder().empty()) return;
     json stored = readJson(kernelsFile());
     json& mine = stored[identity_];
+    if (!mine.is_object()) mine = json::object(); // a damaged file
     for (const auto& [product, kernel] : known_) mine[product] = toJson(kernel);
     writeFile(kernelsFile(), stored.dump(1));
     changed_ = false;

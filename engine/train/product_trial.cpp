@@ -52,7 +52,7 @@ std::size_t bytesOf(const std::vector<float>& values) { return values.size() * s
 
 ProductTrial::ProductTrial(gpu::Device& device, Product product, const DenseShape& shape,
                            Activation activation, const CpuKernels& reference)
-    : device_(device), product_(product), shape_(shape), activation_(activation), recorder_(device),
+    : device_(device), product_(product), shape_(shape), activation_(activation),
       a_(product == Product::forward ? randomMatrix(shape.rows, shape.inputs, shape.inputStride, 1)
                                      : randomMatrix(shape.rows, shape.outputs, shape.outputStride, 1)),
       b_(product == Product::backwardWeights
@@ -68,7 +68,8 @@ ProductTrial::ProductTrial(gpu::Device& device, Product product, const DenseShap
                             shape.outputs * shape.inputStride}),
               gpu::Memory::device, "trial result"),
       second_(device, 4 * std::max(shape.rows * shape.outputStride, roundUpToFour(shape.outputs)),
-              gpu::Memory::device, "trial second result") {
+              gpu::Memory::device, "trial second result"),
+      recorder_(device) {
     computeExpected(reference);
     aBuffer_.uploadValues<float>(a_);
     bBuffer_.uploadValues<float>(b_);

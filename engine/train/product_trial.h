@@ -43,7 +43,6 @@ class ProductTrial {
     const Product product_;
     const DenseShape shape_;
     const Activation activation_;
-    gpu::Recorder recorder_;
     // A and B of the product, the bias (forward) or what the derivative is computed from (backwardInputs).
     std::vector<float> a_;
     std::vector<float> b_;
@@ -54,7 +53,8 @@ class ProductTrial {
     gpu::Buffer bBuffer_;
     gpu::Buffer thirdBuffer_;
     gpu::Buffer result_;
-    gpu::Buffer second_; // sums (forward) or bias gradients (backwardWeights)
+    gpu::Buffer second_;     // sums (forward) or bias gradients (backwardWeights)
+    gpu::Recorder recorder_; // last, so that it ends first: its work uses the buffers
 };
 
 } // namespace lockstep

@@ -8,14 +8,15 @@ namespace lockstep {
 
 Agreement compareLosses(const std::vector<float>& reference, const std::vector<float>& other) {
     Agreement result;
-    const std::size_t steps = std::min(reference.size(), other.size());
-    result.steps = steps;
-    for (std::size_t step = 0; step < steps; ++step) {
+    result.steps = std::min(reference.size(), other.size());
+    bool agreed = true;
+    for (std::size_t step = 0; step < result.steps; ++step) {
         const auto a = static_cast<double>(reference[step]);
         const auto b = static_cast<double>(other[step]);
-        if (a == b) continue;
-        const double difference = std::abs(a - b) / std::max(std::abs(a), std::abs(b));
+        const double difference = a == b ? 0 : std::abs(a - b) / std::max(std::abs(a), std::abs(b));
         result.largestDifference = std::max(result.largestDifference, difference);
+        agreed = agreed && difference <= Agreement::tolerance;
+        result.agreedSteps += agreed ? 1 : 0;
     }
     return result;
 }

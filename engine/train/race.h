@@ -1,6 +1,7 @@
 // A race: lanes that share data, network, settings and first weights, and differ only in the machine.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -25,12 +26,18 @@ struct RaceOptions {
 };
 
 /// Whether a lane computed the same as the reference, judged by the losses of the first steps that both made.
+/// All lanes start from the same weights, so a wrong kernel shows at once; rounding takes its time, but where
+/// a ReLU unit lies within rounding of 0 it is on in one lane and off in the other, and from then on the runs
+/// drift apart through no fault of either (PyTorch does so between float and double). So the first few steps
+/// decide, and the rest is reported.
 struct Agreement {
-    std::uint64_t steps = 0;      ///< compared, at most Telemetry::openingSteps; 0: nothing to compare
-    double largestDifference = 0; ///< relative: |a - b| / max(|a|, |b|)
-    bool same() const { return largestDifference <= tolerance; }
+    std::uint64_t steps = 0;       ///< compared, at most Telemetry::openingSteps; 0: nothing to compare
+    std::uint64_t agreedSteps = 0; ///< of these, before the first one that differs by more than the tolerance
+    double largestDifference = 0;  ///< relative: |a - b| / max(|a|, |b|)
+    bool same() const { return agreedSteps >= std::min(steps, decisiveSteps); }
 
     static constexpr double tolerance = 1e-4;
+    static constexpr std::uint64_t decisiveSteps = 10;
 };
 
 Agreement compareLosses(const std::vector<float>& reference, const std::vector<float>& other);

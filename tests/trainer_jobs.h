@@ -1,4 +1,4 @@
-// Small data sets, jobs and comparisons that the tests of trainers share.
+// What the tests of trainers share: small data sets, jobs on them, and how to compare runs.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -7,12 +7,13 @@
 #include <bit>
 #include <cmath>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/net/random.h"
-#include "engine/train/trainer.h"
+#include "engine/train/cpu_trainer.h"
 
-namespace lockstep {
+namespace lockstep::test {
 
 /// Examples whose class depends on their values, so that there is something to learn.
 inline Examples blobs(std::size_t count, std::size_t inputs, std::size_t classes, std::uint64_t seed) {
@@ -113,4 +114,17 @@ inline bool sameBits(const TrainerState& a, const TrainerState& b) {
     return std::ranges::equal(a.optimizerState, b.optimizerState, same);
 }
 
-} // namespace lockstep
+struct CpuRung {
+    std::string_view name;
+    std::size_t threads;
+};
+inline constexpr CpuRung cpuRungs[] = {{"scalar", 1}, {"simd", 1}, {"best", 1}, {"best", 2}, {"best", 3}};
+
+/// A network large enough that `best` really splits its steps: 2 * 100k weights * 64 rows.
+inline TrainJob largeJob(const Dataset& data) {
+    TrainJob job = jobFor(data, {133, 65});
+    job.settings.batch = 64;
+    return job;
+}
+
+} // namespace lockstep::test

@@ -1,0 +1,53 @@
+// VK_LAYER_LOCKSTEP_faults: a Vulkan layer between an unmodified program and a good driver, which injects the
+// faults that good drivers refuse to show. What it does is read from the environment when an instance is
+// made:
+//
+//   VK_LAYER_PATH=<folder of the manifest>  VK_INSTANCE_LAYERS=VK_LAYER_LOCKSTEP_faults
+//   LOCKSTEP_FAULT=<fault>[,<fault>...]
+//
+//   no-device             no physical device: a loader with drivers and no device of theirs reports an error
+//   empty-device-list     no physical device, and no error
+//   incompatible-driver   vkCreateInstance finds no driver
+//   no-push-descriptors   devices do not offer VK_KHR_push_descriptor
+//   vulkan-1.1            devices offer Vulkan 1.1
+//   no-timestamps         queues have no timestamps
+//   low-limits            no more than the specification's required minimum (128 invocations, 16 KiB shared)
+//   non-coherent          mapped memory shows nothing of the other side's writes until flushed or invalidated
+//   staged                device-local memory cannot be mapped
+//   hang:N                the N-th submission and all after it never finish
+//   lost-counter          a lost device answers vkGetSemaphoreCounterValue with the largest number, not an
+//   error create:N              the N-th creation, allocation or mapping of any kind finds no device memory
+//   vkFunction:N          the N-th call of that function fails: VK_ERROR_DEVICE_LOST from vkQueueSubmit,
+//                         vkWaitSemaphores and vkGetSemaphoreCounterValue (then the device stays lost),
+//                         VK_ERROR_OUT_OF_DEVICE_MEMORY from what creates
+//
+// Calls are counted over all devices since the last instance was made.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace lockstep::faults {
+
+/// What the layer has seen since the last instance was made.
+struct Report {
+    std::atomic<std::uint64_t> injected{0};      ///< faults of a counted call
+    std::atomic<std::uint64_t> creations{0};     ///< calls that `create:N` counts
+    std::atomic<std::uint64_t> submissions{0};   ///< calls of vkQueueSubmit
+    std::atomic<std::uint64_t> waits{0};         ///< calls of vkWaitSemaphores
+    std::atomic<std::uint64_t> counterReads{0};  ///< calls of vkGetSemaphoreCounterValue
+    std::atomic<std::uint64_t> flushes{0};       ///< ranges
+    std::atomic<std::uint64_t> invalidations{0}; ///< ranges
+    std::atomic<std::uint64_t> devices{0};       ///< made
+    std::atomic<std::uint64_t> destroyed{0};     ///< devices destroyed
+    std::atomic<std::int64_t> leaked{0};         ///< objects left when their device was destroyed
+    /// What a program must not do, and a forgiving driver hides: endless waits, destruction of what a hanging
+    /// device may use, mapping what cannot be mapped, ranges not aligned. Each is explained on stderr.
+    std::atomic<std::uint64_t> misuses{0};
+};
+
+/// Name of the function that the library exports: `const Report* lockstepFaultReport()`.
+inline constexpr const char* reportFunction = "lockstepFaultReport";
+using ReportFunction = const Report* (*)();
+
+} // namespace lockstep::faults

@@ -1,0 +1,91 @@
+// What the parts of the layer share: the plan, the report, and who comes next in the chain of calls.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <map>
+#include <mutex>
+#include <string_view>
+#include <vector>
+
+#include <vulkan/vulkan.h>
+
+#include "engine/gpu/vulkan_api.h"
+#include "tests/faults/faults.h"
+#include "tests/faults/plan.h"
+
+namespace lockstep::faults {
+
+struct InstanceState {
+    PFN_vkGetInstanceProcAddr getNext = nullptr;
+    VkInstance handle = VK_NULL_HANDLE;
+    gpu::InstanceApi next;
+};
+
+/// Memory that a program holds.
+struct MemoryState {
+    std::uint64_t size = 0;
+    bool mappable = true;
+    bool coherent = true;
+    std::byte* real = nullptr;     ///< where the driver has mapped it
+    std::vector<std::byte> shadow; ///< what the program sees of non-coherent memory
+};
+
+struct DeviceState {
+    PFN_vkGetDeviceProcAddr getNext = nullptr;
+    VkDevice handle = VK_NULL_HANDLE;
+    gpu::DeviceApi next;
+    VkPhysicalDeviceMemoryProperties memory{}; ///< as the program sees it
+    std::vector<std::uint32_t> realTypes;      ///< the driver's memory type of each of those
+    std::mutex queue;                          ///< a device is not lost amid a submission
+    std::atomic<bool> lost{false};
+    std::atomic<bool> hangs{false};
+    std::mutex objects; ///< guards all below
+    std::map<std::string_view, std::int64_t> living;
+    std::map<VkDeviceMemory, MemoryState> memories;
+};
+
+const Plan& plan();
+Report& report();
+
+/// Counts a call; true when it is the one that the plan wants to fail.
+bool isDue(std::string_view function);
+/// isDue() for calls that create: those of `create:N` too.
+bool creationIsDue(std::string_view function);
+
+void misuse(const char* what);
+
+/// Of an instance or physical device, and of a device, queue or command buffer.
+InstanceState& instanceOf(void* handle);
+DeviceState& deviceOf(void* handle);
+
+/// The memory that the program is to see instead of the driver's, and the driver's type of each type.
+VkPhysicalDeviceMemoryProperties pretendedMemory(const VkPhysicalDeviceMemoryProperties& real,
+                                                 std::vector<std::uint32_t>& realTypes);
+
+/// The layer's own functions by name; null for those that pass it by.
+PFN_vkVoidFunction physicalFunction(std::string_view name);
+PFN_vkVoidFunction deviceFunction(std::string_view name);
+PFN_vkVoidFunction memoryFunction(std::string_view name);
+
+void noteCreated(DeviceState& device, std::string_view kind, std::int64_t change);
+
+/// Ranges of non-coherent memory have to start and end at multiples of this.
+inline constexpr std::uint64_t pretendedAtom = 256;
+
+struct NamedFunction {
+    std::string_view name;
+    PFN_vkVoidFunction function;
+};
+
+template <class Function> NamedFunction named(std::string_view name, Function function) {
+    return {name, reinterpret_cast<PFN_vkVoidFunction>(function)};
+}
+
+template <class Table> PFN_vkVoidFunction findFunction(const Table& table, std::string_view name) {
+    for (const NamedFunction& entry : table)
+        if (entry.name == name) return entry.function;
+    return nullptr;
+}
+
+} // namespace lockstep::faults

@@ -1,0 +1,25 @@
+// What the environment asks for.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace lockstep::faults {
+
+class Plan {
+  public:
+    /// Reads LOCKSTEP_FAULT. Throws std::invalid_argument, naming the word, for a fault that does not exist:
+    /// a test that misspells one must not pass.
+    static Plan fromEnvironment();
+
+    bool has(std::string_view fault) const { return faults_.contains(fault); }
+    /// The number after the colon; 0 for a fault that was not asked for.
+    std::uint64_t number(std::string_view fault) const;
+
+  private:
+    std::map<std::string, std::uint64_t, std::less<>> faults_;
+};
+
+} // namespace lockstep::faults
