@@ -11,7 +11,10 @@ namespace {
 // destroys things.
 VkResult lose(DeviceState& device) {
     const std::lock_guard lock(device.queue);
-    if (!device.lost && !device.hangs) device.next.DeviceWaitIdle(device.handle);
+    if (!device.lost && !device.hangs) {
+        device.next.DeviceWaitIdle(device.handle);
+        spoilMappedMemory(device);
+    }
     device.lost = true;
     return VK_ERROR_DEVICE_LOST;
 }

@@ -27,7 +27,7 @@ struct MemoryState {
     std::uint64_t size = 0;
     bool mappable = true;
     bool coherent = true;
-    std::byte* real = nullptr;     ///< where the driver has mapped it
+    std::byte* real = nullptr;     ///< where the driver has mapped it; null before
     std::vector<std::byte> shadow; ///< what the program sees of non-coherent memory
 };
 
@@ -67,6 +67,9 @@ VkPhysicalDeviceMemoryProperties pretendedMemory(const VkPhysicalDeviceMemoryPro
 PFN_vkVoidFunction physicalFunction(std::string_view name);
 PFN_vkVoidFunction deviceFunction(std::string_view name);
 PFN_vkVoidFunction memoryFunction(std::string_view name);
+
+/// What a lost device leaves in memory is undefined.
+void spoilMappedMemory(DeviceState& device);
 
 void noteCreated(DeviceState& device, std::string_view kind, std::int64_t change);
 

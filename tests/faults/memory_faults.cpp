@@ -8,6 +8,8 @@ namespace lockstep::faults {
 
 namespace {
 
+constexpr unsigned char nonsense = 0xA5;
+
 VKAPI_ATTR void VKAPI_CALL getBufferRequirements(VkDevice handle, VkBuffer buffer,
                                                  VkMemoryRequirements* out) {
     DeviceState& device = deviceOf(handle);
@@ -53,7 +55,7 @@ VKAPI_ATTR void VKAPI_CALL freeMemory(VkDevice handle, VkDeviceMemory memory,
 // Non-coherent memory is shown as a copy, which meets the real one only in flushes and invalidations. At
 // first it holds nonsense.
 VKAPI_ATTR VkResult VKAPI_CALL mapMemory(VkDevice handle, VkDeviceMemory memory, VkDeviceSize offset,
-                                         VkDeviceSize size, VkMemoryMapFlags flags, void** mapped) {
+                                         VkDeviceSize, VkMemoryMapFlags flags, void** mapped) {
     if (creationIsDue("vkMapMemory")) return VK_ERROR_OUT_OF_DEVICE_MEMORY;
     DeviceState& device = deviceOf(handle);
     const std::lock_guard lock(device.objects);
@@ -62,12 +64,13 @@ VKAPI_ATTR VkResult VKAPI_CALL mapMemory(VkDevice handle, VkDeviceMemory memory,
         misuse("vkMapMemory of memory that is not host-visible");
         return VK_ERROR_MEMORY_MAP_FAILED;
     }
-    if (state.coherent) return device.next.MapMemory(handle, memory, offset, size, flags, mapped);
     void* real = nullptr;
     const VkResult result = device.next.MapMemory(handle, memory, 0, VK_WHOLE_SIZE, flags, &real);
     if (result != VK_SUCCESS) return result;
     state.real = static_cast<std::byte*>(real);
-    state.shadow.assign(state.size, std::byte{0xA5});
+    *mapped = state.real + offset;
+    if (state.coherent) return VK_SUCCESS;
+    state.shadow.assign(state.size, std::byte{nonsense});
     *mapped = state.shadow.data() + offset;
     return VK_SUCCESS;
 }
@@ -109,6 +112,12 @@ VKAPI_ATTR VkResult VKAPI_CALL invalidate(VkDevice handle, std::uint32_t count,
 }
 
 } // namespace
+
+void spoilMappedMemory(DeviceState& device) {
+    const std::lock_guard lock(device.objects);
+    for (const auto& [handle, state] : device.memories)
+        if (state.real != nullptr) std::memset(state.real, nonsense, state.size);
+}
 
 PFN_vkVoidFunction memoryFunction(std::string_view name) {
     static const NamedFunction functions[] = {named("vkGetBufferMemoryRequirements", getBufferRequirements),

@@ -1,0 +1,73 @@
+// Faults for as long as an object lives, and what the layer has seen of them.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include <dlfcn.h>
+
+#include "tests/faults/faults.h"
+
+namespace lockstep::test {
+
+/// Sets the environment from which the next instance takes the layer and its faults, in this process and its
+/// children.
+class Faults {
+  public:
+    /// `faults` as in faults.h; empty: the layer only watches.
+    explicit Faults(const std::string& faults) {
+        setenv("VK_LAYER_PATH", LOCKSTEP_FAULTS_FOLDER, 1);
+        setenv("VK_INSTANCE_LAYERS", "VK_LAYER_LOCKSTEP_faults", 1);
+        setenv("NODEVICE_SELECT", "1", 1); // a layer of Mesa's, which crashes on an empty list of devices
+        setenv("LOCKSTEP_FAULT", faults.c_str(), 1);
+        report(); // keeps the library here when the loader lets go of it
+    }
+    ~Faults() {
+        for (const char* name : {"VK_LAYER_PATH", "VK_INSTANCE_LAYERS", "NODEVICE_SELECT", "LOCKSTEP_FAULT"})
+            unsetenv(name);
+    }
+    Faults(const Faults&) = delete;
+    Faults& operator=(const Faults&) = delete;
+
+    /// Of this process, since the last instance was made.
+    static const faults::Report& report() {
+        static const auto function = reinterpret_cast<faults::ReportFunction>(
+            dlsym(dlopen(LOCKSTEP_FAULTS_LAYER, RTLD_NOW | RTLD_LOCAL), faults::reportFunction));
+        REQUIRE((function != nullptr));
+        return *function();
+    }
+};
+
+/// Every device that was made is gone, nothing was left on it, and nothing forbidden was done to it.
+inline void checkNothingLeft() {
+    CHECK(Faults::report().destroyed == Faults::report().devices);
+    CHECK(Faults::report().leaked == 0);
+    CHECK(Faults::report().misuses == 0);
+}
+
+/// A folder for caches and files, gone at the end; LOCKSTEP_CACHE_DIR while it lives.
+class CacheFolder {
+  public:
+    CacheFolder() {
+        std::string name = (std::filesystem::temp_directory_path() / "lockstep-faults-XXXXXX").string();
+        REQUIRE(mkdtemp(name.data()) != nullptr);
+        path_ = name;
+        setenv("LOCKSTEP_CACHE_DIR", name.c_str(), 1);
+    }
+    ~CacheFolder() {
+        unsetenv("LOCKSTEP_CACHE_DIR");
+        std::error_code ignored;
+        std::filesystem::remove_all(path_, ignored);
+    }
+    CacheFolder(const CacheFolder&) = delete;
+    CacheFolder& operator=(const CacheFolder&) = delete;
+    const std::filesystem::path& path() const { return path_; }
+
+  private:
+    std::filesystem::path path_;
+};
+
+} // namespace lockstep::test
