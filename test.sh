@@ -52,7 +52,7 @@ check() {
 
 install_packages "${build_packages[@]}" "${test_packages[@]}"
 say "Building (Release) in build/release"
-build release
+build release -DLOCKSTEP_BUILD_TESTS=ON
 check "Format" check_format
 check "Lint (clang-tidy)" check_tidy
 check "Address and undefined-behaviour sanitizers" check_asan
