@@ -70,7 +70,8 @@ void OptimizerSettings::validate() const {
     requireRange("beta2", beta2, 0, 1, false);
     requireRange("alpha", alpha, 0, 1, false);
     requireRange("epsilon", epsilon, 0, 1, true);
-    if (epsilon == 0) throw std::invalid_argument("epsilon is 0: a weight without a gradient would become 0 / 0");
+    if (epsilon == 0)
+        throw std::invalid_argument("epsilon is 0: a weight without a gradient would become 0 / 0");
     if (weightDecay != -1) requireRange("the weight decay", weightDecay, 0, 1e6, true);
     requireRange("l1", l1, 0, 1e6, true);
     requireRange("the schedule's gamma", scheduleGamma, 0, 1e6, true);
