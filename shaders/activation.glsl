@@ -16,7 +16,7 @@ bool derivativeIsShort(uint activation) { return !derivativeNeedsSum(activation)
 
 // f(z).
 float activate(uint activation, float z) {
-    if (activation == activationRelu) return z > 0.0 ? z : (isnan(z) ? z : 0.0);
+    if (activation == activationRelu) return z > 0.0 ? z : (isNotNumber(z) ? z : 0.0);
     if (activation == activationLeakyRelu) return z > 0.0 ? z : 0.01 * z;
     if (activation == activationElu) return z > 0.0 ? z : exactExpm1(z);
     if (activation == activationGelu) return 0.5 * z * (1.0 + exactErf(z * 0.707106781186547524));

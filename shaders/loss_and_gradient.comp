@@ -27,7 +27,7 @@ layout(push_constant) uniform Params { LossParams params; };
 float lossTermGradient(float y, float t) {
     float d = y - t;
     if (loss == lossMeanSquared) return 2.0 * d;
-    if (loss == lossHuber) return isnan(d) ? d : clamp(d, -1.0, 1.0);
+    if (loss == lossHuber) return isNotNumber(d) ? d : clamp(d, -1.0, 1.0);
     return exactSigmoid(y) - t;
 }
 

@@ -1,3 +1,4 @@
+#include "math.glsl"
 #include "params.h"
 
 // Where a step's loss is noted: in a ring that the host can read, and, when it is not finite, in a status that stops all
@@ -7,5 +8,5 @@ layout(set = 0, binding = 1) buffer Status { uint failedStep; }; // noStep, or t
 
 void noteLoss(float value, uint step, uint slot) {
     losses[slot] = value;
-    if ((isnan(value) || isinf(value)) && failedStep == noStep) failedStep = step;
+    if (isNotFinite(value) && failedStep == noStep) failedStep = step;
 }

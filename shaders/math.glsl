@@ -3,6 +3,10 @@
 #ifndef LOCKSTEP_MATH_GLSL
 #define LOCKSTEP_MATH_GLSL
 
+// By their bits: a driver may assume that numbers are finite, and fold isnan() and isinf() away.
+bool isNotNumber(float x) { return (floatBitsToUint(x) & 0x7FFFFFFFu) > 0x7F800000u; }
+bool isNotFinite(float x) { return (floatBitsToUint(x) & 0x7F800000u) == 0x7F800000u; }
+
 // e^x = 2^n e^r with n = round(x / ln 2), so |r| <= ln(2) / 2; e^r by its Taylor series up to r^7 (error below 2^-25).
 // ln 2 is split in two, so that n ln 2 is subtracted without rounding.
 float exactExp(float x) {
@@ -21,7 +25,7 @@ float exactExp(float x) {
     int half1 = int(n) / 2;
     int half2 = int(n) - half1;
     float result = p * uintBitsToFloat(uint(half1 + 127) << 23) * uintBitsToFloat(uint(half2 + 127) << 23);
-    return isnan(x) ? x : result;
+    return isNotNumber(x) ? x : result;
 }
 
 // e^x - 1 without cancellation near 0.
@@ -40,7 +44,7 @@ float exactExpm1(float x) {
 // ln x for x > 0: x = m 2^e with m in [sqrt(1/2), sqrt(2)), and ln m = 2 artanh(s) = 2 (s + s^3/3 + s^5/5 + ...) with
 // s = (m - 1) / (m + 1), |s| < 0.172.
 float exactLog(float x) {
-    if (isnan(x) || isinf(x)) return x;
+    if (isNotFinite(x)) return x;
     uint bits = floatBitsToUint(x);
     int e = int(bits >> 23) - 127;
     float m = uintBitsToFloat((bits & 0x007FFFFFu) | 0x3F800000u);
@@ -70,7 +74,7 @@ float exactTanh(float x) {
     float a = min(abs(x), 10.0);
     float e = exactExpm1(2.0 * a);
     float result = e / (e + 2.0);
-    return isnan(x) ? x : (x < 0.0 ? -result : result);
+    return isNotNumber(x) ? x : (x < 0.0 ? -result : result);
 }
 
 float exactSigmoid(float x) { return 1.0 / (1.0 + exactExp(-x)); }
@@ -85,7 +89,7 @@ float exactErf(float x) {
     p = fma(p, t, -0.284496736);
     p = fma(p, t, 0.254829592);
     float result = 1.0 - p * t * exactExp(-a * a);
-    return isnan(x) ? x : (x < 0.0 ? -result : result);
+    return isNotNumber(x) ? x : (x < 0.0 ? -result : result);
 }
 
 #endif

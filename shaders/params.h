@@ -27,14 +27,14 @@ SHARED_CONST uint optimizerRmsprop = 2u;
 SHARED_CONST uint optimizerAdam = 3u;
 SHARED_CONST uint optimizerAdamw = 4u;
 
-// How an example's answer becomes the value that the loss compares with (net/targets.h).
+// How an example's answer becomes the value that the loss compares with (net/targets.cpp).
 SHARED_CONST uint targetClassIndex = 0u; // cross-entropy: the class number itself
 SHARED_CONST uint targetSign = 1u;       // one output, two classes: class 0 -> -1, class 1 -> +1
 SHARED_CONST uint targetBit = 2u;        // one output, two classes: 0 or 1
 SHARED_CONST uint targetOneHot = 3u;     // an output per class: 1 for the example's class, else 0
 SHARED_CONST uint targetValues = 4u;     // regression: the stored values
 
-// No step has failed yet (TrainStatus.failedStep).
+// No step has failed yet (failedStep in loss_ring.glsl).
 SHARED_CONST uint noStep = 0xFFFFFFFFu;
 
 // inputs[row] = the example at position `first + row` of the order (or of the file, when `shuffle` is 0).
@@ -43,7 +43,6 @@ struct GatherBatchParams {
     uint first;       // position of its first row in the epoch
     uint count;       // examples in the split
     uint shuffle;     // 1: orderIndex(position), 0: file order
-    uint inputs;      // values of one example
     uint stride;      // floats from one row of the batch to the next (a multiple of 4)
     uint sourceStride; // bytes as pixels: 32-bit words from one example to the next; floats: floats
     uint targetWidth; // values of one target (1 for a class number)
@@ -64,16 +63,17 @@ struct LossParams {
     uint outputs;
     uint stride;           // of outputs and gradients
     uint targetWidth;
-    uint step;             // number of the step, stored in TrainStatus when its loss is not finite
+    uint step;             // number of the step, kept as failedStep when its loss is not finite
     uint slot;             // where in the ring of losses the result goes
     uint targetKind;       // target... above
     uint groups;           // workgroups of the dispatch; a single one writes the result itself
     float scale;           // 1 / (terms in the mean): 1 / rows, or 1 / (rows * outputs)
 };
 
-// One optimizer step over the whole parameter arena. Meaning per optimizer: net/optimizer.h.
+// One optimizer step over the whole parameter arena. Meaning per optimizer: net/plain_ops.h and net/settings.cpp.
 struct UpdateParams {
     uint count;            // parameters, padding included (a multiple of 4)
+    uint stride;           // vec4s from one turn of an invocation to its next: the invocations of the dispatch
     float learningRate;    // Adam: already divided by 1 - beta1^t
     float momentum;        // momentum's mu; Adam's beta1
     float secondDecay;     // Adam's beta2; RMSprop's alpha

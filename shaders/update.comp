@@ -16,9 +16,7 @@ layout(set = 0, binding = 3) buffer State1 { vec4 state1[]; };
 layout(set = 0, binding = 4) buffer State2 { vec4 state2[]; };
 layout(push_constant) uniform Params { UpdateParams params; };
 
-void main() {
-    uint at = gl_GlobalInvocationID.x;
-    if (at * 4 >= params.count || failedStep != noStep) return;
+void updateFour(uint at) {
     vec4 w = weights[at];
     vec4 g = gradients[at] + params.l2 * w + params.l1 * sign(w);
     if (optimizer == optimizerSgd) {
@@ -40,4 +38,11 @@ void main() {
         w -= params.learningRate * m / (sqrt(v) * params.secondScale + params.epsilon);
     }
     weights[at] = w;
+}
+
+void main() {
+    if (failedStep != noStep) return;
+    // A dispatch has at most as many workgroups as the device allows; beyond that, each invocation takes several vec4s.
+    for (uint at = gl_GlobalInvocationID.x; at * 4 < params.count; at += params.stride)
+        updateFour(at);
 }

@@ -156,7 +156,7 @@ TEST_CASE("a dispatch checks itself loudly") {
     CHECK_THROWS_AS(
         recorder.dispatch(kernel, {0xFFFFFFFFu, 1, 1}, params,
                           {buffer.view(), buffer.view(), buffer.view(), buffer.view(), buffer.view()}),
-        std::invalid_argument); // more workgroups than any device has
+        gpu::GpuError); // more workgroups than any device has
     recorder.submit();
     recorder.finish();
 }

@@ -1,7 +1,6 @@
 #include "engine/gpu/buffer.h"
 
 #include <algorithm>
-#include <optional>
 #include <stdexcept>
 
 #include "engine/gpu/error.h"
@@ -12,12 +11,23 @@ namespace {
 
 constexpr std::uint64_t granularity = 16; // a whole vec4, so that the last one can be read
 
-std::optional<std::uint32_t> findMemoryType(const VkPhysicalDeviceMemoryProperties& memory,
-                                            std::uint32_t allowed, VkMemoryPropertyFlags wanted) {
+// The types that may be used and have the properties `wanted`: those of the largest heap first (a small heap
+// that the host can reach too, as on cards without resizable BAR, fills up at once), and within a heap those
+// that are `alsoGood`.
+std::vector<std::uint32_t> memoryTypes(const VkPhysicalDeviceMemoryProperties& memory, std::uint32_t allowed,
+                                       VkMemoryPropertyFlags wanted, VkMemoryPropertyFlags alsoGood) {
+    std::vector<std::uint32_t> types;
     for (std::uint32_t index = 0; index < memory.memoryTypeCount; ++index)
         if ((allowed & (1u << index)) != 0 && (memory.memoryTypes[index].propertyFlags & wanted) == wanted)
-            return index;
-    return std::nullopt;
+            types.push_back(index);
+    const auto rank = [&](std::uint32_t index) {
+        const VkMemoryType& type = memory.memoryTypes[index];
+        return std::pair(memory.memoryHeaps[type.heapIndex].size,
+                         (type.propertyFlags & alsoGood) == alsoGood);
+    };
+    std::stable_sort(types.begin(), types.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return rank(a) > rank(b); });
+    return types;
 }
 
 } // namespace
@@ -35,7 +45,8 @@ Buffer::Buffer(Device& device, std::uint64_t bytes, Memory memory, std::string n
     check(created, "vkCreateBuffer");
     try {
         if (memory == Memory::device)
-            allocate(VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT);
+            allocate(VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT,
+                     VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_CACHED_BIT);
         else
             allocate(VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT, VK_MEMORY_PROPERTY_HOST_CACHED_BIT);
         if (direct()) {
@@ -60,6 +71,7 @@ void Buffer::release() noexcept {
     if (memory_ != VK_NULL_HANDLE) {
         device_.vk().FreeMemory(device_.handle(), memory_, nullptr);
         device_.counters().bytesAllocated -= allocated_;
+        device_.counters().heapBytes[heap_] -= allocated_;
     }
     buffer_ = VK_NULL_HANDLE;
     memory_ = VK_NULL_HANDLE;
@@ -69,34 +81,38 @@ void Buffer::allocate(VkMemoryPropertyFlags wanted, VkMemoryPropertyFlags alsoGo
     VkMemoryRequirements requirements{};
     device_.vk().GetBufferMemoryRequirements(device_.handle(), buffer_, &requirements);
     const VkPhysicalDeviceMemoryProperties& memory = device_.memory();
-    std::optional<std::uint32_t> type =
-        findMemoryType(memory, requirements.memoryTypeBits, wanted | alsoGood);
-    if (!type) type = findMemoryType(memory, requirements.memoryTypeBits, wanted);
-    if (!type) type = findMemoryType(memory, requirements.memoryTypeBits, 0);
-    if (!type)
-        throw GpuError("no memory type of '" + device_.report().name + "' can hold buffer '" + name_ + "'");
-
-    // Software drivers accept more than there is and fail later, in silence: the heap's size is checked here.
-    const std::uint64_t heap = memory.memoryHeaps[memory.memoryTypes[*type].heapIndex].size;
-    const std::uint64_t taken = device_.counters().bytesAllocated;
-    const std::uint64_t available = heap > taken ? heap - taken : 0;
-    if (requirements.size > available) throwOutOfMemory(requirements.size, available);
-    auto info = structure<VkMemoryAllocateInfo>(VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO);
-    info.allocationSize = requirements.size;
-    info.memoryTypeIndex = *type;
-    const VkResult result = device_.vk().AllocateMemory(device_.handle(), &info, nullptr, &memory_);
-    if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_OUT_OF_HOST_MEMORY)
-        throwOutOfMemory(requirements.size, available);
-    check(result, "vkAllocateMemory");
+    std::uint64_t available = 0;
+    std::uint32_t type = 0;
+    for (const std::uint32_t candidate : memoryTypes(memory, requirements.memoryTypeBits, wanted, alsoGood)) {
+        // Software drivers accept more than there is and fail later, in silence: the heap's size is checked
+        // here.
+        const std::uint64_t left = device_.heapLeft(memory.memoryTypes[candidate].heapIndex);
+        available = std::max(available, left);
+        if (requirements.size > left) continue;
+        auto info = structure<VkMemoryAllocateInfo>(VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO);
+        info.allocationSize = requirements.size;
+        info.memoryTypeIndex = candidate;
+        const VkResult result = device_.vk().AllocateMemory(device_.handle(), &info, nullptr, &memory_);
+        if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_OUT_OF_HOST_MEMORY) continue;
+        check(result, "vkAllocateMemory");
+        type = candidate;
+        break;
+    }
+    if (memory_ == VK_NULL_HANDLE) throwOutOfMemory(requirements.size, available);
     allocated_ = requirements.size;
+    heap_ = memory.memoryTypes[type].heapIndex;
     device_.counters().bytesAllocated += allocated_;
+    device_.counters().heapBytes[heap_] += allocated_;
     check(device_.vk().BindBufferMemory(device_.handle(), buffer_, memory_, 0), "vkBindBufferMemory");
 
-    const VkMemoryPropertyFlags flags = memory.memoryTypes[*type].propertyFlags;
+    const VkMemoryPropertyFlags flags = memory.memoryTypes[type].propertyFlags;
     coherent_ = (flags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT) != 0;
+    // Without a cache the host reads a card's memory a word at a time over the bus; then staging is faster
+    // both ways.
+    constexpr VkMemoryPropertyFlags cached =
+        VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
     const bool mustMap = (wanted & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) != 0;
-    if ((flags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) == 0 || (device_.options().forceStaging && !mustMap))
-        return;
+    if (!mustMap && ((flags & cached) != cached || device_.options().forceStaging)) return;
     void* mapped = nullptr;
     check(device_.vk().MapMemory(device_.handle(), memory_, 0, VK_WHOLE_SIZE, 0, &mapped), "vkMapMemory");
     host_ = static_cast<std::byte*>(mapped);

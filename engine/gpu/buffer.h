@@ -76,8 +76,9 @@ class Buffer {
     VkBuffer buffer_ = VK_NULL_HANDLE;
     VkDeviceMemory memory_ = VK_NULL_HANDLE;
     std::uint64_t allocated_ = 0;
+    std::uint32_t heap_ = 0;
     bool coherent_ = true;
-    std::byte* host_ = nullptr; ///< null when the host cannot reach the memory
+    std::byte* host_ = nullptr; ///< null when the host does not reach the memory, or only slowly
 };
 
 } // namespace lockstep::gpu

@@ -54,6 +54,7 @@ Limits limitsOf(const VkPhysicalDeviceLimits& source, std::uint32_t subgroupSize
     limits.nonCoherentAtomSize = source.nonCoherentAtomSize;
     limits.subgroupSize = subgroupSize;
     limits.timestampNanoseconds = timestampBits == 0 ? 0 : static_cast<double>(source.timestampPeriod);
+    limits.timestampBits = timestampBits;
     return limits;
 }
 
@@ -152,12 +153,12 @@ std::string lower(std::string_view text) {
     return result;
 }
 
-bool matches(const DeviceReport& report, const std::string& select) {
+bool matches(const DeviceReport& report, const std::string& select, std::size_t deviceCount) {
     std::size_t number = 0;
     const char* end = select.data() + select.size();
     if (const auto [stop, error] = std::from_chars(select.data(), end, number);
-        error == std::errc{} && stop == end)
-        return report.index == number;
+        error == std::errc{} && stop == end && number < deviceCount)
+        return report.index == number; // a larger number may be a part of a name: "4090"
     std::string compact = lower(select);
     if (report.uuid == compact) return true;
     std::erase(compact, '-');
@@ -169,7 +170,7 @@ void choose(std::vector<Instance::Candidate>& all, const DeviceOptions& options)
     for (Instance::Candidate& candidate : all) {
         DeviceReport& report = candidate.report;
         if (!report.refused.empty()) continue;
-        if (!options.select.empty() && !matches(report, options.select)) {
+        if (!options.select.empty() && !matches(report, options.select, all.size())) {
             report.reason = "another device was asked for";
             continue;
         }

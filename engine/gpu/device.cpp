@@ -132,6 +132,24 @@ Ticket Device::submit(VkCommandBuffer commands) {
     return ticket;
 }
 
+std::uint64_t Device::heapLeft(std::uint32_t heap) const {
+    const std::uint64_t taken = counters_.heapBytes[heap];
+    const std::uint64_t size = memory_.memoryHeaps[heap].size;
+    return size > taken ? size - taken : 0;
+}
+
+std::uint64_t Device::memoryLeft() const {
+    std::uint64_t size = 0;
+    std::uint32_t largest = 0;
+    for (std::uint32_t heap = 0; heap < memory_.memoryHeapCount; ++heap) {
+        const VkMemoryHeap& candidate = memory_.memoryHeaps[heap];
+        if ((candidate.flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) == 0 || candidate.size <= size) continue;
+        size = candidate.size;
+        largest = heap;
+    }
+    return heapLeft(largest);
+}
+
 bool Device::done(Ticket ticket) {
     std::uint64_t reached = 0;
     VkResult result = vk_.GetSemaphoreCounterValue(device_, timeline_, &reached);

@@ -2,6 +2,7 @@
 // submissions.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -32,7 +33,8 @@ struct Limits {
     std::uint64_t storageAlignment = 256;
     std::uint64_t nonCoherentAtomSize = 256;
     std::uint32_t subgroupSize = 1;
-    double timestampNanoseconds = 0; ///< of one tick; 0: no timestamps
+    double timestampNanoseconds = 0;  ///< of one tick; 0: no timestamps
+    std::uint32_t timestampBits = 64; ///< valid ones; higher ones are to be ignored
 };
 
 /// One device of the system, usable or not.
@@ -79,7 +81,8 @@ struct DeviceCounters {
     std::atomic<std::uint64_t> hostWaits{0};
     std::atomic<std::uint64_t> bytesUploaded{0};
     std::atomic<std::uint64_t> bytesDownloaded{0};
-    std::atomic<std::uint64_t> bytesAllocated{0}; ///< held at the moment
+    std::atomic<std::uint64_t> bytesAllocated{0};                            ///< held at the moment
+    std::array<std::atomic<std::uint64_t>, VK_MAX_MEMORY_HEAPS> heapBytes{}; ///< the same, by heap
 };
 
 /// All devices of the system in the loader's order, with the one that `options.select` would choose marked.
@@ -106,11 +109,10 @@ class Device {
     const DeviceOptions& options() const { return options_; }
     bool software() const { return report_.type == DeviceType::software; }
     DeviceCounters& counters() { return counters_; }
-    /// Bytes of the largest device-local heap that this device has not taken yet; other programs may have.
-    std::uint64_t memoryLeft() const {
-        const std::uint64_t taken = counters_.bytesAllocated;
-        return report_.memory > taken ? report_.memory - taken : 0;
-    }
+    /// Bytes of a heap that this device has not taken yet; other programs may have.
+    std::uint64_t heapLeft(std::uint32_t heap) const;
+    /// The same of the largest device-local heap.
+    std::uint64_t memoryLeft() const;
 
     /// Submits one command buffer; the returned ticket completes when it has run. Any thread.
     Ticket submit(VkCommandBuffer commands);

@@ -140,10 +140,10 @@ WorkItems AnyKernel::groupsFor(const WorkItems& items) const {
                            groupsAlong(items.z, itemsPerGroup_.z)};
     const std::uint32_t* limit = device_->limits().groupCount;
     if (groups.x > limit[0] || groups.y > limit[1] || groups.z > limit[2])
-        throw std::invalid_argument(
-            "kernel '" + name_ + "' would need " + std::to_string(groups.x) + "x" + std::to_string(groups.y) +
-            "x" + std::to_string(groups.z) + " workgroups; '" + device_->report().name + "' allows " +
-            std::to_string(limit[0]) + "x" + std::to_string(limit[1]) + "x" + std::to_string(limit[2]));
+        throw GpuError("kernel '" + name_ + "' would need " + std::to_string(groups.x) + "x" +
+                       std::to_string(groups.y) + "x" + std::to_string(groups.z) + " workgroups; '" +
+                       device_->report().name + "' allows " + std::to_string(limit[0]) + "x" +
+                       std::to_string(limit[1]) + "x" + std::to_string(limit[2]));
     return groups;
 }
 

@@ -46,7 +46,7 @@ class AnyKernel {
     VkPipeline pipeline() const { return pipeline_; }
     VkPipelineLayout layout() const { return layout_; }
     VkDescriptorSetLayout setLayout() const { return setLayout_; }
-    /// Workgroups that cover the items. Throws std::invalid_argument when the device allows fewer.
+    /// Workgroups that cover the items. Throws GpuError when the device allows fewer.
     WorkItems groupsFor(const WorkItems& items) const;
 
   private:

@@ -69,7 +69,12 @@ void Recorder::release() noexcept {
     if (pool_ != VK_NULL_HANDLE) vk.DestroyCommandPool(device_.handle(), pool_, nullptr);
 }
 
+void Recorder::requireRecording(const std::string& what) const {
+    if (!recording_) throw std::logic_error("'" + what + "' is recorded outside begin and submit");
+}
+
 void Recorder::begin() {
+    if (recording_) device_.vk().EndCommandBuffer(current().commands); // abandoned by an exception
     Slot& slot = current();
     if (slot.ticket != 0) {
         device_.wait(slot.ticket);
@@ -130,8 +135,7 @@ void Recorder::checkViews(const AnyKernel& kernel, std::span<const BufferView> v
 
 void Recorder::dispatchBytes(const AnyKernel& kernel, const WorkItems& items, const void* params,
                              std::span<const BufferView> views, const Cost& cost) {
-    if (!recording_)
-        throw std::logic_error("kernel '" + kernel.name() + "' dispatched outside begin and submit");
+    requireRecording(kernel.name());
     checkViews(kernel, views);
     const WorkItems groups = kernel.groupsFor(items);
     Slot& slot = current();
@@ -157,7 +161,6 @@ void Recorder::dispatchBytes(const AnyKernel& kernel, const WorkItems& items, co
         writeTimestamp(query + 1);
         slot.timed.push_back({kernel.name(), 0, 1, cost.flops, cost.bytes});
     }
-    ++dispatches_;
 }
 
 void Recorder::bind(const AnyKernel& kernel, std::span<const BufferView> views) {
@@ -187,12 +190,15 @@ void Recorder::bind(const AnyKernel& kernel, std::span<const BufferView> views) 
 }
 
 void Recorder::fill(const BufferView& view, std::uint32_t word) {
+    requireRecording("fill");
     const Access access = accessOf(view, false, true);
     order({&access, 1});
     device_.vk().CmdFillBuffer(current().commands, view.buffer, view.offset, view.size, word);
 }
 
 void Recorder::copy(const BufferView& from, const BufferView& to) {
+    requireRecording("copy");
+    if (from.size != to.size) throw std::logic_error("a copy between views of different sizes");
     const std::array accesses{accessOf(from, true, false), accessOf(to, false, true)};
     order(accesses);
     const VkBufferCopy region{from.offset, to.offset, to.size};
@@ -225,9 +231,12 @@ double Recorder::millisecondsFromQueries(Slot& slot) {
                                            VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT),
           "vkGetQueryPoolResults"); // the submission has finished: results are there, nothing waits
     const double millisecondsPerTick = device_.limits().timestampNanoseconds * 1e-6;
+    // Counters of fewer than 64 bits wrap around, some every few minutes.
+    const std::uint32_t bits = device_.limits().timestampBits;
+    const std::uint64_t valid = bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
     const auto elapsed = [&](std::size_t from, std::size_t to) {
-        return ticks[to] > ticks[from] ? static_cast<double>(ticks[to] - ticks[from]) * millisecondsPerTick
-                                       : 0.0;
+        if (bits >= 64 && ticks[to] < ticks[from]) return 0.0;
+        return static_cast<double>((ticks[to] - ticks[from]) & valid) * millisecondsPerTick;
     };
     for (std::size_t index = 0; index < slot.timed.size(); ++index) {
         KernelTiming& sum = timings_[slot.timed[index].name];
@@ -269,6 +278,14 @@ void Recorder::finish() {
     for (const Slot& slot : slots_) last = std::max(last, slot.ticket);
     if (last != 0) device_.wait(last);
     collectFinished();
+}
+
+Ticket Recorder::submitAndGoOn() {
+    const bool profiled = profiling_;
+    const Ticket ticket = submit();
+    begin();
+    profiling_ = profiled;
+    return ticket;
 }
 
 std::vector<KernelTiming> Recorder::timings() const {

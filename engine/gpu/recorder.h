@@ -68,7 +68,8 @@ class Recorder {
     void copy(const BufferView& from, const BufferView& to);
 
     Ticket submit();
-    bool recording() const { return recording_; }
+    /// Submits what has been recorded and begins the next submission, profiled like this one.
+    Ticket submitAndGoOn();
 
     /// Submissions that have finished since the last call, oldest first. Never waits.
     std::vector<FinishedSubmission> takeFinished();
@@ -78,8 +79,7 @@ class Recorder {
     /// Sum of the finished submissions' device time, in seconds.
     double deviceSeconds() const { return deviceSeconds_; }
     std::vector<KernelTiming> timings() const;
-    std::uint64_t barriers() const { return barriers_; }     ///< emitted between dispatches so far
-    std::uint64_t dispatches() const { return dispatches_; } ///< recorded so far
+    std::uint64_t barriers() const { return barriers_; } ///< emitted between dispatches so far
 
   private:
     static constexpr std::size_t slots = 3;
@@ -97,6 +97,7 @@ class Recorder {
 
     void createSlots();
     void release() noexcept;
+    void requireRecording(const std::string& what) const;
     void dispatchBytes(const AnyKernel& kernel, const WorkItems& items, const void* params,
                        std::span<const BufferView> views, const Cost& cost);
     void checkViews(const AnyKernel& kernel, std::span<const BufferView> views) const;
@@ -121,7 +122,6 @@ class Recorder {
     std::chrono::steady_clock::time_point lastFinished_{};
     double deviceSeconds_ = 0;
     std::uint64_t barriers_ = 0;
-    std::uint64_t dispatches_ = 0;
     std::map<std::string, KernelTiming> timings_;
 };
 

@@ -26,7 +26,8 @@ constexpr NameOf<InitScheme> initNames[] = {
     {InitScheme::uniform, "uniform"}, {InitScheme::zeros, "zeros"},
 };
 
-constexpr std::size_t widthLimit = 65536;
+constexpr std::size_t widthLimit =
+    65000; // a kernel's loop over a layer's inputs has to stay below 65,535 rounds (lavapipe)
 
 } // namespace
 
@@ -54,7 +55,7 @@ void NetShape::validate() const {
         throw std::invalid_argument("a network needs at least an input and an output width");
     for (std::size_t width : widths)
         if (width == 0 || width > widthLimit)
-            throw std::invalid_argument("layer width " + std::to_string(width) + " is outside 1 to 65536");
+            throw std::invalid_argument("layer width " + std::to_string(width) + " is outside 1 to 65,000");
     if (loss == Loss::crossEntropy && outputs() < 2)
         throw std::invalid_argument(
             "cross-entropy needs an output per class, at least 2; with one output use bce or mse");

@@ -66,7 +66,7 @@ struct NetShape {
     std::string describeWidths() const;
 
     /// Throws std::invalid_argument, with the reason, when the shape makes no sense: fewer than two widths, a
-    /// width of 0 or above 65,536, cross-entropy with a single output, binary cross-entropy behind an
+    /// width of 0 or above 65,000, cross-entropy with a single output, binary cross-entropy behind an
     /// activation.
     void validate() const;
 

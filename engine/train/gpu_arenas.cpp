@@ -35,9 +35,13 @@ template <class T> std::vector<T> padRows(const std::vector<T>& rows, std::size_
     return padded;
 }
 
-std::size_t capacityFor(const TrainJob& job, std::size_t requestedBatch) {
+// A batch, or a chunk of an evaluation: no more rows than the device can bind of the widest layer.
+std::size_t capacityFor(const gpu::Device& device, const TrainJob& job, std::size_t requestedBatch) {
     const std::size_t batch = std::min(requestedBatch, job.data->train.count);
-    return std::max(batch, std::min(evaluationRows, std::max(job.data->train.count, job.data->test.count)));
+    const std::size_t widest = *std::max_element(job.shape.widths.begin(), job.shape.widths.end());
+    const std::size_t bindable = device.limits().storageRange / (roundUpToFour(widest) * sizeof(float));
+    const std::size_t chunk = std::min(evaluationRows, std::max(job.data->train.count, job.data->test.count));
+    return std::max(batch, std::min(chunk, bindable));
 }
 
 bool anySums(const NetShape& shape) {
@@ -53,15 +57,17 @@ std::vector<std::uint64_t> offsets(const NetShape& shape, std::size_t firstLevel
 
 std::uint64_t arenaBytes(const ParamLayout& layout) { return layout.size() * sizeof(float); }
 
-std::size_t scoreGroups(const TrainJob& job) {
-    return std::max(job.data->train.count, job.data->test.count) / Kernels::rowsPerGroup + 1;
+// Sums of losses that an evaluation leaves behind: one per workgroup, of at most rowsPerGroup rows.
+std::size_t scoreGroups(const TrainJob& job, std::size_t capacity) {
+    const std::size_t rows = std::min<std::size_t>(Kernels::rowsPerGroup, capacity);
+    return std::max(job.data->train.count, job.data->test.count) / rows + 1;
 }
 
 } // namespace
 
-std::uint64_t deviceBytes(const TrainJob& job, std::size_t batch) {
+std::uint64_t deviceBytes(const gpu::Device& device, const TrainJob& job, std::size_t batch) {
     const Dataset& data = *job.data;
-    const std::uint64_t rows = capacityFor(job, batch);
+    const std::uint64_t rows = capacityFor(device, job, batch);
     std::uint64_t floatsPerRow = 0;
     for (std::size_t level = 0; level < job.shape.widths.size(); ++level) {
         const std::uint64_t width = roundUpToFour(job.shape.widths[level]);
@@ -74,19 +80,55 @@ std::uint64_t deviceBytes(const TrainJob& job, std::size_t batch) {
            examples * 4 * (wordsPerExample(data) + data.targetWidth) + GpuArenas::ringSlots * sizeof(float);
 }
 
+namespace {
+
+// Bytes of a batch's values of the widest layer, which are bound at once.
+std::uint64_t widestBytes(const TrainJob& job, std::size_t batch) {
+    const std::size_t widest = *std::max_element(job.shape.widths.begin(), job.shape.widths.end());
+    return std::uint64_t{batch} * roundUpToFour(widest) * sizeof(float);
+}
+
+// What is bound as a whole has to fit into one binding, and what one invocation does has to end.
+void requireLimits(const gpu::Device& device, const TrainJob& job) {
+    const std::uint64_t range = device.limits().storageRange;
+    const auto require = [&](std::uint64_t bytes, const char* what, const char* hint) {
+        if (bytes > range)
+            throw gpu::GpuError(std::string(what) + " take " + std::to_string(bytes) + " bytes, and '" +
+                                device.report().name + "' binds at most " + std::to_string(range) +
+                                " at once. " + hint);
+    };
+    require(std::max(job.data->train.count, job.data->test.count) * 4 * wordsPerExample(*job.data),
+            "the examples", "Try fewer of them.");
+    require(arenaBytes(ParamLayout(job.shape)), "the parameters", "Try narrower layers.");
+    // lavapipe ends loops in silence after 65,535 rounds; the loss goes five times over a row's outputs.
+    constexpr std::size_t softwareOutputs = 13000;
+    if (device.software() && job.shape.outputs() > softwareOutputs)
+        throw gpu::GpuError("software Vulkan computes at most " + std::to_string(softwareOutputs) +
+                            " outputs rightly; use a CPU lane");
+}
+
+} // namespace
+
 void requireMemory(const gpu::Device& device, const TrainJob& job) {
+    requireLimits(device, job);
     const std::uint64_t available = device.memoryLeft();
-    const std::uint64_t needed = deviceBytes(job, job.settings.batch);
-    if (needed <= available) return;
-    std::string message = "training on '" + device.report().name + "' needs about " +
-                          std::to_string(needed >> 20) + " MiB of its memory, " +
-                          std::to_string(available >> 20) + " MiB are available. ";
+    const std::uint64_t range = device.limits().storageRange;
+    const auto fits = [&](std::size_t batch) {
+        return deviceBytes(device, job, batch) <= available && widestBytes(job, batch) <= range;
+    };
     std::size_t batch = std::min(job.settings.batch, job.data->train.count);
-    while (batch > 1 && deviceBytes(job, batch) > available) batch /= 2;
-    if (deviceBytes(job, batch) <= available)
-        message += "A batch of " + std::to_string(batch) + " fits.";
+    if (fits(batch)) return;
+    const std::uint64_t needed = deviceBytes(device, job, batch);
+    std::string message = "training on '" + device.report().name + "' ";
+    if (needed > available)
+        message += "needs about " + std::to_string(needed >> 20) + " MiB of its memory, " +
+                   std::to_string(available >> 20) + " MiB are available. ";
     else
-        message += "No batch fits: try narrower layers, or fewer of them.";
+        message += "would bind " + std::to_string(widestBytes(job, batch)) + " bytes at once, it allows " +
+                   std::to_string(range) + ". ";
+    while (batch > 1 && !fits(batch)) batch /= 2;
+    message += fits(batch) ? "A batch of " + std::to_string(batch) + " fits."
+                           : "No batch fits: try narrower layers, or fewer of them.";
     throw gpu::OutOfMemoryError(message, needed, available);
 }
 
@@ -112,7 +154,8 @@ GpuArenas::GpuArenas(gpu::Device& device, const TrainJob& job)
       order(job.data->train.count, job.settings.batch, job.settings.seed, job.settings.shuffle),
       targetKind(lockstep::targetKind(*job.data, job.shape)),
       targetWidth(static_cast<std::uint32_t>(job.data->classes > 0 ? 1 : job.data->targetWidth)),
-      pixels(job.data->bytes()), classes(job.data->classes), capacity(capacityFor(job, job.settings.batch)),
+      pixels(job.data->bytes()), classes(job.data->classes),
+      capacity(capacityFor(device, job, job.settings.batch)),
       parameters(device, arenaBytes(layout), gpu::Memory::device, "parameters"),
       gradients(device, arenaBytes(layout), gpu::Memory::device, "gradients"),
       train(device, *job.data, job.data->train, "training"),
@@ -121,7 +164,7 @@ GpuArenas::GpuArenas(gpu::Device& device, const TrainJob& job)
       lossPartials(device, (capacity / Kernels::rowsPerGroup + 1) * sizeof(float), gpu::Memory::device,
                    "loss partials"),
       targets(device, capacity * targetWidth * sizeof(std::uint32_t), gpu::Memory::device, "targets"),
-      scoreSums(device, scoreGroups(job) * sizeof(float), gpu::Memory::readback, "score sums"),
+      scoreSums(device, scoreGroups(job, capacity) * sizeof(float), gpu::Memory::readback, "score sums"),
       scoreCounts(device, (1 + classes * classes) * sizeof(std::uint32_t), gpu::Memory::readback,
                   "score counts"),
       activationOffsets_(offsets(shape, 0, capacity)), dSumOffsets_(offsets(shape, 1, capacity)),

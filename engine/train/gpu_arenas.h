@@ -23,7 +23,7 @@ struct GpuExamples {
 };
 
 /// Bytes of device memory that training `job` with batches of `batch` rows takes, within a few percent.
-std::uint64_t deviceBytes(const TrainJob& job, std::size_t batch);
+std::uint64_t deviceBytes(const gpu::Device& device, const TrainJob& job, std::size_t batch);
 
 /// Throws gpu::OutOfMemoryError, naming a batch or saying that narrower layers are needed, when the job does
 /// not fit into what the device has left.
@@ -31,7 +31,8 @@ void requireMemory(const gpu::Device& device, const TrainJob& job);
 
 class GpuArenas {
   public:
-    /// Uploads the data set and the initial weights. Throws gpu::OutOfMemoryError.
+    /// Uploads the data set and the initial weights.
+    /// Throws gpu::OutOfMemoryError, and gpu::GpuError for a job that breaks another limit of the device.
     GpuArenas(gpu::Device& device, const TrainJob& job);
 
     const NetShape shape;

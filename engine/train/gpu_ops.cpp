@@ -2,6 +2,8 @@
 // buffers, in the order of the shader's bindings; the recorder adds the barriers.
 #include "engine/train/gpu_ops.h"
 
+#include <algorithm>
+
 #include "engine/train/work.h"
 
 namespace lockstep {
@@ -29,7 +31,8 @@ GpuOps::GpuOps(gpu::Recorder& recorder, GpuArenas& arenas, Kernels& kernels, con
       gatherBatch_(kernels.gatherBatch(arenas.pixels)),
       lossAndGradient_(kernels.lossAndGradient(arenas.shape.loss, arenas.shape.outputActivation)),
       lossSum_(kernels.lossSum()), score_(kernels.score(arenas.shape.loss, arenas.shape.outputActivation)),
-      update_(kernels.update(settings.optimizer.kind)) {
+      update_(kernels.update(settings.optimizer.kind)),
+      updateLimit_(std::min(kernels.device().limits().groupCount[0], 1u << 20) * 64) {
     for (std::size_t layer = 0; layer < layers.size(); ++layer) {
         const LayerKernels& how = layers[layer];
         const Activation own = arenas.shape.activationOf(layer);
@@ -44,15 +47,9 @@ GpuOps::GpuOps(gpu::Recorder& recorder, GpuArenas& arenas, Kernels& kernels, con
 void GpuOps::gather(const GpuExamples& examples, std::size_t first, std::size_t rows, bool shuffle,
                     const shared::OrderKeys& keys) {
     rows_ = rows;
-    const shared::GatherBatchParams params{number(rows),
-                                           number(first),
-                                           number(examples.count),
-                                           shuffle ? 1u : 0u,
-                                           number(arenas_.shape.inputs()),
-                                           arenas_.stride(0),
-                                           examples.sourceStride,
-                                           arenas_.targetWidth,
-                                           keys};
+    const shared::GatherBatchParams params{
+        number(rows),      number(first),         number(examples.count), shuffle ? 1u : 0u,
+        arenas_.stride(0), examples.sourceStride, arenas_.targetWidth,    keys};
     recorder_.dispatch(gatherBatch_, {examples.sourceStride / 4, number(rows), 1}, params,
                        {examples.source.view(), examples.answers.view(), arenas_.activations(0, rows),
                         arenas_.targets.view(0, rows * arenas_.targetWidth * sizeof(std::uint32_t))},
@@ -97,7 +94,8 @@ void GpuOps::lossAndGradient(const StepSettings& step) {
                        cost(lossWork(rows_, outputs)));
     if (groups > 1)
         recorder_.dispatch(lossSum_, {1, 1, 1}, shared::LossSumParams{groups, stepNumber, slot, scale},
-                           {arenas_.losses.view(), arenas_.status.view(), partials});
+                           {arenas_.losses.view(), arenas_.status.view(), partials},
+                           {static_cast<double>(groups), static_cast<double>(groups) * sizeof(float)});
     endOperation();
 }
 
@@ -124,7 +122,8 @@ void GpuOps::update(const StepSettings& step) {
     params.count = number(arenas_.layout.size());
     // State that the optimizer does not keep is never touched; something has to be bound in its place.
     const gpu::BufferView weights = arenas_.parameters.view();
-    recorder_.dispatch(update_, {params.count / 4, 1, 1}, params,
+    params.stride = std::min((params.count / 4 + 63) / 64 * 64, updateLimit_); // whole workgroups
+    recorder_.dispatch(update_, {params.stride, 1, 1}, params,
                        {arenas_.status.view(), arenas_.gradients.view(), weights,
                         arenas_.state1 ? arenas_.state1->view() : weights,
                         arenas_.state2 ? arenas_.state2->view() : weights},
@@ -152,8 +151,7 @@ void GpuOps::score() {
 
 void GpuOps::endOperation() {
     if (!submitEach_) return;
-    recorder_.submit();
-    recorder_.begin();
+    recorder_.submitAndGoOn();
 }
 
 } // namespace lockstep

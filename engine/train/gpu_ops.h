@@ -32,6 +32,9 @@ class GpuOps final : public Ops {
     void gatherRange(Split split, std::size_t first, std::size_t rows) override;
     void score() override;
 
+    /// Sums of losses that score() has left since beginEvaluation().
+    std::uint32_t scoredGroups() const { return scoreSlot_; }
+
     /// Sets hits, confusion matrix and the place of the next score() to zero.
     void beginEvaluation();
 
@@ -60,7 +63,9 @@ class GpuOps final : public Ops {
     const gpu::Kernel<shared::LossSumParams>& lossSum_;
     const gpu::Kernel<shared::ScoreParams>& score_;
     const gpu::Kernel<shared::UpdateParams>& update_;
-    std::size_t rows_ = 0;        ///< of the batch or range at hand
+    const std::uint32_t
+        updateLimit_;      ///< invocations of one update: each takes several vec4s where there are more
+    std::size_t rows_ = 0; ///< of the batch or range at hand
     std::uint32_t scoreSlot_ = 0; ///< where the next score() puts its sums
     bool submitEach_ = false;
 };

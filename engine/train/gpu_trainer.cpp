@@ -47,6 +47,7 @@ class GpuTrainer final : public Trainer {
         gpu::Ticket ticket;
         std::uint64_t first;
         std::uint64_t count;
+        bool profiled;
     };
 
     void describeMachine(std::string_view rung);
@@ -57,6 +58,7 @@ class GpuTrainer final : public Trainer {
     void throwIfFailed();
     void setStatus(std::uint32_t word);
     std::size_t countOf(Split split) const;
+    std::size_t chunkRows() const;
 
     const TrainJob job_;
     gpu::Device& device_;
@@ -109,6 +111,8 @@ void GpuTrainer::describeMachine(std::string_view rung) {
 // as after a failed step, so that nothing is learned from it.
 void GpuTrainer::warmUp() {
     setStatus(0);
+    ops_.submitEachOperation(true); // nobody knows yet how long they take
+    otherOps_.submitEachOperation(true);
     recorder_.begin();
     trainStep(ops_, arenas_.shape, stepSettings(job_.settings, arenas_.order, 0));
     recorder_.submit();
@@ -140,7 +144,7 @@ void GpuTrainer::submitSteps(std::uint64_t count, bool profile) {
     recorder_.profileDispatches(profile);
     for (std::uint64_t step = nextStep_; step < nextStep_ + count; ++step)
         trainStep(ops_, arenas_.shape, stepSettings(job_.settings, arenas_.order, step));
-    flights_.push_back({recorder_.submit(), nextStep_, count});
+    flights_.push_back({recorder_.submit(), nextStep_, count, profile});
     nextStep_ += count;
     ++submissions_;
 }
@@ -152,7 +156,7 @@ void GpuTrainer::collect() {
         while (!flights_.empty() && flights_.front().ticket <= finished.ticket) {
             const Flight flight = flights_.front();
             flights_.pop_front();
-            submissionSize_.endOfSteps(flight.count);
+            submissionSize_.endOfSteps(flight.count, flight.profiled);
             noteLosses(flight);
         }
     }
@@ -206,14 +210,26 @@ void GpuTrainer::takeLosses(std::vector<LossPoint>& into) {
     throwIfFailed();
 }
 
-std::size_t GpuTrainer::countOf(Split split) const { return arenas_.examples(split).count; }
+std::size_t GpuTrainer::countOf(Split split) const {
+    return split == Split::train ? job_.data->train.count : job_.data->test.count;
+}
+
+// As many rows at a time as a submission has time for, in whole workgroups of score() where that is more than
+// one.
+std::size_t GpuTrainer::chunkRows() const {
+    const std::size_t rows = submissionSize_.forwardRows(arenas_.order.batch(), arenas_.capacity);
+    return rows < Kernels::rowsPerGroup ? std::min<std::size_t>(Kernels::rowsPerGroup, arenas_.capacity)
+                                        : rows / Kernels::rowsPerGroup * Kernels::rowsPerGroup;
+}
 
 Evaluation GpuTrainer::evaluate(Split split) {
     finish();
-    const std::size_t count = countOf(split);
-    const std::size_t chunk = arenas_.capacity / Kernels::rowsPerGroup == 0
-                                  ? arenas_.capacity
-                                  : arenas_.capacity / Kernels::rowsPerGroup * Kernels::rowsPerGroup;
+    Evaluation result;
+    result.accuracy = result.loss = std::numeric_limits<double>::quiet_NaN();
+    result.count = countOf(split);
+    if (result.count == 0) return result;
+    const std::size_t count = result.count;
+    const std::size_t chunk = chunkRows();
     for (std::size_t first = 0; first < count; first += chunk) {
         otherRecorder_.begin();
         if (first == 0) otherOps_.beginEvaluation();
@@ -223,16 +239,13 @@ Evaluation GpuTrainer::evaluate(Split split) {
     otherRecorder_.finish();
     otherRecorder_.takeFinished();
 
-    Evaluation result;
-    result.count = count;
     const auto* sums = reinterpret_cast<const float*>(arenas_.scoreSums.mapped().data());
     const auto* counts = reinterpret_cast<const std::uint32_t*>(arenas_.scoreCounts.mapped().data());
     double loss = 0;
-    for (std::size_t group = 0; group * Kernels::rowsPerGroup < count; ++group)
+    for (std::size_t group = 0; group < otherOps_.scoredGroups(); ++group)
         loss += static_cast<double>(sums[group]);
     result.loss = loss / static_cast<double>(lossTerms(arenas_.shape.loss, count, arenas_.shape.outputs()));
-    result.accuracy = arenas_.classes == 0 ? std::numeric_limits<double>::quiet_NaN()
-                                           : static_cast<double>(counts[0]) / static_cast<double>(count);
+    if (arenas_.classes > 0) result.accuracy = static_cast<double>(counts[0]) / static_cast<double>(count);
     result.confusion.assign(counts + 1, counts + 1 + arenas_.classes * arenas_.classes);
     return result;
 }
@@ -246,8 +259,9 @@ std::vector<float> GpuTrainer::predict(Split split, std::size_t first, std::size
     const std::size_t levels = arenas_.shape.layers();
     std::vector<float> result;
     result.reserve(rows * outputs);
-    for (std::size_t done = 0; done < rows; done += arenas_.capacity) {
-        const std::size_t count = std::min(arenas_.capacity, rows - done);
+    const std::size_t chunk = chunkRows();
+    for (std::size_t done = 0; done < rows; done += chunk) {
+        const std::size_t count = std::min(chunk, rows - done);
         otherRecorder_.begin();
         otherOps_.gatherRange(split, first + done, count);
         for (std::size_t layer = 0; layer < levels; ++layer) otherOps_.dense(layer);

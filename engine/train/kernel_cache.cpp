@@ -8,6 +8,7 @@
 
 #include "engine/gpu/pipeline_cache.h"
 #include "engine/net/atomic_file.h"
+#include "engine/train/shaders.h"
 
 namespace lockstep {
 
@@ -43,6 +44,16 @@ void writeFile(const std::filesystem::path& path, std::string_view text) {
 std::filesystem::path kernelsFile() { return cacheFolder() / "kernels.json"; }
 std::filesystem::path pipelinesFile() { return cacheFolder() / "pipelines.bin"; }
 
+// Changes whenever one of the kernels that are chosen from does: what was measured of another is of no use.
+std::string shaderFingerprint() {
+    std::uint64_t hash = 0xCBF29CE484222325u; // FNV-1a over words
+    for (const Product product : {Product::forward, Product::backwardInputs, Product::backwardWeights})
+        for (const char* rung : {"_naive", "_tiled", "_blocked"})
+            for (const std::uint32_t word : shaderWords(std::string(name(product)) + rung))
+                hash = (hash ^ word) * 0x100000001B3u;
+    return std::to_string(hash);
+}
+
 json toJson(const ProductKernel& kernel) {
     return {{"rung", kernel.rung},   {"groupN", kernel.groupN}, {"groupM", kernel.groupM},
             {"tileM", kernel.tileM}, {"tileN", kernel.tileN},   {"slabK", kernel.slabK}};
@@ -73,10 +84,12 @@ std::filesystem::path cacheFolder() {
 KernelCache::KernelCache(const gpu::Device& device) : identity_(gpu::cacheIdentity(device.report())) {
     // Kernels chosen under pretended limits are of use to nobody else.
     if (device.options().minimumLimits) identity_ += "|minimum limits";
+    identity_ += "|" + shaderFingerprint();
     if (cacheFolder().empty()) return;
     try {
         const json mine = readJson(kernelsFile()).value(identity_, json::object());
-        for (const auto& [product, entry] : mine.items()) known_[product] = fromJson(entry);
+        for (const auto& [product, entry] : mine.items())
+            known_[product] = {fromJson(entry), entry.at("complete").get<bool>()};
     } catch (const json::exception&) {
         known_.clear();
     }
@@ -84,22 +97,30 @@ KernelCache::KernelCache(const gpu::Device& device) : identity_(gpu::cacheIdenti
 
 std::optional<ProductKernel> KernelCache::find(const std::string& product) const {
     const auto found = known_.find(product);
-    return found == known_.end() ? std::nullopt : std::optional(found->second);
+    return found == known_.end() || !found->second.complete ? std::nullopt
+                                                            : std::optional(found->second.kernel);
 }
 
-void KernelCache::remember(const std::string& product, const ProductKernel& kernel) {
-    known_[product] = kernel;
+void KernelCache::remember(const std::string& product, const ProductKernel& kernel, bool complete) {
+    known_[product] = {kernel, complete};
     changed_ = true;
 }
 
 void KernelCache::store() {
     if (!changed_ || cacheFolder().empty()) return;
-    json stored = readJson(kernelsFile());
-    json& mine = stored[identity_];
-    if (!mine.is_object()) mine = json::object(); // a damaged file
-    for (const auto& [product, kernel] : known_) mine[product] = toJson(kernel);
-    writeFile(kernelsFile(), stored.dump(1));
     changed_ = false;
+    try {
+        json stored = readJson(kernelsFile());
+        json& mine = stored[identity_];
+        if (!mine.is_object()) mine = json::object(); // a damaged file
+        for (const auto& [product, choice] : known_) {
+            mine[product] = toJson(choice.kernel);
+            mine[product]["complete"] = choice.complete;
+        }
+        writeFile(kernelsFile(), stored.dump(1, ' ', false, json::error_handler_t::replace));
+    } catch (const std::exception&) {
+        // As in writeFile.
+    }
 }
 
 void loadPipelines(gpu::DeviceOptions& options) {

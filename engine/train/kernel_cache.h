@@ -19,13 +19,18 @@ class KernelCache {
   public:
     explicit KernelCache(const gpu::Device& device);
     std::optional<ProductKernel> find(const std::string& product) const;
-    void remember(const std::string& product, const ProductKernel& kernel);
+    /// `complete`: all candidates were compared; others are kept for people to look at, and not found.
+    void remember(const std::string& product, const ProductKernel& kernel, bool complete);
     /// Writes what was remembered since the last call.
     void store();
 
   private:
     std::string identity_;
-    std::map<std::string, ProductKernel> known_;
+    struct Choice {
+        ProductKernel kernel;
+        bool complete = false;
+    };
+    std::map<std::string, Choice> known_;
     bool changed_ = false;
 };
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "engine/gpu/error.h"
 #include "engine/train/kernel_cache.h"
 #include "engine/train/product_trial.h"
 
@@ -14,7 +15,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double budgetSeconds = 0.9; // for all products of a network together
+constexpr std::size_t trialRows = 1024; // of a trial at most: beyond that, more rows are more of the same
 
 // Sizes of the product C[m][n] (see Product).
 struct Extent {
@@ -93,7 +94,8 @@ std::string keyOf(Product product, const DenseShape& shape, Activation activatio
 // Measures and remembers, until the time is used up; then takes what is likeliest.
 class Chooser {
   public:
-    Chooser(gpu::Device& device, Kernels& kernels) : device_(device), kernels_(kernels), cache_(device) {}
+    Chooser(gpu::Device& device, Kernels& kernels, double budgetSeconds)
+        : device_(device), kernels_(kernels), cache_(device), budgetSeconds_(budgetSeconds) {}
     ~Chooser() { cache_.store(); }
     Chooser(const Chooser&) = delete;
     Chooser& operator=(const Chooser&) = delete;
@@ -109,7 +111,7 @@ class Chooser {
 
   private:
     bool timeLeft() const {
-        return std::chrono::duration<double>(Clock::now() - start_).count() < budgetSeconds;
+        return std::chrono::duration<double>(Clock::now() - start_).count() < budgetSeconds_;
     }
 
     // At least one candidate is checked, whatever the time. A choice made in a hurry is good for this run,
@@ -127,7 +129,7 @@ class Chooser {
                 break;
             }
             if (best != nullptr && device_.software() && hopeless(candidate, trial, fastest)) continue;
-            const TrialResult result = trial.measure(kernels_.dense(product, candidate, activation), 2);
+            const TrialResult result = tryOut(trial, product, candidate, activation);
             if (!result.verified() || (best != nullptr && result.milliseconds >= fastest)) continue;
             best = &candidate;
             fastest = result.milliseconds;
@@ -136,8 +138,22 @@ class Chooser {
             throw std::runtime_error(
                 "on '" + device_.report().name + "' no kernel computes " + keyOf(product, shape, activation) +
                 " rightly; the driver may be faulty, `lockstep bench` shows the differences");
-        if (comparedAll) cache_.remember(keyOf(product, shape, activation), *best);
+        cache_.remember(keyOf(product, shape, activation), *best, comparedAll);
         return *best;
+    }
+
+    // A kernel that the driver refuses is one candidate less, no reason to stop.
+    TrialResult tryOut(ProductTrial& trial, Product product, const ProductKernel& candidate,
+                       Activation activation) {
+        try {
+            return trial.measure(kernels_.dense(product, candidate, activation), 2);
+        } catch (const gpu::DeviceLostError&) {
+            throw;
+        } catch (const gpu::TimeoutError&) {
+            throw;
+        } catch (const gpu::GpuError&) {
+            return {.milliseconds = 0, .largestDifference = 1, .tolerance = 0};
+        }
     }
 
     // Measured on software Vulkan: one output per invocation 2 GFLOP/s, small shared tiles less; not worth a
@@ -150,6 +166,7 @@ class Chooser {
     gpu::Device& device_;
     Kernels& kernels_;
     KernelCache cache_;
+    double budgetSeconds_;
     Clock::time_point start_ = Clock::now();
 };
 
@@ -171,9 +188,9 @@ std::vector<ProductKernel> candidates(const gpu::Device& device, Product product
 }
 
 std::vector<LayerKernels> chooseKernels(gpu::Device& device, Kernels& kernels, std::string_view rung,
-                                        const NetShape& shape, std::size_t batch) {
+                                        const NetShape& shape, std::size_t batch, double budgetSeconds) {
     std::optional<Chooser> chooser;
-    if (rung == "best") chooser.emplace(device, kernels);
+    if (rung == "best") chooser.emplace(device, kernels, budgetSeconds);
     const auto choose = [&](Product product, const DenseShape& dense, Activation activation) {
         return chooser ? chooser->choose(product, dense, activation)
                        : fixedKernel(device, rung, product, dense);
@@ -182,7 +199,8 @@ std::vector<LayerKernels> chooseKernels(gpu::Device& device, Kernels& kernels, s
     for (std::size_t layer = 0; layer < shape.layers(); ++layer) {
         const std::size_t inputs = shape.widths[layer];
         const std::size_t outputs = shape.widths[layer + 1];
-        const DenseShape dense{batch, inputs, outputs, roundUpToFour(inputs), roundUpToFour(outputs)};
+        const DenseShape dense{std::min(batch, trialRows), inputs, outputs, roundUpToFour(inputs),
+                               roundUpToFour(outputs)};
         const Activation own = shape.activationOf(layer);
         LayerKernels how;
         how.forward = choose(Product::forward, dense, own);

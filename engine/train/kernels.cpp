@@ -61,7 +61,8 @@ const gpu::Kernel<shared::LossParams>& Kernels::lossAndGradient(Loss loss, Activ
 }
 
 const gpu::Kernel<shared::LossSumParams>& Kernels::lossSum() {
-    return find(lossSum_, "loss_sum", "loss_sum", {{0, rowsPerGroup}});
+    return find(lossSum_, "loss_sum", "loss_and_gradient", // the same operation's second half
+                {{0, rowsPerGroup}});
 }
 
 const gpu::Kernel<shared::ScoreParams>& Kernels::score(Loss loss, Activation outputActivation) {

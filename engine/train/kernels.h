@@ -40,6 +40,8 @@ class Kernels {
   public:
     explicit Kernels(gpu::Device& device) : device_(device) {}
 
+    gpu::Device& device() const { return device_; }
+
     using Dense = gpu::Kernel<shared::DenseParams>;
     const Dense& dense(Product product, const ProductKernel& how, Activation activation);
     const gpu::Kernel<shared::GatherBatchParams>& gatherBatch(bool pixels);

@@ -79,17 +79,19 @@ ProductTrial::ProductTrial(gpu::Device& device, Product product, const DenseShap
 void ProductTrial::computeExpected(const CpuKernels& cpu) {
     if (product_ == Product::forward) {
         expected_.resize(shape_.rows * shape_.outputStride);
-        std::vector<float> sums(expected_.size());
-        cpu.dense(shape_, a_.data(), b_.data(), third_.data(), activation_, expected_.data(), sums.data());
+        expectedSecond_.resize(expected_.size());
+        cpu.dense(shape_, a_.data(), b_.data(), third_.data(), activation_, expected_.data(),
+                  expectedSecond_.data());
+        if (!derivativeNeedsSum(activation_)) expectedSecond_.clear();
     } else if (product_ == Product::backwardInputs) {
         expected_.resize(shape_.rows * shape_.inputStride);
         cpu.denseBackwardInputs(shape_, a_.data(), b_.data(), activation_, third_.data(), expected_.data());
     } else {
         expected_.resize(shape_.outputs * shape_.inputStride);
-        expectedBias_.resize(roundUpToFour(shape_.outputs));
+        expectedSecond_.resize(roundUpToFour(shape_.outputs));
         cpu.denseBackwardWeights(shape_, a_.data(), b_.data(), 0, shape_.outputs, expected_.data(),
-                                 expectedBias_.data());
-        expectedBias_.resize(shape_.outputs);
+                                 expectedSecond_.data());
+        expectedSecond_.resize(shape_.outputs);
     }
 }
 
@@ -116,9 +118,9 @@ void ProductTrial::dispatch(const Kernels::Dense& kernel) {
 double ProductTrial::compare() const {
     const double difference =
         largestDifference(expected_, result_.downloadValues<float>(expected_.size()), largestOf(expected_));
-    if (expectedBias_.empty()) return difference;
-    const std::vector<float> bias = second_.downloadValues<float>(expectedBias_.size());
-    return std::max(difference, largestDifference(expectedBias_, bias, largestOf(expectedBias_)));
+    if (expectedSecond_.empty()) return difference;
+    const std::vector<float> second = second_.downloadValues<float>(expectedSecond_.size());
+    return std::max(difference, largestDifference(expectedSecond_, second, largestOf(expectedSecond_)));
 }
 
 TrialResult ProductTrial::measure(const Kernels::Dense& kernel, int rounds) {
@@ -135,7 +137,9 @@ TrialResult ProductTrial::measure(const Kernels::Dense& kernel, int rounds) {
     TrialResult result;
     result.tolerance = 1e-6 * (1 + std::sqrt(static_cast<double>(sumLength(product_, shape_))));
     recorder_.begin();
-    recorder_.fill(result_.view(), 0x7FC00000u); // NaN: an output that is not written is a difference
+    // NaN: an output that is not written is a difference.
+    recorder_.fill(result_.view(), 0x7FC00000u);
+    recorder_.fill(second_.view(), 0x7FC00000u);
     recorder_.submit();
     runOnce(1);
     result.largestDifference = compare();

@@ -48,7 +48,7 @@ class ProductTrial {
     std::vector<float> b_;
     std::vector<float> third_;
     std::vector<float> expected_;
-    std::vector<float> expectedBias_;
+    std::vector<float> expectedSecond_; // bias gradients, or sums where the activation keeps them
     gpu::Buffer aBuffer_;
     gpu::Buffer bBuffer_;
     gpu::Buffer thirdBuffer_;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 namespace lockstep {
@@ -14,23 +15,37 @@ class SubmissionSize {
     explicit SubmissionSize(bool software) : target_(software ? 8.0 : 4.0) {}
 
     std::uint64_t steps() const { return steps_; }
-    /// A single step takes longer than a submission may: its operations are to be submitted one by one.
-    bool splitsSteps() const { return millisecondsPerStep_ > longest_; }
+    /// A single step takes longer than a submission may, or nobody knows yet: its operations are to be
+    /// submitted one by one.
+    bool splitsSteps() const { return millisecondsPerStep_ == 0 || millisecondsPerStep_ > longest_; }
+    /// Rows of a forward pass (a third of a step) that take no longer than a submission may, by the steps of
+    /// `batch` rows that were measured; at most `most`.
+    std::size_t forwardRows(std::size_t batch, std::size_t most) const {
+        if (millisecondsPerStep_ == 0) return std::min(batch, most);
+        const double rows = longest_ / (millisecondsPerStep_ / 3) * static_cast<double>(batch);
+        return rows < static_cast<double>(most) ? std::max<std::size_t>(static_cast<std::size_t>(rows), 1)
+                                                : most;
+    }
 
     /// A submission took this long on the device.
     void add(double milliseconds) { pending_ += milliseconds; }
-    /// The submissions added since the last call were `count` steps.
-    void endOfSteps(std::uint64_t count) {
+    /// The submissions added since the last call were `count` steps. Profiled ones take longer than others;
+    /// they count only while nothing else is known.
+    void endOfSteps(std::uint64_t count, bool profiled) {
+        if (profiled && millisecondsPerStep_ > 0) {
+            pending_ = 0;
+            return;
+        }
         const double measured = pending_ / static_cast<double>(count);
         pending_ = 0;
         millisecondsPerStep_ = millisecondsPerStep_ == 0 ? measured : 0.5 * (millisecondsPerStep_ + measured);
-        const double fitting = millisecondsPerStep_ > 0 ? target_ / millisecondsPerStep_ : most;
-        steps_ = std::clamp<std::uint64_t>(static_cast<std::uint64_t>(std::min(fitting, double{most})), 1,
-                                           2 * steps_);
+        const double fitting = millisecondsPerStep_ > 0 ? target_ / millisecondsPerStep_ : mostSteps;
+        steps_ = std::clamp<std::uint64_t>(static_cast<std::uint64_t>(std::min(fitting, double{mostSteps})),
+                                           1, 2 * steps_);
     }
 
   private:
-    static constexpr std::uint64_t most =
+    static constexpr std::uint64_t mostSteps =
         1024; // three submissions in flight fit into the ring of losses many times
     static constexpr double longest_ = 100.0; // milliseconds
     double target_;
