@@ -49,6 +49,7 @@ std::vector<float> runSgd(gpu::DeviceOptions options, std::size_t count) {
     const gpu::Kernel<shared::UpdateParams> kernel(device, updateSource());
     shared::UpdateParams params{};
     params.count = static_cast<std::uint32_t>(count);
+    params.stride = (params.count / 4 + 63) / 64 * 64;
     params.learningRate = 0.5f;
     params.weightKeep = 1;
     gpu::Recorder recorder(device);

@@ -151,6 +151,8 @@ class Chooser {
             throw;
         } catch (const gpu::TimeoutError&) {
             throw;
+        } catch (const gpu::OutOfMemoryError&) {
+            throw;
         } catch (const gpu::GpuError&) {
             return {.milliseconds = 0, .largestDifference = 1, .tolerance = 0};
         }
