@@ -56,8 +56,7 @@ Dataset randomPixels(std::size_t inputs, std::size_t classes, std::size_t count)
     for (std::size_t at = 0; at < count * inputs; ++at)
         data.train.pixels.push_back(static_cast<std::uint8_t>(randomWords(1, RandomStream::data, at).x));
     for (std::size_t example = 0; example < count; ++example)
-        data.train.labels.push_back(randomWords(2, RandomStream::data, example).x %
-                                    static_cast<std::uint32_t>(classes));
+        data.train.labels.push_back(static_cast<std::uint32_t>(example % classes));
     return data;
 }
 
@@ -167,6 +166,7 @@ std::vector<LossPoint> firstLosses(Trainer& trainer, const TrainJob& job) {
 
 std::vector<float> lossesOf(const std::vector<LossPoint>& points) {
     std::vector<float> losses;
+    losses.reserve(points.size());
     for (const LossPoint& point : points) losses.push_back(point.loss);
     return losses;
 }
