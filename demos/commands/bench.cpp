@@ -56,7 +56,7 @@ Dataset randomPixels(std::size_t inputs, std::size_t classes, std::size_t count)
     for (std::size_t at = 0; at < count * inputs; ++at)
         data.train.pixels.push_back(static_cast<std::uint8_t>(randomWords(1, RandomStream::data, at).x));
     for (std::size_t example = 0; example < count; ++example)
-        data.train.labels.push_back(static_cast<std::uint32_t>(example % classes));
+        data.train.labels.push_back(static_cast<std::uint32_t>(example % std::max<std::size_t>(classes, 1)));
     return data;
 }
 
