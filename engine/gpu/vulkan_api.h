@@ -56,7 +56,7 @@ struct DeviceApi {
 
 #undef LOCKSTEP_VULKAN_MEMBER
 
-/// Opens the system's Vulkan loader (libvulkan.so.1, vulkan-1.dll, libvulkan.dylib), or one that lies beside
+/// Opens the system's Vulkan loader (libvulkan.so.1, libvulkan.1.dylib), or one that lies beside
 /// the program or in its ../lib. Throws NoDeviceError, naming the package to install, when there is none.
 const GlobalApi& loadVulkan();
 
