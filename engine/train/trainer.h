@@ -34,8 +34,8 @@ struct LossPoint {
     double seconds = 0;
 };
 
-/// Time of one operation, from the steps that were sampled (every step on a GPU rung's profile, one in many
-/// otherwise).
+/// Time of one operation, from the steps that were sampled (one step in every 64th submission of a
+/// GPU, one step in sixteen of a CPU).
 struct OperationTiming {
     std::string name; ///< as in Ops and in the shader's file name: "dense", "dense_backward_weights", ...
     double milliseconds = 0; ///< total of the timed calls
