@@ -1,4 +1,4 @@
-# lockstep_embed_shaders(TARGET file.comp...): compiles each shader with glslc at build time (with a dependency file, so that
+# lockstep_embed_shaders(TARGET file...): compiles each shader with glslc at build time (with a dependency file, so that
 # a change of an included header recompiles it) and embeds the SPIR-V into a static library, found again by name through
 # engine/train/shaders.h.
 function(lockstep_embed_shaders target)
@@ -9,6 +9,11 @@ function(lockstep_embed_shaders target)
   set(entries "")
   foreach(shader IN LISTS ARGN)
     get_filename_component(stem ${shader} NAME_WE)
+    if(NOT shader MATCHES "[.]comp$")
+      get_filename_component(stage ${shader} LAST_EXT)
+      string(REPLACE "." "_" stage ${stage})
+      string(APPEND stem ${stage}) # ui.vert and ui.frag are ui_vert and ui_frag
+    endif()
     set(inc ${out}/${stem}.inc)
     add_custom_command(
       OUTPUT ${inc}
@@ -16,7 +21,7 @@ function(lockstep_embed_shaders target)
               -MD -MF ${inc}.d -MT ${inc} -o ${inc} ${shader}
       DEPENDS ${shader}
       DEPFILE ${inc}.d
-      COMMENT "Compiling shader ${stem}.comp"
+      COMMENT "Compiling shader ${stem}"
       VERBATIM)
     list(APPEND words ${inc})
     string(APPEND arrays "constexpr std::uint32_t ${stem}[] =\n#include \"${stem}.inc\"\n    ;\n")

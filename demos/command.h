@@ -16,5 +16,9 @@ Action addTrain(CLI::App& command);
 Action addPredict(CLI::App& command);
 Action addDevices(CLI::App& command);
 Action addBench(CLI::App& command);
+Action addShow(CLI::App& command);
+
+/// What the program does without a command: the window, or a word on how to do without one.
+int showWindow();
 
 } // namespace lockstep::demos

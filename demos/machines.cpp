@@ -25,12 +25,26 @@ gpu::Device* Machines::deviceOf(const LaneSpec& spec) {
     if (!spec.gpu) return nullptr;
     gpu::DeviceOptions options;
     options.select = spec.device.empty() ? device_ : spec.device;
+    return &open(std::move(options));
+}
+
+gpu::Device& Machines::open(gpu::DeviceOptions options) {
     std::unique_ptr<gpu::Device>& device = devices_[options.select];
     if (!device) {
         loadPipelines(options);
         device = std::make_unique<gpu::Device>(std::move(options));
     }
-    return device.get();
+    return *device;
+}
+
+gpu::Device& Machines::openForDrawing(std::vector<std::string> instanceExtensions,
+                                      std::vector<std::string> deviceExtensions) {
+    gpu::DeviceOptions options;
+    options.select = device_;
+    options.drawing = true;
+    options.instanceExtensions = std::move(instanceExtensions);
+    options.deviceExtensions = std::move(deviceExtensions);
+    return open(std::move(options));
 }
 
 Machines::~Machines() {

@@ -23,6 +23,10 @@ class Machines {
     Machines(const Machines&) = delete;
     Machines& operator=(const Machines&) = delete;
 
+    /// Opens the device of lanes that name none so that a window or pictures can be drawn with it, too. To be
+    /// called before any lane. Throws gpu::GpuError.
+    gpu::Device& openForDrawing(std::vector<std::string> instanceExtensions,
+                                std::vector<std::string> deviceExtensions);
     /// Opens the device of a GPU lane, so that what is wrong with it is known before anything runs; nothing
     /// for a CPU lane. Throws gpu::GpuError.
     void open(const LaneSpec& spec);
@@ -33,6 +37,7 @@ class Machines {
 
   private:
     gpu::Device* deviceOf(const LaneSpec& spec);
+    gpu::Device& open(gpu::DeviceOptions options);
 
     std::size_t threads_;
     std::string device_;

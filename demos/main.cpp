@@ -21,6 +21,7 @@ struct CommandEntry {
 };
 
 constexpr CommandEntry commands[] = {
+    {"show", "the window, at an exhibit; or pictures without one", addShow},
     {"race", "train the same network on several machines and compare them", addRace},
     {"train", "train one network on one machine; save it, go on with it later", addTrain},
     {"predict", "let a trained network answer: accuracy, confusion matrix, every answer", addPredict},
@@ -29,6 +30,7 @@ constexpr CommandEntry commands[] = {
 };
 
 constexpr const char* examples = R"(examples:
+  lockstep                                         the window
   lockstep race                                    processor against graphics card on Fashion-MNIST
   lockstep race --data spiral --layers 32,32       a small network on points in the plane
   lockstep train --epochs 5 --save model.safetensors
@@ -50,6 +52,7 @@ int run(int argc, char** argv) {
     app.set_version_flag("--version", "lockstep " LOCKSTEP_VERSION);
     app.footer(examples);
     app.allow_extras();
+    app.require_subcommand(0, 1); // `show race` shows an exhibit: a second command is a word of the first
     std::vector<std::pair<CLI::App*, Action>> actions;
     for (const CommandEntry& entry : commands) {
         CLI::App* command = app.add_subcommand(entry.name, entry.summary);
@@ -68,8 +71,7 @@ int run(int argc, char** argv) {
         return action();
     }
     requireNoExtras(app);
-    fmt::print("{}", app.help());
-    return 0;
+    return showWindow();
 }
 
 } // namespace

@@ -1,69 +1,23 @@
 // The program as its users meet it: run as a process, judged by what it prints, writes and returns.
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <csignal>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include <fcntl.h>
 #include <nlohmann/json.hpp>
-#include <sys/wait.h>
-#include <unistd.h>
+
+#include "tests/run_program.h"
 
 namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
-
-/// A folder of the test's own, gone at its end.
-struct Folder {
-    fs::path path;
-    Folder() {
-        std::string name = (fs::temp_directory_path() / "lockstep-cli-XXXXXX").string();
-        REQUIRE(mkdtemp(name.data()) != nullptr);
-        path = name;
-    }
-    ~Folder() { fs::remove_all(path); }
-    std::string file(const std::string& name) const { return (path / name).string(); }
-};
-
-std::string contents(const fs::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::ostringstream text;
-    text << file.rdbuf();
-    return text.str();
-}
-
-struct Outcome {
-    int code = -1;
-    std::string out;
-    std::string err;
-    /// Line breaks count as blanks.
-    bool says(const std::string& text) const {
-        std::string all = out + err;
-        std::ranges::replace(all, '\n', ' ');
-        return all.find(text) != std::string::npos;
-    }
-};
-
-/// Runs the program. `environment` is put before it, as a shell reads it.
-Outcome lockstep(const std::string& arguments, const std::string& environment = "") {
-    const Folder folder;
-    const std::string command = environment + " '" LOCKSTEP_PROGRAM "' " + arguments + " >" +
-                                folder.file("out") + " 2>" + folder.file("err") + " </dev/null";
-    const int status = std::system(command.c_str());
-    Outcome outcome{WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
-                    contents(folder.file("out")), contents(folder.file("err"))};
-    INFO(command);
-    INFO(outcome.out << outcome.err);
-    CHECK(outcome.code < 128 + 3); // never a crash
-    return outcome;
-}
+using lockstep::test::contents;
+using lockstep::test::Folder;
+using lockstep::test::Outcome;
+using lockstep::test::run;
 
 /// What makes a Vulkan loader find no driver.
 constexpr const char* noDriver = "VK_DRIVER_FILES=/nonexistent VK_ICD_FILENAMES=/nonexistent";
@@ -86,18 +40,25 @@ const std::string cpuOnSpiral = "--data spiral --lane cpu:best ";
 } // namespace
 
 TEST_CASE("help explains with examples, alone and for every command") {
-    const Outcome all = lockstep("");
+    const Outcome all = run("--help");
     CHECK(all.code == 0);
-    CHECK(all.out == lockstep("--help").out);
     for (const std::string command : {"race", "train", "predict", "devices"}) {
         CAPTURE(command);
         CHECK(all.out.find("  " + command + " ") != std::string::npos);
-        const Outcome help = lockstep(command + " --help");
+        const Outcome help = run(command + " --help");
         CHECK(help.code == 0);
         CHECK(help.says("examples:"));
         CHECK(help.says("lockstep " + command));
     }
-    CHECK(lockstep("--version").says("lockstep "));
+    CHECK(run("--version").says("lockstep "));
+}
+
+TEST_CASE("without a display, the window's place is taken by a word on how to do without") {
+    const Outcome outcome = run("", "DISPLAY= WAYLAND_DISPLAY=");
+    CHECK(outcome.code == 1);
+    CHECK(outcome.says("no window can be opened"));
+    CHECK(outcome.says("lockstep race"));
+    CHECK(outcome.says("--headless"));
 }
 
 TEST_CASE("wrong arguments end with 2 and name the nearest right one") {
@@ -142,7 +103,7 @@ TEST_CASE("wrong arguments end with 2 and name the nearest right one") {
     };
     for (const Case& wrong : cases) {
         CAPTURE(wrong.arguments);
-        const Outcome outcome = lockstep(wrong.arguments);
+        const Outcome outcome = run(wrong.arguments);
         CAPTURE(outcome.err);
         CHECK(outcome.code == 2);
         CHECK(outcome.err.find(wrong.answer) != std::string::npos);
@@ -168,7 +129,7 @@ TEST_CASE("failures end with 1 and say what, where and why") {
     };
     for (const auto& [arguments, answer] : cases) {
         CAPTURE(arguments);
-        const Outcome outcome = lockstep(arguments);
+        const Outcome outcome = run(arguments);
         CAPTURE(outcome.err);
         CHECK(outcome.code == 1);
         CHECK(outcome.err.find(answer) != std::string::npos);
@@ -176,30 +137,30 @@ TEST_CASE("failures end with 1 and say what, where and why") {
 }
 
 TEST_CASE("without a Vulkan driver CPU lanes race, and a GPU lane that was asked for fails with a hint") {
-    const Outcome race = lockstep("race --data spiral --steps 50 --quiet", noDriver);
+    const Outcome race = run("race --data spiral --steps 50 --quiet", noDriver);
     CHECK(race.code == 0);
     CHECK(race.says("gpu:best is left out"));
     CHECK(race.says("mesa-vulkan-drivers"));
     CHECK(race.out.find("cpu:best") != std::string::npos);
 
-    const Outcome gpu = lockstep("race --data spiral --lane gpu:best", noDriver);
+    const Outcome gpu = run("race --data spiral --lane gpu:best", noDriver);
     CHECK(gpu.code == 1);
     CHECK(gpu.err.find("mesa-vulkan-drivers") != std::string::npos);
 
-    const Outcome train = lockstep("train --data spiral --steps 50 --quiet", noDriver);
+    const Outcome train = run("train --data spiral --steps 50 --quiet", noDriver);
     CHECK(train.code == 0);
     CHECK(train.says("cpu:best, because no GPU can be used"));
 
-    const Outcome devices = lockstep("devices", noDriver);
+    const Outcome devices = run("devices", noDriver);
     CHECK(devices.code == 0);
     CHECK(devices.says("mesa-vulkan-drivers"));
-    const Json json = Json::parse(lockstep("devices --json", noDriver).out);
+    const Json json = Json::parse(run("devices --json", noDriver).out);
     CHECK(json["devices"].empty());
     CHECK(json["problem"].is_string());
 }
 
 TEST_CASE("a race ends with a table, the check that lanes agree, and an honest headline") {
-    const Outcome race = lockstep("race --data spiral --steps 300 --lane cpu:scalar --lane cpu:simd");
+    const Outcome race = run("race --data spiral --steps 300 --lane cpu:scalar --lane cpu:simd");
     CHECK(race.code == 0);
     CHECK(race.says("same mathematics: largest difference"));
     CHECK(race.says("over the first 100 steps"));
@@ -216,9 +177,9 @@ TEST_CASE("a race ends with a table, the check that lanes agree, and an honest h
     }
 
     const Outcome together =
-        lockstep("race --data spiral --steps 300 --lane cpu:scalar --lane cpu:simd --together");
+        run("race --data spiral --steps 300 --lane cpu:scalar --lane cpu:simd --together");
     CHECK(together.says("head to head"));
-    const Outcome quiet = lockstep("race --data spiral --steps 300 --lane cpu:simd --quiet");
+    const Outcome quiet = run("race --data spiral --steps 300 --lane cpu:simd --quiet");
     CHECK(quiet.err.empty());
 }
 
@@ -226,9 +187,9 @@ TEST_CASE("--json has the documented shape") {
     const Folder folder;
     const std::string file = folder.file("race.json");
     const Outcome race =
-        lockstep("race --data spiral --epochs 3 --batch 100 --log-every 2 --quiet --lane cpu:scalar "
-                 "--lane cpu:best --threads 2 --json " +
-                 file);
+        run("race --data spiral --epochs 3 --batch 100 --log-every 2 --quiet --lane cpu:scalar "
+            "--lane cpu:best --threads 2 --json " +
+            file);
     REQUIRE(race.code == 0);
     const Json json = Json::parse(contents(file));
     CHECK(keys(json) == std::vector<std::string>{"data", "net", "settings", "lanes", "headline"});
@@ -259,14 +220,14 @@ TEST_CASE("--json has the documented shape") {
     requireKeys(json["headline"], {"text", "faster", "slower", "ratio", "measured_by", "time_trial"});
     CHECK(json["headline"]["ratio"].is_number());
 
-    const Outcome piped = lockstep("race --data spiral --steps 20 --quiet --lane cpu:best --json -");
+    const Outcome piped = run("race --data spiral --steps 20 --quiet --lane cpu:best --json -");
     CHECK(Json::parse(piped.out)["lanes"].size() == 1);
     CHECK(piped.err.find("cpu:best") != std::string::npos);
 }
 
 TEST_CASE("what is not a number is null in JSON, and a failed lane ends with 1 while the others go on") {
-    const std::string run = "race --data plane --optimizer sgd --lr 1e6 --steps 200 --quiet --json - ";
-    const Outcome race = lockstep(run + "--lane cpu:simd --lane cpu:scalar");
+    const std::string tooFast = "race --data plane --optimizer sgd --lr 1e6 --steps 200 --quiet --json - ";
+    const Outcome race = run(tooFast + "--lane cpu:simd --lane cpu:scalar");
     CHECK(race.code == 1);
     CHECK(race.err.find("failed") != std::string::npos);
     const Json json = Json::parse(race.out);
@@ -277,14 +238,14 @@ TEST_CASE("what is not a number is null in JSON, and a failed lane ends with 1 w
     CHECK(json["headline"]["ratio"].is_null());
 
     const Json values =
-        Json::parse(lockstep("train --data plane --epochs 1 --quiet --lane cpu:simd --json -").out);
+        Json::parse(run("train --data plane --epochs 1 --quiet --lane cpu:simd --json -").out);
     CHECK(values["lanes"][0]["epochs"][0]["test_accuracy"].is_null()); // regression has none
     CHECK(values["lanes"][0]["epochs"][0]["test_loss"].is_number());
 }
 
 TEST_CASE("--csv has a row per lane and kept step") {
-    const Outcome race = lockstep(
-        "race --data spiral --steps 10 --quiet --log-every 1 --lane cpu:simd --lane cpu:best --csv -");
+    const Outcome race =
+        run("race --data spiral --steps 10 --quiet --log-every 1 --lane cpu:simd --lane cpu:best --csv -");
     std::istringstream lines(race.out);
     std::string line;
     REQUIRE(std::getline(lines, line));
@@ -301,9 +262,9 @@ TEST_CASE("a resumed run ends with the same file, to the bit, as one that never 
     const std::string first = folder.file("first.safetensors");
     const std::string second = folder.file("second.safetensors");
     const std::string whole = folder.file("whole.safetensors");
-    REQUIRE(lockstep("train --steps 37 --save " + first + " " + options).code == 0);
-    REQUIRE(lockstep("train --steps 100 --quiet --resume " + first + " --save " + second).code == 0);
-    REQUIRE(lockstep("train --steps 100 --save " + whole + " " + options).code == 0);
+    REQUIRE(run("train --steps 37 --save " + first + " " + options).code == 0);
+    REQUIRE(run("train --steps 100 --quiet --resume " + first + " --save " + second).code == 0);
+    REQUIRE(run("train --steps 100 --save " + whole + " " + options).code == 0);
     CHECK(contents(second) == contents(whole));
     CHECK(contents(first) != contents(whole));
 }
@@ -311,27 +272,27 @@ TEST_CASE("a resumed run ends with the same file, to the bit, as one that never 
 TEST_CASE("--init starts a new run from weights") {
     const Folder folder;
     const std::string model = folder.file("model.safetensors");
-    REQUIRE(lockstep("train --steps 300 --quiet --save " + model + " " + cpuOnSpiral).code == 0);
+    REQUIRE(run("train --steps 300 --quiet --save " + model + " " + cpuOnSpiral).code == 0);
     const auto firstLoss = [](const std::string& arguments) {
-        const Outcome outcome = lockstep("train --steps 3 --quiet --json - " + arguments + " " + cpuOnSpiral);
+        const Outcome outcome = run("train --steps 3 --quiet --json - " + arguments + " " + cpuOnSpiral);
         return Json::parse(outcome.out)["lanes"][0]["steps"][0];
     };
     const Json fresh = firstLoss("");
     const Json started = firstLoss("--init " + model);
     CHECK(started["step"] == 0);
     CHECK(started["loss"].get<double>() < fresh["loss"].get<double>());
-    CHECK(lockstep("train --steps 3 --layers 5 --init " + model + " " + cpuOnSpiral).code == 1);
+    CHECK(run("train --steps 3 --layers 5 --init " + model + " " + cpuOnSpiral).code == 1);
 }
 
 TEST_CASE("predict answers as the training run was scored") {
     const Folder folder;
     const std::string model = folder.file("model.safetensors");
     const Outcome train =
-        lockstep("train --data rings --lane cpu:best --steps 500 --quiet --json - --save " + model);
+        run("train --data rings --lane cpu:best --steps 500 --quiet --json - --save " + model);
     REQUIRE(train.code == 0);
     const Json trained = Json::parse(train.out)["lanes"][0]["test"];
 
-    const Json json = Json::parse(lockstep("predict --json - --model " + model).out);
+    const Json json = Json::parse(run("predict --json - --model " + model).out);
     CHECK(json["test"]["accuracy"] == trained["accuracy"]);
     CHECK(json["test"]["confusion"] == trained["confusion"]);
     REQUIRE(json["predictions"].size() == 100);
@@ -345,13 +306,13 @@ TEST_CASE("predict answers as the training run was scored") {
     }
     CHECK(right == doctest::Approx(trained["accuracy"].get<double>() * 100));
 
-    const Outcome text = lockstep("predict --model " + model);
+    const Outcome text = run("predict --model " + model);
     CHECK(text.says("accuracy"));
     CHECK(text.says("answered"));
-    const Json everything = Json::parse(lockstep("predict --split all --json - --model " + model).out);
+    const Json everything = Json::parse(run("predict --split all --json - --model " + model).out);
     CHECK(everything["predictions"].size() == 500);
-    CHECK(lockstep("predict --data fashion-mnist --model " + model).code == 2); // it has 784 inputs, not 2
-    CHECK(lockstep("predict --layers 32,32 --data rings --model " + model).code == 0);
+    CHECK(run("predict --data fashion-mnist --model " + model).code == 2); // it has 784 inputs, not 2
+    CHECK(run("predict --layers 32,32 --data rings --model " + model).code == 0);
 }
 
 TEST_CASE("an interrupt stops the race, and the table still comes") {
@@ -393,7 +354,7 @@ TEST_CASE("results replace an older file, and no temporary file stays") {
     const Folder folder;
     const std::string file = folder.file("old.json");
     std::ofstream(file) << "old";
-    REQUIRE(lockstep("race --steps 5 --quiet --json " + file + " " + cpuOnSpiral).code == 0);
+    REQUIRE(run("race --steps 5 --quiet --json " + file + " " + cpuOnSpiral).code == 0);
     CHECK(Json::parse(contents(file)).contains("lanes"));
     std::size_t files = 0;
     for ([[maybe_unused]] const auto& entry : fs::directory_iterator(folder.path)) ++files;

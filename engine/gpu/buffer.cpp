@@ -39,6 +39,13 @@ Buffer::Buffer(Device& device, std::uint64_t bytes, Memory memory, std::string n
     info.size = size_;
     info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
                  VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+    // Whoever draws may read what was computed, without handing it over from queue to queue.
+    const std::uint32_t families[] = {device_.queueFamily(), device_.drawing().family};
+    if (device_.drawing().queue != VK_NULL_HANDLE && families[0] != families[1]) {
+        info.sharingMode = VK_SHARING_MODE_CONCURRENT;
+        info.queueFamilyIndexCount = 2;
+        info.pQueueFamilyIndices = families;
+    }
     const VkResult created = device_.vk().CreateBuffer(device_.handle(), &info, nullptr, &buffer_);
     if (created == VK_ERROR_OUT_OF_DEVICE_MEMORY || created == VK_ERROR_OUT_OF_HOST_MEMORY)
         throwOutOfMemory(size_, device_.memoryLeft());

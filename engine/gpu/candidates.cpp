@@ -70,6 +70,13 @@ std::optional<std::uint32_t> computeFamily(const std::vector<VkQueueFamilyProper
     return found;
 }
 
+std::optional<std::uint32_t> graphicsFamily(const std::vector<VkQueueFamilyProperties>& families) {
+    for (std::uint32_t index = 0; index < families.size(); ++index)
+        if ((families[index].queueFlags & VK_QUEUE_GRAPHICS_BIT) != 0 && families[index].queueCount > 0)
+            return index;
+    return std::nullopt;
+}
+
 bool hasDeviceExtension(const InstanceApi& api, VkPhysicalDevice device, const char* name) {
     std::uint32_t count = 0;
     api.EnumerateDeviceExtensionProperties(device, nullptr, &count, nullptr);
@@ -110,6 +117,8 @@ Instance::Candidate inspect(const InstanceApi& api, VkPhysicalDevice device, std
     Instance::Candidate candidate;
     candidate.handle = device;
     candidate.queueFamily = family.value_or(0);
+    const std::optional<std::uint32_t> drawFamily = graphicsFamily(families);
+    candidate.drawFamily = drawFamily.value_or(0);
     DeviceReport& report = candidate.report;
     report.index = index;
     report.name = core.deviceName;
@@ -133,6 +142,11 @@ Instance::Candidate inspect(const InstanceApi& api, VkPhysicalDevice device, std
         report.refused = "it has no compute queue";
     else if (features12.timelineSemaphore == VK_FALSE)
         report.refused = "its driver has no timeline semaphores";
+    else if (options.drawing && !drawFamily)
+        report.refused = "it has no queue for graphics";
+    for (const std::string& name : options.deviceExtensions)
+        if (report.refused.empty() && !hasDeviceExtension(api, device, name.c_str()))
+            report.refused = "it has no " + name;
     return candidate;
 }
 

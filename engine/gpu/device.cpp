@@ -34,8 +34,10 @@ Device::Device(DeviceOptions options) : options_(std::move(options)) {
         const Instance::Candidate candidate = chosenCandidate(*instance_, options_);
         report_ = candidate.report;
         queueFamily_ = candidate.queueFamily;
-        instance_->api().GetPhysicalDeviceMemoryProperties(candidate.handle, &memory_);
-        createLogicalDevice(candidate.handle);
+        physical_ = candidate.handle;
+        drawing_.family = candidate.drawFamily;
+        instance_->api().GetPhysicalDeviceMemoryProperties(physical_, &memory_);
+        createLogicalDevice();
         createTimeline();
         createPipelineCache();
     } catch (...) {
@@ -66,36 +68,63 @@ void Device::destroy() noexcept {
     instance_.reset();
 }
 
-void Device::createLogicalDevice(VkPhysicalDevice physical) {
-    const float priority = 1.0f;
-    auto queue = structure<VkDeviceQueueCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO);
-    queue.queueFamilyIndex = queueFamily_;
-    queue.queueCount = 1;
-    queue.pQueuePriorities = &priority;
-
+std::vector<const char*> Device::extensionsToEnable() const {
     std::vector<const char*> extensions;
     if (limits().pushDescriptors > 0) extensions.push_back(VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME);
     std::uint32_t count = 0;
-    instance_->api().EnumerateDeviceExtensionProperties(physical, nullptr, &count, nullptr);
+    instance_->api().EnumerateDeviceExtensionProperties(physical_, nullptr, &count, nullptr);
     std::vector<VkExtensionProperties> offered(count);
-    instance_->api().EnumerateDeviceExtensionProperties(physical, nullptr, &count, offered.data());
+    instance_->api().EnumerateDeviceExtensionProperties(physical_, nullptr, &count, offered.data());
     // A device that has it must be asked for it (MoltenVK).
     for (const VkExtensionProperties& extension : offered)
         if (std::strcmp(extension.extensionName, "VK_KHR_portability_subset") == 0)
             extensions.push_back("VK_KHR_portability_subset");
+    for (const std::string& name : options_.deviceExtensions) extensions.push_back(name.c_str());
+    return extensions;
+}
 
+void Device::createLogicalDevice() {
+    const InstanceApi& api = instance_->api();
+    std::uint32_t familyCount = 0;
+    api.GetPhysicalDeviceQueueFamilyProperties(physical_, &familyCount, nullptr);
+    std::vector<VkQueueFamilyProperties> families(familyCount);
+    api.GetPhysicalDeviceQueueFamilyProperties(physical_, &familyCount, families.data());
+
+    const bool sameFamily = drawing_.family == queueFamily_;
+    const bool secondQueue = options_.drawing && sameFamily && families[queueFamily_].queueCount > 1;
+    const float priorities[] = {1.0f, 1.0f};
+    std::vector<VkDeviceQueueCreateInfo> queues(
+        1, structure<VkDeviceQueueCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO));
+    queues[0].queueFamilyIndex = queueFamily_;
+    queues[0].queueCount = secondQueue ? 2 : 1;
+    queues[0].pQueuePriorities = priorities;
+    if (options_.drawing && !sameFamily) {
+        queues.push_back(queues[0]);
+        queues[1].queueFamilyIndex = drawing_.family;
+    }
+
+    const std::vector<const char*> extensions = extensionsToEnable();
     auto features12 =
         structure<VkPhysicalDeviceVulkan12Features>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES);
     features12.timelineSemaphore = VK_TRUE;
     auto info = structure<VkDeviceCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO);
     info.pNext = &features12;
-    info.queueCreateInfoCount = 1;
-    info.pQueueCreateInfos = &queue;
+    info.queueCreateInfoCount = static_cast<std::uint32_t>(queues.size());
+    info.pQueueCreateInfos = queues.data();
     info.enabledExtensionCount = static_cast<std::uint32_t>(extensions.size());
     info.ppEnabledExtensionNames = extensions.data();
-    check(instance_->api().CreateDevice(physical, &info, nullptr, &device_), "vkCreateDevice");
-    vk_ = loadDeviceApi(instance_->api(), device_);
+    check(api.CreateDevice(physical_, &info, nullptr, &device_), "vkCreateDevice");
+    vk_ = loadDeviceApi(api, device_);
     vk_.GetDeviceQueue(device_, queueFamily_, 0, &queue_);
+    if (!options_.drawing) return;
+    vk_.GetDeviceQueue(device_, drawing_.family, secondQueue ? 1 : 0, &drawing_.queue);
+    drawing_.mutex = drawing_.queue == queue_ ? &queueMutex_ : &drawMutex_;
+}
+
+VkInstance Device::instance() const { return instance_->handle(); }
+
+PFN_vkVoidFunction Device::function(const char* name) const {
+    return instance_->api().GetDeviceProcAddr(device_, name);
 }
 
 void Device::createTimeline() {

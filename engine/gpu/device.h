@@ -71,6 +71,9 @@ struct DeviceOptions {
                                  ///< (the shader checks of older validation layers know nothing else)
     bool barriers = true; ///< false: the recorder emits none, so that a test can see validation complain
     std::chrono::milliseconds waitLimit{20000}; ///< how long one wait may last before TimeoutError
+    bool drawing = false; ///< a queue for graphics too: Device::drawing()
+    std::vector<std::string> instanceExtensions; ///< further ones: what a window's surface asks for
+    std::vector<std::string> deviceExtensions;   ///< further ones: VK_KHR_swapchain for a window
     std::vector<std::byte>
         pipelineCache; ///< what Device::pipelineCacheData returned earlier; ignored when it does not fit
 };
@@ -94,6 +97,14 @@ std::string_view describe(DeviceType type);
 
 /// Point in the device's timeline: the n-th submission. Complete when the timeline has reached it.
 using Ticket = std::uint64_t;
+
+/// A queue for graphics on the training device, for those who draw (DeviceOptions::drawing). It is a queue of
+/// its own where the device has one to spare; else it is the one that computes.
+struct DrawQueue {
+    VkQueue queue = VK_NULL_HANDLE; ///< used only while *mutex is held: submit and present take turns
+    std::uint32_t family = 0;
+    std::mutex* mutex = nullptr;
+};
 
 class Device {
   public:
@@ -134,12 +145,21 @@ class Device {
 
     const DeviceApi& vk() const { return vk_; }
     VkDevice handle() const { return device_; }
+    VkInstance instance() const;
+    VkPhysicalDevice physical() const { return physical_; }
+    /// A function of the device that the engine itself does not call; null when there is none of that name.
+    PFN_vkVoidFunction function(const char* name) const;
+    /// Null queue without options().drawing.
+    const DrawQueue& drawing() const { return drawing_; }
+    /// The semaphore that tickets are values of, for other queues to wait for.
+    VkSemaphore timeline() const { return timeline_; }
     VkPipelineCache pipelineCache() const { return pipelineCache_; }
     std::uint32_t queueFamily() const { return queueFamily_; }
     const VkPhysicalDeviceMemoryProperties& memory() const { return memory_; }
 
   private:
-    void createLogicalDevice(VkPhysicalDevice physical);
+    void createLogicalDevice();
+    std::vector<const char*> extensionsToEnable() const;
     void createTimeline();
     void createPipelineCache();
     void runInPool(VkCommandPool pool, const std::function<void(VkCommandBuffer)>& record);
@@ -149,12 +169,15 @@ class Device {
     DeviceReport report_;
     DeviceCounters counters_;
     std::unique_ptr<Instance> instance_;
+    VkPhysicalDevice physical_ = VK_NULL_HANDLE;
     VkPhysicalDeviceMemoryProperties memory_{};
     VkDevice device_ = VK_NULL_HANDLE;
     DeviceApi vk_;
     std::uint32_t queueFamily_ = 0;
     VkQueue queue_ = VK_NULL_HANDLE;
-    std::mutex queueMutex_; ///< one queue may be shared with a window: submit and present take turns
+    std::mutex queueMutex_;
+    DrawQueue drawing_;
+    std::mutex drawMutex_; ///< of a draw queue that is not the compute queue
     VkSemaphore timeline_ = VK_NULL_HANDLE;
     Ticket lastTicket_ = 0;
     std::atomic<bool> abandoned_{false};

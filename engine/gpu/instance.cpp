@@ -65,6 +65,8 @@ Instance::Instance(const DeviceOptions& options) : messages_(options.messages) {
     const bool portability = hasExtension(nullptr, VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME);
     if (portability) extensions.push_back(VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME);
 
+    for (const std::string& name : options.instanceExtensions) extensions.push_back(name.c_str());
+
     auto application = structure<VkApplicationInfo>(VK_STRUCTURE_TYPE_APPLICATION_INFO);
     application.pApplicationName = "lockstep";
     application.apiVersion = VK_API_VERSION_1_2;

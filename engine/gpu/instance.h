@@ -18,10 +18,12 @@ class Instance {
     Instance& operator=(const Instance&) = delete;
 
     const InstanceApi& api() const { return api_; }
+    VkInstance handle() const { return handle_; }
 
     struct Candidate {
         VkPhysicalDevice handle = VK_NULL_HANDLE;
         std::uint32_t queueFamily = 0;
+        std::uint32_t drawFamily = 0; ///< with options.drawing
         DeviceReport report;
     };
     /// Every device, inspected; exactly one is marked chosen unless none fits `options.select`.

@@ -39,6 +39,13 @@ CpuArenas::CpuArenas(const TrainJob& job, const CpuKernels& kernelTable, std::si
     }
 }
 
+void CpuArenas::setOptimizer(const OptimizerSettings& settings) {
+    const bool foldsNow = folds(kernels, settings);
+    if (foldsNow != foldsUpdate) gradients = AlignedArray<float>(foldsNow ? 0 : layout.size());
+    optimizer = settings;
+    foldsUpdate = foldsNow;
+}
+
 const float* CpuArenas::saved(std::size_t layer) const {
     const bool needsSum = derivativeNeedsSum(shape.activationOf(layer));
     return needsSum ? layers[layer].sums.data() : layers[layer].outputs.data();

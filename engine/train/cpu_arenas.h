@@ -27,12 +27,12 @@ struct CpuArenas {
 
     const Dataset& data;
     const NetShape shape;
-    const OptimizerSettings optimizer;
+    OptimizerSettings optimizer;
     const ParamLayout layout;
     const BatchOrder order;
     const std::uint32_t targetKind;
     const CpuKernels& kernels;
-    const bool foldsUpdate;     ///< the update happens inside the weight gradient; there are no gradients
+    bool foldsUpdate;           ///< the update happens inside the weight gradient; there are no gradients
     const std::size_t capacity; ///< rows that the activations hold: a batch, or a chunk of an evaluation
 
     AlignedArray<float> parameters;
@@ -51,6 +51,8 @@ struct CpuArenas {
 
     /// What activationDerivative takes for layer `layer`: its sums, or its outputs.
     const float* saved(std::size_t layer) const;
+    /// Settings of the same kind, between steps: whether the update can be folded may change with them.
+    void setOptimizer(const OptimizerSettings& settings);
     DenseShape denseShape(std::size_t layer, std::size_t rows) const;
     std::size_t outputStride(std::size_t layer) const { return roundUpToFour(shape.widths[layer + 1]); }
     float* stateArray(std::size_t index); ///< null when the optimizer keeps fewer

@@ -38,6 +38,7 @@ class CpuTrainer final : public Trainer {
     std::vector<float> predict(Split split, std::size_t first, std::size_t rows) override;
     TrainerState state() override;
     void restore(const TrainerState& state) override;
+    void setOptimizer(const OptimizerSettings& settings) override;
     double trainingSeconds() const override { return trainingSeconds_; }
     double deviceSeconds() const override { return trainingSeconds_; }
     double warmUpSeconds() const override { return warmUpSeconds_; }
@@ -47,12 +48,13 @@ class CpuTrainer final : public Trainer {
     const Examples& examplesOf(Split split) const {
         return split == Split::train ? job_.data->train : job_.data->test;
     }
+    void describeMachine();
     void warmUp();
     void runChunk(std::uint64_t steps, Clock::time_point start);
     void marchThrough(std::size_t thread, std::uint64_t steps, Clock::time_point start);
     void throwIfFailed();
 
-    const TrainJob job_;
+    TrainJob job_;
     CpuArenas arenas_;
     ThreadTeam team_;
     CpuTiming timing_;
@@ -71,12 +73,16 @@ CpuTrainer::CpuTrainer(const TrainJob& job, const CpuKernels& kernels, std::size
     : job_(job), arenas_(job, kernels, threads), team_(threads) {
     for (std::size_t thread = 0; thread < threads; ++thread)
         ops_.emplace_back(arenas_, team_, thread, thread == 0 ? &timing_ : nullptr);
+    describeMachine();
+    warmUp();
+}
+
+void CpuTrainer::describeMachine() {
     machine_.device = cpuName();
-    machine_.threads = threads;
-    machine_.kernels = describeKernels(kernels);
+    machine_.threads = team_.size();
+    machine_.kernels = describeKernels(arenas_.kernels);
     if (arenas_.foldsUpdate)
         machine_.kernels += ", update folded into the weight gradient (gradients are not kept)";
-    warmUp();
 }
 
 /// One step, undone again: libraries compile their kernels, and every page of the arenas is touched.
@@ -214,6 +220,13 @@ void CpuTrainer::restore(const TrainerState& state) {
     failed_ = false;
     error_.reset();
     losses_.clear();
+}
+
+void CpuTrainer::setOptimizer(const OptimizerSettings& settings) {
+    requireSameOptimizer(job_.settings.optimizer, settings);
+    arenas_.setOptimizer(settings);
+    job_.settings.optimizer = settings;
+    describeMachine();
 }
 
 const CpuKernels& kernelsOf(std::string_view rung) {

@@ -36,6 +36,7 @@ class GpuTrainer final : public Trainer {
     std::vector<float> predict(Split split, std::size_t first, std::size_t rows) override;
     TrainerState state() override;
     void restore(const TrainerState& state) override;
+    void setOptimizer(const OptimizerSettings& settings) override;
     double trainingSeconds() const override { return trainingSeconds_; }
     double deviceSeconds() const override { return recorder_.deviceSeconds() - warmUpDeviceSeconds_; }
     double warmUpSeconds() const override { return warmUpSeconds_; }
@@ -60,7 +61,7 @@ class GpuTrainer final : public Trainer {
     std::size_t countOf(Split split) const;
     std::size_t chunkRows() const;
 
-    const TrainJob job_;
+    TrainJob job_;
     gpu::Device& device_;
     Clock::time_point created_ = Clock::now();
     Kernels kernels_;
@@ -306,6 +307,12 @@ void GpuTrainer::restore(const TrainerState& state) {
     if (arenas_.state2) arenas_.state2->uploadValues<float>(state.optimizerState[1]);
     setStatus(shared::noStep);
     nextStep_ = completed_ = state.step;
+}
+
+// A step's numbers are recorded with it, so what has been submitted keeps its own.
+void GpuTrainer::setOptimizer(const OptimizerSettings& settings) {
+    requireSameOptimizer(job_.settings.optimizer, settings);
+    job_.settings.optimizer = settings;
 }
 
 std::vector<OperationTiming> GpuTrainer::operations() const {

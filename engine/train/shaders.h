@@ -7,7 +7,7 @@
 
 namespace lockstep {
 
-/// SPIR-V of shaders/<name>.comp; empty when there is no such shader.
+/// SPIR-V of shaders/<name>.comp (of ui.vert: "ui_vert"); empty when there is no such shader.
 std::span<const std::uint32_t> shaderWords(std::string_view name);
 
 } // namespace lockstep

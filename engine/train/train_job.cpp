@@ -56,4 +56,11 @@ void TrainJob::validate() const {
     targetKind(*data, shape); // throws when outputs, loss and data do not fit
 }
 
+void requireSameOptimizer(const OptimizerSettings& current, const OptimizerSettings& next) {
+    next.validate();
+    if (next.kind == current.kind && next.stateArrays() == current.stateArrays()) return;
+    throw std::invalid_argument("a trainer of " + std::string(name(current.kind)) + " cannot go on with " +
+                                std::string(name(next.kind)) + "; make a new one and restore the state");
+}
+
 } // namespace lockstep

@@ -112,6 +112,11 @@ class Trainer {
     /// Throws std::invalid_argument when sizes do not fit. Losses still on their way are dropped.
     virtual void restore(const TrainerState& state) = 0;
 
+    /// Rate, decays, regularisation and schedule from the next step on; steps asked for before keep theirs.
+    /// Throws std::invalid_argument for settings that make no sense and for another kind of optimizer: that
+    /// takes a new trainer.
+    virtual void setOptimizer(const OptimizerSettings& settings) = 0;
+
     virtual double trainingSeconds() const = 0; ///< wall time inside run() and finish(), warm-up left out
     virtual double
     deviceSeconds() const = 0; ///< time the device itself was busy with steps; a CPU: as trainingSeconds()
@@ -119,6 +124,9 @@ class Trainer {
     warmUpSeconds() const = 0; ///< uploads, compilation, choice of kernels, before the first step
     virtual std::vector<OperationTiming> operations() const = 0;
 };
+
+/// What setOptimizer() refuses, as every trainer does.
+void requireSameOptimizer(const OptimizerSettings& current, const OptimizerSettings& next);
 
 /// The layer that a non-finite loss came from, found by the plain twin from the parameters the step started
 /// with. `step` has to be the failed step; returns the error to throw, message with a hint included.

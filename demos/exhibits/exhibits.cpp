@@ -1,0 +1,13 @@
+// The list of exhibits: the one place that knows them all.
+#include "demos/exhibits/race/race_exhibit.h"
+#include "demos/shell/exhibit.h"
+
+namespace lockstep::demos {
+
+std::vector<std::unique_ptr<Exhibit>> makeExhibits() {
+    std::vector<std::unique_ptr<Exhibit>> exhibits;
+    exhibits.push_back(std::make_unique<RaceExhibit>());
+    return exhibits;
+}
+
+} // namespace lockstep::demos

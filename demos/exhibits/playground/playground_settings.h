@@ -1,0 +1,75 @@
+// Everything that a person can set in the playground, as one value. No window, no device.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "engine/net/net_shape.h"
+#include "engine/net/plane_features.h"
+#include "engine/net/points_2d.h"
+#include "engine/net/settings.h"
+
+namespace lockstep::demos {
+
+inline constexpr std::size_t mostHiddenLayers = 8;
+inline constexpr std::size_t mostNeurons = 1024;
+inline constexpr std::size_t mostBatch = 65536;
+inline constexpr std::size_t mostSamples = 100000;
+inline constexpr std::size_t mostOwnPoints = 20000;
+inline constexpr std::size_t mostOwnClasses = 9; ///< one per key
+inline constexpr float planeReach = 6;           ///< the plane is [-6, 6] x [-6, 6]
+
+/// Every feature there is, in the order of the network's inputs.
+inline constexpr PlaneFeature allPlaneFeatures[] = {PlaneFeature::x,  PlaneFeature::y,    PlaneFeature::xx,
+                                                    PlaneFeature::yy, PlaneFeature::xy,   PlaneFeature::sinX,
+                                                    PlaneFeature::sinY};
+
+/// The data set's name for points of one's own.
+inline constexpr std::string_view ownData = "own";
+
+struct PlaygroundSettings {
+    PlaygroundSettings();
+
+    std::string data = "circle"; ///< one of points2dNames, or ownData
+    double noise = 0;            ///< 0 to 0.8
+    std::size_t samples = 500;   ///< training and test together; of generated sets
+    double trainShare = 0.5;     ///< 0.1 to 0.9
+    std::uint64_t dataSeed = 1;
+    std::vector<LabelledPoint> own; ///< kept while another set is shown
+    bool ownValues = false;         ///< own points have values (regression) instead of classes
+
+    std::vector<PlaneFeature> features{PlaneFeature::x, PlaneFeature::y};
+    std::vector<std::size_t> hidden{4, 2};
+    Activation activation = Activation::tanh;
+    Activation outputActivation = Activation::identity; ///< where the loss allows one
+    Loss loss = Loss::binaryCrossEntropy;               ///< see effectiveLoss()
+    InitScheme init = InitScheme::xavier;               ///< of the next reset
+    TrainSettings train;
+    std::string lane; ///< "cpu:best", ...; empty: chosen for the machine
+
+    /// Classes of the data: 0 where they have values.
+    std::size_t classes() const;
+    /// Values cannot be compared by cross-entropy: then the mean squared error.
+    Loss effectiveLoss() const;
+    bool allowsOutputActivation() const;
+    /// The network that these settings mean.
+    NetShape shape() const;
+
+    /// Throws std::invalid_argument naming what makes no sense.
+    void validate() const;
+};
+
+/// The same network, so that weights can go on from one to the other.
+bool sameWeights(const PlaygroundSettings& a, const PlaygroundSettings& b);
+
+/// As JSON, every number exactly; and back: a field that is missing has its default. Throws
+/// std::invalid_argument naming the field that is unknown or wrong.
+nlohmann::ordered_json toJson(const PlaygroundSettings& settings);
+PlaygroundSettings playgroundSettingsFromJson(const nlohmann::ordered_json& json);
+
+} // namespace lockstep::demos

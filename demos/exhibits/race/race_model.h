@@ -1,0 +1,140 @@
+// A race and its life, without a window: settings, data, lanes, and what can be seen of them. Nothing here waits
+// for training, unless a script asks it to.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "demos/exhibits/race/race_settings.h"
+#include "demos/machines.h"
+#include "demos/report/headline.h"
+#include "engine/train/race.h"
+
+namespace lockstep::demos {
+
+/// What a lane's network answers to examples [first, first + rows) of the test split.
+struct LaneAnswers {
+    std::uint64_t step = 0; ///< steps done when it answered
+    std::size_t first = 0;
+    std::size_t rows = 0;
+    std::vector<float> outputs; ///< [rows][outputs]
+};
+
+/// What was asked of a lane's trainer, which answers on its own thread.
+struct LaneProbe {
+    std::mutex mutex; ///< guards all below
+    bool pending = false;
+    std::vector<OperationTiming> operations;
+    std::optional<LaneAnswers> answers;
+    std::optional<Evaluation> evaluation; ///< asked for, newer than the lane's own
+    std::uint64_t evaluatedStep = 0;
+};
+
+/// What a look into the lanes shall bring.
+struct ProbeWish {
+    bool operations = false;
+    bool evaluation = false;
+    std::size_t first = 0; ///< answers to test examples [first, first + rows)
+    std::size_t rows = 0;
+};
+
+/// An evaluation that was seen while the race ran.
+struct SeenEvaluation {
+    std::uint64_t step = 0;
+    double loss = 0;
+    double accuracy = 0;
+};
+
+/// One race, from its start until the next one begins.
+struct RaceRun {
+    RaceSettings settings;               ///< that it was started with
+    std::shared_ptr<const Dataset> data; ///< shared with races that are still stopping
+    TrainJob job;
+    FinishLine finish;
+    std::string remark; ///< on the choice of lanes; empty: nothing to say
+
+    std::deque<LaneProbe> probes; ///< one per lane; they outlive the race
+    std::unique_ptr<Race> race;   ///< null once its device was given up
+
+    std::vector<LaneResult> lanes; ///< as far as they are; final once `over`
+    std::vector<std::vector<SeenEvaluation>> seen;
+    bool over = false;
+    Headline headline; ///< once `over`
+
+    BatchOrder order() const;
+    std::uint64_t lastStep() const { return finish.lastStep(order()); }
+    /// Lanes that may move now: all of a head to head, the one whose turn it is in a time trial.
+    std::vector<std::size_t> current() const;
+};
+
+class RaceModel {
+  public:
+    RaceModel() = default;
+    ~RaceModel() { release(); }
+    RaceModel(const RaceModel&) = delete;
+    RaceModel& operator=(const RaceModel&) = delete;
+
+    RaceSettings settings; ///< of the next race
+
+    /// Goes on with a race that is paused; else begins a new one at the next update().
+    void start();
+    void pause();
+    /// Lanes that may move make so many steps and hold again. Begins a race when there is none.
+    void step(std::uint64_t steps);
+    void stepEpoch();
+    /// Stops and forgets the race. Its curves stay as the earlier run.
+    void reset();
+    /// Steps per second; 0: as fast as it goes.
+    void setSpeed(double stepsPerSecond);
+    /// Stops the race and waits for its threads: nothing is left on any device. Results stay.
+    void release();
+
+    /// Once per frame: loads, starts, drives and looks at the lanes. With `wait`, the lanes make the same
+    /// number of steps in every frame, and all that was asked for is there when this returns. Throws what is
+    /// wrong with data, settings or devices; there is no race then.
+    void update(Machines& machines, double seconds, bool wait);
+    /// Asks all lanes that can answer, unless one question is still open. Waits for the answers with `wait`.
+    void probe(const ProbeWish& wish, bool wait);
+
+    const RaceRun* shown() const { return run_.get(); }
+    /// The run before this one; null when there is none.
+    const RaceRun* earlier() const { return earlier_.get(); }
+    bool running() const;
+    bool paused() const { return paused_; }
+    bool loading() const { return startWanted_; }
+    /// The settings are no longer those of the race that is shown.
+    bool changed() const;
+
+  private:
+    bool clearRetired(bool wait);
+    bool haveData(bool wait);
+    void begin(Machines& machines);
+    void drive(double seconds, bool wait);
+    std::uint64_t stepsNow(double seconds, bool wait);
+    void move(std::uint64_t steps, bool wait);
+    void look();
+    void end();
+    void retire();
+
+    std::shared_ptr<const Dataset> data_;
+    std::string dataKey_; // what data_ was loaded as
+    std::string loadingKey_;
+    std::future<std::shared_ptr<const Dataset>> loading_;
+    std::unique_ptr<RaceRun> run_;
+    std::unique_ptr<RaceRun> earlier_;              // results only
+    std::vector<std::unique_ptr<RaceRun>> retired_; // stopping; a new race waits for them
+    bool startWanted_ = false;
+    bool paused_ = false;
+    double speed_ = 0;
+    double owed_ = 0; // steps of slow motion, the fraction included
+    std::uint64_t pendingSteps_ = 0;
+    std::uint64_t pendingEpochs_ = 0;
+};
+
+} // namespace lockstep::demos

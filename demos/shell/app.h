@@ -1,0 +1,85 @@
+// The window's contents: exhibits on the left, the one shown in the middle, details on the right, and the bars
+// above and below. It knows nothing of where frames come from and go to.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "demos/shell/exhibit.h"
+#include "demos/shell/input_queue.h"
+
+namespace lockstep::demos {
+
+/// What the shell asks of whoever owns the window.
+struct AppWishes {
+    bool quit = false;
+    bool fullScreen = false;              ///< toggle
+    std::optional<std::string> picture;   ///< save the next frame to this file; empty: the default place
+};
+
+class App {
+  public:
+    /// `graphics` and `machines` outlive it.
+    App(Graphics& graphics, Machines& machines);
+    ~App();
+    App(const App&) = delete;
+    App& operator=(const App&) = delete;
+
+    Ui& ui() { return *ui_; }
+    InputQueue& input() { return *input_; }
+    Exhibit& exhibit() { return *exhibits_[shown_]; }
+    const std::vector<std::unique_ptr<Exhibit>>& exhibits() const { return exhibits_; }
+    /// Throws std::invalid_argument that names the nearest right one.
+    void showExhibit(std::string_view id);
+
+    /// One frame of that size in pixels, `seconds` after the last one. `displayScale` is the system's (2 on most
+    /// HiDPI screens). The result lives until the next call.
+    const ImDrawData& frame(std::uint32_t width, std::uint32_t height, float displayScale, double seconds);
+    /// Whether the next frame would look otherwise than the last.
+    bool wantsFrame() const;
+
+    /// The whole state as a settings file holds it, and back. Throws std::invalid_argument.
+    nlohmann::ordered_json state() const;
+    void setState(const nlohmann::ordered_json& state);
+    /// A file that was dropped or named: a state, data, weights; what is wrong with it becomes a message.
+    void openFile(const std::filesystem::path& file);
+    void saveState(const std::filesystem::path& file);
+
+    void setDark(bool dark);
+    void setPresenter(bool on) { ui_->presenter = on; }
+    void setZoom(float zoom);
+
+    AppWishes takeWishes();
+
+  private:
+    void bakeFonts(std::uint32_t height, float displayScale);
+    void handleKey(const KeyPress& press);
+    void drawMenus();
+    void drawTransport();
+    void drawExhibitList();
+    void drawDetails();
+    void drawStatus();
+    void drawHelp();
+    void toggleRun();
+    template <class Action> void guarded(Action action);
+
+    ImGuiContext* context_ = nullptr;
+    std::unique_ptr<Ui> ui_;
+    std::unique_ptr<InputQueue> input_;
+    FontAtlas letters_;
+    std::vector<std::unique_ptr<Exhibit>> exhibits_;
+    std::size_t shown_ = 0;
+    float zoom_ = 1;
+    float bakedPixels_ = 0;
+    bool bakedDark_ = false;
+    std::size_t speed_ = 0;
+    bool help_ = false;
+    int settle_ = 3; // frames to draw after the last input: ImGui answers a frame late
+    float frameMilliseconds_ = 0;
+    AppWishes wishes_;
+};
+
+} // namespace lockstep::demos

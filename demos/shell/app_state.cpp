@@ -1,0 +1,88 @@
+// The app's state as JSON:
+//   {"lockstep": 1, "exhibit": "race", "theme": "dark", "presenter": false, "zoom": 1.0, "hidden": ["Reset"],
+//    "exhibits": {"race": {...}, ...}}
+// Every field but "lockstep" may be missing: then it stays as it is.
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "demos/shell/app.h"
+#include "demos/shell/state_file.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+constexpr int stateVersion = 1;
+
+template <class T> T field(const nlohmann::ordered_json& json, const char* name, T otherwise) {
+    const auto found = json.find(name);
+    if (found == json.end()) return otherwise;
+    try {
+        return found->get<T>();
+    } catch (const nlohmann::json::exception&) {
+        throw std::invalid_argument(fmt::format("the state's field '{}' has the wrong type", name));
+    }
+}
+
+} // namespace
+
+nlohmann::ordered_json App::state() const {
+    nlohmann::ordered_json json;
+    json["lockstep"] = stateVersion;
+    json["exhibit"] = exhibits_[shown_]->id();
+    json["theme"] = ui_->theme.dark ? "dark" : "light";
+    json["presenter"] = ui_->presenter;
+    json["zoom"] = zoom_;
+    json["hidden"] = ui_->hiddenControls;
+    for (const auto& entry : exhibits_) json["exhibits"][std::string(entry->id())] = entry->state();
+    return json;
+}
+
+void App::setState(const nlohmann::ordered_json& state) {
+    if (!state.is_object() || !state.contains("lockstep"))
+        throw std::invalid_argument("this is no state of Lockstep: the field 'lockstep' is missing");
+    if (field(state, "lockstep", 0) != stateVersion)
+        throw std::invalid_argument(fmt::format("this state was written by another version of Lockstep "
+                                                "(its format is not {})",
+                                                stateVersion));
+    const auto theme = field<std::string>(state, "theme", ui_->theme.dark ? "dark" : "light");
+    const auto exhibitName = field<std::string>(state, "exhibit", std::string(exhibit().id()));
+    const auto hidden = field(state, "hidden", ui_->hiddenControls);
+    const auto presenter = field(state, "presenter", ui_->presenter);
+    const auto zoom = field(state, "zoom", zoom_);
+    const auto entries = field(state, "exhibits", nlohmann::ordered_json::object());
+    for (const auto& entry : exhibits_)
+        if (const auto found = entries.find(std::string(entry->id())); found != entries.end())
+            entry->setState(*ui_, *found);
+    showExhibit(exhibitName);
+    setDark(theme != "light");
+    ui_->hiddenControls = hidden;
+    ui_->presenter = presenter;
+    setZoom(zoom);
+}
+
+void App::openFile(const std::filesystem::path& file) {
+    settle_ = 3;
+    try {
+        if (file.extension() == ".json") setState(readStateFile(file));
+        else if (!exhibit().dropFile(*ui_, file))
+            ui_->say(Severity::warning, fmt::format("{} is nothing that this exhibit can use.", file.string()),
+                     "States end in .json, tables in .csv, weights in .safetensors.");
+    } catch (const std::exception& error) {
+        ui_->say(Severity::error, error.what());
+    }
+}
+
+void App::saveState(const std::filesystem::path& file) {
+    const std::filesystem::path target = file.empty() ? "lockstep-state.json" : file;
+    try {
+        writeStateFile(target, state());
+        ui_->say(Severity::info, fmt::format("State saved to {}", std::filesystem::absolute(target).string()),
+                 "Drop the file onto the window to bring it back.");
+    } catch (const std::runtime_error& error) {
+        ui_->say(Severity::error, error.what());
+    }
+}
+
+} // namespace lockstep::demos

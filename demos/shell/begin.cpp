@@ -1,0 +1,15 @@
+#include "demos/shell/app.h"
+#include "demos/shell/run_window.h"
+#include "demos/shell/state_file.h"
+
+namespace lockstep::demos {
+
+void beginWith(App& app, const ShowOptions& options) {
+    if (!options.stateFile.empty()) app.setState(readStateFile(options.stateFile));
+    if (!options.exhibit.empty()) app.showExhibit(options.exhibit);
+    if (options.light) app.setDark(false);
+    if (options.presenter) app.setPresenter(true);
+    if (options.run) app.exhibit().run(app.ui());
+}
+
+} // namespace lockstep::demos

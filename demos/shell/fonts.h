@@ -1,0 +1,29 @@
+// The window's letters: Inter where it is installed, and DejaVu Sans for the signs that Inter lacks.
+#pragma once
+
+#include <memory>
+
+#include <imgui.h>
+
+#include "demos/shell/picture.h"
+
+namespace lockstep::demos {
+
+struct Fonts {
+    ImFont* body = nullptr;
+    ImFont* strong = nullptr;   ///< the body's size, semi-bold
+    ImFont* title = nullptr;    ///< 1.5 times
+    ImFont* headline = nullptr; ///< twice
+    ImFont* mono = nullptr;     ///< source code and aligned figures
+};
+
+class FontAtlas {
+  public:
+    /// Bakes all fonts for a body of `pixels` height and shows ImGui the picture of their letters.
+    Fonts bake(Graphics& graphics, float pixels);
+
+  private:
+    std::unique_ptr<Picture> letters_;
+};
+
+} // namespace lockstep::demos

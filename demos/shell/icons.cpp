@@ -1,0 +1,74 @@
+#include "demos/shell/icons.h"
+
+#include <cmath>
+#include <string>
+
+#include "demos/shell/ui.h"
+
+namespace lockstep::demos {
+
+void drawPlay(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) {
+    const float r = size / 2;
+    draw.AddTriangleFilled({centre.x - r * 0.7f, centre.y - r * 0.9f}, {centre.x + r * 0.9f, centre.y},
+                           {centre.x - r * 0.7f, centre.y + r * 0.9f}, colour);
+}
+
+void drawPause(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) {
+    const float r = size / 2;
+    draw.AddRectFilled({centre.x - r * 0.75f, centre.y - r * 0.85f},
+                       {centre.x - r * 0.2f, centre.y + r * 0.85f}, colour, 1);
+    draw.AddRectFilled({centre.x + r * 0.2f, centre.y - r * 0.85f},
+                       {centre.x + r * 0.75f, centre.y + r * 0.85f}, colour, 1);
+}
+
+void drawStep(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) {
+    const float r = size / 2;
+    draw.AddTriangleFilled({centre.x - r * 0.8f, centre.y - r * 0.8f}, {centre.x + r * 0.4f, centre.y},
+                           {centre.x - r * 0.8f, centre.y + r * 0.8f}, colour);
+    draw.AddRectFilled({centre.x + r * 0.45f, centre.y - r * 0.8f},
+                       {centre.x + r * 0.8f, centre.y + r * 0.8f}, colour, 1);
+}
+
+void drawReset(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) {
+    const float r = size * 0.38f;
+    constexpr float pi = 3.14159265f;
+    draw.PathArcTo(centre, r, -pi * 0.3f, pi * 1.35f, 24);
+    draw.PathStroke(colour, 0, size / 9);
+    const ImVec2 tip{centre.x + r * std::cos(-pi * 0.3f), centre.y + r * std::sin(-pi * 0.3f)};
+    draw.AddTriangleFilled({tip.x - size * 0.28f, tip.y - size * 0.05f}, {tip.x + size * 0.1f, tip.y - size * 0.3f},
+                           {tip.x + size * 0.12f, tip.y + size * 0.12f}, colour);
+}
+
+void drawDice(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) {
+    const float r = size * 0.42f;
+    draw.AddRect({centre.x - r, centre.y - r}, {centre.x + r, centre.y + r}, colour, size / 6, 0, size / 10);
+    for (const float at : {-0.5f, 0.0f, 0.5f})
+        draw.AddCircleFilled({centre.x + at * r, centre.y + at * r}, size / 12, colour);
+}
+
+bool iconButton(Ui& ui, const char* label, DrawIcon icon, bool primary, bool enabled) {
+    if (ui.hidden(label)) return false;
+    // Blanks leave the room that the sign is then drawn into.
+    const float size = ImGui::GetFontSize() * 0.85f;
+    const float blank = ImGui::CalcTextSize(" ").x;
+    const std::string shown =
+        std::string(static_cast<std::size_t>(std::ceil((size + ui.px(7)) / blank)), ' ') +
+        std::string(shownLabel(label)) + "###" + label;
+    if (primary) {
+        ImGui::PushStyleColor(ImGuiCol_Button, ui.theme.accent);
+        ImGui::PushStyleColor(ImGuiCol_ButtonHovered, mixed(ui.theme.accent, ui.theme.panel, 0.15f));
+        ImGui::PushStyleColor(ImGuiCol_ButtonActive, mixed(ui.theme.accent, ui.theme.panel, 0.3f));
+        ImGui::PushStyleColor(ImGuiCol_Text, ui.theme.onAccent);
+    }
+    const bool pressed = ui.namedButton(shown.c_str(), label, enabled);
+    if (primary) ImGui::PopStyleColor(4);
+    const ImVec2 low = ImGui::GetItemRectMin();
+    const ImVec2 high = ImGui::GetItemRectMax();
+    const ImU32 colour = primary ? ui.theme.onAccent : ui.theme.text;
+    icon(*ImGui::GetWindowDrawList(),
+         {low.x + ImGui::GetStyle().FramePadding.x + size / 2, (low.y + high.y) / 2}, size,
+         enabled ? colour : faded(colour, 0.45f));
+    return pressed;
+}
+
+} // namespace lockstep::demos

@@ -1,0 +1,83 @@
+// The arithmetic of a plot, without a window: where values lie, which ticks an axis gets, what is left of
+// many samples on few pixels. Values are what a person reads; positions are where they lie on an axis: the
+// value itself, or its decimal logarithm.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace lockstep::demos {
+
+struct PlotRange {
+    double low = 0;
+    double high = 1;
+
+    double span() const { return high - low; }
+};
+
+/// NaN for what the axis cannot show: what is not finite, and on a logarithmic axis what is not positive.
+double axisPosition(double value, bool log);
+double axisValue(double position, bool log);
+
+/// For people: four digits at most, "12.34", "1.2M", "3.1e-07".
+std::string plotNumber(double value);
+
+struct PlotTick {
+    double position = 0;
+    std::string label; ///< empty: a line only
+};
+
+/// Round numbers for an axis from `range.low` to `range.high` (positions), about `most` of them with a label.
+std::vector<PlotTick> plotTicks(PlotRange range, bool log, std::size_t most);
+
+/// The positions that a curve's samples take; nothing when the axis can show none of them.
+std::optional<PlotRange> plotExtent(std::span<const double> values, bool log);
+/// Both.
+std::optional<PlotRange> united(std::optional<PlotRange> a, std::optional<PlotRange> b);
+/// A little more than `extent` (positions), never empty. Values that begin near 0 begin at 0.
+PlotRange withMargin(PlotRange extent, bool log);
+/// `range` scaled by `factor` around `fixed`, which stays where it is; never too narrow for doubles to tell
+/// apart.
+PlotRange zoomed(PlotRange range, double fixed, double factor);
+
+/// Exponential mean of weight 0 (the values themselves) to below 1, started without bias. What is not finite
+/// stays as it is and leaves the mean alone.
+std::vector<double> smoothed(std::span<const double> values, double weight);
+
+struct PlotPoint {
+    double x = 0; ///< positions
+    double y = 0;
+    bool begins = false; ///< no line leads here
+};
+
+/// A curve cut to what `view` (positions) shows, and to at most the lowest and the highest sample of each of
+/// `columns` pixel columns, in their order. One sample beyond either edge stays, so that the line leads
+/// there.
+std::vector<PlotPoint> decimated(std::span<const double> x, std::span<const double> y, bool logX, bool logY,
+                                 PlotRange view, std::size_t columns);
+
+/// Index of the drawable sample nearest to the position `at`.
+std::optional<std::size_t> nearestSample(std::span<const double> x, std::span<const double> y, bool logX,
+                                         bool logY, double at);
+
+/// A label beside a line's end.
+struct PlotLabel {
+    double left = 0;
+    double right = 0;
+    double centre = 0; ///< from the top
+};
+/// Moves labels of `height` up or down until none lies on another, within [top, bottom] while there is room.
+void moveApart(std::span<PlotLabel> labels, double height, double top, double bottom);
+
+struct CsvSeries {
+    std::string name;
+    std::span<const double> x;
+    std::span<const double> y;
+};
+/// A header, then one row for each x in ascending order; empty where a series has no value there.
+std::string seriesCsv(const std::string& xName, std::span<const CsvSeries> series);
+
+} // namespace lockstep::demos

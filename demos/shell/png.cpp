@@ -1,0 +1,43 @@
+#include "demos/shell/png.h"
+
+#include <stdexcept>
+
+#include "engine/net/atomic_file.h"
+
+// The library's functions become this file's own; its warnings are not ours to mend.
+#if defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+#pragma GCC diagnostic ignored "-Wunused-function"
+#endif
+#define STB_IMAGE_WRITE_IMPLEMENTATION
+#define STB_IMAGE_WRITE_STATIC
+#define STBI_WRITE_NO_STDIO
+#include <stb/stb_image_write.h>
+#if defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
+
+namespace lockstep::demos {
+
+void writePng(const std::filesystem::path& file, const Pixels& pixels) {
+    std::vector<std::uint8_t> rgb;
+    rgb.reserve(pixels.rgba.size() / 4 * 3);
+    for (std::size_t i = 0; i < pixels.rgba.size(); i += 4)
+        rgb.insert(rgb.end(), {pixels.rgba[i], pixels.rgba[i + 1], pixels.rgba[i + 2]});
+    std::vector<std::byte> encoded;
+    const auto append = [](void* context, void* data, int size) {
+        auto& bytes = *static_cast<std::vector<std::byte>*>(context);
+        const auto* first = static_cast<const std::byte*>(data);
+        bytes.insert(bytes.end(), first, first + size);
+    };
+    const auto width = static_cast<int>(pixels.width);
+    const auto height = static_cast<int>(pixels.height);
+    if (stbi_write_png_to_func(append, &encoded, width, height, 3, rgb.data(), width * 3) == 0)
+        throw std::runtime_error("cannot make a PNG of " + file.string());
+    writeFileAtomically(file, encoded);
+}
+
+} // namespace lockstep::demos

@@ -1,0 +1,41 @@
+// The program with a window, and without one.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+namespace lockstep::demos {
+
+struct ShowOptions {
+    std::string exhibit;              ///< its id; empty: the one of the last state, or the first
+    std::filesystem::path stateFile;  ///< to begin with; empty: the last state
+    std::string device;               ///< number, name or UUID; empty: the best
+    std::size_t threads = 0;
+    std::uint32_t width = 1280;
+    std::uint32_t height = 800;
+    float displayScale = 1; ///< headless only
+    bool light = false;
+    bool presenter = false;
+    bool run = false; ///< begin at once
+
+    // Headless only.
+    std::uint64_t frames = 1;
+    std::filesystem::path png;
+    std::filesystem::path script;
+    bool masked = false; ///< draw dashes for what differs from run to run
+    bool validation = false;
+};
+
+/// Opens the window and returns the exit code when it is closed. Throws std::runtime_error without a display,
+/// gpu::GpuError without a device that can draw.
+int runWindow(const ShowOptions& options);
+
+/// Draws `frames` frames, or what the script says, each a sixtieth of a second after the last one.
+int runHeadless(const ShowOptions& options);
+
+class App;
+/// Brings a new window or picture to where the options want it.
+void beginWith(App& app, const ShowOptions& options);
+
+} // namespace lockstep::demos

@@ -1,0 +1,47 @@
+// The images of a window, one framebuffer each.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "demos/shell/painter.h"
+
+namespace lockstep::demos {
+
+class Swapchain {
+  public:
+    /// Takes the surface over. Throws gpu::GpuError when the device cannot show anything on it.
+    Swapchain(Graphics& graphics, VkSurfaceKHR surface);
+    ~Swapchain();
+    Swapchain(const Swapchain&) = delete;
+    Swapchain& operator=(const Swapchain&) = delete;
+
+    VkFormat format() const { return format_.format; }
+
+    /// Draws and shows one frame of `size` pixels. False when nothing could be shown (a window of no size, or
+    /// one that changed meanwhile): the next frame tries again. No frame may be under way. Throws gpu::GpuError.
+    bool present(Painter& painter, UiRenderer& renderer, VkExtent2D size, const ImDrawData& data);
+    /// What the last present() lacked is to be made anew: after a lost surface.
+    void invalidate() { stale_ = true; }
+
+  private:
+    bool rebuild(UiRenderer& renderer, VkExtent2D size);
+    void chooseFormat();
+    void releaseImages() noexcept;
+
+    Graphics& graphics_;
+    VkSurfaceKHR surface_ = VK_NULL_HANDLE;
+    VkSurfaceFormatKHR format_{};
+    VkSwapchainKHR swapchain_ = VK_NULL_HANDLE;
+    VkExtent2D extent_{};
+    bool stale_ = true;
+    struct Frame {
+        VkImageView view = VK_NULL_HANDLE;
+        VkFramebuffer framebuffer = VK_NULL_HANDLE;
+        VkSemaphore rendered = VK_NULL_HANDLE; ///< per image: presenting may still wait for it
+    };
+    std::vector<Frame> frames_;
+    VkSemaphore acquired_ = VK_NULL_HANDLE;
+};
+
+} // namespace lockstep::demos

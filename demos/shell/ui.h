@@ -1,0 +1,129 @@
+// What exhibits draw with: colours, letters, widgets that can be found by name, and the ways to tell a person
+// something. One Ui is passed down through every frame.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <imgui.h>
+
+#include "demos/machines.h"
+#include "demos/shell/fonts.h"
+#include "demos/shell/graphics.h"
+#include "demos/shell/theme.h"
+
+namespace lockstep::demos {
+
+/// What the panel on the right says about the thing under the mouse.
+struct Detail {
+    std::string title;
+    std::string formula;                                     ///< empty: none
+    std::vector<std::pair<std::string, std::string>> values; ///< name and live number
+    std::string text;                                        ///< a sentence or two
+};
+
+enum class Severity { info, warning, error };
+
+/// A message in the window: what happened, and what to try.
+struct Message {
+    Severity severity = Severity::info;
+    std::string text;
+    std::string hint;
+    double time = 0; ///< when it came
+};
+
+class Ui {
+  public:
+    Ui(Graphics& windowGraphics, Machines& lanesMachines) : graphics(windowGraphics), machines(lanesMachines) {}
+
+    Graphics& graphics; ///< of the window
+    Machines& machines; ///< for lanes
+
+    Theme theme = makeTheme(true);
+    Fonts fonts;
+    float scale = 1;        ///< pixels of one unit: at 1, the body's letters are 16 pixels high
+    bool presenter = false; ///< text doubled, lines thicker
+    bool scripted = false;  ///< time is counted in frames: exhibits wait for their lanes instead of looking on
+    bool masked = false;    ///< what differs from run to run (times, rates) is drawn as dashes
+    double now = 0;         ///< seconds since the start
+    double delta = 0;       ///< seconds since the last frame
+
+    float px(float units) const { return units * scale; }
+    /// Width of a line, at least one pixel; thicker for presenters.
+    float line(float units = 1) const;
+    ImU32 colour(const LaneSpec& lane) const { return lane.gpu ? theme.gpu : theme.cpu; }
+
+    /// A time, rate or other text that differs from run to run.
+    std::string timing(std::string text) const { return masked ? "-" : text; }
+
+    // Widgets. `label` is what is shown, up to "##"; all of it is the widget's name, by which scripts find it
+    // and teachers hide it. A hidden widget draws nothing and answers false.
+    bool button(const char* label, bool enabled = true) { return namedButton(label, label, enabled); }
+    /// Shows `shown` (an ImGui label) and goes by the name `name`.
+    bool namedButton(const char* shown, const char* name, bool enabled = true);
+    /// The one button that a panel is about.
+    bool primaryButton(const char* label, bool enabled = true);
+    /// A button that stays down.
+    bool toggle(const char* label, bool on, bool enabled = true);
+    bool checkbox(const char* label, bool& value);
+    /// The value chosen among names. True when it changed.
+    bool combo(const char* label, std::size_t& chosen, std::span<const std::string> names);
+    bool slider(const char* label, float& value, float from, float to, const char* format = "%.2f");
+    /// Logarithmic.
+    bool logSlider(const char* label, float& value, float from, float to, const char* format = "%.4g");
+    bool intSlider(const char* label, int& value, int from, int to);
+    /// Powers of two from `from` to `to`.
+    bool powerSlider(const char* label, std::size_t& value, std::size_t from, std::size_t to);
+    bool textField(const char* label, std::string& text);
+    /// A row of names, one of them chosen. True when it changed.
+    bool segments(const char* label, std::size_t& chosen, std::span<const std::string> names);
+    /// Makes the widget just drawn with ImGui itself known under `name`.
+    void noteControl(const char* name);
+    bool hidden(const char* label) const { return hiddenControls.contains(label); }
+
+    // Text.
+    void text(std::string_view text, ImU32 colour = 0, ImFont* font = nullptr);
+    void muted(std::string_view text) { this->text(text, theme.muted); }
+    void heading(std::string_view text);
+    /// Wrapped at the panel's edge.
+    void paragraph(std::string_view text, ImU32 colour = 0);
+    /// Name on the left, value flush right.
+    void row(std::string_view name, std::string_view value);
+    /// A filled, rounded panel in which what follows is drawn until endCard(). width 0: all there is.
+    void beginCard(const char* id, ImVec2 size = {0, 0});
+    void endCard();
+
+    /// Shown on the right until the end of this frame, unless something drawn later says more.
+    void detail(Detail detail) { hovered = std::move(detail); }
+    /// The same when the item just drawn is hovered, with a tooltip of `title`.
+    void explainItem(const Detail& detail);
+    void say(Severity severity, std::string text, std::string hint = {});
+
+    std::optional<Detail> hovered;
+    std::vector<Message> messages; ///< the newest last
+    std::set<std::string, std::less<>> hiddenControls;
+    bool hidingControls = false; ///< the teacher's mode: a click hides a control instead of using it
+    /// Widgets of the last frame: name, and where on the screen.
+    struct Place {
+        ImVec2 min;
+        ImVec2 max;
+    };
+    std::map<std::string, Place, std::less<>> controls;
+
+    /// Begins a frame: forgets what the last one showed.
+    void beginFrame();
+
+  private:
+    bool offered(const char* label);
+    bool done(const char* label, bool changed);
+};
+
+/// The label as shown: up to "##".
+std::string_view shownLabel(std::string_view label);
+
+} // namespace lockstep::demos

@@ -1,0 +1,39 @@
+// `lockstep bench`: everything is verified before it is timed, and what was found is written down.
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/run_program.h"
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using lockstep::test::contents;
+using lockstep::test::Folder;
+using lockstep::test::Outcome;
+using lockstep::test::run;
+
+} // namespace
+
+TEST_CASE("bench checks and times the lanes asked for, and says so in JSON") {
+    const Folder folder;
+    const std::string json = folder.file("bench.json");
+    const Outcome outcome =
+        run("bench --widths 8,6,3 --batch 16 --seconds 0.01 --lane cpu:simd --lane gpu:naive --json " + json);
+    REQUIRE(outcome.code == 0);
+    CHECK(outcome.says("cpu:simd"));
+    CHECK(outcome.says("gpu:naive"));
+    const Json results = Json::parse(contents(json));
+    CHECK(results["gpu"].is_null()); // kernels are timed only when no lane is asked for
+    REQUIRE(results["lanes"].size() == 2);
+    for (const Json& lane : results["lanes"]) {
+        CAPTURE(lane.dump());
+        CHECK_FALSE(lane.contains("error"));
+    }
+}
+
+TEST_CASE("bench refuses what it cannot time") {
+    CHECK(run("bench --widths 8").code == 2);
+    CHECK(run("bench --widths 8,0,3").code == 2);
+    CHECK(run("bench --lane gpu:fastest").code == 2);
+}
