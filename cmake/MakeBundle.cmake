@@ -1,10 +1,11 @@
-# cmake -DBUILD=<build folder> -DNAME=<archive without .tar.gz> -DVULKAN_LOADER=<libvulkan.so> -P MakeBundle.cmake
+# cmake -DBUILD=<build folder> -DNAME=<archive without .tar.gz> -DVULKAN_LOADER=<libvulkan.so> -DFONTS=<files>
+#       -DFONT_NOTICES=<their licences> -P MakeBundle.cmake
 #   NAME/bin/lockstep           starts libexec/lockstep (bundle_start.sh)
 #   NAME/libexec/lockstep       the program; finds its libraries in ../lib
 #   NAME/libexec/libvulkan.so.1 for a system that has a driver but no loader; the system's own comes first
 #   NAME/lib/                   every other library but glibc's, which has to fit the system's kernel and drivers
 #   NAME/lib/runtime/           those among them that drivers use as well
-#   NAME/assets/, README.md, LICENSE
+#   NAME/assets/, README.md, LICENSE; the window's letters and their licences in assets/fonts/
 cmake_minimum_required(VERSION 3.25)
 
 set(folder ${BUILD}/bundle/${NAME})
@@ -31,6 +32,15 @@ foreach(library IN LISTS libraries)
     string(PREPEND name runtime/)
   endif()
   file(COPY_FILE ${library} ${folder}/lib/${name})
+endforeach()
+
+foreach(font IN LISTS FONTS)
+  file(COPY ${font} DESTINATION ${folder}/assets/fonts)
+endforeach()
+foreach(notice IN LISTS FONT_NOTICES)
+  cmake_path(GET notice PARENT_PATH package)
+  cmake_path(GET package FILENAME package)
+  file(COPY_FILE ${notice} ${folder}/assets/fonts/${package}-licence.txt)
 endforeach()
 
 execute_process(COMMAND ${CMAKE_COMMAND} -E tar czf ${BUILD}/${NAME}.tar.gz --format=gnutar ${NAME}

@@ -37,13 +37,9 @@ gpu::Device& Machines::open(gpu::DeviceOptions options) {
     return *device;
 }
 
-gpu::Device& Machines::openForDrawing(std::vector<std::string> instanceExtensions,
-                                      std::vector<std::string> deviceExtensions) {
-    gpu::DeviceOptions options;
+gpu::Device& Machines::openForDrawing(gpu::DeviceOptions options) {
     options.select = device_;
     options.drawing = true;
-    options.instanceExtensions = std::move(instanceExtensions);
-    options.deviceExtensions = std::move(deviceExtensions);
     return open(std::move(options));
 }
 

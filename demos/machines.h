@@ -24,9 +24,9 @@ class Machines {
     Machines& operator=(const Machines&) = delete;
 
     /// Opens the device of lanes that name none so that a window or pictures can be drawn with it, too. To be
-    /// called before any lane. Throws gpu::GpuError.
-    gpu::Device& openForDrawing(std::vector<std::string> instanceExtensions,
-                                std::vector<std::string> deviceExtensions);
+    /// called before any lane. `options` need not select nor say that drawing is wanted. Throws
+    /// gpu::GpuError.
+    gpu::Device& openForDrawing(gpu::DeviceOptions options);
     /// Opens the device of a GPU lane, so that what is wrong with it is known before anything runs; nothing
     /// for a CPU lane. Throws gpu::GpuError.
     void open(const LaneSpec& spec);

@@ -79,6 +79,23 @@ float exactTanh(float x) {
 
 float exactSigmoid(float x) { return 1.0 / (1.0 + exactExp(-x)); }
 
+// sin x for |x| up to some thousands: x = n pi + r with pi split in three and |r| <= pi / 2, and sin r by its Taylor series
+// up to r^11 (error below 6e-8).
+float exactSin(float x) {
+    float n = round(x * 0.318309886183790672);
+    float r = fma(n, -3.140625, x);
+    r = fma(n, -9.67502593994140625e-4, r);
+    r = fma(n, -1.50995799097837e-7, r);
+    float q = r * r;
+    float p = -1.0 / 39916800.0;
+    p = fma(p, q, 1.0 / 362880.0);
+    p = fma(p, q, -1.0 / 5040.0);
+    p = fma(p, q, 1.0 / 120.0);
+    p = fma(p, q, -1.0 / 6.0);
+    float result = fma(p * q, r, r);
+    return (int(n) & 1) == 0 ? result : -result;
+}
+
 // erf with an absolute error below 2e-7 (Abramowitz and Stegun 7.1.26).
 float exactErf(float x) {
     float a = abs(x);

@@ -34,6 +34,23 @@ SHARED_CONST uint targetBit = 2u;        // one output, two classes: 0 or 1
 SHARED_CONST uint targetOneHot = 3u;     // an output per class: 1 for the example's class, else 0
 SHARED_CONST uint targetValues = 4u;     // regression: the stored values
 
+// What a network of the plane sees of a point (net/plane_features.h).
+SHARED_CONST uint planeX = 0u;
+SHARED_CONST uint planeY = 1u;
+SHARED_CONST uint planeXX = 2u;
+SHARED_CONST uint planeYY = 3u;
+SHARED_CONST uint planeXY = 4u;
+SHARED_CONST uint planeSinX = 5u;
+SHARED_CONST uint planeSinY = 6u;
+
+// Where the colours of a plane map lie in its array of words 0xAABBGGRR.
+SHARED_CONST uint colourNegative = 0u;
+SHARED_CONST uint colourZero = 1u;
+SHARED_CONST uint colourPositive = 2u;
+SHARED_CONST uint colourBackground = 3u;
+SHARED_CONST uint colourClasses = 4u;  // of the first class; the others follow
+SHARED_CONST uint colourClassCount = 16u;
+
 // No step has failed yet (failedStep in loss_ring.glsl).
 SHARED_CONST uint noStep = 0xFFFFFFFFu;
 
@@ -102,6 +119,38 @@ struct ScoreParams {
     uint classes;          // 0: regression, nothing to hit
     uint targetKind;
     uint slot;             // where the first workgroup's sum of losses goes; the others' follow
+};
+
+// inputs[row] = the features of cell `first + row` of a square grid over the plane, from its upper left corner on.
+struct PlaneInputsParams {
+    uint rows;
+    uint first;
+    uint size;             // cells along one side of the grid
+    uint stride;           // of inputs
+    uint features;
+    uint kinds;            // four bits per feature, plane... above; the first one in the lowest
+    float left;            // the grid's corner, and the side of a cell
+    float top;
+    float cell;
+};
+
+struct PlanePictureParams {
+    uint size;             // pixels along one side of the picture
+    uint cells;            // cells along one side of the grid, at most `size`
+    uint outputs;
+    uint stride;           // of outputs
+    uint discretise;       // 1: the answer's colour alone, without its strength
+};
+
+// Tiles of one layer's neurons in a picture.
+struct NeuronPictureParams {
+    uint neurons;          // of the layer; tiles beyond them are painted in the background's colour
+    uint stride;           // of activations
+    uint cells;            // cells along one side of the grid
+    uint tile;             // pixels along one side of a tile
+    uint columns;          // tiles beside each other
+    uint top;              // pixel row of the first tile
+    uint discretise;
 };
 
 SHARED_END

@@ -39,7 +39,7 @@ TEST_CASE("ticks are round, within the range, and written alike") {
     CHECK(labels({-1, 1}, false, 4) == Labels{"-1.0", "-0.5", "0", "0.5", "1.0"});
     CHECK(labels({0, 30000}, false, 3) == Labels{"0", "10k", "20k", "30k"});
     CHECK(labels({0, 2.5e6}, false, 5) == Labels{"0", "0.5M", "1.0M", "1.5M", "2.0M", "2.5M"});
-    CHECK(labels({0.4142, 0.4151}, false, 4).front() == "0.4142");
+    CHECK(labels({0.4142, 0.4151}, false, 10).front() == "0.4142");
     CHECK(labels({0, 4e-5}, false, 4) == Labels{"0", "10⁻⁵", "2·10⁻⁵", "3·10⁻⁵", "4·10⁻⁵"});
     CHECK(labels({0, 3e13}, false, 3) == Labels{"0", "10¹³", "2·10¹³", "3·10¹³"});
 }
@@ -47,7 +47,7 @@ TEST_CASE("ticks are round, within the range, and written alike") {
 TEST_CASE("ticks of a logarithmic axis: powers of ten, more between them where there is room") {
     CHECK(labels({-2, 3}, true, 8) == Labels{"0.01", "0.1", "1", "10", "100", "1000"});
     CHECK(labels({0, 1}, true, 6) == Labels{"1", "2", "5", "10"});
-    CHECK(labels({-6, 6}, true, 5) == Labels{"10⁻⁶", "10⁻³", "1", "1000", "1M"});
+    CHECK(labels({-6, 6}, true, 5) == Labels{"10⁻⁶", "0.001", "1", "1000", "1M"});
     CHECK(plotTicks({0, 1}, true, 6).size() == 10); // 1 to 9 and 10, not all of them labelled
     // Half a decade is labelled as a linear axis, at logarithmic places.
     const auto narrow = plotTicks({std::log10(2.0), std::log10(3.0)}, true, 5);
@@ -75,6 +75,8 @@ TEST_CASE("numbers for people have four digits at most") {
     CHECK(plotNumber(469) == "469");
     CHECK(plotNumber(12345) == "12345");
     CHECK(plotNumber(0.412349) == "0.4123");
+    CHECK(plotNumber(0.362) == "0.3620"); // in a column with others
+    CHECK(plotNumber(999.97) == "1000");
     CHECK(plotNumber(123456) == "123.5k");
     CHECK(plotNumber(2.5e6) == "2.5M");
     CHECK(plotNumber(-3.14159e-7) == "-3.14e-07");

@@ -32,16 +32,19 @@ struct ShowCommandOptions {
 void readSize(const std::string& text, ShowOptions& options) {
     std::istringstream stream(text);
     char by = 0;
-    if (!(stream >> options.width >> by >> options.height) || by != 'x' || !stream.eof() || options.width < 1 ||
-        options.height < 1 || options.width > 16384 || options.height > 16384)
-        throw std::invalid_argument("--size takes WIDTHxHEIGHT in pixels, such as 1280x800, not '" + text + "'");
+    if (!(stream >> options.width >> by >> options.height) || by != 'x' || !stream.eof() ||
+        options.width < 1 || options.height < 1 || options.width > 16384 || options.height > 16384)
+        throw std::invalid_argument("--size takes WIDTHxHEIGHT in pixels, such as 1280x800, not '" + text +
+                                    "'");
 }
 
 int show(ShowCommandOptions command) {
     ShowOptions& options = command.show;
     readSize(command.size, options);
-    if (command.what.find('.') != std::string::npos) options.stateFile = command.what;
-    else options.exhibit = command.what;
+    if (command.what.find('.') != std::string::npos)
+        options.stateFile = command.what;
+    else
+        options.exhibit = command.what;
     return command.headless ? runHeadless(options) : runWindow(options);
 }
 
@@ -61,7 +64,10 @@ Action addShow(CLI::App& command) {
     command.add_flag("--run", show_.run, "begin at once");
     command.add_option("--device", show_.device, "Vulkan device: number, part of a name, or UUID")
         ->type_name("DEVICE");
-    command.add_option("--threads", show_.threads, "of the processor's lanes; 0: one per core")->type_name("N");
+    command.add_option("--threads", show_.threads, "of the processor's lanes; 0: one per core")
+        ->type_name("N");
+    command.add_flag("--log", show_.log, "say on standard output what happens in the window");
+    command.add_flag("--validation", show_.validation, "run under Vulkan's validation layer");
     constexpr const char* windowless = "Without a window";
     CLI::Option* headless =
         command.add_flag("--headless", options->headless, "draw pictures instead")->group(windowless);
@@ -82,6 +88,10 @@ Action addShow(CLI::App& command) {
         ->needs(headless)
         ->group(windowless);
     command.add_flag("--mask", show_.masked, "dashes for times and rates, which differ from run to run")
+        ->needs(headless)
+        ->group(windowless);
+    command
+        .add_flag("--platform", show_.platform, "say what pictures depend on besides the program, and end")
         ->needs(headless)
         ->group(windowless);
     return [options] { return show(*options); };

@@ -1,4 +1,6 @@
 // The list of exhibits: the one place that knows them all.
+#include "demos/exhibits/inside/inside_exhibit.h"
+#include "demos/exhibits/playground/playground_exhibit.h"
 #include "demos/exhibits/race/race_exhibit.h"
 #include "demos/shell/exhibit.h"
 
@@ -7,6 +9,8 @@ namespace lockstep::demos {
 std::vector<std::unique_ptr<Exhibit>> makeExhibits() {
     std::vector<std::unique_ptr<Exhibit>> exhibits;
     exhibits.push_back(std::make_unique<RaceExhibit>());
+    exhibits.push_back(std::make_unique<PlaygroundExhibit>());
+    exhibits.push_back(std::make_unique<InsideExhibit>());
     return exhibits;
 }
 

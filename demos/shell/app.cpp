@@ -21,11 +21,12 @@ struct NamedSpeed {
 };
 
 constexpr NamedSpeed speeds[] = {
-    {"flat out", 0},     {"300 steps/s", 300}, {"60 steps/s", 60},
-    {"10 steps/s", 10},  {"3 steps/s", 3},     {"1 step/s", 1},
+    {"flat out", 0},    {"300 steps/s", 300}, {"60 steps/s", 60},
+    {"10 steps/s", 10}, {"3 steps/s", 3},     {"1 step/s", 1},
 };
 
 constexpr float bodyUnits = 16;
+constexpr float speedUnits = 128; // of the list of speeds
 
 } // namespace
 
@@ -46,17 +47,6 @@ App::~App() {
     exhibits_.clear();
     ui_.reset();
     ImGui::DestroyContext(context_);
-}
-
-// What an exhibit throws becomes a message: the window outlives it.
-template <class Action> void App::guarded(Action action) {
-    try {
-        action();
-    } catch (const gpu::DeviceLostError&) {
-        throw; // everything has to be made anew
-    } catch (const std::exception& error) {
-        ui_->say(Severity::error, error.what());
-    }
 }
 
 void App::showExhibit(std::string_view id) {
@@ -93,8 +83,10 @@ const ImDrawData& App::frame(std::uint32_t width, std::uint32_t height, float di
     bakeFonts(height, displayScale);
     ui_->delta = seconds;
     ui_->now += seconds;
-    if (!input_->empty()) settle_ = 3;
-    else if (settle_ > 0) --settle_;
+    if (!input_->empty())
+        settle_ = 3;
+    else if (settle_ > 0)
+        --settle_;
     ImGuiIO& io = ImGui::GetIO();
     io.DisplaySize = {static_cast<float>(width), static_cast<float>(height)};
     io.DeltaTime = std::max(static_cast<float>(seconds), 1e-4f);
@@ -118,51 +110,35 @@ const ImDrawData& App::frame(std::uint32_t width, std::uint32_t height, float di
     ImGui::PopStyleVar(2);
     drawMenus();
     drawTransport();
-    const float status = ImGui::GetFrameHeight() + ui_->px(4);
-    const float middleHeight = std::max(1.0f, ImGui::GetContentRegionAvail().y - status);
-    const float left = ui_->presenter ? 0 : ui_->px(212);
-    const float right = ui_->presenter ? 0 : ui_->px(286);
-    const float middle = std::max(1.0f, io.DisplaySize.x - left - right);
-    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, 0});
-    if (left > 0) {
-        ImGui::PushStyleColor(ImGuiCol_ChildBg, ui_->theme.panel);
-        ImGui::BeginChild("exhibits", {left, middleHeight});
-        ImGui::PopStyleVar();
-        drawExhibitList();
-        ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, 0});
-        ImGui::EndChild();
-        ImGui::PopStyleColor();
-        ImGui::SameLine();
-    }
-    ImGui::BeginChild("exhibit", {middle, middleHeight}, true, ImGuiWindowFlags_AlwaysUseWindowPadding);
-    ImGui::PopStyleVar();
-    guarded([this] { exhibit().draw(*ui_); });
-    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, 0});
-    ImGui::EndChild();
-    if (right > 0) {
-        ImGui::SameLine();
-        ImGui::PushStyleColor(ImGuiCol_ChildBg, ui_->theme.panel);
-        ImGui::BeginChild("details", {right, middleHeight}, true, ImGuiWindowFlags_AlwaysUseWindowPadding);
-        ImGui::PopStyleVar();
-        drawDetails();
-        ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, 0});
-        ImGui::EndChild();
-        ImGui::PopStyleColor();
-    }
-    ImGui::PopStyleVar();
+    drawMiddle();
     drawStatus();
     ImGui::End();
     if (help_) drawHelp();
     ImGui::Render();
+    grantPicture();
     return *ImGui::GetDrawData();
+}
+
+// What asked for a picture is often a menu, which shall not be on it.
+void App::grantPicture() {
+    if (!ui_->pictureWish) return;
+    constexpr int framesToClose = 2;
+    settle_ = 3;
+    if (pictureWaits_++ < framesToClose) return;
+    pictureWaits_ = 0;
+    wishes_.picture = std::move(ui_->pictureWish->file);
+    wishes_.pictureArea = ui_->pictureWish->area;
+    ui_->pictureWish.reset();
 }
 
 bool App::wantsFrame() const { return settle_ > 0 || !input_->empty() || exhibits_[shown_]->moving(); }
 
 void App::toggleRun() {
     guarded([this] {
-        if (exhibit().running()) exhibit().pause();
-        else exhibit().run(*ui_);
+        if (exhibit().running())
+            exhibit().pause();
+        else
+            exhibit().run(*ui_);
     });
 }
 
@@ -198,6 +174,7 @@ void App::handleKey(const KeyPress& press) {
     default: break;
     }
     if (press.key >= GLFW_KEY_1 && press.key <= GLFW_KEY_9) {
+        if (exhibit().takeDigit(press.key - GLFW_KEY_1 + 1)) return;
         const auto index = static_cast<std::size_t>(press.key - GLFW_KEY_1);
         if (index < exhibits_.size()) showExhibit(exhibits_[index]->id());
     }
@@ -269,151 +246,78 @@ void App::drawMenus() {
     ImGui::PopStyleVar();
 }
 
+// Labels beside the signs where there is room for all; else the signs alone.
+bool App::transportFits(float room) const {
+    std::vector<std::string> labels{"Pause", "Reset", "Re-roll"};
+    for (const StepUnit unit : {StepUnit::kernel, StepUnit::batch, StepUnit::epoch})
+        if (exhibits_[shown_]->canStep(unit)) labels.emplace_back("Kernel");
+    const ImGuiStyle& style = ImGui::GetStyle();
+    float wanted = ui_->px(speedUnits) + style.ItemSpacing.x;
+    for (const std::string& label : labels)
+        wanted += ImGui::CalcTextSize(label.c_str()).x + iconRoom(*ui_) + 2 * style.FramePadding.x +
+                  style.ItemSpacing.x;
+    return wanted <= room;
+}
+
 void App::drawTransport() {
     const Theme& theme = ui_->theme;
-    const float height = ImGui::GetFrameHeight() + ui_->px(18);
+    const ImVec2 padding{ui_->px(16), ui_->px(8)};
+    const float height = ImGui::GetFrameHeight() + 2 * padding.y;
+    ImGui::SetCursorPos({0, ImGui::GetFrameHeight()}); // right below the menus
     ImGui::PushStyleColor(ImGuiCol_ChildBg, theme.panel);
-    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui_->px(12), ui_->px(9)});
-    ImGui::BeginChild("transport", {0, height}, true, ImGuiWindowFlags_NoScrollbar);
-    ImGui::PopStyleVar();
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, padding);
+    ImGui::PushStyleVar(ImGuiStyleVar_ChildRounding, 0);
+    ImGui::BeginChild("transport", {0, height}, false,
+                      ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_AlwaysUseWindowPadding);
+    ImGui::PopStyleVar(2);
     Exhibit& shown = exhibit();
+    const float room = ImGui::GetContentRegionAvail().x;
+    const bool signsOnly = !transportFits(room);
     const bool running = shown.running();
-    if (iconButton(*ui_, running ? "Pause" : "Run", running ? drawPause : drawPlay, true)) toggleRun();
-    const auto stepButton = [&](const char* label, StepUnit unit) {
-        if (!shown.canStep(unit)) return;
+    if (iconButton(*ui_, running ? "Pause" : "Run", running ? drawPause : drawPlay, {.primary = true}))
+        toggleRun();
+    const auto button = [&](const char* label, DrawIcon icon) {
         ImGui::SameLine();
-        if (iconButton(*ui_, label, drawStep, false))
-            guarded([&] { shown.step(*ui_, unit); });
+        return iconButton(*ui_, label, icon, {.signOnly = signsOnly});
     };
-    stepButton("Kernel", StepUnit::kernel);
-    stepButton("Batch", StepUnit::batch);
-    stepButton("Epoch", StepUnit::epoch);
+    const auto stepButton = [&](const char* label, DrawIcon icon, StepUnit unit) {
+        if (shown.canStep(unit) && button(label, icon)) guarded([&] { shown.step(*ui_, unit); });
+    };
+    stepButton("Kernel", drawStepKernel, StepUnit::kernel);
+    stepButton("Batch", drawStep, StepUnit::batch);
+    stepButton("Epoch", drawStepEpoch, StepUnit::epoch);
+    if (button("Reset", drawReset)) guarded([&] { shown.reset(*ui_); });
+    if (button("Re-roll", drawDice)) guarded([&] { shown.reroll(*ui_); });
     ImGui::SameLine();
-    if (iconButton(*ui_, "Reset", drawReset, false)) guarded([&] { shown.reset(*ui_); });
-    ImGui::SameLine();
-    if (iconButton(*ui_, "Re-roll", drawDice, false)) guarded([&] { shown.reroll(*ui_); });
-    ImGui::SameLine();
-    ImGui::SetNextItemWidth(ui_->px(124));
+    ImGui::SetNextItemWidth(ui_->px(speedUnits));
     std::vector<std::string> names;
     for (const NamedSpeed& speed : speeds) names.emplace_back(speed.name);
     if (ui_->combo("##speed", speed_, names)) shown.setSpeed(speeds[speed_].stepsPerSecond);
     ImGui::SameLine();
-    ui_->muted(fmt::format("on {}", ui_->graphics.device().report().name));
-    if (ui_->graphics.device().software()) {
-        ImGui::SameLine();
-        ui_->text("software, not a GPU", theme.gpu);
-    }
+    drawDevice(ImGui::GetCursorPosX() + ui_->px(8), padding.x + room);
     ImGui::EndChild();
     ImGui::PopStyleColor();
 }
 
-void App::drawExhibitList() {
-    const Theme& theme = ui_->theme;
-    ImGui::Dummy({0, ui_->px(8)});
-    for (std::size_t i = 0; i < exhibits_.size(); ++i) {
-        Exhibit& entry = *exhibits_[i];
-        const float width = ImGui::GetContentRegionAvail().x;
-        const float textLeft = ui_->px(52);
-        const float wrap = width - textLeft - ui_->px(10);
-        const ImVec2 blurb = ImGui::CalcTextSize(entry.blurb(), nullptr, false, wrap);
-        const float height = ImGui::GetTextLineHeight() + blurb.y + ui_->px(20);
-        const ImVec2 start = ImGui::GetCursorScreenPos();
-        ImGui::PushID(static_cast<int>(i));
-        const bool clicked = ImGui::InvisibleButton(entry.title(), {width, height});
-        const bool hovered = ImGui::IsItemHovered();
-        ImGui::PopID();
-        ui_->noteControl(entry.title());
-        ImDrawList& draw = *ImGui::GetWindowDrawList();
-        const ImVec2 low{start.x + width, start.y + height};
-        if (i == shown_ || hovered)
-            draw.AddRectFilled({start.x + ui_->px(6), start.y}, {low.x - ui_->px(6), low.y},
-                               i == shown_ ? theme.raised : faded(theme.raised, 0.5f), ui_->px(8));
-        if (i == shown_)
-            draw.AddRectFilled({start.x + ui_->px(6), start.y + ui_->px(10)},
-                               {start.x + ui_->px(9), low.y - ui_->px(10)}, theme.text, ui_->px(2));
-        entry.drawIcon(draw, {start.x + ui_->px(30), start.y + ui_->px(10) + ImGui::GetTextLineHeight() / 2},
-                       ui_->px(20), i == shown_ ? theme.text : theme.muted);
-        draw.AddText(ui_->fonts.strong, ImGui::GetFontSize(), {start.x + textLeft, start.y + ui_->px(9)},
-                     theme.text, entry.title());
-        draw.AddText(nullptr, 0, {start.x + textLeft, start.y + ui_->px(11) + ImGui::GetTextLineHeight()},
-                     theme.muted, entry.blurb(), nullptr, wrap);
-        ImGui::Dummy({0, ui_->px(2)});
-        if (clicked) showExhibit(entry.id());
-    }
-}
-
-void App::drawDetails() {
-    if (!ui_->hovered) {
-        guarded([this] { exhibit().drawDetails(*ui_); });
-        return;
-    }
-    const Detail& detail = *ui_->hovered;
-    ui_->text(detail.title, 0, ui_->fonts.strong);
-    if (!detail.formula.empty()) {
-        ImGui::PushFont(ui_->fonts.mono);
-        ui_->paragraph(detail.formula, ui_->theme.text);
-        ImGui::PopFont();
-    }
-    ImGui::Dummy({0, ui_->px(2)});
-    for (const auto& [name, value] : detail.values) ui_->row(name, value);
-    if (!detail.text.empty()) ui_->paragraph(detail.text, ui_->theme.muted);
-}
-
-void App::drawStatus() {
-    const Theme& theme = ui_->theme;
-    const ImVec2 start = ImGui::GetCursorScreenPos();
-    const float width = ImGui::GetIO().DisplaySize.x;
-    const float height = ImGui::GetFrameHeight() + ui_->px(4);
-    ImDrawList& draw = *ImGui::GetWindowDrawList();
-    draw.AddRectFilled(start, {start.x + width, start.y + height}, theme.panel);
-    draw.AddLine(start, {start.x + width, start.y}, theme.border, ui_->line());
-    ImGui::SetCursorScreenPos({start.x + ui_->px(12), start.y + ui_->px(6)});
-    if (!ui_->messages.empty()) {
-        const Message& message = ui_->messages.back();
-        const ImU32 colour = message.severity == Severity::info      ? theme.muted
-                             : message.severity == Severity::warning ? theme.warning
-                                                                     : theme.bad;
-        std::string shown = message.text.substr(0, message.text.find('\n'));
-        if (!message.hint.empty()) shown += "  " + message.hint;
-        ui_->text(shown, colour);
-        if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s\n%s", message.text.c_str(), message.hint.c_str());
-    } else {
-        ui_->muted(ui_->hidingControls ? "Click what shall be hidden; Esc ends." : "F1 shows all keys");
-    }
-    const std::string time = ui_->timing(fmt::format("{:.1f} ms/frame", frameMilliseconds_));
-    ImGui::SameLine(width - ImGui::CalcTextSize(time.c_str()).x - ui_->px(12));
-    ui_->muted(time);
-}
-
-void App::drawHelp() {
-    constexpr std::pair<const char*, const char*> keys[] = {
-        {"Space", "run, pause"},         {"S", "one step"},
-        {"R", "reset, same weights"},    {"1-9", "exhibits"},
-        {"F1", "this page"},             {"F11", "full screen"},
-        {"P", "presenter mode"},         {"Ctrl + / - / 0", "larger, smaller, normal"},
-        {"Ctrl+S", "save the state"},    {"F12", "save a picture"},
-        {"Tab, arrows", "move between controls; Space presses"}, {"Ctrl+Q", "quit"},
-    };
-    const ImVec2 size = ImGui::GetIO().DisplaySize;
-    ImGui::SetNextWindowPos({size.x / 2, size.y / 2}, ImGuiCond_Always, {0.5f, 0.5f});
-    ImGui::SetNextWindowSize({std::min(size.x, ui_->px(520)), 0});
-    ImGui::PushStyleColor(ImGuiCol_WindowBg, ui_->theme.panel);
-    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui_->px(24), ui_->px(20)});
-    ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, ui_->px(10));
-    ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, ui_->line());
-    if (ImGui::Begin("Keys", &help_,
-                     ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_AlwaysAutoResize |
-                         ImGuiWindowFlags_NoMove)) {
-        ui_->text("Keys", 0, ui_->fonts.title);
-        for (const auto& [key, what] : keys) {
-            ui_->text(key, 0, ui_->fonts.strong);
-            ImGui::SameLine(ui_->px(180));
-            ui_->muted(what);
-        }
-    }
-    ImGui::End();
-    ImGui::PopStyleVar(3);
-    ImGui::PopStyleColor();
+// Flush right, if there is room; that a device is software is said even where its name does not fit.
+void App::drawDevice(float left, float right) {
+    gpu::Device& device = ui_->graphics.device();
+    const std::string name = device.report().name;
+    const std::string honest = device.software() ? "software, not a GPU" : "";
+    const float gap = honest.empty() ? 0 : ui_->px(10);
+    const float honestWidth = ImGui::CalcTextSize(honest.c_str()).x;
+    const std::string shown = fittedText(name, right - left - honestWidth - gap);
+    const bool nameFits = shown.size() > std::min<std::size_t>(name.size(), 8);
+    const float width = (nameFits ? ImGui::CalcTextSize(shown.c_str()).x + gap : 0) + honestWidth;
+    if (width > right - left) return;
+    ImGui::SetCursorPosX(right - width);
+    ImGui::AlignTextToFramePadding();
+    ImGui::BeginGroup();
+    if (nameFits) ui_->muted(shown);
+    if (nameFits && !honest.empty()) ImGui::SameLine(0, gap);
+    if (!honest.empty()) ui_->text(honest, ui_->theme.gpu);
+    ImGui::EndGroup();
+    ui_->explainItem({"The device that draws", {}, {}, name + (honest.empty() ? "" : ": " + honest)});
 }
 
 } // namespace lockstep::demos

@@ -1,5 +1,5 @@
-// The window's contents: exhibits on the left, the one shown in the middle, details on the right, and the bars
-// above and below. It knows nothing of where frames come from and go to.
+// The window's contents: exhibits on the left, the one shown in the middle, details on the right, and the
+// bars above and below. It knows nothing of where frames come from and go to.
 #pragma once
 
 #include <filesystem>
@@ -10,14 +10,16 @@
 
 #include "demos/shell/exhibit.h"
 #include "demos/shell/input_queue.h"
+#include "engine/gpu/error.h"
 
 namespace lockstep::demos {
 
 /// What the shell asks of whoever owns the window.
 struct AppWishes {
     bool quit = false;
-    bool fullScreen = false;              ///< toggle
-    std::optional<std::string> picture;   ///< save the next frame to this file; empty: the default place
+    bool fullScreen = false;            ///< toggle
+    std::optional<std::string> picture; ///< save the frame to this file; empty: the default place
+    std::optional<Place> pictureArea;   ///< only this part of it
 };
 
 class App {
@@ -35,8 +37,8 @@ class App {
     /// Throws std::invalid_argument that names the nearest right one.
     void showExhibit(std::string_view id);
 
-    /// One frame of that size in pixels, `seconds` after the last one. `displayScale` is the system's (2 on most
-    /// HiDPI screens). The result lives until the next call.
+    /// One frame of that size in pixels, `seconds` after the last one. `displayScale` is the system's (2 on
+    /// most HiDPI screens). The result lives until the next call.
     const ImDrawData& frame(std::uint32_t width, std::uint32_t height, float displayScale, double seconds);
     /// Whether the next frame would look otherwise than the last.
     bool wantsFrame() const;
@@ -59,11 +61,19 @@ class App {
     void handleKey(const KeyPress& press);
     void drawMenus();
     void drawTransport();
+    bool transportFits(float room) const;
+    void drawDevice(float left, float right);
+    void drawMiddle();
     void drawExhibitList();
+    void drawExhibitEntry(std::size_t index);
     void drawDetails();
+    float statusHeight() const;
     void drawStatus();
+    void drawStatusMessage(const Message& message, float room);
+    void drawMessages();
     void drawHelp();
     void toggleRun();
+    void grantPicture();
     template <class Action> void guarded(Action action);
 
     ImGuiContext* context_ = nullptr;
@@ -79,7 +89,19 @@ class App {
     bool help_ = false;
     int settle_ = 3; // frames to draw after the last input: ImGui answers a frame late
     float frameMilliseconds_ = 0;
+    int pictureWaits_ = 0; // frames until menus are closed
     AppWishes wishes_;
 };
+
+// What an exhibit throws becomes a message: the window outlives it.
+template <class Action> void App::guarded(Action action) {
+    try {
+        action();
+    } catch (const gpu::DeviceLostError&) {
+        throw; // everything has to be made anew
+    } catch (const std::exception& error) {
+        ui_->say(Severity::error, error.what());
+    }
+}
 
 } // namespace lockstep::demos

@@ -1,8 +1,21 @@
+#include <cstdio>
+
+#include <fmt/format.h>
+
 #include "demos/shell/app.h"
 #include "demos/shell/run_window.h"
 #include "demos/shell/state_file.h"
 
 namespace lockstep::demos {
+
+gpu::DeviceOptions drawingOptions(const ShowOptions& options) {
+    gpu::DeviceOptions device;
+    device.validation = options.validation;
+    device.messages = [](const gpu::ValidationMessage& message) {
+        fmt::print(stderr, "validation: {} {}\n", message.id, message.text);
+    };
+    return device;
+}
 
 void beginWith(App& app, const ShowOptions& options) {
     if (!options.stateFile.empty()) app.setState(readStateFile(options.stateFile));

@@ -62,6 +62,8 @@ class Exhibit {
     virtual nlohmann::ordered_json state() const = 0;
     virtual void setState(Ui& ui, const nlohmann::ordered_json& state) = 0;
 
+    /// A key from 1 to 9; false: it chooses an exhibit, as always.
+    virtual bool takeDigit(int) { return false; }
     /// A file was dropped onto the window; false: it is none that this exhibit knows. Throws with file and reason.
     virtual bool dropFile(Ui&, const std::filesystem::path&) { return false; }
     /// The device is gone: give up everything on it, keep results and settings.

@@ -29,9 +29,9 @@ constexpr ImWchar textRanges[] = {
 };
 
 std::string firstThatExists(const std::vector<std::string>& names) {
-    std::vector<fs::path> folders{"/usr/share/fonts/opentype/inter", "/usr/share/fonts/truetype/dejavu",
-                                  "/usr/share/fonts/TTF", "/usr/share/fonts/inter",
-                                  "/usr/share/fonts/dejavu-sans-fonts", "/Library/Fonts"};
+    std::vector<fs::path> folders{
+        "/usr/share/fonts/opentype/inter", "/usr/share/fonts/truetype/dejavu",   "/usr/share/fonts/TTF",
+        "/usr/share/fonts/inter",          "/usr/share/fonts/dejavu-sans-fonts", "/Library/Fonts"};
     const fs::path program = programFolder();
     folders.insert(folders.begin(), {program / "assets/fonts", program / "../assets/fonts"});
     std::error_code ignored;
@@ -40,6 +40,11 @@ std::string firstThatExists(const std::vector<std::string>& names) {
             if (fs::exists(folder / name, ignored)) return (folder / name).string();
     return {};
 }
+
+const std::vector<std::string> regularNames{"Inter-Regular.otf", "Inter-Regular.ttf", "DejaVuSans.ttf"};
+const std::vector<std::string> strongNames{"Inter-SemiBold.otf", "Inter-SemiBold.ttf", "DejaVuSans-Bold.ttf"};
+const std::vector<std::string> signNames{"DejaVuSans.ttf"};
+const std::vector<std::string> monoNames{"DejaVuSansMono.ttf"};
 
 // A face merged with DejaVu Sans; ImGui's own pixel font where no file is found.
 ImFont* addFace(ImFontAtlas& atlas, const std::vector<std::string>& names, const std::string& signs,
@@ -64,18 +69,27 @@ ImFont* addFace(ImFontAtlas& atlas, const std::vector<std::string>& names, const
 
 } // namespace
 
+std::string fontFiles() {
+    std::string lines;
+    for (const auto& names : {regularNames, strongNames, signNames, monoNames}) {
+        const fs::path file = firstThatExists(names);
+        std::error_code ignored;
+        if (!file.empty())
+            lines += file.filename().string() + " " + std::to_string(fs::file_size(file, ignored)) + "\n";
+    }
+    return lines;
+}
+
 Fonts FontAtlas::bake(Graphics& graphics, float pixels) {
     ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
     atlas.Clear();
-    const std::string signs = firstThatExists({"DejaVuSans.ttf"});
-    const std::vector<std::string> regular{"Inter-Regular.otf", "Inter-Regular.ttf", "DejaVuSans.ttf"};
-    const std::vector<std::string> strong{"Inter-SemiBold.otf", "Inter-SemiBold.ttf", "DejaVuSans-Bold.ttf"};
+    const std::string signs = firstThatExists(signNames);
     Fonts fonts;
-    fonts.body = addFace(atlas, regular, signs, pixels);
-    fonts.strong = addFace(atlas, strong, signs, pixels);
-    fonts.title = addFace(atlas, strong, {}, pixels * 1.4f);
-    fonts.headline = addFace(atlas, strong, {}, pixels * 1.9f);
-    fonts.mono = addFace(atlas, {"DejaVuSansMono.ttf"}, {}, pixels * 0.92f);
+    fonts.body = addFace(atlas, regularNames, signs, pixels);
+    fonts.strong = addFace(atlas, strongNames, signs, pixels);
+    fonts.title = addFace(atlas, strongNames, {}, pixels * 1.4f);
+    fonts.headline = addFace(atlas, strongNames, {}, pixels * 1.9f);
+    fonts.mono = addFace(atlas, monoNames, {}, pixels * 0.92f);
     unsigned char* rgba = nullptr;
     int width = 0;
     int height = 0;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include <imgui.h>
 
@@ -16,6 +17,9 @@ struct Fonts {
     ImFont* headline = nullptr; ///< twice
     ImFont* mono = nullptr;     ///< source code and aligned figures
 };
+
+/// The files of letters that are used, a line each: name and size in bytes.
+std::string fontFiles();
 
 class FontAtlas {
   public:

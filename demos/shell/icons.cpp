@@ -29,13 +29,31 @@ void drawStep(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) {
                        {centre.x + r * 0.8f, centre.y + r * 0.8f}, colour, 1);
 }
 
+void drawStepKernel(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) {
+    const float r = size / 2;
+    draw.AddTriangleFilled({centre.x - r * 0.8f, centre.y - r * 0.65f}, {centre.x + r * 0.15f, centre.y},
+                           {centre.x - r * 0.8f, centre.y + r * 0.65f}, colour);
+    draw.AddCircleFilled({centre.x + r * 0.62f, centre.y}, r * 0.22f, colour);
+}
+
+void drawStepEpoch(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) {
+    const float r = size / 2;
+    for (const float at : {-0.9f, -0.15f})
+        draw.AddTriangleFilled({centre.x + at * r, centre.y - r * 0.8f},
+                               {centre.x + (at + 0.75f) * r, centre.y},
+                               {centre.x + at * r, centre.y + r * 0.8f}, colour);
+    draw.AddRectFilled({centre.x + r * 0.62f, centre.y - r * 0.8f},
+                       {centre.x + r * 0.92f, centre.y + r * 0.8f}, colour, 1);
+}
+
 void drawReset(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) {
     const float r = size * 0.38f;
     constexpr float pi = 3.14159265f;
     draw.PathArcTo(centre, r, -pi * 0.3f, pi * 1.35f, 24);
     draw.PathStroke(colour, 0, size / 9);
     const ImVec2 tip{centre.x + r * std::cos(-pi * 0.3f), centre.y + r * std::sin(-pi * 0.3f)};
-    draw.AddTriangleFilled({tip.x - size * 0.28f, tip.y - size * 0.05f}, {tip.x + size * 0.1f, tip.y - size * 0.3f},
+    draw.AddTriangleFilled({tip.x - size * 0.28f, tip.y - size * 0.05f},
+                           {tip.x + size * 0.1f, tip.y - size * 0.3f},
                            {tip.x + size * 0.12f, tip.y + size * 0.12f}, colour);
 }
 
@@ -46,28 +64,35 @@ void drawDice(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) {
         draw.AddCircleFilled({centre.x + at * r, centre.y + at * r}, size / 12, colour);
 }
 
-bool iconButton(Ui& ui, const char* label, DrawIcon icon, bool primary, bool enabled) {
+namespace {
+
+float iconSize() { return ImGui::GetFontSize() * 0.85f; }
+
+// Blanks leave the room that the sign is then drawn into.
+std::string blanks(float width) {
+    return std::string(static_cast<std::size_t>(std::ceil(width / ImGui::CalcTextSize(" ").x)), ' ');
+}
+
+} // namespace
+
+float iconRoom(const Ui& ui) { return ImGui::CalcTextSize(blanks(iconSize() + ui.px(7)).c_str()).x; }
+
+bool iconButton(Ui& ui, const char* label, DrawIcon icon, IconButtonOptions options) {
     if (ui.hidden(label)) return false;
-    // Blanks leave the room that the sign is then drawn into.
-    const float size = ImGui::GetFontSize() * 0.85f;
-    const float blank = ImGui::CalcTextSize(" ").x;
+    const float size = iconSize();
+    const std::string text(shownLabel(label));
     const std::string shown =
-        std::string(static_cast<std::size_t>(std::ceil((size + ui.px(7)) / blank)), ' ') +
-        std::string(shownLabel(label)) + "###" + label;
-    if (primary) {
-        ImGui::PushStyleColor(ImGuiCol_Button, ui.theme.accent);
-        ImGui::PushStyleColor(ImGuiCol_ButtonHovered, mixed(ui.theme.accent, ui.theme.panel, 0.15f));
-        ImGui::PushStyleColor(ImGuiCol_ButtonActive, mixed(ui.theme.accent, ui.theme.panel, 0.3f));
-        ImGui::PushStyleColor(ImGuiCol_Text, ui.theme.onAccent);
-    }
-    const bool pressed = ui.namedButton(shown.c_str(), label, enabled);
-    if (primary) ImGui::PopStyleColor(4);
+        (options.signOnly ? blanks(size) : blanks(size + ui.px(7)) + text) + "###" + label;
+    const bool pressed = options.primary ? ui.primaryButton(shown.c_str(), label, options.enabled)
+                                         : ui.namedButton(shown.c_str(), label, options.enabled);
     const ImVec2 low = ImGui::GetItemRectMin();
     const ImVec2 high = ImGui::GetItemRectMax();
-    const ImU32 colour = primary ? ui.theme.onAccent : ui.theme.text;
-    icon(*ImGui::GetWindowDrawList(),
-         {low.x + ImGui::GetStyle().FramePadding.x + size / 2, (low.y + high.y) / 2}, size,
-         enabled ? colour : faded(colour, 0.45f));
+    const ImU32 colour = options.primary ? ui.theme.onAccent : ui.theme.text;
+    const float centre =
+        options.signOnly ? (low.x + high.x) / 2 : low.x + ImGui::GetStyle().FramePadding.x + size / 2;
+    icon(*ImGui::GetWindowDrawList(), {centre, (low.y + high.y) / 2}, size,
+         options.enabled ? colour : faded(colour, 0.45f));
+    if (options.signOnly && ImGui::IsItemHovered()) ImGui::SetTooltip("%s", text.c_str());
     return pressed;
 }
 

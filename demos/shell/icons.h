@@ -12,10 +12,20 @@ using DrawIcon = void (*)(ImDrawList& draw, ImVec2 centre, float size, ImU32 col
 void drawPlay(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour);
 void drawPause(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour);
 void drawStep(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour);
+void drawStepKernel(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour);
+void drawStepEpoch(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour);
 void drawReset(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour);
 void drawDice(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour);
 
-/// A button with a sign before its label; its name is the label. `primary` fills it.
-bool iconButton(Ui& ui, const char* label, DrawIcon icon, bool primary, bool enabled = true);
+struct IconButtonOptions {
+    bool primary = false;  ///< filled
+    bool signOnly = false; ///< the label appears under the mouse
+    bool enabled = true;
+};
+
+/// A button with a sign before its label; its name is the label.
+bool iconButton(Ui& ui, const char* label, DrawIcon icon, IconButtonOptions options = {});
+/// What the sign takes, with the gap behind it.
+float iconRoom(const Ui& ui);
 
 } // namespace lockstep::demos

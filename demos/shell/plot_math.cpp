@@ -147,7 +147,8 @@ std::string plotNumber(double value) {
     if (size >= 1e9) return fmt::format("{:.4g}G", value / 1e9);
     if (size >= 1e6) return fmt::format("{:.4g}M", value / 1e6);
     if (size >= 1e5) return fmt::format("{:.4g}k", value / 1e3);
-    return value == std::floor(value) ? fmt::format("{:.0f}", value) : fmt::format("{:.4g}", value);
+    const bool whole = value == std::floor(value) || size >= 999.95;
+    return whole ? fmt::format("{:.0f}", value) : fmt::format("{:#.4g}", value);
 }
 
 std::vector<PlotTick> plotTicks(PlotRange range, bool log, std::size_t most) {

@@ -1,5 +1,7 @@
 #include "demos/shell/png.h"
 
+#include <algorithm>
+#include <cmath>
 #include <stdexcept>
 
 #include "engine/net/atomic_file.h"
@@ -38,6 +40,28 @@ void writePng(const std::filesystem::path& file, const Pixels& pixels) {
     if (stbi_write_png_to_func(append, &encoded, width, height, 3, rgb.data(), width * 3) == 0)
         throw std::runtime_error("cannot make a PNG of " + file.string());
     writeFileAtomically(file, encoded);
+}
+
+Pixels cropped(Pixels pixels, const std::optional<Place>& area) {
+    if (!area) return pixels;
+    const auto from = [](float edge, std::uint32_t size) {
+        return static_cast<std::uint32_t>(std::clamp(std::floor(edge), 0.0f, static_cast<float>(size - 1)));
+    };
+    const auto to = [](float edge, std::uint32_t first, std::uint32_t size) {
+        return std::max(
+            static_cast<std::uint32_t>(std::clamp(std::ceil(edge), 0.0f, static_cast<float>(size))),
+            first + 1);
+    };
+    const std::uint32_t left = from(area->min.x, pixels.width);
+    const std::uint32_t top = from(area->min.y, pixels.height);
+    Pixels part;
+    part.width = to(area->max.x, left, pixels.width) - left;
+    part.height = to(area->max.y, top, pixels.height) - top;
+    for (std::uint32_t row = top; row < top + part.height; ++row) {
+        const auto begin = pixels.rgba.begin() + (static_cast<std::ptrdiff_t>(row) * pixels.width + left) * 4;
+        part.rgba.insert(part.rgba.end(), begin, begin + static_cast<std::ptrdiff_t>(part.width) * 4);
+    }
+    return part;
 }
 
 } // namespace lockstep::demos

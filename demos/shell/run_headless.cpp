@@ -1,5 +1,5 @@
-// The program without a window: every frame is drawn into an image, time passes in frames, and a script does what
-// a person would.
+// The program without a window: every frame is drawn into an image, time passes in frames, and a script does
+// what a person would.
 #include <charconv>
 #include <cmath>
 #include <sstream>
@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "demos/shell/app.h"
+#include "demos/shell/fonts.h"
 #include "demos/shell/offscreen.h"
 #include "demos/shell/png.h"
 #include "demos/shell/run_window.h"
@@ -24,14 +25,19 @@ class Headless {
   public:
     explicit Headless(const ShowOptions& options)
         : options_(options), machines_(options.threads, options.device),
-          graphics_(machines_.openForDrawing({}, {})), app_(graphics_, machines_), offscreen_(graphics_),
-          width_(options.width), height_(options.height) {
+          graphics_(machines_.openForDrawing(drawingOptions(options))), app_(graphics_, machines_),
+          offscreen_(graphics_), width_(options.width), height_(options.height) {
         app_.ui().scripted = true;
         app_.ui().masked = options.masked;
         beginWith(app_, options);
     }
 
     int run() {
+        if (options_.platform) {
+            fmt::print("Dear ImGui {}\n{}\n{}", ImGui::GetVersion(), graphics_.device().report().driver,
+                       fontFiles());
+            return 0;
+        }
         if (options_.script.empty()) {
             for (std::uint64_t i = 0; i < std::max<std::uint64_t>(options_.frames, 1); ++i) frame();
         } else {
@@ -51,7 +57,8 @@ class Headless {
         for (; reported_ < app_.ui().messages.size(); ++reported_)
             fmt::print("message: {}\n", app_.ui().messages[reported_].text);
         const AppWishes wishes = app_.takeWishes();
-        if (wishes.picture && !wishes.picture->empty()) writePng(*wishes.picture, last_);
+        if (wishes.picture && !wishes.picture->empty())
+            writePng(*wishes.picture, cropped(last_, wishes.pictureArea));
     }
 
     void frames(std::uint64_t count) {
@@ -72,8 +79,8 @@ class Headless {
         if (found != app_.ui().controls.end()) return found->second;
         std::string known;
         for (const auto& [control, where] : app_.ui().controls) known += "\n  " + control;
-        throw std::runtime_error(fmt::format("script, line {}: nothing called '{}' is on the screen; there are:{}",
-                                             line.number, name, known));
+        throw std::runtime_error(fmt::format(
+            "script, line {}: nothing called '{}' is on the screen; there are:{}", line.number, name, known));
     }
 
     void click(const ScriptLine& line, int which) {
@@ -134,14 +141,18 @@ class Headless {
         const auto inWindow = [this](std::pair<float, float> share) {
             move(share.first * static_cast<float>(width_), share.second * static_cast<float>(height_));
         };
-        if (line.verb == "frames") frames(std::stoull(line.argument));
-        else if (line.verb == "click") click(line, 0);
-        else if (line.verb == "rightclick") click(line, 1);
+        if (line.verb == "frames")
+            frames(std::stoull(line.argument));
+        else if (line.verb == "click")
+            click(line, 0);
+        else if (line.verb == "rightclick")
+            click(line, 1);
         else if (line.verb == "hover") {
             const Ui::Place at = place(line, line.argument);
             move((at.min.x + at.max.x) / 2, (at.min.y + at.max.y) / 2);
             settle();
-        } else if (line.verb == "drag") drag(line);
+        } else if (line.verb == "drag")
+            drag(line);
         else if (line.verb == "move") {
             inWindow(twoNumbers(line));
             settle();
@@ -158,7 +169,8 @@ class Headless {
         } else if (line.verb == "wheel") {
             app_.input().push({InputKind::wheel, 0, std::stof(line.argument), 0, false});
             settle();
-        } else if (line.verb == "key") press(line.argument);
+        } else if (line.verb == "key")
+            press(line.argument);
         else if (line.verb == "type") {
             for (const char letter : line.argument)
                 app_.input().push({InputKind::character, 0, 0, static_cast<unsigned char>(letter), false});
@@ -174,7 +186,12 @@ class Headless {
         } else if (line.verb == "drop") {
             app_.openFile(options_.script.parent_path() / line.argument);
             frames(3);
-        } else if (line.verb == "state") app_.saveState(line.argument);
+        } else if (line.verb == "controls") {
+            for (const auto& [name, at] : app_.ui().controls)
+                fmt::print("control {:.0f} {:.0f} {}\n", (at.min.x + at.max.x) / 2, (at.min.y + at.max.y) / 2,
+                           name);
+        } else if (line.verb == "state")
+            app_.saveState(line.argument);
         else if (line.verb == "picture") {
             frame();
             writePng(line.argument, last_);

@@ -7,11 +7,13 @@
 #include <fmt/format.h>
 
 #include "demos/shell/app.h"
+#include "demos/shell/clipboard.h"
 #include "demos/shell/offscreen.h"
 #include "demos/shell/png.h"
 #include "demos/shell/state_file.h"
 #include "demos/shell/swapchain.h"
 #include "demos/shell/window.h"
+#include "demos/shell/window_log.h"
 #include "engine/gpu/error.h"
 
 namespace lockstep::demos {
@@ -24,13 +26,21 @@ constexpr double trainingFrameSecondsInSoftware = 1.0 / 15;
 
 /// All that lives on the device, in order of its making.
 struct Stage {
+    static gpu::DeviceOptions deviceFor(const ShowOptions& options, const Window& window) {
+        gpu::DeviceOptions device = drawingOptions(options);
+        device.instanceExtensions = window.instanceExtensions();
+        device.deviceExtensions = {VK_KHR_SWAPCHAIN_EXTENSION_NAME};
+        return device;
+    }
+
     Stage(const ShowOptions& options, Window& window)
         : machines(options.threads, options.device),
-          graphics(machines.openForDrawing(window.instanceExtensions(), {VK_KHR_SWAPCHAIN_EXTENSION_NAME})),
+          graphics(machines.openForDrawing(deviceFor(options, window))),
           swapchain(graphics, window.createSurface(graphics.device().instance())),
           renderer(graphics, swapchain.format(), VK_IMAGE_LAYOUT_PRESENT_SRC_KHR), app(graphics, machines),
           painter(graphics) {
         window.setInput(&app.input());
+        shareClipboard();
     }
 
     Machines machines;
@@ -41,14 +51,15 @@ struct Stage {
     Painter painter;
 };
 
-void savePicture(Stage& stage, VkExtent2D size, const ImDrawData& data, const std::string& wanted) {
+void savePicture(Stage& stage, VkExtent2D size, const ImDrawData& data, const AppWishes& wishes) {
+    const std::string& wanted = *wishes.picture;
     stage.painter.wait();
     Offscreen offscreen(stage.graphics);
     const std::string file =
         wanted.empty() ? fmt::format("lockstep-{:%Y%m%d-%H%M%S}.png", fmt::localtime(std::time(nullptr)))
                        : wanted;
     try {
-        writePng(file, offscreen.paint(size.width, size.height, data));
+        writePng(file, cropped(offscreen.paint(size.width, size.height, data), wishes.pictureArea));
         stage.app.ui().say(Severity::info, "Picture saved to " + file);
     } catch (const std::runtime_error& error) {
         stage.app.ui().say(Severity::error, error.what());
@@ -57,7 +68,7 @@ void savePicture(Stage& stage, VkExtent2D size, const ImDrawData& data, const st
 
 class Loop {
   public:
-    Loop(Window& window, Stage& stage) : window_(window), stage_(stage) {}
+    Loop(Window& window, Stage& stage, WindowLog& log) : window_(window), stage_(stage), log_(log) {}
 
     void untilClosed() {
         last_ = window_.seconds();
@@ -65,9 +76,13 @@ class Loop {
             waitForWork();
             for (const auto& file : window_.takeDropped()) stage_.app.openFile(file);
             const VkExtent2D size = window_.size();
-            if (size.width == 0 || size.height == 0 || !stage_.painter.idle()) continue;
+            if (!stage_.painter.idle()) continue;
+            log_.reacted(window_);
+            if (size.width == 0 || size.height == 0) continue;
             if (!stage_.app.wantsFrame() && sameSize(size)) continue;
+            log_.reacting(window_);
             draw(size);
+            log_.note(stage_.app, drawn_);
         }
     }
 
@@ -101,17 +116,19 @@ class Loop {
 
     void draw(VkExtent2D size) {
         const double now = window_.seconds();
-        const ImDrawData& data = stage_.app.frame(size.width, size.height, window_.displayScale(), now - last_);
+        const ImDrawData& data =
+            stage_.app.frame(size.width, size.height, window_.displayScale(), now - last_);
         last_ = now;
         if (stage_.swapchain.present(stage_.painter, stage_.renderer, size, data)) drawn_ = size;
         const AppWishes wishes = stage_.app.takeWishes();
-        if (wishes.picture) savePicture(stage_, size, data, *wishes.picture);
+        if (wishes.picture) savePicture(stage_, size, data, wishes);
         if (wishes.fullScreen) window_.toggleFullScreen();
         if (wishes.quit) quit_ = true;
     }
 
     Window& window_;
     Stage& stage_;
+    WindowLog& log_;
     double last_ = 0;
     VkExtent2D drawn_{};
     bool quit_ = false;
@@ -139,18 +156,21 @@ void storeLast(App& app) {
 
 int runWindow(const ShowOptions& options) {
     Window window(static_cast<int>(options.width), static_cast<int>(options.height), "Lockstep");
+    WindowLog log(options.log);
     nlohmann::ordered_json kept; // across a lost device
     for (bool first = true;; first = false) {
         Stage stage(options, window);
         try {
             if (first && options.stateFile.empty()) restoreLast(stage.app);
-            if (first) beginWith(stage.app, options);
+            if (first)
+                beginWith(stage.app, options);
             else {
                 stage.app.setState(kept);
-                stage.app.ui().say(Severity::warning, "The graphics device was lost and has been started anew.",
+                stage.app.ui().say(Severity::warning,
+                                   "The graphics device was lost and has been started anew.",
                                    "Settings are kept; Run begins again.");
             }
-            Loop(window, stage).untilClosed();
+            Loop(window, stage, log).untilClosed();
             storeLast(stage.app);
             return 0;
         } catch (const gpu::DeviceLostError&) {

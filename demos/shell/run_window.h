@@ -5,26 +5,30 @@
 #include <filesystem>
 #include <string>
 
+#include "engine/gpu/device.h"
+
 namespace lockstep::demos {
 
 struct ShowOptions {
-    std::string exhibit;              ///< its id; empty: the one of the last state, or the first
-    std::filesystem::path stateFile;  ///< to begin with; empty: the last state
-    std::string device;               ///< number, name or UUID; empty: the best
+    std::string exhibit;             ///< its id; empty: the one of the last state, or the first
+    std::filesystem::path stateFile; ///< to begin with; empty: the last state
+    std::string device;              ///< number, name or UUID; empty: the best
     std::size_t threads = 0;
     std::uint32_t width = 1280;
     std::uint32_t height = 800;
     float displayScale = 1; ///< headless only
     bool light = false;
     bool presenter = false;
-    bool run = false; ///< begin at once
+    bool run = false;        ///< begin at once
+    bool validation = false; ///< Vulkan's own checks, each complaint on a line of standard error
+    bool log = false;        ///< what happens in the window, line by line, on standard output
 
     // Headless only.
     std::uint64_t frames = 1;
     std::filesystem::path png;
     std::filesystem::path script;
-    bool masked = false; ///< draw dashes for what differs from run to run
-    bool validation = false;
+    bool platform = false; ///< only say what pictures depend on besides the program: versions, driver, letters
+    bool masked = false;   ///< draw dashes for what differs from run to run
 };
 
 /// Opens the window and returns the exit code when it is closed. Throws std::runtime_error without a display,
@@ -33,6 +37,9 @@ int runWindow(const ShowOptions& options);
 
 /// Draws `frames` frames, or what the script says, each a sixtieth of a second after the last one.
 int runHeadless(const ShowOptions& options);
+
+/// How the device that draws is to be opened.
+gpu::DeviceOptions drawingOptions(const ShowOptions& options);
 
 class App;
 /// Brings a new window or picture to where the options want it.

@@ -12,9 +12,9 @@ namespace lockstep::demos {
 
 namespace {
 
-constexpr std::array<std::string_view, 17> verbs{"frames", "click", "rightclick", "hover",  "drag",  "dragto",
-                                                 "move",   "down",  "up",         "wheel",  "key",   "type",
-                                                 "resize", "theme", "drop",       "state",  "picture"};
+constexpr std::array<std::string_view, 19> verbs{
+    "frames", "click", "try",  "rightclick", "hover",    "drag",  "dragto", "move",  "down",   "up",
+    "wheel",  "key",   "type", "resize",     "controls", "theme", "drop",   "state", "picture"};
 
 } // namespace
 
@@ -31,8 +31,8 @@ std::vector<ScriptLine> readScript(const std::filesystem::path& file) {
         ScriptLine line{number, text.substr(begin, blank - begin), {}};
         if (blank < text.size()) line.argument = text.substr(text.find_first_not_of(' ', blank));
         if (std::ranges::find(verbs, line.verb) == verbs.end())
-            throw std::runtime_error(fmt::format("{}, line {}: there is no command '{}'", file.string(), number,
-                                                 line.verb));
+            throw std::runtime_error(
+                fmt::format("{}, line {}: there is no command '{}'", file.string(), number, line.verb));
         lines.push_back(std::move(line));
     }
     return lines;

@@ -10,6 +10,7 @@ namespace lockstep::demos {
 /// One line of a script:
 ///   frames N               lets N frames pass
 ///   click NAME             of a control ("Run"), or of one in an open list ("##speed/1 step/s")
+///   try NAME               the same, if there is such a control at the moment
 ///   rightclick NAME
 ///   hover NAME
 ///   drag NAME FROM TO      from one share of the control's width to another: drag Rate 0.2 0.8
@@ -22,6 +23,7 @@ namespace lockstep::demos {
 ///   resize WIDTH HEIGHT
 ///   theme dark|light
 ///   drop FILE              a file onto the window; relative to the script's folder
+///   controls               prints "control X Y NAME" for everything that can be pressed or set
 ///   state FILE             saves the state
 ///   picture FILE           saves the next frame
 /// Empty lines and lines that begin with # are passed over.

@@ -18,9 +18,27 @@ int growWithText(ImGuiInputTextCallbackData* data) {
 
 } // namespace
 
+std::string fittedText(std::string_view text, float width) {
+    const auto widthOf = [](std::string_view part) {
+        return ImGui::CalcTextSize(part.data(), part.data() + part.size()).x;
+    };
+    if (widthOf(text) <= width) return std::string(text);
+    const float dots = widthOf("…");
+    while (!text.empty() && widthOf(text) + dots > width) {
+        // Letters of several bytes go as a whole.
+        do text.remove_suffix(1);
+        while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0x80) != 0 &&
+               (static_cast<unsigned char>(text.back()) & 0x40) == 0);
+        if (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xC0) == 0xC0) text.remove_suffix(1);
+    }
+    return std::string(text) + "…";
+}
+
 std::string_view shownLabel(std::string_view label) { return label.substr(0, label.find("##")); }
 
-float Ui::line(float units) const { return std::max(1.0f, std::round(px(units) * (presenter ? 1.6f : 1.0f))); }
+float Ui::line(float units) const {
+    return std::max(1.0f, std::round(px(units) * (presenter ? 1.6f : 1.0f)));
+}
 
 void Ui::beginFrame() {
     controls.clear();
@@ -36,8 +54,8 @@ bool Ui::done(const char* label, bool changed) {
     // A teacher chooses what to hide: a frame around what can be, and a click hides.
     ImDrawList* draw = ImGui::GetForegroundDrawList();
     const bool under = ImGui::IsItemHovered();
-    draw->AddRect(ImGui::GetItemRectMin(), ImGui::GetItemRectMax(), under ? theme.bad : theme.border, px(6), 0,
-                  line(under ? 2.0f : 1.0f));
+    draw->AddRect(ImGui::GetItemRectMin(), ImGui::GetItemRectMax(), under ? theme.bad : theme.border, px(6),
+                  0, line(under ? 2.0f : 1.0f));
     if (under && ImGui::IsMouseReleased(0)) hiddenControls.insert(label);
     return false;
 }
@@ -55,13 +73,13 @@ bool Ui::namedButton(const char* shown, const char* name, bool enabled) {
     return done(name, pressed);
 }
 
-bool Ui::primaryButton(const char* label, bool enabled) {
-    if (!offered(label)) return false;
+bool Ui::primaryButton(const char* shown, const char* name, bool enabled) {
+    if (!offered(name)) return false;
     ImGui::PushStyleColor(ImGuiCol_Button, theme.accent);
     ImGui::PushStyleColor(ImGuiCol_ButtonHovered, mixed(theme.accent, theme.panel, 0.15f));
     ImGui::PushStyleColor(ImGuiCol_ButtonActive, mixed(theme.accent, theme.panel, 0.3f));
     ImGui::PushStyleColor(ImGuiCol_Text, theme.onAccent);
-    const bool pressed = button(label, enabled);
+    const bool pressed = namedButton(shown, name, enabled);
     ImGui::PopStyleColor(4);
     return pressed;
 }
@@ -120,8 +138,8 @@ bool Ui::powerSlider(const char* label, std::size_t& value, std::size_t from, st
 bool Ui::textField(const char* label, std::string& text) {
     constexpr ImGuiInputTextFlags flags =
         ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CallbackResize;
-    return offered(label) && done(label, ImGui::InputText(label, text.data(), text.capacity() + 1, flags,
-                                                          growWithText, &text));
+    return offered(label) &&
+           done(label, ImGui::InputText(label, text.data(), text.capacity() + 1, flags, growWithText, &text));
 }
 
 bool Ui::segments(const char* label, std::size_t& chosen, std::span<const std::string> names) {

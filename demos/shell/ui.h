@@ -37,9 +37,22 @@ struct Message {
     double time = 0; ///< when it came
 };
 
+/// A place on the screen, in pixels.
+struct Place {
+    ImVec2 min;
+    ImVec2 max;
+};
+
+/// A picture of the window, or of a part of it, once menus are closed.
+struct PictureWish {
+    std::string file; ///< empty: a name with the time, in the working folder
+    std::optional<Place> area;
+};
+
 class Ui {
   public:
-    Ui(Graphics& windowGraphics, Machines& lanesMachines) : graphics(windowGraphics), machines(lanesMachines) {}
+    Ui(Graphics& windowGraphics, Machines& lanesMachines)
+        : graphics(windowGraphics), machines(lanesMachines) {}
 
     Graphics& graphics; ///< of the window
     Machines& machines; ///< for lanes
@@ -48,10 +61,10 @@ class Ui {
     Fonts fonts;
     float scale = 1;        ///< pixels of one unit: at 1, the body's letters are 16 pixels high
     bool presenter = false; ///< text doubled, lines thicker
-    bool scripted = false;  ///< time is counted in frames: exhibits wait for their lanes instead of looking on
-    bool masked = false;    ///< what differs from run to run (times, rates) is drawn as dashes
-    double now = 0;         ///< seconds since the start
-    double delta = 0;       ///< seconds since the last frame
+    bool scripted = false; ///< time is counted in frames: exhibits wait for their lanes instead of looking on
+    bool masked = false;   ///< what differs from run to run (times, rates) is drawn as dashes
+    double now = 0;        ///< seconds since the start
+    double delta = 0;      ///< seconds since the last frame
 
     float px(float units) const { return units * scale; }
     /// Width of a line, at least one pixel; thicker for presenters.
@@ -67,7 +80,10 @@ class Ui {
     /// Shows `shown` (an ImGui label) and goes by the name `name`.
     bool namedButton(const char* shown, const char* name, bool enabled = true);
     /// The one button that a panel is about.
-    bool primaryButton(const char* label, bool enabled = true);
+    bool primaryButton(const char* label, bool enabled = true) {
+        return primaryButton(label, label, enabled);
+    }
+    bool primaryButton(const char* shown, const char* name, bool enabled);
     /// A button that stays down.
     bool toggle(const char* label, bool on, bool enabled = true);
     bool checkbox(const char* label, bool& value);
@@ -105,14 +121,12 @@ class Ui {
     void say(Severity severity, std::string text, std::string hint = {});
 
     std::optional<Detail> hovered;
+    std::optional<PictureWish> pictureWish;
     std::vector<Message> messages; ///< the newest last
     std::set<std::string, std::less<>> hiddenControls;
     bool hidingControls = false; ///< the teacher's mode: a click hides a control instead of using it
     /// Widgets of the last frame: name, and where on the screen.
-    struct Place {
-        ImVec2 min;
-        ImVec2 max;
-    };
+    using Place = demos::Place;
     std::map<std::string, Place, std::less<>> controls;
 
     /// Begins a frame: forgets what the last one showed.
@@ -122,6 +136,9 @@ class Ui {
     bool offered(const char* label);
     bool done(const char* label, bool changed);
 };
+
+/// As much of a line as `width` pixels hold in the present letters, "…" where it was cut.
+std::string fittedText(std::string_view text, float width);
 
 /// The label as shown: up to "##".
 std::string_view shownLabel(std::string_view label);

@@ -5,8 +5,8 @@
 #include <utility>
 
 // The engine loads Vulkan itself; GLFW only needs its types.
-#include <vulkan/vulkan.h>
 #include <GLFW/glfw3.h>
+#include <vulkan/vulkan.h>
 
 #include "engine/gpu/error.h"
 
@@ -51,6 +51,8 @@ void Window::listen() {
     };
     static const auto push = [](GLFWwindow* window, const InputEvent& event) {
         if (InputQueue* input = self(window)->input_) input->push(event);
+        double& first = self(window)->firstEvent_;
+        if (first < 0) first = glfwGetTime();
     };
     glfwSetCursorPosCallback(window_, [](GLFWwindow* window, double x, double y) {
         // In screen coordinates, which are not pixels everywhere.
@@ -98,9 +100,12 @@ VkSurfaceKHR Window::createSurface(VkInstance instance) const {
 }
 
 void Window::handleEvents(double seconds) {
-    if (seconds < 0) glfwWaitEvents();
-    else if (seconds > 0) glfwWaitEventsTimeout(seconds);
-    else glfwPollEvents();
+    if (seconds < 0)
+        glfwWaitEvents();
+    else if (seconds > 0)
+        glfwWaitEventsTimeout(seconds);
+    else
+        glfwPollEvents();
 }
 
 bool Window::closeWanted() const { return glfwWindowShouldClose(window_) == GLFW_TRUE; }
@@ -124,7 +129,8 @@ double Window::seconds() const { return glfwGetTime(); }
 
 void Window::toggleFullScreen() {
     if (full_) {
-        glfwSetWindowMonitor(window_, nullptr, before_[0], before_[1], before_[2], before_[3], GLFW_DONT_CARE);
+        glfwSetWindowMonitor(window_, nullptr, before_[0], before_[1], before_[2], before_[3],
+                             GLFW_DONT_CARE);
         full_ = false;
         return;
     }
@@ -138,5 +144,7 @@ void Window::toggleFullScreen() {
 }
 
 std::vector<std::filesystem::path> Window::takeDropped() { return std::exchange(dropped_, {}); }
+
+double Window::takeFirstEvent() { return std::exchange(firstEvent_, -1); }
 
 } // namespace lockstep::demos

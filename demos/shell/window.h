@@ -35,6 +35,8 @@ class Window {
     double seconds() const;     ///< since the start
     void toggleFullScreen();
     std::vector<std::filesystem::path> takeDropped();
+    /// When the oldest event came that takeFirstEvent() has not been asked for since; negative: none.
+    double takeFirstEvent();
 
   private:
     void listen();
@@ -44,6 +46,7 @@ class Window {
     std::vector<std::filesystem::path> dropped_;
     int before_[4] = {0, 0, 0, 0}; // place and size before full screen
     bool full_ = false;
+    double firstEvent_ = -1;
 };
 
 } // namespace lockstep::demos

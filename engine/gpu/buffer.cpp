@@ -33,7 +33,7 @@ std::vector<std::uint32_t> memoryTypes(const VkPhysicalDeviceMemoryProperties& m
 } // namespace
 
 Buffer::Buffer(Device& device, std::uint64_t bytes, Memory memory, std::string name)
-    : device_(device), name_(std::move(name)),
+    : device_(device), kind_(memory), name_(std::move(name)),
       size_(std::max(granularity, (bytes + granularity - 1) / granularity * granularity)) {
     auto info = structure<VkBufferCreateInfo>(VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO);
     info.size = size_;
@@ -54,6 +54,8 @@ Buffer::Buffer(Device& device, std::uint64_t bytes, Memory memory, std::string n
         if (memory == Memory::device)
             allocate(VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT,
                      VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_CACHED_BIT);
+        else if (memory == Memory::upload)
+            allocate(VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT, VK_MEMORY_PROPERTY_HOST_COHERENT_BIT);
         else
             allocate(VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT, VK_MEMORY_PROPERTY_HOST_CACHED_BIT);
         if (direct()) {
@@ -188,6 +190,16 @@ void Buffer::download(std::span<std::byte> data, std::uint64_t offset) const {
     });
     staging.invalidate(0, data.size());
     std::memcpy(data.data(), staging.host_, data.size());
+}
+
+void Buffer::write(std::span<const std::byte> data, std::uint64_t offset) {
+    if (kind_ != Memory::upload)
+        throw std::logic_error("buffer '" + name_ + "' was not made for the host to write at any time");
+    if (data.empty()) return;
+    const BufferView range = view(offset, data.size());
+    device_.counters().bytesUploaded += range.size;
+    std::memcpy(host_ + offset, data.data(), data.size());
+    flush(offset, data.size());
 }
 
 std::span<const std::byte> Buffer::mapped() const {

@@ -24,6 +24,7 @@ struct BufferView {
 enum class Memory {
     device,   ///< fastest for kernels; reached from the host through upload() and download()
     readback, ///< mapped for as long as the buffer lives; kernels write it, the host reads it without a copy
+    upload,   ///< mapped likewise; the host writes it with write(), kernels and copies read it
 };
 
 /// A storage buffer with memory of its own, filled with zeros.
@@ -58,6 +59,13 @@ class Buffer {
         return values;
     }
 
+    /// Memory::upload only: copies host data to `offset` at once. Nothing submitted earlier may still read
+    /// the buffer; what is submitted later sees the data. Counted in DeviceCounters::bytesUploaded.
+    void write(std::span<const std::byte> data, std::uint64_t offset = 0);
+    template <class T> void writeValues(std::span<const T> values, std::uint64_t offset = 0) {
+        write(std::as_bytes(values), offset);
+    }
+
     /// Memory::readback only: the mapped bytes after making device writes of completed submissions visible.
     std::span<const std::byte> mapped() const;
 
@@ -71,6 +79,7 @@ class Buffer {
     bool direct() const { return host_ != nullptr; }
 
     Device& device_;
+    Memory kind_;
     std::string name_;
     std::uint64_t size_ = 0;
     VkBuffer buffer_ = VK_NULL_HANDLE;

@@ -84,9 +84,10 @@ void Recorder::begin() {
     info.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
     check(device_.vk().BeginCommandBuffer(slot.commands, &info), "vkBeginCommandBuffer");
     recording_ = true;
-    profiling_ = false;
+    profiling_ = tracing_ = false;
     hazards_.clear();
     slot.timed.clear();
+    slot.traced = false;
     if (slot.sets) slot.sets->reset();
     if (slot.queries != VK_NULL_HANDLE)
         device_.vk().CmdResetQueryPool(slot.commands, slot.queries, 0, queries);
@@ -98,11 +99,12 @@ void Recorder::begin() {
 // The one rule: a full memory barrier before work that touches bytes which earlier work, since the last
 // barrier, wrote (or reads them while this writes). HazardTracker decides; nobody else emits barriers between
 // dispatches. While profiling every dispatch is ordered after the one before, so that times do not overlap.
-void Recorder::order(std::span<const Access> accesses) {
+bool Recorder::order(std::span<const Access> accesses) {
     const bool hazard = hazards_.add(accesses);
-    if (!hazard && !profiling_) return;
+    if (!hazard && !profiling_) return false;
     memoryBarrier(workStages, workAccesses);
     if (hazard) ++barriers_;
+    return true;
 }
 
 void Recorder::memoryBarrier(VkPipelineStageFlags toStages, VkAccessFlags toAccess) {
@@ -146,20 +148,24 @@ void Recorder::dispatchBytes(const AnyKernel& kernel, const WorkItems& items, co
         const ShaderBinding& binding = kernel.info().bindings[index];
         accesses_.push_back(accessOf(views[index], binding.reads, binding.writes));
     }
-    order(accesses_);
+    const bool barrierBefore = order(accesses_);
 
     vk.CmdBindPipeline(slot.commands, VK_PIPELINE_BIND_POINT_COMPUTE, kernel.pipeline());
     bind(kernel, views);
     if (kernel.info().pushConstantBytes > 0)
         vk.CmdPushConstants(slot.commands, kernel.layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0,
                             kernel.info().pushConstantBytes, params);
-    const bool timed = profiling_ && slot.timed.size() < timedDispatches;
+    const bool timed = (profiling_ || tracing_) && slot.timed.size() < timedDispatches;
     const auto query = static_cast<std::uint32_t>(2 + 2 * slot.timed.size());
-    if (timed) writeTimestamp(query);
+    // A traced dispatch may overlap the one before: its begin must not wait for that one's end.
+    if (timed)
+        writeTimestamp(query,
+                       tracing_ ? VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT : VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT);
     vk.CmdDispatch(slot.commands, groups.x, groups.y, groups.z);
     if (timed) {
         writeTimestamp(query + 1);
-        slot.timed.push_back({kernel.name(), 0, 1, cost.flops, cost.bytes});
+        slot.timed.push_back({kernel.name(), cost, barrierBefore, 0, 0});
+        slot.traced = tracing_;
     }
 }
 
@@ -205,10 +211,11 @@ void Recorder::copy(const BufferView& from, const BufferView& to) {
     device_.vk().CmdCopyBuffer(current().commands, from.buffer, to.buffer, 1, &region);
 }
 
-void Recorder::writeTimestamp(std::uint32_t query) {
+void Recorder::writeTimestamp(std::uint32_t query, VkPipelineStageFlagBits after) {
     if (current().queries == VK_NULL_HANDLE) return;
-    device_.vk().CmdWriteTimestamp(current().commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT,
-                                   current().queries, query);
+    device_.vk().CmdWriteTimestamp(current().commands, after, current().queries, query);
+    // Once something has been drawn on the same queue, llvmpipe puts timestamps aside until the next barrier.
+    if (device_.software()) memoryBarrier(workStages, workAccesses);
 }
 
 Ticket Recorder::submit() {
@@ -238,15 +245,40 @@ double Recorder::millisecondsFromQueries(Slot& slot) {
         if (bits >= 64 && ticks[to] < ticks[from]) return 0.0;
         return static_cast<double>((ticks[to] - ticks[from]) & valid) * millisecondsPerTick;
     };
+    if (slot.traced && !traceOrigin_) traceOrigin_ = ticks[0];
+    const double start =
+        slot.traced ? static_cast<double>((ticks[0] - *traceOrigin_) & valid) * millisecondsPerTick : 0;
     for (std::size_t index = 0; index < slot.timed.size(); ++index) {
-        KernelTiming& sum = timings_[slot.timed[index].name];
-        sum.name = slot.timed[index].name;
-        sum.milliseconds += elapsed(2 + 2 * index, 3 + 2 * index);
-        sum.calls += 1;
-        sum.flops += slot.timed[index].flops;
-        sum.bytes += slot.timed[index].bytes;
+        slot.timed[index].beginMs = start + elapsed(0, 2 + 2 * index);
+        slot.timed[index].endMs = start + elapsed(0, 3 + 2 * index);
     }
     return elapsed(0, 1);
+}
+
+void Recorder::noteTimed(Slot& slot) {
+    for (TracedDispatch& timed : slot.timed) {
+        if (!slot.traced) {
+            KernelTiming& sum = timings_[timed.name];
+            sum.name = timed.name;
+            sum.milliseconds += timed.endMs - timed.beginMs;
+            sum.calls += 1;
+            sum.flops += timed.cost.flops;
+            sum.bytes += timed.cost.bytes;
+            continue;
+        }
+        // The clock may be read while a dispatch still waits at its barrier; it begins when the wait is over.
+        if (timed.barrierBefore) timed.beginMs = std::max(timed.beginMs, traceBarrier_);
+        timed.endMs = std::max(timed.endMs, timed.beginMs);
+        traceBarrier_ = std::max(traceBarrier_, timed.endMs);
+        trace_.push_back(std::move(timed));
+    }
+}
+
+std::vector<TracedDispatch> Recorder::takeTrace() {
+    collectFinished();
+    traceOrigin_.reset();
+    traceBarrier_ = 0;
+    return std::exchange(trace_, {});
 }
 
 void Recorder::collect(Slot& slot) {
@@ -254,6 +286,7 @@ void Recorder::collect(Slot& slot) {
     const auto started = std::max(slot.submitted, lastFinished_);
     const double onHost = std::chrono::duration<double, std::milli>(now - started).count();
     const double milliseconds = slot.queries == VK_NULL_HANDLE ? onHost : millisecondsFromQueries(slot);
+    noteTimed(slot);
     lastFinished_ = now;
     deviceSeconds_ += milliseconds * 1e-3;
     finished_.push_back({slot.ticket, milliseconds});
@@ -282,9 +315,11 @@ void Recorder::finish() {
 
 Ticket Recorder::submitAndGoOn() {
     const bool profiled = profiling_;
+    const bool traced = tracing_;
     const Ticket ticket = submit();
     begin();
     profiling_ = profiled;
+    tracing_ = traced;
     return ticket;
 }
 

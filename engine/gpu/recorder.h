@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ namespace lockstep::gpu {
 struct Cost {
     double flops = 0;
     double bytes = 0;
+    std::uint64_t tag = 0; ///< the caller's own; comes back with a traced dispatch
 };
 
 /// Sum over the timed dispatches of one kernel name.
@@ -29,6 +31,15 @@ struct KernelTiming {
     std::uint64_t calls = 0;
     double flops = 0;
     double bytes = 0;
+};
+
+/// When one dispatch ran: milliseconds since the first traced submission began, by the device's clock.
+struct TracedDispatch {
+    std::string name;
+    Cost cost;
+    bool barrierBefore = false; ///< it waited for what was dispatched before it
+    double beginMs = 0;
+    double endMs = 0;
 };
 
 /// A submission that has run. Device time comes from timestamps, or from the host's clock on devices without.
@@ -51,6 +62,13 @@ class Recorder {
     /// From here to the submission's end, dispatches are timed one by one. They run one after another then,
     /// so that each time is the kernel's own.
     void profileDispatches(bool on) { profiling_ = on && device_.limits().timestampNanoseconds > 0; }
+
+    /// From here to the submission's end, dispatches are noted one by one as they really run: with no
+    /// barriers but the needed ones, so that those which do not depend on one another may overlap. They count
+    /// in no timings(). On a device without timestamps all times are 0.
+    void traceDispatches(bool on) { tracing_ = on; }
+    /// What was traced in submissions that have finished since the last call, in the order of dispatching.
+    std::vector<TracedDispatch> takeTrace();
 
     /// Runs `kernel` over `items`, with `views` as its bindings 0, 1, ... Barriers are added where they are
     /// needed. Throws std::runtime_error, with the kernel's name, for a wrong number of views or one the
@@ -92,7 +110,8 @@ class Recorder {
         std::unique_ptr<DescriptorSets> sets; ///< null where push descriptors are used
         Ticket ticket = 0;                    ///< 0: not in flight
         std::chrono::steady_clock::time_point submitted;
-        std::vector<KernelTiming> timed; ///< in order of their query pairs
+        std::vector<TracedDispatch> timed; ///< in order of their query pairs
+        bool traced = false;               ///< `timed` is for takeTrace(), not for timings()
     };
 
     void createSlots();
@@ -102,12 +121,14 @@ class Recorder {
                        std::span<const BufferView> views, const Cost& cost);
     void checkViews(const AnyKernel& kernel, std::span<const BufferView> views) const;
     void bind(const AnyKernel& kernel, std::span<const BufferView> views);
-    void order(std::span<const Access> accesses);
+    bool order(std::span<const Access> accesses);
     void memoryBarrier(VkPipelineStageFlags toStages, VkAccessFlags toAccess);
-    void writeTimestamp(std::uint32_t query);
+    void writeTimestamp(std::uint32_t query,
+                        VkPipelineStageFlagBits after = VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT);
     void collect(Slot& slot);
     void collectFinished();
     double millisecondsFromQueries(Slot& slot);
+    void noteTimed(Slot& slot);
     Slot& current() { return slots_[next_]; }
 
     Device& device_;
@@ -116,6 +137,7 @@ class Recorder {
     std::size_t next_ = 0;
     bool recording_ = false;
     bool profiling_ = false;
+    bool tracing_ = false;
     HazardTracker hazards_;
     std::vector<Access> accesses_;
     std::vector<FinishedSubmission> finished_;
@@ -123,6 +145,9 @@ class Recorder {
     double deviceSeconds_ = 0;
     std::uint64_t barriers_ = 0;
     std::map<std::string, KernelTiming> timings_;
+    std::vector<TracedDispatch> trace_;
+    std::optional<std::uint64_t> traceOrigin_; ///< ticks
+    double traceBarrier_ = 0;                  ///< milliseconds: all that was traced so far has ended by then
 };
 
 } // namespace lockstep::gpu

@@ -16,8 +16,8 @@ Share CpuOps::ownOutputs(std::size_t layer) const {
     return shareOf(arenas_.layout.layer(layer).outputs, thread_, team_.size());
 }
 
-void CpuOps::lap(CpuOperation operation, const Work& work) {
-    if (timing_ != nullptr) timing_->lap(operation, work);
+void CpuOps::lap(CpuOperation operation, const Work& work, std::size_t layer) {
+    if (timing_ != nullptr) timing_->lap(operation, work, layer);
 }
 
 void CpuOps::gatherBatch(const StepSettings& step) {
@@ -53,7 +53,7 @@ void CpuOps::dense(std::size_t layer) {
                           arenas_.parameters.data() + place.weightOffset,
                           arenas_.parameters.data() + place.biasOffset, arenas_.shape.activationOf(layer),
                           own.outputs.data() + rows_.begin * shape.outputStride, sums);
-    lap(CpuOperation::dense, denseWork(arenas_.denseShape(layer, batchRows_)));
+    lap(CpuOperation::dense, denseWork(arenas_.denseShape(layer, batchRows_)), layer);
 }
 
 LossShape CpuOps::lossShape() const {
@@ -105,7 +105,7 @@ void CpuOps::backwardInputs(std::size_t layer) {
                                         arenas_.shape.activationOf(layer - 1),
                                         arenas_.saved(layer - 1) + below,
                                         arenas_.layers[layer - 1].dSums.data() + below);
-    lap(CpuOperation::denseBackwardInputs, denseWork(arenas_.denseShape(layer, batchRows_)));
+    lap(CpuOperation::denseBackwardInputs, denseWork(arenas_.denseShape(layer, batchRows_)), layer);
 }
 
 // Summed in the order of the threads, so that the same number of threads gives the same loss every time, and
@@ -132,7 +132,7 @@ void CpuOps::backwardWeights(std::size_t layer) {
         arenas_.kernels.denseBackwardWeights(shape, dSums, below, outputs.begin, outputs.end,
                                              arenas_.gradients.data() + place.weightOffset,
                                              arenas_.gradients.data() + place.biasOffset);
-    lap(CpuOperation::denseBackwardWeights, denseWork(shape));
+    lap(CpuOperation::denseBackwardWeights, denseWork(shape), layer);
 }
 
 void CpuOps::exchange() {}
@@ -149,9 +149,10 @@ void CpuOps::update(const StepSettings& step) {
             updateSlice(step, place.biasOffset + outputs.begin, place.biasOffset + outputs.end);
         }
     }
+    const bool updates = !failed_ && !arenas_.foldsUpdate;
+    if (updates) lap(CpuOperation::update, updateWork(arenas_.shape, arenas_.optimizer));
     team_.barrier();
-    if (!failed_ && !arenas_.foldsUpdate)
-        lap(CpuOperation::update, updateWork(arenas_.shape, arenas_.optimizer));
+    if (updates && timing_ != nullptr) timing_->extend(CpuOperation::update);
 }
 
 void CpuOps::updateSlice(const StepSettings& step, std::size_t begin, std::size_t end) {

@@ -57,7 +57,7 @@ class CpuOps final : public Ops {
     void updateSlice(const StepSettings& step, std::size_t begin, std::size_t end);
     void settleLoss();
     Share ownOutputs(std::size_t layer) const;
-    void lap(CpuOperation operation, const Work& work);
+    void lap(CpuOperation operation, const Work& work, std::size_t layer = 0);
 
     CpuArenas& arenas_;
     ThreadTeam& team_;

@@ -1,5 +1,7 @@
 #include "engine/train/cpu_timing.h"
 
+#include <utility>
+
 namespace lockstep {
 
 namespace {
@@ -8,7 +10,14 @@ constexpr const char* operationNames[] = {"gather_batch",           "dense",
                                           "loss_and_gradient",      "dense_backward_inputs",
                                           "dense_backward_weights", "update"};
 
+double millisecondsBetween(std::chrono::steady_clock::time_point from,
+                           std::chrono::steady_clock::time_point to) {
+    return std::chrono::duration<double, std::milli>(to - from).count();
+}
+
 } // namespace
+
+std::string_view name(CpuOperation operation) { return operationNames[static_cast<std::size_t>(operation)]; }
 
 CpuTiming::Total& CpuTiming::addTime(CpuOperation operation) {
     const Clock::time_point now = Clock::now();
@@ -23,6 +32,32 @@ void CpuTiming::note(CpuOperation operation, const Work& work) {
     total.calls += 1;
     total.work.flops += work.flops;
     total.work.bytes += work.bytes;
+}
+
+void CpuTiming::beginTrace() {
+    laps_.clear();
+    laps_.reserve(256); // no allocation between two laps, as long as there are no more
+    tracing_ = true;
+    barrier_ = false;
+    traceStart_ = last_ = Clock::now();
+}
+
+std::vector<CpuLap> CpuTiming::endTrace(double& totalMs) {
+    totalMs = millisecondsBetween(traceStart_, Clock::now());
+    tracing_ = false;
+    return std::exchange(laps_, {});
+}
+
+void CpuTiming::noteLap(CpuOperation operation, std::size_t layer, const Work& work) {
+    const Clock::time_point now = Clock::now();
+    laps_.push_back({operation, layer, millisecondsBetween(traceStart_, last_),
+                     millisecondsBetween(traceStart_, now), work, std::exchange(barrier_, false)});
+    last_ = now;
+}
+
+void CpuTiming::noteBarrier() {
+    last_ = Clock::now();
+    barrier_ = true;
 }
 
 std::vector<OperationTiming> CpuTiming::timings() const {

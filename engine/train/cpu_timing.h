@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "engine/train/trainer.h"
@@ -21,6 +22,19 @@ enum class CpuOperation : std::size_t {
     update,
 };
 
+/// As in Ops and in the shader's file name.
+std::string_view name(CpuOperation operation);
+
+/// One operation of a traced step, in milliseconds since the step began.
+struct CpuLap {
+    CpuOperation operation = CpuOperation::gatherBatch;
+    std::size_t layer = 0;
+    double beginMs = 0;
+    double endMs = 0;
+    Work work;
+    bool afterBarrier = false; ///< the thread met the others between the operation before and this one
+};
+
 /// Reading the clock costs as much as a small layer, so only one step in sixteen is timed. The watch belongs
 /// to the first thread; what it waits for the others at a barrier counts to the operation before the barrier.
 class CpuTiming {
@@ -29,14 +43,27 @@ class CpuTiming {
         sampling_ = step % samplePeriod == 0;
         if (sampling_) last_ = Clock::now();
     }
-    /// The time since the last call belongs to `operation`.
-    void lap(CpuOperation operation, const Work& work) {
-        if (sampling_) note(operation, work);
+    /// The time since the last call belongs to `operation` (of that layer).
+    void lap(CpuOperation operation, const Work& work, std::size_t layer = 0) {
+        if (tracing_)
+            noteLap(operation, layer, work);
+        else if (sampling_)
+            note(operation, work);
     }
-    /// The time since the last call belongs to `operation` too, as part of the calls already counted.
+    /// The time since the last call was spent waiting for the other threads. It belongs to `operation`, as
+    /// part of the calls already counted; a trace shows it as a gap.
     void extend(CpuOperation operation) {
-        if (sampling_) addTime(operation);
+        if (tracing_)
+            noteBarrier();
+        else if (sampling_)
+            addTime(operation);
     }
+
+    /// The step that begins now is noted lap by lap, and counts in no timings.
+    void beginTrace();
+    /// Its laps, and how long it took in milliseconds.
+    std::vector<CpuLap> endTrace(double& totalMs);
+
     /// Operations that were timed at least once, in the order of a step.
     std::vector<OperationTiming> timings() const;
     void clear() { totals_ = {}; }
@@ -53,10 +80,17 @@ class CpuTiming {
 
     Total& addTime(CpuOperation operation);
     void note(CpuOperation operation, const Work& work);
+    void noteLap(CpuOperation operation, std::size_t layer, const Work& work);
+    void noteBarrier();
 
     bool sampling_ = false;
     Clock::time_point last_;
     std::array<Total, 6> totals_{};
+
+    bool tracing_ = false;
+    bool barrier_ = false; // since the last lap
+    Clock::time_point traceStart_;
+    std::vector<CpuLap> laps_;
 };
 
 } // namespace lockstep

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <functional>
 #include <limits>
 #include <optional>
@@ -14,6 +15,7 @@
 #include "engine/net/names.h"
 #include "engine/train/cpu_ops.h"
 #include "engine/train/step.h"
+#include "engine/train/step_trace.h"
 
 namespace lockstep {
 
@@ -43,6 +45,7 @@ class CpuTrainer final : public Trainer {
     double deviceSeconds() const override { return trainingSeconds_; }
     double warmUpSeconds() const override { return warmUpSeconds_; }
     std::vector<OperationTiming> operations() const override { return timing_.timings(); }
+    StepTrace traceStep(const TraceOptions& options) override;
 
   private:
     const Examples& examplesOf(Split split) const {
@@ -53,6 +56,8 @@ class CpuTrainer final : public Trainer {
     void runChunk(std::uint64_t steps, Clock::time_point start);
     void marchThrough(std::size_t thread, std::uint64_t steps, Clock::time_point start);
     void throwIfFailed();
+    void traceOn(std::size_t thread, const StepSettings& step, StepTrace& trace);
+    std::vector<float> tensor(const TensorId& id, std::size_t floats);
 
     TrainJob job_;
     CpuArenas arenas_;
@@ -227,6 +232,78 @@ void CpuTrainer::setOptimizer(const OptimizerSettings& settings) {
     arenas_.setOptimizer(settings);
     job_.settings.optimizer = settings;
     describeMachine();
+}
+
+StepTrace CpuTrainer::traceStep(const TraceOptions& options) {
+    throwIfFailed();
+    const StepSettings step = stepSettings(job_.settings, arenas_.order, step_);
+    const StepTracer tracer(job_, step.batch.rows, arenas_.targetKind, arenas_.foldsUpdate);
+    const auto source = [this](const TensorId& id, std::size_t floats) { return tensor(id, floats); };
+    StepTrace trace;
+    trace.step = step_;
+    trace.machine = machine_;
+    tracer.keepBefore(options, source, trace);
+
+    const Clock::time_point start = Clock::now();
+    team_.run([&](std::size_t thread) { traceOn(thread, step, trace); });
+    const double seconds = secondsSince(start);
+    trace.wallMs = seconds * 1e3;
+    trainingSeconds_ += seconds;
+    failed_ = ops_[0].failed();
+    throwIfFailed();
+    trace.loss = ops_[0].loss();
+    losses_.push_back({step_, trace.loss, trainingSeconds_});
+    ++step_;
+
+    for (TracedOperation& operation : trace.operations) tracer.describe(operation);
+    tracer.keepAfter(options, source, trace);
+    return trace;
+}
+
+/// What every thread does in a traced step. All are awake before the clock starts.
+void CpuTrainer::traceOn(std::size_t thread, const StepSettings& step, StepTrace& trace) {
+    team_.barrier();
+    if (thread == 0) timing_.beginTrace();
+    trainStep(ops_[thread], arenas_.shape, step);
+    if (thread != 0) return;
+    for (const CpuLap& lap : timing_.endTrace(trace.totalMs)) {
+        TracedOperation operation;
+        operation.name = name(lap.operation);
+        operation.layer = lap.layer;
+        operation.beginMs = lap.beginMs;
+        operation.endMs = lap.endMs;
+        operation.flops = lap.work.flops;
+        operation.bytes = lap.work.bytes;
+        operation.barrierBefore = lap.afterBarrier && team_.size() > 1;
+        trace.operations.push_back(std::move(operation));
+    }
+}
+
+std::vector<float> CpuTrainer::tensor(const TensorId& id, std::size_t floats) {
+    const LayerLayout place =
+        id.kind == TensorKind::activations ? LayerLayout{} : arenas_.layout.layer(id.layer);
+    const float* from = nullptr;
+    switch (id.kind) {
+    case TensorKind::activations:
+        from = id.layer == 0 ? arenas_.inputs.data() : arenas_.layers[id.layer - 1].outputs.data();
+        break;
+    case TensorKind::targets: {
+        std::vector<float> words(floats);
+        std::memcpy(words.data(), arenas_.targets.data(), floats * sizeof(float));
+        return words;
+    }
+    case TensorKind::sums: from = arenas_.layers[id.layer].sums.data(); break;
+    case TensorKind::dSums: from = arenas_.layers[id.layer].dSums.data(); break;
+    case TensorKind::weights: from = arenas_.parameters.data() + place.weightOffset; break;
+    case TensorKind::bias: from = arenas_.parameters.data() + place.biasOffset; break;
+    case TensorKind::dWeights: from = arenas_.gradients.data() + place.weightOffset; break;
+    case TensorKind::dBias: from = arenas_.gradients.data() + place.biasOffset; break;
+    case TensorKind::weightState1: from = arenas_.stateArray(0) + place.weightOffset; break;
+    case TensorKind::biasState1: from = arenas_.stateArray(0) + place.biasOffset; break;
+    case TensorKind::weightState2: from = arenas_.stateArray(1) + place.weightOffset; break;
+    case TensorKind::biasState2: from = arenas_.stateArray(1) + place.biasOffset; break;
+    }
+    return {from, from + floats};
 }
 
 const CpuKernels& kernelsOf(std::string_view rung) {

@@ -7,6 +7,7 @@
 #include "engine/net/activation.h"
 #include "engine/net/initial_weights.h"
 #include "engine/train/kernels.h"
+#include "engine/train/step_trace.h"
 
 namespace lockstep {
 
@@ -228,6 +229,29 @@ gpu::BufferView GpuArenas::dBias(std::size_t layer) const {
 std::vector<float> GpuArenas::outputs(std::size_t rows) const {
     return activations_.downloadValues<float>(rows * stride(shape.layers()),
                                               activationOffsets_[shape.layers()]);
+}
+
+std::vector<float> GpuArenas::tensor(const TensorId& id, std::size_t floats) const {
+    const LayerLayout place = id.kind == TensorKind::activations ? LayerLayout{} : layout.layer(id.layer);
+    const auto from = [floats](const gpu::Buffer& buffer, std::size_t offset) {
+        return buffer.downloadValues<float>(floats, offset * sizeof(float));
+    };
+    switch (id.kind) {
+    case TensorKind::activations:
+        return activations_.downloadValues<float>(floats, activationOffsets_[id.layer]);
+    case TensorKind::targets: return from(targets, 0);
+    case TensorKind::sums: return sums_.downloadValues<float>(floats, dSumOffsets_[id.layer]);
+    case TensorKind::dSums: return dSums_.downloadValues<float>(floats, dSumOffsets_[id.layer]);
+    case TensorKind::weights: return from(parameters, place.weightOffset);
+    case TensorKind::bias: return from(parameters, place.biasOffset);
+    case TensorKind::dWeights: return from(gradients, place.weightOffset);
+    case TensorKind::dBias: return from(gradients, place.biasOffset);
+    case TensorKind::weightState1: return from(state1.value(), place.weightOffset);
+    case TensorKind::biasState1: return from(state1.value(), place.biasOffset);
+    case TensorKind::weightState2: return from(state2.value(), place.weightOffset);
+    case TensorKind::biasState2: return from(state2.value(), place.biasOffset);
+    }
+    return {};
 }
 
 DenseShape GpuArenas::denseShape(std::size_t layer, std::size_t rows) const {

@@ -12,6 +12,8 @@
 
 namespace lockstep {
 
+struct TensorId; // engine/train/step_trace.h
+
 /// One split of the data set as the kernels read it. Rows are padded to 16 bytes.
 struct GpuExamples {
     GpuExamples(gpu::Device& device, const Dataset& data, const Examples& examples, const char* name);
@@ -75,6 +77,8 @@ class GpuArenas {
     DenseShape denseShape(std::size_t layer, std::size_t rows) const;
     /// Copies the last layer's outputs to the host: [rows][stride(layers)]. Waits for the device.
     std::vector<float> outputs(std::size_t rows) const;
+    /// The first `floats` floats of a tensor as it is now. Waits for the device.
+    std::vector<float> tensor(const TensorId& id, std::size_t floats) const;
 
   private:
     std::vector<std::uint64_t> activationOffsets_; ///< bytes, by level

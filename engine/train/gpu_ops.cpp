@@ -21,7 +21,8 @@ shared::DenseParams denseParams(const DenseShape& shape) {
             number(shape.outputStride)};
 }
 
-gpu::Cost cost(const Work& work) { return {work.flops, work.bytes}; }
+// The layer comes back with what the recorder traces.
+gpu::Cost cost(const Work& work, std::size_t layer = 0) { return {work.flops, work.bytes, layer}; }
 
 } // namespace
 
@@ -71,7 +72,7 @@ void GpuOps::dense(std::size_t layer) {
                        denseParams(shape),
                        {arenas_.activations(layer, rows_), arenas_.weights(layer), arenas_.bias(layer),
                         arenas_.activations(layer + 1, rows_), arenas_.sums(layer, rows_)},
-                       cost(denseWork(shape)));
+                       cost(denseWork(shape), layer));
     endOperation();
 }
 
@@ -106,14 +107,14 @@ void GpuOps::denseBackward(std::size_t layer) {
                            denseParams(shape),
                            {arenas_.dSums(layer, rows_), arenas_.weights(layer),
                             arenas_.saved(layer - 1, rows_), arenas_.dSums(layer - 1, rows_)},
-                           cost(denseWork(shape)));
+                           cost(denseWork(shape), layer));
         endOperation();
     }
     recorder_.dispatch(*layers_[layer].backwardWeights, {number(shape.inputStride), number(shape.outputs), 1},
                        denseParams(shape),
                        {arenas_.dSums(layer, rows_), arenas_.activations(layer, rows_),
                         arenas_.dWeights(layer), arenas_.dBias(layer)},
-                       cost(denseWork(shape)));
+                       cost(denseWork(shape), layer));
     endOperation();
 }
 

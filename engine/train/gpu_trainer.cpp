@@ -9,8 +9,10 @@
 #include <optional>
 
 #include "engine/train/gpu_ops.h"
+#include "engine/train/gpu_trace.h"
 #include "engine/train/kernel_choice.h"
 #include "engine/train/step.h"
+#include "engine/train/step_trace.h"
 #include "engine/train/submission_size.h"
 
 namespace lockstep {
@@ -41,6 +43,7 @@ class GpuTrainer final : public Trainer {
     double deviceSeconds() const override { return recorder_.deviceSeconds() - warmUpDeviceSeconds_; }
     double warmUpSeconds() const override { return warmUpSeconds_; }
     std::vector<OperationTiming> operations() const override;
+    StepTrace traceStep(const TraceOptions& options) override;
 
   private:
     // Steps [first, first + count) end with this submission.
@@ -320,6 +323,49 @@ std::vector<OperationTiming> GpuTrainer::operations() const {
     for (const gpu::KernelTiming& timing : recorder_.timings())
         all.push_back({timing.name, timing.milliseconds, timing.calls, timing.flops, timing.bytes});
     return all;
+}
+
+// Its tensors stay where the step left them: none but parameters and state is written twice, so that all can
+// be copied when it is over.
+StepTrace GpuTrainer::traceStep(const TraceOptions& options) {
+    constexpr double longForOneSubmission = 0.5; // seconds of the warm-up's step, compilation included
+    finish();
+    throwIfFailed();
+    const StepSettings step = stepSettings(job_.settings, arenas_.order, nextStep_);
+    const StepTracer tracer(job_, step.batch.rows, arenas_.targetKind, false);
+    const auto source = [this](const TensorId& id, std::size_t floats) { return arenas_.tensor(id, floats); };
+    StepTrace trace;
+    trace.step = nextStep_;
+    trace.machine = machine_;
+    tracer.keepBefore(options, source, trace);
+
+    const bool knownToBeLong = submissionSize_.measured() ? submissionSize_.splitsSteps()
+                                                          : warmUpDeviceSeconds_ > longForOneSubmission;
+    trace.oneSubmission = !knownToBeLong;
+    const double deviceBefore = recorder_.deviceSeconds();
+    const Clock::time_point start = Clock::now();
+    runningSince_ = start;
+    ops_.submitEachOperation(knownToBeLong);
+    recorder_.begin();
+    recorder_.traceDispatches(true);
+    trainStep(ops_, arenas_.shape, step);
+    flights_.push_back({recorder_.submit(), nextStep_, 1, true});
+    ++nextStep_;
+    recorder_.finish();
+    trace.wallMs = secondsSince(start) * 1e3;
+    collect();
+    trainingSeconds_ += secondsSince(start);
+    runningSince_.reset();
+    const std::vector<gpu::TracedDispatch> dispatches = recorder_.takeTrace();
+    throwIfFailed();
+    trace.loss = losses_.back().loss;
+
+    trace.timed = device_.limits().timestampNanoseconds > 0;
+    trace.totalMs = trace.timed ? (recorder_.deviceSeconds() - deviceBefore) * 1e3 : 0;
+    trace.operations = operationsOf(dispatches, layers_);
+    for (TracedOperation& operation : trace.operations) tracer.describe(operation);
+    tracer.keepAfter(options, source, trace);
+    return trace;
 }
 
 } // namespace

@@ -74,4 +74,17 @@ const gpu::Kernel<shared::UpdateParams>& Kernels::update(Optimizer optimizer) {
     return find(update_, "update", "update", {{0, 64}, {1, number(optimizer)}});
 }
 
+const gpu::Kernel<shared::PlaneInputsParams>& Kernels::planeInputs() {
+    return find(planeInputs_, "plane_inputs", "plane_inputs", {{0, 64}});
+}
+
+const gpu::Kernel<shared::PlanePictureParams>& Kernels::planePicture(Loss loss, Activation outputActivation) {
+    return find(planePicture_, "plane_picture", "plane_picture",
+                {{0, 64}, {1, number(loss)}, {2, number(outputActivation)}});
+}
+
+const gpu::Kernel<shared::NeuronPictureParams>& Kernels::neuronPicture() {
+    return find(neuronPicture_, "neuron_picture", "neuron_picture", {{0, 64}}, {1, 1, 1});
+}
+
 } // namespace lockstep

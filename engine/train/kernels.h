@@ -1,4 +1,4 @@
-// The kernels of a training step on Vulkan, one line each: shader, params struct, specialisation.
+// The kernels of the engine on Vulkan, one line each: shader, params struct, specialisation.
 #pragma once
 
 #include <map>
@@ -50,6 +50,10 @@ class Kernels {
     const gpu::Kernel<shared::ScoreParams>& score(Loss loss, Activation outputActivation);
     const gpu::Kernel<shared::UpdateParams>& update(Optimizer optimizer);
 
+    const gpu::Kernel<shared::PlaneInputsParams>& planeInputs();
+    const gpu::Kernel<shared::PlanePictureParams>& planePicture(Loss loss, Activation outputActivation);
+    const gpu::Kernel<shared::NeuronPictureParams>& neuronPicture(); ///< its items are tiles
+
     /// Rows of one workgroup of lossAndGradient and of score.
     static constexpr std::uint32_t rowsPerGroup = 128;
 
@@ -66,6 +70,9 @@ class Kernels {
     std::map<std::string, gpu::Kernel<shared::LossSumParams>> lossSum_;
     std::map<std::string, gpu::Kernel<shared::ScoreParams>> score_;
     std::map<std::string, gpu::Kernel<shared::UpdateParams>> update_;
+    std::map<std::string, gpu::Kernel<shared::PlaneInputsParams>> planeInputs_;
+    std::map<std::string, gpu::Kernel<shared::PlanePictureParams>> planePicture_;
+    std::map<std::string, gpu::Kernel<shared::NeuronPictureParams>> neuronPicture_;
 };
 
 } // namespace lockstep

@@ -85,10 +85,38 @@ void Lane::step(std::uint64_t steps) {
 }
 
 void Lane::stop() {
+    {
+        const std::lock_guard lock(mutex_);
+        stopWanted_ = true;
+        changed_.notify_all();
+        if (snapshot_.status != LaneStatus::waiting) return;
+    }
+    setStatus(LaneStatus::stopped);
+}
+
+void Lane::post(std::function<void(Trainer&)> action) {
     const std::lock_guard lock(mutex_);
-    stopWanted_ = true;
-    if (snapshot_.status == LaneStatus::waiting) snapshot_.status = LaneStatus::stopped;
+    ++postedCount_;
+    if (snapshot_.over())
+        ++doneCount_; // dropped
+    else
+        posted_.push_back(std::move(action));
     changed_.notify_all();
+}
+
+std::uint64_t Lane::posted() const {
+    const std::lock_guard lock(mutex_);
+    return postedCount_;
+}
+
+std::uint64_t Lane::done() const {
+    const std::lock_guard lock(mutex_);
+    return doneCount_;
+}
+
+bool Lane::waitForPosted(std::chrono::milliseconds limit) const {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, limit, [this] { return doneCount_ == postedCount_; });
 }
 
 LaneSnapshot Lane::snapshot() const {
@@ -139,6 +167,7 @@ void Lane::prepare() {
 // steps done) only where something has to be looked at.
 void Lane::train() {
     while (!lineReached()) {
+        if (runPosted()) continue; // it may have moved the lane beyond the line
         const std::uint64_t allowed = allowedSteps();
         if (allowed == 0) {
             trainer_->finish();
@@ -146,10 +175,12 @@ void Lane::train() {
             setStatus(LaneStatus::stopped);
             return;
         }
+        if (lineReached()) break; // moved there while it was held
         const std::uint64_t room = std::min(allowed, nextHalt(asked_) - asked_);
         const std::uint64_t steps = std::min(pace_.steps(), room);
         trainer_->run(steps);
         asked_ += steps;
+        evaluated_ = false;
         countDown(steps);
         collect();
         pace_.note(trainer_->completedSteps(), now());
@@ -188,10 +219,69 @@ void Lane::hold() {
     std::unique_lock lock(mutex_);
     const bool begun = snapshot_.status != LaneStatus::preparing;
     snapshot_.status = begun ? LaneStatus::paused : LaneStatus::ready;
-    changed_.wait(lock, [this] { return stopWanted_ || !pauseWanted_ || extraSteps_ > 0; });
+    const auto mayGoOn = [this] { return stopWanted_ || !pauseWanted_ || extraSteps_ > 0; };
+    for (;;) {
+        changed_.wait(lock, [&] { return mayGoOn() || !posted_.empty(); });
+        if (posted_.empty() || stopWanted_) break;
+        lock.unlock();
+        runPosted();
+        lock.lock();
+    }
     snapshot_.status = LaneStatus::running;
     lock.unlock();
     pace_.restart(trainer_->completedSteps(), now());
+}
+
+/// True when there was something to run.
+bool Lane::runPosted() {
+    Action action = takePosted();
+    if (!action) return false;
+    trainer_->finish();
+    collect();
+    for (; action; action = takePosted()) {
+        action(*trainer_);
+        follow();
+        action = nullptr; // what it holds is given back before it counts as done
+        endOfAction();
+    }
+    pace_.restart(trainer_->completedSteps(), now());
+    return true;
+}
+
+/// The oldest action, or an empty one where there is none or the lane has to stop.
+Lane::Action Lane::takePosted() {
+    const std::lock_guard lock(mutex_);
+    if (posted_.empty() || stopWanted_) return {};
+    Action action = std::move(posted_.front());
+    posted_.pop_front();
+    return action;
+}
+
+void Lane::endOfAction() {
+    const std::lock_guard lock(mutex_);
+    ++doneCount_;
+    changed_.notify_all();
+}
+
+/// Whatever an action did to the trainer: the lane goes on from where that is now.
+void Lane::follow() {
+    trainer_->finish();
+    collect(); // steps that the action made itself
+    evaluated_ = false;
+    const std::uint64_t step = trainer_->completedSteps();
+    const std::lock_guard lock(mutex_);
+    machine_ = trainer_->machine();
+    asked_ = step;
+    LaneSnapshot& view = snapshot_;
+    if (step == view.step) return;
+    telemetry_.moveTo(step);
+    view.step = step;
+    view.loss = telemetry_.runningLoss();
+    view.progress = options_.finish.progress(order_, step, view.trainingSeconds);
+    if (view.evaluatedStep <= step) return;
+    evaluation_.reset(); // of steps that were undone
+    view.evaluatedStep = 0;
+    view.testLoss = view.testAccuracy = LaneSnapshot::unknown;
 }
 
 /// The next step at which all work has to be done, for an evaluation, a checkpoint or the end.
@@ -228,7 +318,7 @@ void Lane::collect() {
         telemetry_.addLosses(newLosses_);
         LaneSnapshot& view = snapshot_;
         view.runSteps = telemetry_.steps();
-        view.step = firstStep(options_) + view.runSteps;
+        if (!newLosses_.empty()) view.step = newLosses_.back().step + 1;
         view.examples = telemetry_.examples();
         view.loss = telemetry_.runningLoss();
         view.trainingSeconds = trainer_->trainingSeconds();
@@ -246,10 +336,9 @@ void Lane::collect() {
     if (failure) std::rethrow_exception(failure);
 }
 
-/// The test split with the weights at hand, unless that has been done for this step.
+/// The test split with the weights at hand, unless that has been done.
 void Lane::evaluate() {
-    if (job_.data->test.count == 0) return;
-    if (evaluation_ && snapshot_.evaluatedStep == asked_) return; // only this thread writes them
+    if (job_.data->test.count == 0 || evaluated_) return;
     const double begin = now();
     Evaluation result = trainer_->evaluate(Split::test);
     const double seconds = now() - begin;
@@ -261,6 +350,7 @@ void Lane::evaluate() {
     snapshot_.evaluatedStep = asked_;
     if (isMultiple(asked_, order_.stepsPerEpoch())) telemetry_.addEvaluation(result.loss, result.accuracy);
     evaluation_ = std::move(result);
+    evaluated_ = true;
 }
 
 /// Accuracy and loss count only as of this very step, as every evaluation is made where all steps are done.
@@ -274,9 +364,14 @@ bool Lane::lineReached() const {
 }
 
 void Lane::setStatus(LaneStatus status, std::string message) {
+    std::deque<Action> dropped; // destroyed after the lock is given back: what they hold is others'
     const std::lock_guard lock(mutex_);
     snapshot_.status = status;
     snapshot_.message = std::move(message);
+    if (snapshot_.over()) {
+        dropped.swap(posted_);
+        doneCount_ = postedCount_;
+    }
     changed_.notify_all();
 }
 

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -43,7 +44,7 @@ struct LaneSnapshot {
     LaneStatus status = LaneStatus::waiting;
     std::string message;             ///< why it failed; empty otherwise
     std::uint64_t step = 0;          ///< steps done, counted from the very first
-    std::uint64_t runSteps = 0;      ///< steps done in this run: `step` unless it was resumed
+    std::uint64_t runSteps = 0;      ///< steps done in this run: `step` unless it was resumed or moved
     std::uint64_t examples = 0;      ///< trained in this run
     double progress = 0;             ///< 0 to 1 towards the finish line; stays 0 where that cannot be known
     double loss = unknown;           ///< running mean of training losses
@@ -96,6 +97,18 @@ class Lane {
     /// A lane that was never started is stopped too.
     void stop();
 
+    /// Runs `action` once on the lane's thread, in the order of posting, between two requests to the trainer
+    /// and with every step asked for done: within about 50 ms while running, at once while paused or held at
+    /// the start, never before the trainer is ready. Where it restores another state, the lane goes on from
+    /// there, and step, losses and telemetry follow. An exception from it fails the lane. What has not run
+    /// when the lane is over is dropped.
+    void post(std::function<void(Trainer&)> action);
+    /// Actions posted so far, and those of them that have run or were dropped.
+    std::uint64_t posted() const;
+    std::uint64_t done() const;
+    /// Waits until everything posted has run or was dropped, at most so long; true when it has.
+    bool waitForPosted(std::chrono::milliseconds limit) const;
+
     LaneSnapshot snapshot() const;
     Telemetry telemetry() const;
     MachineInfo machine() const;                  ///< names are empty before the lane is ready
@@ -109,12 +122,18 @@ class Lane {
     Trainer* trainer() { return trainer_.get(); }
 
   private:
+    using Action = std::function<void(Trainer&)>;
+
     void work();
     void prepare();
     void train();
     std::uint64_t allowedSteps();
     void countDown(std::uint64_t steps);
     void hold();
+    bool runPosted();
+    Action takePosted();
+    void endOfAction();
+    void follow();
     std::uint64_t nextHalt(std::uint64_t step) const;
     void halt();
     void collect();
@@ -132,6 +151,7 @@ class Lane {
     std::unique_ptr<Trainer> trainer_;
     Pace pace_;
     std::uint64_t asked_ = 0; // steps asked of the trainer, counted from the very first
+    bool evaluated_ = false;  // evaluation_ is of the weights at hand
     std::vector<LossPoint> newLosses_;
     std::uint64_t rateExamples_ = 0; // where the measurement of recentRate began
     double rateSeconds_ = 0;
@@ -141,6 +161,9 @@ class Lane {
     bool pauseWanted_ = false;
     bool stopWanted_ = false;
     std::uint64_t extraSteps_ = 0; // that a paused lane may make
+    std::deque<Action> posted_;    // not yet taken
+    std::uint64_t postedCount_ = 0;
+    std::uint64_t doneCount_ = 0;
     LaneSnapshot snapshot_;
     Telemetry telemetry_;
     MachineInfo machine_;

@@ -21,6 +21,16 @@ Agreement compareLosses(const std::vector<float>& reference, const std::vector<f
     return result;
 }
 
+void addAgreements(std::vector<LaneResult>& results) {
+    const auto hasLosses = [](const LaneResult& result) { return !result.telemetry.opening().empty(); };
+    const auto ofCpu = [&](const LaneResult& result) { return !result.spec.gpu && hasLosses(result); };
+    auto reference = std::ranges::find_if(results, ofCpu);
+    if (reference == results.end()) reference = std::ranges::find_if(results, hasLosses);
+    if (reference == results.end()) return;
+    for (LaneResult& result : results)
+        result.agreement = compareLosses(reference->telemetry.opening(), result.telemetry.opening());
+}
+
 Race::Race(const TrainJob& job, std::vector<RaceEntry> entries, RaceOptions options)
     : job_(job), entries_(std::move(entries)), options_(std::move(options)) {
     if (entries_.empty()) throw std::invalid_argument("a race needs at least one lane");
@@ -70,13 +80,7 @@ void Race::resume() {
 std::vector<LaneResult> Race::results() {
     std::vector<LaneResult> results;
     for (std::size_t index = 0; index < lanes_.size(); ++index) results.push_back(resultOf(index));
-    const auto hasLosses = [](const LaneResult& result) { return !result.telemetry.opening().empty(); };
-    const auto ofCpu = [&](const LaneResult& result) { return !result.spec.gpu && hasLosses(result); };
-    auto reference = std::ranges::find_if(results, ofCpu);
-    if (reference == results.end()) reference = std::ranges::find_if(results, hasLosses);
-    if (reference == results.end()) return results;
-    for (LaneResult& result : results)
-        result.agreement = compareLosses(reference->telemetry.opening(), result.telemetry.opening());
+    addAgreements(results);
     return results;
 }
 

@@ -58,6 +58,9 @@ struct LaneResult {
     bool counts() const { return end.status == LaneStatus::finished && agreement.same(); }
 };
 
+/// Fills in every result's agreement by what its telemetry has so far: during a race, too.
+void addAgreements(std::vector<LaneResult>& results);
+
 class Race {
   public:
     /// Throws std::invalid_argument without entries or for options that make no sense.

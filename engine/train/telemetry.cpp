@@ -1,6 +1,7 @@
 #include "engine/train/telemetry.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace lockstep {
 
@@ -12,8 +13,9 @@ constexpr double runningKeep = 1 - 1.0 / 50;
 
 Telemetry::Telemetry(const BatchOrder& order, std::uint64_t keepEvery, std::size_t capacity,
                      std::uint64_t firstStep)
-    : order_(order), fixedStride_(keepEvery > 0), capacity_(std::max<std::size_t>(capacity, 2)),
-      stride_(std::max<std::uint64_t>(keepEvery, 1)), epochUnderWay_(order.range(firstStep).epoch) {
+    : order_(order), firstStep_(firstStep), fixedStride_(keepEvery > 0),
+      capacity_(std::max<std::size_t>(capacity, 2)), stride_(std::max<std::uint64_t>(keepEvery, 1)),
+      epochUnderWay_(order.range(firstStep).epoch) {
     if (!fixedStride_) losses_.reserve(capacity_);
     opening_.reserve(openingSteps);
 }
@@ -25,7 +27,8 @@ void Telemetry::addLosses(std::span<const LossPoint> points) {
         examples_ += batch.rows;
         runningSum_ = runningSum_ * runningKeep + static_cast<double>(point.loss);
         runningWeight_ = runningWeight_ * runningKeep + 1;
-        if (opening_.size() < openingSteps) opening_.push_back(point.loss);
+        if (opening_.size() < openingSteps && point.step == firstStep_ + opening_.size())
+            opening_.push_back(point.loss);
         keep(point);
         addToEpoch(point, batch);
     }
@@ -46,6 +49,29 @@ void Telemetry::addToEpoch(const LossPoint& point, const BatchRange& batch) {
     epochs_.push_back(epoch);
     epochLossSum_ = 0;
     epochRows_ = 0;
+}
+
+void Telemetry::moveTo(std::uint64_t step) {
+    std::erase_if(losses_, [step](const LossPoint& point) { return point.step >= step; });
+    const BatchRange next = order_.range(step);
+    std::erase_if(epochs_, [&next](const EpochPoint& point) { return point.epoch > next.epoch; });
+    if (step < firstStep_) firstStep_ = step;
+    opening_.resize(std::min<std::uint64_t>(opening_.size(), step - firstStep_));
+    epochUnderWay_ = next.epoch;
+    epochLossSum_ = 0;
+    epochRows_ = 0;
+    startRunningLoss();
+}
+
+/// From the losses that were kept, each standing for its stride.
+void Telemetry::startRunningLoss() {
+    const double keep = std::pow(runningKeep, static_cast<double>(stride_));
+    runningSum_ = 0;
+    runningWeight_ = 0;
+    for (const LossPoint& point : losses_) {
+        runningSum_ = runningSum_ * keep + static_cast<double>(point.loss);
+        runningWeight_ = runningWeight_ * keep + 1;
+    }
 }
 
 void Telemetry::addEvaluation(double testLoss, double testAccuracy) {

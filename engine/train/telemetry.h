@@ -32,6 +32,9 @@ class Telemetry {
 
     /// Takes losses in the order of their steps; the last one of an epoch adds that epoch to epochs().
     void addLosses(std::span<const LossPoint> points);
+    /// Another state was restored: the run goes on from `step`. Losses and epochs from there on are
+    /// forgotten; steps() and examples() stay, for that work was done.
+    void moveTo(std::uint64_t step);
     /// Completes the last of epochs() by its evaluation.
     void addEvaluation(double testLoss, double testAccuracy);
 
@@ -53,8 +56,10 @@ class Telemetry {
     void addToEpoch(const LossPoint& point, const BatchRange& batch);
     void keep(const LossPoint& point);
     void thinOut();
+    void startRunningLoss();
 
     BatchOrder order_;
+    std::uint64_t firstStep_ = 0; ///< of the opening
     bool fixedStride_ = false;
     std::size_t capacity_ = 2048;
     std::uint64_t stride_ = 1;

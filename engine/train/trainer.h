@@ -16,6 +16,9 @@
 
 namespace lockstep {
 
+struct StepTrace;    // engine/train/step_trace.h
+struct TraceOptions; // engine/train/step_trace.h
+
 /// Everything that machines in a race must agree on. `data` must outlive every trainer made from the job.
 struct TrainJob {
     const Dataset* data = nullptr;
@@ -123,6 +126,10 @@ class Trainer {
     virtual double
     warmUpSeconds() const = 0; ///< uploads, compilation, choice of kernels, before the first step
     virtual std::vector<OperationTiming> operations() const = 0;
+
+    /// Trains exactly one step, as run(1) and finish() do and to the same bits, and tells what happened in it.
+    /// Throws NonFiniteError when its loss is not finite.
+    virtual StepTrace traceStep(const TraceOptions& options) = 0;
 };
 
 /// What setOptimizer() refuses, as every trainer does.

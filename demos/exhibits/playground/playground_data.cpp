@@ -44,8 +44,10 @@ void markTestPoints(std::vector<PlanePoint>& points, const PlaygroundSettings& s
 void add(Examples& examples, const LabelledPoint& point, const PlaygroundSettings& settings, bool classes) {
     const std::vector<float> features = planeFeatures(point.x, point.y, settings.features);
     examples.values.insert(examples.values.end(), features.begin(), features.end());
-    if (classes) examples.labels.push_back(point.label);
-    else examples.targets.push_back(point.target);
+    if (classes)
+        examples.labels.push_back(point.label);
+    else
+        examples.targets.push_back(point.target);
     ++examples.count;
 }
 
@@ -71,8 +73,8 @@ OwnPoints readOwnPoints(const std::filesystem::path& file) {
     options.testShare = 0;
     const Dataset table = loadDataset("csv:" + file.string(), options);
     if (table.inputs != 2)
-        throw std::runtime_error(fmt::format("{} has {} columns beside the target; the plane has two, x and y",
-                                             file.string(), table.inputs));
+        throw std::runtime_error(fmt::format(
+            "{} has {} columns beside the target; the plane has two, x and y", file.string(), table.inputs));
     if (table.train.count > mostOwnPoints || table.classes > mostOwnClasses)
         throw std::runtime_error(fmt::format("{} has {} rows and {} classes; at most {} and {} can be shown",
                                              file.string(), table.train.count, table.classes, mostOwnPoints,
@@ -81,8 +83,10 @@ OwnPoints readOwnPoints(const std::filesystem::path& file) {
     own.values = table.classes == 0;
     for (std::size_t i = 0; i < table.train.count; ++i) {
         LabelledPoint point{table.train.values[2 * i], table.train.values[2 * i + 1], 0, 0};
-        if (own.values) point.target = table.train.targets[i];
-        else point.label = table.train.labels[i];
+        if (own.values)
+            point.target = table.train.targets[i];
+        else
+            point.label = table.train.labels[i];
         own.points.push_back(point);
     }
     for (float LabelledPoint::*axis : {&LabelledPoint::x, &LabelledPoint::y}) {

@@ -22,8 +22,8 @@ struct PlaygroundData {
 /// The points that the settings name, and their features.
 PlaygroundData makePlaygroundData(const PlaygroundSettings& settings);
 
-/// A table of two columns and a target as points of one's own; columns that leave the plane are scaled into it.
-/// Throws with file and reason.
+/// A table of two columns and a target as points of one's own; columns that leave the plane are scaled into
+/// it. Throws with file and reason.
 struct OwnPoints {
     std::vector<LabelledPoint> points;
     bool values = false;

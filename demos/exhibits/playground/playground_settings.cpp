@@ -79,7 +79,8 @@ void PlaygroundSettings::validate() const {
     require(!features.empty(), "features", "needs one feature at least");
     require(std::ranges::is_sorted(features, std::ranges::less_equal{}), "features",
             "must be in order, none of them twice");
-    require(hidden.size() <= mostHiddenLayers, "hidden", fmt::format("has more than {} layers", mostHiddenLayers));
+    require(hidden.size() <= mostHiddenLayers, "hidden",
+            fmt::format("has more than {} layers", mostHiddenLayers));
     for (const std::size_t width : hidden)
         require(width >= 1 && width <= mostNeurons, "hidden",
                 fmt::format("has a layer of {} neurons; 1 to {} can be had", width, mostNeurons));
@@ -91,6 +92,25 @@ void PlaygroundSettings::validate() const {
 
 bool sameWeights(const PlaygroundSettings& a, const PlaygroundSettings& b) {
     return a.features == b.features && a.shape().widths == b.shape().widths;
+}
+
+bool sameData(const PlaygroundSettings& a, const PlaygroundSettings& b) {
+    const auto samePoint = [](const LabelledPoint& p, const LabelledPoint& q) {
+        return p.x == q.x && p.y == q.y && p.label == q.label && p.target == q.target;
+    };
+    if (a.data != b.data || a.trainShare != b.trainShare || a.dataSeed != b.dataSeed ||
+        a.features != b.features)
+        return false;
+    if (a.data != ownData) return a.noise == b.noise && a.samples == b.samples;
+    return a.ownValues == b.ownValues && std::ranges::equal(a.own, b.own, samePoint);
+}
+
+bool sameTrainer(const PlaygroundSettings& a, const PlaygroundSettings& b) {
+    NetShape first = a.shape();
+    first.init = b.init; // matters at the next reset only
+    return sameData(a, b) && first == b.shape() && a.train.batch == b.train.batch &&
+           a.train.seed == b.train.seed && a.train.shuffle == b.train.shuffle &&
+           a.train.optimizer.kind == b.train.optimizer.kind && a.lane == b.lane;
 }
 
 } // namespace lockstep::demos

@@ -9,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "engine/net/dataset.h"
 #include "engine/net/net_shape.h"
 #include "engine/net/plane_features.h"
 #include "engine/net/points_2d.h"
@@ -23,11 +24,6 @@ inline constexpr std::size_t mostSamples = 100000;
 inline constexpr std::size_t mostOwnPoints = 20000;
 inline constexpr std::size_t mostOwnClasses = 9; ///< one per key
 inline constexpr float planeReach = 6;           ///< the plane is [-6, 6] x [-6, 6]
-
-/// Every feature there is, in the order of the network's inputs.
-inline constexpr PlaneFeature allPlaneFeatures[] = {PlaneFeature::x,  PlaneFeature::y,    PlaneFeature::xx,
-                                                    PlaneFeature::yy, PlaneFeature::xy,   PlaneFeature::sinX,
-                                                    PlaneFeature::sinY};
 
 /// The data set's name for points of one's own.
 inline constexpr std::string_view ownData = "own";
@@ -66,6 +62,10 @@ struct PlaygroundSettings {
 
 /// The same network, so that weights can go on from one to the other.
 bool sameWeights(const PlaygroundSettings& a, const PlaygroundSettings& b);
+/// The same points with the same features.
+bool sameData(const PlaygroundSettings& a, const PlaygroundSettings& b);
+/// All the same but the optimizer's numbers, which a trainer can change under way.
+bool sameTrainer(const PlaygroundSettings& a, const PlaygroundSettings& b);
 
 /// As JSON, every number exactly; and back: a field that is missing has its default. Throws
 /// std::invalid_argument naming the field that is unknown or wrong.

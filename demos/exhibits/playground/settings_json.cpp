@@ -16,20 +16,13 @@ namespace {
 
 using nlohmann::ordered_json;
 
-PlaneFeature featureFromName(std::string_view text) {
-    std::vector<std::string_view> known;
-    for (const PlaneFeature feature : allPlaneFeatures) {
-        known.push_back(name(feature));
-        if (known.back() == text) return feature;
-    }
-    throwUnknownName("feature", text, known);
-}
-
 ordered_json ownToJson(const PlaygroundSettings& settings) {
     ordered_json points = ordered_json::array();
     for (const LabelledPoint& point : settings.own) {
-        if (settings.ownValues) points.push_back({point.x, point.y, point.target});
-        else points.push_back({point.x, point.y, point.label});
+        if (settings.ownValues)
+            points.push_back({point.x, point.y, point.target});
+        else
+            points.push_back({point.x, point.y, point.label});
     }
     return points;
 }
@@ -38,11 +31,13 @@ LabelledPoint ownFromJson(const ordered_json& json, bool values) {
     const bool fits = json.is_array() && json.size() == 3 && json[0].is_number() && json[1].is_number() &&
                       (values ? json[2].is_number() : json[2].is_number_unsigned());
     if (!fits)
-        throw std::invalid_argument(fmt::format("the field 'own' must have points [x, y, {}]",
-                                                values ? "value" : "class from 0"));
+        throw std::invalid_argument(
+            fmt::format("the field 'own' must have points [x, y, {}]", values ? "value" : "class from 0"));
     LabelledPoint point{json[0].get<float>(), json[1].get<float>(), 0, 0};
-    if (values) point.target = json[2].get<float>();
-    else point.label = static_cast<std::uint32_t>(std::min<std::uint64_t>(json[2].get<std::uint64_t>(), 1000));
+    if (values)
+        point.target = json[2].get<float>();
+    else
+        point.label = static_cast<std::uint32_t>(std::min<std::uint64_t>(json[2].get<std::uint64_t>(), 1000));
     return point;
 }
 
@@ -75,7 +70,7 @@ std::vector<PlaneFeature> featuresFromJson(const ordered_json& json) {
     std::vector<PlaneFeature> features;
     for (const ordered_json& feature : json) {
         if (!feature.is_string()) throw std::invalid_argument("the field 'features' must be a list of names");
-        features.push_back(featureFromName(feature.get<std::string>()));
+        features.push_back(planeFeatureFromName(feature.get<std::string>()));
     }
     std::ranges::sort(features);
     return features;

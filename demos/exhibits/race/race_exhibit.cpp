@@ -1,10 +1,47 @@
 #include "demos/exhibits/race/race_exhibit.h"
 
+#include <algorithm>
+#include <stdexcept>
+
 #include <fmt/format.h>
 
+#include "demos/exhibits/race/race_draw.h"
+#include "demos/exhibits/race/race_lanes.h"
+#include "demos/exhibits/race/race_result.h"
+#include "demos/exhibits/race/race_words.h"
+#include "demos/report/race_table.h"
 #include "demos/report/text.h"
+#include "engine/net/names.h"
 
 namespace lockstep::demos {
+
+namespace {
+
+enum View : std::size_t { curvesView, timesView, answersView, resultView };
+
+const std::vector<std::string> viewNames = {"Curves", "Time", "Answers", "Result"};
+constexpr std::string_view viewWords[] = {"curves", "time", "answers", "result"};
+constexpr double secondsBetweenProbes = 1;
+constexpr double scriptedProbes = 1.0 / 6; // ten frames
+
+constexpr const char* whatARaceIs = "Every lane trains the same network: the same first weights, the same "
+                                    "batches in the same order, the same "
+                                    "arithmetic. Only the machine differs, or the kernels that run on it.";
+constexpr const char* honestRules[] = {
+    "A time trial runs the lanes one after the other, so that none takes anything from another; lanes that "
+    "run head "
+    "to head share the machine, which is a show and no measurement.",
+    "Only lanes that computed the same losses and reached the finish line are compared, and each is named "
+    "with its "
+    "device, its threads and what it lacks.",
+    "Training counts from the first step to the last; uploads, compilation and looks at the test data are "
+    "counted "
+    "apart.",
+};
+
+constexpr const char* madeByFrames = "Driven frame by frame by a script: flat out, a GPU is a little faster.";
+
+} // namespace
 
 void RaceExhibit::drawIcon(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) const {
     // Two lanes, one ahead.
@@ -16,55 +53,191 @@ void RaceExhibit::drawIcon(ImDrawList& draw, ImVec2 centre, float size, ImU32 co
     }
 }
 
-void RaceExhibit::begin(Ui& ui) {
-    race_.reset();
-    data_ = loadData(options_);
-    const TrainJob job = makeJob(options_, data_);
-    const LaneChoice choice = chooseRaceLanes(options_.lanes, ui.machines);
-    RaceOptions race;
-    race.lane.finish = finishLineFor(options_, job, true);
-    std::vector<RaceEntry> entries;
-    for (const LaneSpec& spec : choice.lanes) entries.push_back({spec, ui.machines.maker(job, spec)});
-    race_ = std::make_unique<Race>(job, std::move(entries), race);
-    race_->start();
-    over_ = paused_ = false;
+void RaceExhibit::update(Ui& ui) {
+    model_.update(ui.machines, ui.delta, ui.scripted);
+    notice(ui);
+    probe(ui);
 }
 
-void RaceExhibit::update(Ui&) {
-    if (race_ && !over_) over_ = !race_->advance();
+// What has just begun or ended.
+void RaceExhibit::notice(Ui& ui) {
+    const RaceRun* run = model_.shown();
+    if (run != noticed_) {
+        noticed_ = run;
+        wasOver_ = false;
+        if (run == nullptr) return;
+        setupOpen_ = viewChosen_ = false;
+        nextProbe_ = 0;
+        if (view_ == resultView) view_ = curvesView;
+        if (!run->remark.empty()) ui.say(Severity::warning, run->remark);
+    }
+    if (run == nullptr || run->over == wasOver_) return;
+    wasOver_ = run->over;
+    for (const LaneResult& lane : run->lanes)
+        if (lane.end.status == LaneStatus::failed)
+            ui.say(Severity::error, lane.spec.text() + ": " + lane.end.message);
+    if (!viewChosen_) view_ = resultView;
+    nextProbe_ = 0; // what the lanes have to say in the end
 }
 
-void RaceExhibit::run(Ui& ui) {
-    if (!race_ || over_) begin(ui);
-    else race_->resume();
-    paused_ = false;
+// Only what is shown is asked for: an answer costs a lane a pause.
+void RaceExhibit::probe(Ui& ui) {
+    const RaceRun* run = model_.shown();
+    if (run == nullptr || ui.now < nextProbe_) return;
+    if (view_ != answersView && view_ != timesView) return;
+    if (run->over && nextProbe_ > 0) return;
+    ProbeWish wish;
+    if (view_ == answersView) wish = answers_.wish(*run);
+    wish.operations = view_ == timesView;
+    model_.probe(wish, ui.scripted);
+    nextProbe_ = ui.now + (ui.scripted ? scriptedProbes : secondsBetweenProbes);
 }
-
-void RaceExhibit::pause() {
-    if (race_ && !over_) race_->pause();
-    paused_ = true;
-}
-
-void RaceExhibit::reset(Ui&) { race_.reset(); }
-void RaceExhibit::reroll(Ui&) {
-    ++options_.settings.seed;
-    race_.reset();
-}
-void RaceExhibit::releaseDevice() { race_.reset(); }
 
 void RaceExhibit::draw(Ui& ui) {
-    if (!race_) {
-        ui.paragraph("Press Run.");
-        return;
+    drawHeadline(ui);
+    drawSetup(ui);
+    const RaceRun* run = model_.shown();
+    std::vector<LaneSpec> lanes = plannedLanes(model_.settings);
+    if (run != nullptr) {
+        lanes.clear();
+        for (const LaneResult& lane : run->lanes) lanes.push_back(lane.spec);
     }
-    for (std::size_t i = 0; i < race_->size(); ++i) {
-        const LaneSnapshot shot = race_->lane(i).snapshot();
-        ui.text(race_->spec(i).text(), ui.colour(race_->spec(i)), ui.fonts.title);
-        ui.row("samples/s", ui.timing(shortRate(shot.recentRate)));
-        ui.row("loss", fixed(shot.loss, 4));
+    drawLanes(ui, run, lanes);
+    drawViews(ui);
+}
+
+void RaceExhibit::drawHeadline(Ui& ui) {
+    const RaceRun* run = model_.shown();
+    std::string text = matchText(plannedLanes(model_.settings));
+    if (run != nullptr)
+        text = run->over ? ui.timing(run->headline.text) : liveText(*run);
+    else if (model_.loading())
+        text = "loading " + model_.settings.run.data;
+    if (run != nullptr && !run->over && model_.paused()) text = "paused: " + text;
+    ImGui::PushFont(ui.fonts.title);
+    ui.paragraph(text);
+    ImGui::PopFont();
+    if (run != nullptr && run->byFrames) ui.muted(madeByFrames);
+}
+
+void RaceExhibit::drawSetup(Ui& ui) {
+    const RaceRun* run = model_.shown();
+    const bool open = ui.toggle("Set up", setupOpen_);
+    if (open) setupOpen_ = !setupOpen_;
+    ImGui::SameLine();
+    ImGui::AlignTextToFramePadding();
+    if (run != nullptr && model_.changed()) {
+        if (ui.primaryButton("Start with these settings")) this->run(ui);
+    } else {
+        const std::string text = setupText(model_.settings);
+        ui.muted(fitted(text, ImGui::GetContentRegionAvail().x));
+        if (ImGui::IsItemHovered() && run != nullptr)
+            ui.detail(
+                {.title = "This race", .formula = {}, .values = {}, .text = jobText(run->job, run->finish)});
+    }
+    if (!setupOpen_) return;
+    const ImVec2 pad = ImGui::GetStyle().WindowPadding;
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    draw.ChannelsSplit(2);
+    draw.ChannelsSetCurrent(1);
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    const float width = ImGui::GetContentRegionAvail().x;
+    ImGui::SetCursorScreenPos({start.x + pad.x, start.y + pad.y});
+    ImGui::BeginGroup();
+    setup_.draw(ui, model_.settings);
+    ImGui::EndGroup();
+    const float bottom = ImGui::GetItemRectMax().y + pad.y;
+    draw.ChannelsSetCurrent(0);
+    draw.AddRectFilled(start, {start.x + width, bottom}, ui.theme.panel, ui.px(8));
+    draw.ChannelsMerge();
+    ImGui::SetCursorScreenPos(start);
+    ImGui::Dummy({width, bottom - start.y});
+}
+
+void RaceExhibit::drawViews(Ui& ui) {
+    const RaceRun* run = model_.shown();
+    if (run == nullptr && model_.earlier() == nullptr && setupOpen_) return; // nothing to see yet
+    if (ui.segments("##race view", view_, viewNames)) {
+        viewChosen_ = true;
+        nextProbe_ = 0;
+    }
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    const ImVec2 size{room.x, std::max(room.y, ui.px(240))};
+    if (view_ == curvesView) curves_.draw(ui, run, model_.earlier(), size);
+    if (view_ == timesView) times_.draw(ui, run);
+    if (view_ == answersView) answers_.draw(ui, run, size);
+    if (view_ == resultView) drawResult(ui, run);
+}
+
+void RaceExhibit::drawDetails(Ui& ui) {
+    ui.heading("A race");
+    ui.paragraph(whatARaceIs, ui.theme.muted);
+    ImGui::Dummy({0, ui.px(4)});
+    ui.heading("What makes it honest");
+    for (const char* rule : honestRules) ui.paragraph(rule, ui.theme.muted);
+    if (const RaceRun* run = model_.shown()) {
+        ImGui::Dummy({0, ui.px(4)});
+        ui.heading("This race");
+        ui.paragraph(jobText(run->job, run->finish), ui.theme.muted);
     }
 }
 
-void RaceExhibit::drawDetails(Ui& ui) { ui.paragraph("Two machines."); }
+void RaceExhibit::run(Ui&) { model_.start(); }
+
+void RaceExhibit::step(Ui&, StepUnit unit) {
+    if (unit == StepUnit::epoch)
+        model_.stepEpoch();
+    else
+        model_.step(1);
+}
+
+void RaceExhibit::reset(Ui&) { model_.reset(); }
+
+void RaceExhibit::reroll(Ui&) {
+    ++model_.settings.run.settings.seed;
+    setup_.refresh();
+    model_.reset();
+}
+
+nlohmann::ordered_json RaceExhibit::state() const {
+    nlohmann::ordered_json json = toJson(model_.settings);
+    json["view"] = viewWords[view_];
+    json["curves"] = curves_.state();
+    return json;
+}
+
+void RaceExhibit::setState(Ui&, const nlohmann::ordered_json& state) {
+    if (!state.is_object()) throw std::invalid_argument("the state of 'race' must be an object");
+    nlohmann::ordered_json settings = state;
+    settings.erase("view");
+    settings.erase("curves");
+    RaceSettings read = raceSettingsFromJson(settings);
+    std::size_t view = curvesView;
+    if (state.contains("view")) {
+        const auto word = state["view"].is_string() ? state["view"].get<std::string>() : std::string();
+        const auto found = std::ranges::find(viewWords, word);
+        if (found == std::end(viewWords)) throwUnknownName("field 'view':", word, viewWords);
+        view = static_cast<std::size_t>(found - std::begin(viewWords));
+    }
+    curves_.setState(state.value("curves", nlohmann::ordered_json::object()));
+    model_.settings = std::move(read);
+    view_ = view;
+    setup_.refresh();
+    model_.reset();
+}
+
+bool RaceExhibit::dropFile(Ui& ui, const std::filesystem::path& file) {
+    if (file.extension() != ".csv") return false;
+    model_.settings.run.data = "csv:" + file.string();
+    setup_.refresh();
+    ui.say(Severity::info, fmt::format("The next race learns {}", file.filename().string()),
+           "Run begins it.");
+    return true;
+}
+
+void RaceExhibit::releaseDevice() {
+    model_.release();
+    answers_.release();
+}
 
 } // namespace lockstep::demos

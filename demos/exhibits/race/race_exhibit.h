@@ -1,13 +1,12 @@
 // Exhibit: the same training on several machines, side by side or in turn.
 #pragma once
 
-#include <future>
-#include <memory>
-#include <optional>
-
-#include "demos/options/run_options.h"
+#include "demos/exhibits/race/race_answers.h"
+#include "demos/exhibits/race/race_curves.h"
+#include "demos/exhibits/race/race_model.h"
+#include "demos/exhibits/race/race_setup.h"
+#include "demos/exhibits/race/race_times.h"
 #include "demos/shell/exhibit.h"
-#include "engine/train/race.h"
 
 namespace lockstep::demos {
 
@@ -22,26 +21,38 @@ class RaceExhibit : public Exhibit {
     void draw(Ui& ui) override;
     void drawDetails(Ui& ui) override;
 
-    bool running() const override { return race_ != nullptr && !over_ && !paused_; }
+    bool running() const override { return model_.running(); }
     void run(Ui& ui) override;
-    void pause() override;
-    bool canStep(StepUnit) const override { return false; }
-    void step(Ui&, StepUnit) override {}
+    void pause() override { model_.pause(); }
+    bool canStep(StepUnit unit) const override { return unit != StepUnit::kernel; }
+    void step(Ui& ui, StepUnit unit) override;
     void reset(Ui& ui) override;
     void reroll(Ui& ui) override;
+    void setSpeed(Speed speed) override { model_.setSpeed(speed); }
 
-    nlohmann::ordered_json state() const override { return nlohmann::ordered_json::object(); }
-    void setState(Ui&, const nlohmann::ordered_json&) override {}
+    nlohmann::ordered_json state() const override;
+    void setState(Ui& ui, const nlohmann::ordered_json& state) override;
+    bool dropFile(Ui& ui, const std::filesystem::path& file) override;
     void releaseDevice() override;
 
   private:
-    void begin(Ui& ui);
+    void drawHeadline(Ui& ui);
+    void drawSetup(Ui& ui);
+    void drawViews(Ui& ui);
+    void probe(Ui& ui);
+    void notice(Ui& ui);
 
-    RunOptions options_;
-    Dataset data_;
-    std::unique_ptr<Race> race_;
-    bool paused_ = false;
-    bool over_ = false;
+    RaceModel model_;
+    RaceSetup setup_;
+    RaceCurves curves_;
+    RaceTimes times_;
+    RaceAnswers answers_;
+    std::size_t view_ = 0;
+    bool setupOpen_ = true;
+    bool viewChosen_ = false; // by a person, for this race
+    bool wasOver_ = false;
+    const RaceRun* noticed_ = nullptr; // the race that the messages are about
+    double nextProbe_ = 0;
 };
 
 } // namespace lockstep::demos

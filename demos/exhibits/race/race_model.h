@@ -1,5 +1,5 @@
-// A race and its life, without a window: settings, data, lanes, and what can be seen of them. Nothing here waits
-// for training, unless a script asks it to.
+// A race and its life, without a window: settings, data, lanes, and what can be seen of them. Nothing here
+// waits for training, unless a script asks it to.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ struct LaneAnswers {
 
 /// What was asked of a lane's trainer, which answers on its own thread.
 struct LaneProbe {
-    std::mutex mutex; ///< guards all below
+    mutable std::mutex mutex; ///< guards all below
     bool pending = false;
     std::vector<OperationTiming> operations;
     std::optional<LaneAnswers> answers;
@@ -65,7 +65,10 @@ struct RaceRun {
     std::vector<LaneResult> lanes; ///< as far as they are; final once `over`
     std::vector<std::vector<SeenEvaluation>> seen;
     bool over = false;
-    Headline headline; ///< once `over`
+    bool paused = false;   ///< by a person
+    bool stepped = false;  ///< made in pieces by hand or in slow motion: nothing is compared
+    bool byFrames = false; ///< made in pieces by a script: a GPU is a little slower than flat out
+    Headline headline;     ///< once `over`
 
     BatchOrder order() const;
     std::uint64_t lastStep() const { return finish.lastStep(order()); }
@@ -131,6 +134,7 @@ class RaceModel {
     std::vector<std::unique_ptr<RaceRun>> retired_; // stopping; a new race waits for them
     bool startWanted_ = false;
     bool paused_ = false;
+    bool byScript_ = false; // lanes never run by themselves
     double speed_ = 0;
     double owed_ = 0; // steps of slow motion, the fraction included
     std::uint64_t pendingSteps_ = 0;

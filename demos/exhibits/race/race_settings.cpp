@@ -17,8 +17,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::string_view fields[] = {"data",     "data_options", "hidden", "activation", "output_activation", "loss",
-                                       "init",     "settings",     "finish", "together",   "lanes"};
+constexpr std::string_view fields[] = {"data", "data_options", "hidden",   "activation", "output_activation",
+                                       "loss", "init",         "settings", "finish",     "together",
+                                       "lanes"};
 
 Json finishJson(const FinishLine& finish) {
     Json json = Json::object();
@@ -152,7 +153,8 @@ RaceSettings raceSettingsFromJson(const Json& json) {
     readField(json, "data", [&](const Json& value) { run.data = dataFrom(value); });
     readField(json, "data_options", [&](const Json& value) { run.dataOptions = dataOptionsFrom(value); });
     readField(json, "hidden", [&](const Json& value) { run.hiddenWidths = hiddenFrom(value); });
-    readField(json, "activation", [&](const Json& value) { run.activation = activationFromName(textOf(value)); });
+    readField(json, "activation",
+              [&](const Json& value) { run.activation = activationFromName(textOf(value)); });
     readField(json, "output_activation",
               [&](const Json& value) { run.outputActivation = activationFromName(textOf(value)); });
     readField(json, "loss", [&](const Json& value) {

@@ -17,9 +17,9 @@ struct RaceSettings {
 inline constexpr std::size_t mostLanes = 6;
 inline constexpr std::size_t largestBatch = 65536;
 
-/// {"data", "data_options", "hidden", "activation", "output_activation", "loss", "init", "settings", "finish",
-/// "together", "lanes"}: `hidden`, `loss` and `finish` are null, and `lanes` is empty, where the choice is left
-/// to the data and the machine.
+/// {"data", "data_options", "hidden", "activation", "output_activation", "loss", "init", "settings",
+/// "finish", "together", "lanes"}: `hidden`, `loss` and `finish` are null, and `lanes` is empty, where the
+/// choice is left to the data and the machine.
 nlohmann::ordered_json toJson(const RaceSettings& settings);
 
 /// The settings back. What is missing is as at the first start; in "settings" and "data_options", too. Throws

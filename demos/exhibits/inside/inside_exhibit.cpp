@@ -1,0 +1,184 @@
+#include "demos/exhibits/inside/inside_exhibit.h"
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+
+#include "demos/exhibits/inside/operation_words.h"
+#include "engine/net/names.h"
+
+namespace lockstep::demos {
+
+void InsideExhibit::drawIcon(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) const {
+    // Two rows of bars.
+    const float r = size / 2;
+    const auto bar = [&](float from, float to, float row) {
+        draw.AddRectFilled({centre.x + from * r, centre.y + (row - 0.28f) * r},
+                           {centre.x + to * r, centre.y + (row + 0.28f) * r}, colour, size / 16);
+    };
+    bar(-1, -0.3f, -0.45f);
+    bar(-0.15f, 0.25f, -0.45f);
+    bar(-1, -0.65f, 0.45f);
+    bar(-0.5f, 0.45f, 0.45f);
+    bar(0.6f, 1, 0.45f);
+}
+
+void InsideExhibit::update(Ui& ui) {
+    model_.update(ui.machines, ui.delta, ui.scripted);
+    if (model_.revision() != seenRevision_) {
+        seenRevision_ = model_.revision();
+        if (startOver_) view_.selected.index = 0;
+        startOver_ = false;
+    }
+    const StepTrace* trace = model_.trace(view_.selected.machine);
+    if (trace != nullptr && !trace->operations.empty())
+        view_.selected.index = std::min(view_.selected.index, trace->operations.size() - 1);
+    play(ui);
+}
+
+// Slow motion: operation by operation, and the next step after the last one.
+void InsideExhibit::play(Ui& ui) {
+    if (!playing_ || selected() == nullptr || startOver_) return;
+    played_ += ui.delta * static_cast<double>(view_.slowSpeed);
+    if (played_ < 1) return;
+    played_ = 0;
+    moveSelection(1);
+}
+
+void InsideExhibit::moveSelection(std::ptrdiff_t by) {
+    const StepTrace* trace = model_.trace(view_.selected.machine);
+    if (trace == nullptr || trace->operations.empty()) return;
+    const auto last = static_cast<std::ptrdiff_t>(trace->operations.size()) - 1;
+    const std::ptrdiff_t next = static_cast<std::ptrdiff_t>(view_.selected.index) + by;
+    played_ = 0;
+    if (next > last) {
+        model_.step(1);
+        startOver_ = true;
+        return;
+    }
+    view_.selected.index = static_cast<std::size_t>(std::max<std::ptrdiff_t>(next, 0));
+}
+
+void InsideExhibit::run(Ui&) {
+    playing_ = false;
+    model_.run();
+}
+
+void InsideExhibit::step(Ui&, StepUnit unit) {
+    if (unit == StepUnit::kernel) {
+        playing_ = false;
+        model_.pause();
+        moveSelection(1);
+    } else if (unit == StepUnit::batch) {
+        model_.pause();
+        model_.step(1);
+    }
+}
+
+void InsideExhibit::reset(Ui&) {
+    playing_ = startOver_ = false;
+    view_.selected.index = 0;
+    model_.reset();
+}
+
+void InsideExhibit::reroll(Ui&) {
+    playing_ = startOver_ = false;
+    view_.selected.index = 0;
+    model_.reroll();
+    textsStale_ = true;
+}
+
+void InsideExhibit::setSpeed(Speed speed) {
+    constexpr double steady = 4;   // as often as a person can follow
+    constexpr double fastest = 20; // a picture per step: more could not be seen
+    model_.setRate(speed <= 0 ? steady : std::min(speed, fastest));
+}
+
+bool InsideExhibit::moving() const { return running() || playing_ || model_.busy(); }
+
+void InsideExhibit::change(const InsideSettings& settings) {
+    model_.change(settings);
+    timeline_.view.reset();
+    playing_ = startOver_ = false;
+}
+
+TimelineRows InsideExhibit::rows() const {
+    TimelineRows rows;
+    for (std::size_t machine = 0; machine < machineCount; ++machine)
+        rows[machine] = {model_.trace(machine), model_.settings().lanes[machine], model_.hindrance(machine)};
+    return rows;
+}
+
+const TracedOperation* InsideExhibit::operation(OperationAt at) const {
+    const StepTrace* trace = model_.trace(at.machine);
+    return trace == nullptr || at.index >= trace->operations.size() ? nullptr : &trace->operations[at.index];
+}
+
+namespace {
+
+/// Which of two words a field says.
+std::size_t wordOf(const nlohmann::ordered_json& state, const char* field,
+                   std::array<std::string_view, 2> words, std::size_t otherwise) {
+    const std::string word = state.value(field, std::string(words[otherwise]));
+    if (word == words[0]) return 0;
+    if (word != words[1]) throwUnknownName(field, word, words);
+    return 1;
+}
+
+} // namespace
+
+nlohmann::ordered_json InsideExhibit::state() const {
+    nlohmann::ordered_json json = toJson(model_.settings());
+    json["machine"] = view_.selected.machine == 0 ? "cpu" : "gpu";
+    json["operation"] = view_.selected.index;
+    json["tab"] = view_.tab == Tab::tensors ? "tensors" : "source";
+    json["slow_motion"] = view_.slowSpeed;
+    json["settings_shown"] = view_.settingsShown;
+    if (timeline_.view)
+        json["shown_ms"] = *timeline_.view;
+    else
+        json["shown_ms"] = nullptr;
+    return json;
+}
+
+void InsideExhibit::setState(Ui&, const nlohmann::ordered_json& state) {
+    const InsideSettings settings = insideSettingsFromJson(state);
+    View view = view_;
+    std::optional<std::array<double, 2>> shown;
+    try {
+        view.selected.machine = wordOf(state, "machine", {"cpu", "gpu"}, 1);
+        view.selected.index = state.value("operation", std::size_t{0});
+        view.tab = static_cast<Tab>(wordOf(state, "tab", {"tensors", "source"}, 0));
+        view.slowSpeed = std::clamp(state.value("slow_motion", 2.0f), 0.25f, 20.0f);
+        view.settingsShown = state.value("settings_shown", true);
+        if (state.contains("shown_ms") && !state["shown_ms"].is_null())
+            shown = state["shown_ms"].get<std::array<double, 2>>();
+    } catch (const nlohmann::json::exception&) {
+        throw std::invalid_argument(
+            "a field of 'inside' has the wrong type: machine and tab are words, operation and "
+            "slow_motion numbers, shown_ms two numbers or null");
+    }
+    if (shown && !((*shown)[0] >= 0 && (*shown)[1] > (*shown)[0]))
+        throw std::invalid_argument("the field 'shown_ms' of 'inside' has to be two rising numbers");
+    change(settings);
+    view_ = view;
+    timeline_.view = shown;
+    textsStale_ = true;
+}
+
+bool InsideExhibit::dropFile(Ui&, const std::filesystem::path& file) {
+    if (file.extension() != ".csv") return false;
+    InsideSettings settings = model_.settings();
+    settings.data = "csv:" + file.string();
+    settings.load(); // what is wrong with it is said now, and nothing has changed
+    change(settings);
+    return true;
+}
+
+void InsideExhibit::releaseDevice() {
+    playing_ = startOver_ = false;
+    model_.releaseDevice();
+    tensors_.release();
+}
+
+} // namespace lockstep::demos

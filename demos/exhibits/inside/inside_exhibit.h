@@ -1,0 +1,82 @@
+// Inside a step: one training step of both machines, operation by operation.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "demos/exhibits/inside/inside_model.h"
+#include "demos/exhibits/inside/source_view.h"
+#include "demos/exhibits/inside/tensor_gallery.h"
+#include "demos/exhibits/inside/timeline.h"
+#include "demos/shell/exhibit.h"
+
+namespace lockstep::demos {
+
+class InsideExhibit final : public Exhibit {
+  public:
+    std::string_view id() const override { return "inside"; }
+    const char* title() const override { return "Inside a step"; }
+    const char* blurb() const override { return "One training step, operation by operation."; }
+    void drawIcon(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) const override;
+
+    void update(Ui& ui) override;
+    void draw(Ui& ui) override;
+    void drawDetails(Ui& ui) override;
+    void drawMenu(Ui& ui) override;
+
+    bool running() const override { return model_.running(); }
+    void run(Ui& ui) override;
+    void pause() override { model_.pause(); }
+    bool canStep(StepUnit unit) const override { return unit != StepUnit::epoch; }
+    void step(Ui& ui, StepUnit unit) override;
+    void reset(Ui& ui) override;
+    void reroll(Ui& ui) override;
+    void setSpeed(Speed speed) override;
+    bool moving() const override;
+
+    nlohmann::ordered_json state() const override;
+    void setState(Ui& ui, const nlohmann::ordered_json& state) override;
+    bool dropFile(Ui& ui, const std::filesystem::path& file) override;
+    void releaseDevice() override;
+
+  private:
+    enum class Tab : std::size_t { tensors, source };
+
+    /// All of the view that a person sets.
+    struct View {
+        OperationAt selected{1, 1}; ///< of the GPU, its first product
+        Tab tab = Tab::tensors;
+        float slowSpeed = 2; ///< operations per second of slow motion
+        bool settingsShown = true;
+    };
+
+    void drawSettings(Ui& ui);
+    void change(const InsideSettings& settings);
+    void drawTimeline(Ui& ui);
+    void drawPlayer(Ui& ui);
+    void drawBottom(Ui& ui);
+    void drawNetCard(Ui& ui, ImVec2 size);
+    void drawTabs(Ui& ui);
+    void drawLegend(Ui& ui);
+    Detail detailOf(Ui& ui, OperationAt at) const;
+    void moveSelection(std::ptrdiff_t by);
+    void play(Ui& ui);
+    TimelineRows rows() const;
+    const TracedOperation* operation(OperationAt at) const;
+    const TracedOperation* selected() const { return operation(view_.selected); }
+
+    InsideModel model_;
+    View view_;
+    Timeline timeline_;
+    TensorGallery tensors_;
+    SourceView source_;
+    bool playing_ = false;
+    bool startOver_ = false; ///< the next step's trace is looked at from its first operation
+    double played_ = 0;      ///< share of the selected operation that slow motion has shown
+    std::uint64_t seenRevision_ = 0;
+    std::string hiddenText_; ///< as it is being typed
+    std::string seedText_;
+    bool textsStale_ = true;
+};
+
+} // namespace lockstep::demos

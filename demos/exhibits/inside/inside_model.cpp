@@ -1,0 +1,183 @@
+#include "demos/exhibits/inside/inside_model.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include <fmt/format.h>
+
+namespace lockstep::demos {
+
+namespace {
+
+template <class T> bool ready(const std::future<T>& future) {
+    return future.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+}
+
+} // namespace
+
+InsideModel::~InsideModel() { releaseDevice(); }
+
+void InsideModel::change(const InsideSettings& settings) {
+    settings.validate();
+    if (settings == settings_) return;
+    settings_ = settings;
+    retire();
+    broken_ = false;
+    wanted_ = 1;
+}
+
+void InsideModel::reset() {
+    turn_.reset();
+    fresh_ = {};
+    wanted_ = 1;
+    credit_ = 0;
+    if (session_ && !failed())
+        session_->reset();
+    else
+        retire(); // a lane that has failed is over
+    broken_ = false;
+}
+
+void InsideModel::reroll() {
+    InsideSettings next = settings_;
+    ++next.seed;
+    change(next);
+}
+
+// Lanes may need a while to stop, and the window's thread waits for nobody.
+void InsideModel::retire() {
+    turn_.reset();
+    fresh_ = {};
+    if (session_)
+        retired_.push_back(std::async(std::launch::async, [old = session_.release()] { delete old; }));
+}
+
+void InsideModel::clearRetired() {
+    std::erase_if(retired_, [](const std::future<void>& leaving) { return ready(leaving); });
+}
+
+void InsideModel::releaseDevice() {
+    retire();
+    retired_.clear(); // a future of std::async waits when it goes
+    broken_ = true;   // until somebody asks for something again
+    running_ = false;
+    wanted_ = 0;
+}
+
+/// Points depend on the seed, files do not mind.
+std::string InsideModel::dataKey() const { return fmt::format("{} {}", settings_.data, settings_.seed); }
+
+bool InsideModel::haveData(bool wait) {
+    const std::string key = dataKey();
+    if (data_ && loadedKey_ == key) return true;
+    if (!loading_.valid()) {
+        loadingKey_ = key;
+        loading_ = std::async(std::launch::async, [settings = settings_] {
+            return std::make_shared<const Dataset>(settings.load());
+        });
+    }
+    if (!wait && !ready(loading_)) return false;
+    const bool stillWanted = loadingKey_ == key;
+    try {
+        data_ = loading_.get();
+        loadedKey_ = loadingKey_;
+    } catch (...) {
+        if (stillWanted) throw;
+    }
+    return stillWanted ? true : haveData(wait);
+}
+
+bool InsideModel::haveSession(Machines& machines, bool wait) {
+    if (session_) return true;
+    if (broken_) {
+        if (wanted_ == 0 && !running_) return false;
+        broken_ = false; // somebody tries again
+    }
+    try {
+        if (!haveData(wait)) return false;
+        session_ = std::make_unique<TraceSession>(settings_, data_, machines);
+    } catch (...) {
+        broken_ = true;
+        running_ = false;
+        wanted_ = 0;
+        throw;
+    }
+    return true;
+}
+
+void InsideModel::update(Machines& machines, double seconds, bool wait) {
+    clearRetired();
+    if (!haveSession(machines, wait)) return;
+    drive(seconds);
+    do advance(wait);
+    while (wait && (turn_ || wanted_ > 0) && !failed());
+    if (failed()) {
+        running_ = false;
+        wanted_ = 0;
+    }
+}
+
+// While it runs, steps become due by the clock; those that the machines have no time for are left out.
+void InsideModel::drive(double seconds) {
+    if (!running_) {
+        credit_ = 0;
+        return;
+    }
+    credit_ += seconds * rate_;
+    if (credit_ < 1) return;
+    if (wanted_ == 0 && !turn_) ++wanted_;
+    credit_ = 0;
+}
+
+void InsideModel::advance(bool wait) {
+    if (!turn_) {
+        if (wanted_ == 0) return;
+        turn_ = 0;
+        session_->trace(0);
+    }
+    if (wait) session_->wait(*turn_);
+    if (!session_->idle(*turn_)) return;
+    fresh_[*turn_] = session_->takeTrace(*turn_);
+    if (!fresh_[*turn_]) { // it failed, and says why
+        turn_.reset();
+        return;
+    }
+    if (++*turn_ < machineCount) {
+        session_->trace(*turn_);
+        return;
+    }
+    publish();
+}
+
+void InsideModel::publish() {
+    turn_.reset();
+    --wanted_;
+    traces_ = std::exchange(fresh_, {});
+    shape_ = session_->job().shape;
+    ++revision_;
+}
+
+const StepTrace* InsideModel::trace(std::size_t machine) const {
+    return traces_[machine] ? &*traces_[machine] : nullptr;
+}
+
+std::string InsideModel::hindrance(std::size_t machine) const {
+    if (!session_) return broken_ ? "" : "loading";
+    if (std::string failure = session_->failure(machine); !failure.empty()) return failure;
+    return session_->prepared(machine) ? "" : "preparing";
+}
+
+bool InsideModel::failed() const {
+    if (!session_) return false;
+    for (std::size_t machine = 0; machine < machineCount; ++machine)
+        if (!session_->failure(machine).empty()) return true;
+    return false;
+}
+
+bool InsideModel::busy() const {
+    if (!retired_.empty()) return true;
+    if (!session_) return !broken_;
+    return turn_ || wanted_ > 0;
+}
+
+} // namespace lockstep::demos

@@ -1,0 +1,84 @@
+// "Inside a step" without its looks: what is trained, and the last step of each machine taken apart.
+#pragma once
+
+#include <array>
+#include <future>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "demos/exhibits/inside/trace_session.h"
+
+namespace lockstep::demos {
+
+class InsideModel {
+  public:
+    ~InsideModel();
+
+    const InsideSettings& settings() const { return settings_; }
+    /// Throws std::invalid_argument, and then nothing has changed. Other settings start from the first step.
+    void change(const InsideSettings& settings);
+
+    /// Once per frame: loads, prepares, asks for steps and brings their traces. The first step is traced
+    /// without being asked for. The machines take turns, so that neither takes anything from the other. With
+    /// `wait`, everything asked for is there when this returns. Throws what is wrong with settings, data or
+    /// devices.
+    void update(Machines& machines, double seconds, bool wait);
+
+    bool running() const { return running_; }
+    void run() { running_ = true; }
+    void pause() { running_ = false; }
+    /// Traces so many steps more.
+    void step(std::uint64_t steps) { wanted_ += steps; }
+    void setRate(double stepsPerSecond) { rate_ = stepsPerSecond; }
+    /// Back to the first step and the first weights; it is traced anew.
+    void reset();
+    void reroll();
+    /// Gives up the lanes, and waits for them. Traces stay.
+    void releaseDevice();
+
+    /// The last traced step of machine 0 (CPU) or 1 (GPU), both of the same step; null before the first.
+    const StepTrace* trace(std::size_t machine) const;
+    /// Grows whenever the traces change.
+    std::uint64_t revision() const { return revision_; }
+    /// What keeps the machine from being traced: being prepared, or an error. Empty: nothing.
+    std::string hindrance(std::size_t machine) const;
+    bool failed() const;
+    /// A step is on its way.
+    bool busy() const;
+    bool tracing() const { return turn_.has_value(); }
+    /// The network that was traced.
+    const std::optional<NetShape>& shape() const { return shape_; }
+
+  private:
+    bool haveData(bool wait);
+    bool haveSession(Machines& machines, bool wait);
+    void drive(double seconds);
+    void advance(bool wait);
+    void publish();
+    void retire();
+    void clearRetired();
+    std::string dataKey() const;
+
+    InsideSettings settings_;
+    std::shared_ptr<const Dataset> data_;
+    std::string loadedKey_;
+    std::string loadingKey_;
+    std::future<std::shared_ptr<const Dataset>> loading_;
+    std::unique_ptr<TraceSession> session_;
+    std::vector<std::future<void>> retired_; // old sessions on their way out
+    bool broken_ = false;                    // the settings at hand do not work, and that has been said
+
+    bool running_ = false;
+    double rate_ = 4;
+    double credit_ = 0;
+    std::uint64_t wanted_ = 1;                                 // steps
+    std::optional<std::size_t> turn_;                          // the machine that is tracing
+    std::array<std::optional<StepTrace>, machineCount> fresh_; // of the step under way
+    std::array<std::optional<StepTrace>, machineCount> traces_;
+    std::optional<NetShape> shape_;
+    std::uint64_t revision_ = 0;
+};
+
+} // namespace lockstep::demos

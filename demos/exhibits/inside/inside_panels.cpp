@@ -1,0 +1,203 @@
+// What the exhibit draws: the timeline, the player below it, and what is known about the selected operation.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "demos/exhibits/inside/inside_exhibit.h"
+#include "demos/exhibits/inside/net_view.h"
+#include "demos/exhibits/inside/operation_words.h"
+
+namespace lockstep::demos {
+
+void InsideExhibit::draw(Ui& ui) {
+    // Presenters have no room for settings, and have made them before.
+    if (view_.settingsShown && !ui.presenter) drawSettings(ui);
+    drawTimeline(ui);
+    drawPlayer(ui);
+    if (selected() != nullptr) drawBottom(ui);
+}
+
+void InsideExhibit::drawTimeline(Ui& ui) {
+    const float line = ImGui::GetTextLineHeight();
+    const float room = ImGui::GetContentRegionAvail().y;
+    const float height =
+        std::clamp(room * 0.34f, 3 * line + ui.px(2 * 26 + 30), 3 * line + ui.px(2 * 62 + 30));
+    if (const auto clicked = timeline_.draw(ui, rows(), view_.selected, height)) {
+        playing_ = false;
+        played_ = 0;
+        view_.selected = *clicked;
+    }
+    if (timeline_.hovered()) ui.detail(detailOf(ui, *timeline_.hovered()));
+    // What went wrong, below the rows: they show the last step that went well.
+    for (const TimelineRow& row : rows())
+        if (row.trace != nullptr && model_.failed() && !row.message.empty())
+            ui.paragraph(row.lane.text() + ": " + row.message, ui.theme.bad);
+}
+
+void InsideExhibit::drawPlayer(Ui& ui) {
+    const StepTrace* trace = model_.trace(view_.selected.machine);
+    const bool any = selected() != nullptr;
+    if (ui.button("Back##inside", any && view_.selected.index > 0)) moveSelection(-1);
+    ImGui::SameLine();
+    if (ui.button("Next##inside", any && !startOver_)) moveSelection(1);
+    ImGui::SameLine();
+    if (ui.toggle("Slow motion", playing_, any)) {
+        playing_ = !playing_;
+        played_ = 0;
+        model_.pause();
+    }
+    ImGui::SameLine();
+    ImGui::SetNextItemWidth(ui.px(112));
+    ui.logSlider("##inside/slow", view_.slowSpeed, 0.25f, 20, "%.2g per s");
+    ImGui::SameLine();
+    const float right = ui.presenter ? 0 : ImGui::CalcTextSize("Settings").x + ui.px(30);
+    ImGui::SetNextItemWidth(
+        std::max(ui.px(60), ImGui::GetContentRegionAvail().x - right - (right > 0 ? ui.px(10) : 0)));
+    float at = static_cast<float>(view_.selected.index + 1);
+    const float last = any ? static_cast<float>(trace->operations.size()) : 1;
+    const std::string format = fmt::format("%.0f of {:.0f}", last);
+    if (ui.slider("##inside/operation", at, 1, last, format.c_str()) && any) {
+        playing_ = false;
+        view_.selected.index = static_cast<std::size_t>(std::clamp(std::round(at), 1.0f, last)) - 1;
+    }
+    if (ui.presenter) return;
+    ImGui::SameLine();
+    if (ui.toggle("Settings", view_.settingsShown)) view_.settingsShown = !view_.settingsShown;
+}
+
+void InsideExhibit::drawBottom(Ui& ui) {
+    const TracedOperation& shown = *selected();
+    const LaneSpec& lane = model_.settings().lanes[view_.selected.machine];
+    ui.text(titleOf(shown), 0, ui.fonts.strong);
+    ImGui::SameLine(0, ui.px(10));
+    ui.text(lane.text(), ui.colour(lane));
+    if (model_.trace(view_.selected.machine)->timed) {
+        ImGui::SameLine(0, ui.px(10));
+        ui.muted(ui.timing(timeText(shown.milliseconds())));
+    }
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    const bool wide = room.x >= ui.px(560);
+    if (wide && view_.tab == Tab::tensors) {
+        const float net = std::min(room.x * 0.34f, ui.px(360));
+        drawNetCard(ui, {net, std::max(room.y, ui.px(120))});
+        ImGui::SameLine(0, ui.px(10));
+    }
+    ui.beginCard("inside/tabs", {0, std::max(ImGui::GetContentRegionAvail().y, ui.px(120))});
+    drawTabs(ui);
+    ui.endCard();
+}
+
+void InsideExhibit::drawNetCard(Ui& ui, ImVec2 size) {
+    ui.beginCard("inside/net", size);
+    ImGui::PushFont(ui.fonts.mono);
+    ui.paragraph(formulaOf(*selected(), *model_.shape(), model_.settings().optimizer));
+    ImGui::PopFont();
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    const float height = std::min(room.y, ui.px(320));
+    const float phase = playing_ ? static_cast<float>(played_) : -1;
+    if (height > ui.px(70)) drawNet(ui, *model_.shape(), *selected(), phase, {room.x, height});
+    ui.endCard();
+}
+
+void InsideExhibit::drawTabs(Ui& ui) {
+    const std::array<std::string, 2> names{"Tensors", "Source"};
+    auto tab = static_cast<std::size_t>(view_.tab);
+    if (ui.segments("##inside/tab", tab, names)) view_.tab = static_cast<Tab>(tab);
+    const std::size_t machine = view_.selected.machine;
+    const StepTrace* twin = model_.trace(1 - machine);
+    if (view_.tab == Tab::source) {
+        ImGui::SameLine(0, ui.px(16));
+        const StepTrace* gpu = model_.trace(1);
+        const std::size_t at = gpu == nullptr ? 0
+                               : machine == 1 ? view_.selected.index
+                                              : counterpartOf(*selected(), *gpu);
+        source_.draw(ui, *selected(), operation({1, at}));
+        return;
+    }
+    ImGui::BeginChild("inside/tensors");
+    tensors_.draw(ui, *model_.trace(machine), view_.selected.index, twin, model_.revision());
+    ImGui::EndChild();
+}
+
+Detail InsideExhibit::detailOf(Ui& ui, OperationAt at) const {
+    const TracedOperation& shown = *operation(at);
+    Detail detail;
+    detail.title = titleOf(shown);
+    if (model_.shape()) detail.formula = formulaOf(shown, *model_.shape(), model_.settings().optimizer);
+    detail.values.emplace_back("work", amountText(shown.flops, "FLOP"));
+    detail.values.emplace_back("bytes", amountText(shown.bytes, "B"));
+    for (const std::size_t machine : {at.machine, 1 - at.machine}) {
+        const StepTrace* trace = model_.trace(machine);
+        if (trace == nullptr) continue;
+        const std::size_t index = machine == at.machine ? at.index : counterpartOf(shown, *trace);
+        const TracedOperation* each = operation({machine, index});
+        const std::string lane = model_.settings().lanes[machine].text();
+        if (each == nullptr || !trace->timed) {
+            detail.values.emplace_back(lane, each == nullptr ? "folded" : "no clock");
+            continue;
+        }
+        const double time = each->milliseconds();
+        detail.values.emplace_back(lane, ui.timing(timeText(time)));
+        if (each->flops > 0)
+            detail.values.emplace_back("", ui.timing(rateText(each->flops, time, "GFLOP/s")));
+        if (each->bytes > 0) detail.values.emplace_back("", ui.timing(rateText(each->bytes, time, "GB/s")));
+    }
+    if (!shown.kernel.empty()) detail.values.emplace_back("kernel", shown.kernel);
+    detail.text = shown.shapes + ".\n" + purposeOf(kindOf(shown));
+    if (shown.barrierBefore) detail.text += " A barrier before it: it reads what was just written.";
+    return detail;
+}
+
+void InsideExhibit::drawDetails(Ui& ui) {
+    if (selected() == nullptr) {
+        ui.paragraph("One training step of both machines is taken apart here.", ui.theme.muted);
+        return;
+    }
+    const Detail detail = detailOf(ui, view_.selected);
+    ui.heading(detail.title);
+    ImGui::PushFont(ui.fonts.mono);
+    ui.paragraph(detail.formula);
+    ImGui::PopFont();
+    for (const auto& [name, value] : detail.values) ui.row(name, value);
+    ui.paragraph(detail.text, ui.theme.muted);
+    ImGui::Dummy({0, ui.px(6)});
+    drawLegend(ui);
+    ImGui::Dummy({0, ui.px(6)});
+    ui.paragraph(
+        "In the timeline: the wheel zooms, dragging moves, a double click shows all of the step, a click "
+        "chooses an operation.",
+        ui.theme.muted);
+}
+
+void InsideExhibit::drawLegend(Ui& ui) {
+    constexpr std::array<const char*, 6> names{"gather_batch",           "dense",
+                                               "loss_and_gradient",      "dense_backward_inputs",
+                                               "dense_backward_weights", "update"};
+    const float line = ImGui::GetTextLineHeight();
+    for (const char* name : names) {
+        TracedOperation operation;
+        operation.name = name;
+        const ImVec2 at = ImGui::GetCursorScreenPos();
+        fillOperation(ui, *ImGui::GetWindowDrawList(), {at.x, at.y + line * 0.12f},
+                      {at.x + ui.px(26), at.y + line * 0.92f}, operation);
+        ImGui::Dummy({ui.px(26), line});
+        ImGui::SameLine(0, ui.px(8));
+        ui.muted(name);
+    }
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    ImGui::GetWindowDrawList()->AddLine({at.x + ui.px(13), at.y}, {at.x + ui.px(13), at.y + line},
+                                        ui.theme.text, ui.line(1.5f));
+    ImGui::Dummy({ui.px(26), line});
+    ImGui::SameLine(0, ui.px(8));
+    ui.muted("barrier");
+}
+
+void InsideExhibit::drawMenu(Ui& ui) {
+    if (ImGui::MenuItem("All of the step", nullptr, false, timeline_.view.has_value()))
+        timeline_.view.reset();
+    ui.noteControl("menu/All of the step");
+}
+
+} // namespace lockstep::demos

@@ -1,0 +1,40 @@
+// What is said about an operation of a step: what kind it is, its short and long name, its formula.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "demos/shell/theme.h"
+#include "engine/net/net_shape.h"
+#include "engine/train/step_trace.h"
+
+namespace lockstep::demos {
+
+enum class OperationKind { gather, forward, loss, backwardInputs, backwardWeights, update };
+
+OperationKind kindOf(const TracedOperation& operation);
+/// Its colour; the pattern that goes with it is drawn by fillOperation().
+ImU32 colourOf(const Theme& theme, OperationKind kind);
+
+/// Names from the longest to the shortest, for bars of any width: "dense_backward_weights 1", "dW[1]".
+std::vector<std::string> barLabels(const TracedOperation& operation);
+/// "dense, layer 1", "loss_and_gradient".
+std::string titleOf(const TracedOperation& operation);
+/// "A[1] = relu(A[0] W[0]^T + b[0])", with the layer's own indices.
+std::string formulaOf(const TracedOperation& operation, const NetShape& shape, Optimizer optimizer);
+/// What it is for, in a sentence.
+const char* purposeOf(OperationKind kind);
+
+/// The same operation in another machine's trace; its index there, or the number of operations.
+std::size_t counterpartOf(const TracedOperation& operation, const StepTrace& other);
+
+/// Milliseconds as people read them: "38 µs", "1.25 ms".
+std::string timeText(double milliseconds);
+/// Operations or bytes per second: "12.3 GFLOP/s"; "-" where there is no time.
+std::string rateText(double amount, double milliseconds, const char* unit);
+/// "1.5 GFLOP", "4.7 MB".
+std::string amountText(double amount, const char* unit);
+/// A value of a tensor: four digits.
+std::string valueText(float value);
+
+} // namespace lockstep::demos

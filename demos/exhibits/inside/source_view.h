@@ -1,0 +1,45 @@
+// The source of an operation: the shader that the GPU runs, and the plain twin on the CPU beside it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "demos/shell/ui.h"
+#include "engine/train/step_trace.h"
+
+namespace lockstep::demos {
+
+/// A function's place in a source text: lines [begin, end), counted from 0.
+struct SourceRange {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+};
+
+std::vector<std::string_view> linesOf(std::string_view text);
+/// Where the definition of `function` is, its template line included; empty when it is not there.
+SourceRange functionIn(const std::vector<std::string_view>& lines, std::string_view function);
+/// The file and what it includes, each once, in the order of first mention.
+std::vector<std::string> withIncludes(const std::string& file);
+
+class SourceView {
+  public:
+    /// gpu   the operation in the GPU's trace, or null: then only the twin is shown
+    void draw(Ui& ui, const TracedOperation& operation, const TracedOperation* gpu);
+
+  private:
+    void show(const std::string& shader, const std::string& twinFile, const std::string& function);
+    void drawPane(Ui& ui, const char* id, const std::string& file, SourceRange lit, float width,
+                  bool scroll) const;
+
+    std::string shader_;             // stem of what is shown
+    std::vector<std::string> files_; // of the shader
+    std::size_t file_ = 0;           // of these, the one shown
+    std::string twinFile_;
+    std::string function_;
+    SourceRange lit_;
+    bool scroll_ = false;   // to the top and to the function
+    std::size_t panes_ = 0; // both, GLSL, C++
+};
+
+} // namespace lockstep::demos

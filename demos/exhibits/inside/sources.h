@@ -1,0 +1,11 @@
+// The program's own sources, embedded when it is built: what is shown is what runs.
+#pragma once
+
+#include <string_view>
+
+namespace lockstep::demos {
+
+/// The text of a file by its name ("dense_blocked.comp", "plain_ops.cpp"); empty when there is none.
+std::string_view sourceText(std::string_view name);
+
+} // namespace lockstep::demos

@@ -1,0 +1,222 @@
+#include "demos/exhibits/inside/tensor_gallery.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "demos/exhibits/inside/operation_words.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+constexpr std::size_t mostPixels = 512; // along each side; beyond, a pixel stands for several values
+
+struct Words {
+    const char* what;
+    const char* row;
+    const char* column;
+};
+
+Words wordsOf(TensorKind kind) {
+    switch (kind) {
+    case TensorKind::activations: return {"activations", "example", "neuron"};
+    case TensorKind::targets: return {"targets", "example", "target"};
+    case TensorKind::sums: return {"sums before the activation", "example", "neuron"};
+    case TensorKind::dSums: return {"gradient of the sums", "example", "neuron"};
+    case TensorKind::weights: return {"weights", "to neuron", "from input"};
+    case TensorKind::dWeights: return {"gradient of the weights", "to neuron", "from input"};
+    case TensorKind::bias: return {"biases", "row", "neuron"};
+    case TensorKind::dBias: return {"gradient of the biases", "row", "neuron"};
+    case TensorKind::weightState1:
+    case TensorKind::weightState2: return {"the optimizer's memory", "to neuron", "from input"};
+    case TensorKind::biasState1:
+    case TensorKind::biasState2: return {"the optimizer's memory", "row", "neuron"};
+    }
+    return {"", "row", "column"};
+}
+
+std::string captionOf(const TracedTensor& tensor) {
+    std::string text = name(tensor.id);
+    if (tensor.id.updated) text += " updated";
+    return text;
+}
+
+float largestOf(const std::vector<float>& values) {
+    float largest = 0;
+    for (const float value : values)
+        if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
+    return largest;
+}
+
+double differenceOf(const TracedTensor& a, const TracedTensor* b) {
+    if (b == nullptr || b->values.size() != a.values.size()) return -1;
+    double largest = 0;
+    for (std::size_t i = 0; i < a.values.size(); ++i)
+        largest =
+            std::max(largest, std::abs(static_cast<double>(a.values[i]) - static_cast<double>(b->values[i])));
+    return largest;
+}
+
+/// The value of a block that is farthest from 0, so that none is overlooked.
+float strongest(const TracedTensor& tensor, std::size_t rowBegin, std::size_t rowEnd, std::size_t columnBegin,
+                std::size_t columnEnd) {
+    float found = 0;
+    for (std::size_t row = rowBegin; row < rowEnd; ++row)
+        for (std::size_t column = columnBegin; column < columnEnd; ++column) {
+            const float value = tensor.values[row * tensor.columns + column];
+            if (!std::isfinite(value)) return value;
+            if (std::abs(value) > std::abs(found)) found = value;
+        }
+    return found;
+}
+
+/// Matrices before biases and the like: beside a matrix, a single row would leave a hole.
+std::vector<TensorId> flatOnesLast(std::vector<TensorId> ids, const StepTrace& trace) {
+    std::ranges::stable_partition(ids, [&](const TensorId& id) {
+        const TracedTensor* tensor = trace.find(id);
+        return tensor == nullptr || tensor->rows > 1;
+    });
+    return ids;
+}
+
+/// As many beside each other as can be told apart.
+float widestCell(const Ui& ui) {
+    const float room = ImGui::GetContentRegionAvail().x;
+    const float gap = ui.px(16);
+    const float count = std::max(1.0f, std::floor((room + gap) / (ui.px(190) + gap)));
+    return (room - gap * (count - 1)) / count - 1;
+}
+
+ImVec2 shownSize(const Ui& ui, const TracedTensor& tensor, float widest) {
+    const auto rows = static_cast<float>(tensor.keptRows());
+    const auto columns = static_cast<float>(tensor.columns);
+    const float height = std::clamp(rows * ui.px(12), ui.px(22), ui.px(132));
+    const float wide = rows == 1 ? columns * ui.px(5) : columns * height / rows;
+    return {std::round(std::clamp(wide, std::min(ui.px(56), widest), std::min(widest, ui.px(300)))),
+            std::round(height)};
+}
+
+} // namespace
+
+void TensorGallery::draw(Ui& ui, const StepTrace& trace, std::size_t index, const StepTrace* twin,
+                         std::uint64_t revision) {
+    for (auto& [id, shown] : pictures_) shown.used = false;
+    const TracedOperation& operation = trace.operations[index];
+    drawAll(ui, "reads", operation.reads, trace, twin, revision);
+    drawAll(ui, "writes", operation.writes, trace, twin, revision);
+    if (operation.reads.empty() && operation.writes.empty()) ui.muted("Sums only: no tensors.");
+    std::erase_if(pictures_, [](const auto& entry) { return !entry.second.used; });
+}
+
+void TensorGallery::drawAll(Ui& ui, const char* title, const std::vector<TensorId>& ids,
+                            const StepTrace& trace, const StepTrace* twin, std::uint64_t revision) {
+    if (ids.empty()) return;
+    ui.text(title, ui.theme.muted, ui.fonts.strong);
+    const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
+    const float widest = widestCell(ui);
+    bool first = true;
+    for (const TensorId& id : flatOnesLast(ids, trace)) {
+        const TracedTensor* tensor = trace.find(id);
+        if (tensor == nullptr || tensor->values.empty()) continue;
+        const float caption = ImGui::CalcTextSize(captionOf(*tensor).c_str()).x;
+        const float width = std::max(shownSize(ui, *tensor, widest).x, caption);
+        const float next = ImGui::GetItemRectMax().x + ui.px(16);
+        if (!first && next + width <= right) ImGui::SameLine(0, ui.px(16));
+        first = false;
+        Shown& shown = pictures_[id];
+        if (shown.picture && (shown.revision != revision || shown.ofGpu != trace.machine.gpu))
+            shown.largest = -1;
+        shown.revision = revision;
+        shown.ofGpu = trace.machine.gpu;
+        drawOne(ui, *tensor, shownSize(ui, *tensor, widest), trace, twin, shown);
+    }
+}
+
+void TensorGallery::drawOne(Ui& ui, const TracedTensor& tensor, ImVec2 size, const StepTrace& trace,
+                            const StepTrace* twin, Shown& shown) {
+    const TracedTensor* other = twin == nullptr ? nullptr : twin->find(tensor.id);
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ImGui::GetStyle().ItemSpacing.x, ui.px(3)});
+    ImGui::BeginGroup();
+    ui.text(captionOf(tensor), 0, ui.fonts.strong);
+    const ImVec2 low = ImGui::GetCursorScreenPos();
+    const ImVec2 high{low.x + size.x, low.y + size.y};
+    ImGui::PushID(captionOf(tensor).c_str());
+    ImGui::InvisibleButton("tensor", size);
+    ImGui::PopID();
+    ui.noteControl(captionOf(tensor).c_str());
+    const bool hovered = ImGui::IsItemHovered();
+    shown.used = ImGui::IsItemVisible(); // pictures that are out of sight are given back
+    if (shown.used) {
+        if (!shown.picture || shown.largest < 0 || shown.dark != ui.theme.dark)
+            refresh(ui, tensor, other, shown);
+        ImGui::GetWindowDrawList()->AddImage(shown.picture->id(), low, high);
+    }
+    ImGui::GetWindowDrawList()->AddRect(low, high, hovered ? ui.theme.text : ui.theme.border, 0, 0,
+                                        ui.line());
+    std::string below = tensor.rows == 1 ? fmt::format("{}", tensor.columns)
+                                         : fmt::format("{} × {}", tensor.rows, tensor.columns);
+    if (tensor.keptRows() < tensor.rows) below += fmt::format(", first {} rows", tensor.keptRows());
+    ui.muted(below);
+    ImGui::EndGroup();
+    ImGui::PopStyleVar();
+    if (hovered) explain(ui, tensor, trace, other, low, high, shown);
+}
+
+void TensorGallery::refresh(Ui& ui, const TracedTensor& tensor, const TracedTensor* twin,
+                            Shown& shown) const {
+    const std::size_t rows = tensor.keptRows();
+    const std::size_t width = std::min(tensor.columns, mostPixels);
+    const std::size_t height = std::min(rows, mostPixels);
+    shown.largest = largestOf(tensor.values);
+    shown.difference = differenceOf(tensor, twin);
+    shown.dark = ui.theme.dark;
+    // Few values are large: by the root of their size, the small ones can be seen, too.
+    const float scale = shown.largest > 0 ? 1 / shown.largest : 0;
+    std::vector<std::uint32_t> pixels(width * height);
+    for (std::size_t y = 0; y < height; ++y)
+        for (std::size_t x = 0; x < width; ++x) {
+            const float value = strongest(tensor, y * rows / height, (y + 1) * rows / height,
+                                          x * tensor.columns / width, (x + 1) * tensor.columns / width);
+            pixels[y * width + x] =
+                std::isfinite(value)
+                    ? signedColour(ui.theme, std::copysign(std::sqrt(std::abs(value) * scale), value))
+                    : ui.theme.bad;
+        }
+    const auto pixelsWide = static_cast<std::uint32_t>(width);
+    const auto pixelsHigh = static_cast<std::uint32_t>(height);
+    if (!shown.picture || shown.picture->width() != pixelsWide || shown.picture->height() != pixelsHigh)
+        shown.picture = std::make_unique<Picture>(ui.graphics, pixelsWide, pixelsHigh, false);
+    shown.picture->upload(pixels);
+}
+
+void TensorGallery::explain(Ui& ui, const TracedTensor& tensor, const StepTrace& trace,
+                            const TracedTensor* twin, ImVec2 min, ImVec2 max, const Shown& shown) const {
+    const ImVec2 mouse = ImGui::GetIO().MousePos;
+    const auto index = [](float at, float low, float high, std::size_t count) {
+        const float share = std::clamp((at - low) / (high - low), 0.0f, 0.99999f);
+        return static_cast<std::size_t>(share * static_cast<float>(count));
+    };
+    const std::size_t row = index(mouse.y, min.y, max.y, tensor.keptRows());
+    const std::size_t column = index(mouse.x, min.x, max.x, tensor.columns);
+    const std::size_t at = row * tensor.columns + column;
+    const Words words = wordsOf(tensor.id.kind);
+    const std::string value = valueText(tensor.values[at]);
+    ImGui::SetTooltip("%s  %s %zu, %s %zu:  %s", captionOf(tensor).c_str(), words.row, row, words.column,
+                      column, value.c_str());
+    Detail detail;
+    detail.title = captionOf(tensor) + ", " + words.what;
+    detail.values = {{words.row, fmt::format("{}", row)}, {words.column, fmt::format("{}", column)}};
+    detail.values.emplace_back(trace.machine.gpu ? "value on the GPU" : "value on the CPU", value);
+    if (twin != nullptr && at < twin->values.size())
+        detail.values.emplace_back(trace.machine.gpu ? "on the CPU" : "on the GPU",
+                                   valueText(twin->values[at]));
+    detail.values.emplace_back("largest size", valueText(shown.largest));
+    if (shown.difference >= 0)
+        detail.values.emplace_back("CPU and GPU differ", fmt::format("{:.1g} at most", shown.difference));
+    detail.text = "Blue is below 0, orange above; the stronger, the larger, by the root of the size.";
+    ui.detail(std::move(detail));
+}
+
+} // namespace lockstep::demos

@@ -1,0 +1,47 @@
+// What an operation read and wrote, as pictures with a value at every pixel.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "demos/shell/picture.h"
+#include "demos/shell/ui.h"
+#include "engine/train/step_trace.h"
+
+namespace lockstep::demos {
+
+class TensorGallery {
+  public:
+    /// Draws the tensors of trace.operations[index] in rows as wide as there is room.
+    /// twin       the other machine's trace of the same step, whose values are compared; null: none
+    /// revision   of the traces: pictures of an older one are made anew
+    void draw(Ui& ui, const StepTrace& trace, std::size_t index, const StepTrace* twin,
+              std::uint64_t revision);
+    /// Gives up all pictures.
+    void release() { pictures_.clear(); }
+
+  private:
+    struct Shown {
+        std::unique_ptr<Picture> picture;
+        std::uint64_t revision = 0;
+        bool ofGpu = false;
+        bool dark = false;
+        float largest = 0;      ///< size of the largest value
+        double difference = -1; ///< from the twin's, at most; below 0: nothing to compare
+        bool used = false;      ///< in this frame
+    };
+
+    void drawAll(Ui& ui, const char* title, const std::vector<TensorId>& ids, const StepTrace& trace,
+                 const StepTrace* twin, std::uint64_t revision);
+    void drawOne(Ui& ui, const TracedTensor& tensor, ImVec2 size, const StepTrace& trace,
+                 const StepTrace* twin, Shown& shown);
+    void refresh(Ui& ui, const TracedTensor& tensor, const TracedTensor* twin, Shown& shown) const;
+    void explain(Ui& ui, const TracedTensor& tensor, const StepTrace& trace, const TracedTensor* twin,
+                 ImVec2 min, ImVec2 max, const Shown& shown) const;
+
+    std::map<TensorId, Shown> pictures_;
+};
+
+} // namespace lockstep::demos

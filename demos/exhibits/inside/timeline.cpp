@@ -1,0 +1,229 @@
+#include "demos/exhibits/inside/timeline.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "demos/exhibits/inside/operation_words.h"
+#include "demos/exhibits/inside/timeline_frame.h"
+#include "demos/report/text.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+bool inOrder(const Ui& ui, const TimelineRows& rows) {
+    return ui.masked || std::ranges::any_of(rows, [](const TimelineRow& row) {
+               return row.trace != nullptr && !row.trace->timed;
+           });
+}
+
+double lengthOf(const TimelineRow& row, bool byOrder) {
+    if (row.trace == nullptr) return 0;
+    return byOrder ? static_cast<double>(row.trace->operations.size()) : row.trace->totalMs;
+}
+
+/// 1, 2 or 5 times a power of ten, at least `least`.
+double roundStep(double least) {
+    const double power = std::pow(10.0, std::floor(std::log10(least)));
+    for (const double factor : {1.0, 2.0, 5.0})
+        if (factor * power >= least) return factor * power;
+    return 10 * power;
+}
+
+} // namespace
+
+std::optional<OperationAt> Timeline::draw(Ui& ui, const TimelineRows& rows, OperationAt selected,
+                                          float height) {
+    hovered_.reset();
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    const float width = std::max(ImGui::GetContentRegionAvail().x, ui.px(40));
+    ImGui::InvisibleButton("Timeline", {width, height});
+    ui.noteControl("Timeline");
+    Frame frame{*ImGui::GetWindowDrawList(), start, {start.x + width, start.y + height}};
+    frame.inOrder = inOrder(ui, rows);
+    frame.whole = std::max({lengthOf(rows[0], frame.inOrder), lengthOf(rows[1], frame.inOrder), 1e-6}) * 1.01;
+    frame.axisTop = frame.max.y - ImGui::GetTextLineHeight() - ui.px(6);
+    frame.rowHeight = (frame.axisTop - start.y) / machineCount;
+    frame.headerHeight = ImGui::GetTextLineHeight() + ui.px(7);
+    zoom(frame);
+    frame.begin = view && !frame.inOrder ? (*view)[0] : 0;
+    frame.end = view && !frame.inOrder ? (*view)[1] : frame.whole;
+
+    drawAxis(ui, frame);
+    for (std::size_t machine = 0; machine < machineCount; ++machine)
+        drawRow(ui, frame, rows[machine], machine, selected);
+
+    const bool dragged = ImGui::GetMouseDragDelta(0, ui.px(3)).x != 0;
+    return ImGui::IsItemDeactivated() && !dragged ? hovered_ : std::nullopt;
+}
+
+// The wheel zooms at the mouse, dragging pans, a double click shows everything.
+void Timeline::zoom(const Frame& frame) {
+    const ImGuiIO& io = ImGui::GetIO();
+    if (frame.inOrder || !ImGui::IsItemHovered()) return;
+    if (ImGui::IsMouseDoubleClicked(0)) {
+        view.reset();
+        return;
+    }
+    const bool panned = ImGui::IsItemActive() && io.MouseDelta.x != 0 && view;
+    if (io.MouseWheel == 0 && !panned) return;
+    double begin = view ? (*view)[0] : 0;
+    double end = view ? (*view)[1] : frame.whole;
+    const double perPixel = (end - begin) / static_cast<double>(frame.width());
+    if (io.MouseWheel != 0) {
+        const double mouse = begin + perPixel * static_cast<double>(io.MousePos.x - frame.min.x);
+        const double factor = std::pow(0.8, static_cast<double>(io.MouseWheel));
+        begin = mouse - (mouse - begin) * factor;
+        end = mouse + (end - mouse) * factor;
+    }
+    if (panned) {
+        begin -= perPixel * static_cast<double>(io.MouseDelta.x);
+        end -= perPixel * static_cast<double>(io.MouseDelta.x);
+    }
+    const double length = std::clamp(end - begin, 1e-4, frame.whole); // a tenth of a microsecond
+    begin = std::clamp(begin, 0.0, frame.whole - length);
+    if (length >= frame.whole)
+        view.reset();
+    else
+        view = {begin, begin + length};
+}
+
+void Timeline::drawAxis(Ui& ui, const Frame& frame) const {
+    const ImU32 grid = ui.theme.grid;
+    frame.draw.AddLine({frame.min.x, frame.axisTop}, {frame.max.x, frame.axisTop}, ui.theme.border,
+                       ui.line());
+    if (frame.inOrder) {
+        frame.draw.AddText({frame.min.x, frame.axisTop + ui.px(4)}, ui.theme.muted,
+                           ui.masked ? "in the order of operations" : "in order: this device has no clock");
+        return;
+    }
+    const float letters = ImGui::CalcTextSize("0000.00 ms").x;
+    const double step =
+        roundStep((frame.end - frame.begin) * static_cast<double>(letters * 1.3f / frame.width()));
+    for (double at = std::ceil(frame.begin / step) * step; at <= frame.end; at += step) {
+        const float x = frame.x(at);
+        frame.draw.AddLine({x, frame.min.y + frame.headerHeight}, {x, frame.axisTop + ui.px(4)}, grid,
+                           ui.line());
+        const std::string text = at == 0      ? "0"
+                                 : step < 0.2 ? fmt::format("{:.6g} µs", std::round(at * 1e5) / 1e2)
+                                              : fmt::format("{:.4g} ms", at);
+        const float wide = ImGui::CalcTextSize(text.c_str()).x;
+        const float left = std::clamp(x - wide / 2, frame.min.x, frame.max.x - wide);
+        frame.draw.AddText({left, frame.axisTop + ui.px(5)}, ui.theme.muted, text.c_str());
+    }
+}
+
+// Name and device on the left, the step's time on the right; the device gives way where there is no room.
+void Timeline::drawRowLabel(Ui& ui, const Frame& frame, const TimelineRow& row, std::size_t machine) const {
+    const float top = frame.rowTop(machine) + ui.px(3);
+    const float size = ImGui::GetFontSize();
+    const ImU32 colour = ui.colour(row.lane);
+    const ImVec2 mark{frame.min.x + size * 0.4f, top + size * 0.55f};
+    const float r = size * 0.3f;
+    if (row.lane.gpu)
+        frame.draw.AddCircleFilled(mark, r, colour, 16);
+    else
+        frame.draw.AddRectFilled({mark.x - r, mark.y - r}, {mark.x + r, mark.y + r}, colour);
+    const std::string lane = row.lane.text();
+    float x = frame.min.x + size;
+    frame.draw.AddText(ui.fonts.strong, size, {x, top}, colour, lane.c_str());
+    x += ui.fonts.strong->CalcTextSizeA(size, FLT_MAX, 0, lane.c_str()).x + ui.px(10);
+    if (row.trace == nullptr) return;
+    const std::string shown = row.trace->timed ? timeText(row.trace->totalMs) : "-";
+    const std::string time = fmt::format("step {}: {}", row.trace->step, ui.timing(shown));
+    const float wide = ImGui::CalcTextSize(time.c_str()).x;
+    const float right = frame.max.x - wide;
+    if (right > x) frame.draw.AddText({right, top}, ui.theme.text, time.c_str());
+    for (std::size_t letters = 60; letters >= 12; letters -= 4) {
+        const std::string device = honestDevice(row.trace->machine, letters);
+        if (x + ImGui::CalcTextSize(device.c_str()).x > right - ui.px(8)) continue;
+        frame.draw.AddText({x, top}, ui.theme.muted, device.c_str());
+        return;
+    }
+}
+
+void Timeline::drawRow(Ui& ui, const Frame& frame, const TimelineRow& row, std::size_t machine,
+                       OperationAt selected) {
+    drawRowLabel(ui, frame, row, machine);
+    const ImVec2 low{frame.min.x, frame.trackTop(machine)};
+    const ImVec2 high{frame.max.x, frame.rowTop(machine + 1) - ui.px(5)};
+    frame.draw.AddRectFilled(low, high, faded(ui.theme.raised, 0.55f), ui.px(3));
+    if (!row.message.empty() && row.trace == nullptr) {
+        const std::string message = cut(row.message.substr(0, row.message.find('\n')), 90);
+        frame.draw.AddText({low.x + ui.px(8), (low.y + high.y - ImGui::GetTextLineHeight()) / 2},
+                           ui.theme.muted, message.c_str());
+    }
+    if (row.trace == nullptr) return;
+    const std::vector<TracedOperation>& operations = row.trace->operations;
+    frame.draw.PushClipRect(low, high, true);
+    const ImVec2 mouse = ImGui::GetIO().MousePos;
+    const bool over = ImGui::IsItemHovered() && mouse.y >= low.y && mouse.y <= high.y;
+    for (std::size_t i = 0; i < operations.size(); ++i) {
+        const float left = frame.x(frame.from(operations[i], i));
+        const float right = std::max(frame.x(frame.to(operations[i], i)), left + ui.line());
+        if (right < low.x || left > high.x) continue;
+        if (over && mouse.x >= left - 1 && mouse.x <= right + 1) hovered_ = OperationAt{machine, i};
+        const bool chosen = selected == OperationAt{machine, i};
+        drawBar(ui, frame, operations[i], {left, low.y}, {right, high.y}, chosen,
+                hovered_ == OperationAt{machine, i});
+    }
+    frame.draw.PopClipRect();
+}
+
+void Timeline::drawBar(Ui& ui, const Frame& frame, const TracedOperation& operation, ImVec2 min, ImVec2 max,
+                       bool chosen, bool lit) const {
+    const float inset = ui.px(5);
+    const ImVec2 low{min.x, min.y + inset};
+    const ImVec2 high{max.x, max.y - inset};
+    fillOperation(ui, frame.draw, low, high, operation);
+    if (operation.barrierBefore)
+        frame.draw.AddLine({min.x, min.y}, {min.x, max.y}, ui.theme.text, ui.line(1.5f));
+    if (chosen || lit)
+        frame.draw.AddRect({low.x - ui.line(), low.y - ui.px(2)}, {high.x + ui.line(), high.y + ui.px(2)},
+                           chosen ? ui.theme.text : ui.theme.muted, ui.px(3), 0,
+                           ui.line(chosen ? 2.5f : 1.5f));
+    // Of a bar that is partly out of sight, the name stays in sight.
+    const float left = std::max(low.x, frame.min.x) + ui.px(5);
+    const float room = std::min(high.x, frame.max.x) - left - ui.px(5);
+    for (const std::string& label : barLabels(operation)) {
+        const ImVec2 size = ImGui::CalcTextSize(label.c_str());
+        if (size.x > room) continue;
+        const ImVec2 at{left, (low.y + high.y - size.y) / 2};
+        frame.draw.AddRectFilled({at.x - ui.px(2), at.y}, {at.x + size.x + ui.px(2), at.y + size.y},
+                                 faded(ui.theme.panel, 0.82f), ui.px(3));
+        frame.draw.AddText(at, ui.theme.text, label.c_str());
+        break;
+    }
+}
+
+void fillOperation(Ui& ui, ImDrawList& draw, ImVec2 min, ImVec2 max, const TracedOperation& operation) {
+    const OperationKind kind = kindOf(operation);
+    const ImU32 colour = colourOf(ui.theme, kind);
+    const float width = max.x - min.x;
+    // Corners of a fraction of a pixel make ImGui divide by zero.
+    const float rounding = width >= ui.px(8) ? ui.px(3) : 0;
+    draw.AddRectFilled(min, max, colour, rounding);
+    if (width < ui.px(9)) return;
+    // The second cue: strokes one way for what flows backwards, the other way for weights, dots for the
+    // update.
+    const ImU32 ink = faded(ui.theme.background, 0.5f);
+    const float gap = ui.px(11);
+    const float height = max.y - min.y;
+    draw.PushClipRect(min, max, true);
+    std::size_t strokes = 0;
+    for (float x = min.x - height; x < max.x && strokes < 160; x += gap, ++strokes) {
+        if (kind == OperationKind::backwardInputs)
+            draw.AddLine({x, min.y}, {x + height, max.y}, ink, ui.line(1.5f));
+        else if (kind == OperationKind::backwardWeights)
+            draw.AddLine({x, max.y}, {x + height, min.y}, ink, ui.line(1.5f));
+        else if (kind == OperationKind::update)
+            draw.AddLine({x + height, min.y}, {x + height, max.y}, ink, ui.line(1.5f));
+    }
+    if (kind == OperationKind::loss)
+        draw.AddLine({min.x, (min.y + max.y) / 2}, {max.x, (min.y + max.y) / 2}, ink, ui.line(2));
+    draw.PopClipRect();
+}
+
+} // namespace lockstep::demos

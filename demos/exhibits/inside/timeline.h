@@ -1,0 +1,56 @@
+// One step of both machines as bars on one time axis.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+
+#include "demos/exhibits/inside/trace_session.h"
+#include "demos/shell/ui.h"
+
+namespace lockstep::demos {
+
+/// An operation of a machine's trace.
+struct OperationAt {
+    std::size_t machine = 0;
+    std::size_t index = 0;
+
+    bool operator==(const OperationAt&) const = default;
+};
+
+/// What one row shows.
+struct TimelineRow {
+    const StepTrace* trace = nullptr; ///< null: nothing yet
+    LaneSpec lane;
+    std::string message; ///< what keeps it from being traced; empty: nothing
+};
+
+using TimelineRows = std::array<TimelineRow, machineCount>;
+
+class Timeline {
+  public:
+    /// Milliseconds shown; empty: all of the longer step.
+    std::optional<std::array<double, 2>> view;
+
+    /// Draws as wide as there is room and `height` high. Returns the operation that was clicked.
+    std::optional<OperationAt> draw(Ui& ui, const TimelineRows& rows, OperationAt selected, float height);
+    std::optional<OperationAt> hovered() const { return hovered_; }
+
+  private:
+    struct Frame;
+
+    void zoom(const Frame& frame);
+    void drawAxis(Ui& ui, const Frame& frame) const;
+    void drawRow(Ui& ui, const Frame& frame, const TimelineRow& row, std::size_t machine,
+                 OperationAt selected);
+    void drawBar(Ui& ui, const Frame& frame, const TracedOperation& operation, ImVec2 min, ImVec2 max,
+                 bool chosen, bool lit) const;
+    void drawRowLabel(Ui& ui, const Frame& frame, const TimelineRow& row, std::size_t machine) const;
+
+    std::optional<OperationAt> hovered_;
+};
+
+/// A rectangle in the colour and pattern of a kind of operation.
+void fillOperation(Ui& ui, ImDrawList& draw, ImVec2 min, ImVec2 max, const TracedOperation& operation);
+
+} // namespace lockstep::demos

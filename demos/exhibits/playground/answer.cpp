@@ -1,0 +1,213 @@
+// What the network answers: its map of the plane with the points on it, a surface, or the data as a layer
+// sees them; and how well it does.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "demos/exhibits/playground/playground_view.h"
+#include "demos/exhibits/playground/twin.h"
+#include "demos/report/text.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+std::string answerText(const PlaygroundParts& parts, PlaygroundView::Probe at) {
+    const NetShape shape = parts.model.shape();
+    std::vector<LayerValues> values = forward(shape, parts.model.parameters(),
+                                              planeFeatures(at.x, at.y, parts.model.settings().features), 1);
+    std::vector<float> outputs(values.back().data.begin(),
+                               values.back().data.begin() + static_cast<std::ptrdiff_t>(shape.outputs()));
+    toAnswer(shape.loss, outputs);
+    std::string text;
+    for (const float output : outputs) text += (text.empty() ? "" : "  ") + fmt::format("{:.3f}", output);
+    return text;
+}
+
+const char* answerFormula(const PlaygroundModel& model) {
+    switch (model.shape().loss) {
+    case Loss::crossEntropy: return "p = exp(z_c) / (exp(z_1) + … )";
+    case Loss::binaryCrossEntropy: return "p = 1 / (1 + exp(-z))";
+    default: return "y = f(z)";
+    }
+}
+
+void explainMap(const PlaygroundParts& parts) {
+    const PlaygroundView::Probe at = *parts.view.probe;
+    Detail detail;
+    detail.title = "The network's answer";
+    detail.formula = answerFormula(parts.model);
+    detail.values.emplace_back("at", fmt::format("({:.2f}, {:.2f})", at.x, at.y));
+    detail.values.emplace_back("answer", answerText(parts, at));
+    detail.values.emplace_back("step", grouped(parts.model.step()));
+    const std::size_t classes = parts.model.settings().classes();
+    detail.text =
+        classes > 2    ? "Colours of the classes, mixed by their probabilities. Hollow marks are test points."
+        : classes == 2 ? "Blue: class 1. Orange: class 2. Pale: undecided. Hollow marks are test points."
+                       : "Blue: below 0. Orange: above 0. Hollow marks are test points.";
+    parts.ui.detail(detail);
+}
+
+void drawCross(const PlaygroundParts& parts, ImVec2 low, float size) {
+    if (parts.view.shownNeuron || !parts.view.probe) return;
+    const float x = low.x + size * (0.5f + parts.view.probe->x / (2 * planeReach));
+    const float y = low.y + size * (0.5f - parts.view.probe->y / (2 * planeReach));
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const ImU32 colour = faded(parts.ui.theme.text, 0.5f);
+    draw.AddLine({x, low.y}, {x, low.y + size}, colour, parts.ui.line());
+    draw.AddLine({low.x, y}, {low.x + size, y}, colour, parts.ui.line());
+}
+
+// A label on the map, on a ground of its own.
+void drawTag(const PlaygroundParts& parts, ImVec2 low, const std::string& text) {
+    Ui& ui = parts.ui;
+    const ImVec2 size = ImGui::CalcTextSize(text.c_str());
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const ImVec2 at{low.x + ui.px(6), low.y + ui.px(6)};
+    draw.AddRectFilled(at, {at.x + size.x + ui.px(12), at.y + size.y + ui.px(6)},
+                       faded(ui.theme.panel, 0.85f), ui.px(5));
+    draw.AddText({at.x + ui.px(6), at.y + ui.px(3)}, ui.theme.text, text.c_str());
+}
+
+void drawMap(const PlaygroundParts& parts, ImVec2 low, float size) {
+    Ui& ui = parts.ui;
+    ImGui::SetCursorScreenPos(low);
+    ImGui::InvisibleButton("##map", {size, size},
+                           ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonRight);
+    ui.noteControl("##map");
+    const bool hovered = ImGui::IsItemHovered();
+    const ImVec2 high{low.x + size, low.y + size};
+    const auto& shown = parts.view.shownNeuron;
+    // The network may have become another since the mouse was over it.
+    const std::vector<std::size_t> widths = parts.model.shape().widths;
+    const bool one = shown && shown->layer < widths.size() && shown->index < widths[shown->layer];
+    const PicturePart part =
+        one ? parts.pictures.neuron(shown->layer, shown->index) : parts.pictures.output();
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    draw.AddImageRounded(part.picture, low, high, part.from, part.to, IM_COL32_WHITE, ui.px(6));
+    drawPoints(parts, low, size);
+    draw.AddRect(low, high, ui.theme.border, ui.px(6), 0, ui.line());
+    if (one) drawTag(parts, low, neuronTitle(parts.model, *shown));
+    parts.view.probe.reset();
+    if (!hovered) return;
+    const ImVec2 mouse = ImGui::GetIO().MousePos;
+    const float unit = 2 * planeReach / size;
+    parts.view.probe =
+        PlaygroundView::Probe{(mouse.x - low.x) * unit - planeReach, planeReach - (mouse.y - low.y) * unit};
+    drawCross(parts, low, size);
+    explainMap(parts);
+    if (parts.view.drawing) drawWithMouse(parts, *parts.view.probe, unit);
+}
+
+void drawSwitches(const PlaygroundParts& parts, float width) {
+    Ui& ui = parts.ui;
+    float used = 0;
+    const auto entry = [&](const char* label, bool& value) {
+        const float needs = ImGui::GetFrameHeight() + ImGui::GetStyle().ItemInnerSpacing.x +
+                            ImGui::CalcTextSize(label, nullptr, true).x;
+        if (used > 0 && used + ui.px(8) + needs <= width)
+            ImGui::SameLine(0, ui.px(8));
+        else
+            used = 0;
+        used += needs + ui.px(8);
+        ui.checkbox(label, value);
+    };
+    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(2), ui.px(2)});
+    entry("Discrete", parts.view.discretise);
+    entry("Train", parts.view.trainPoints);
+    entry("Test", parts.view.testPoints);
+    ImGui::PopStyleVar();
+}
+
+// Which layer, and which of its neurons are the axes: a click on one goes to the next neuron.
+void drawLayerSwitches(const PlaygroundParts& parts, float width) {
+    Ui& ui = parts.ui;
+    PlaygroundView& view = parts.view;
+    const NetShape shape = parts.model.shape();
+    std::vector<std::string> names{"Inputs"};
+    for (std::size_t layer = 1; layer + 1 < shape.widths.size(); ++layer)
+        names.push_back(fmt::format("Layer {}", layer));
+    names.emplace_back("Output");
+    view.foldLayer = std::min(view.foldLayer, names.size() - 1);
+    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(5), ui.px(2)});
+    ImGui::SetNextItemWidth(std::min(ui.px(104), width));
+    ui.combo("##fold layer", view.foldLayer, names);
+    const std::size_t neurons = shape.widths[view.foldLayer];
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+        std::size_t& chosen = view.foldAxes[axis];
+        const bool optional = axis > 0; // "-": no such axis
+        if (chosen > neurons || (chosen == neurons && !optional)) chosen = optional ? neurons : 0;
+        const std::string shown = chosen < neurons ? fmt::format("a{}", chosen + 1) : "-";
+        const std::string label = fmt::format("{}##axis {}", shown, axis + 1);
+        if (axis > 0 || width > ui.px(200)) ImGui::SameLine(0, ui.px(4));
+        if (ui.button(label.c_str())) chosen = (chosen + 1) % (neurons + (optional ? 1 : 0));
+    }
+    ImGui::PopStyleVar();
+}
+
+std::string loss(double value) {
+    if (!std::isfinite(value)) return "-";
+    return value < 1e4 ? fmt::format("{:.4f}", value) : fmt::format("{:.3g}", value);
+}
+
+void drawNumbers(const PlaygroundParts& parts) {
+    Ui& ui = parts.ui;
+    const Moment& moment = parts.model.moment();
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ui.px(8), ui.px(2)});
+    ui.row("Loss train", loss(moment.trainLoss));
+    ui.row("Loss test", loss(moment.testLoss));
+    if (parts.model.settings().classes() > 0)
+        ui.row("Right", percent(moment.trainAccuracy) + " / " + percent(moment.testAccuracy));
+    ui.row("Step", grouped(parts.model.step()));
+    ImGui::PopStyleVar();
+}
+
+void drawShortNumbers(const PlaygroundParts& parts) {
+    const Moment& moment = parts.model.moment();
+    parts.ui.text(fmt::format("Loss {}", loss(moment.trainLoss)));
+    parts.ui.muted(fmt::format("test {}", loss(moment.testLoss)));
+}
+
+} // namespace
+
+void drawAnswer(const PlaygroundParts& parts, ImVec2 size) {
+    Ui& ui = parts.ui;
+    ImGui::BeginChild("answer", size, false,
+                      ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
+    const std::string names[] = {"Map", "Surface", "Layer"};
+    auto chosen = static_cast<std::size_t>(parts.view.answer);
+    if (ui.segments("##answer", chosen, names)) parts.view.answer = static_cast<AnswerView>(chosen);
+    const ImVec2 low = ImGui::GetCursorScreenPos();
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    const float line = ImGui::GetTextLineHeight();
+    const float below = ui.px(8) + line + ui.px(10) + 4 * (line + ui.px(2));
+    const bool small = room.y - below < ui.px(170) && room.x > ui.px(220); // then numbers go beside
+    float side = std::floor(std::min(room.x, small ? room.y : room.y - below));
+    if (small && room.x - side < ui.px(110)) side = std::max(room.x - ui.px(110), room.x / 2);
+    side = std::max(side, ui.px(60));
+    if (parts.view.answer == AnswerView::map) {
+        drawMap(parts, low, side);
+    } else {
+        parts.view.probe.reset();
+        drawSurface(parts, low, {low.x + side, low.y + side});
+    }
+    parts.view.shownNeuron.reset(); // the network says again
+    const ImVec2 next =
+        small ? ImVec2{low.x + side + ui.px(10), low.y} : ImVec2{low.x, low.y + side + ui.px(6)};
+    ImGui::SetCursorScreenPos(next);
+    ImGui::BeginGroup();
+    const float width = small ? room.x - side - ui.px(10) : room.x;
+    if (parts.view.answer == AnswerView::layer)
+        drawLayerSwitches(parts, width);
+    else
+        drawSwitches(parts, width);
+    if (small && width < ui.px(200))
+        drawShortNumbers(parts);
+    else
+        drawNumbers(parts);
+    ImGui::EndGroup();
+    ImGui::EndChild();
+}
+
+} // namespace lockstep::demos

@@ -1,0 +1,148 @@
+// The playground's state: its settings, and under "view" how it is looked at. With "weights", also what was
+// learned.
+#include <algorithm>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "demos/exhibits/playground/playground_exhibit.h"
+#include "engine/net/names.h"
+#include "engine/train/json_field.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr NameOf<AnswerView> answerNames[] = {
+    {AnswerView::map, "map"}, {AnswerView::surface, "surface"}, {AnswerView::layer, "layer"}};
+constexpr NameOf<LowerView> lowerNames[] = {{LowerView::losses, "losses"}, {LowerView::weights, "weights"}};
+constexpr std::size_t pages = 5;
+
+ordered_json toJson(const PlaygroundView& view) {
+    return {{"page", view.page},
+            {"answer", nameOf(answerNames, view.answer)},
+            {"lower", nameOf(lowerNames, view.lower)},
+            {"decided", view.discretise},
+            {"train_points", view.trainPoints},
+            {"test_points", view.testPoints},
+            {"yaw", view.camera.yaw},
+            {"pitch", view.camera.pitch},
+            {"zoom", view.camera.zoom},
+            {"layer", view.foldLayer},
+            {"axes", view.foldAxes},
+            {"keep_weights", view.keepWeights}};
+}
+
+// What a view's JSON says about those fields that are part of the state.
+struct ViewState {
+    std::size_t page = 0;
+    AnswerView answer = AnswerView::map;
+    LowerView lower = LowerView::losses;
+    bool decided = false, trainPoints = true, testPoints = true, keepWeights = false;
+    SurfaceCamera camera;
+    std::size_t layer = 1;
+    std::size_t axes[3] = {0, 1, 2};
+};
+
+ViewState viewFromJson(ordered_json json, const ordered_json& given) {
+    if (!given.is_object()) throw std::invalid_argument("the field 'view' must be an object");
+    for (const auto& [field, value] : given.items()) {
+        if (!json.contains(field))
+            throw std::invalid_argument(fmt::format("'view' has no field '{}'", field));
+        json[field] = value;
+    }
+    ViewState view;
+    view.page = jsonValue<std::size_t>(json, "page");
+    if (view.page >= pages)
+        throw std::invalid_argument(fmt::format("the field 'page' must be below {}", pages));
+    view.answer = valueFromName(answerNames, "answer", jsonValue<std::string>(json, "answer"));
+    view.lower = valueFromName(lowerNames, "lower", jsonValue<std::string>(json, "lower"));
+    view.decided = jsonValue<bool>(json, "decided");
+    view.trainPoints = jsonValue<bool>(json, "train_points");
+    view.testPoints = jsonValue<bool>(json, "test_points");
+    view.camera = {static_cast<float>(jsonValue<double>(json, "yaw")),
+                   static_cast<float>(jsonValue<double>(json, "pitch")),
+                   static_cast<float>(jsonValue<double>(json, "zoom"))};
+    view.layer = jsonValue<std::size_t>(json, "layer");
+    const ordered_json& axes = jsonField(json, "axes");
+    if (!axes.is_array() || axes.size() != 3)
+        throw std::invalid_argument("the field 'axes' must have three numbers");
+    for (std::size_t i = 0; i < 3; ++i) {
+        if (!axes[i].is_number_unsigned())
+            throw std::invalid_argument("the field 'axes' must have whole numbers");
+        view.axes[i] = axes[i].get<std::size_t>();
+    }
+    view.keepWeights = jsonValue<bool>(json, "keep_weights");
+    return view;
+}
+
+void take(PlaygroundView& view, const ViewState& state) {
+    view.page = state.page;
+    view.answer = state.answer;
+    view.lower = state.lower;
+    view.discretise = state.decided;
+    view.trainPoints = state.trainPoints;
+    view.testPoints = state.testPoints;
+    view.keepWeights = state.keepWeights;
+    view.camera = state.camera;
+    view.foldLayer = state.layer;
+    std::ranges::copy(state.axes, view.foldAxes);
+    view.drawing = false;
+    view.edited.reset();
+}
+
+std::vector<float> weightsFromJson(const ordered_json& json, const NetShape& shape) {
+    const std::size_t count = ParamLayout(shape).size();
+    if (!json.is_array() || json.size() != count)
+        throw std::invalid_argument(fmt::format("the field 'weights' must have {} numbers", count));
+    std::vector<float> weights;
+    for (const ordered_json& number : json) {
+        if (!number.is_number()) throw std::invalid_argument("the field 'weights' must have numbers");
+        weights.push_back(number.get<float>());
+    }
+    return weights;
+}
+
+} // namespace
+
+ordered_json PlaygroundExhibit::state() const {
+    ordered_json json = demos::toJson(model_.settings());
+    json["view"] = toJson(view_);
+    json["plot"] = plot_.state();
+    if (view_.keepWeights) {
+        json["step"] = model_.step();
+        json["weights"] = model_.parameters();
+    }
+    return json;
+}
+
+void PlaygroundExhibit::setState(Ui&, const ordered_json& state) {
+    if (!state.is_object()) throw std::invalid_argument("the playground's state must be an object");
+    ordered_json json = state;
+    const auto taken = [&json](const char* field) {
+        ordered_json value;
+        if (const auto found = json.find(field); found != json.end()) value = *found, json.erase(field);
+        return value;
+    };
+    const ordered_json view = taken("view");
+    const ordered_json plot = taken("plot");
+    const ordered_json weights = taken("weights");
+    const ordered_json step = taken("step");
+    const PlaygroundSettings settings = playgroundSettingsFromJson(json);
+    const ViewState newView =
+        viewFromJson(toJson(PlaygroundView{}), view.is_null() ? ordered_json::object() : view);
+    if (!step.is_null() && !step.is_number_unsigned())
+        throw std::invalid_argument("the field 'step' must be a whole number");
+    std::vector<float> values;
+    if (!weights.is_null()) values = weightsFromJson(weights, settings.shape());
+    if (!plot.is_null()) plot_.setState(plot);
+    model_.pause();
+    model_.change(settings);
+    model_.reset();
+    if (!values.empty()) model_.setWeights(std::move(values), step.is_null() ? 0 : step.get<std::uint64_t>());
+    take(view_, newView);
+}
+
+} // namespace lockstep::demos

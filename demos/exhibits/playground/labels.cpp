@@ -1,0 +1,153 @@
+// Words and colours that several panels of the playground share.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "demos/exhibits/playground/playground_view.h"
+#include "demos/exhibits/playground/twin.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+std::string number(float value) { return fmt::format("{:.4g}", value); }
+
+const char* formulaOf(Activation activation) {
+    switch (activation) {
+    case Activation::identity: return "z";
+    case Activation::relu: return "max(0, z)";
+    case Activation::leakyRelu: return "max(0.01 z, z)";
+    case Activation::elu: return "z, or exp(z) - 1 below 0";
+    case Activation::gelu: return "z Φ(z)";
+    case Activation::tanh: return "tanh(z)";
+    case Activation::sigmoid: return "1 / (1 + exp(-z))";
+    case Activation::silu: return "z / (1 + exp(-z))";
+    }
+    return "z";
+}
+
+std::string inputName(const PlaygroundModel& model, std::size_t layer, std::size_t index) {
+    if (layer == 0) return featureLabel(model.settings().features[index]);
+    return fmt::format("a{}", index + 1);
+}
+
+PlaygroundView::Probe probeOf(const PlaygroundParts& parts) {
+    return parts.view.probe.value_or(PlaygroundView::Probe{});
+}
+
+std::vector<LayerValues> valuesAtProbe(const PlaygroundParts& parts) {
+    const PlaygroundView::Probe at = probeOf(parts);
+    return forward(parts.model.shape(), parts.model.parameters(),
+                   planeFeatures(at.x, at.y, parts.model.settings().features), 1);
+}
+
+std::string probeText(const PlaygroundParts& parts) {
+    const PlaygroundView::Probe at = probeOf(parts);
+    return fmt::format("at ({:.1f}, {:.1f})", at.x, at.y);
+}
+
+} // namespace
+
+ImU32 classColour(const Theme& theme, std::size_t index) {
+    if (index == 0) return signedColour(theme, -1);
+    if (index == 1) return signedColour(theme, 1);
+    constexpr std::size_t own = 6; // that the theme has
+    if (index < own) return seriesColour(theme, index);
+    return mixed(seriesColour(theme, index - own), theme.dark ? theme.text : theme.muted, 0.55f);
+}
+
+ImU32 pointColour(const Theme& theme, const PlaygroundSettings& settings, const LabelledPoint& point) {
+    if (settings.classes() > 0) return classColour(theme, point.label);
+    // A value of 0 must not vanish in the ground.
+    const ImU32 zero = theme.dark ? theme.text : theme.muted;
+    return mixed(zero, signedColour(theme, point.target < 0 ? -1.0f : 1.0f),
+                 std::abs(point.target) * 1.5f + 0.1f);
+}
+
+std::string featureLabel(PlaneFeature feature) {
+    switch (feature) {
+    case PlaneFeature::x: return "x";
+    case PlaneFeature::y: return "y";
+    case PlaneFeature::xx: return "x²";
+    case PlaneFeature::yy: return "y²";
+    case PlaneFeature::xy: return "x y";
+    case PlaneFeature::sinX: return "sin x";
+    case PlaneFeature::sinY: return "sin y";
+    }
+    return "?";
+}
+
+std::string neuronTitle(const PlaygroundModel& model, NeuronPlace place) {
+    if (place.layer == 0) return "Feature " + featureLabel(model.settings().features[place.index]);
+    const std::size_t outputs = model.shape().outputs();
+    if (place.layer == model.settings().hidden.size() + 1)
+        return outputs == 1 ? "Output" : fmt::format("Output of class {}", place.index + 1);
+    return fmt::format("Neuron {} of layer {}", place.index + 1, place.layer);
+}
+
+std::string parameterTitle(const PlaygroundModel& model, const ParameterPlace& place) {
+    std::string neuron = neuronTitle(model, place.to);
+    neuron[0] = static_cast<char>(neuron[0] + ('a' - 'A')); // in the middle of the line
+    if (!place.from) return "Bias of " + neuron;
+    return fmt::format("Weight of {}, input {}", neuron, inputName(model, place.to.layer - 1, *place.from));
+}
+
+std::size_t parameterIndex(const NetShape& shape, const ParameterPlace& place) {
+    const LayerLayout layout = ParamLayout(shape).layer(place.to.layer - 1);
+    if (!place.from) return layout.biasOffset + place.to.index;
+    return layout.weightOffset + place.to.index * layout.rowStride + *place.from;
+}
+
+Detail neuronDetail(const PlaygroundParts& parts, NeuronPlace place) {
+    const PlaygroundModel& model = parts.model;
+    const NetShape shape = model.shape();
+    Detail detail;
+    detail.title = neuronTitle(model, place);
+    const std::vector<LayerValues> values = valuesAtProbe(parts);
+    detail.values.emplace_back(probeText(parts), number(values[place.layer].at(0, place.index)));
+    if (place.layer == 0) {
+        detail.text = "An input of the network. A click takes it in or leaves it out.";
+        return detail;
+    }
+    const std::size_t inputs = shape.widths[place.layer - 1];
+    const std::size_t shown = std::min<std::size_t>(inputs, 8);
+    std::string sum;
+    for (std::size_t i = 0; i < std::min<std::size_t>(inputs, 3); ++i)
+        sum += fmt::format("{}w{} {}", i > 0 ? " + " : "", i + 1, inputName(model, place.layer - 1, i));
+    detail.formula = fmt::format("z = {}{} + b\na = {}", sum, inputs > 3 ? " + …" : "",
+                                 formulaOf(shape.activationOf(place.layer - 1)));
+    detail.values.emplace_back("b", number(model.parameters()[parameterIndex(shape, {place, {}})]));
+    for (std::size_t i = 0; i < shown; ++i)
+        detail.values.emplace_back(fmt::format("w{} (for {})", i + 1, inputName(model, place.layer - 1, i)),
+                                   number(model.parameters()[parameterIndex(shape, {place, i})]));
+    if (shown < inputs) detail.values.emplace_back("more inputs", fmt::format("{}", inputs - shown));
+    detail.text = "The map shows what it answers over the plane. A click edits its bias.";
+    return detail;
+}
+
+Detail parameterDetail(const PlaygroundParts& parts, const ParameterPlace& place) {
+    const PlaygroundModel& model = parts.model;
+    const std::size_t index = parameterIndex(model.shape(), place);
+    const float value = model.parameters()[index];
+    Detail detail;
+    detail.title = parameterTitle(model, place);
+    detail.formula = place.from ? "z = … + w a + …" : "z = … + b";
+    detail.values.emplace_back(place.from ? "w" : "b", number(value));
+    if (model.earlier().size() == model.parameters().size())
+        detail.values.emplace_back(fmt::format("change in {} steps", model.stepsSinceEarlier()),
+                                   number(value - model.earlier()[index]));
+    if (place.from) {
+        const float input = valuesAtProbe(parts)[place.to.layer - 1].at(0, *place.from);
+        detail.values.emplace_back("a " + probeText(parts), number(input));
+        detail.values.emplace_back("w a", number(value * input));
+    }
+    detail.text = place.from
+                      ? "Orange and drawn through: above 0. Blue and dashed: below. The thicker, the larger. "
+                        "A click edits it."
+                      : "Added to the sum whatever the inputs are. A click edits it.";
+    return detail;
+}
+
+} // namespace lockstep::demos

@@ -1,0 +1,109 @@
+// The network's panel: the graph, and above it the numbers of layers and neurons.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "demos/exhibits/playground/graph.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+/// One more or less; in steps of a quarter where there are many.
+std::size_t moreNeurons(std::size_t count) {
+    return std::min(mostNeurons, count + std::max<std::size_t>(1, count / 4));
+}
+std::size_t fewerNeurons(std::size_t count) {
+    return std::max<std::size_t>(1, count - std::max<std::size_t>(1, count / 5));
+}
+
+// The number of neurons below its buttons, if there is room for them; the number itself opens a slider.
+void drawWidthButtons(const PlaygroundParts& parts, std::size_t layer, float x, float y, float room) {
+    Ui& ui = parts.ui;
+    PlaygroundSettings settings = parts.model.settings();
+    std::size_t& count = settings.hidden[layer - 1];
+    bool changed = false;
+    const float pad = ui.px(3);
+    const float line = ImGui::GetTextLineHeight();
+    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {pad, ui.px(1)});
+    const auto put = [&](const std::string& shown, float left, float top) {
+        ImGui::SetCursorScreenPos({left, top});
+        return ui.button(shown.c_str());
+    };
+    const float button = ImGui::CalcTextSize("+").x + 2 * pad;
+    const std::string number = fmt::format("{}", count);
+    const float text = ImGui::CalcTextSize(number.c_str()).x + 2 * pad;
+    const bool buttons = 2 * button + ui.px(6) <= room;
+    if (buttons && put(fmt::format("-##neurons {}", layer), x - button - ui.px(1), y))
+        changed = true, count = fewerNeurons(count);
+    if (buttons && put(fmt::format("+##neurons {}", layer), x + ui.px(1), y))
+        changed = true, count = moreNeurons(count);
+    const std::string popup = fmt::format("width {}", layer);
+    if (put(fmt::format("{}##width {}", number, layer), x - text / 2, y + line + ui.px(5)))
+        ImGui::OpenPopup(popup.c_str());
+    ImGui::PopStyleVar();
+    if (ImGui::BeginPopup(popup.c_str())) {
+        ui.muted(fmt::format("Neurons of layer {}", layer));
+        auto width = static_cast<float>(count);
+        ImGui::SetNextItemWidth(ui.px(240));
+        if (ui.logSlider(fmt::format("##neurons {}", layer).c_str(), width, 1,
+                         static_cast<float>(mostNeurons), "%.0f")) {
+            count = static_cast<std::size_t>(
+                std::lround(std::clamp(width, 1.0f, static_cast<float>(mostNeurons))));
+            changed = true;
+        }
+        ImGui::EndPopup();
+    }
+    if (changed) parts.model.change(settings);
+}
+
+void drawLayerButtons(const PlaygroundParts& parts) {
+    Ui& ui = parts.ui;
+    PlaygroundSettings settings = parts.model.settings();
+    const std::size_t count = settings.hidden.size();
+    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(8), ui.px(2)});
+    const bool fewer = ui.button("-##layers", count > 0);
+    ImGui::SameLine(0, ui.px(4));
+    const bool more = ui.button("+##layers", count < mostHiddenLayers);
+    ImGui::PopStyleVar();
+    ImGui::SameLine();
+    ui.heading(count == 1 ? "1 hidden layer" : fmt::format("{} hidden layers", count));
+    if (fewer) settings.hidden.pop_back();
+    if (more) settings.hidden.push_back(count == 0 ? 4 : std::min<std::size_t>(settings.hidden.back(), 8));
+    if (fewer || more) parts.model.change(settings);
+}
+
+} // namespace
+
+void drawNetwork(const PlaygroundParts& parts, ImVec2 size) {
+    Ui& ui = parts.ui;
+    ImGui::BeginChild("network", size, false,
+                      ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
+    const ImVec2 top = ImGui::GetCursorScreenPos();
+    ImGui::Dummy({1, ImGui::GetTextLineHeight() + ui.px(4)});
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    const float header = 2 * ImGui::GetTextLineHeight() + ui.px(16);
+    Graph graph(parts);
+    // Settings may change below: everything is laid out first.
+    const std::size_t layers = parts.model.settings().hidden.size();
+    graph.layOut({start.x, start.y + header},
+                 {start.x + room.x, start.y + std::max(room.y, header + ui.px(60))});
+    std::vector<float> x;
+    for (std::size_t layer = 1; layer <= layers; ++layer) x.push_back(graph.columnX(layer));
+    const float distance = layers > 1 ? x[1] - x[0] : room.x;
+    graph.draw();
+    for (std::size_t layer = 1; layer <= layers && layer <= parts.model.settings().hidden.size(); ++layer)
+        drawWidthButtons(parts, layer, x[layer - 1], start.y, distance);
+    ImGui::SetCursorScreenPos(top);
+    drawLayerButtons(parts);
+    if (graph.wantedFeatures()) {
+        PlaygroundSettings settings = parts.model.settings();
+        settings.features = *graph.wantedFeatures();
+        parts.model.change(settings);
+    }
+    ImGui::EndChild();
+}
+
+} // namespace lockstep::demos

@@ -1,0 +1,195 @@
+#include "demos/exhibits/playground/plane_pictures.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "demos/exhibits/playground/playground_view.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+constexpr std::uint32_t outputPixels = 512;
+constexpr std::uint32_t neuronPixels = 64;
+constexpr std::uint32_t neuronPixelsInSoftware = 40;
+constexpr std::uint32_t featurePixels = 40;
+constexpr std::uint32_t featureCount = 7;
+constexpr std::uint32_t markPixels = 32;
+constexpr std::uint32_t markShapes = 6;
+
+PlaneColours coloursOf(const Theme& theme, bool discretise) {
+    PlaneColours colours{};
+    colours.negative = signedColour(theme, -1);
+    colours.zero = signedColour(theme, 0);
+    colours.positive = signedColour(theme, 1);
+    colours.background = theme.panel;
+    for (std::size_t i = 0; i < std::size(colours.classes); ++i) colours.classes[i] = classColour(theme, i);
+    colours.discretise = discretise;
+    return colours;
+}
+
+// How far (x, y) in [-1, 1] is inside the mark's edge; negative outside.
+float insideMark(std::uint32_t shape, float x, float y) {
+    const float ax = std::abs(x);
+    const float ay = std::abs(y);
+    switch (shape) {
+    case 0: return 0.85f - std::sqrt(x * x + y * y);
+    case 1: return 0.75f - std::max(ax, ay);
+    case 2: return std::min(0.7f - y, (y + 0.95f - 1.75f * ax) * 0.5f); // a triangle, point up
+    case 3: return (1.0f - ax - ay) * 0.7f;
+    case 4: return std::min(0.7f + y, (0.95f - y - 1.75f * ax) * 0.5f);
+    default: return std::max(std::min(0.85f - ax, 0.32f - ay), std::min(0.85f - ay, 0.32f - ax));
+    }
+}
+
+// White inside a dark edge; ImGui multiplies it with the colour of the class.
+std::uint32_t markPixel(std::uint32_t shape, bool hollow, float x, float y) {
+    const float depth = insideMark(shape, x, y) * markPixels / 2; // pixels
+    const float cover = std::clamp(depth + 0.5f, 0.0f, 1.0f);
+    const float edge = std::clamp(2.5f - depth, 0.0f, 1.0f);
+    float alpha = cover;
+    if (hollow) alpha *= std::clamp(7.5f - depth, 0.0f, 1.0f);
+    const auto grey = static_cast<std::uint32_t>(std::lround(255 * (1 - 0.75f * edge)));
+    return static_cast<std::uint32_t>(std::lround(255 * alpha)) << 24 | grey << 16 | grey << 8 | grey;
+}
+
+} // namespace
+
+void PlanePictures::release() { *this = {}; }
+
+void PlanePictures::makeMaps(Ui& ui, const PlaygroundModel& model) {
+    PlaneMapOptions options;
+    options.outputSize = outputPixels;
+    options.neuronSize = ui.graphics.device().software() ? neuronPixelsInSoftware : neuronPixels;
+    options.mostNeurons = static_cast<std::uint32_t>(mapped());
+    options.from = -planeReach;
+    options.to = planeReach;
+    Retired& old = retired_.emplace_back();
+    old.map = std::move(map_);
+    computing_.reset();
+    map_ =
+        std::make_unique<PlaneMap>(ui.graphics.device(), model.shape(), model.settings().features, options);
+    shape_ = model.shape();
+    features_ = model.settings().features;
+    if (!output_) output_ = std::make_unique<Picture>(ui.graphics, outputPixels, outputPixels, true);
+    old.pictures.push_back(std::move(neurons_));
+    neurons_ = std::make_unique<Picture>(ui.graphics, map_->atlasWidth(), map_->atlasHeight(), true);
+    for (std::unique_ptr<Picture>& picture : wide_) old.pictures.push_back(std::move(picture));
+    makeWideLayers(ui);
+}
+
+void PlanePictures::makeWideLayers(Ui& ui) {
+    wide_.clear();
+    wide_.resize(shape_.widths.size());
+    for (std::size_t layer = 0; layer < wide_.size(); ++layer) {
+        if (!map_->isWide(layer)) continue;
+        const NeuronGrid grid = map_->wideLayerGrid(layer);
+        wide_[layer] = std::make_unique<Picture>(ui.graphics, grid.width(), grid.height(), true);
+    }
+}
+
+bool PlanePictures::stale(const Ui& ui, const PlaygroundModel& model, bool discretise) const {
+    return dark_ != ui.theme.dark || discretise != discretise_ || revision_ != model.revision();
+}
+
+void PlanePictures::compute(Ui& ui, const PlaygroundModel& model, bool discretise) {
+    computing_ = map_->compute(model.parameters(), coloursOf(ui.theme, discretise));
+    began_ = ui.now;
+    revision_ = model.revision();
+    discretise_ = discretise;
+    dark_ = ui.theme.dark;
+}
+
+void PlanePictures::show() {
+    output_->show(map_->outputPicture(), *computing_);
+    neurons_->show(map_->neuronPicture(), *computing_);
+    for (std::size_t layer = 0; layer < wide_.size(); ++layer)
+        if (wide_[layer]) wide_[layer]->show(map_->wideLayerPicture(layer), *computing_);
+    computing_.reset();
+}
+
+void PlanePictures::update(Ui& ui, const PlaygroundModel& model, bool discretise) {
+    if (dark_ != ui.theme.dark || !featureMaps_) drawFeatures(ui);
+    if (!marks_) drawMarks(ui);
+    NetShape shape = model.shape();
+    shape.init = shape_.init; // no map depends on it
+    const bool other = !map_ || !(shape == shape_) || features_ != model.settings().features;
+    if (other) makeMaps(ui, model);
+    // Scripts see every change at once; so does everybody with another network, whose pictures are still
+    // empty.
+    const bool atOnce = other || ui.scripted;
+    if (computing_ && ui.graphics.device().done(*computing_)) {
+        show();
+        next_ = ui.now + 2 * (ui.now - began_);
+    }
+    if (computing_ || (!other && !stale(ui, model, discretise))) return;
+    if (!atOnce && model.running() && ui.now < next_) return;
+    compute(ui, model, discretise);
+    if (atOnce) show();
+}
+
+PicturePart PlanePictures::neuron(std::size_t layer, std::size_t index) const {
+    if (index >= mapped()) {
+        const NeuronGrid grid = map_->wideLayerGrid(layer);
+        const ImVec2 cell{1.0f / static_cast<float>(grid.columns), 1.0f / static_cast<float>(grid.lines)};
+        const ImVec2 from{cell.x * static_cast<float>(index % grid.columns),
+                          cell.y * static_cast<float>(index / grid.columns)};
+        return {wide_[layer]->id(), from, {from.x + cell.x, from.y + cell.y}};
+    }
+    const auto wide = static_cast<float>(neurons_->width());
+    const auto high = static_cast<float>(neurons_->height());
+    const float tile = high / static_cast<float>(shape_.widths.size());
+    const float x = static_cast<float>(index) * tile;
+    const float y = static_cast<float>(layer) * tile;
+    // Half a pixel inside, so that smoothing does not bring in the neighbour.
+    return {neurons_->id(),
+            {(x + 0.5f) / wide, (y + 0.5f) / high},
+            {(x + tile - 0.5f) / wide, (y + tile - 0.5f) / high}};
+}
+
+PicturePart PlanePictures::feature(PlaneFeature feature) const {
+    const float one = 1.0f / featureCount;
+    const float at = one * static_cast<float>(feature);
+    const float half = 0.5f * one / featurePixels;
+    return {featureMaps_->id(), {at + half, 0}, {at + one - half, 1}};
+}
+
+PicturePart PlanePictures::mark(std::size_t shape, bool hollow) const {
+    const float one = 1.0f / markShapes;
+    const float at = one * static_cast<float>(shape % markShapes);
+    return {marks_->id(), {at, hollow ? 0.5f : 0}, {at + one, hollow ? 1.0f : 0.5f}};
+}
+
+void PlanePictures::drawFeatures(Ui& ui) {
+    constexpr std::uint32_t width = featureCount * featurePixels;
+    std::vector<std::uint32_t> pixels(std::size_t{width} * featurePixels);
+    for (std::uint32_t row = 0; row < featurePixels; ++row)
+        for (std::uint32_t column = 0; column < featurePixels; ++column) {
+            const auto plane = [](std::uint32_t pixel) {
+                return planeReach * (2 * (static_cast<float>(pixel) + 0.5f) / featurePixels - 1);
+            };
+            const auto values = planeFeatures(plane(column), -plane(row), allPlaneFeatures());
+            for (std::uint32_t i = 0; i < featureCount; ++i)
+                pixels[row * width + i * featurePixels + column] = signedColour(ui.theme, values[i]);
+        }
+    if (!featureMaps_) featureMaps_ = std::make_unique<Picture>(ui.graphics, width, featurePixels, true);
+    featureMaps_->upload(pixels);
+}
+
+void PlanePictures::drawMarks(Ui& ui) {
+    constexpr std::uint32_t width = markShapes * markPixels;
+    std::vector<std::uint32_t> pixels(std::size_t{width} * markPixels * 2);
+    for (std::uint32_t row = 0; row < 2 * markPixels; ++row)
+        for (std::uint32_t column = 0; column < width; ++column) {
+            const auto inMark = [](std::uint32_t pixel) {
+                return 2 * (static_cast<float>(pixel % markPixels) + 0.5f) / markPixels - 1;
+            };
+            pixels[row * width + column] =
+                markPixel(column / markPixels, row >= markPixels, inMark(column), inMark(row));
+        }
+    marks_ = std::make_unique<Picture>(ui.graphics, width, 2 * markPixels, true);
+    marks_->upload(pixels);
+}
+
+} // namespace lockstep::demos

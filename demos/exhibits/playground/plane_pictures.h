@@ -1,0 +1,79 @@
+// The playground's pictures: what the network and each of its neurons answer over the plane, computed on the
+// card and shown without a copy to the host; maps of the features; and the marks of points.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "demos/exhibits/playground/playground_model.h"
+#include "demos/shell/picture.h"
+#include "demos/shell/ui.h"
+#include "engine/train/plane_map.h"
+
+namespace lockstep::demos {
+
+/// A part of a picture.
+struct PicturePart {
+    ImTextureID picture{};
+    ImVec2 from{0, 0};
+    ImVec2 to{1, 1};
+};
+
+class PlanePictures {
+  public:
+    /// Computes what has changed, and shows what is ready: once at a frame's begin, and again where drawing
+    /// may have changed the network. While it trains, maps take a third of the device's time at most.
+    void update(Ui& ui, const PlaygroundModel& model, bool discretise);
+    /// Nothing that this frame has drawn is needed any more.
+    void beginFrame() { retired_.clear(); }
+    bool busy() const { return computing_.has_value(); }
+    void release();
+
+    PicturePart output() const { return {output_->id(), {0, 0}, {1, 1}}; }
+    /// Layer 0 is the features in use. Of a wide layer, neurons from `mapped()` on have a coarser map.
+    PicturePart neuron(std::size_t layer, std::size_t index) const;
+    /// All neurons of a layer of more than mapped(), in small: neuron n at column n % columns, line n /
+    /// columns.
+    PicturePart wideLayer(std::size_t layer) const { return {wide_[layer]->id(), {0, 0}, {1, 1}}; }
+    NeuronGrid wideLayerGrid(std::size_t layer) const { return map_->wideLayerGrid(layer); }
+    static constexpr std::size_t mapped() { return 32; }
+    /// Of any feature, in use or not.
+    PicturePart feature(PlaneFeature feature) const;
+    /// A white mark with a dark edge: a shape per class; hollow for test points.
+    PicturePart mark(std::size_t shape, bool hollow) const;
+
+  private:
+    // What the frame under way may still show.
+    struct Retired {
+        std::unique_ptr<PlaneMap> map;
+        std::vector<std::unique_ptr<Picture>> pictures;
+    };
+
+    bool stale(const Ui& ui, const PlaygroundModel& model, bool discretise) const;
+    void compute(Ui& ui, const PlaygroundModel& model, bool discretise);
+    void show();
+    void makeMaps(Ui& ui, const PlaygroundModel& model);
+    void makeWideLayers(Ui& ui);
+    void drawFeatures(Ui& ui);
+    void drawMarks(Ui& ui);
+
+    std::unique_ptr<PlaneMap> map_;
+    NetShape shape_;
+    std::vector<PlaneFeature> features_;
+    std::unique_ptr<Picture> output_;
+    std::unique_ptr<Picture> neurons_;
+    std::vector<std::unique_ptr<Picture>> wide_; ///< by layer; null where all have a map of their own
+    std::unique_ptr<Picture> featureMaps_;
+    std::unique_ptr<Picture> marks_;
+    std::uint64_t revision_ = 0;
+    bool discretise_ = false;
+    std::optional<bool> dark_; ///< of what was drawn last
+    std::optional<gpu::Ticket> computing_;
+    double began_ = 0; ///< of the computation under way
+    double next_ = 0;  ///< when the next one may begin while training runs
+    std::vector<Retired> retired_;
+};
+
+} // namespace lockstep::demos

@@ -1,0 +1,237 @@
+#include "demos/exhibits/playground/playground_exhibit.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "demos/report/text.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+constexpr std::uint64_t undoSteps = 100;
+enum Page : std::size_t { networkPage, dataPage, settingsPage, curvesPage, answerPage };
+
+LaneSpec laneOf(const PlaygroundSettings& settings, Machines& machines) {
+    if (!settings.lane.empty()) return laneSpecFromText(settings.lane);
+    return chooseTrainLane({}, machines).lanes.front();
+}
+
+} // namespace
+
+void PlaygroundExhibit::drawIcon(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) const {
+    // Two neurons into one.
+    const float r = size / 2;
+    const ImVec2 out{centre.x + 0.65f * r, centre.y};
+    for (const float side : {-0.6f, 0.6f}) {
+        const ImVec2 in{centre.x - 0.65f * r, centre.y + side * r};
+        draw.AddLine(in, out, faded(colour, 0.5f), size / 12);
+        draw.AddCircleFilled(in, size / 7, colour);
+    }
+    draw.AddCircleFilled(out, size / 5, colour);
+}
+
+void PlaygroundExhibit::update(Ui& ui) {
+    const auto maker = [&](const TrainJob& job) {
+        return ui.machines.maker(job, laneOf(model_.settings(), ui.machines));
+    };
+    pictures_.beginFrame();
+    model_.update(maker, ui.delta, ui.scripted);
+    pictures_.update(ui, model_, view_.discretise);
+    if (model_.failed() && !told_) ui.say(Severity::error, model_.failure());
+    told_ = model_.failed();
+}
+
+void PlaygroundExhibit::run(Ui& ui) {
+    if (!model_.trainable()) {
+        ui.say(Severity::warning, "There are no points to learn.",
+               "Draw some on the map, or choose a data set.");
+        return;
+    }
+    model_.run();
+}
+
+bool PlaygroundExhibit::canStep(StepUnit unit) const {
+    return unit != StepUnit::kernel && model_.trainable() && !model_.failed();
+}
+
+void PlaygroundExhibit::step(Ui&, StepUnit unit) {
+    model_.step(unit == StepUnit::epoch ? model_.stepsToEpochEnd() : 1);
+}
+
+void PlaygroundExhibit::reset(Ui&) { model_.reset(); }
+void PlaygroundExhibit::reroll(Ui&) { model_.reroll(); }
+
+void PlaygroundExhibit::releaseDevice() {
+    model_.releaseDevice();
+    pictures_.release();
+}
+
+bool PlaygroundExhibit::takeDigit(int digit) {
+    if (!view_.drawing || digit < 1) return false;
+    view_.drawnClass = static_cast<std::uint32_t>(digit - 1);
+    return true;
+}
+
+bool PlaygroundExhibit::dropFile(Ui& ui, const std::filesystem::path& file) {
+    if (file.extension() != ".csv") return false;
+    OwnPoints own = readOwnPoints(file);
+    PlaygroundSettings settings = model_.settings();
+    settings.own = std::move(own.points);
+    settings.ownValues = own.values;
+    settings.data = ownData;
+    model_.change(settings);
+    ui.say(Severity::info, fmt::format("{} points from {}", settings.own.size(), file.filename().string()),
+           own.scaled ? "Columns that leave the plane from -6 to 6 were scaled into it." : "");
+    return true;
+}
+
+void PlaygroundExhibit::draw(Ui& ui) {
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    if (model_.failed()) drawFailure(ui);
+    if (room.x >= ui.px(640) && room.y >= ui.px(520))
+        drawWide(ui);
+    else
+        drawPages(ui);
+    drawEditor(parts(ui));
+}
+
+// Everything at once: settings above, data, network and answer side by side, curves below.
+void PlaygroundExhibit::drawWide(Ui& ui) {
+    drawSettingsBar(parts(ui), false);
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    const float gap = ui.px(10);
+    const float lower = std::clamp(room.y * 0.34f, ui.px(150), ui.px(300));
+    const float upper = room.y - lower - gap;
+    const float dataWidth = ui.px(150);
+    const float answerWidth = std::clamp(room.x * 0.32f, ui.px(210), ui.px(460));
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {gap, gap});
+    ImGui::BeginChild("data", {dataWidth, upper}, false, ImGuiWindowFlags_NoScrollbar);
+    ImGui::PopStyleVar();
+    drawDataPanel(parts(ui));
+    ImGui::EndChild();
+    pictures_.update(ui, model_, view_.discretise); // settings above may have made it another network
+    ImGui::SameLine(0, gap);
+    drawNetwork(parts(ui), {room.x - dataWidth - answerWidth - 2 * gap, upper});
+    pictures_.update(ui, model_, view_.discretise);
+    ImGui::SameLine(0, gap);
+    drawAnswer(parts(ui), {answerWidth, upper});
+    drawLower(ui);
+}
+
+// One thing at a time, where the window is small or the letters are large.
+void PlaygroundExhibit::drawPages(Ui& ui) {
+    const std::string names[] = {"Network", "Data", "Settings", "Curves", "Answer"};
+    const bool narrow = ImGui::GetContentRegionAvail().x < ui.px(380);
+    const float gap = ui.px(10);
+    if (narrow) {
+        ImGui::SetNextItemWidth(-1);
+        ui.combo("##page", view_.page, names);
+    } else {
+        if (view_.page == answerPage) view_.page = networkPage; // which shows both
+        ui.segments("##page", view_.page, std::span(names).first(answerPage));
+    }
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    switch (view_.page) {
+    case dataPage:
+        ImGui::BeginChild("data", {narrow ? room.x : ui.px(190), room.y});
+        drawDataPanel(parts(ui));
+        ImGui::EndChild();
+        pictures_.update(ui, model_, view_.discretise);
+        if (narrow) return;
+        ImGui::SameLine(0, gap);
+        drawAnswer(parts(ui), {0, 0});
+        return;
+    case settingsPage:
+        ImGui::BeginChild("settings", room);
+        drawSettingsBar(parts(ui), true);
+        ImGui::EndChild();
+        return;
+    case curvesPage: drawLower(ui); return;
+    case answerPage: drawAnswer(parts(ui), {0, 0}); return;
+    default: break;
+    }
+    drawNetwork(parts(ui), {narrow ? room.x : (room.x - gap) * 0.52f, room.y});
+    pictures_.update(ui, model_, view_.discretise);
+    if (narrow) return;
+    ImGui::SameLine(0, gap);
+    drawAnswer(parts(ui), {0, 0});
+}
+
+void PlaygroundExhibit::drawFailure(Ui& ui) {
+    ui.paragraph(model_.failure(), ui.theme.bad);
+    if (ui.primaryButton("Undo 100 steps##failure")) model_.undo(undoSteps);
+    ImGui::SameLine();
+    if (ui.button("A tenth of the rate##failure")) {
+        PlaygroundSettings settings = model_.settings();
+        settings.train.optimizer.learningRate = settings.train.optimizer.effectiveLearningRate() / 10;
+        model_.change(settings);
+    }
+}
+
+void PlaygroundExhibit::drawLower(Ui& ui) {
+    const std::string names[] = {"Losses", "Weights"};
+    auto chosen = static_cast<std::size_t>(view_.lower);
+    if (ui.segments("##lower", chosen, names)) view_.lower = static_cast<LowerView>(chosen);
+    if (!model_.failed()) {
+        ImGui::SameLine(0, ui.px(16));
+        if (ui.button("Undo 100 steps##undo", model_.canUndo())) model_.undo(undoSteps);
+    }
+    if (view_.lower == LowerView::weights)
+        drawWeights(parts(ui));
+    else
+        drawCurves(ui);
+}
+
+void PlaygroundExhibit::drawCurves(Ui& ui) {
+    const LossHistory& history = model_.history();
+    const PlotLine lines[] = {
+        {.name = "train", .colour = ui.theme.text, .x = history.steps(), .y = history.train()},
+        {.name = "test", .colour = ui.theme.muted, .dashed = true, .x = history.steps(), .y = history.test()},
+    };
+    PlotOptions options;
+    options.x.title = "step";
+    options.y.title = "loss";
+    options.empty = "Run shows the losses here";
+    plot_.draw(ui, "playground losses", lines, options);
+}
+
+void PlaygroundExhibit::drawDetails(Ui& ui) {
+    ui.heading("Playground");
+    ui.paragraph(
+        "A network learns which colour belongs where, from some points. Each tile shows what one neuron "
+        "answers over the plane; orange is above 0, blue below.",
+        ui.theme.muted);
+    const MachineInfo machine = model_.machine();
+    if (!machine.device.empty()) {
+        ui.heading("Trains on");
+        ui.paragraph(ui.masked ? "-" : honestDevice(machine), ui.theme.muted);
+        const LaneSnapshot shot = model_.laneSnapshot();
+        ui.row("samples/s", ui.timing(shortRate(shot.recentRate)));
+    }
+    const NetShape shape = model_.shape();
+    ui.heading("Network");
+    ui.row("layers", shape.describeWidths());
+    ui.row("parameters", grouped(shape.parameters()));
+    ui.row("step", grouped(model_.step()));
+    ui.row(
+        "epoch",
+        fixed(static_cast<double>(model_.step()) / static_cast<double>(model_.order().stepsPerEpoch()), 2));
+    ui.row("rate now", fmt::format("{:.3g}", learningRate(model_.settings().train.optimizer, model_.step())));
+    ui.heading("Points");
+    ui.row("to train", grouped(model_.dataset().train.count));
+    ui.row("to test", grouped(model_.dataset().test.count));
+    ui.paragraph("Hover a neuron or a link for its formula and numbers; a click edits it.", ui.theme.muted);
+}
+
+void PlaygroundExhibit::drawMenu(Ui& ui) {
+    if (ImGui::MenuItem("Undo 100 steps", nullptr, false, model_.canUndo())) model_.undo(undoSteps);
+    ui.noteControl("menu/Undo 100 steps");
+    if (ImGui::MenuItem("Save weights with the state", nullptr, view_.keepWeights))
+        view_.keepWeights = !view_.keepWeights;
+    ui.noteControl("menu/Save weights with the state");
+}
+
+} // namespace lockstep::demos

@@ -1,0 +1,237 @@
+#include "demos/exhibits/playground/playground_model.h"
+
+#include <algorithm>
+#include <chrono>
+#include <stdexcept>
+#include <thread>
+
+#include "engine/net/initial_weights.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+constexpr double lookSeconds = 1.0 / 30;
+constexpr double looksShare = 0.2; // of the lane's time that looking may take
+constexpr std::uint64_t scriptedSteps = 10;
+constexpr std::chrono::seconds scriptPatience{60};
+
+/// Whether one's optimizer state means the same to the other.
+bool sharesState(Optimizer a, Optimizer b) {
+    const auto adam = [](Optimizer kind) { return kind == Optimizer::adam || kind == Optimizer::adamw; };
+    return a == b || (adam(a) && adam(b));
+}
+
+} // namespace
+
+PlaygroundModel::PlaygroundModel() : data_(makePlaygroundData(settings_)) { startFresh(); }
+
+PlaygroundModel::~PlaygroundModel() = default;
+
+void PlaygroundModel::change(const PlaygroundSettings& wanted) {
+    wanted.validate();
+    const bool fresh = !sameWeights(settings_, wanted);
+    const bool rebuild = !sameTrainer(settings_, wanted);
+    if (!sameData(settings_, wanted)) data_ = makePlaygroundData(wanted);
+    settings_ = wanted;
+    ++settingsRevision_;
+    if (fresh) {
+        rebuildWanted_ = true;
+        startFresh();
+    } else if (rebuild || rebuildWanted_) {
+        lastLookWanted_ = lastLookWanted_ || !rebuildWanted_;
+        rebuildWanted_ = true;
+    } else if (!session_ || !session_->changeOptimizer(settings_)) {
+        rebuildWanted_ = lastLookWanted_ = true;
+    }
+}
+
+void PlaygroundModel::update(const TrainerMaker& maker, double seconds, bool scripted) {
+    std::erase_if(retired_, [](const std::future<void>& gone) {
+        return gone.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+    });
+    if (scripted) {
+        if (running_) queued_ = speed_ > 0 ? 0 : scriptedSteps;
+        if (running_ && speed_ > 0) {
+            credit_ += speed_ * seconds;
+            queued_ = static_cast<std::uint64_t>(credit_);
+            credit_ -= static_cast<double>(queued_);
+        }
+        settle(maker);
+        return;
+    }
+    collect();
+    if (!follow(maker)) return;
+    drive(seconds);
+    lookIfDue(seconds);
+}
+
+/// Brings the lane in line with the settings; false while that is not done.
+bool PlaygroundModel::follow(const TrainerMaker& maker) {
+    if (!rebuildWanted_) return alive();
+    if (session_ && session_->preparing()) return false; // it would only be one more that is on its way out
+    if (lastLookWanted_ && alive()) {
+        if (!lastLookAsked_) session_->lane().pause();
+        if (session_->looking()) return false;
+        if (!lastLookAsked_) {
+            lastLookAsked_ = true;
+            session_->look(generation_);
+            return false;
+        }
+        collect();
+    }
+    retire();
+    rebuildWanted_ = lastLookWanted_ = lastLookAsked_ = seen_ = false;
+    session_ = std::make_unique<PlaygroundSession>(settings_, data_);
+    failure_.clear();
+    if (!session_->trainable()) return false;
+    try {
+        session_->begin(maker, fitted());
+    } catch (const std::exception& error) {
+        failure_ = error.what();
+        running_ = false;
+        throw;
+    }
+    return false;
+}
+
+/// The state at hand as the settings' optimizer takes it.
+TrainerState PlaygroundModel::fitted() const {
+    TrainerState state = moment_.state;
+    const Optimizer kind = settings_.train.optimizer.kind;
+    if (!sharesState(kind, moment_.optimizer)) state.optimizerState.clear();
+    state.optimizerState.resize(settings_.train.optimizer.stateArrays());
+    for (std::vector<float>& array : state.optimizerState) array.resize(state.parameters.size(), 0.0f);
+    return state;
+}
+
+void PlaygroundModel::retire() {
+    if (!session_) return;
+    if (session_->begun()) session_->lane().stop();
+    retired_.push_back(
+        std::async(std::launch::async, [old = std::move(session_)]() mutable { old.reset(); }));
+}
+
+void PlaygroundModel::collect() {
+    if (!session_ || !session_->begun()) return;
+    if (auto moment = session_->takeMoment(); moment && moment->generation == generation_) {
+        seen_ = true;
+        if (moment->state.step != moment_.state.step) {
+            earlier_ = std::move(moment_.state.parameters);
+            earlierStep_ = moment_.state.step;
+        }
+        moment_ = std::move(*moment);
+        ++revision_;
+        if (moment_.trainLoss == moment_.trainLoss)
+            history_.add(moment_.state.step, moment_.trainLoss, moment_.testLoss);
+        remember();
+    }
+    const LaneSnapshot shot = session_->lane().snapshot();
+    if (shot.status != LaneStatus::failed || failed()) return;
+    failure_ = shot.message;
+    running_ = false;
+    queued_ = 0;
+}
+
+void PlaygroundModel::drive(double seconds) {
+    Lane& lane = session_->lane();
+    const bool busyNow = lane.snapshot().status == LaneStatus::running;
+    if (running_ && speed_ == 0) {
+        if (!busyNow) lane.resume();
+        return;
+    }
+    if (running_ && !busyNow) {
+        credit_ = std::min(credit_ + speed_ * seconds, std::max(1.0, speed_ * 0.1)); // nothing is caught up
+        const auto whole = static_cast<std::uint64_t>(credit_);
+        credit_ -= static_cast<double>(whole);
+        queued_ += whole;
+    }
+    if (queued_ > 0) lane.step(std::exchange(queued_, 0));
+}
+
+void PlaygroundModel::lookIfDue(double seconds) {
+    sinceLook_ += seconds;
+    if (session_->looking()) return;
+    const bool moved = session_->lane().snapshot().step != step();
+    if (seen_ && (!moved || sinceLook_ < std::max(lookSeconds, moment_.seconds / looksShare))) return;
+    sinceLook_ = 0;
+    session_->look(generation_);
+}
+
+/// Waits until all that was asked for has been done and seen: what a script shows does not depend on speed.
+void PlaygroundModel::settle(const TrainerMaker& maker) {
+    const auto deadline = std::chrono::steady_clock::now() + scriptPatience;
+    std::optional<std::uint64_t> target;
+    while (std::chrono::steady_clock::now() < deadline) {
+        collect();
+        const bool ready = follow(maker);
+        if (session_ && !session_->preparing() && !ready && !rebuildWanted_ && !alive()) return;
+        if (ready && !target && seen_ && moment_.generation == generation_) {
+            target = step() + queued_;
+            if (queued_ > 0) session_->lane().step(std::exchange(queued_, 0));
+        }
+        if (ready && target && step() >= *target) return;
+        const bool there = target ? session_->lane().snapshot().step >= *target : true;
+        if (ready && there && !session_->looking()) session_->look(generation_);
+        std::this_thread::sleep_for(std::chrono::microseconds(300));
+    }
+    throw std::runtime_error("the playground's lane did not do what a script asked for within a minute");
+}
+
+void PlaygroundModel::run() {
+    if (failed()) rebuildWanted_ = true; // once more from what was seen last
+    running_ = true;
+    credit_ = 0;
+}
+
+void PlaygroundModel::pause() {
+    running_ = false;
+    if (alive()) session_->lane().pause();
+}
+
+void PlaygroundModel::step(std::uint64_t steps) {
+    if (failed()) return;
+    pause();
+    queued_ += steps;
+}
+
+BatchOrder PlaygroundModel::order() const {
+    const TrainSettings& train = settings_.train;
+    return {std::max<std::size_t>(data_.dataset.train.count, 1), train.batch, train.seed, train.shuffle};
+}
+
+std::uint64_t PlaygroundModel::stepsToEpochEnd() const {
+    const std::uint64_t epoch = order().stepsPerEpoch();
+    return epoch - step() % epoch;
+}
+
+void PlaygroundModel::setSpeed(double stepsPerSecond) {
+    speed_ = stepsPerSecond;
+    credit_ = 0;
+    if (speed_ > 0 && alive()) session_->lane().pause();
+}
+
+LaneSnapshot PlaygroundModel::laneSnapshot() const {
+    return session_ && session_->begun() ? session_->lane().snapshot() : LaneSnapshot{};
+}
+
+MachineInfo PlaygroundModel::machine() const {
+    return session_ && session_->begun() ? session_->lane().machine() : MachineInfo{};
+}
+
+bool PlaygroundModel::busy() const {
+    if (running_ || !retired_.empty() || queued_ > 0) return true;
+    if (failed() || !trainable()) return false;
+    return rebuildWanted_ || !seen_ || (alive() && session_->lane().snapshot().step != step());
+}
+
+void PlaygroundModel::releaseDevice() {
+    const std::string failure = failure_;
+    retire();
+    retired_.clear(); // waits
+    rebuildWanted_ = true;
+    lastLookWanted_ = lastLookAsked_ = running_ = false;
+    queued_ = 0;
+}
+
+} // namespace lockstep::demos

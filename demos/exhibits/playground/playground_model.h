@@ -1,0 +1,128 @@
+// The playground without its looks: settings, points, the lane that trains, and what was seen of it.
+//
+// Every setting but the network's shape changes while it trains: an optimizer's numbers in the trainer
+// itself, the rest by a new lane that goes on from the old one's weights. The window's thread waits for
+// neither.
+#pragma once
+
+#include <deque>
+#include <future>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "demos/exhibits/playground/history.h"
+#include "demos/exhibits/playground/playground_session.h"
+
+namespace lockstep::demos {
+
+class PlaygroundModel {
+  public:
+    using TrainerMaker = PlaygroundSession::TrainerMaker;
+
+    PlaygroundModel();
+    ~PlaygroundModel();
+
+    const PlaygroundSettings& settings() const { return settings_; }
+    /// Throws std::invalid_argument, and then nothing has changed. Another shape starts with fresh weights.
+    void change(const PlaygroundSettings& settings);
+
+    /// Once per frame: brings news, follows changes. `maker` makes trainers for the settings' lane.
+    /// scripted   trains a fixed number of steps and waits until all that was asked for has been done
+    void update(const TrainerMaker& maker, double seconds, bool scripted);
+
+    bool running() const { return running_; }
+    void run();
+    void pause();
+    /// Pauses, and makes that many steps more.
+    void step(std::uint64_t steps);
+    std::uint64_t stepsToEpochEnd() const;
+    /// Steps per second; 0: as fast as it goes.
+    void setSpeed(double stepsPerSecond);
+    /// Fresh weights of the same seed.
+    void reset();
+    void reroll();
+    /// Back by so many steps, exactly where no setting has changed since; else to the state kept before it.
+    void undo(std::uint64_t steps);
+    bool canUndo() const { return step() > 0 || failed(); }
+    /// One number of the parameter arena (ParamLayout), as it is from the next step on.
+    void setParameter(std::size_t index, float value);
+    /// All of them, as if trained for so many steps.
+    void setWeights(std::vector<float> parameters, std::uint64_t step);
+
+    NetShape shape() const { return settings_.shape(); }
+    const std::vector<PlanePoint>& points() const { return data_.points; }
+    const Dataset& dataset() const { return data_.dataset; }
+    const Moment& moment() const { return moment_; }
+    std::uint64_t step() const { return moment_.state.step; }
+    const std::vector<float>& parameters() const { return moment_.state.parameters; }
+    /// The weights that were seen before, of the same shape; empty at the start.
+    const std::vector<float>& earlier() const { return earlier_; }
+    std::uint64_t stepsSinceEarlier() const { return step() - earlierStep_; }
+    /// Grows whenever parameters() change.
+    std::uint64_t revision() const { return revision_; }
+    const LossHistory& history() const { return history_; }
+    LaneSnapshot laneSnapshot() const;
+    MachineInfo machine() const;
+
+    bool failed() const { return !failure_.empty(); }
+    const std::string& failure() const { return failure_; } ///< with a hint
+    /// The dense layer (from 0) whose numbers went wrong, where that is known.
+    std::optional<std::size_t> failedLayer() const;
+    /// Something is under way, so that frames are wanted.
+    bool busy() const;
+    bool trainable() const { return data_.dataset.train.count > 0; }
+    BatchOrder order() const;
+
+    /// Gives up the lane; the weights and settings stay. Waits for it.
+    void releaseDevice();
+
+  private:
+    // A state on the way back.
+    struct Kept {
+        TrainerState state;
+        Optimizer optimizer = Optimizer::sgd;
+        std::uint64_t settingsRevision = 0;
+    };
+
+    bool follow(const TrainerMaker& maker);
+    void collect();
+    void drive(double seconds);
+    void lookIfDue(double seconds);
+    void settle(const TrainerMaker& maker);
+    void adopt(TrainerState state, Optimizer optimizer);
+    void startFresh();
+    void remember();
+    void retire();
+    TrainerState fitted() const;
+    bool alive() const { return session_ && session_->alive(); }
+
+    PlaygroundSettings settings_;
+    PlaygroundData data_;
+    std::unique_ptr<PlaygroundSession> session_;
+    std::vector<std::future<void>> retired_; // old lanes on their way out
+    bool rebuildWanted_ = true;              // the lane is not the settings' one
+    bool lastLookWanted_ = false;            // before it goes, its weights are needed
+    bool lastLookAsked_ = false;
+
+    Moment moment_;
+    bool seen_ = false;            // the moment is the lane's own, not what it was told to begin with
+    std::uint64_t generation_ = 0; // of the weights; looks from before are out of date
+    std::uint64_t revision_ = 0;
+    std::vector<float> earlier_;
+    std::uint64_t earlierStep_ = 0;
+    double sinceLook_ = 0;
+
+    bool running_ = false;
+    double speed_ = 0;
+    double credit_ = 0;        // parts of a step, in slow motion
+    std::uint64_t queued_ = 0; // steps to be made while held
+
+    LossHistory history_;
+    std::deque<Kept> ring_; // the first is where it all began
+    std::uint64_t settingsRevision_ = 0;
+    std::string failure_;
+};
+
+} // namespace lockstep::demos

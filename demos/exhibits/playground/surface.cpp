@@ -1,0 +1,272 @@
+// The playground in three dimensions: the output as a surface over the plane, or the data where a layer puts
+// them.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#define GLM_FORCE_DEPTH_ZERO_TO_ONE
+#include <glm/glm.hpp>
+#include <glm/gtc/matrix_transform.hpp>
+
+#include "demos/exhibits/playground/playground_view.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+constexpr float surfaceHeight = 0.55f; // of an answer of 1, where the plane goes from -1 to 1
+constexpr float foldReach = 0.75f;     // of the longest axis
+constexpr std::size_t surfacePoints = 400;
+
+/// Something flat in space, painted from back to front.
+struct Piece {
+    float depth = 0;
+    std::array<ImVec2, 4> corners{};
+    ImU32 colour = 0;
+    bool mark = false;
+    bool hollow = false;
+    std::size_t shape = 0;
+};
+
+class Space {
+  public:
+    Space(const PlaygroundParts& parts, ImVec2 low, ImVec2 high) : parts_(parts), low_(low), high_(high) {
+        const SurfaceCamera& camera = parts.view.camera;
+        const float distance = 3.6f / camera.zoom;
+        const glm::vec3 eye{distance * std::cos(camera.pitch) * std::sin(camera.yaw),
+                            -distance * std::cos(camera.pitch) * std::cos(camera.yaw),
+                            distance * std::sin(camera.pitch)};
+        const glm::mat4 view = glm::lookAt(eye, glm::vec3(0), glm::vec3(0, 0, 1));
+        transform_ = glm::perspective(glm::radians(42.0f), 1.0f, 0.05f, 20.0f) * view;
+    }
+
+    ImVec2 project(glm::vec3 at, float* depth = nullptr) const {
+        const glm::vec4 clip = transform_ * glm::vec4(at, 1);
+        const float w = std::max(clip.w, 0.05f);
+        if (depth != nullptr) *depth = clip.w;
+        return {low_.x + (high_.x - low_.x) * (0.5f + 0.5f * clip.x / w),
+                low_.y + (high_.y - low_.y) * (0.5f - 0.5f * clip.y / w)};
+    }
+
+    void quad(const std::array<glm::vec3, 4>& corners, ImU32 colour) {
+        Piece piece;
+        piece.colour = colour;
+        for (std::size_t i = 0; i < 4; ++i) {
+            float depth = 0;
+            piece.corners[i] = project(corners[i], &depth);
+            piece.depth += depth / 4;
+        }
+        pieces_.push_back(piece);
+    }
+
+    void mark(glm::vec3 at, std::size_t shape, bool hollow, ImU32 colour) {
+        Piece piece;
+        piece.mark = true;
+        piece.hollow = hollow;
+        piece.shape = shape;
+        piece.colour = colour;
+        piece.corners[0] = project(at, &piece.depth);
+        piece.depth -= 0.05f; // before the surface that it lies on
+        pieces_.push_back(piece);
+    }
+
+    void line(glm::vec3 a, glm::vec3 b, ImU32 colour) {
+        ImGui::GetWindowDrawList()->AddLine(project(a), project(b), colour, parts_.ui.line());
+    }
+
+    void label(glm::vec3 at, const char* text) {
+        const ImVec2 size = ImGui::CalcTextSize(text);
+        const ImVec2 middle = project(at);
+        const float x = std::clamp(middle.x - size.x / 2, low_.x, high_.x - size.x);
+        const float y = std::clamp(middle.y - size.y / 2, low_.y, high_.y - size.y);
+        ImGui::GetWindowDrawList()->AddText({x, y}, parts_.ui.theme.muted, text);
+    }
+
+    void paint() {
+        std::ranges::sort(pieces_, std::ranges::greater{}, &Piece::depth);
+        ImDrawList& draw = *ImGui::GetWindowDrawList();
+        const ImDrawListFlags flags = draw.Flags;
+        draw.Flags &= ~ImDrawListFlags_AntiAliasedFill; // a seam between quads, else, and twice the vertices
+        const float half = parts_.ui.px(4);
+        for (const Piece& piece : pieces_) {
+            const auto& c = piece.corners;
+            if (!piece.mark) {
+                draw.AddQuadFilled(c[0], c[1], c[2], c[3], piece.colour);
+                continue;
+            }
+            const PicturePart part = parts_.pictures.mark(piece.shape, piece.hollow);
+            draw.AddImage(part.picture, {c[0].x - half, c[0].y - half}, {c[0].x + half, c[0].y + half},
+                          part.from, part.to, piece.colour);
+        }
+        draw.Flags = flags;
+    }
+
+  private:
+    const PlaygroundParts& parts_;
+    ImVec2 low_;
+    ImVec2 high_;
+    glm::mat4 transform_{1};
+    std::vector<Piece> pieces_;
+};
+
+/// -1 to 1, and the colour that the map has there.
+struct Answer {
+    float height = 0;
+    ImU32 colour = 0;
+};
+
+Answer answerAt(const Theme& theme, const NetShape& shape, const LayerValues& values, std::size_t row) {
+    if (values.width == 1) {
+        const float value = values.at(row, 0);
+        const float height =
+            std::clamp(shape.loss == Loss::binaryCrossEntropy ? 2 * value - 1 : value, -1.2f, 1.2f);
+        return {height, signedColour(theme, height)};
+    }
+    float total = 0;
+    float most = 0;
+    float mix[3] = {};
+    for (std::size_t i = 0; i < values.width; ++i) {
+        const float share = std::clamp(values.at(row, i), 0.0f, 1.0f);
+        const ImU32 colour = classColour(theme, i);
+        most = std::max(most, share);
+        total += share;
+        for (int c = 0; c < 3; ++c) mix[c] += share * static_cast<float>((colour >> (8 * c)) & 255);
+    }
+    const float scale = total > 0 ? 1 / total : 0;
+    return {2 * most - 1, IM_COL32(static_cast<int>(mix[0] * scale), static_cast<int>(mix[1] * scale),
+                                   static_cast<int>(mix[2] * scale), 255)};
+}
+
+// Darker where it falls away from the light, so that the shape is seen.
+ImU32 shaded(const Theme& theme, ImU32 colour, const std::array<glm::vec3, 4>& corners) {
+    const glm::vec3 normal = glm::cross(corners[1] - corners[0], corners[3] - corners[0]);
+    const float size = glm::length(normal);
+    const float light =
+        size > 0 ? std::abs(glm::dot(normal / size, glm::normalize(glm::vec3(-0.4f, -0.5f, 0.8f)))) : 1;
+    const ImU32 shade = theme.dark ? theme.background : theme.muted;
+    return mixed(colour, shade, 0.4f * (1 - light)) | IM_COL32_A_MASK;
+}
+
+void drawFrame(Space& space, const Theme& theme) {
+    const float z = -surfaceHeight;
+    for (int i = 0; i < 4; ++i) {
+        const float a[] = {-1, 1, 1, -1};
+        const float b[] = {-1, -1, 1, 1};
+        space.line({a[i], b[i], z}, {a[(i + 1) % 4], b[(i + 1) % 4], z}, theme.border);
+    }
+}
+
+void drawOutput(const PlaygroundParts& parts, Space& space, const SurfaceSampler::Samples& samples) {
+    const Theme& theme = parts.ui.theme;
+    const NetShape shape = parts.model.shape();
+    const std::size_t grid = samples.grid;
+    std::vector<Answer> answers;
+    for (std::size_t row = 0; row < grid * grid; ++row)
+        answers.push_back(answerAt(theme, shape, samples.values, row));
+    const auto corner = [&](std::size_t x, std::size_t y) {
+        const auto plane = [&](std::size_t i) {
+            return 2 * static_cast<float>(i) / static_cast<float>(grid - 1) - 1;
+        };
+        return glm::vec3(plane(x), plane(y), answers[y * grid + x].height * surfaceHeight);
+    };
+    for (std::size_t y = 0; y + 1 < grid; ++y)
+        for (std::size_t x = 0; x + 1 < grid; ++x) {
+            const std::array<glm::vec3, 4> corners{corner(x, y), corner(x + 1, y), corner(x + 1, y + 1),
+                                                   corner(x, y + 1)};
+            const ImU32 colour =
+                mixed(answers[y * grid + x].colour, answers[(y + 1) * grid + x + 1].colour, 0.5f);
+            space.quad(corners, shaded(theme, colour, corners));
+        }
+    const PlaygroundSettings& settings = parts.model.settings();
+    std::size_t drawn = 0;
+    for (const PlanePoint& point : parts.model.points()) {
+        if (!(point.test ? parts.view.testPoints : parts.view.trainPoints) || ++drawn > surfacePoints)
+            continue;
+        const bool two = settings.classes() == 2;
+        const float wanted =
+            two ? (point.at.label == 0 ? -1.0f : 1.0f) : (settings.classes() > 0 ? 1.0f : point.at.target);
+        const bool single = samples.values.width == 1;
+        space.mark(
+            {point.at.x / planeReach, point.at.y / planeReach, (single ? wanted : 1.0f) * surfaceHeight},
+            point.at.label, point.test, pointColour(theme, settings, point.at));
+    }
+    drawFrame(space, theme);
+    space.paint();
+    space.label({1.12f, -1, -surfaceHeight}, "x");
+    space.label({-1, 1.12f, -surfaceHeight}, "y");
+}
+
+void drawFold(const PlaygroundParts& parts, Space& space, const SurfaceSampler::Samples& samples) {
+    const Theme& theme = parts.ui.theme;
+    const LayerValues& values = samples.values;
+    const auto axis = [&](std::size_t row, std::size_t i) {
+        const std::size_t neuron = parts.view.foldAxes[i];
+        return neuron < values.width ? values.at(row, neuron) : 0.0f;
+    };
+    float reach = 1;
+    for (std::size_t row = 0; row < samples.points.size(); ++row)
+        for (std::size_t i = 0; i < 3; ++i)
+            if (std::isfinite(axis(row, i))) reach = std::max(reach, std::abs(axis(row, i)));
+    for (std::size_t row = 0; row < samples.points.size(); ++row) {
+        const glm::vec3 at{axis(row, 0) / reach, axis(row, 1) / reach, axis(row, 2) / reach};
+        space.mark(at * foldReach, samples.points[row].label, false,
+                   pointColour(theme, parts.model.settings(), samples.points[row]));
+    }
+    const glm::vec3 ends[] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    for (std::size_t i = 0; i < 3; ++i)
+        if (parts.view.foldAxes[i] < values.width)
+            space.line(-ends[i] * foldReach, ends[i] * foldReach, theme.muted);
+    space.paint();
+    for (std::size_t i = 0; i < 3; ++i)
+        if (parts.view.foldAxes[i] < values.width)
+            space.label(ends[i] * (foldReach + 0.12f),
+                        ("a" + std::to_string(parts.view.foldAxes[i] + 1)).c_str());
+}
+
+void turnWithMouse(SurfaceCamera& camera, float size) {
+    const ImGuiIO& io = ImGui::GetIO();
+    if (ImGui::IsItemActive()) {
+        camera.yaw -= io.MouseDelta.x / size * 4;
+        camera.pitch = std::clamp(camera.pitch + io.MouseDelta.y / size * 4, -1.5f, 1.5f);
+    }
+    if (ImGui::IsItemHovered() && io.MouseWheel != 0)
+        camera.zoom = std::clamp(camera.zoom * std::pow(1.15f, io.MouseWheel), 0.5f, 3.0f);
+}
+
+} // namespace
+
+void drawSurface(const PlaygroundParts& parts, ImVec2 low, ImVec2 high) {
+    Ui& ui = parts.ui;
+    const bool fold = parts.view.answer == AnswerView::layer;
+    const NetShape shape = parts.model.shape();
+    const std::size_t last = shape.widths.size() - 1;
+    ImGui::SetCursorScreenPos(low);
+    ImGui::InvisibleButton("##surface", {high.x - low.x, high.y - low.y});
+    ui.noteControl("##surface");
+    turnWithMouse(parts.view.camera, high.x - low.x);
+    ui.explainItem(
+        {.title = fold ? "The data as a layer sees them" : "The output as a surface",
+         .formula = {},
+         .values = {},
+         .text = fold ? "Every point lies where the chosen neurons' answers put it. Where a plane parts the "
+                        "colours, the next layer has an easy life. Drag turns, the wheel comes closer."
+                      : "Height and colour are the answer at that place of the plane; marks are the points "
+                        "at the height they should have. Drag turns, the wheel comes closer."});
+    parts.view.sampler.update(parts.model, fold, fold ? std::min(parts.view.foldLayer, last) : last,
+                              ui.scripted);
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    draw.AddRectFilled(low, high, ui.theme.panel, ui.px(6));
+    draw.PushClipRect(low, high, true);
+    const auto& samples = parts.view.sampler.samples();
+    if (samples && samples->ofPoints == fold) {
+        Space space(parts, low, high);
+        if (fold)
+            drawFold(parts, space, *samples);
+        else if (samples->values.width == shape.outputs())
+            drawOutput(parts, space, *samples);
+    }
+    draw.PopClipRect();
+    draw.AddRect(low, high, ui.theme.border, ui.px(6), 0, ui.line());
+}
+
+} // namespace lockstep::demos

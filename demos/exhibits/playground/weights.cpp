@@ -1,0 +1,180 @@
+// Histograms of every layer's weights, and of their gradients where those are cheap enough to work out here.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "demos/exhibits/playground/playground_view.h"
+#include "demos/exhibits/playground/twin.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+constexpr std::size_t bins = 24;
+constexpr std::size_t gradientRows = 64;
+constexpr double mostGradientWork = 6e6; // multiplications
+
+struct Histogram {
+    float reach = 0; // from -reach to reach
+    std::size_t counts[bins] = {};
+    std::size_t most = 0;
+    float mean = 0;
+    float deviation = 0;
+};
+
+Histogram histogramOf(const LayerLayout& layer, std::span<const float> values) {
+    Histogram histogram;
+    double sum = 0;
+    double squares = 0;
+    const auto each = [&](auto visit) {
+        for (std::size_t o = 0; o < layer.outputs; ++o)
+            for (std::size_t i = 0; i < layer.inputs; ++i)
+                visit(values[layer.weightOffset + o * layer.rowStride + i]);
+    };
+    each([&](float value) {
+        histogram.reach = std::max(histogram.reach, std::abs(value));
+        sum += static_cast<double>(value);
+        squares += static_cast<double>(value) * static_cast<double>(value);
+    });
+    const auto count = static_cast<double>(layer.outputs * layer.inputs);
+    histogram.mean = static_cast<float>(sum / count);
+    histogram.deviation =
+        static_cast<float>(std::sqrt(std::max(0.0, squares / count - sum / count * sum / count)));
+    const float reach = std::max(histogram.reach, 1e-12f);
+    each([&](float value) {
+        const float share = std::clamp((value / reach + 1) / 2, 0.0f, 0.9999f);
+        std::size_t& bin = histogram.counts[static_cast<std::size_t>(share * bins)];
+        histogram.most = std::max(histogram.most, ++bin);
+    });
+    return histogram;
+}
+
+void drawHistogram(Ui& ui, const Histogram& histogram, ImVec2 low, ImVec2 high) {
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const float width = (high.x - low.x) / bins;
+    draw.AddLine({low.x, high.y}, high, ui.theme.border, ui.line());
+    for (std::size_t i = 0; i < bins; ++i) {
+        if (histogram.counts[i] == 0) continue;
+        const float share = static_cast<float>(histogram.counts[i]) / static_cast<float>(histogram.most);
+        const float x = low.x + width * static_cast<float>(i);
+        const float middle = (static_cast<float>(i) + 0.5f) / bins * 2 - 1;
+        const ImU32 colour = mixed(ui.theme.muted, signedColour(ui.theme, middle < 0 ? -1.0f : 1.0f),
+                                   0.3f + 0.7f * std::abs(middle));
+        draw.AddRectFilled({x, high.y - std::max(ui.line(), share * (high.y - low.y))},
+                           {x + width - ui.line(), high.y}, colour);
+    }
+    const float zero = (low.x + high.x) / 2;
+    draw.AddLine({zero, low.y}, {zero, high.y}, faded(ui.theme.text, 0.4f), ui.line());
+}
+
+/// A layer's histogram with its reach below, in a box of that size.
+void drawEntry(const PlaygroundParts& parts, const char* what, std::size_t layer,
+               std::span<const float> values, ImVec2 size) {
+    Ui& ui = parts.ui;
+    const LayerLayout place = ParamLayout(parts.model.shape()).layer(layer);
+    const Histogram histogram = histogramOf(place, values);
+    const ImVec2 low = ImGui::GetCursorScreenPos();
+    const std::string control = fmt::format("{}/{}", what, layer + 1);
+    ImGui::InvisibleButton(control.c_str(), size);
+    ui.noteControl(control.c_str());
+    const float line = ImGui::GetTextLineHeight();
+    drawHistogram(ui, histogram, low, {low.x + size.x, low.y + size.y - line - ui.px(4)});
+    const std::string reach = fmt::format("±{:.2g}", histogram.reach);
+    const ImVec2 text = ImGui::CalcTextSize(reach.c_str());
+    ImGui::GetWindowDrawList()->AddText({low.x + (size.x - text.x) / 2, low.y + size.y - line},
+                                        ui.theme.muted, reach.c_str());
+    ui.explainItem(
+        {.title = fmt::format("{}, layer {} ({} to {})", what, layer + 1, place.inputs, place.outputs),
+         .formula = {},
+         .values = {{"largest", fmt::format("{:.4g}", histogram.reach)},
+                    {"mean", fmt::format("{:.4g}", histogram.mean)},
+                    {"deviation", fmt::format("{:.4g}", histogram.deviation)},
+                    {"weights", fmt::format("{}", place.inputs * place.outputs)}},
+         .text = "How many weights lie where, from the most negative to the most positive. Biases are not in "
+                 "it."});
+}
+
+void drawRow(const PlaygroundParts& parts, const char* what, std::span<const float> values, float height) {
+    Ui& ui = parts.ui;
+    const std::size_t layers = parts.model.shape().layers();
+    ui.muted(what);
+    const float gap = ui.px(12);
+    const float room = ImGui::GetContentRegionAvail().x;
+    const float width =
+        std::min(ui.px(150), (room - gap * static_cast<float>(layers - 1)) / static_cast<float>(layers));
+    for (std::size_t layer = 0; layer < layers; ++layer) {
+        if (layer > 0) ImGui::SameLine(0, gap);
+        drawEntry(parts, what, layer, values, {width, height});
+    }
+}
+
+/// Rows of the next batch that its gradient can be worked out for within a frame; 0: none.
+std::size_t affordableRows(const PlaygroundModel& model) {
+    if (!model.trainable()) return 0;
+    const double perRow = 3 * static_cast<double>(model.shape().parameters());
+    return std::min(gradientRows, static_cast<std::size_t>(mostGradientWork / perRow));
+}
+
+} // namespace
+
+void drawWeights(const PlaygroundParts& parts) {
+    Ui& ui = parts.ui;
+    const PlaygroundModel& model = parts.model;
+    const float line = ImGui::GetTextLineHeightWithSpacing();
+    const float height = std::max(
+        ui.px(40), (ImGui::GetContentRegionAvail().y - 2 * line - 2 * ImGui::GetStyle().ItemSpacing.y) / 2);
+    drawRow(parts, "Weights", model.parameters(), height);
+    if (const std::size_t rows = affordableRows(model); rows > 0) {
+        drawRow(
+            parts,
+            rows < std::min(model.order().batch(), gradientRows) || model.order().batch() > gradientRows
+                ? "Gradients of the next batch's first examples"
+                : "Gradients of the next batch",
+            gradient(model.shape(), model.parameters(), model.dataset(), model.order(), model.step(), rows),
+            height);
+        return;
+    }
+    if (model.earlier().size() != model.parameters().size()) {
+        ui.muted("Changes appear with the first steps.");
+        return;
+    }
+    std::vector<float> change(model.parameters());
+    for (std::size_t i = 0; i < change.size(); ++i) change[i] -= model.earlier()[i];
+    drawRow(parts, fmt::format("Changes in the last {} steps", model.stepsSinceEarlier()).c_str(), change,
+            height);
+}
+
+void drawEditor(const PlaygroundParts& parts) {
+    Ui& ui = parts.ui;
+    PlaygroundView& view = parts.view;
+    if (std::exchange(view.openEditor, false)) ImGui::OpenPopup("parameter");
+    ImGui::SetNextWindowSize({ui.px(300), 0});
+    if (!ImGui::BeginPopup("parameter")) {
+        view.edited.reset();
+        return;
+    }
+    const NetShape shape = parts.model.shape();
+    const auto& place = view.edited;
+    // The network may have become another while this was open.
+    const bool exists = place && place->to.layer < shape.widths.size() &&
+                        place->to.index < shape.widths[place->to.layer] &&
+                        (!place->from || *place->from < shape.widths[place->to.layer - 1]);
+    if (exists) {
+        ImGui::PushTextWrapPos(ui.px(280));
+        ui.heading(parameterTitle(parts.model, *place));
+        ImGui::PopTextWrapPos();
+        const std::size_t index = parameterIndex(shape, *place);
+        view.editedValue = parts.model.parameters()[index];
+        ImGui::SetNextItemWidth(-1);
+        bool changed = ui.slider("##parameter", view.editedValue, -4, 4, "%.3f");
+        if (ui.button("Zero##parameter")) view.editedValue = 0, changed = true;
+        ImGui::SameLine();
+        if (ui.button("Other sign##parameter")) view.editedValue = -view.editedValue, changed = true;
+        if (changed && std::isfinite(view.editedValue)) parts.model.setParameter(index, view.editedValue);
+    }
+    if (!exists) ImGui::CloseCurrentPopup();
+    ImGui::EndPopup();
+}
+
+} // namespace lockstep::demos

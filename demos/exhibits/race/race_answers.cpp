@@ -1,0 +1,215 @@
+#include "demos/exhibits/race/race_answers.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "demos/exhibits/race/race_draw.h"
+#include "demos/report/prediction.h"
+#include "demos/report/text.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+enum View : std::size_t { asImages, asMatrix };
+
+const std::vector<std::string> viewNames = {"images", "confusion matrix"};
+constexpr std::size_t shownGuesses = 3;
+
+bool haveImages(const Dataset& data) {
+    return data.imageWidth > 0 && data.classes > 1 && data.test.count > 0;
+}
+
+std::optional<LaneAnswers> answersOf(const LaneProbe& probe) {
+    const std::lock_guard lock(probe.mutex);
+    return probe.answers;
+}
+
+/// The lane's last evaluation, or the one that was asked for when that is newer.
+std::pair<std::optional<Evaluation>, std::uint64_t> evaluationOf(const RaceRun& run, std::size_t lane) {
+    const LaneResult& view = run.lanes[lane];
+    const LaneProbe& probe = run.probes[lane];
+    const std::lock_guard lock(probe.mutex);
+    if (probe.evaluation && (!view.evaluation || probe.evaluatedStep > view.end.evaluatedStep))
+        return {probe.evaluation, probe.evaluatedStep};
+    return {view.evaluation, view.end.evaluatedStep};
+}
+
+/// One image with what the network says to it.
+struct Tile {
+    std::size_t example = 0; // of the test split
+    std::size_t label = 0;
+    std::optional<std::size_t> answer;
+    std::vector<double> odds; // per class; empty when outputs are none
+};
+
+Tile tileOf(const RaceRun& run, const std::optional<LaneAnswers>& answers, std::size_t example) {
+    Tile tile{example, run.data->test.labels[example], {}, {}};
+    if (!answers || example < answers->first || example >= answers->first + answers->rows) return tile;
+    const float* outputs = answers->outputs.data() + (example - answers->first) * run.job.shape.outputs();
+    tile.answer = answeredClass(run.job.shape, outputs);
+    tile.odds = probabilities(run.job.shape, outputs);
+    return tile;
+}
+
+void explainTile(Ui& ui, const RaceRun& run, const Tile& tile) {
+    const std::vector<std::string>& names = run.data->classNames;
+    Detail detail;
+    detail.title = "Test image " + grouped(tile.example);
+    detail.values.emplace_back("it is", names[tile.label]);
+    if (tile.answer) detail.values.emplace_back("the network says", names[*tile.answer]);
+    std::vector<std::size_t> order(tile.odds.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return tile.odds[a] > tile.odds[b]; });
+    for (std::size_t i = 0; i < std::min(shownGuesses, order.size()); ++i)
+        detail.values.emplace_back(names[order[i]], percent(tile.odds[order[i]]));
+    detail.text = tile.answer ? "The network has never trained on this image." : "Not asked yet.";
+    ui.detail(std::move(detail));
+}
+
+void drawTile(Ui& ui, const RaceRun& run, const Tile& tile, ImTextureID sheet, float v0, float v1,
+              const Panel& at) {
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const float side = at.max.x - at.min.x;
+    draw.AddImageRounded(sheet, at.min, {at.max.x, at.min.y + side}, {0, v0}, {1, v1}, IM_COL32_WHITE,
+                         ui.px(4));
+    const bool right = tile.answer && *tile.answer == tile.label;
+    const ImU32 colour = !tile.answer ? ui.theme.muted : right ? ui.theme.good : ui.theme.bad;
+    draw.AddRect(at.min, {at.max.x, at.min.y + side}, colour, ui.px(4), 0, ui.line(right ? 1.5f : 2.5f));
+    const std::string answer = tile.answer ? (right ? "✓ " : "✗ ") + run.data->classNames[*tile.answer] : "-";
+    draw.AddText({at.min.x, at.min.y + side + ui.px(2)}, colour, fitted(answer, side + ui.px(6)).c_str());
+}
+
+} // namespace
+
+std::vector<std::uint32_t> greyImage(const Dataset& data, std::size_t index) {
+    std::vector<std::uint32_t> pixels(data.inputs);
+    for (std::size_t i = 0; i < data.inputs; ++i) {
+        const std::size_t at = index * data.inputs + i;
+        const float value = data.bytes() ? static_cast<float>(data.test.pixels[at])
+                                         : 255 * std::clamp(data.test.values[at], 0.0f, 1.0f);
+        const auto grey = static_cast<std::uint32_t>(value);
+        pixels[i] = 0xFF000000u | grey << 16 | grey << 8 | grey;
+    }
+    return pixels;
+}
+
+void RaceAnswers::release() {
+    sheet_.reset();
+    sheetData_.reset();
+}
+
+ProbeWish RaceAnswers::wish(const RaceRun& run) {
+    ProbeWish wish;
+    if (haveImages(*run.data)) {
+        wish.first = first_;
+        wish.rows = std::min(images, run.data->test.count - std::min(first_, run.data->test.count));
+    }
+    wish.evaluation = std::exchange(evaluate_, false);
+    return wish;
+}
+
+void RaceAnswers::drawBar(Ui& ui, const RaceRun& run) {
+    std::vector<std::string> lanes;
+    for (const LaneResult& lane : run.lanes) lanes.push_back(lane.spec.text());
+    lane_ = std::min(lane_, lanes.size() - 1);
+    ui.segments("##race answers of", lane_, lanes);
+    const float room = ui.px(320);
+    ImGui::SameLine(0, ui.px(16));
+    if (ImGui::GetContentRegionAvail().x < room) ImGui::NewLine();
+    if (haveImages(*run.data))
+        ui.segments("##race answers as", view_, viewNames);
+    else
+        view_ = asMatrix;
+    ImGui::SameLine(0, ui.px(16));
+    if (view_ == asImages) {
+        if (ui.button("Other images"))
+            first_ = first_ + 2 * images > run.data->test.count ? 0 : first_ + images;
+    } else if (ui.button("Evaluate now", !run.lanes[lane_].end.over() && run.data->test.count > 0)) {
+        evaluate_ = true;
+    }
+}
+
+void RaceAnswers::draw(Ui& ui, const RaceRun* run, ImVec2 size) {
+    if (run == nullptr || run->data->classes < 2) {
+        ui.muted(run == nullptr
+                     ? "Once lanes run, this shows what their networks answer."
+                     : "The network learns values, not classes: there is no right or wrong to show.");
+        return;
+    }
+    first_ = first_ < run->data->test.count ? first_ : 0;
+    const float top = ImGui::GetCursorPosY();
+    drawBar(ui, *run);
+    size.y -= ImGui::GetCursorPosY() - top;
+    if (view_ == asImages)
+        drawImages(ui, *run, size);
+    else
+        drawConfusion(ui, *run, size);
+}
+
+void RaceAnswers::showSheet(Ui& ui, const RaceRun& run) {
+    if (sheet_ && sheetData_ == run.data && sheetFirst_ == first_) return;
+    const Dataset& data = *run.data;
+    const auto width = static_cast<std::uint32_t>(data.imageWidth);
+    const auto height = static_cast<std::uint32_t>(data.imageHeight);
+    if (!sheet_ || sheet_->width() != width || sheet_->height() != height * images)
+        sheet_ =
+            std::make_unique<Picture>(ui.graphics, width, height * static_cast<std::uint32_t>(images), false);
+    std::vector<std::uint32_t> pixels;
+    for (std::size_t i = 0; i < images; ++i) {
+        const std::vector<std::uint32_t> image = greyImage(data, std::min(first_ + i, data.test.count - 1));
+        pixels.insert(pixels.end(), image.begin(), image.end());
+    }
+    sheet_->upload(pixels);
+    sheetData_ = run.data;
+    sheetFirst_ = first_;
+}
+
+void RaceAnswers::drawImages(Ui& ui, const RaceRun& run, ImVec2 size) {
+    showSheet(ui, run);
+    const std::optional<LaneAnswers> answers = answersOf(run.probes[lane_]);
+    const std::size_t count = std::min(images, run.data->test.count - first_);
+    std::size_t right = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        const Tile tile = tileOf(run, answers, first_ + i);
+        right += tile.answer && *tile.answer == tile.label ? 1 : 0;
+    }
+    ui.muted(answers ? fmt::format("{} of {} right at step {}", right, count, grouped(answers->step))
+                     : "not asked yet");
+    const float line = ImGui::GetTextLineHeight();
+    const float gap = ui.px(10);
+    const auto columns = std::clamp<std::size_t>(static_cast<std::size_t>(size.x / ui.px(92)), 1, 12);
+    const std::size_t rows = (count + columns - 1) / columns;
+    const float wide = (size.x + gap) / static_cast<float>(columns) - gap;
+    const float high =
+        (size.y - ImGui::GetTextLineHeightWithSpacing()) / static_cast<float>(rows) - line - ui.px(10);
+    const float side = std::clamp(high, ui.px(44), wide);
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    for (std::size_t i = 0; i < count; ++i) {
+        const float x = start.x + (wide + gap) * static_cast<float>(i % columns);
+        const float y = start.y + (side + line + ui.px(10)) * static_cast<float>(i / columns);
+        const Panel at{{x, y}, {x + side, y + side + line}};
+        const Tile tile = tileOf(run, answers, first_ + i);
+        const auto v = [](std::size_t row) { return static_cast<float>(row) / static_cast<float>(images); };
+        drawTile(ui, run, tile, sheet_->id(), v(i), v(i + 1), at);
+        if (ImGui::IsMouseHoveringRect(at.min, at.max)) explainTile(ui, run, tile);
+    }
+    ImGui::Dummy({size.x, (side + line + ui.px(10)) * static_cast<float>(rows)});
+}
+
+void RaceAnswers::drawConfusion(Ui& ui, const RaceRun& run, ImVec2 size) {
+    const auto [evaluation, step] = evaluationOf(run, lane_);
+    if (!evaluation || evaluation->confusion.empty()) {
+        ui.muted("The test examples have not been looked at yet.");
+        return;
+    }
+    ui.muted(fmt::format("{} of {} test examples answered rightly at step {}", percent(evaluation->accuracy),
+                         grouped(evaluation->count), grouped(step)));
+    size.y -= ImGui::GetTextLineHeightWithSpacing();
+    drawConfusionMatrix(ui, *evaluation, run.data->classNames, size);
+}
+
+} // namespace lockstep::demos

@@ -1,0 +1,29 @@
+// Small things that all panels of the race draw alike.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "demos/shell/ui.h"
+#include "engine/train/lane_spec.h"
+
+namespace lockstep::demos {
+
+/// Lane `index` of several: its machine's colour, the second lane of a machine a shade nearer to the text.
+ImU32 laneColour(const Ui& ui, std::span<const LaneSpec> lanes, std::size_t index);
+
+/// The second cue beside the colour: a square chip for a processor, a diamond for a graphics card.
+void drawLaneMark(ImDrawList& draw, const LaneSpec& lane, ImVec2 centre, float size, ImU32 colour);
+
+/// With "…" for what is wider than `width` pixels in the current font.
+std::string fitted(std::string_view text, float width);
+
+/// A rounded panel of that size at the cursor, which moves below it.
+struct Panel {
+    ImVec2 min;
+    ImVec2 max;
+};
+Panel drawPanel(Ui& ui, float height);
+
+} // namespace lockstep::demos

@@ -1,0 +1,233 @@
+#include "demos/exhibits/race/race_lanes.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "demos/exhibits/race/race_draw.h"
+#include "demos/exhibits/race/race_words.h"
+#include "demos/report/text.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+struct Figure {
+    const char* name;
+    std::string value;
+};
+
+constexpr float figureUnits = 98; // the least width of a figure's column
+constexpr float trackUnits = 12;
+
+std::string stepRate(double perSecond) {
+    return perSecond < 99.5 ? fmt::format("{:.3g}", perSecond) : shortRate(perSecond);
+}
+
+/// Only name, track and rate: for the back row, and where many lanes have to fit.
+bool compact(const Ui& ui, std::size_t lanes) {
+    constexpr std::size_t mostCards = 3;
+    return ui.presenter || lanes > mostCards;
+}
+
+std::vector<Figure> figures(const Ui& ui, const LaneResult& lane) {
+    const LaneSnapshot& end = lane.end;
+    const bool begun = end.runSteps > 0;
+    const double rate = end.over() ? end.rate() : end.recentRate;
+    const double perStep = begun ? static_cast<double>(end.examples) / static_cast<double>(end.runSteps) : 0;
+    const auto measured = [&](std::string text) { return begun ? ui.timing(std::move(text)) : "-"; };
+    return {{"step", begun ? grouped(end.step) : "-"},
+            {"loss", fixed(end.loss, 4)},
+            {"accuracy", percent(end.testAccuracy)},
+            {"steps/s", measured(stepRate(perStep > 0 ? rate / perStep : 0))},
+            {"samples/s", measured(shortRate(rate))},
+            {"GFLOP/s", measured(fmt::format("{:.3g}", lane.gflops))},
+            {"elapsed", measured(duration(end.trainingSeconds))}};
+}
+
+std::size_t figureColumns(const Ui& ui, float width, std::size_t count) {
+    return std::clamp<std::size_t>(static_cast<std::size_t>(width / ui.px(figureUnits)), 1, count);
+}
+
+void drawFigures(Ui& ui, const std::vector<Figure>& all, ImVec2 at, float width, std::size_t columns) {
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const float line = ImGui::GetTextLineHeight();
+    const float column = width / static_cast<float>(columns);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const float x = at.x + column * static_cast<float>(i % columns);
+        const float y = at.y + (2 * line + ui.px(6)) * static_cast<float>(i / columns);
+        draw.AddText(ui.fonts.strong, ImGui::GetFontSize(), {x, y}, ui.theme.text, all[i].value.c_str());
+        draw.AddText({x, y + line}, ui.theme.muted, all[i].name);
+    }
+}
+
+// A chequered flag: the end of the track, whatever colours one sees.
+void drawFlag(const Ui& ui, ImDrawList& draw, ImVec2 top, float height) {
+    constexpr int rows = 4;
+    const float side = height / rows;
+    for (int row = 0; row < rows; ++row)
+        for (int column = 0; column < 2; ++column) {
+            const ImVec2 at{top.x + side * static_cast<float>(column),
+                            top.y + side * static_cast<float>(row)};
+            draw.AddRectFilled(at, {at.x + side, at.y + side},
+                               (row + column) % 2 == 0 ? ui.theme.text : ui.theme.background);
+        }
+}
+
+void drawTrack(Ui& ui, const LaneSpec& spec, ImU32 colour, double share, ImVec2 at, float width) {
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const float height = ui.px(trackUnits);
+    const float end = at.x + width - ui.px(8);
+    draw.AddRectFilled(at, {at.x + width, at.y + height}, ui.theme.raised, height / 2);
+    const float x = at.x + height / 2 + (end - at.x - height) * static_cast<float>(share);
+    if (share > 0) draw.AddRectFilled(at, {x, at.y + height}, faded(colour, 0.55f), height / 2);
+    drawFlag(ui, draw, {end, at.y - ui.px(2)}, height + ui.px(4));
+    drawLaneMark(draw, spec, {x, at.y + height / 2}, ui.px(trackUnits + 9), colour);
+}
+
+// A cross, a tick or nothing before the words: not by colour alone.
+ImU32 statusColour(const Ui& ui, LaneStatus status) {
+    if (status == LaneStatus::failed) return ui.theme.bad;
+    if (status == LaneStatus::finished) return ui.theme.good;
+    return ui.theme.muted;
+}
+
+std::string statusLabel(const Ui& ui, const RaceRun* run, std::size_t index, double share) {
+    if (run == nullptr) return "ready";
+    const LaneSnapshot& end = run->lanes[index].end;
+    const std::string words = statusText(*run, index);
+    if (compact(ui, run->lanes.size()) && end.runSteps > 0 && end.status != LaneStatus::failed)
+        return fmt::format("{}{} samples/s", end.status == LaneStatus::finished ? "✓ " : "",
+                           ui.timing(shortRate(end.over() ? end.rate() : end.recentRate)));
+    if (end.status == LaneStatus::finished)
+        return fmt::format("✓ {} in {}", words, ui.timing(duration(end.trainingSeconds)));
+    if (end.status == LaneStatus::failed) return "✗ " + words;
+    const bool moving = end.status == LaneStatus::running || end.status == LaneStatus::paused;
+    return moving ? fmt::format("{} {:.0f} %", words, 100 * share) : words;
+}
+
+Detail laneDetail(const Ui& ui, const RaceRun& run, std::size_t index) {
+    const LaneResult& lane = run.lanes[index];
+    const LaneSnapshot& end = lane.end;
+    const auto seconds = [&ui](double value) { return ui.timing(fmt::format("{:.3f} s", value)); };
+    Detail detail;
+    detail.title = lane.spec.text();
+    detail.values = {{"device", lane.machine.device.empty() ? "-" : shortDevice(lane.machine)},
+                     {"status", statusText(run, index)},
+                     {"steps", grouped(end.runSteps)},
+                     {"examples", grouped(end.examples)},
+                     {"training", seconds(end.trainingSeconds)},
+                     {"on the device", seconds(end.deviceSeconds)},
+                     {"warm-up", seconds(end.warmUpSeconds)},
+                     {"evaluation", seconds(end.evaluationSeconds)},
+                     {"test loss", fixed(end.testLoss, 4)},
+                     {"test accuracy", percent(end.testAccuracy)}};
+    if (!lane.machine.driver.empty()) detail.text = "Driver: " + lane.machine.driver + ". ";
+    if (!lane.machine.kernels.empty()) detail.text += "Kernels: " + ui.timing(lane.machine.kernels) + ". ";
+    if (lane.machine.software) detail.text += "This Vulkan device is software, not a GPU. ";
+    detail.text += "Warm-up and evaluation do not count as training.";
+    return detail;
+}
+
+/// The device, its name cut rather than what must not be left out.
+std::string deviceText(const MachineInfo& machine, float width) {
+    constexpr std::size_t most = 60;
+    constexpr std::size_t least = 8;
+    if (machine.device.empty()) return {};
+    std::string text;
+    for (std::size_t letters = most; letters >= least; letters -= 4) {
+        text = honestDevice(machine, letters);
+        if (ImGui::CalcTextSize(text.c_str()).x <= width) return text;
+    }
+    return fitted(text, width);
+}
+
+struct CardLayout {
+    float pad = 0;
+    float inner = 0; // width
+    std::size_t columns = 0;
+    float figuresAt = 0; // below the card's top
+    float height = 0;
+};
+
+CardLayout layoutOf(const Ui& ui, std::size_t lanes, float width, std::size_t figureCount,
+                    float messageHeight) {
+    const float line = ImGui::GetTextLineHeight();
+    CardLayout layout;
+    layout.pad = ui.px(12);
+    layout.inner = width - 2 * layout.pad;
+    layout.columns = figureColumns(ui, layout.inner, figureCount);
+    const std::size_t rows = (figureCount + layout.columns - 1) / layout.columns;
+    layout.figuresAt = ui.px(10) + line + ui.px(9) + ui.px(trackUnits) + ui.px(10);
+    if (compact(ui, lanes)) {
+        layout.columns = 0;
+        layout.height = layout.figuresAt;
+        if (messageHeight > 0) layout.height += messageHeight + ui.px(6);
+        return layout;
+    }
+    layout.height = layout.figuresAt + (2 * line + ui.px(6)) * static_cast<float>(rows) + ui.px(2);
+    if (messageHeight > 0) layout.height += messageHeight + ui.px(6);
+    return layout;
+}
+
+void drawTitleRow(Ui& ui, const LaneSpec& spec, const MachineInfo& machine, const std::string& status,
+                  ImU32 colour, ImU32 statusTint, ImVec2 at, float width) {
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const float line = ImGui::GetTextLineHeight();
+    drawLaneMark(draw, spec, {at.x + line / 2, at.y + line / 2}, ui.px(15), colour);
+    float x = at.x + line + ui.px(6);
+    const std::string name = spec.text();
+    draw.AddText(ui.fonts.strong, ImGui::GetFontSize(), {x, at.y}, ui.theme.text, name.c_str());
+    ImGui::PushFont(ui.fonts.strong);
+    x += ImGui::CalcTextSize(name.c_str()).x + ui.px(10);
+    ImGui::PopFont();
+    const float statusWidth = ImGui::CalcTextSize(status.c_str()).x;
+    const float right = at.x + width - statusWidth;
+    draw.AddText({right, at.y}, statusTint, status.c_str());
+    draw.AddText({x, at.y}, ui.theme.muted, deviceText(machine, right - x - ui.px(10)).c_str());
+}
+
+void drawLane(Ui& ui, const RaceRun* run, std::span<const LaneSpec> specs, std::size_t index) {
+    const LaneSpec& spec = specs[index];
+    const LaneResult waiting{.spec = spec,
+                             .machine = {},
+                             .end = {},
+                             .telemetry = Telemetry(BatchOrder()),
+                             .evaluation = {},
+                             .operations = {},
+                             .agreement = {}};
+    const LaneResult& lane = run != nullptr ? run->lanes[index] : waiting;
+    const ImU32 colour = laneColour(ui, specs, index);
+    const float width = ImGui::GetContentRegionAvail().x;
+    const std::vector<Figure> all = figures(ui, lane);
+    const float wrap = width - ui.px(24);
+    const std::string& message = lane.end.message;
+    const float messageHeight =
+        message.empty() ? 0 : ImGui::CalcTextSize(message.c_str(), nullptr, false, wrap).y;
+    const CardLayout layout = layoutOf(ui, specs.size(), width, all.size(), messageHeight);
+
+    const Panel panel = drawPanel(ui, layout.height);
+    ui.noteControl(fmt::format("lane {}", index + 1).c_str());
+    if (ImGui::IsItemHovered() && run != nullptr) ui.detail(laneDetail(ui, *run, index));
+    const ImVec2 top{panel.min.x + layout.pad, panel.min.y + ui.px(10)};
+    const float line = ImGui::GetTextLineHeight();
+    const double share = run != nullptr ? shareOfWay(run->finish, lane) : 0;
+    drawTitleRow(ui, spec, lane.machine, statusLabel(ui, run, index, share), colour,
+                 statusColour(ui, lane.end.status), top, layout.inner);
+    drawTrack(ui, spec, colour, share, {top.x, top.y + line + ui.px(9)}, layout.inner);
+    if (layout.columns > 0)
+        drawFigures(ui, all, {top.x, panel.min.y + layout.figuresAt}, layout.inner, layout.columns);
+    if (!message.empty())
+        ImGui::GetWindowDrawList()->AddText(nullptr, 0, {top.x, panel.max.y - messageHeight - ui.px(8)},
+                                            ui.theme.bad, message.c_str(), nullptr, wrap);
+}
+
+} // namespace
+
+void drawLanes(Ui& ui, const RaceRun* run, std::span<const LaneSpec> specs) {
+    for (std::size_t i = 0; i < specs.size(); ++i) drawLane(ui, run, specs, i);
+}
+
+} // namespace lockstep::demos

@@ -1,0 +1,219 @@
+#include "demos/exhibits/race/race_model.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace lockstep::demos {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr const char* madeInPieces =
+    "no comparison: the race was made in pieces, by hand or in slow motion, and that measures nothing";
+
+bool anySoftware(const std::vector<LaneSpec>& lanes, Machines& machines) {
+    return std::ranges::any_of(lanes, [&](const LaneSpec& spec) { return machines.software(spec); });
+}
+
+} // namespace
+
+BatchOrder RaceRun::order() const {
+    return {job.data->train.count, job.settings.batch, job.settings.seed, job.settings.shuffle};
+}
+
+std::vector<std::size_t> RaceRun::current() const {
+    std::vector<std::size_t> result;
+    if (!race || over) return result;
+    for (std::size_t i = 0; i < race->size(); ++i) {
+        const LaneStatus status = race->lane(i).snapshot().status;
+        if (status == LaneStatus::waiting || status >= LaneStatus::finished) continue;
+        result.push_back(i);
+        if (!settings.together) break;
+    }
+    return result;
+}
+
+bool RaceModel::running() const {
+    const bool racing = run_ && run_->race && !run_->over;
+    return (startWanted_ || racing) && !paused_;
+}
+
+bool RaceModel::changed() const { return run_ && toJson(run_->settings) != toJson(settings); }
+
+void RaceModel::start() {
+    paused_ = false;
+    if (!run_ || !run_->race || run_->over || changed()) {
+        retire();
+        startWanted_ = true;
+    } else if (speed_ == 0 && !byScript_) {
+        run_->race->resume();
+    }
+}
+
+void RaceModel::pause() {
+    paused_ = true;
+    if (run_ && run_->race) run_->race->pause();
+}
+
+void RaceModel::step(std::uint64_t steps) {
+    if (!run_ || !run_->race || run_->over || changed()) start();
+    pause();
+    pendingSteps_ += steps;
+}
+
+void RaceModel::stepEpoch() {
+    step(0);
+    ++pendingEpochs_;
+}
+
+void RaceModel::reset() {
+    retire();
+    startWanted_ = false;
+    paused_ = false;
+}
+
+void RaceModel::setSpeed(double stepsPerSecond) {
+    speed_ = stepsPerSecond;
+    owed_ = 0;
+    if (!run_ || !run_->race || paused_) return;
+    if (speed_ > 0)
+        run_->race->pause();
+    else
+        run_->race->resume();
+}
+
+// A race that is given up stops on its own threads, and is destroyed once they are done.
+void RaceModel::retire() {
+    pendingSteps_ = pendingEpochs_ = 0;
+    owed_ = 0;
+    if (!run_) return;
+    if (run_->race) run_->race->stop();
+    earlier_ = std::make_unique<RaceRun>();
+    earlier_->settings = run_->settings;
+    earlier_->data = run_->data;
+    earlier_->job = run_->job;
+    earlier_->finish = run_->finish;
+    earlier_->lanes = run_->lanes;
+    earlier_->seen = run_->seen;
+    retired_.push_back(std::move(run_));
+}
+
+void RaceModel::release() {
+    startWanted_ = false;
+    retired_.clear();
+    if (run_ && run_->race) {
+        run_->race->stop();
+        run_->race.reset(); // joins
+    }
+    if (run_) run_->over = true;
+}
+
+void RaceModel::update(Machines& machines, double seconds, bool wait) {
+    byScript_ = wait;
+    const bool clear = clearRetired(wait);
+    if (startWanted_) {
+        try {
+            if (!clear || !haveData(wait)) return;
+            begin(machines);
+        } catch (...) {
+            startWanted_ = false;
+            throw;
+        }
+    }
+    if (!run_ || !run_->race || run_->over) return;
+    run_->race->advance();
+    drive(seconds, wait);
+    run_->paused = paused_;
+    look();
+    if (!run_->race->advance()) end();
+}
+
+/// True when no earlier race is left, so that nothing is taken from a new one.
+bool RaceModel::clearRetired(bool wait) {
+    std::erase_if(retired_, [wait](const std::unique_ptr<RaceRun>& run) {
+        return !run->race || run->race->waitFor(wait ? 1h : 0h);
+    });
+    return retired_.empty();
+}
+
+bool RaceModel::haveData(bool wait) {
+    const std::string key = dataKey(settings);
+    if (data_ && dataKey_ == key) return true;
+    if (!loading_.valid()) {
+        loadingKey_ = key;
+        loading_ = std::async(std::launch::async, [run = settings.run] {
+            return std::shared_ptr<const Dataset>(std::make_shared<Dataset>(loadData(run)));
+        });
+    }
+    if (!wait && loading_.wait_for(0s) != std::future_status::ready) return false;
+    // What was loaded may no longer be what is wanted; then the next call loads anew.
+    data_.reset();
+    data_ = loading_.get();
+    dataKey_ = loadingKey_;
+    return dataKey_ == key || haveData(wait);
+}
+
+void RaceModel::begin(Machines& machines) {
+    auto run = std::make_unique<RaceRun>();
+    run->settings = settings;
+    run->data = data_;
+    run->job = makeJob(settings.run, *data_);
+    LaneChoice choice = chooseRaceLanes(settings.run.lanes, machines);
+    run->remark = choice.remark;
+    run->finish = finishLineFor(settings.run, run->job, anySoftware(choice.lanes, machines));
+
+    RaceOptions options;
+    options.together = settings.together;
+    options.lane.finish = run->finish;
+    options.lane.evaluateEvery = settings.run.evaluateEvery;
+    options.lane.startPaused = true;
+    std::vector<RaceEntry> entries;
+    for (const LaneSpec& spec : choice.lanes) {
+        entries.push_back({spec, machines.maker(run->job, spec)});
+        run->lanes.push_back({.spec = spec,
+                              .machine = {},
+                              .end = {},
+                              .telemetry = Telemetry(run->order()),
+                              .evaluation = {},
+                              .operations = {},
+                              .agreement = {}});
+        run->probes.emplace_back();
+    }
+    run->seen.resize(run->lanes.size());
+    run->race = std::make_unique<Race>(run->job, std::move(entries), std::move(options));
+    run_ = std::move(run);
+    startWanted_ = false;
+    if (speed_ == 0 && !paused_ && !byScript_) run_->race->resume();
+    run_->race->start();
+}
+
+/// Brings what the lanes show into `lanes`.
+void RaceModel::look() {
+    for (std::size_t i = 0; i < run_->lanes.size(); ++i) {
+        LaneResult& view = run_->lanes[i];
+        Lane& lane = run_->race->lane(i);
+        const LaneSnapshot shot = lane.snapshot();
+        const bool moved = shot.step != view.end.step || view.end.status != shot.status;
+        if (shot.evaluatedStep > 0 && shot.evaluatedStep != view.end.evaluatedStep) {
+            run_->seen[i].push_back({shot.evaluatedStep, shot.testLoss, shot.testAccuracy});
+            view.evaluation = lane.evaluation();
+        }
+        view.end = shot;
+        if (!moved) continue;
+        view.machine = lane.machine();
+        view.telemetry = lane.telemetry();
+        view.gflops = shot.rate() * run_->job.shape.flopsPerExample() * 1e-9;
+    }
+    addAgreements(run_->lanes);
+}
+
+void RaceModel::end() {
+    look();
+    run_->lanes = run_->race->results();
+    run_->headline = headlineFor(run_->lanes, run_->finish, run_->settings.together);
+    if (run_->stepped) run_->headline = {.text = madeInPieces};
+    run_->over = true;
+}
+
+} // namespace lockstep::demos

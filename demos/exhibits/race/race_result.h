@@ -1,0 +1,17 @@
+// The end of a race: podium, table, and results as files.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "demos/exhibits/race/race_model.h"
+#include "demos/shell/ui.h"
+
+namespace lockstep::demos {
+
+void drawResult(Ui& ui, const RaceRun* run);
+
+/// Indices of the lanes whose numbers count, the fastest first: by the headline's measure.
+std::vector<std::size_t> ranking(const RaceRun& run);
+
+} // namespace lockstep::demos

@@ -1,0 +1,168 @@
+#include "demos/exhibits/race/race_words.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "demos/report/text.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+// From here on, launches are what a step is made of.
+constexpr double launchBound = 0.5;
+
+double logShare(double from, double now, double to) {
+    if (!(from > 0) || !(now > 0) || from <= to) return 0;
+    return std::log(from / now) / std::log(from / to);
+}
+
+/// "5.44 kFLOP".
+std::string flopsText(double flops) {
+    double value = flops;
+    const char* unit = "";
+    for (const char* larger : {"k", "M", "G", "T"}) {
+        if (value < 999.5) break;
+        value /= 1000;
+        unit = larger;
+    }
+    return fmt::format("{:.3g} {}FLOP", value, unit);
+}
+
+std::string atStep(const LaneResult& lane) {
+    if (lane.end.status == LaneStatus::preparing) return lane.spec.text() + " warms up";
+    return fmt::format("{} is at step {}", lane.spec.text(), grouped(lane.end.step));
+}
+
+/// Of more than two lanes, only between which steps they are.
+std::string whereTheyAre(const RaceRun& run) {
+    const std::vector<std::size_t> current = run.current();
+    std::string text;
+    if (current.size() <= 2) {
+        for (const std::size_t i : current) text += (text.empty() ? "" : ", ") + atStep(run.lanes[i]);
+        return text;
+    }
+    const auto stepOf = [&run](std::size_t i) { return run.lanes[i].end.step; };
+    const std::uint64_t first = stepOf(*std::ranges::max_element(current, {}, stepOf));
+    const std::uint64_t last = stepOf(*std::ranges::min_element(current, {}, stepOf));
+    if (first == last) return fmt::format("{} lanes are at step {}", current.size(), grouped(first));
+    return fmt::format("{} lanes are between step {} and {}", current.size(), grouped(last), grouped(first));
+}
+
+bool stepsKnown(const RaceRun& run) { return run.lastStep() != std::numeric_limits<std::uint64_t>::max(); }
+
+} // namespace
+
+std::string matchText(const std::vector<LaneSpec>& lanes) {
+    std::string text;
+    for (const LaneSpec& lane : lanes) text += (text.empty() ? "" : " against ") + lane.text();
+    return text;
+}
+
+std::string liveText(const RaceRun& run) {
+    std::string text = whereTheyAre(run);
+    if (text.empty()) {
+        std::vector<LaneSpec> specs;
+        for (const LaneResult& lane : run.lanes) specs.push_back(lane.spec);
+        return matchText(specs);
+    }
+    const auto warming = [&](std::size_t i) { return run.lanes[i].end.status == LaneStatus::preparing; };
+    if (std::ranges::all_of(run.current(), warming)) return text;
+    if (run.finish.needsEvaluation()) {
+        FinishLine goal; // without the limit that ends a run which never gets there
+        goal.accuracy = run.finish.accuracy;
+        goal.loss = run.finish.loss;
+        return text + ", on the way to " + goal.text();
+    }
+    if (run.finish.seconds == 0 && stepsKnown(run)) return text + " of " + grouped(run.lastStep());
+    return text + ", until " + run.finish.text();
+}
+
+double shareOfWay(const FinishLine& finish, const LaneResult& lane) {
+    if (lane.end.status == LaneStatus::finished) return 1;
+    double share = finish.needsEvaluation() ? 0 : lane.end.progress;
+    if (finish.accuracy > 0 && !std::isnan(lane.end.testAccuracy))
+        share = std::max(share, lane.end.testAccuracy / finish.accuracy);
+    if (finish.loss > 0 && !std::isnan(lane.end.testLoss) && !lane.telemetry.opening().empty()) {
+        const auto first = static_cast<double>(lane.telemetry.opening().front());
+        share = std::max(share, logShare(first, lane.end.testLoss, finish.loss));
+    }
+    return std::clamp(share, 0.0, 1.0);
+}
+
+std::string statusText(const RaceRun& run, std::size_t lane) {
+    const LaneSnapshot& end = run.lanes[lane].end;
+    switch (end.status) {
+    case LaneStatus::waiting: return run.settings.together ? "waiting" : "waits for its turn";
+    case LaneStatus::preparing: return "warms up";
+    case LaneStatus::ready: return "at the start";
+    case LaneStatus::running: return "running";
+    case LaneStatus::paused: return run.paused ? "paused" : "running"; // held between slow steps
+    case LaneStatus::finished: return "finished";
+    case LaneStatus::stopped: return "stopped";
+    case LaneStatus::failed: return "failed";
+    }
+    return {};
+}
+
+StepCost stepCost(const LaneResult& lane, const TrainJob& job) {
+    StepCost cost;
+    const LaneSnapshot& end = lane.end;
+    if (end.runSteps == 0) return cost;
+    const auto steps = static_cast<double>(end.runSteps);
+    cost.seconds = end.trainingSeconds / steps;
+    cost.deviceSeconds = end.deviceSeconds / steps;
+    cost.flops = job.shape.flopsPerExample() * static_cast<double>(end.examples) / steps;
+    std::uint64_t sampledSteps = std::numeric_limits<std::uint64_t>::max();
+    std::uint64_t calls = 0;
+    double shortest = std::numeric_limits<double>::infinity();
+    for (const OperationTiming& operation : lane.operations) {
+        if (operation.calls == 0) continue;
+        sampledSteps = std::min(sampledSteps, operation.calls);
+        calls += operation.calls;
+        shortest = std::min(shortest, operation.milliseconds * 1e-3 / static_cast<double>(operation.calls));
+    }
+    if (calls == 0) return cost;
+    cost.launches = static_cast<double>(calls) / static_cast<double>(sampledSteps);
+    cost.shortest = shortest;
+    return cost;
+}
+
+std::string whyTheProcessorWins(const RaceRun& run) {
+    if (!run.over || !run.headline.valid) return {};
+    const LaneResult& cpu = run.lanes[run.headline.faster];
+    const LaneResult& gpu = run.lanes[run.headline.slower];
+    if (cpu.spec.gpu || !gpu.spec.gpu) return {};
+    const StepCost fast = stepCost(cpu, run.job);
+    const StepCost slow = stepCost(gpu, run.job);
+    if (fast.seconds <= 0 || slow.seconds <= 0) return {};
+    const double launching = slow.launches * slow.shortest / slow.seconds;
+    const std::string name = gpu.spec.text();
+    if (launching >= launchBound)
+        return fmt::format(
+            "Why the processor wins: launches cost more than the arithmetic. A step of this network "
+            "is {} of products. {} makes it in {:.0f} launches, and even the shortest kind takes "
+            "{}: so many of those are {:.0f} % of its step of {}. {} launches nothing and makes a "
+            "whole step in {}.",
+            flopsText(slow.flops), name, slow.launches, duration(slow.shortest), 100 * launching,
+            duration(slow.seconds), cpu.spec.text(), duration(fast.seconds));
+    if (gpu.machine.software)
+        return fmt::format("Why the processor wins: the Vulkan device is software. It computes on the same "
+                           "processor, at {:.3g} GFLOP/s where {} reaches {:.3g}.",
+                           gpu.gflops, cpu.spec.text(), cpu.gflops);
+    return fmt::format(
+        "Why the processor wins: this work fits it better. {} reaches {:.3g} GFLOP/s on it against "
+        "{:.3g} of {}, whose device was busy for {:.0f} % of the time.",
+        cpu.spec.text(), cpu.gflops, gpu.gflops, name, 100 * slow.deviceSeconds / slow.seconds);
+}
+
+std::string duration(double seconds) {
+    if (seconds < 1e-3) return fmt::format("{:.3g} µs", seconds * 1e6);
+    if (seconds < 1) return fmt::format("{:.3g} ms", seconds * 1e3);
+    return fmt::format("{:.3g} s", seconds);
+}
+
+} // namespace lockstep::demos

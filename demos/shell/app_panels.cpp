@@ -1,0 +1,225 @@
+// The panels around the exhibit: the list on the left, details on the right, the status line below, the keys.
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "demos/shell/app.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+constexpr double infoSeconds = 10; // then the line below says again how to get help
+
+ImU32 severityColour(const Theme& theme, Severity severity) {
+    if (severity == Severity::info) return theme.muted;
+    return severity == Severity::warning ? theme.warning : theme.bad;
+}
+
+// The second cue beside the colour: a dot, a triangle, a cross.
+void drawSeverity(ImDrawList& draw, ImVec2 centre, float size, Severity severity, ImU32 colour) {
+    const float r = size / 2;
+    if (severity == Severity::info) {
+        draw.AddCircleFilled(centre, r * 0.5f, colour);
+    } else if (severity == Severity::warning) {
+        draw.AddTriangleFilled({centre.x, centre.y - r * 0.8f}, {centre.x + r * 0.9f, centre.y + r * 0.7f},
+                               {centre.x - r * 0.9f, centre.y + r * 0.7f}, colour);
+    } else {
+        const float d = r * 0.6f;
+        draw.AddLine({centre.x - d, centre.y - d}, {centre.x + d, centre.y + d}, colour, size / 6);
+        draw.AddLine({centre.x - d, centre.y + d}, {centre.x + d, centre.y - d}, colour, size / 6);
+    }
+}
+
+std::string oneLine(const Message& message) {
+    std::string text = message.text.substr(0, message.text.find('\n'));
+    if (!message.hint.empty()) text += "  " + message.hint;
+    return text;
+}
+
+} // namespace
+
+float App::statusHeight() const { return ImGui::GetTextLineHeight() + ui_->px(14); }
+
+void App::drawMiddle() {
+    const ImVec2 display = ImGui::GetIO().DisplaySize;
+    const float top = ImGui::GetCursorPosY() - ImGui::GetStyle().ItemSpacing.y;
+    const float height = std::max(1.0f, display.y - top - statusHeight());
+    const float left = ui_->presenter ? 0 : ui_->px(212);
+    const float right = ui_->presenter ? 0 : ui_->px(286);
+    const auto part = [&](const char* id, float from, float width, bool side, ImVec2 padding, auto draw) {
+        ImGui::SetCursorPos({from, top});
+        ImGui::PushStyleColor(ImGuiCol_ChildBg, side ? ui_->theme.panel : ImU32{0});
+        ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, padding);
+        ImGui::PushStyleVar(ImGuiStyleVar_ChildRounding, 0);
+        ImGui::BeginChild(id, {std::max(1.0f, width), height}, false,
+                          ImGuiWindowFlags_AlwaysUseWindowPadding);
+        ImGui::PopStyleVar(2);
+        ImGui::PopStyleColor();
+        draw();
+        ImGui::EndChild();
+    };
+    const ImVec2 wide{ui_->px(16), ui_->px(14)};
+    if (left > 0) part("exhibits", 0, left, true, {ui_->px(8), ui_->px(12)}, [this] { drawExhibitList(); });
+    part("exhibit", left, display.x - left - right, false, wide,
+         [this] { guarded([this] { exhibit().draw(*ui_); }); });
+    if (right > 0) part("details", display.x - right, right, true, wide, [this] { drawDetails(); });
+    ImGui::SetCursorPos({0, top + height});
+}
+
+void App::drawExhibitEntry(std::size_t index) {
+    const Theme& theme = ui_->theme;
+    Exhibit& entry = *exhibits_[index];
+    const bool on = index == shown_;
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    const float width = ImGui::GetContentRegionAvail().x;
+    const float letters = ImGui::GetTextLineHeight();
+    const float textLeft = start.x + ui_->px(44);
+    const float wrap = start.x + width - textLeft - ui_->px(10);
+    const float height = letters + ImGui::CalcTextSize(entry.blurb(), nullptr, false, wrap).y + ui_->px(24);
+    const ImVec2 end{start.x + width, start.y + height};
+    ImGui::PushID(static_cast<int>(index));
+    const bool clicked = ImGui::InvisibleButton(entry.title(), {width, height});
+    ImGui::PopID();
+    ui_->noteControl(entry.title());
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    if (on || ImGui::IsItemHovered())
+        draw.AddRectFilled(start, end, on ? theme.raised : faded(theme.raised, 0.5f), ui_->px(8));
+    if (on)
+        draw.AddRectFilled({start.x, start.y + ui_->px(12)}, {start.x + ui_->px(3), end.y - ui_->px(12)},
+                           theme.text, ui_->px(2));
+    const float top = start.y + ui_->px(11);
+    entry.drawIcon(draw, {start.x + ui_->px(24), top + letters / 2}, ui_->px(20),
+                   on ? theme.text : theme.muted);
+    draw.AddText(ui_->fonts.strong, ImGui::GetFontSize(), {textLeft, top}, theme.text, entry.title());
+    draw.AddText(nullptr, 0, {textLeft, top + letters + ui_->px(2)}, theme.muted, entry.blurb(), nullptr,
+                 wrap);
+    if (clicked) showExhibit(entry.id());
+}
+
+void App::drawExhibitList() {
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, ui_->px(4)});
+    for (std::size_t i = 0; i < exhibits_.size(); ++i) drawExhibitEntry(i);
+    ImGui::PopStyleVar();
+}
+
+void App::drawDetails() {
+    if (!ui_->hovered) {
+        guarded([this] { exhibit().drawDetails(*ui_); });
+        return;
+    }
+    const Detail& detail = *ui_->hovered;
+    ImGui::PushTextWrapPos(0);
+    ui_->text(detail.title, 0, ui_->fonts.strong);
+    ImGui::PopTextWrapPos();
+    if (!detail.formula.empty()) {
+        ImGui::PushFont(ui_->fonts.mono);
+        ui_->paragraph(detail.formula, ui_->theme.text);
+        ImGui::PopFont();
+    }
+    ImGui::Dummy({0, ui_->px(2)});
+    for (const auto& [name, value] : detail.values) ui_->row(name, value);
+    if (!detail.text.empty()) ui_->paragraph(detail.text, ui_->theme.muted);
+}
+
+void App::drawStatus() {
+    const Theme& theme = ui_->theme;
+    const float padding = ui_->px(16);
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    const ImVec2 end{start.x + ImGui::GetIO().DisplaySize.x, start.y + statusHeight()};
+    const float top = start.y + (statusHeight() - ImGui::GetTextLineHeight()) / 2;
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    draw.AddRectFilled(start, end, theme.panel);
+    draw.AddLine(start, {end.x, start.y}, theme.border, ui_->line());
+    const std::string time = ui_->timing(fmt::format("{:.1f} ms/frame", frameMilliseconds_));
+    const float timeLeft = end.x - padding - ImGui::CalcTextSize(time.c_str()).x;
+    const float room = timeLeft - start.x - 2 * padding;
+    ImGui::SetCursorScreenPos({start.x + padding, top});
+    const Message* last = ui_->messages.empty() ? nullptr : &ui_->messages.back();
+    if (ui_->hidingControls)
+        ui_->text(fittedText("Click what shall be hidden; Esc ends.", room), theme.warning);
+    else if (last != nullptr && (last->severity != Severity::info || ui_->now - last->time < infoSeconds))
+        drawStatusMessage(*last, room);
+    else
+        ui_->muted(fittedText("F1 shows all keys", room));
+    ImGui::SetCursorScreenPos({timeLeft, top});
+    ui_->muted(time);
+    drawMessages();
+}
+
+// One line, as much of it as fits; a click shows all of it, and what came before.
+void App::drawStatusMessage(const Message& message, float room) {
+    const ImU32 colour = severityColour(ui_->theme, message.severity);
+    const float height = ImGui::GetTextLineHeight();
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    const std::string shown = fittedText(oneLine(message), room - height - ui_->px(4));
+    const float width = height + ui_->px(4) + ImGui::CalcTextSize(shown.c_str()).x;
+    if (ImGui::InvisibleButton("messages", {std::max(width, 1.0f), height})) ImGui::OpenPopup("all messages");
+    ui_->noteControl("messages");
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    drawSeverity(draw, {start.x + height / 2, start.y + height / 2}, height, message.severity, colour);
+    draw.AddText({start.x + height + ui_->px(4), start.y}, ImGui::IsItemHovered() ? ui_->theme.text : colour,
+                 shown.c_str());
+}
+
+void App::drawMessages() {
+    const ImVec2 display = ImGui::GetIO().DisplaySize;
+    ImGui::SetNextWindowPos({ui_->px(12), display.y - statusHeight() - ui_->px(6)}, ImGuiCond_Always, {0, 1});
+    ImGui::SetNextWindowSize({std::min(display.x - ui_->px(24), ui_->px(640)), 0});
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui_->px(16), ui_->px(14)});
+    if (ImGui::BeginPopup("all messages")) {
+        constexpr std::size_t most = 8;
+        const std::size_t count = ui_->messages.size();
+        for (std::size_t i = count > most ? count - most : 0; i < count; ++i) {
+            const Message& message = ui_->messages[i];
+            ui_->paragraph(message.text, severityColour(ui_->theme, message.severity));
+            if (!message.hint.empty()) ui_->paragraph(message.hint, ui_->theme.muted);
+        }
+        ImGui::EndPopup();
+    }
+    ImGui::PopStyleVar();
+}
+
+void App::drawHelp() {
+    constexpr std::pair<const char*, const char*> keys[] = {
+        {"Space", "run, pause"},
+        {"S", "one step"},
+        {"R", "reset, same weights"},
+        {"1-9", "exhibits"},
+        {"Tab, arrows", "move between controls; Space presses"},
+        {"Ctrl + / - / 0", "larger, smaller, normal"},
+        {"P", "presenter mode"},
+        {"F11", "full screen"},
+        {"Ctrl+S", "save the state"},
+        {"F12", "save a picture"},
+        {"F1", "this page"},
+        {"Ctrl+Q", "quit"},
+    };
+    const ImVec2 size = ImGui::GetIO().DisplaySize;
+    float keyWidth = 0;
+    for (const auto& [key, what] : keys) keyWidth = std::max(keyWidth, ImGui::CalcTextSize(key).x);
+    const float column = ui_->px(24) + keyWidth * 1.1f + ui_->px(24);
+    ImGui::SetNextWindowPos({size.x / 2, size.y / 2}, ImGuiCond_Always, {0.5f, 0.5f});
+    ImGui::SetNextWindowFocus();
+    ImGui::PushStyleColor(ImGuiCol_WindowBg, ui_->theme.panel);
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui_->px(24), ui_->px(20)});
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, ui_->px(10));
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, ui_->line());
+    constexpr ImGuiWindowFlags flags = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_AlwaysAutoResize |
+                                       ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings;
+    if (ImGui::Begin("Keys", &help_, flags)) {
+        ui_->text("Keys", 0, ui_->fonts.title);
+        for (const auto& [key, what] : keys) {
+            ui_->text(key, 0, ui_->fonts.strong);
+            ImGui::SameLine(column);
+            ui_->muted(what);
+        }
+        if (ImGui::IsMouseClicked(0) && !ImGui::IsWindowHovered()) help_ = false;
+    }
+    ImGui::End();
+    ImGui::PopStyleVar(3);
+    ImGui::PopStyleColor();
+}
+
+} // namespace lockstep::demos

@@ -1,0 +1,38 @@
+// What a network of the plane sees of a point: its coordinates, or simple functions of them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "shaders/params.h"
+
+namespace lockstep {
+
+/// The features of the TensorFlow Playground. Sines are of the coordinate itself, in radians.
+enum class PlaneFeature : std::uint32_t {
+    x = shared::planeX,
+    y = shared::planeY,
+    xx = shared::planeXX,
+    yy = shared::planeYY,
+    xy = shared::planeXY,
+    sinX = shared::planeSinX,
+    sinY = shared::planeSinY,
+};
+
+/// All of them, in the order of the enumeration.
+std::span<const PlaneFeature> allPlaneFeatures();
+
+/// The value of one feature at a point.
+float planeFeature(PlaneFeature feature, float x, float y);
+
+/// The values of `features` at a point, in their order: the inputs of a network made for them.
+std::vector<float> planeFeatures(float x, float y, std::span<const PlaneFeature> features);
+
+/// "x", "y", "xx", "yy", "xy", "sin-x", "sin-y", as settings are written.
+std::string_view name(PlaneFeature feature);
+/// Throws std::invalid_argument that lists the names and the nearest right one.
+PlaneFeature planeFeatureFromName(std::string_view text);
+
+} // namespace lockstep

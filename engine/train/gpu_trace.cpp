@@ -1,0 +1,47 @@
+#include "engine/train/gpu_trace.h"
+
+namespace lockstep {
+
+namespace {
+
+const ProductKernel* productOf(const TracedOperation& operation, const LayerKernels& layer) {
+    if (operation.name == name(Product::forward)) return &layer.forward;
+    if (operation.name == name(Product::backwardInputs)) return &layer.backwardInputs;
+    if (operation.name == name(Product::backwardWeights)) return &layer.backwardWeights;
+    return nullptr;
+}
+
+TracedOperation operationOf(const gpu::TracedDispatch& dispatch) {
+    TracedOperation operation;
+    operation.name = operation.source = dispatch.name;
+    operation.layer = dispatch.cost.tag;
+    operation.beginMs = dispatch.beginMs;
+    operation.endMs = dispatch.endMs;
+    operation.flops = dispatch.cost.flops;
+    operation.bytes = dispatch.cost.bytes;
+    operation.barrierBefore = dispatch.barrierBefore;
+    return operation;
+}
+
+} // namespace
+
+std::vector<TracedOperation> operationsOf(const std::vector<gpu::TracedDispatch>& dispatches,
+                                          const std::vector<LayerKernels>& layers) {
+    std::vector<TracedOperation> operations;
+    bool lossSeen = false;
+    for (const gpu::TracedDispatch& dispatch : dispatches) {
+        TracedOperation operation = operationOf(dispatch);
+        if (const ProductKernel* product = productOf(operation, layers.at(operation.layer))) {
+            operation.source += "_" + product->rung;
+            operation.kernel = product->describe();
+        }
+        if (operation.name == "loss_and_gradient") {
+            if (lossSeen) operation.source = "loss_sum"; // the same operation's second half
+            lossSeen = true;
+        }
+        operations.push_back(std::move(operation));
+    }
+    return operations;
+}
+
+} // namespace lockstep

@@ -1,0 +1,276 @@
+// The playground without its window: settings as JSON, changes without a reset, undo, and what goes wrong.
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include "demos/exhibits/playground/playground_model.h"
+#include "demos/exhibits/playground/twin.h"
+#include "engine/train/make_trainer.h"
+
+using namespace lockstep;
+using namespace lockstep::demos;
+
+namespace {
+
+Lane::MakeTrainer scalarTrainer(const TrainJob& job) {
+    return [job] { return makeTrainer(job, laneSpecFromText("cpu:scalar"), 1, nullptr); };
+}
+
+void frames(PlaygroundModel& model, int count) {
+    for (int i = 0; i < count; ++i) model.update(scalarTrainer, 1.0 / 60, true);
+}
+
+/// As a script's frames do: ten steps each.
+void train(PlaygroundModel& model, int steps) {
+    model.run();
+    frames(model, steps / 10);
+    model.pause();
+}
+
+std::string messageOf(const nlohmann::ordered_json& json) {
+    try {
+        playgroundSettingsFromJson(json);
+    } catch (const std::invalid_argument& error) {
+        return error.what();
+    }
+    return "";
+}
+
+} // namespace
+
+TEST_CASE("settings come back from JSON exactly") {
+    PlaygroundSettings settings;
+    settings.data = ownData;
+    settings.own = {{0.1f, -2.7f, 0, 0}, {1.0f / 3, 5, 2, 0}};
+    settings.features = {PlaneFeature::x, PlaneFeature::xy, PlaneFeature::sinY};
+    settings.hidden = {1024, 1, 33};
+    settings.loss = Loss::crossEntropy;
+    settings.train.optimizer.kind = Optimizer::adamw;
+    settings.train.optimizer.learningRate = 0.1234567890123;
+    settings.lane = "gpu:tiled";
+    const nlohmann::ordered_json json = toJson(settings);
+    const PlaygroundSettings back = playgroundSettingsFromJson(nlohmann::ordered_json::parse(json.dump()));
+    CHECK(toJson(back) == json);
+    CHECK(sameTrainer(back, settings));
+    CHECK(back.shape().widths == std::vector<std::size_t>{3, 1024, 1, 33, 3});
+}
+
+TEST_CASE("a wrong field is named") {
+    CHECK(messageOf({{"hiden", {4}}}).find("hidden") != std::string::npos);
+    CHECK(messageOf({{"train", {{"rate", 1}}}}).find("train") != std::string::npos);
+    CHECK(messageOf({{"data", "circel"}}).find("circle") != std::string::npos);
+    CHECK(messageOf({{"features", nlohmann::json::array()}}).find("features") != std::string::npos);
+    CHECK(messageOf({{"hidden", {2000}}}).find("hidden") != std::string::npos);
+    CHECK(messageOf({{"own", {{1, 2}}}}).find("own") != std::string::npos);
+    CHECK(messageOf({{"lane", "cpu:bets"}}).find("cpu:best") != std::string::npos);
+    CHECK(messageOf(nlohmann::ordered_json::object()).empty());
+}
+
+TEST_CASE("the presets are settings of the playground") {
+    int count = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(LOCKSTEP_SOURCE_DIR "/assets/presets")) {
+        if (!entry.path().filename().string().starts_with("playground-")) continue;
+        const auto preset = nlohmann::ordered_json::parse(std::ifstream(entry.path()));
+        nlohmann::ordered_json settings = preset["exhibits"]["playground"];
+        settings.erase("view");
+        CHECK_NOTHROW(playgroundSettingsFromJson(settings));
+        CHECK(preset["title"].get<std::string>().size() > 3);
+        ++count;
+    }
+    CHECK(count >= 6);
+}
+
+TEST_CASE("points are the same however the split goes, and every one is in one split") {
+    PlaygroundSettings settings;
+    settings.trainShare = 0.7;
+    const PlaygroundData data = makePlaygroundData(settings);
+    CHECK(data.dataset.train.count == 350);
+    CHECK(data.dataset.test.count == 150);
+    std::size_t test = 0;
+    for (const PlanePoint& point : data.points) test += point.test ? 1 : 0;
+    CHECK(test == 150);
+}
+
+TEST_CASE("training is the same every time, and reset begins it again") {
+    PlaygroundModel model;
+    frames(model, 1);
+    const std::vector<float> first = model.parameters();
+    train(model, 200);
+    CHECK(model.step() == 200);
+    CHECK(model.moment().trainLoss < 0.7);
+    const std::vector<float> trained = model.parameters();
+    model.reset();
+    CHECK(model.parameters() == first);
+    CHECK(model.step() == 0);
+    train(model, 200);
+    CHECK(model.parameters() == trained);
+    model.reroll();
+    CHECK(model.parameters() != first);
+}
+
+TEST_CASE("every setting but the shape changes without a reset") {
+    PlaygroundModel model;
+    train(model, 100);
+    const std::vector<float> before = model.parameters();
+    const auto keeps = [&](auto edit) {
+        PlaygroundSettings settings = model.settings();
+        edit(settings);
+        model.change(settings);
+        frames(model, 1);
+        CHECK(model.step() == 100);
+        CHECK(model.parameters() == before);
+    };
+    keeps([](PlaygroundSettings& s) { s.train.optimizer.learningRate = 0.5; });
+    keeps([](PlaygroundSettings& s) { s.train.batch = 64; });
+    keeps([](PlaygroundSettings& s) { s.data = "xor"; });
+    keeps([](PlaygroundSettings& s) { s.noise = 0.3; });
+    keeps([](PlaygroundSettings& s) { s.activation = Activation::relu; });
+    keeps([](PlaygroundSettings& s) { s.loss = Loss::meanSquared; });
+    keeps([](PlaygroundSettings& s) { s.train.optimizer.kind = Optimizer::momentum; });
+    keeps([](PlaygroundSettings& s) { s.train.optimizer.kind = Optimizer::rmsprop; });
+    keeps([](PlaygroundSettings& s) { s.train.optimizer.kind = Optimizer::adam; });
+    keeps([](PlaygroundSettings& s) { s.trainShare = 0.8; });
+    train(model, 50);
+    CHECK(model.step() == 150);
+    CHECK(!model.failed());
+
+    PlaygroundSettings wider = model.settings();
+    wider.hidden = {4, 3};
+    model.change(wider);
+    CHECK(model.step() == 0);
+    train(model, 20);
+    CHECK(model.step() == 20);
+}
+
+TEST_CASE("undo goes back by as many steps, exactly") {
+    PlaygroundModel model;
+    PlaygroundSettings settings = model.settings();
+    settings.train.optimizer.kind = Optimizer::adam;
+    model.change(settings);
+    train(model, 250);
+    const std::vector<float> at250 = model.parameters();
+    train(model, 90);
+    model.step(10);
+    frames(model, 1);
+    CHECK(model.step() == 350);
+    model.undo(100);
+    frames(model, 1);
+    CHECK(model.step() == 250);
+    CHECK(model.parameters() == at250);
+    model.undo(1000);
+    frames(model, 1);
+    CHECK(model.step() == 0);
+}
+
+TEST_CASE("a rate that is too high ends in a message, and undo gets back from it") {
+    PlaygroundModel model;
+    PlaygroundSettings settings;
+    settings.data = "plane";
+    settings.features = {PlaneFeature::x, PlaneFeature::y, PlaneFeature::xx};
+    settings.activation = Activation::relu;
+    settings.loss = Loss::meanSquared;
+    settings.train.optimizer.learningRate = 1000;
+    model.change(settings);
+    model.run();
+    frames(model, 20);
+    REQUIRE(model.failed());
+    CHECK(!model.running());
+    CHECK(model.failure().find("rate") != std::string::npos);
+    model.undo(100);
+    settings.train.optimizer.learningRate = 1e-4;
+    model.change(settings);
+    train(model, 30);
+    CHECK(!model.failed());
+    CHECK(model.step() == 30);
+    CHECK(std::isfinite(model.moment().trainLoss));
+}
+
+TEST_CASE("a weight that a person writes is trained on from") {
+    PlaygroundModel model;
+    train(model, 20);
+    model.setParameter(0, 2.5f);
+    CHECK(model.parameters()[0] == 2.5f);
+    frames(model, 1);
+    CHECK(model.parameters()[0] == 2.5f);
+    CHECK(model.step() == 20);
+    train(model, 10);
+    CHECK(model.parameters()[0] != 2.5f);
+}
+
+TEST_CASE("without points there is nothing to train, and with one there is") {
+    PlaygroundModel model;
+    PlaygroundSettings settings;
+    settings.data = ownData;
+    model.change(settings);
+    frames(model, 2);
+    CHECK(!model.trainable());
+    CHECK(!model.failed());
+    settings.own.push_back({1, 1, 1, 0});
+    model.change(settings);
+    frames(model, 1);
+    CHECK(model.trainable());
+    train(model, 10);
+    CHECK(model.step() == 10);
+}
+
+TEST_CASE("slow motion makes steps by time") {
+    PlaygroundModel model;
+    model.setSpeed(30);
+    model.run();
+    frames(model, 60);
+    CHECK(model.step() == 30);
+}
+
+TEST_CASE("the gradient is the loss's slope") {
+    PlaygroundSettings settings;
+    settings.data = "rings";
+    settings.loss = Loss::crossEntropy;
+    settings.activation = Activation::gelu;
+    PlaygroundModel model;
+    model.change(settings);
+    const NetShape shape = model.shape();
+    const std::size_t rows = model.order().batch();
+    const std::vector<float> slopes =
+        gradient(shape, model.parameters(), model.dataset(), model.order(), 0, rows);
+    // The loss over the same batch, from the twin's outputs.
+    const auto lossAt = [&](const std::vector<float>& parameters) {
+        double sum = 0;
+        for (std::size_t row = 0; row < rows; ++row) {
+            const std::size_t example = model.order().example(0, row);
+            const auto first =
+                model.dataset().train.values.begin() + static_cast<std::ptrdiff_t>(2 * example);
+            const std::vector<float> inputs(first, first + 2);
+            std::vector<LayerValues> values = forward(shape, parameters, inputs, 1);
+            std::vector<float> outputs(values.back().data.begin(), values.back().data.begin() + 3);
+            toAnswer(shape.loss, outputs);
+            sum -= std::log(static_cast<double>(outputs[model.dataset().train.labels[example]]));
+        }
+        return sum / static_cast<double>(rows);
+    };
+    const ParamLayout layout(shape);
+    for (std::size_t layer = 0; layer < layout.layers(); ++layer) {
+        const std::size_t index = layout.layer(layer).weightOffset + 1;
+        std::vector<float> parameters = model.parameters();
+        const float step = 1e-2f;
+        parameters[index] += step;
+        const double above = lossAt(parameters);
+        parameters[index] -= 2 * step;
+        const double below = lossAt(parameters);
+        CHECK((above - below) / (2 * static_cast<double>(step)) ==
+              doctest::Approx(slopes[index]).epsilon(0.02));
+    }
+}
+
+TEST_CASE("the history stays small and keeps the newest") {
+    LossHistory history;
+    for (std::uint64_t step = 0; step <= 100000; step += 10) history.add(step, 1, 2);
+    CHECK(history.steps().size() < 2100);
+    CHECK(history.steps().front() == 0);
+    CHECK(history.steps().back() == 100000);
+    history.goBackTo(500);
+    CHECK(history.steps().back() <= 500);
+}

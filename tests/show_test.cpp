@@ -1,0 +1,226 @@
+// The window's contents without a window: scripts of what a person does, pictures of what a person sees.
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/picture_compare.h"
+#include "tests/run_program.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace lockstep::test;
+using Json = nlohmann::ordered_json;
+
+const std::vector<std::string> exhibits{"race", "playground", "inside"};
+
+/// Small, quick settings for every exhibit: the suite's pictures need no Fashion-MNIST.
+std::string stateOf(const std::string& exhibit) {
+    return (fs::path(LOCKSTEP_SOURCE_DIR) / "tests/window" / (exhibit + ".json")).string();
+}
+
+Outcome showScript(const Folder& folder, const std::string& exhibit, const std::string& script,
+                   const std::string& more = "") {
+    std::ofstream(folder.file("script.txt")) << script;
+    return run("show " + stateOf(exhibit) + " --headless --mask --script " + folder.file("script.txt") + " " +
+               more);
+}
+
+/// "control X Y NAME" lines of a script's output.
+std::vector<std::string> controlNames(const std::string& output) {
+    std::vector<std::string> names;
+    std::istringstream lines(output);
+    for (std::string line; std::getline(lines, line);) {
+        if (!line.starts_with("control ")) continue;
+        std::size_t at = 8;
+        for (int number = 0; number < 2; ++number) at = line.find(' ', at) + 1;
+        names.push_back(line.substr(at));
+    }
+    return names;
+}
+
+/// What a stored picture depends on besides the program: letters and rasterisation.
+std::string platform() { return run("show --headless --platform").out; }
+
+} // namespace
+
+TEST_CASE("every exhibit draws itself, the same picture and the same log every time") {
+    for (const std::string& exhibit : exhibits) {
+        CAPTURE(exhibit);
+        std::string logs[2];
+        std::string pictures[2];
+        for (int repeat = 0; repeat < 2; ++repeat) {
+            const Folder folder;
+            const Outcome outcome =
+                showScript(folder, exhibit, "click Run\nframes 30\nclick Pause\nkey R\nkey S\nframes 5\n",
+                           "--png " + folder.file("x.png"));
+            REQUIRE(outcome.code == 0);
+            logs[repeat] = outcome.out;
+            pictures[repeat] = contents(folder.file("x.png"));
+            CHECK(countColours(readPicture(folder.file("x.png")), 64) == 64);
+        }
+        CHECK(logs[0] == logs[1]);
+        CHECK(pictures[0] == pictures[1]);
+    }
+}
+
+TEST_CASE("every control can be pressed, and nothing breaks") {
+    for (const std::string& exhibit : exhibits) {
+        CAPTURE(exhibit);
+        const Folder folder;
+        const Outcome listed = showScript(folder, exhibit, "frames 3\ncontrols\n");
+        REQUIRE(listed.code == 0);
+        const std::vector<std::string> names = controlNames(listed.out);
+        CHECK(names.size() > 20);
+        std::string script;
+        for (const std::string& name : names) {
+            // Each from the same start: what one control opens must not hide the next.
+            if (name.starts_with("menu/")) continue;
+            script += "try " + name + "\nkey Escape\nframes 2\n";
+        }
+        const Outcome pressed = showScript(folder, exhibit, script);
+        INFO(pressed.out << pressed.err);
+        CHECK(pressed.code == 0);
+    }
+}
+
+TEST_CASE("a state that was saved comes back exactly") {
+    for (const std::string& exhibit : exhibits) {
+        CAPTURE(exhibit);
+        const Folder folder;
+        const std::string first = folder.file("first.json");
+        const std::string second = folder.file("second.json");
+        REQUIRE(showScript(folder, exhibit, "theme light\nstate " + first + "\n").code == 0);
+        std::ofstream(folder.file("again.txt")) << "state " << second << "\n";
+        REQUIRE(run("show " + first + " --headless --script " + folder.file("again.txt")).code == 0);
+        CHECK(contents(first) == contents(second));
+        CHECK(Json::parse(contents(first))["theme"] == "light");
+    }
+}
+
+TEST_CASE("presets load, say what they show, and run") {
+    std::size_t presets = 0;
+    for (const auto& entry : fs::directory_iterator(fs::path(LOCKSTEP_SOURCE_DIR) / "assets/presets")) {
+        CAPTURE(entry.path().string());
+        ++presets;
+        const Json preset = Json::parse(contents(entry.path()));
+        CHECK(preset["title"].get<std::string>().size() > 3);
+        CHECK(preset["about"].get<std::string>().size() > 20);
+        const Outcome outcome = run("show " + entry.path().string() + " --headless --mask --frames 3");
+        CHECK(outcome.code == 0);
+        CHECK_FALSE(outcome.says("message:"));
+    }
+    CHECK(presets >= 8);
+}
+
+TEST_CASE("broken states and foreign files become messages, and what was there stays") {
+    const Folder folder;
+    const auto write = [&](const char* name, const std::string& text) {
+        std::ofstream(folder.file(name)) << text;
+    };
+    write("empty.json", "");
+    write("text.json", "hello");
+    write("other.json", "{\"a\": 1}");
+    write("newer.json", "{\"lockstep\": 99}");
+    write("wrong.json", "{\"lockstep\": 1, \"zoom\": \"big\"}");
+    write("unknown.json", "{\"lockstep\": 1, \"exhibit\": \"rase\"}");
+    write("inner.json", "{\"lockstep\": 1, \"exhibits\": {\"race\": 3, \"playground\": 3, \"inside\": 3}}");
+    write("noise.png", "\x89PNG....");
+    write("broken.csv", "a,b\n1,\"2\n");
+    fs::create_directory(folder.path / "folder.json");
+    std::string script = "state " + folder.file("before.json") + "\n";
+    std::size_t drops = 0;
+    for (const char* name :
+         {"empty.json", "text.json", "other.json", "newer.json", "wrong.json", "unknown.json", "inner.json",
+          "noise.png", "broken.csv", "folder.json", "missing.json"}) {
+        script += std::string("drop ") + name + "\nframes 2\n";
+        ++drops;
+    }
+    script += "state " + folder.file("after.json") + "\n";
+    const Outcome outcome = showScript(folder, "race", script);
+    REQUIRE(outcome.code == 0);
+    std::size_t messages = 0;
+    for (std::size_t at = 0; (at = outcome.out.find("message: ", at)) != std::string::npos; ++at) ++messages;
+    CHECK(messages >= drops);
+    CHECK(contents(folder.file("before.json")) == contents(folder.file("after.json")));
+}
+
+TEST_CASE("a control that a teacher hides is gone, and comes back") {
+    const Folder folder;
+    const Outcome outcome = showScript(folder, "race",
+                                       "click menu/View\nclick menu/Hide controls by clicking\nclick Reset\n"
+                                       "key Escape\ncontrols\nstate " +
+                                           folder.file("s.json") + "\n");
+    REQUIRE(outcome.code == 0);
+    for (const std::string& name : controlNames(outcome.out)) CHECK(name != "Reset");
+    CHECK(Json::parse(contents(folder.file("s.json")))["hidden"] == Json::array({"Reset"}));
+}
+
+TEST_CASE("wrong arguments are named") {
+    CHECK(run("show rase --headless").says("did you mean 'race'"));
+    CHECK(run("show race --headless --size big").code == 2);
+    CHECK(run("show race --frames 3").code == 2); // only without a window
+    const Folder folder;
+    std::ofstream(folder.file("s.txt")) << "frames 1\nclikc Run\n";
+    const Outcome outcome = run("show race --headless --script " + folder.file("s.txt"));
+    CHECK(outcome.code == 1);
+    CHECK(outcome.says("line 2"));
+}
+
+TEST_CASE("frames are drawn in any size, down to a single pixel") {
+    const Folder folder;
+    const Outcome outcome = showScript(folder, "race",
+                                       "click Run\nresize 1 1\nframes 3\nresize 40 2000\nframes 3\n"
+                                       "resize 3000 30\nframes 3\nresize 1280 800\nframes 3\n");
+    CHECK(outcome.code == 0);
+}
+
+TEST_CASE("all of it is silent under core and synchronization validation") {
+    const Folder folder;
+    std::ofstream(folder.file("vk_layer_settings.txt"))
+        << "khronos_validation.enables = VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT:"
+           "VALIDATION_CHECK_ENABLE_SYNCHRONIZATION_VALIDATION_QUEUE_SUBMIT\n";
+    for (const std::string& exhibit : exhibits) {
+        CAPTURE(exhibit);
+        std::ofstream(folder.file("script.txt"))
+            << "click Run\nframes 20\nresize 900 700\nframes 5\nkey P\nframes 3\nkey P\nkey R\nframes 3\n";
+        const Outcome outcome =
+            run("show " + stateOf(exhibit) + " --headless --validation --script " + folder.file("script.txt"),
+                "VK_LAYER_SETTINGS_PATH=" + folder.path.string());
+        CHECK(outcome.code == 0);
+        INFO(outcome.err);
+        CHECK(outcome.err.find("validation:") == std::string::npos);
+    }
+}
+
+// Stored pictures are exact where they were made (same letters, same driver), and alike elsewhere. To make
+// them anew after a change that was meant: LOCKSTEP_GOLDEN=write build/release/tests/show_test -tc='stored*',
+// then look at every one.
+TEST_CASE("stored pictures") {
+    const fs::path folder = fs::path(LOCKSTEP_SOURCE_DIR) / "tests/golden";
+    const char* mode = std::getenv("LOCKSTEP_GOLDEN");
+    const bool write = mode != nullptr && std::string(mode) == "write";
+    if (write) std::ofstream(folder / "platform.txt") << platform();
+    const bool same = contents(folder / "platform.txt") == platform();
+    for (const std::string& exhibit : exhibits) {
+        for (const std::string variant : {"", "--light", "--presenter"}) {
+            const std::string name = exhibit + (variant.empty() ? "" : variant.substr(1)) + ".png";
+            CAPTURE(name);
+            const Folder temporary;
+            const std::string made = write ? (folder / name).string() : temporary.file(name);
+            REQUIRE(run("show " + stateOf(exhibit) + " --headless --mask --run --frames 40 " + variant +
+                        " --png " + made)
+                        .code == 0);
+            if (write) continue;
+            const double differing =
+                differingShare(readPicture(made), readPicture(folder / name), same ? 0 : 24);
+            CHECK(differing <= (same ? 0.0 : 0.15));
+        }
+    }
+}
