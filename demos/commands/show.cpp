@@ -52,46 +52,46 @@ int show(ShowCommandOptions command) {
 
 Action addShow(CLI::App& command) {
     const auto options = std::make_shared<ShowCommandOptions>(); // as long as the command may be run
-    ShowOptions& show_ = options->show;
+    ShowOptions& shown = options->show;
     addManual(command, about, examples);
     command.add_option("what", options->what, "an exhibit (race), or a file with a saved state")
         ->type_name("EXHIBIT|FILE");
     command.add_option("--size", options->size, "of the window or picture, in pixels")
         ->type_name("WxH")
         ->capture_default_str();
-    command.add_flag("--light", show_.light, "dark letters on a light ground");
-    command.add_flag("--presenter", show_.presenter, "for the back row: text doubled, side panels away");
-    command.add_flag("--run", show_.run, "begin at once");
-    command.add_option("--device", show_.device, "Vulkan device: number, part of a name, or UUID")
+    command.add_flag("--light", shown.light, "dark letters on a light ground");
+    command.add_flag("--presenter", shown.presenter, "for the back row: text doubled, side panels away");
+    command.add_flag("--run", shown.run, "begin at once");
+    command.add_option("--device", shown.device, "Vulkan device: number, part of a name, or UUID")
         ->type_name("DEVICE");
-    command.add_option("--threads", show_.threads, "of the processor's lanes; 0: one per core")
+    command.add_option("--threads", shown.threads, "of the processor's lanes; 0: one per core")
         ->type_name("N");
-    command.add_flag("--log", show_.log, "say on standard output what happens in the window");
-    command.add_flag("--validation", show_.validation, "run under Vulkan's validation layer");
+    command.add_flag("--log", shown.log, "say on standard output what happens in the window");
+    command.add_flag("--validation", shown.validation, "run under Vulkan's validation layer");
     constexpr const char* windowless = "Without a window";
     CLI::Option* headless =
         command.add_flag("--headless", options->headless, "draw pictures instead")->group(windowless);
-    command.add_option("--frames", show_.frames, "to draw, the last one being saved")
+    command.add_option("--frames", shown.frames, "to draw, the last one being saved")
         ->type_name("N")
         ->needs(headless)
         ->group(windowless);
-    command.add_option("--png", show_.png, "where to save the last frame")
+    command.add_option("--png", shown.png, "where to save the last frame")
         ->type_name("FILE")
         ->needs(headless)
         ->group(windowless);
-    command.add_option("--script", show_.script, "what a person does, line by line (demos/shell/script.h)")
+    command.add_option("--script", shown.script, "what a person does, line by line (demos/shell/script.h)")
         ->type_name("FILE")
         ->needs(headless)
         ->group(windowless);
-    command.add_option("--scale", show_.displayScale, "of the display: 2 on most HiDPI screens")
+    command.add_option("--scale", shown.displayScale, "of the display: 2 on most HiDPI screens")
         ->type_name("X")
         ->needs(headless)
         ->group(windowless);
-    command.add_flag("--mask", show_.masked, "dashes for times and rates, which differ from run to run")
+    command.add_flag("--mask", shown.masked, "dashes for times and rates, which differ from run to run")
         ->needs(headless)
         ->group(windowless);
     command
-        .add_flag("--platform", show_.platform, "say what pictures depend on besides the program, and end")
+        .add_flag("--platform", shown.platform, "say what pictures depend on besides the program, and end")
         ->needs(headless)
         ->group(windowless);
     return [options] { return show(*options); };

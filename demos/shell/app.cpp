@@ -25,6 +25,7 @@ constexpr NamedSpeed speeds[] = {
     {"10 steps/s", 10}, {"3 steps/s", 3},     {"1 step/s", 1},
 };
 
+constexpr const char* softwareLabel = "software, not a GPU";
 constexpr float bodyUnits = 16;
 constexpr float speedUnits = 128; // of the list of speeds
 
@@ -256,6 +257,8 @@ bool App::transportFits(float room) const {
     for (const std::string& label : labels)
         wanted += ImGui::CalcTextSize(label.c_str()).x + iconRoom(*ui_) + 2 * style.FramePadding.x +
                   style.ItemSpacing.x;
+    // That a device is software is said in any case.
+    if (ui_->graphics.device().software()) wanted += ImGui::CalcTextSize(softwareLabel).x + ui_->px(16);
     return wanted <= room;
 }
 
@@ -303,7 +306,7 @@ void App::drawTransport() {
 void App::drawDevice(float left, float right) {
     gpu::Device& device = ui_->graphics.device();
     const std::string name = device.report().name;
-    const std::string honest = device.software() ? "software, not a GPU" : "";
+    const std::string honest = device.software() ? softwareLabel : "";
     const float gap = honest.empty() ? 0 : ui_->px(10);
     const float honestWidth = ImGui::CalcTextSize(honest.c_str()).x;
     const std::string shown = fittedText(name, right - left - honestWidth - gap);

@@ -186,8 +186,9 @@ std::optional<PlotRange> united(std::optional<PlotRange> a, std::optional<PlotRa
 
 PlotRange withMargin(PlotRange extent, bool log) {
     const double size = std::max(std::abs(extent.low), std::abs(extent.high));
+    if (size == 0 && !log) return {0, 1};
     if (extent.span() <= 1e-12 * size || extent.span() == 0) {
-        const double half = log ? 0.5 : size == 0 ? 1.0 : 0.1 * size;
+        const double half = log ? 0.5 : 0.1 * size;
         return {extent.low - half, extent.high + half};
     }
     const double margin = 0.05 * extent.span();

@@ -26,10 +26,9 @@ std::string fittedText(std::string_view text, float width) {
     const float dots = widthOf("…");
     while (!text.empty() && widthOf(text) + dots > width) {
         // Letters of several bytes go as a whole.
-        do text.remove_suffix(1);
-        while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0x80) != 0 &&
-               (static_cast<unsigned char>(text.back()) & 0x40) == 0);
-        if (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xC0) == 0xC0) text.remove_suffix(1);
+        std::size_t end = text.size() - 1;
+        while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+        text = text.substr(0, end);
     }
     return std::string(text) + "…";
 }
@@ -92,47 +91,115 @@ bool Ui::checkbox(const char* label, bool& value) {
     return offered(label) && done(label, ImGui::Checkbox(label, &value));
 }
 
+// The frame of the widget about to be drawn, without the label beside it.
+Place Ui::nextFrame() const {
+    const ImVec2 low = ImGui::GetCursorScreenPos();
+    return {low, {low.x + ImGui::CalcItemWidth(), low.y + ImGui::GetFrameHeight()}};
+}
+
+// What is chosen, as much of it as fits, and a chevron.
+void Ui::drawComboFrame(ImDrawList& draw, const Place& frame, std::string_view chosen) const {
+    const float padding = ImGui::GetStyle().FramePadding.x;
+    const float middle = (frame.min.y + frame.max.y) / 2;
+    const float arrow = px(4);
+    const float right = frame.max.x - padding - arrow;
+    const ImVec2 points[] = {{right - arrow, middle - arrow / 2},
+                             {right, middle + arrow / 2},
+                             {right + arrow, middle - arrow / 2}};
+    draw.AddPolyline(points, 3, ImGui::GetColorU32(theme.muted), 0, px(1.5f));
+    const std::string shown = fittedText(chosen, right - 2 * arrow - frame.min.x - padding);
+    draw.AddText({frame.min.x + padding, middle - ImGui::GetFontSize() / 2}, ImGui::GetColorU32(theme.text),
+                 shown.c_str());
+}
+
 bool Ui::combo(const char* label, std::size_t& chosen, std::span<const std::string> names) {
     if (!offered(label)) return false;
-    const char* shown = chosen < names.size() ? names[chosen].c_str() : "";
     bool changed = false;
-    const bool open = ImGui::BeginCombo(label, shown, ImGuiComboFlags_HeightLarge);
-    noteControl(label);
-    if (open) {
-        for (std::size_t i = 0; i < names.size(); ++i) {
-            if (ImGui::Selectable(names[i].c_str(), i == chosen)) {
-                changed = i != chosen;
-                chosen = i;
-            }
-            noteControl((std::string(label) + "/" + names[i]).c_str());
+    const Place frame = nextFrame();
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const bool visible = ImGui::IsRectVisible(frame.min, frame.max);
+    const bool open =
+        ImGui::BeginCombo(label, "", ImGuiComboFlags_HeightLarge | ImGuiComboFlags_NoArrowButton);
+    if (!open) done(label, false);
+    if (open && visible) controls[label] = frame;
+    narrowControl(label, frame);
+    drawComboFrame(draw, frame, chosen < names.size() ? names[chosen] : "");
+    if (!open) return false;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (ImGui::Selectable(names[i].c_str(), i == chosen)) {
+            changed = i != chosen;
+            chosen = i;
         }
-        ImGui::EndCombo();
+        noteControl((std::string(label) + "/" + names[i]).c_str());
     }
-    if (!open) return done(label, changed);
-    return changed;
+    ImGui::EndCombo();
+    return changed && !hidingControls;
+}
+
+// A label beside a widget belongs to it, but not to the part that a script shall press or drag.
+void Ui::narrowControl(const char* label, const Place& frame) {
+    if (const auto found = controls.find(label); found != controls.end()) found->second = frame;
+}
+
+// How far it is shows as a line below the number, which ImGui's own grab would cover.
+template <class Slide, class Share> bool Ui::drawSlider(const char* label, Slide slide, Share share) {
+    if (!offered(label)) return false;
+    const Place frame = nextFrame();
+    ImGui::PushStyleColor(ImGuiCol_SliderGrab, ImU32{0});
+    ImGui::PushStyleColor(ImGuiCol_SliderGrabActive, ImU32{0});
+    const bool changed = slide();
+    ImGui::PopStyleColor(2);
+    const bool held = ImGui::IsItemActive() || ImGui::IsItemHovered();
+    const float inset = px(8);
+    const float y = frame.max.y - px(3.5f);
+    const float left = frame.min.x + inset;
+    const float right = frame.max.x - inset;
+    const float at = left + (right - left) * std::clamp(share(), 0.0f, 1.0f);
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const ImU32 filled = ImGui::GetColorU32(held ? theme.text : theme.muted);
+    draw.AddLine({left, y}, {right, y}, ImGui::GetColorU32(theme.border), px(2));
+    draw.AddLine({left, y}, {at, y}, filled, px(2));
+    draw.AddCircleFilled({at, y}, px(held ? 4.5f : 3.5f), filled);
+    const bool result = done(label, changed);
+    narrowControl(label, frame);
+    return result;
 }
 
 bool Ui::slider(const char* label, float& value, float from, float to, const char* format) {
-    return offered(label) && done(label, ImGui::SliderFloat(label, &value, from, to, format));
+    return drawSlider(
+        label, [&] { return ImGui::SliderFloat(label, &value, from, to, format); },
+        [&] { return (value - from) / (to - from); });
 }
 
 bool Ui::logSlider(const char* label, float& value, float from, float to, const char* format) {
-    return offered(label) &&
-           done(label, ImGui::SliderFloat(label, &value, from, to, format, ImGuiSliderFlags_Logarithmic));
+    return drawSlider(
+        label,
+        [&] { return ImGui::SliderFloat(label, &value, from, to, format, ImGuiSliderFlags_Logarithmic); },
+        [&] {
+            return from > 0 ? std::log(value / from) / std::log(to / from) : (value - from) / (to - from);
+        });
 }
 
 bool Ui::intSlider(const char* label, int& value, int from, int to) {
-    return offered(label) && done(label, ImGui::SliderInt(label, &value, from, to));
+    return drawSlider(
+        label, [&] { return ImGui::SliderInt(label, &value, from, to); },
+        [&] { return static_cast<float>(value - from) / static_cast<float>(std::max(to - from, 1)); });
 }
 
 bool Ui::powerSlider(const char* label, std::size_t& value, std::size_t from, std::size_t to) {
-    if (!offered(label)) return false;
     const auto exponent = [](std::size_t number) { return static_cast<int>(std::bit_width(number)) - 1; };
     int at = exponent(std::clamp(value, from, to));
-    const bool changed = ImGui::SliderInt(label, &at, exponent(from), exponent(to),
-                                          std::to_string(value).c_str(), ImGuiSliderFlags_NoInput);
+    const int first = exponent(from);
+    const int last = exponent(to);
+    const bool changed = drawSlider(
+        label,
+        [&] {
+            return ImGui::SliderInt(label, &at, first, last, std::to_string(value).c_str(),
+                                    ImGuiSliderFlags_NoInput);
+        },
+        [&] { return static_cast<float>(at - first) / static_cast<float>(std::max(last - first, 1)); });
     if (changed) value = std::size_t{1} << at;
-    return done(label, changed);
+    return changed;
 }
 
 bool Ui::textField(const char* label, std::string& text) {
@@ -189,11 +256,15 @@ void Ui::paragraph(std::string_view text, ImU32 colour) {
 
 void Ui::row(std::string_view name, std::string_view value) {
     muted(name);
-    const std::string shown(value);
-    const float width = ImGui::CalcTextSize(shown.c_str()).x;
+    const float width = ImGui::CalcTextSize(value.data(), value.data() + value.size()).x;
     const float right = ImGui::GetWindowContentRegionMax().x;
-    ImGui::SameLine(std::max(right - width, ImGui::CalcTextSize(std::string(name).c_str()).x + px(8)));
-    text(shown);
+    const float used = ImGui::GetItemRectMax().x - ImGui::GetWindowPos().x + ImGui::GetScrollX();
+    if (used + px(10) + width > right) { // below it, in as many lines as it takes
+        paragraph(value);
+        return;
+    }
+    ImGui::SameLine(right - width);
+    text(value);
 }
 
 void Ui::beginCard(const char* id, ImVec2 size) {

@@ -135,6 +135,10 @@ class Ui {
   private:
     bool offered(const char* label);
     bool done(const char* label, bool changed);
+    Place nextFrame() const;
+    void drawComboFrame(ImDrawList& draw, const Place& frame, std::string_view chosen) const;
+    void narrowControl(const char* label, const Place& frame);
+    template <class Slide, class Share> bool drawSlider(const char* label, Slide slide, Share share);
 };
 
 /// As much of a line as `width` pixels hold in the present letters, "…" where it was cut.

@@ -42,7 +42,7 @@ struct TensorId {
     std::size_t layer = 0; ///< A's level, or the layer
     bool updated = false;
 
-    auto operator<=>(const TensorId&) const = default;
+    auto operator<=>(const TensorId&) const = default; // NOLINT(modernize-use-nullptr): LLVM 14
 };
 
 /// "A[1]", "W[0]", "dZ[1]", "dW[0]", "b[0]", "m of W[0]", "t": as it is written, `updated` or not.

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
-# How soon the window answers while training runs flat out, and what the window costs training:
-# responsiveness.sh PROGRAM STATE.json [EVENTS]. STATE is a race of gpu:best alone with a finish line in seconds.
-# Prints the median and the largest time from an event to the end of its frame, and the training rate with the window
-# and without. Uses an X server of its own (Xvfb) unless DISPLAY is set and LOCKSTEP_BENCH_DISPLAY=own is not.
+# How soon the window answers while training runs flat out:
+# responsiveness.sh PROGRAM STATE.json [EVENTS]. Prints the median and the largest time from an event to the end of the
+# frame that it was part of. Uses an X server of its own (Xvfb) unless DISPLAY is set and LOCKSTEP_BENCH_DISPLAY=own is not.
 set -euo pipefail
 program=$(realpath "$1")
 state=$(realpath "$2")
@@ -31,11 +30,8 @@ process=$!
 children+=("$process")
 until grep -q '^running$' "$folder/log"; do pause 0.1; done
 window=$(xdotool search --sync --onlyvisible --pid "$process" --name '^Lockstep$' | head -1)
-# Kernels are chosen and compiled first; the race says when a lane trains.
-until grep -q '^message .*trains' "$folder/log"; do
-    grep -q '^paused$' "$folder/log" && { echo "the race ended before it was measured" >&2; exit 1; }
-    pause 0.2
-done
+# Kernels are chosen and compiled first; six seconds are enough for that once it has been done before.
+pause 6
 before=$(wc -l <"$folder/log")
 for ((i = 0; i < events; i++)); do
     xdotool mousemove --window "$window" $((300 + i % 200)) $((300 + i % 100))

@@ -34,7 +34,7 @@ for ((i = 0; i < 300; i++)); do
 done
 [ -s "$folder/display" ] || fail "Xvfb did not start"
 export DISPLAY=:$(<"$folder/display")
-openbox 2>/dev/null &
+openbox >/dev/null 2>&1 &
 children+=($!)
 export LOCKSTEP_STATE_FILE=$folder/last.json
 

@@ -146,7 +146,12 @@ Detail InsideExhibit::detailOf(Ui& ui, OperationAt at) const {
     }
     if (!shown.kernel.empty()) detail.values.emplace_back("kernel", shown.kernel);
     detail.text = shown.shapes + ".\n" + purposeOf(kindOf(shown));
-    if (shown.barrierBefore) detail.text += " A barrier before it: it reads what was just written.";
+    if (shown.barrierBefore)
+        detail.text += at.machine == 1
+                           ? " A barrier before it: it reads what was just written."
+                           : " Before it, the threads wait for each other: it needs the rows of all.";
+    if (!model_.trace(at.machine)->oneSubmission)
+        detail.text += " The step takes so long that its operations go to the device one by one.";
     return detail;
 }
 

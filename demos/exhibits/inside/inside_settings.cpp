@@ -33,7 +33,7 @@ template <class T> T field(const nlohmann::ordered_json& json, const char* name,
 }
 
 LaneSpec laneField(const nlohmann::ordered_json& json, const char* name, const LaneSpec& otherwise) {
-    const LaneSpec spec = laneSpecFromText(field<std::string>(json, name, otherwise.text()));
+    LaneSpec spec = laneSpecFromText(field<std::string>(json, name, otherwise.text()));
     if (spec.gpu != otherwise.gpu)
         throw std::invalid_argument(fmt::format("the field '{}' of 'inside' names '{}'", name, spec.text()));
     return spec;

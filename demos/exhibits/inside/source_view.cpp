@@ -41,6 +41,38 @@ std::vector<std::string_view> linesOf(std::string_view text) {
     return lines;
 }
 
+namespace {
+
+/// Where to break a text that is longer than `columns`: after the last blank that fits.
+std::size_t breakAt(std::string_view text, std::size_t columns) {
+    if (text.size() <= columns) return text.size();
+    const std::size_t blank = text.rfind(' ', columns);
+    return blank == std::string_view::npos || blank == 0 ? columns : blank + 1;
+}
+
+} // namespace
+
+std::vector<SourceRow> rowsOf(const std::vector<std::string_view>& lines, std::size_t columns) {
+    constexpr std::size_t deeper = 4;
+    std::vector<SourceRow> rows;
+    for (std::size_t line = 0; line < lines.size(); ++line) {
+        std::string_view rest = lines[line];
+        const std::size_t indent = std::min(rest.find_first_not_of(' '), std::min(rest.size(), columns / 2));
+        rest.remove_prefix(indent);
+        const bool comment = rest.starts_with("//");
+        SourceRow row{line, true, indent, {}, comment};
+        do {
+            const std::size_t taken = breakAt(rest, columns - row.indent);
+            row.text = rest.substr(0, taken);
+            rows.push_back(row);
+            rest.remove_prefix(taken);
+            row.first = false;
+            row.indent = std::min(indent + deeper, columns / 2);
+        } while (!rest.empty());
+    }
+    return rows;
+}
+
 // Definitions begin in the first column and end with a brace there.
 SourceRange functionIn(const std::vector<std::string_view>& lines, std::string_view function) {
     const std::string call = std::string(function) + "(";
@@ -103,6 +135,16 @@ void SourceView::draw(Ui& ui, const TracedOperation& operation, const TracedOper
     scroll_ = false;
 }
 
+void SourceView::drawRow(Ui& ui, const SourceRow& row, SourceRange lit, float left) const {
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    if (row.line >= lit.begin && row.line < lit.end)
+        ImGui::GetWindowDrawList()->AddRectFilled(
+            {at.x - ui.px(5), at.y}, {at.x - ui.px(2), at.y + ImGui::GetTextLineHeight()}, ui.theme.cpu);
+    ui.muted(row.first ? fmt::format("{:3}", row.line + 1) : std::string(" "));
+    ImGui::SameLine(left);
+    ui.text(std::string(row.indent, ' ') + std::string(row.text), row.comment ? ui.theme.muted : 0);
+}
+
 void SourceView::drawPane(Ui& ui, const char* id, const std::string& file, SourceRange lit, float width,
                           bool scroll) const {
     const bool gpu = lit.end == 0;
@@ -110,31 +152,24 @@ void SourceView::drawPane(Ui& ui, const char* id, const std::string& file, Sourc
     ui.text(gpu ? "GPU  " + file : "CPU twin  " + file, gpu ? ui.theme.gpu : ui.theme.cpu, ui.fonts.strong);
     ImGui::PushStyleColor(ImGuiCol_ChildBg, ui.theme.background);
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui.px(8), ui.px(6)});
-    ImGui::BeginChild(id, {width, 0}, true, ImGuiWindowFlags_HorizontalScrollbar);
+    ImGui::BeginChild(id, {width, 0}, true);
     ImGui::PopStyleVar();
     ImGui::PushFont(ui.fonts.mono);
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, 0});
-    const std::vector<std::string_view> lines = linesOf(sourceText(file));
+    const float letter = ImGui::CalcTextSize("m").x;
+    const float gutter = 4 * letter;
+    const float room = ImGui::GetContentRegionAvail().x - gutter - ImGui::GetStyle().ScrollbarSize;
+    const auto columns = static_cast<std::size_t>(std::max(room / letter, 16.0f));
+    const std::vector<SourceRow> rows = rowsOf(linesOf(sourceText(file)), columns);
     const float height = ImGui::GetTextLineHeight();
-    const float top = ImGui::GetCursorPosY();
-    if (scroll) ImGui::SetScrollY(lit.end == 0 ? 0 : top + static_cast<float>(lit.begin) * height - ui.px(8));
-    const float gutter = ImGui::CalcTextSize("000 ").x;
+    const ImVec2 top = ImGui::GetCursorPos();
+    const auto first = std::ranges::find(rows, lit.begin, &SourceRow::line) - rows.begin();
+    if (scroll) ImGui::SetScrollY(gpu ? 0 : top.y + static_cast<float>(first) * height - ui.px(8));
     ImGuiListClipper clipper;
-    clipper.Begin(static_cast<int>(lines.size()), height);
+    clipper.Begin(static_cast<int>(rows.size()), height);
     while (clipper.Step())
-        for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) {
-            const auto number = static_cast<std::size_t>(i);
-            const ImVec2 at = ImGui::GetCursorScreenPos();
-            if (number >= lit.begin && number < lit.end)
-                ImGui::GetWindowDrawList()->AddRectFilled(at, {at.x + ui.px(3), at.y + height}, ui.theme.cpu);
-            ui.muted(fmt::format("{:3} ", number + 1));
-            ImGui::SameLine(gutter + ui.px(12));
-            const std::size_t comment = lines[number].find("//");
-            ui.text(lines[number].substr(0, comment));
-            if (comment == std::string_view::npos) continue;
-            ImGui::SameLine(0, 0);
-            ui.muted(lines[number].substr(comment));
-        }
+        for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i)
+            drawRow(ui, rows[static_cast<std::size_t>(i)], lit, top.x + gutter);
     clipper.End();
     ImGui::PopStyleVar();
     ImGui::PopFont();

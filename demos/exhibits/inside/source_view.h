@@ -22,6 +22,18 @@ SourceRange functionIn(const std::vector<std::string_view>& lines, std::string_v
 /// The file and what it includes, each once, in the order of first mention.
 std::vector<std::string> withIncludes(const std::string& file);
 
+/// A line of a source, or a part of one that is too long for its pane.
+struct SourceRow {
+    std::size_t line = 0; ///< counted from 0
+    bool first = true;    ///< of its line
+    std::size_t indent = 0;
+    std::string_view text;
+    bool comment = false;
+};
+
+/// Breaks lines at blanks so that none is longer than `columns` (at least 16).
+std::vector<SourceRow> rowsOf(const std::vector<std::string_view>& lines, std::size_t columns);
+
 class SourceView {
   public:
     /// gpu   the operation in the GPU's trace, or null: then only the twin is shown
@@ -29,6 +41,7 @@ class SourceView {
 
   private:
     void show(const std::string& shader, const std::string& twinFile, const std::string& function);
+    void drawRow(Ui& ui, const SourceRow& row, SourceRange lit, float left) const;
     void drawPane(Ui& ui, const char* id, const std::string& file, SourceRange lit, float width,
                   bool scroll) const;
 

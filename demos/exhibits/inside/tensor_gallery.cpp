@@ -74,7 +74,7 @@ float strongest(const TracedTensor& tensor, std::size_t rowBegin, std::size_t ro
 
 /// Matrices before biases and the like: beside a matrix, a single row would leave a hole.
 std::vector<TensorId> flatOnesLast(std::vector<TensorId> ids, const StepTrace& trace) {
-    std::ranges::stable_partition(ids, [&](const TensorId& id) {
+    std::stable_partition(ids.begin(), ids.end(), [&](const TensorId& id) {
         const TracedTensor* tensor = trace.find(id);
         return tensor == nullptr || tensor->rows > 1;
     });

@@ -132,7 +132,8 @@ void Timeline::drawRowLabel(Ui& ui, const Frame& frame, const TimelineRow& row, 
     x += ui.fonts.strong->CalcTextSizeA(size, FLT_MAX, 0, lane.c_str()).x + ui.px(10);
     if (row.trace == nullptr) return;
     const std::string shown = row.trace->timed ? timeText(row.trace->totalMs) : "-";
-    const std::string time = fmt::format("step {}: {}", row.trace->step, ui.timing(shown));
+    std::string time = fmt::format("step {}: {}", row.trace->step, ui.timing(shown));
+    if (row.lane.gpu) time += fmt::format(", with launch {}", ui.timing(timeText(row.trace->wallMs)));
     const float wide = ImGui::CalcTextSize(time.c_str()).x;
     const float right = frame.max.x - wide;
     if (right > x) frame.draw.AddText({right, top}, ui.theme.text, time.c_str());

@@ -141,7 +141,8 @@ void drawLayerSwitches(const PlaygroundParts& parts, float width) {
         const std::string shown = chosen < neurons ? fmt::format("a{}", chosen + 1) : "-";
         const std::string label = fmt::format("{}##axis {}", shown, axis + 1);
         if (axis > 0 || width > ui.px(200)) ImGui::SameLine(0, ui.px(4));
-        if (ui.button(label.c_str())) chosen = (chosen + 1) % (neurons + (optional ? 1 : 0));
+        const std::size_t choices = std::max<std::size_t>(neurons + (optional ? 1 : 0), 1);
+        if (ui.button(label.c_str())) chosen = (chosen + 1) % choices;
     }
     ImGui::PopStyleVar();
 }

@@ -68,7 +68,10 @@ void drawLayerButtons(const PlaygroundParts& parts) {
     const bool more = ui.button("+##layers", count < mostHiddenLayers);
     ImGui::PopStyleVar();
     ImGui::SameLine();
-    ui.heading(count == 1 ? "1 hidden layer" : fmt::format("{} hidden layers", count));
+    std::string title = count == 1 ? "1 hidden layer" : fmt::format("{} hidden layers", count);
+    if (ImGui::CalcTextSize(title.c_str()).x * 1.1f > ImGui::GetContentRegionAvail().x)
+        title = fmt::format("{}", count);
+    ui.heading(title);
     if (fewer) settings.hidden.pop_back();
     if (more) settings.hidden.push_back(count == 0 ? 4 : std::min<std::size_t>(settings.hidden.back(), 8));
     if (fewer || more) parts.model.change(settings);

@@ -90,11 +90,14 @@ void PlanePictures::makeWideLayers(Ui& ui) {
 }
 
 bool PlanePictures::stale(const Ui& ui, const PlaygroundModel& model, bool discretise) const {
-    return dark_ != ui.theme.dark || discretise != discretise_ || revision_ != model.revision();
+    return dark_ != ui.theme.dark || discretise != discretise_ || revision_ != model.revision() ||
+           (!fine_ && !model.running());
 }
 
 void PlanePictures::compute(Ui& ui, const PlaygroundModel& model, bool discretise) {
-    computing_ = map_->compute(model.parameters(), coloursOf(ui.theme, discretise));
+    const MapDetail detail = model.running() && !ui.scripted ? MapDetail::moving : MapDetail::still;
+    computing_ = map_->compute(model.parameters(), coloursOf(ui.theme, discretise), detail);
+    fine_ = detail == MapDetail::still;
     began_ = ui.now;
     revision_ = model.revision();
     discretise_ = discretise;

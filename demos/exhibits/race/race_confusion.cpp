@@ -72,7 +72,9 @@ void drawConfusionMatrix(Ui& ui, const Evaluation& evaluation, const std::vector
         return;
     }
     const float line = ImGui::GetTextLineHeight();
-    const float names = std::min(longest(classNames), ui.px(110)) + ui.px(8);
+    constexpr const char* corner = "is \\ says";
+    const float least = ImGui::CalcTextSize(corner).x;
+    const float names = std::max(least, std::min(longest(classNames), ui.px(110))) + ui.px(8);
     const float n = static_cast<float>(classes);
     Grid grid;
     grid.wide = std::min((size.x - names) / n, ui.px(72));
@@ -80,7 +82,7 @@ void drawConfusionMatrix(Ui& ui, const Evaluation& evaluation, const std::vector
     const ImVec2 start = ImGui::GetCursorScreenPos();
     grid.at = {start.x + names, start.y + line + ui.px(4)};
     ImDrawList& draw = *ImGui::GetWindowDrawList();
-    draw.AddText(start, ui.theme.muted, "is \\ says");
+    draw.AddText(start, ui.theme.muted, corner);
     for (std::size_t i = 0; i < classes; ++i) {
         const float x = grid.at.x + grid.wide * static_cast<float>(i);
         const float y = grid.at.y + grid.high * static_cast<float>(i);

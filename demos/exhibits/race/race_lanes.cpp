@@ -28,8 +28,10 @@ std::string stepRate(double perSecond) {
 
 /// Only name, track and rate: for the back row, and where many lanes have to fit.
 bool compact(const Ui& ui, std::size_t lanes) {
-    constexpr std::size_t mostCards = 3;
-    return ui.presenter || lanes > mostCards;
+    constexpr float cardUnits = 105;
+    constexpr float mostOfWindow = 0.45f;
+    return ui.presenter ||
+           static_cast<float>(lanes) * ui.px(cardUnits) > mostOfWindow * ImGui::GetWindowHeight();
 }
 
 std::vector<Figure> figures(const Ui& ui, const LaneResult& lane) {

@@ -118,15 +118,18 @@ StepCost stepCost(const LaneResult& lane, const TrainJob& job) {
     cost.flops = job.shape.flopsPerExample() * static_cast<double>(end.examples) / steps;
     std::uint64_t sampledSteps = std::numeric_limits<std::uint64_t>::max();
     std::uint64_t calls = 0;
+    double sum = 0;
     double shortest = std::numeric_limits<double>::infinity();
     for (const OperationTiming& operation : lane.operations) {
         if (operation.calls == 0) continue;
         sampledSteps = std::min(sampledSteps, operation.calls);
         calls += operation.calls;
+        sum += operation.milliseconds * 1e-3;
         shortest = std::min(shortest, operation.milliseconds * 1e-3 / static_cast<double>(operation.calls));
     }
     if (calls == 0) return cost;
     cost.launches = static_cast<double>(calls) / static_cast<double>(sampledSteps);
+    cost.sampledSeconds = sum / static_cast<double>(sampledSteps);
     cost.shortest = shortest;
     return cost;
 }
@@ -139,16 +142,17 @@ std::string whyTheProcessorWins(const RaceRun& run) {
     const StepCost fast = stepCost(cpu, run.job);
     const StepCost slow = stepCost(gpu, run.job);
     if (fast.seconds <= 0 || slow.seconds <= 0) return {};
-    const double launching = slow.launches * slow.shortest / slow.seconds;
+    const double launching =
+        slow.sampledSeconds > 0 ? slow.launches * slow.shortest / slow.sampledSeconds : 0;
     const std::string name = gpu.spec.text();
     if (launching >= launchBound)
         return fmt::format(
-            "Why the processor wins: launches cost more than the arithmetic. A step of this network "
-            "is {} of products. {} makes it in {:.0f} launches, and even the shortest kind takes "
-            "{}: so many of those are {:.0f} % of its step of {}. {} launches nothing and makes a "
-            "whole step in {}.",
-            flopsText(slow.flops), name, slow.launches, duration(slow.shortest), 100 * launching,
-            duration(slow.seconds), cpu.spec.text(), duration(fast.seconds));
+            "Why the processor wins: launches cost more than the arithmetic. A step of this network is {} of "
+            "products. {} makes it in {:.0f} launches that take {}, {:.0f} % of which it would take if all "
+            "were "
+            "as short as the shortest kind, of {}. {} launches nothing and makes a whole step in {}.",
+            flopsText(slow.flops), name, slow.launches, duration(slow.sampledSeconds), 100 * launching,
+            duration(slow.shortest), cpu.spec.text(), duration(fast.seconds));
     if (gpu.machine.software)
         return fmt::format("Why the processor wins: the Vulkan device is software. It computes on the same "
                            "processor, at {:.3g} GFLOP/s where {} reaches {:.3g}.",

@@ -24,11 +24,12 @@ std::string statusText(const RaceRun& run, std::size_t lane);
 
 /// What one step of a lane costs, as far as its timings tell; zeros where they do not.
 struct StepCost {
-    double seconds = 0;       ///< end to end
-    double deviceSeconds = 0; ///< of these, on the device
-    double launches = 0;      ///< operations that were started
-    double shortest = 0;      ///< seconds of the shortest kind of launch, on average
-    double flops = 0;         ///< of the products
+    double seconds = 0;        ///< end to end
+    double deviceSeconds = 0;  ///< of these, on the device
+    double launches = 0;       ///< operations that were started
+    double sampledSeconds = 0; ///< of the operations of one step, where steps were timed in detail
+    double shortest = 0;       ///< seconds of the shortest kind of launch, on average
+    double flops = 0;          ///< of the products
 };
 StepCost stepCost(const LaneResult& lane, const TrainJob& job);
 
