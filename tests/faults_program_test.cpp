@@ -100,8 +100,10 @@ TEST_CASE("poor devices race to the end") {
 
 TEST_CASE("pictures of the window: drawn on poor devices, and a lost one is reported") {
     const CacheFolder folder;
-    const std::string show = "show " LOCKSTEP_SOURCE_DIR "/tests/window/race.json --headless --run --frames 20";
-    const Run poor = runProgram(folder, show, "low-limits,no-timestamps,no-push-descriptors,non-coherent,staged");
+    const std::string show =
+        "show " LOCKSTEP_SOURCE_DIR "/tests/window/race.json --headless --run --frames 20";
+    const Run poor =
+        runProgram(folder, show, "low-limits,no-timestamps,no-push-descriptors,non-coherent,staged");
     CHECK(poor.code == 0);
     for (const std::string fault : {"vkQueueSubmit:3", "vkQueueSubmit:30"}) {
         CAPTURE(fault);

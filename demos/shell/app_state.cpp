@@ -65,9 +65,11 @@ void App::setState(const nlohmann::ordered_json& state) {
 void App::openFile(const std::filesystem::path& file) {
     settle_ = 3;
     try {
-        if (file.extension() == ".json") setState(readStateFile(file));
+        if (file.extension() == ".json")
+            setState(readStateFile(file));
         else if (!exhibit().dropFile(*ui_, file))
-            ui_->say(Severity::warning, fmt::format("{} is nothing that this exhibit can use.", file.string()),
+            ui_->say(Severity::warning,
+                     fmt::format("{} is nothing that this exhibit can use.", file.string()),
                      "States end in .json, tables in .csv, weights in .safetensors.");
     } catch (const std::exception& error) {
         ui_->say(Severity::error, error.what());

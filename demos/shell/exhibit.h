@@ -1,4 +1,5 @@
-// What an exhibit is to the shell: something that draws itself, and a machine that can be run, stepped and reset.
+// What an exhibit is to the shell: something that draws itself, and a machine that can be run, stepped and
+// reset.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +20,8 @@ enum class StepUnit { kernel, batch, epoch };
 /// Steps per second; 0: as fast as it goes.
 using Speed = double;
 
-/// Exhibits never include each other; whatever they share is the shell's or the engine's. All calls come from the
-/// window's thread and must return within milliseconds: training has threads of its own.
+/// Exhibits never include each other; whatever they share is the shell's or the engine's. All calls come from
+/// the window's thread and must return within milliseconds: training has threads of its own.
 class Exhibit {
   public:
     virtual ~Exhibit() = default;
@@ -34,8 +35,8 @@ class Exhibit {
     /// About `size` pixels wide around `centre`.
     virtual void drawIcon(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) const = 0;
 
-    /// Once per frame while it is shown, before draw(). With ui.scripted, everything that this frame shall show is
-    /// waited for here, so that pictures do not depend on a machine's speed.
+    /// Once per frame while it is shown, before draw(). With ui.scripted, everything that this frame shall
+    /// show is waited for here, so that pictures do not depend on a machine's speed.
     virtual void update(Ui& ui) = 0;
     /// The middle of the window.
     virtual void draw(Ui& ui) = 0;
@@ -57,14 +58,15 @@ class Exhibit {
     /// Something moves by itself, so that frames are wanted without any input.
     virtual bool moving() const { return running(); }
 
-    /// All that a person has set, and what state() returned brought back. Throws std::invalid_argument, naming
-    /// the field; the exhibit then stays as it was.
+    /// All that a person has set, and what state() returned brought back. Throws std::invalid_argument,
+    /// naming the field; the exhibit then stays as it was.
     virtual nlohmann::ordered_json state() const = 0;
     virtual void setState(Ui& ui, const nlohmann::ordered_json& state) = 0;
 
     /// A key from 1 to 9; false: it chooses an exhibit, as always.
     virtual bool takeDigit(int) { return false; }
-    /// A file was dropped onto the window; false: it is none that this exhibit knows. Throws with file and reason.
+    /// A file was dropped onto the window; false: it is none that this exhibit knows. Throws with file and
+    /// reason.
     virtual bool dropFile(Ui&, const std::filesystem::path&) { return false; }
     /// The device is gone: give up everything on it, keep results and settings.
     virtual void releaseDevice() = 0;

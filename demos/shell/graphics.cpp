@@ -14,14 +14,12 @@ constexpr std::uint32_t mostPictures = 1024;
 DrawApi loadDrawApi(const gpu::Device& device) {
     DrawApi api;
     const gpu::GlobalApi& global = gpu::loadVulkan();
-#define LOCKSTEP_LOAD(call) \
-    api.call = reinterpret_cast<PFN_vk##call>(device.function("vk" #call));
+#define LOCKSTEP_LOAD(call) api.call = reinterpret_cast<PFN_vk##call>(device.function("vk" #call));
     LOCKSTEP_VULKAN_DRAW(LOCKSTEP_LOAD)
     LOCKSTEP_VULKAN_PRESENT(LOCKSTEP_LOAD)
 #undef LOCKSTEP_LOAD
-#define LOCKSTEP_LOAD(call) \
-    api.call = reinterpret_cast<PFN_vk##call>(                                                       \
-        global.GetInstanceProcAddr(device.instance(), "vk" #call));
+#define LOCKSTEP_LOAD(call)                                                                                  \
+    api.call = reinterpret_cast<PFN_vk##call>(global.GetInstanceProcAddr(device.instance(), "vk" #call));
     LOCKSTEP_VULKAN_SURFACE(LOCKSTEP_LOAD)
 #undef LOCKSTEP_LOAD
     return api;

@@ -131,8 +131,10 @@ KeyPress keyFromText(std::string_view text) {
         if (number >= 1 && number <= 12) press.key = GLFW_KEY_F1 + number - 1;
     }
     if (press.key == 0 && rest.size() == 1) {
-        if (rest[0] == '+') press.key = GLFW_KEY_KP_ADD;
-        else press.key = std::toupper(static_cast<unsigned char>(rest[0]));
+        if (rest[0] == '+')
+            press.key = GLFW_KEY_KP_ADD;
+        else
+            press.key = std::toupper(static_cast<unsigned char>(rest[0]));
     }
     if (press.key == 0) throw std::invalid_argument("there is no key '" + std::string(text) + "'");
     return press;

@@ -1,5 +1,5 @@
-// What a person does, in order, handed to ImGui in portions that it understands. A window and a script fill the
-// same queue.
+// What a person does, in order, handed to ImGui in portions that it understands. A window and a script fill
+// the same queue.
 #pragma once
 
 #include <deque>
@@ -18,9 +18,9 @@ enum class InputKind { move, button, wheel, key, character, leave };
 
 struct InputEvent {
     InputKind kind = InputKind::move;
-    float x = 0; ///< move: pixels from the left; wheel: to the right
-    float y = 0; ///< move: pixels from the top; wheel: away from the person
-    int code = 0; ///< button: 0 left, 1 right, 2 middle; key: KeyCode; character: code point
+    float x = 0;       ///< move: pixels from the left; wheel: to the right
+    float y = 0;       ///< move: pixels from the top; wheel: away from the person
+    int code = 0;      ///< button: 0 left, 1 right, 2 middle; key: KeyCode; character: code point
     bool down = false; ///< button, key
 };
 
@@ -39,8 +39,8 @@ class InputQueue {
     void push(const InputEvent& event) { events_.push_back(event); }
     bool empty() const { return events_.empty(); }
 
-    /// Gives ImGui what fits into one frame: at most one change of a button or key, because ImGui 1.86 looks at
-    /// their states only and loses what is shorter than a frame. Returns the keys that went down.
+    /// Gives ImGui what fits into one frame: at most one change of a button or key, because ImGui 1.86 looks
+    /// at their states only and loses what is shorter than a frame. Returns the keys that went down.
     std::vector<KeyPress> feed();
 
   private:

@@ -1,5 +1,5 @@
-// Records frames and submits them, one at a time: the next one begins when the last is done, so nothing it uses
-// needs a second copy.
+// Records frames and submits them, one at a time: the next one begins when the last is done, so nothing it
+// uses needs a second copy.
 #pragma once
 
 #include "demos/shell/graphics.h"

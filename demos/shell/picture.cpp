@@ -12,9 +12,9 @@ using gpu::check;
 using gpu::structure;
 
 Picture::Picture(Graphics& graphics, std::uint32_t width, std::uint32_t height, bool smooth)
-    : graphics_(graphics), image_(std::make_unique<Image>(graphics, width, height,
-                                                          VK_IMAGE_USAGE_SAMPLED_BIT |
-                                                              VK_IMAGE_USAGE_TRANSFER_DST_BIT)) {
+    : graphics_(graphics),
+      image_(std::make_unique<Image>(graphics, width, height,
+                                     VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT)) {
     const VkDescriptorSetLayout layout = graphics.pictureLayout();
     auto info = structure<VkDescriptorSetAllocateInfo>(VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO);
     info.descriptorPool = graphics.descriptorPool();

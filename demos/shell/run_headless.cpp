@@ -14,6 +14,7 @@
 #include "demos/shell/png.h"
 #include "demos/shell/run_window.h"
 #include "demos/shell/script.h"
+#include "engine/cpu/cpu_info.h"
 
 namespace lockstep::demos {
 
@@ -34,8 +35,9 @@ class Headless {
 
     int run() {
         if (options_.platform) {
-            fmt::print("Dear ImGui {}\n{}\n{}", ImGui::GetVersion(), graphics_.device().report().driver,
-                       fontFiles());
+            const gpu::DeviceReport& device = graphics_.device().report();
+            fmt::print("Dear ImGui {}\n{}, {}\n{}\n{}", ImGui::GetVersion(), device.name, device.driver,
+                       cpuName(), fontFiles());
             return 0;
         }
         if (options_.script.empty()) {

@@ -27,8 +27,9 @@ struct ShowOptions {
     std::uint64_t frames = 1;
     std::filesystem::path png;
     std::filesystem::path script;
-    bool platform = false; ///< only say what pictures depend on besides the program: versions, driver, letters
-    bool masked = false;   ///< draw dashes for what differs from run to run
+    bool platform =
+        false;           ///< only say what pictures depend on besides the program: versions, driver, letters
+    bool masked = false; ///< draw dashes for what differs from run to run
 };
 
 /// Opens the window and returns the exit code when it is closed. Throws std::runtime_error without a display,

@@ -12,8 +12,8 @@ nlohmann::ordered_json readStateFile(const std::filesystem::path& file);
 /// Atomically. Throws std::runtime_error.
 void writeStateFile(const std::filesystem::path& file, const nlohmann::ordered_json& state);
 
-/// Where the last state is kept between starts: $LOCKSTEP_STATE_FILE, else state.json in the folder of caches;
-/// empty when there is none.
+/// Where the last state is kept between starts: $LOCKSTEP_STATE_FILE, else state.json in the folder of
+/// caches; empty when there is none.
 std::filesystem::path lastStateFile();
 
 } // namespace lockstep::demos

@@ -32,9 +32,8 @@ constexpr std::uint64_t acquireLimit = 1'000'000'000; // ns
 
 Swapchain::Swapchain(Graphics& graphics, VkSurfaceKHR surface) : graphics_(graphics), surface_(surface) {
     VkBool32 supported = VK_FALSE;
-    check(graphics.draw().GetPhysicalDeviceSurfaceSupportKHR(graphics.device().physical(),
-                                                             graphics.device().drawing().family, surface_,
-                                                             &supported),
+    check(graphics.draw().GetPhysicalDeviceSurfaceSupportKHR(
+              graphics.device().physical(), graphics.device().drawing().family, surface_, &supported),
           "vkGetPhysicalDeviceSurfaceSupportKHR");
     if (supported == VK_FALSE)
         throw gpu::GpuError("'" + graphics.device().report().name +
@@ -145,8 +144,8 @@ bool Swapchain::present(Painter& painter, UiRenderer& renderer, VkExtent2D size,
     if (stale_ && !rebuild(renderer, size)) return false;
     const VkDevice device = graphics_.device().handle();
     std::uint32_t index = 0;
-    const VkResult acquired = graphics_.draw().AcquireNextImageKHR(device, swapchain_, acquireLimit, acquired_,
-                                                                   VK_NULL_HANDLE, &index);
+    const VkResult acquired = graphics_.draw().AcquireNextImageKHR(device, swapchain_, acquireLimit,
+                                                                   acquired_, VK_NULL_HANDLE, &index);
     if (changedMeanwhile(acquired)) {
         stale_ = true;
         return false;
@@ -166,8 +165,10 @@ bool Swapchain::present(Painter& painter, UiRenderer& renderer, VkExtent2D size,
         const std::lock_guard lock(*queue.mutex);
         presented = graphics_.draw().QueuePresentKHR(queue.queue, &info);
     }
-    if (changedMeanwhile(presented) || presented == VK_SUBOPTIMAL_KHR) stale_ = true;
-    else check(presented, "vkQueuePresentKHR");
+    if (changedMeanwhile(presented) || presented == VK_SUBOPTIMAL_KHR)
+        stale_ = true;
+    else
+        check(presented, "vkQueuePresentKHR");
     return !changedMeanwhile(presented);
 }
 

@@ -19,7 +19,8 @@ class Swapchain {
     VkFormat format() const { return format_.format; }
 
     /// Draws and shows one frame of `size` pixels. False when nothing could be shown (a window of no size, or
-    /// one that changed meanwhile): the next frame tries again. No frame may be under way. Throws gpu::GpuError.
+    /// one that changed meanwhile): the next frame tries again. No frame may be under way. Throws
+    /// gpu::GpuError.
     bool present(Painter& painter, UiRenderer& renderer, VkExtent2D size, const ImDrawData& data);
     /// What the last present() lacked is to be made anew: after a lost surface.
     void invalidate() { stale_ = true; }

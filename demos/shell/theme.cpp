@@ -46,7 +46,8 @@ Theme makeTheme(bool dark) {
         theme.muted = rgb(0x5B6572);
         theme.accent = rgb(0x1A1E24);
         theme.onAccent = rgb(0xFFFFFF);
-        // On white the machines' colours carry lines and areas; a little darker, they are still the same hues.
+        // On white the machines' colours carry lines and areas; a little darker, they are still the same
+        // hues.
         theme.cpu = rgb(0xD18E00);
         theme.gpu = rgb(0x2F93D0);
         theme.good = rgb(0x00845F);

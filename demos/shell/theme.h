@@ -19,8 +19,8 @@ struct Theme {
     ImU32 border = 0;     ///< hairlines
     ImU32 grid = 0;       ///< lines of plots
     ImU32 text = 0;
-    ImU32 muted = 0; ///< text of second rank
-    ImU32 accent = 0; ///< what is selected or primary; no machine's colour
+    ImU32 muted = 0;    ///< text of second rank
+    ImU32 accent = 0;   ///< what is selected or primary; no machine's colour
     ImU32 onAccent = 0; ///< text on it
     ImU32 cpu = 0;
     ImU32 gpu = 0;

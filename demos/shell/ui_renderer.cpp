@@ -75,8 +75,7 @@ void UiRenderer::createRenderPass(VkFormat format, VkImageLayout finalLayout) {
     // semaphore anyway.
     VkSubpassDependency around[2]{};
     around[0].srcSubpass = VK_SUBPASS_EXTERNAL;
-    around[0].srcStageMask =
-        VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
+    around[0].srcStageMask = VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
     around[0].dstStageMask = VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT;
     around[0].dstAccessMask = VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT;
     around[1].dstSubpass = VK_SUBPASS_EXTERNAL;
@@ -227,13 +226,13 @@ void UiRenderer::record(VkCommandBuffer commands, VkFramebuffer framebuffer, VkE
 void UiRenderer::recordLists(VkCommandBuffer commands, VkExtent2D extent, const ImDrawData& data) {
     const gpu::DeviceApi& vk = graphics_.vk();
     const DrawApi& draw = graphics_.draw();
-    const VkViewport viewport{
-        0, 0, static_cast<float>(extent.width), static_cast<float>(extent.height), 0, 1};
+    const VkViewport viewport{0, 0, static_cast<float>(extent.width), static_cast<float>(extent.height),
+                              0, 1};
     const VkBuffer vertices = vertices_->handle();
     const VkDeviceSize start = 0;
-    const Params params{{2 / data.DisplaySize.x, 2 / data.DisplaySize.y},
-                        {-1 - data.DisplayPos.x * 2 / data.DisplaySize.x,
-                         -1 - data.DisplayPos.y * 2 / data.DisplaySize.y}};
+    const Params params{
+        {2 / data.DisplaySize.x, 2 / data.DisplaySize.y},
+        {-1 - data.DisplayPos.x * 2 / data.DisplaySize.x, -1 - data.DisplayPos.y * 2 / data.DisplaySize.y}};
     vk.CmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_GRAPHICS, pipeline_);
     draw.CmdSetViewport(commands, 0, 1, &viewport);
     draw.CmdBindVertexBuffers(commands, 0, 1, &vertices, &start);
@@ -259,7 +258,8 @@ void UiRenderer::recordLists(VkCommandBuffer commands, VkExtent2D extent, const 
                 {static_cast<std::int32_t>(left), static_cast<std::int32_t>(top)},
                 {static_cast<std::uint32_t>(right - left), static_cast<std::uint32_t>(bottom - top)}};
             draw.CmdSetScissor(commands, 0, 1, &scissor);
-            const auto* picture = (const Picture*)(std::intptr_t)command.GetTexID(); // NOLINT: see Picture::id
+            const auto* picture =
+                (const Picture*)(std::intptr_t)command.GetTexID(); // NOLINT: see Picture::id
             if (picture != bound) {
                 const VkDescriptorSet set = picture->descriptor();
                 vk.CmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_GRAPHICS, layout_, 0, 1, &set, 0,

@@ -22,7 +22,8 @@ class UiRenderer {
 
     /// Records one frame into `commands`, everything from clearing to the last triangle. The last frame drawn
     /// has to be done.
-    void record(VkCommandBuffer commands, VkFramebuffer framebuffer, VkExtent2D extent, const ImDrawData& data);
+    void record(VkCommandBuffer commands, VkFramebuffer framebuffer, VkExtent2D extent,
+                const ImDrawData& data);
 
   private:
     void createRenderPass(VkFormat format, VkImageLayout finalLayout);

@@ -70,8 +70,8 @@ struct DeviceOptions {
     bool pushDescriptors = true; ///< false: bind through descriptor sets, as on devices without the extension
                                  ///< (the shader checks of older validation layers know nothing else)
     bool barriers = true; ///< false: the recorder emits none, so that a test can see validation complain
-    std::chrono::milliseconds waitLimit{20000}; ///< how long one wait may last before TimeoutError
-    bool drawing = false; ///< a queue for graphics too: Device::drawing()
+    std::chrono::milliseconds waitLimit{20000};  ///< how long one wait may last before TimeoutError
+    bool drawing = false;                        ///< a queue for graphics too: Device::drawing()
     std::vector<std::string> instanceExtensions; ///< further ones: what a window's surface asks for
     std::vector<std::string> deviceExtensions;   ///< further ones: VK_KHR_swapchain for a window
     std::vector<std::byte>

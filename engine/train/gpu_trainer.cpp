@@ -328,7 +328,10 @@ std::vector<OperationTiming> GpuTrainer::operations() const {
 // Its tensors stay where the step left them: none but parameters and state is written twice, so that all can
 // be copied when it is over.
 StepTrace GpuTrainer::traceStep(const TraceOptions& options) {
-    constexpr double longForOneSubmission = 0.5; // seconds of the warm-up's step, compilation included
+    // A single one may take longer than those of training, for the sake of the picture; not so long that the
+    // system takes the device for dead. While no step is known, the warm-up's has to do, compilation
+    // included.
+    constexpr double longForOneSubmission = 400; // milliseconds
     finish();
     throwIfFailed();
     const StepSettings step = stepSettings(job_.settings, arenas_.order, nextStep_);
@@ -339,8 +342,8 @@ StepTrace GpuTrainer::traceStep(const TraceOptions& options) {
     trace.machine = machine_;
     tracer.keepBefore(options, source, trace);
 
-    const bool knownToBeLong = submissionSize_.measured() ? submissionSize_.splitsSteps()
-                                                          : warmUpDeviceSeconds_ > longForOneSubmission;
+    const double known = submissionSize_.millisecondsPerStep();
+    const bool knownToBeLong = (known > 0 ? known : warmUpDeviceSeconds_ * 1e3) > longForOneSubmission;
     trace.oneSubmission = !knownToBeLong;
     const double deviceBefore = recorder_.deviceSeconds();
     const Clock::time_point start = Clock::now();

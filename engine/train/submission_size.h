@@ -18,8 +18,8 @@ class SubmissionSize {
     /// A single step takes longer than a submission may, or nobody knows yet: its operations are to be
     /// submitted one by one.
     bool splitsSteps() const { return millisecondsPerStep_ == 0 || millisecondsPerStep_ > longest_; }
-    /// Whether anybody knows how long a step takes.
-    bool measured() const { return millisecondsPerStep_ > 0; }
+    /// Of a step, as far as it is known; 0: not yet.
+    double millisecondsPerStep() const { return millisecondsPerStep_; }
     /// Rows of a forward pass (a third of a step) that take no longer than a submission may, by the steps of
     /// `batch` rows that were measured; at most `most`.
     std::size_t forwardRows(std::size_t batch, std::size_t most) const {

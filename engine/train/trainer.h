@@ -127,8 +127,8 @@ class Trainer {
     warmUpSeconds() const = 0; ///< uploads, compilation, choice of kernels, before the first step
     virtual std::vector<OperationTiming> operations() const = 0;
 
-    /// Trains exactly one step, as run(1) and finish() do and to the same bits, and tells what happened in it.
-    /// Throws NonFiniteError when its loss is not finite.
+    /// Trains exactly one step, as run(1) and finish() do and to the same bits, and tells what happened in
+    /// it. Throws NonFiniteError when its loss is not finite.
     virtual StepTrace traceStep(const TraceOptions& options) = 0;
 };
 

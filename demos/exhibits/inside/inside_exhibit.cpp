@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <stdexcept>
 
 #include "demos/exhibits/inside/operation_words.h"
@@ -57,6 +58,7 @@ void InsideExhibit::moveSelection(std::ptrdiff_t by) {
         return;
     }
     view_.selected.index = static_cast<std::size_t>(std::max<std::ptrdiff_t>(next, 0));
+    timeline_.reveal(*selected());
 }
 
 void InsideExhibit::run(Ui&) {
@@ -116,22 +118,25 @@ const TracedOperation* InsideExhibit::operation(OperationAt at) const {
 
 namespace {
 
-/// Which of two words a field says.
+constexpr std::string_view machineWords[] = {"cpu", "gpu"};
+constexpr std::string_view tabWords[] = {"tensors", "source", "network"};
+
+/// Which of the words a field says.
 std::size_t wordOf(const nlohmann::ordered_json& state, const char* field,
-                   std::array<std::string_view, 2> words, std::size_t otherwise) {
+                   std::span<const std::string_view> words, std::size_t otherwise) {
     const std::string word = state.value(field, std::string(words[otherwise]));
-    if (word == words[0]) return 0;
-    if (word != words[1]) throwUnknownName(field, word, words);
-    return 1;
+    const auto found = std::ranges::find(words, word);
+    if (found == words.end()) throwUnknownName(field, word, words);
+    return static_cast<std::size_t>(found - words.begin());
 }
 
 } // namespace
 
 nlohmann::ordered_json InsideExhibit::state() const {
     nlohmann::ordered_json json = toJson(model_.settings());
-    json["machine"] = view_.selected.machine == 0 ? "cpu" : "gpu";
+    json["machine"] = machineWords[view_.selected.machine];
     json["operation"] = view_.selected.index;
-    json["tab"] = view_.tab == Tab::tensors ? "tensors" : "source";
+    json["tab"] = tabWords[static_cast<std::size_t>(view_.tab)];
     json["slow_motion"] = view_.slowSpeed;
     json["settings_shown"] = view_.settingsShown;
     if (timeline_.view)
@@ -146,9 +151,9 @@ void InsideExhibit::setState(Ui&, const nlohmann::ordered_json& state) {
     View view = view_;
     std::optional<std::array<double, 2>> shown;
     try {
-        view.selected.machine = wordOf(state, "machine", {"cpu", "gpu"}, 1);
+        view.selected.machine = wordOf(state, "machine", machineWords, 1);
         view.selected.index = state.value("operation", std::size_t{0});
-        view.tab = static_cast<Tab>(wordOf(state, "tab", {"tensors", "source"}, 0));
+        view.tab = static_cast<Tab>(wordOf(state, "tab", tabWords, 0));
         view.slowSpeed = std::clamp(state.value("slow_motion", 2.0f), 0.25f, 20.0f);
         view.settingsShown = state.value("settings_shown", true);
         if (state.contains("shown_ms") && !state["shown_ms"].is_null())

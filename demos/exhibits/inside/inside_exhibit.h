@@ -40,7 +40,7 @@ class InsideExhibit final : public Exhibit {
     void releaseDevice() override;
 
   private:
-    enum class Tab : std::size_t { tensors, source };
+    enum class Tab : std::size_t { tensors, source, network };
 
     /// All of the view that a person sets.
     struct View {
@@ -55,7 +55,7 @@ class InsideExhibit final : public Exhibit {
     void drawTimeline(Ui& ui);
     void drawPlayer(Ui& ui);
     void drawBottom(Ui& ui);
-    void drawNetCard(Ui& ui, ImVec2 size);
+    void drawNetAndFormula(Ui& ui);
     void drawTabs(Ui& ui);
     void drawLegend(Ui& ui);
     Detail detailOf(Ui& ui, OperationAt at) const;

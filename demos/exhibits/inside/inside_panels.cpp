@@ -61,6 +61,7 @@ void InsideExhibit::drawPlayer(Ui& ui) {
     if (ui.slider("##inside/operation", at, 1, last, format.c_str()) && any) {
         playing_ = false;
         view_.selected.index = static_cast<std::size_t>(std::clamp(std::round(at), 1.0f, last)) - 1;
+        timeline_.reveal(*selected());
     }
     if (ui.presenter) return;
     ImGui::SameLine();
@@ -78,31 +79,31 @@ void InsideExhibit::drawBottom(Ui& ui) {
         ui.muted(ui.timing(timeText(shown.milliseconds())));
     }
     const ImVec2 room = ImGui::GetContentRegionAvail();
-    const bool wide = room.x >= ui.px(560);
-    if (wide && view_.tab == Tab::tensors) {
+    const bool roomForNet = room.x >= ui.px(560) && room.y >= ui.px(200);
+    if (roomForNet && view_.tab == Tab::tensors) {
         const float net = std::min(room.x * 0.34f, ui.px(360));
-        drawNetCard(ui, {net, std::max(room.y, ui.px(120))});
+        ui.beginCard("inside/net", {net, room.y});
+        drawNetAndFormula(ui);
+        ui.endCard();
         ImGui::SameLine(0, ui.px(10));
     }
-    ui.beginCard("inside/tabs", {0, std::max(ImGui::GetContentRegionAvail().y, ui.px(120))});
+    ui.beginCard("inside/tabs", {0, std::max(room.y, ui.px(150))});
     drawTabs(ui);
     ui.endCard();
 }
 
-void InsideExhibit::drawNetCard(Ui& ui, ImVec2 size) {
-    ui.beginCard("inside/net", size);
+void InsideExhibit::drawNetAndFormula(Ui& ui) {
     ImGui::PushFont(ui.fonts.mono);
     ui.paragraph(formulaOf(*selected(), *model_.shape(), model_.settings().optimizer));
     ImGui::PopFont();
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const float height = std::min(room.y, ui.px(320));
     const float phase = playing_ ? static_cast<float>(played_) : -1;
-    if (height > ui.px(70)) drawNet(ui, *model_.shape(), *selected(), phase, {room.x, height});
-    ui.endCard();
+    if (height > ui.px(50)) drawNet(ui, *model_.shape(), *selected(), phase, {room.x, height});
 }
 
 void InsideExhibit::drawTabs(Ui& ui) {
-    const std::array<std::string, 2> names{"Tensors", "Source"};
+    const std::array<std::string, 3> names{"Tensors", "Source", "Network"};
     auto tab = static_cast<std::size_t>(view_.tab);
     if (ui.segments("##inside/tab", tab, names)) view_.tab = static_cast<Tab>(tab);
     const std::size_t machine = view_.selected.machine;
@@ -114,6 +115,10 @@ void InsideExhibit::drawTabs(Ui& ui) {
                                : machine == 1 ? view_.selected.index
                                               : counterpartOf(*selected(), *gpu);
         source_.draw(ui, *selected(), operation({1, at}));
+        return;
+    }
+    if (view_.tab == Tab::network) {
+        drawNetAndFormula(ui);
         return;
     }
     ImGui::BeginChild("inside/tensors");
@@ -140,17 +145,17 @@ Detail InsideExhibit::detailOf(Ui& ui, OperationAt at) const {
         }
         const double time = each->milliseconds();
         detail.values.emplace_back(lane, ui.timing(timeText(time)));
-        if (each->flops > 0)
-            detail.values.emplace_back("", ui.timing(rateText(each->flops, time, "GFLOP/s")));
-        if (each->bytes > 0) detail.values.emplace_back("", ui.timing(rateText(each->bytes, time, "GB/s")));
+        if (each->flops > 0) detail.values.emplace_back("", ui.timing(rateText(each->flops, time, "FLOP/s")));
+        if (each->bytes > 0) detail.values.emplace_back("", ui.timing(rateText(each->bytes, time, "B/s")));
     }
-    if (!shown.kernel.empty()) detail.values.emplace_back("kernel", shown.kernel);
+    if (!shown.kernel.empty())
+        detail.values.emplace_back("kernel", ui.timing(shown.kernel)); // chosen by time
     detail.text = shown.shapes + ".\n" + purposeOf(kindOf(shown));
     if (shown.barrierBefore)
         detail.text += at.machine == 1
                            ? " A barrier before it: it reads what was just written."
                            : " Before it, the threads wait for each other: it needs the rows of all.";
-    if (!model_.trace(at.machine)->oneSubmission)
+    if (!model_.trace(at.machine)->oneSubmission && !ui.masked)
         detail.text += " The step takes so long that its operations go to the device one by one.";
     return detail;
 }

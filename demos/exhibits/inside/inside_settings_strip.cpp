@@ -66,7 +66,7 @@ class Fields {
         if (ui_.hidden(name)) return;
         const float right = ImGui::GetWindowPos().x + ImGui::GetWindowContentRegionMax().x;
         // Placed by hand: SameLine() would move the captions down to the text of the widgets.
-        const float beside = ImGui::GetItemRectMax().x + ui_.px(10);
+        const float beside = ImGui::GetItemRectMax().x + ui_.px(8);
         if (!first_ && beside + ui_.px(width) <= right)
             ImGui::SetCursorScreenPos({beside, top_});
         else
@@ -99,20 +99,20 @@ void InsideExhibit::drawSettings(Ui& ui) {
     bool changed = false;
     bool typed = false;
     Fields fields(ui);
-    fields.draw("##inside/data", "Data", 136, [&](const char* widget) {
+    fields.draw("##inside/data", "Data", 130, [&](const char* widget) {
         changed |= choose(ui, widget, settings.data, dataNames(settings.data));
     });
-    fields.draw("##inside/layers", "Hidden layers", 108,
+    fields.draw("##inside/layers", "Hidden layers", 98,
                 [&](const char* widget) { typed |= ui.textField(widget, hiddenText_); });
-    fields.draw("##inside/activation", "Activation", 112, [&](const char* widget) {
+    fields.draw("##inside/activation", "Activation", 106, [&](const char* widget) {
         changed |= chooseEnum(ui, widget, settings.activation, Activation::silu);
     });
-    fields.draw("##inside/optimizer", "Optimizer", 112, [&](const char* widget) {
+    fields.draw("##inside/optimizer", "Optimizer", 106, [&](const char* widget) {
         changed |= chooseEnum(ui, widget, settings.optimizer, Optimizer::adamw);
     });
-    fields.draw("##inside/batch", "Batch", 100,
+    fields.draw("##inside/batch", "Batch", 86,
                 [&](const char* widget) { changed |= ui.powerSlider(widget, settings.batch, 1, 4096); });
-    fields.draw("##inside/seed", "Seed", 56,
+    fields.draw("##inside/seed", "Seed", 50,
                 [&](const char* widget) { typed |= ui.textField(widget, seedText_); });
     for (LaneSpec& lane : settings.lanes)
         fields.draw(lane.gpu ? "##inside/gpu" : "##inside/cpu", lane.gpu ? "GPU, below" : "CPU, above", 122,

@@ -156,7 +156,7 @@ std::string amountText(double amount, const char* unit) {
 
 std::string rateText(double amount, double milliseconds, const char* unit) {
     if (milliseconds <= 0 || amount <= 0) return "-";
-    return fmt::format("{:.3g} {}", amount / (milliseconds * 1e-3) * 1e-9, unit);
+    return amountText(amount / (milliseconds * 1e-3), unit);
 }
 
 std::string valueText(float value) { return fmt::format("{:.4g}", value); }

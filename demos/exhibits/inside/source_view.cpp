@@ -137,10 +137,12 @@ void SourceView::draw(Ui& ui, const TracedOperation& operation, const TracedOper
 
 void SourceView::drawRow(Ui& ui, const SourceRow& row, SourceRange lit, float left) const {
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    if (row.line >= lit.begin && row.line < lit.end)
-        ImGui::GetWindowDrawList()->AddRectFilled(
-            {at.x - ui.px(5), at.y}, {at.x - ui.px(2), at.y + ImGui::GetTextLineHeight()}, ui.theme.cpu);
     ui.muted(row.first ? fmt::format("{:3}", row.line + 1) : std::string(" "));
+    if (row.line >= lit.begin && row.line < lit.end) {
+        const float x = at.x + left - ImGui::GetWindowContentRegionMin().x - ui.px(7);
+        ImGui::GetWindowDrawList()->AddRectFilled(
+            {x, at.y}, {x + ui.px(3), at.y + ImGui::GetTextLineHeight()}, ui.theme.cpu);
+    }
     ImGui::SameLine(left);
     ui.text(std::string(row.indent, ' ') + std::string(row.text), row.comment ? ui.theme.muted : 0);
 }
@@ -157,8 +159,8 @@ void SourceView::drawPane(Ui& ui, const char* id, const std::string& file, Sourc
     ImGui::PushFont(ui.fonts.mono);
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, 0});
     const float letter = ImGui::CalcTextSize("m").x;
-    const float gutter = 4 * letter;
-    const float room = ImGui::GetContentRegionAvail().x - gutter - ImGui::GetStyle().ScrollbarSize;
+    const float gutter = 4.5f * letter;
+    const float room = width - ui.px(18) - gutter - ImGui::GetStyle().ScrollbarSize;
     const auto columns = static_cast<std::size_t>(std::max(room / letter, 16.0f));
     const std::vector<SourceRow> rows = rowsOf(linesOf(sourceText(file)), columns);
     const float height = ImGui::GetTextLineHeight();

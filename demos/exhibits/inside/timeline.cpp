@@ -90,6 +90,13 @@ void Timeline::zoom(const Frame& frame) {
         view = {begin, begin + length};
 }
 
+void Timeline::reveal(const TracedOperation& operation) {
+    if (!view || (operation.endMs > (*view)[0] && operation.beginMs < (*view)[1])) return;
+    const double length = (*view)[1] - (*view)[0];
+    const double begin = std::max(0.0, (operation.beginMs + operation.endMs - length) / 2);
+    view = {begin, begin + length};
+}
+
 void Timeline::drawAxis(Ui& ui, const Frame& frame) const {
     const ImU32 grid = ui.theme.grid;
     frame.draw.AddLine({frame.min.x, frame.axisTop}, {frame.max.x, frame.axisTop}, ui.theme.border,

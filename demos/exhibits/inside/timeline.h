@@ -35,6 +35,8 @@ class Timeline {
     /// Draws as wide as there is room and `height` high. Returns the operation that was clicked.
     std::optional<OperationAt> draw(Ui& ui, const TimelineRows& rows, OperationAt selected, float height);
     std::optional<OperationAt> hovered() const { return hovered_; }
+    /// Moves what is shown so that the operation is in sight.
+    void reveal(const TracedOperation& operation);
 
   private:
     struct Frame;

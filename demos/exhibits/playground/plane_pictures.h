@@ -69,7 +69,7 @@ class PlanePictures {
     std::unique_ptr<Picture> marks_;
     std::uint64_t revision_ = 0;
     bool discretise_ = false;
-    bool fine_ = false; // the last maps were computed in full
+    bool fine_ = false;        // the last maps were computed in full
     std::optional<bool> dark_; ///< of what was drawn last
     std::optional<gpu::Ticket> computing_;
     double began_ = 0; ///< of the computation under way

@@ -28,8 +28,8 @@ void explainCell(Ui& ui, const std::vector<std::string>& names, std::size_t row,
                      {"the network says", names[column]},
                      {"examples", grouped(count)},
                      {"of this class", percent(static_cast<double>(count) / static_cast<double>(rowSum))}};
-    ui.detail(std::move(detail));
     ImGui::SetTooltip("%s\n%s of %s", detail.title.c_str(), grouped(count).c_str(), grouped(rowSum).c_str());
+    ui.detail(std::move(detail));
 }
 
 void drawRow(Ui& ui, std::span<const std::uint64_t> counts, std::size_t row,

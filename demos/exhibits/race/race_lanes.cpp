@@ -29,7 +29,7 @@ std::string stepRate(double perSecond) {
 /// Only name, track and rate: for the back row, and where many lanes have to fit.
 bool compact(const Ui& ui, std::size_t lanes) {
     constexpr float cardUnits = 105;
-    constexpr float mostOfWindow = 0.45f;
+    constexpr float mostOfWindow = 0.42f;
     return ui.presenter ||
            static_cast<float>(lanes) * ui.px(cardUnits) > mostOfWindow * ImGui::GetWindowHeight();
 }

@@ -62,7 +62,8 @@ void drawSaveButtons(Ui& ui, const RaceRun& run) {
 // Second, first, third from left to right, as on any podium.
 void drawPodium(Ui& ui, const RaceRun& run, std::span<const LaneSpec> specs) {
     constexpr std::size_t order[places] = {1, 0, 2};
-    const std::vector<std::size_t> ranked = ranking(run);
+    std::vector<std::size_t> ranked = ranking(run);
+    if (ui.masked) std::ranges::sort(ranked); // who was faster differs from run to run
     const std::size_t shown = std::min(ranked.size(), places);
     if (shown < 2) return;
     const float line = ImGui::GetTextLineHeight();

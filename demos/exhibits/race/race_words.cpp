@@ -148,11 +148,11 @@ std::string whyTheProcessorWins(const RaceRun& run) {
     if (launching >= launchBound)
         return fmt::format(
             "Why the processor wins: launches cost more than the arithmetic. A step of this network is {} of "
-            "products. {} makes it in {:.0f} launches that take {}, {:.0f} % of which it would take if all "
-            "were "
-            "as short as the shortest kind, of {}. {} launches nothing and makes a whole step in {}.",
-            flopsText(slow.flops), name, slow.launches, duration(slow.sampledSeconds), 100 * launching,
-            duration(slow.shortest), cpu.spec.text(), duration(fast.seconds));
+            "products, which {} makes in {:.0f} launches ({} together). If every launch were as short as the "
+            "shortest ({}), that would still be {:.0f} % of the time. {} launches nothing and makes a whole "
+            "step in {}.",
+            flopsText(slow.flops), name, slow.launches, duration(slow.sampledSeconds),
+            duration(slow.shortest), 100 * launching, cpu.spec.text(), duration(fast.seconds));
     if (gpu.machine.software)
         return fmt::format("Why the processor wins: the Vulkan device is software. It computes on the same "
                            "processor, at {:.3g} GFLOP/s where {} reaches {:.3g}.",
