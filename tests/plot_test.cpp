@@ -81,6 +81,7 @@ TEST_CASE("numbers for people have four digits at most") {
     CHECK(plotNumber(2.5e6) == "2.5M");
     CHECK(plotNumber(-3.14159e-7) == "-3.14e-07");
     CHECK(plotNumber(missing) == "-");
+    CHECK(plotNumber(83, true) == "83.00"); // below 82.33
 }
 
 TEST_CASE("what fits: all that can be drawn, with a margin, never empty") {
@@ -97,6 +98,7 @@ TEST_CASE("what fits: all that can be drawn, with a margin, never empty") {
     CHECK(withMargin({1.9, 2}, false).low < 1.9);
     CHECK(withMargin({1.9, 2}, false).low > 1.8);
     for (const double same : {0.0, 7.0, -1e-9, 1e20}) CHECK(withMargin({same, same}, false).span() > 0);
+    CHECK(withMargin({0, 0}, false).low == 0);
     CHECK(withMargin({2, 2}, true).span() == doctest::Approx(1));
 }
 

@@ -292,7 +292,7 @@ void App::drawTransport() {
     if (button("Reset", drawReset)) guarded([&] { shown.reset(*ui_); });
     if (button("Re-roll", drawDice)) guarded([&] { shown.reroll(*ui_); });
     ImGui::SameLine();
-    ImGui::SetNextItemWidth(ui_->px(speedUnits));
+    ImGui::SetNextItemWidth(std::clamp(ImGui::GetContentRegionAvail().x, ui_->px(48), ui_->px(speedUnits)));
     std::vector<std::string> names;
     for (const NamedSpeed& speed : speeds) names.emplace_back(speed.name);
     if (ui_->combo("##speed", speed_, names)) shown.setSpeed(speeds[speed_].stepsPerSecond);
@@ -309,8 +309,11 @@ void App::drawDevice(float left, float right) {
     const std::string honest = device.software() ? softwareLabel : "";
     const float gap = honest.empty() ? 0 : ui_->px(10);
     const float honestWidth = ImGui::CalcTextSize(honest.c_str()).x;
-    const std::string shown = fittedText(name, right - left - honestWidth - gap);
-    const bool nameFits = shown.size() > std::min<std::size_t>(name.size(), 8);
+    // Without what only specialists read, if need be; without its name, if that is still too long.
+    const float space = right - left - honestWidth - gap;
+    std::string shown = name;
+    if (ImGui::CalcTextSize(shown.c_str()).x > space) shown = shown.substr(0, shown.find(" ("));
+    const bool nameFits = ImGui::CalcTextSize(shown.c_str()).x <= space;
     const float width = (nameFits ? ImGui::CalcTextSize(shown.c_str()).x + gap : 0) + honestWidth;
     if (width > right - left) return;
     ImGui::SetCursorPosX(right - width);

@@ -92,7 +92,11 @@ bool iconButton(Ui& ui, const char* label, DrawIcon icon, IconButtonOptions opti
         options.signOnly ? (low.x + high.x) / 2 : low.x + ImGui::GetStyle().FramePadding.x + size / 2;
     icon(*ImGui::GetWindowDrawList(), {centre, (low.y + high.y) / 2}, size,
          options.enabled ? colour : faded(colour, 0.45f));
-    if (options.signOnly && ImGui::IsItemHovered()) ImGui::SetTooltip("%s", text.c_str());
+    if (options.signOnly && ImGui::IsItemHovered()) {
+        ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, ui.px(6));
+        ImGui::SetTooltip("%s", text.c_str());
+        ImGui::PopStyleVar();
+    }
     return pressed;
 }
 

@@ -80,8 +80,8 @@ void drawPlotAxes(const PlotFrame& frame, const PlotOptions& options, const Ui::
     frame.draw.AddLine(frame.low, {frame.low.x, frame.high.y}, axis, frame.ui.line());
 }
 
-std::string plotValue(double value, const PlotAxis& axis) {
-    return plotNumber(value) + (axis.unit.empty() ? "" : " " + axis.unit);
+std::string plotValue(double value, const PlotAxis& axis, bool decimals) {
+    return plotNumber(value, decimals) + (axis.unit.empty() ? "" : " " + axis.unit);
 }
 
 std::string axisTitle(const PlotAxis& axis) {

@@ -154,6 +154,15 @@ std::optional<ImVec2> endOf(const PlotFrame& frame, const PlotCurve& curve) {
     return ImVec2{std::min(at.x, frame.high.x), std::clamp(at.y, frame.low.y, frame.high.y)};
 }
 
+// A mark where a line ends, not where it only leaves the picture.
+void drawEnd(const PlotFrame& frame, const PlotCurve& curve, ImVec2 end) {
+    const auto last = nearestSample(curve.line->x, curve.y(), frame.logX, frame.logY, frame.x.high);
+    const ImVec2 at =
+        frame.at(axisPosition(curve.line->x[*last], frame.logX), axisPosition(curve.y()[*last], frame.logY));
+    if (inside(frame, at))
+        drawMark(frame.draw, end, frame.ui.px(3.5f), curve.line->dashed, curve.line->colour);
+}
+
 ImU32 labelColour(const Ui& ui, const PlotLine& line) {
     return mixed(line.colour, ui.theme.text, ui.theme.dark ? 0.2f : 0.5f);
 }
@@ -212,7 +221,7 @@ void drawEndLabels(const PlotFrame& frame, const Ui::Place& whole) {
         if (curve.line->faint || curve.line->name.empty()) continue;
         const std::optional<ImVec2> end = endOf(frame, curve);
         if (!end) continue;
-        drawMark(frame.draw, *end, frame.ui.px(3.5f), curve.line->dashed, curve.line->colour);
+        drawEnd(frame, curve, *end);
         const float width = ImGui::CalcTextSize(curve.line->name.c_str()).x + frame.ui.px(14);
         // What would not fit beside the curves goes over them.
         const float left = std::min(end->x, whole.max.x - width);

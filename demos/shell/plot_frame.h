@@ -57,7 +57,7 @@ float endLabelRoom(const Ui& ui, std::span<const PlotLine* const> lines, float w
 void drawReadout(const PlotFrame& frame, const PlotOptions& options, float mouseX);
 
 /// "0.4123", with its unit.
-std::string plotValue(double value, const PlotAxis& axis);
+std::string plotValue(double value, const PlotAxis& axis, bool decimals = false);
 /// "time (s)"
 std::string axisTitle(const PlotAxis& axis);
 

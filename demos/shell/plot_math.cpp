@@ -140,14 +140,14 @@ std::vector<PlotTick> logTicks(PlotRange range, std::size_t most) {
 
 } // namespace
 
-std::string plotNumber(double value) {
+std::string plotNumber(double value, bool decimals) {
     if (!std::isfinite(value)) return "-";
     const double size = std::abs(value);
     if (size >= 1e12 || (size > 0 && size < 1e-4)) return fmt::format("{:.2e}", value);
     if (size >= 1e9) return fmt::format("{:.4g}G", value / 1e9);
     if (size >= 1e6) return fmt::format("{:.4g}M", value / 1e6);
     if (size >= 1e5) return fmt::format("{:.4g}k", value / 1e3);
-    const bool whole = value == std::floor(value) || size >= 999.95;
+    const bool whole = (value == std::floor(value) && !decimals) || size >= 999.95;
     return whole ? fmt::format("{:.0f}", value) : fmt::format("{:#.4g}", value);
 }
 

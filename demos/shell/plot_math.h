@@ -22,8 +22,9 @@ struct PlotRange {
 double axisPosition(double value, bool log);
 double axisValue(double position, bool log);
 
-/// For people: four digits at most, "12.34", "1.2M", "3.1e-07".
-std::string plotNumber(double value);
+/// For people: about four digits, "12.34", "1.2M", "3.10e-07". Whole numbers have no decimals, unless they
+/// stand below others that have (`decimals`).
+std::string plotNumber(double value, bool decimals = false);
 
 struct PlotTick {
     double position = 0;

@@ -11,7 +11,8 @@ namespace {
 struct Reading {
     const PlotLine* line = nullptr;
     ImVec2 at;
-    std::string value;
+    double value = 0;
+    std::string text;
 };
 
 // The position of the nearest sample of any line, so that numbers are measured ones.
@@ -50,9 +51,11 @@ std::vector<Reading> readingsAt(const PlotFrame& frame, double x, const PlotAxis
         const double sample = axisPosition(curve.line->x[*index], frame.logX);
         if (!reaches(frame, curve, x, sample)) continue;
         const double value = curve.y()[*index];
-        readings.push_back(
-            {curve.line, frame.at(sample, axisPosition(value, frame.logY)), plotValue(value, axis)});
+        readings.push_back({curve.line, frame.at(sample, axisPosition(value, frame.logY)), value, {}});
     }
+    const bool decimals = std::ranges::any_of(
+        readings, [](const Reading& reading) { return reading.value != std::floor(reading.value); });
+    for (Reading& reading : readings) reading.text = plotValue(reading.value, axis, decimals);
     return readings;
 }
 
@@ -62,7 +65,7 @@ class ReadoutBox {
         : frame_(frame), ui_(frame.ui), title_(std::move(title)), readings_(readings) {
         for (const Reading& reading : readings_) {
             nameWidth_ = std::max(nameWidth_, widthOf(reading.line->name));
-            valueWidth_ = std::max(valueWidth_, widthOf(reading.value));
+            valueWidth_ = std::max(valueWidth_, widthOf(reading.text));
         }
         size_.x =
             std::max(ui_.px(30) + nameWidth_ + ui_.px(14) + valueWidth_, widthOf(title_)) + 2 * padding();
@@ -87,8 +90,8 @@ class ReadoutBox {
             drawLineSample(ui_, draw, sample, ui_.px(22), *reading.line,
                            faded(reading.line->colour, reading.line->faint ? 0.5f : 1.0f));
             draw.AddText({at.x + ui_.px(30), at.y}, ui_.theme.muted, reading.line->name.c_str());
-            draw.AddText({left + size_.x - padding() - widthOf(reading.value), at.y}, ui_.theme.text,
-                         reading.value.c_str());
+            draw.AddText({left + size_.x - padding() - widthOf(reading.text), at.y}, ui_.theme.text,
+                         reading.text.c_str());
         }
     }
 

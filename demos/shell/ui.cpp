@@ -151,7 +151,7 @@ template <class Slide, class Share> bool Ui::drawSlider(const char* label, Slide
     ImGui::PopStyleColor(2);
     const bool held = ImGui::IsItemActive() || ImGui::IsItemHovered();
     const float inset = px(8);
-    const float y = frame.max.y - px(3.5f);
+    const float y = frame.max.y - px(3);
     const float left = frame.min.x + inset;
     const float right = frame.max.x - inset;
     const float at = left + (right - left) * std::clamp(share(), 0.0f, 1.0f);
@@ -159,7 +159,7 @@ template <class Slide, class Share> bool Ui::drawSlider(const char* label, Slide
     const ImU32 filled = ImGui::GetColorU32(held ? theme.text : theme.muted);
     draw.AddLine({left, y}, {right, y}, ImGui::GetColorU32(theme.border), px(2));
     draw.AddLine({left, y}, {at, y}, filled, px(2));
-    draw.AddCircleFilled({at, y}, px(held ? 4.5f : 3.5f), filled);
+    draw.AddCircleFilled({at, y}, px(held ? 3.5f : 2.5f), filled);
     const bool result = done(label, changed);
     narrowControl(label, frame);
     return result;

@@ -56,7 +56,8 @@ class InsideExhibit final : public Exhibit {
     void drawPlayer(Ui& ui);
     void drawBottom(Ui& ui);
     void drawNetAndFormula(Ui& ui);
-    void drawTabs(Ui& ui);
+    void drawTitle(Ui& ui);
+    void drawTabs(Ui& ui, bool withTitle);
     void drawLegend(Ui& ui);
     Detail detailOf(Ui& ui, OperationAt at) const;
     void moveSelection(std::ptrdiff_t by);

@@ -69,27 +69,29 @@ void InsideExhibit::drawPlayer(Ui& ui) {
 }
 
 void InsideExhibit::drawBottom(Ui& ui) {
-    const TracedOperation& shown = *selected();
-    const LaneSpec& lane = model_.settings().lanes[view_.selected.machine];
-    ui.text(titleOf(shown), 0, ui.fonts.strong);
-    ImGui::SameLine(0, ui.px(10));
-    ui.text(lane.text(), ui.colour(lane));
-    if (model_.trace(view_.selected.machine)->timed) {
-        ImGui::SameLine(0, ui.px(10));
-        ui.muted(ui.timing(timeText(shown.milliseconds())));
-    }
-    const ImVec2 room = ImGui::GetContentRegionAvail();
-    const bool roomForNet = room.x >= ui.px(560) && room.y >= ui.px(200);
-    if (roomForNet && view_.tab == Tab::tensors) {
-        const float net = std::min(room.x * 0.34f, ui.px(360));
-        ui.beginCard("inside/net", {net, room.y});
+    ImVec2 room = ImGui::GetContentRegionAvail();
+    const bool roomy = room.x >= ui.px(560) && room.y >= ui.px(210);
+    if (roomy) drawTitle(ui);
+    room = ImGui::GetContentRegionAvail();
+    if (roomy && view_.tab == Tab::tensors) {
+        ui.beginCard("inside/net", {std::min(room.x * 0.34f, ui.px(360)), room.y});
         drawNetAndFormula(ui);
         ui.endCard();
         ImGui::SameLine(0, ui.px(10));
     }
-    ui.beginCard("inside/tabs", {0, std::max(room.y, ui.px(150))});
-    drawTabs(ui);
+    ui.beginCard("inside/tabs", {0, std::max(room.y, ui.px(96))});
+    drawTabs(ui, !roomy);
     ui.endCard();
+}
+
+void InsideExhibit::drawTitle(Ui& ui) {
+    const LaneSpec& lane = model_.settings().lanes[view_.selected.machine];
+    ui.text(titleOf(*selected()), 0, ui.fonts.strong);
+    ImGui::SameLine(0, ui.px(10));
+    ui.text(lane.text(), ui.colour(lane));
+    if (!model_.trace(view_.selected.machine)->timed) return;
+    ImGui::SameLine(0, ui.px(10));
+    ui.muted(ui.timing(timeText(selected()->milliseconds())));
 }
 
 void InsideExhibit::drawNetAndFormula(Ui& ui) {
@@ -102,7 +104,7 @@ void InsideExhibit::drawNetAndFormula(Ui& ui) {
     if (height > ui.px(50)) drawNet(ui, *model_.shape(), *selected(), phase, {room.x, height});
 }
 
-void InsideExhibit::drawTabs(Ui& ui) {
+void InsideExhibit::drawTabs(Ui& ui, bool withTitle) {
     const std::array<std::string, 3> names{"Tensors", "Source", "Network"};
     auto tab = static_cast<std::size_t>(view_.tab);
     if (ui.segments("##inside/tab", tab, names)) view_.tab = static_cast<Tab>(tab);
@@ -116,6 +118,10 @@ void InsideExhibit::drawTabs(Ui& ui) {
                                               : counterpartOf(*selected(), *gpu);
         source_.draw(ui, *selected(), operation({1, at}));
         return;
+    }
+    if (withTitle) {
+        ImGui::SameLine(0, ui.px(16));
+        drawTitle(ui);
     }
     if (view_.tab == Tab::network) {
         drawNetAndFormula(ui);

@@ -62,6 +62,9 @@ class Fields {
   public:
     explicit Fields(Ui& ui) : ui_(ui) {}
 
+    /// The next field begins a line of its own, unless `width` has room on one.
+    void breakUnlessFits(float width) { first_ = first_ || ImGui::GetContentRegionAvail().x < ui_.px(width); }
+
     template <class Draw> void draw(const char* name, const char* caption, float width, Draw drawWidget) {
         if (ui_.hidden(name)) return;
         const float right = ImGui::GetWindowPos().x + ImGui::GetWindowContentRegionMax().x;
@@ -114,6 +117,7 @@ void InsideExhibit::drawSettings(Ui& ui) {
                 [&](const char* widget) { changed |= ui.powerSlider(widget, settings.batch, 1, 4096); });
     fields.draw("##inside/seed", "Seed", 50,
                 [&](const char* widget) { typed |= ui.textField(widget, seedText_); });
+    fields.breakUnlessFits(875); // the machines stay together
     for (LaneSpec& lane : settings.lanes)
         fields.draw(lane.gpu ? "##inside/gpu" : "##inside/cpu", lane.gpu ? "GPU, below" : "CPU, above", 122,
                     [&](const char* widget) {

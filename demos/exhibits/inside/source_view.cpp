@@ -12,6 +12,8 @@ namespace lockstep::demos {
 
 namespace {
 
+constexpr int settling = 3; // frames
+
 struct Twin {
     const char* file;
     const char* function;
@@ -110,7 +112,7 @@ void SourceView::show(const std::string& shader, const std::string& twinFile, co
     files_ = shader.empty() ? std::vector<std::string>{} : withIncludes(shader + ".comp");
     file_ = 0;
     lit_ = functionIn(linesOf(sourceText(twinFile)), function);
-    scroll_ = true;
+    scroll_ = settling;
 }
 
 void SourceView::draw(Ui& ui, const TracedOperation& operation, const TracedOperation* gpu) {
@@ -123,16 +125,16 @@ void SourceView::draw(Ui& ui, const TracedOperation& operation, const TracedOper
             ImGui::SameLine();
             ImGui::SetNextItemWidth(
                 std::max(ui.px(60), std::min(ImGui::GetContentRegionAvail().x, ui.px(260))));
-            if (ui.combo("##inside/shader", file_, files_)) scroll_ = true;
+            if (ui.combo("##inside/shader", file_, files_)) scroll_ = settling;
         }
     }
     const bool both = panes_ == 0 && !files_.empty();
     const float whole = ImGui::GetContentRegionAvail().x;
     const float width = both ? (whole - ui.px(10)) / 2 : whole;
-    if (!files_.empty() && panes_ != 2) drawPane(ui, "glsl", files_[file_], {}, width, scroll_);
+    if (!files_.empty() && panes_ != 2) drawPane(ui, "glsl", files_[file_], {}, width, scroll_ > 0);
     if (both) ImGui::SameLine(0, ui.px(10));
-    if (files_.empty() || panes_ != 1) drawPane(ui, "twin", twinFile_, lit_, width, scroll_);
-    scroll_ = false;
+    if (files_.empty() || panes_ != 1) drawPane(ui, "twin", twinFile_, lit_, width, scroll_ > 0);
+    scroll_ = std::max(scroll_ - 1, 0);
 }
 
 void SourceView::drawRow(Ui& ui, const SourceRow& row, SourceRange lit, float left) const {
@@ -166,7 +168,7 @@ void SourceView::drawPane(Ui& ui, const char* id, const std::string& file, Sourc
     const float height = ImGui::GetTextLineHeight();
     const ImVec2 top = ImGui::GetCursorPos();
     const auto first = std::ranges::find(rows, lit.begin, &SourceRow::line) - rows.begin();
-    if (scroll) ImGui::SetScrollY(gpu ? 0 : top.y + static_cast<float>(first) * height - ui.px(8));
+    if (scroll) ImGui::SetScrollY(gpu ? 0 : top.y + static_cast<float>(first) * height);
     ImGuiListClipper clipper;
     clipper.Begin(static_cast<int>(rows.size()), height);
     while (clipper.Step())

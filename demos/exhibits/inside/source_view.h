@@ -51,7 +51,7 @@ class SourceView {
     std::string twinFile_;
     std::string function_;
     SourceRange lit_;
-    bool scroll_ = false;   // to the top and to the function
+    int scroll_ = 0;        // frames: to the top and to the function, until the panes have their width
     std::size_t panes_ = 0; // both, GLSL, C++
 };
 

@@ -111,8 +111,10 @@ void Timeline::drawAxis(Ui& ui, const Frame& frame) const {
         roundStep((frame.end - frame.begin) * static_cast<double>(letters * 1.3f / frame.width()));
     for (double at = std::ceil(frame.begin / step) * step; at <= frame.end; at += step) {
         const float x = frame.x(at);
-        frame.draw.AddLine({x, frame.min.y + frame.headerHeight}, {x, frame.axisTop + ui.px(4)}, grid,
-                           ui.line());
+        for (std::size_t machine = 0; machine < machineCount; ++machine)
+            frame.draw.AddLine({x, frame.trackTop(machine)}, {x, frame.rowTop(machine + 1) - ui.px(5)}, grid,
+                               ui.line());
+        frame.draw.AddLine({x, frame.axisTop}, {x, frame.axisTop + ui.px(4)}, ui.theme.border, ui.line());
         const std::string text = at == 0      ? "0"
                                  : step < 0.2 ? fmt::format("{:.6g} µs", std::round(at * 1e5) / 1e2)
                                               : fmt::format("{:.4g} ms", at);

@@ -54,7 +54,7 @@ std::string textOf(const Json& value) {
 }
 
 std::string dataFrom(const Json& value) {
-    const std::string spec = textOf(value);
+    std::string spec = textOf(value);
     if (spec.starts_with("csv:") || spec.starts_with("idx:")) return spec;
     const std::vector<std::string_view> known = dataSpecs();
     if (std::ranges::find(known, spec) == known.end() || spec == "idx:FOLDER" || spec == "csv:FILE")
