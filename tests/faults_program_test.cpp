@@ -98,22 +98,6 @@ TEST_CASE("poor devices race to the end") {
     CHECK(run.says("same mathematics"));
 }
 
-TEST_CASE("pictures of the window: drawn on poor devices, and a lost one is reported") {
-    const CacheFolder folder;
-    const std::string show =
-        "show " LOCKSTEP_SOURCE_DIR "/tests/window/race.json --headless --run --frames 20";
-    const Run poor =
-        runProgram(folder, show, "low-limits,no-timestamps,no-push-descriptors,non-coherent,staged");
-    CHECK(poor.code == 0);
-    for (const std::string fault : {"vkQueueSubmit:3", "vkQueueSubmit:30"}) {
-        CAPTURE(fault);
-        const Run lost = runProgram(folder, show, fault);
-        CHECK(lost.code == 1);
-        CHECK(lost.says("VK_ERROR_DEVICE_LOST"));
-    }
-    CHECK(runProgram(folder, show, "no-device").says("mesa-vulkan-drivers"));
-}
-
 TEST_CASE("a checkpoint written before the loss stays, and training goes on from it") {
     const CacheFolder folder;
     const std::string file = (folder.path() / "weights.safetensors").string();

@@ -117,17 +117,24 @@ HostBuffer::HostBuffer(Graphics& graphics, std::size_t bytes, VkBufferUsageFlags
     info.size = bytes;
     info.usage = usage;
     check(vk.CreateBuffer(device, &info, nullptr, &buffer_), "vkCreateBuffer");
-    VkMemoryRequirements needs{};
-    vk.GetBufferMemoryRequirements(device, buffer_, &needs);
-    memory_ =
-        graphics.allocate(needs, VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT);
-    check(vk.BindBufferMemory(device, buffer_, memory_, 0), "vkBindBufferMemory");
-    void* mapped = nullptr;
-    check(vk.MapMemory(device, memory_, 0, VK_WHOLE_SIZE, 0, &mapped), "vkMapMemory");
-    host_ = static_cast<std::byte*>(mapped);
+    try {
+        VkMemoryRequirements needs{};
+        vk.GetBufferMemoryRequirements(device, buffer_, &needs);
+        memory_ = graphics.allocate(needs, VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
+                                               VK_MEMORY_PROPERTY_HOST_COHERENT_BIT);
+        check(vk.BindBufferMemory(device, buffer_, memory_, 0), "vkBindBufferMemory");
+        void* mapped = nullptr;
+        check(vk.MapMemory(device, memory_, 0, VK_WHOLE_SIZE, 0, &mapped), "vkMapMemory");
+        host_ = static_cast<std::byte*>(mapped);
+    } catch (...) {
+        release();
+        throw;
+    }
 }
 
-HostBuffer::~HostBuffer() {
+HostBuffer::~HostBuffer() { release(); }
+
+void HostBuffer::release() noexcept {
     if (graphics_.device().abandoned()) return;
     graphics_.vk().DestroyBuffer(graphics_.device().handle(), buffer_, nullptr);
     graphics_.vk().FreeMemory(graphics_.device().handle(), memory_, nullptr);

@@ -93,6 +93,8 @@ class HostBuffer {
     std::byte* data() const { return host_; }
 
   private:
+    void release() noexcept;
+
     Graphics& graphics_;
     std::size_t size_ = 0;
     VkBuffer buffer_ = VK_NULL_HANDLE;
