@@ -228,6 +228,7 @@ void drawEndLabels(const PlotFrame& frame, const Ui::Place& whole) {
         if (left >= frame.low.x) labels.push_back({curve.line, *end, {left, left + width, end->y}});
     }
     std::vector<PlotLabel> places;
+    places.reserve(labels.size());
     for (const EndLabel& label : labels) places.push_back(label.place);
     moveApart(places, ImGui::GetFontSize() * 1.1, frame.low.y, frame.high.y);
     for (std::size_t i = 0; i < labels.size(); ++i) {

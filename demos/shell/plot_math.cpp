@@ -87,10 +87,7 @@ TickStyle tickStyle(double largest, double step) {
 
 std::string tickText(double value, const TickStyle& style) {
     if (value == 0) return "0";
-    if (!style.scientific) {
-        const std::string number = fmt::format("{:.{}f}", value / style.unit, style.decimals) + style.suffix;
-        return number;
-    }
+    if (!style.scientific) return fmt::format("{:.{}f}", value / style.unit, style.decimals) + style.suffix;
     const auto exponent = static_cast<int>(std::floor(std::log10(std::abs(value)) + 1e-9));
     const std::string mantissa = fmt::format("{:.4g}", value / std::pow(10.0, exponent));
     return (mantissa == "1" ? "" : mantissa + "·") + "10" + superscript(exponent);
