@@ -20,7 +20,7 @@ class Picture;
     X(CreateRenderPass) X(DestroyRenderPass) X(CreateFramebuffer) X(DestroyFramebuffer)                      \
     X(CreateGraphicsPipelines) X(FreeDescriptorSets)                                                         \
     X(CreateFence) X(DestroyFence) X(GetFenceStatus) X(WaitForFences) X(ResetFences) X(ResetCommandPool)     \
-    X(QueueWaitIdle) X(CmdBeginRenderPass) X(CmdEndRenderPass) X(CmdBindVertexBuffers) X(CmdBindIndexBuffer)                  \
+    X(CmdBeginRenderPass) X(CmdEndRenderPass) X(CmdBindVertexBuffers) X(CmdBindIndexBuffer)                  \
     X(CmdSetViewport) X(CmdSetScissor) X(CmdDrawIndexed) X(CmdCopyBufferToImage) X(CmdCopyImageToBuffer)
 #define LOCKSTEP_VULKAN_PRESENT(X)                                                                           \
     X(CreateSwapchainKHR) X(DestroySwapchainKHR) X(GetSwapchainImagesKHR) X(AcquireNextImageKHR)             \

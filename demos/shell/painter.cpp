@@ -71,6 +71,18 @@ void Painter::wait() {
     graphics_.frameDone();
 }
 
+void Painter::drain() {
+    wait();
+    check(graphics_.draw().ResetFences(graphics_.device().handle(), 1, &done_), "vkResetFences");
+    {
+        const gpu::DrawQueue& queue = graphics_.device().drawing();
+        const std::lock_guard lock(*queue.mutex);
+        check(graphics_.vk().QueueSubmit(queue.queue, 0, nullptr, done_), "vkQueueSubmit");
+    }
+    underWay_ = true;
+    wait();
+}
+
 void Painter::paint(UiRenderer& renderer, const FrameTarget& target, const ImDrawData& data,
                     const std::function<void(VkCommandBuffer)>& after) {
     wait();

@@ -27,6 +27,8 @@ class Painter {
     bool idle();
     /// Waits until it is, for as long as the device's options allow. Throws gpu::TimeoutError.
     void wait();
+    /// Waits, as long, for all that was submitted to the queue so far, presenting included. Throws likewise.
+    void drain();
 
     /// Draws. `after` may record what is to be done with the picture. Throws gpu::GpuError.
     void paint(UiRenderer& renderer, const FrameTarget& target, const ImDrawData& data,

@@ -79,7 +79,7 @@ void Swapchain::releaseImages() noexcept {
     frames_.clear();
 }
 
-bool Swapchain::rebuild(UiRenderer& renderer, VkExtent2D size) {
+bool Swapchain::rebuild(Painter& painter, UiRenderer& renderer, VkExtent2D size) {
     VkSurfaceCapabilitiesKHR offered{};
     check(graphics_.draw().GetPhysicalDeviceSurfaceCapabilitiesKHR(graphics_.device().physical(), surface_,
                                                                    &offered),
@@ -91,12 +91,7 @@ bool Swapchain::rebuild(UiRenderer& renderer, VkExtent2D size) {
     if (extent.width == 0 || extent.height == 0) return false;
 
     const VkDevice device = graphics_.device().handle();
-    {
-        // Presenting may still use the old images; it is the queue that has to come to rest.
-        const gpu::DrawQueue& queue = graphics_.device().drawing();
-        const std::lock_guard lock(*queue.mutex);
-        check(graphics_.draw().QueueWaitIdle(queue.queue), "vkQueueWaitIdle");
-    }
+    painter.drain(); // presenting may still use the old images
     releaseImages();
     const VkSwapchainKHR old = swapchain_;
     auto info = structure<VkSwapchainCreateInfoKHR>(VK_STRUCTURE_TYPE_SWAPCHAIN_CREATE_INFO_KHR);
@@ -141,7 +136,7 @@ bool Swapchain::rebuild(UiRenderer& renderer, VkExtent2D size) {
 bool Swapchain::present(Painter& painter, UiRenderer& renderer, VkExtent2D size, const ImDrawData& data) {
     // Not every driver says that a window was resized: its size is compared every frame.
     if (stale_ || size.width != extent_.width || size.height != extent_.height) stale_ = true;
-    if (stale_ && !rebuild(renderer, size)) return false;
+    if (stale_ && !rebuild(painter, renderer, size)) return false;
     const VkDevice device = graphics_.device().handle();
     std::uint32_t index = 0;
     const VkResult acquired = graphics_.draw().AcquireNextImageKHR(device, swapchain_, acquireLimit,

@@ -26,7 +26,7 @@ class Swapchain {
     void invalidate() { stale_ = true; }
 
   private:
-    bool rebuild(UiRenderer& renderer, VkExtent2D size);
+    bool rebuild(Painter& painter, UiRenderer& renderer, VkExtent2D size);
     void chooseFormat();
     void releaseImages() noexcept;
 
