@@ -1,6 +1,7 @@
 #include <cstdio>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "demos/shell/app.h"
 #include "demos/shell/run_window.h"

@@ -3,6 +3,8 @@
 #include <cstdlib>
 #include <stdexcept>
 
+#include <nlohmann/json.hpp>
+
 #include "engine/net/atomic_file.h"
 #include "engine/net/file_bytes.h"
 #include "engine/train/kernel_cache.h"

@@ -5,6 +5,8 @@
 #include <span>
 #include <stdexcept>
 
+#include <nlohmann/json.hpp>
+
 #include "demos/exhibits/inside/operation_words.h"
 #include "engine/net/names.h"
 

@@ -1,6 +1,7 @@
 #include "demos/exhibits/inside/trace_session.h"
 
 #include <chrono>
+#include <utility>
 
 namespace lockstep::demos {
 

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "demos/exhibits/playground/playground_exhibit.h"
 #include "engine/net/names.h"

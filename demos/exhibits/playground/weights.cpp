@@ -1,6 +1,7 @@
 // Histograms of every layer's weights, and of their gradients where those are cheap enough to work out here.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "demos/exhibits/race/race_draw.h"
 #include "demos/report/headline.h"

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "demos/exhibits/race/race_draw.h"
 #include "demos/exhibits/race/race_lanes.h"

@@ -8,6 +8,7 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "demos/exhibits/race/race_draw.h"
 #include "demos/exhibits/race/race_words.h"
