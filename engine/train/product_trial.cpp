@@ -52,7 +52,7 @@ std::size_t bytesOf(const std::vector<float>& values) { return values.size() * s
 
 ProductTrial::ProductTrial(gpu::Device& device, Product product, const DenseShape& shape,
                            Activation activation, const CpuKernels& reference)
-    : device_(device), product_(product), shape_(shape), activation_(activation),
+    : product_(product), shape_(shape), activation_(activation),
       a_(product == Product::forward ? randomMatrix(shape.rows, shape.inputs, shape.inputStride, 1)
                                      : randomMatrix(shape.rows, shape.outputs, shape.outputStride, 1)),
       b_(product == Product::backwardWeights

@@ -39,7 +39,6 @@ class ProductTrial {
     void dispatch(const Kernels::Dense& kernel);
     double compare() const;
 
-    gpu::Device& device_;
     const Product product_;
     const DenseShape shape_;
     const Activation activation_;
