@@ -3,36 +3,6 @@
 #extension GL_EXT_control_flow_attributes : require
 
 // dW = dZ^T X and db = column sums of dZ, the gradients of one layer.
-// dSums [rows][outputStride], inputs [rows][inputStride], dWeights [outputs][inputStride]; rows are contiguous.
-// Rung blocked: every invocation keeps a block of outputs in registers (product_blocked.glsl).
-#include "dense_constants.glsl"
-#include "params.h"
-
-layout(set = 0, binding = 0) readonly buffer DSums { vec4 dSums[]; };
-layout(set = 0, binding = 1) readonly buffer Inputs { vec4 inputs[]; };
-layout(set = 0, binding = 2) writeonly buffer DWeights { vec4 dWeights[]; };
-layout(set = 0, binding = 3) writeonly buffer DBias { float dBias[]; };
-layout(push_constant) uniform Params { DenseParams params; };
-
-uint productM() { return params.outputs; }
-uint productN() { return params.inputStride; }
-uint productK() { return params.rows; }
-const bool aAlongK = false;
-const bool bAlongK = false;
-const bool sumRowsOfA = true;
-
-// Rows beyond the batch count as 0 in A, so what B holds there does not matter.
-vec4 loadA(uint o, uint row) {
-    vec4 four = dSums[(min(row, params.rows - 1) * params.outputStride + min(o, params.outputStride - 4)) / 4];
-    return row < params.rows ? four : vec4(0.0);
-}
-vec4 loadB(uint row, uint i) {
-    return inputs[(min(row, params.rows - 1) * params.inputStride + min(i, params.inputStride - 4)) / 4];
-}
-
-void store(uint o, uint i, vec4 product) { dWeights[(o * params.inputStride + i) / 4] = product; }
-void finish(uint o, uint i) {}
-
-void storeRowSum(uint o, float sum) { dBias[o] = sum; }
-
+// Rung blocked: every invocation keeps a block of outputs in registers.
+#include "dense_backward_weights_vec4.glsl"
 #include "product_blocked.glsl"

@@ -3,50 +3,6 @@
 #extension GL_EXT_control_flow_attributes : require
 
 // A[l + 1] = f(A[l] W^T + b), one dense layer forward.
-// inputs [rows][inputStride], weights [outputs][inputStride], outputs and sums [rows][outputStride]; rows are contiguous.
-// Padding columns of the outputs are written as 0. `sums` is written only for activations whose derivative needs it.
-// Rung blocked: every invocation keeps a block of outputs in registers (product_blocked.glsl).
-#include "activation.glsl"
-#include "dense_constants.glsl"
-#include "params.h"
-
-layout(set = 0, binding = 0) readonly buffer Inputs { vec4 inputs[]; };
-layout(set = 0, binding = 1) readonly buffer Weights { vec4 weights[]; };
-layout(set = 0, binding = 2) readonly buffer Bias { float bias[]; };
-layout(set = 0, binding = 3) buffer Outputs { vec4 outputs[]; };
-layout(set = 0, binding = 4) writeonly buffer Sums { vec4 sums[]; };
-layout(push_constant) uniform Params { DenseParams params; };
-
-uint productM() { return params.rows; }
-uint productN() { return params.outputStride; }
-uint productK() { return params.inputStride; }
-const bool aAlongK = true;
-const bool bAlongK = true;
-const bool sumRowsOfA = false;
-
-vec4 loadA(uint row, uint i) { return inputs[(min(row, params.rows - 1) * params.inputStride + i) / 4]; }
-vec4 loadB(uint i, uint o) { return weights[(min(o, params.outputs - 1) * params.inputStride + i) / 4]; }
-
-void store(uint row, uint o, vec4 product) {
-    vec4 sum = product;
-    [[unroll]] for (uint j = 0; j < 4; ++j) {
-        sum[j] = o + j < params.outputs ? product[j] + bias[o + j] : 0.0;
-        if (activationIsShort(activation)) sum[j] = activate(activation, sum[j]);
-    }
-    outputs[(row * params.outputStride + o) / 4] = sum;
-}
-
-void finish(uint row, uint o) {
-    if (activationIsShort(activation)) return;
-    uint at = (row * params.outputStride + o) / 4;
-    vec4 sum = outputs[at];
-    if (derivativeNeedsSum(activation)) sums[at] = sum;
-    vec4 result = vec4(0.0);
-    for (uint j = 0; j < 4; ++j)
-        if (o + j < params.outputs) result[j] = activate(activation, sum[j]);
-    outputs[at] = result;
-}
-
-void storeRowSum(uint m, float sum) {}
-
+// Rung blocked: every invocation keeps a block of outputs in registers.
+#include "dense_vec4.glsl"
 #include "product_blocked.glsl"

@@ -8,6 +8,7 @@ layout(constant_id = 2) const uint tileM = 1;      // rows of C that one invocat
 layout(constant_id = 3) const uint tileN = 1;      // columns of C that one invocation computes
 layout(constant_id = 4) const uint activation = 0; // whose function or derivative is applied at the end
 layout(constant_id = 5) const uint slabK = 16;     // tiled: length of k held in shared memory at a time
+layout(constant_id = 6) const uint lanes = 4;      // subgroup: invocations that share loads of A, no more than a subgroup has
 const uint groupM = groupSize / groupN;
 
 // Place of this invocation within its workgroup, and within the whole product.

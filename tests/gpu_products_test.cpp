@@ -52,12 +52,13 @@ TEST_CASE("every activation and its derivative") {
         for (const Activation activation :
              {Activation::identity, Activation::relu, Activation::leakyRelu, Activation::elu,
               Activation::gelu, Activation::tanh, Activation::sigmoid, Activation::silu})
-            for (const auto& [rung, tile] : {std::pair{"naive", 1u}, {"tiled", 4u}, {"blocked", 4u}}) {
+            for (const ProductKernel& kernel :
+                 {ProductKernel{"naive", 8, 4, 1, 1}, ProductKernel{"tiled", 8, 4, 4, 4, 8},
+                  ProductKernel{"blocked", 8, 4, 4, 4}, ProductKernel{"subgroup", 32, 1, 4, 4, 0, 4}}) {
                 const DenseShape shape = shapeOf(33, 65, 31);
                 ProductTrial trial(testDevice(), product, shape, activation, scalarKernels());
-                const ProductKernel kernel{rung, 8, 4, tile, tile, std::string(rung) == "tiled" ? 8u : 0u};
                 const TrialResult result = trial.measure(kernels.dense(product, kernel, activation), 0);
-                INFO(std::string(name(product)), " ", std::string(name(activation)), " ", rung,
+                INFO(std::string(name(product)), " ", std::string(name(activation)), " ", kernel.describe(),
                      ": difference ", result.largestDifference);
                 CHECK(result.verified());
             }
@@ -73,8 +74,39 @@ TEST_CASE("the smallest limits that Vulkan allows: 128 invocations, 16 KiB of sh
         std::set<std::string> rungs;
         for (const ProductKernel& candidate : candidates(device, product, shape))
             rungs.insert(candidate.rung);
-        CHECK(rungs == std::set<std::string>{"naive", "tiled", "blocked"});
+        CHECK(rungs ==
+              std::set<std::string>{"naive", "tiled", "blocked"}); // none may read another's registers
         checkAll(device, kernels, product, shape, Activation::tanh);
+    }
+}
+
+TEST_CASE("loads shared by as many lanes as a subgroup has, or fewer") {
+    const std::uint32_t most = testDevice().limits().broadcastLanes;
+    REQUIRE(most >= 4);
+    Kernels kernels(testDevice());
+    for (const Product product : products)
+        for (const auto& [tileM, tileN] : {std::pair{4u, 4u}, {12u, 8u}, {32u, 4u}})
+            for (std::uint32_t lanes = 1; lanes <= most; lanes *= 2) {
+                ProductTrial trial(testDevice(), product, shapeOf(33, 65, 31), Activation::relu,
+                                   scalarKernels());
+                const ProductKernel kernel{"subgroup", 32, 1, tileM, tileN, 0, lanes};
+                const TrialResult result = trial.measure(kernels.dense(product, kernel, Activation::relu), 0);
+                INFO(std::string(name(product)), " ", kernel.describe(), ", ", lanes, " lanes: difference ",
+                     result.largestDifference);
+                CHECK(result.verified());
+            }
+}
+
+TEST_CASE("a rung that the device cannot run is refused with the reason") {
+    gpu::DeviceOptions options = testDeviceOptions();
+    options.minimumLimits = true;
+    gpu::Device device(options);
+    Kernels kernels(device);
+    try {
+        chooseKernels(device, kernels, "subgroup", NetShape{{20, 12, 3}}, 32);
+        FAIL("nothing was thrown");
+    } catch (const std::runtime_error& error) {
+        CHECK(std::string(error.what()).find("subgroupBroadcast") != std::string::npos);
     }
 }
 

@@ -17,7 +17,7 @@ using namespace lockstep::test;
 
 namespace {
 
-constexpr std::string_view rungs[] = {"naive", "tiled", "blocked", "best"};
+constexpr std::string_view rungs[] = {"naive", "tiled", "blocked", "subgroup", "best"};
 
 std::vector<LossPoint> trainOnCpu(const TrainJob& job, std::uint64_t steps) {
     return train(*makeCpuTrainer(job, "scalar", 1), steps);

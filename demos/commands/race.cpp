@@ -22,13 +22,13 @@ trial), so that none takes anything from another; --together runs them at once, 
 constexpr const char* examples = R"(examples:
   lockstep race                                          the processor against the graphics card
   lockstep race --lane cpu:scalar --lane cpu:best        what SIMD and all cores bring
-  lockstep race --lane gpu:naive --lane gpu:blocked      what better kernels bring
+  lockstep race --lane gpu:naive --lane gpu:subgroup     what better kernels bring
   lockstep race --lane gpu:best@0 --lane gpu:best@1      one card against the other
   lockstep race --data spiral --layers 32,32 --until-accuracy 95%
   lockstep race --epochs 3 --log-every 1 --json race.json
 
-lanes: cpu:scalar is one thread without SIMD, cpu:simd one thread, cpu:best all cores. gpu:naive, gpu:tiled and
-gpu:blocked are kernels of growing refinement; gpu:best takes the fastest for each operation on this device.
+lanes: cpu:scalar is one thread without SIMD, cpu:simd one thread, cpu:best all cores. gpu:naive, gpu:tiled,
+gpu:blocked and gpu:subgroup are kernels of growing refinement; gpu:best takes the fastest for each operation on this device.
 without a finish line: 10 epochs of large data (1 if a Vulkan device that is software takes part), or 5,000 steps
 )";
 

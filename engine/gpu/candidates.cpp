@@ -40,8 +40,17 @@ std::string hexadecimal(std::span<const std::uint8_t> bytes) {
     return text;
 }
 
-Limits limitsOf(const VkPhysicalDeviceLimits& source, std::uint32_t subgroupSize,
-                std::uint32_t pushDescriptors, std::uint32_t timestampBits) {
+// Drivers that may choose a size for each shader say what the smallest is.
+std::uint32_t broadcastLanesOf(const VkPhysicalDeviceSubgroupProperties& subgroup,
+                               const VkPhysicalDeviceSubgroupSizeControlProperties& sizes) {
+    const bool broadcasts = (subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0 &&
+                            (subgroup.supportedOperations & VK_SUBGROUP_FEATURE_BALLOT_BIT) != 0;
+    if (!broadcasts) return 0;
+    return sizes.minSubgroupSize == 0 ? subgroup.subgroupSize : sizes.minSubgroupSize;
+}
+
+Limits limitsOf(const VkPhysicalDeviceLimits& source, std::uint32_t pushDescriptors,
+                std::uint32_t timestampBits) {
     Limits limits;
     limits.groupInvocations = source.maxComputeWorkGroupInvocations;
     std::copy_n(source.maxComputeWorkGroupSize, 3, limits.groupSize);
@@ -52,7 +61,6 @@ Limits limitsOf(const VkPhysicalDeviceLimits& source, std::uint32_t subgroupSize
     limits.storageRange = source.maxStorageBufferRange;
     limits.storageAlignment = source.minStorageBufferOffsetAlignment;
     limits.nonCoherentAtomSize = source.nonCoherentAtomSize;
-    limits.subgroupSize = subgroupSize;
     limits.timestampNanoseconds = timestampBits == 0 ? 0 : static_cast<double>(source.timestampPeriod);
     limits.timestampBits = timestampBits;
     return limits;
@@ -91,8 +99,10 @@ Instance::Candidate inspect(const InstanceApi& api, VkPhysicalDevice device, std
                             const DeviceOptions& options) {
     auto push = structure<VkPhysicalDevicePushDescriptorPropertiesKHR>(
         VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PUSH_DESCRIPTOR_PROPERTIES_KHR);
+    auto sizes = structure<VkPhysicalDeviceSubgroupSizeControlProperties>(
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES, &push);
     auto subgroup = structure<VkPhysicalDeviceSubgroupProperties>(
-        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES, &push);
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES, &sizes);
     auto identity =
         structure<VkPhysicalDeviceIDProperties>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES, &subgroup);
     auto driver = structure<VkPhysicalDeviceDriverProperties>(
@@ -126,8 +136,10 @@ Instance::Candidate inspect(const InstanceApi& api, VkPhysicalDevice device, std
     report.driver = std::string(driver.driverName) + " " + driver.driverInfo;
     report.uuid = hexadecimal(identity.deviceUUID);
     report.apiVersion = versionText(core.apiVersion);
-    report.limits = limitsOf(core.limits, subgroup.subgroupSize, push.maxPushDescriptors,
-                             family ? families[*family].timestampValidBits : 0);
+    report.limits =
+        limitsOf(core.limits, push.maxPushDescriptors, family ? families[*family].timestampValidBits : 0);
+    report.limits.subgroupSize = subgroup.subgroupSize;
+    report.limits.broadcastLanes = broadcastLanesOf(subgroup, sizes);
     if (options.minimumLimits) report.limits = minimumLimits(report.limits);
     if (!options.pushDescriptors || !hasDeviceExtension(api, device, VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME))
         report.limits.pushDescriptors = 0;

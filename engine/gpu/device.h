@@ -33,6 +33,9 @@ struct Limits {
     std::uint64_t storageAlignment = 256;
     std::uint64_t nonCoherentAtomSize = 256;
     std::uint32_t subgroupSize = 1;
+    /// Invocations that every subgroup of a compute shader has at least, where they can read each other's
+    /// registers (subgroupBroadcast); 0: they cannot.
+    std::uint32_t broadcastLanes = 0;
     double timestampNanoseconds = 0;  ///< of one tick; 0: no timestamps
     std::uint32_t timestampBits = 64; ///< valid ones; higher ones are to be ignored
 };

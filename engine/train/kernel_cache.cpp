@@ -48,7 +48,7 @@ std::filesystem::path pipelinesFile() { return cacheFolder() / "pipelines.bin"; 
 std::string shaderFingerprint() {
     std::uint64_t hash = 0xCBF29CE484222325u; // FNV-1a over words
     for (const Product product : {Product::forward, Product::backwardInputs, Product::backwardWeights})
-        for (const char* rung : {"_naive", "_tiled", "_blocked"})
+        for (const char* rung : {"_naive", "_tiled", "_blocked", "_subgroup"})
             for (const std::uint32_t word : shaderWords(std::string(name(product)) + rung))
                 hash = (hash ^ word) * 0x100000001B3u;
     return std::to_string(hash);
@@ -56,7 +56,8 @@ std::string shaderFingerprint() {
 
 json toJson(const ProductKernel& kernel) {
     return {{"rung", kernel.rung},   {"groupN", kernel.groupN}, {"groupM", kernel.groupM},
-            {"tileM", kernel.tileM}, {"tileN", kernel.tileN},   {"slabK", kernel.slabK}};
+            {"tileM", kernel.tileM}, {"tileN", kernel.tileN},   {"slabK", kernel.slabK},
+            {"lanes", kernel.lanes}};
 }
 
 ProductKernel fromJson(const json& entry) {
@@ -67,6 +68,7 @@ ProductKernel fromJson(const json& entry) {
     kernel.tileM = entry.at("tileM").get<std::uint32_t>();
     kernel.tileN = entry.at("tileN").get<std::uint32_t>();
     kernel.slabK = entry.at("slabK").get<std::uint32_t>();
+    kernel.lanes = entry.at("lanes").get<std::uint32_t>();
     return kernel;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <optional>
 #include <stdexcept>
 
@@ -47,16 +48,28 @@ ProductKernel fittedGroup(ProductKernel kernel, const Extent& extent, std::uint3
     return kernel;
 }
 
-// Software Vulkan runs the lanes of a subgroup as one vector: loads are dear, so the largest block of
-// registers wins, and a workgroup is one subgroup.
+// Tiles that are not larger than the product.
+std::vector<Extent> fittingTiles(std::initializer_list<Extent> tiles, const Extent& extent) {
+    std::vector<Extent> fitting;
+    std::ranges::copy_if(tiles, std::back_inserter(fitting), [&](const Extent& tile) {
+        return tile.n <= roundUpToFour(extent.n) && tile.m <= roundUpToFour(extent.m);
+    });
+    return fitting;
+}
+
+// Software Vulkan runs the lanes of a subgroup as one vector: loads are dear, so what needs the fewest wins,
+// and a workgroup is one subgroup. Compilation takes longest for the largest block.
 std::vector<ProductKernel> softwareCandidates(const gpu::Device& device, const Extent& extent) {
     const std::uint32_t lanes = std::clamp<std::uint32_t>(device.limits().subgroupSize, 4, 32);
     std::vector<ProductKernel> all;
-    // Compilation takes longest for the largest block; the second best is there sooner.
-    for (const Extent& tile : {Extent{8, 16}, Extent{16, 16}, Extent{16, 12}, Extent{8, 8}, Extent{4, 4}}) {
-        const bool oversize = tile.n > roundUpToFour(extent.n) || tile.m > roundUpToFour(extent.m);
-        if (!oversize) all.push_back(fittedGroup({"blocked", 1, 1, tile.m, tile.n, 0}, extent, lanes));
-    }
+    for (const Extent& tile : fittingTiles({{32, 8}, {16, 8}, {8, 8}, {4, 4}}, extent))
+        all.push_back({"subgroup", lanes, 1, tile.m, tile.n, 0, lanes});
+    std::vector<ProductKernel> blocked;
+    for (const Extent& tile : fittingTiles({{8, 16}, {16, 16}, {16, 12}, {8, 8}, {4, 4}}, extent))
+        blocked.push_back(fittedGroup({"blocked", 1, 1, tile.m, tile.n}, extent, lanes));
+    // Where the lanes of a subgroup would lie beside the product, they are better laid along m.
+    const bool narrow = extent.n < 4 * lanes;
+    all.insert(narrow ? all.begin() : all.end(), blocked.begin(), blocked.end());
     all.push_back({"tiled", 8, 8, 8, 8, 16});
     all.push_back({"naive", 8, 8, 1, 1, 0});
     return all;
@@ -64,15 +77,16 @@ std::vector<ProductKernel> softwareCandidates(const gpu::Device& device, const E
 
 // On a GPU shared memory feeds the registers; how large a tile pays depends on how many of them the product
 // fills.
-std::vector<ProductKernel> gpuCandidates() {
+std::vector<ProductKernel> gpuCandidates(const gpu::Device& device) {
     return {
-        {"tiled", 16, 16, 4, 4, 16}, // 64 x 64
-        {"tiled", 8, 8, 8, 8, 16},   // 64 x 64
-        {"tiled", 8, 8, 4, 4, 16},   // 32 x 32
-        {"tiled", 16, 16, 8, 8, 8},  // 128 x 128
-        {"tiled", 16, 8, 2, 2, 32},  // 16 x 32
-        {"blocked", 8, 8, 4, 4, 0},  // 32 x 32
-        {"blocked", 8, 8, 8, 8, 0},  // 64 x 64
+        {"tiled", 16, 16, 4, 4, 16},                                                 // 64 x 64
+        {"tiled", 8, 8, 8, 8, 16},                                                   // 64 x 64
+        {"tiled", 8, 8, 4, 4, 16},                                                   // 32 x 32
+        {"tiled", 16, 16, 8, 8, 8},                                                  // 128 x 128
+        {"tiled", 16, 8, 2, 2, 32},                                                  // 16 x 32
+        {"blocked", 8, 8, 4, 4, 0},                                                  // 32 x 32
+        {"blocked", 8, 8, 8, 8, 0},                                                  // 64 x 64
+        {"subgroup", 64, 1, 8, 4, 0, std::min(device.limits().broadcastLanes, 64u)}, // 8 x 256
         {"naive", 16, 8, 1, 1, 0},
     };
 }
@@ -81,7 +95,10 @@ bool fits(const gpu::Limits& limits, const ProductKernel& kernel) {
     const std::uint32_t invocations = kernel.groupN * kernel.groupM;
     const std::uint64_t slabs =
         std::uint64_t{4} * kernel.slabK * (kernel.groupN * kernel.tileN + kernel.groupM * kernel.tileM);
-    return invocations <= limits.groupInvocations && invocations <= limits.groupSize[0] &&
+    const bool shares =
+        kernel.rung != "subgroup" || (kernel.lanes > 0 && kernel.lanes <= limits.broadcastLanes &&
+                                      kernel.groupN % limits.subgroupSize == 0);
+    return shares && invocations <= limits.groupInvocations && invocations <= limits.groupSize[0] &&
            slabs <= limits.sharedMemory;
 }
 
@@ -162,7 +179,7 @@ class Chooser {
     // second of a start.
     static bool hopeless(const ProductKernel& candidate, const ProductTrial& trial, double fastest) {
         const double atTenGigaflops = trial.flops() / 10e9 * 1e3;
-        return candidate.rung != "blocked" && fastest < atTenGigaflops;
+        return (candidate.rung == "tiled" || candidate.rung == "naive") && fastest < atTenGigaflops;
     }
 
     gpu::Device& device_;
@@ -176,15 +193,20 @@ ProductKernel fixedKernel(const gpu::Device& device, std::string_view rung, Prod
                           const DenseShape& shape) {
     for (const ProductKernel& candidate : candidates(device, product, shape))
         if (candidate.rung == rung) return candidate;
+    if (rung == "subgroup")
+        throw std::runtime_error(
+            "'" + device.report().name +
+            "' cannot run gpu:subgroup: its subgroups are not known to read each other's "
+            "registers (subgroupBroadcast in compute shaders)");
     throw std::invalid_argument("unknown GPU rung '" + std::string(rung) +
-                                "' (known: naive, tiled, blocked, best)");
+                                "' (known: naive, tiled, blocked, subgroup, best)");
 }
 
 } // namespace
 
 std::vector<ProductKernel> candidates(const gpu::Device& device, Product product, const DenseShape& shape) {
     std::vector<ProductKernel> all =
-        device.software() ? softwareCandidates(device, extentOf(product, shape)) : gpuCandidates();
+        device.software() ? softwareCandidates(device, extentOf(product, shape)) : gpuCandidates(device);
     std::erase_if(all, [&](const ProductKernel& kernel) { return !fits(device.limits(), kernel); });
     return all;
 }

@@ -46,6 +46,7 @@ const Kernels::Dense& Kernels::dense(Product product, const ProductKernel& how, 
     }
     if (product != Product::backwardWeights) constants[4] = number(activation);
     if (how.rung == "tiled") constants[5] = how.slabK;
+    if (how.rung == "subgroup") constants[6] = how.lanes;
     const std::string stem(name(product));
     return find(dense_, stem + "_" + how.rung, stem, std::move(constants),
                 {how.groupN * how.tileN, how.groupM * how.tileM, 1});

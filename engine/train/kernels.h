@@ -23,12 +23,14 @@ std::string_view name(Product product);
 
 /// How a product is computed: which shader, and its specialisation (shaders/dense_constants.glsl).
 struct ProductKernel {
-    std::string rung = "naive"; ///< "naive", "tiled", "blocked"
+    std::string rung = "naive"; ///< "naive", "tiled", "blocked", "subgroup"
     std::uint32_t groupN = 8;   ///< invocations of a workgroup along n ...
     std::uint32_t groupM = 8;   ///< ... and along m
     std::uint32_t tileM = 1;    ///< outputs of one invocation along m ...
     std::uint32_t tileN = 1;    ///< ... and along n
     std::uint32_t slabK = 0;    ///< tiled: values of k in shared memory at a time, a multiple of four
+    std::uint32_t lanes =
+        0; ///< subgroup: invocations that load together, gpu::Limits::broadcastLanes at most
 
     /// "blocked 16x16, group 8x1"; "tiled 8x8, group 8x8, slab 16".
     std::string describe() const;

@@ -1,0 +1,9 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
+#extension GL_KHR_shader_subgroup_ballot : require
+
+// A[l + 1] = f(A[l] W^T + b), one dense layer forward.
+// Rung subgroup: as blocked, and the lanes of a subgroup load one operand together.
+#include "dense_vec4.glsl"
+#include "product_subgroup.glsl"
