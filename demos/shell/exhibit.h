@@ -46,6 +46,8 @@ class Exhibit {
     virtual void drawMenu(Ui&) {}
 
     virtual bool running() const = 0;
+    /// What its lanes have trained on since they started: for measuring how fast that goes beside a window.
+    virtual std::uint64_t trainedExamples() const { return 0; }
     virtual void run(Ui& ui) = 0;
     virtual void pause() = 0;
     virtual bool canStep(StepUnit unit) const = 0;

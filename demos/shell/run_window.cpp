@@ -78,7 +78,7 @@ class Loop {
             for (const auto& file : window_.takeDropped()) stage_.app.openFile(file);
             const VkExtent2D size = window_.size();
             if (!stage_.painter.idle()) continue;
-            log_.reacted(window_);
+            log_.reacted(window_, stage_.app);
             if (size.width == 0 || size.height == 0) continue;
             if (!stage_.app.wantsFrame() && sameSize(size)) continue;
             log_.reacting(window_);

@@ -11,10 +11,28 @@ void WindowLog::reacting(Window& window) {
     if (event_ < 0) event_ = first;
 }
 
-void WindowLog::reacted(const Window& window) {
-    if (event_ < 0) return;
-    if (on_) fmt::print("reaction {:.1f}\n", (window.seconds() - event_) * 1000);
+void WindowLog::reacted(const Window& window, App& app) {
+    if (!on_) return;
+    const double now = window.seconds();
+    if (event_ >= 0) fmt::print("reaction {:.1f}\n", (now - event_) * 1000);
     event_ = -1;
+    if (now >= nextTraining_ && app.exhibit().running()) noteTraining(now, app);
+}
+
+void WindowLog::noteTraining(double now, App& app) {
+    constexpr double period = 0.5;
+    fmt::print("trained {} at {:.6f}\n", app.exhibit().trainedExamples(), now);
+    std::fflush(stdout);
+    nextTraining_ = now + period;
+}
+
+// What is said once more only gets a new time. A window that is made anew begins with no messages.
+void WindowLog::noteMessages(const std::vector<Message>& messages) {
+    if (messages.size() < messages_) messages_ = 0;
+    for (std::size_t i = 0; i < messages.size(); ++i)
+        if (i >= messages_ || messages[i].time > messageTime_) fmt::print("message {}\n", messages[i].text);
+    messages_ = messages.size();
+    if (!messages.empty()) messageTime_ = messages.back().time;
 }
 
 void WindowLog::line(std::string& last, std::string text) const {
@@ -29,10 +47,9 @@ void WindowLog::note(App& app, VkExtent2D size) {
     line(running_, app.exhibit().running() ? "running" : "paused");
     line(theme_, app.ui().theme.dark ? "theme dark" : "theme light");
     line(presenter_, app.ui().presenter ? "presenter on" : "presenter off");
-    const std::vector<Message>& messages = app.ui().messages;
-    for (; messages_ < messages.size(); ++messages_)
-        if (on_) fmt::print("message {}\n", messages[messages_].text);
-    if (on_) std::fflush(stdout);
+    if (!on_) return;
+    noteMessages(app.ui().messages);
+    std::fflush(stdout);
 }
 
 } // namespace lockstep::demos

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "demos/shell/app.h"
 #include "demos/shell/window.h"
@@ -11,29 +12,37 @@
 namespace lockstep::demos {
 
 /// Lines, each when it changes:
-///   exhibit ID, size WIDTHxHEIGHT, running, paused, theme dark|light, presenter on|off, message TEXT
+///   exhibit ID, size WIDTHxHEIGHT, running, paused, theme dark|light, presenter on|off
+/// each when it happens:
+///   message TEXT            also when the same is said again
 ///   reaction MILLISECONDS   from an event of mouse or keyboard to the end of the frame that it was part of
+/// and twice a second while something trains, also while the window is minimised and nothing is drawn:
+///   trained EXAMPLES at SECONDS   by the exhibit's lanes so far, and when that was
 class WindowLog {
   public:
     explicit WindowLog(bool on) : on_(on) {}
 
     /// The next frame takes in what has happened in the window.
     void reacting(Window& window);
-    /// The last frame is done.
-    void reacted(const Window& window);
+    /// The last frame is done, if there was one.
+    void reacted(const Window& window, App& app);
     void note(App& app, VkExtent2D size);
 
   private:
     void line(std::string& last, std::string text) const;
+    void noteTraining(double now, App& app);
+    void noteMessages(const std::vector<Message>& messages);
 
     bool on_;
     double event_ = -1;
+    double nextTraining_ = 0;
     std::string exhibit_;
     std::string size_;
     std::string running_;
     std::string theme_;
     std::string presenter_;
-    std::size_t messages_ = 0;
+    std::size_t messages_ = 0; // that have been written
+    double messageTime_ = -1;  // of the last of them
 };
 
 } // namespace lockstep::demos

@@ -20,11 +20,12 @@ class SubmissionSize {
     bool splitsSteps() const { return millisecondsPerStep_ == 0 || millisecondsPerStep_ > longest_; }
     /// Of a step, as far as it is known; 0: not yet.
     double millisecondsPerStep() const { return millisecondsPerStep_; }
-    /// Rows of a forward pass (a third of a step) that take no longer than a submission may, by the steps of
-    /// `batch` rows that were measured; at most `most`.
+    /// Rows of a forward pass (a third of a step) that take as long as a submission is to, by the steps of
+    /// `batch` rows that were measured; at most `most`. Several such submissions stand before a frame of the
+    /// window, so the aim counts here, not the longest that is allowed.
     std::size_t forwardRows(std::size_t batch, std::size_t most) const {
         if (millisecondsPerStep_ == 0) return std::min(batch, most);
-        const double rows = longest_ / (millisecondsPerStep_ / 3) * static_cast<double>(batch);
+        const double rows = target_ / (millisecondsPerStep_ / 3) * static_cast<double>(batch);
         return rows < static_cast<double>(most) ? std::max<std::size_t>(static_cast<std::size_t>(rows), 1)
                                                 : most;
     }

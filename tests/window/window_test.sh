@@ -1,97 +1,108 @@
 #!/usr/bin/env bash
-# The real window, as a person uses it: window_test.sh PROGRAM STATE_FOLDER [REPEATS]
-# Starts an X server of its own (Xvfb), a window manager (openbox), and drives the program with xdotool. Nothing sleeps:
-# every step waits for the line that the program logs (--log) when it has happened.
+# The real window, as a person uses it: window_test.sh PROGRAM [REPEATS]
+# xdotool is the hand; every step waits for the line that the program logs when it has happened (tests/window/display.sh),
+# and what it did is read from the state that Ctrl+S saves.
 set -euo pipefail
-program=$1
-states=$2
-repeats=${3:-1}
-folder=$(mktemp -d)
-children=()
-finish() {
-    for child in "${children[@]}"; do kill "$child" 2>/dev/null || true; done
-    wait 2>/dev/null || true
-    rm -rf "$folder"
+program=$(realpath "$1")
+repeats=${2:-1}
+here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
+script=window_test
+. "$here/display.sh"
+cd "$folder"
+state=$folder/lockstep-state.json # what Ctrl+S writes
+
+save() {
+    xdotool key ctrl+s
+    wait_for '^message State saved to '
 }
-trap finish EXIT
-fail() {
-    echo "window_test: $*" >&2
-    echo "--- log of the window ---" >&2
-    tail -40 "$folder/log" >&2 || true
-    exit 1
+# field NAME...: of the state saved last, without blanks.
+field() {
+    local IFS=';'
+    cmake -DFILE="$state" -DFIELD="$*" -P "$here/json_field.cmake" | tr -d ' \n'
 }
-
-for tool in Xvfb xdotool openbox; do
-    command -v "$tool" >/dev/null || fail "$tool is missing (packages xvfb, xdotool, openbox)"
-done
-
-# An X server on a free display; it writes the number once it listens.
-Xvfb -displayfd 3 -screen 0 1600x1000x24 -nolisten tcp -noreset 3>"$folder/display" 2>/dev/null &
-children+=($!)
-for ((i = 0; i < 300; i++)); do
-    [ -s "$folder/display" ] && break
-    read -rt 0.1 <> <(:) || true
-done
-[ -s "$folder/display" ] || fail "Xvfb did not start"
-export DISPLAY=:$(<"$folder/display")
-openbox >/dev/null 2>&1 &
-children+=($!)
-export LOCKSTEP_STATE_FILE=$folder/last.json
-
-# wait_for PATTERN: until a line that matches has been logged since the last wait.
-seen=0
-wait_for() {
-    local i total
-    for ((i = 0; i < 600; i++)); do
-        total=$(wc -l <"$folder/log")
-        if tail -n "+$((seen + 1))" "$folder/log" | grep -qE -- "$1"; then
-            seen=$((seen + $(tail -n "+$((seen + 1))" "$folder/log" | grep -nE -m1 -- "$1" | cut -d: -f1)))
-            return 0
-        fi
-        kill -0 "$window_process" 2>/dev/null || fail "the program ended while '$1' was waited for"
-        read -rt 0.1 <> <(:) || true
+# expect VALUE NAME...: that the saved state's field is that.
+expect() {
+    local value
+    value=$(field "${@:2}")
+    [ "$value" = "$1" ] || fail "${*:2} is '$value' instead of '$1'"
+}
+expect_not() {
+    [ "$(field "${@:2}")" != "$1" ] || fail "${*:2} is still '$1'"
+}
+# expect_soon VALUE NAME...: saves until it is, for what lanes do at their own pace.
+expect_soon() {
+    local i value
+    for ((i = 0; i < 200; i++)); do
+        save
+        value=$(field "${@:2}")
+        [ "$value" = "$1" ] && return 0
+        pause 0.05
     done
-    fail "'$1' was never logged (of $total lines, $seen seen)"
+    fail "${*:2} stays '$value' instead of '$1'"
 }
 
-# Where a control is, in a window of 1280x800 with the same state: asked of the program itself.
-place_of() {
-    local line
-    line=$(grep -F -- " $1" "$folder/controls" | awk -v name="$1" '{ x = $2; y = $3; $1 = $2 = $3 = ""; sub(/^ +/, "")
-        if ($0 == name) { print x, y; exit } }')
-    [ -n "$line" ] || fail "no control is called '$1'"
-    echo "$line"
-}
-click() {
-    read -r x y < <(place_of "$1")
-    xdotool mousemove --window "$window" "$x" "$y" click 1
-}
+# learn_controls STATE [SCRIPT LINES]: where everything is, in a window of 1280x800 with that state, once what the lines say
+# has been done. The program itself is asked; the same question is asked once.
 learn_controls() {
-    printf 'frames 2\ncontrols\n' >"$folder/controls.txt"
-    "$program" show "$1" --headless --mask --script "$folder/controls.txt" | grep '^control ' >"$folder/controls"
+    local key
+    key=$(printf '%s\n' "${@:2}" | cat "$1" - | cksum | tr ' ' -)
+    controls=$folder/controls-$key
+    [ ! -s "$controls" ] || return 0
+    printf '%s\n' 'frames 2' "${@:2}" controls >"$folder/controls.txt"
+    "$program" show "$1" --headless --mask --script "$folder/controls.txt" | grep '^control ' >"$controls" ||
+        fail "the program does not say where its controls are"
+}
+# to NAME [RIGHT [DOWN]]: moves the mouse there, some pixels off its middle.
+to() {
+    local x y
+    read -r x y < <(awk -v name="$1" '{ at = $2 " " $3; $1 = $2 = $3 = ""; sub(/^ +/, ""); if ($0 == name) { print at; exit } }' \
+        "$controls") || fail "no control is called '$1'"
+    xdotool mousemove --window "$window" $((x + ${2:-0})) $((y + ${3:-0}))
+}
+click() { to "$@" && xdotool click 1; }
+# drag NAME FROM TO: with the left button, from one place beside its middle to the other, pixels. Where it is let go counts:
+# the state saved in between is proof that the window has followed the mouse there.
+drag() {
+    to "$1" "$2"
+    xdotool mousedown 1
+    to "$1" "$3"
+    save
+    xdotool mouseup 1
+}
+# fill_in NAME TEXT: into a text field, instead of what is there.
+fill_in() {
+    click "$1"
+    xdotool key ctrl+a type "$2"
+    xdotool key Return
+}
+# Waits until the window says how much has been trained, and keeps it in `examples`.
+wait_for_training() {
+    wait_for '^trained [0-9]+ at '
+    line=${line#trained }
+    examples=${line%% *}
 }
 
-start() {
-    : >"$folder/log"
-    seen=0
-    "$program" show "$@" --log >>"$folder/log" 2>&1 &
-    window_process=$!
-    children+=("$window_process")
-    wait_for '^size 1280x800$'
-    window=$(xdotool search --sync --onlyvisible --pid "$window_process" --name '^Lockstep$' | head -1)
-    xdotool windowactivate --sync "$window" windowfocus --sync "$window"
-}
-quit() {
-    xdotool key ctrl+q
-    local code=0
-    wait "$window_process" || code=$?
-    [ "$code" = 0 ] || fail "the program ended with $code"
+set_up_a_race() {
+    learn_controls "$here/lesson.json" 'click ##race data'
+    click '##race data'
+    save # by then the list is open
+    click '##race data/moons'
+    save
+    expect 'moons' exhibits race data
+    local before
+    before=$(field exhibits race settings lr)
+    learn_controls "$state"
+    fill_in '##race layers' '8,4'
+    fill_in '##race seed' '77'
+    drag '##race rate' 0 20
+    save
+    expect '[8,4]' exhibits race hidden
+    expect '77' exhibits race settings seed
+    expect_not "$before" exhibits race settings lr
 }
 
-one_round() {
-    learn_controls "$states/race.json"
-    start "$states/race.json"
-    wait_for '^paused$'
+run_the_race() {
+    learn_controls "$state"
     click Run
     wait_for '^running$'
     xdotool key space
@@ -99,48 +110,121 @@ one_round() {
     xdotool key r
     xdotool key space
     wait_for '^running$'
-    # Switching exhibits pauses the one that is left.
+}
+
+set_up_the_playground() {
+    save
+    learn_controls "$state"
+    click 'data/xor'
+    save
+    expect 'xor' exhibits playground data
+    click '+##layers'
+    save
+    expect '[4,2,2]' exhibits playground hidden
+    learn_controls "$state"
+    click '+##neurons 2'
+    click '-##layers'
+    save
+    expect '[4,3]' exhibits playground hidden
+    # A slider by the mouse, then by the keyboard.
+    learn_controls "$state"
+    local before
+    before=$(field exhibits playground train lr)
+    drag '##rate' 0 10
+    save
+    expect_not "$before" exhibits playground train lr
+    to '##rate'
+    xdotool keydown ctrl click 1 keyup ctrl
+    xdotool type 0.5
+    xdotool key Return
+    save
+    expect '0.5' exhibits playground train lr
+}
+
+draw_points() {
+    click 'Draw##draw'
     xdotool key 2
-    wait_for '^exhibit playground$'
-    xdotool key space
-    wait_for '^running$'
-    # Sizes, down to almost nothing and back, while it trains.
+    click '##map' -40 -40
+    save
+    expect '1' exhibits playground own 0 2
+    xdotool key 3
+    to '##map' 30 30
+    xdotool mousedown 1
+    for off in 55 80; do
+        to '##map' "$off" 30
+        save
+    done
+    xdotool mouseup 1
+    save
+    for point in 1 2 3; do expect '2' exhibits playground own "$point" 2; done
+    expect 'own' exhibits playground data
+}
+
+# Sizes, down to almost nothing and back, minimised and back, while it trains.
+change_the_window() {
     for size in "900 600" "1 1" "1500 900" "1280 800"; do
         read -r width height <<<"$size"
         xdotool windowsize "$window" "$width" "$height"
-        [ "$width" = 1 ] || wait_for "^size ${width}x${height}\$"
+        wait_for "^size ${width}x${height}\$"
     done
-    # Minimised and back.
-    xdotool windowminimize --sync "$window"
-    xdotool windowmap --sync "$window"
-    xdotool windowactivate --sync "$window" windowfocus --sync "$window"
+    minimise
+    forget_log
+    wait_for_training
+    local before=$examples
+    wait_for_training
+    [ "$examples" -gt "$before" ] || fail "a minimised window does not train"
+    restore
     xdotool key p
     wait_for '^presenter on$'
     xdotool key p
     wait_for '^presenter off$'
+}
+
+step_by_hand() {
     xdotool key space
     wait_for '^paused$'
+    xdotool key r
+    expect_soon 0 exhibits playground step
     xdotool key s s s
-    # Saving, by the key; the program runs in a folder of the test's own.
-    xdotool key ctrl+s
-    wait_for '^message State saved to '
+    expect_soon 3 exhibits playground step
+}
+
+reload() {
+    cp "$state" saved.json
+    click Race # while points are drawn, the keys choose classes
+    wait_for '^exhibit race$'
+    quit
+    # The file brings everything back: saved again, it is the same.
+    start saved.json
+    wait_for '^exhibit playground$'
+    save
+    cmp "$state" saved.json || fail "a state that was saved does not come back"
     xdotool key 1
     wait_for '^exhibit race$'
     quit
-    # The last state is back at the next start.
-    : >"$folder/log"
-    seen=0
-    "$program" show --log >>"$folder/log" 2>&1 &
-    window_process=$!
-    children+=("$window_process")
+    # Without one, the last state comes back.
+    start
     wait_for '^exhibit race$'
-    window=$(xdotool search --sync --onlyvisible --pid "$window_process" --name '^Lockstep$' | head -1)
-    xdotool windowactivate --sync "$window" windowfocus --sync "$window"
+    save
+    expect '77' exhibits race settings seed
+    expect '[4,3]' exhibits playground hidden
     quit
 }
 
-cd "$folder"
 for ((round = 1; round <= repeats; round++)); do
-    one_round
-    echo "round $round of $repeats passed"
+    rm -f "$LOCKSTEP_STATE_FILE"
+    start "$here/lesson.json"
+    wait_for '^paused$'
+    set_up_a_race
+    run_the_race
+    xdotool key 2 # switching exhibits pauses the one that is left
+    wait_for '^exhibit playground$'
+    set_up_the_playground
+    draw_points
+    xdotool key space
+    wait_for '^running$'
+    change_the_window
+    step_by_hand
+    reload
+    echo "round $round of $repeats passed ($SECONDS s)"
 done

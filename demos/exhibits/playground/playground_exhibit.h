@@ -19,6 +19,7 @@ class PlaygroundExhibit : public Exhibit {
     void drawMenu(Ui& ui) override;
 
     bool running() const override { return model_.running(); }
+    std::uint64_t trainedExamples() const override { return model_.laneSnapshot().examples; }
     bool moving() const override { return model_.busy() || view_.sampler.busy() || pictures_.busy(); }
     void run(Ui& ui) override;
     void pause() override { model_.pause(); }

@@ -183,6 +183,14 @@ void RaceExhibit::drawDetails(Ui& ui) {
     }
 }
 
+std::uint64_t RaceExhibit::trainedExamples() const {
+    std::uint64_t examples = 0;
+    const RaceRun* run = model_.shown();
+    if (run == nullptr || !run->race) return examples;
+    for (std::size_t i = 0; i < run->race->size(); ++i) examples += run->race->lane(i).snapshot().examples;
+    return examples;
+}
+
 void RaceExhibit::run(Ui&) { model_.start(); }
 
 void RaceExhibit::step(Ui&, StepUnit unit) {

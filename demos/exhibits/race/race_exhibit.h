@@ -22,6 +22,7 @@ class RaceExhibit : public Exhibit {
     void drawDetails(Ui& ui) override;
 
     bool running() const override { return model_.running(); }
+    std::uint64_t trainedExamples() const override;
     void run(Ui& ui) override;
     void pause() override { model_.pause(); }
     bool canStep(StepUnit unit) const override { return unit != StepUnit::kernel; }

@@ -1,0 +1,176 @@
+// "Inside a step" without its window: what is said about operations, which lines of a source are shown, and
+// which part of the time axis.
+#include <doctest/doctest.h>
+
+#include "demos/exhibits/inside/operation_words.h"
+#include "demos/exhibits/inside/source_view.h"
+#include "demos/exhibits/inside/sources.h"
+#include "demos/exhibits/inside/timeline.h"
+
+using namespace lockstep;
+using namespace lockstep::demos;
+
+namespace {
+
+TracedOperation operation(const char* name, std::size_t layer = 0, const char* source = "") {
+    TracedOperation made;
+    made.name = name;
+    made.layer = layer;
+    made.source = source;
+    return made;
+}
+
+const std::vector<TracedOperation> allOperations = {operation("gather_batch"),
+                                                    operation("dense", 1),
+                                                    operation("loss_and_gradient", 0, "loss_and_gradient"),
+                                                    operation("loss_and_gradient", 0, "loss_sum"),
+                                                    operation("dense_backward_inputs", 1),
+                                                    operation("dense_backward_weights", 1),
+                                                    operation("update")};
+
+NetShape shape() {
+    NetShape made;
+    made.widths = {4, 8, 3};
+    made.activation = Activation::relu;
+    return made;
+}
+
+std::string joined(const std::vector<SourceRow>& rows, std::size_t line) {
+    std::string text;
+    for (const SourceRow& row : rows)
+        if (row.line == line) text += std::string(row.first ? row.indent : 0, ' ') + std::string(row.text);
+    return text;
+}
+
+} // namespace
+
+TEST_CASE("every operation has names from the longest to the shortest") {
+    for (const TracedOperation& each : allOperations) {
+        CAPTURE(titleOf(each));
+        const std::vector<std::string> labels = barLabels(each);
+        REQUIRE(labels.size() >= 2);
+        for (std::size_t i = 1; i < labels.size(); ++i) CHECK(labels[i].size() < labels[i - 1].size());
+        CHECK(std::string(purposeOf(kindOf(each))).size() > 20);
+        CHECK_FALSE(formulaOf(each, shape(), Optimizer::adam).empty());
+    }
+    CHECK(titleOf(operation("dense", 2)) == "dense, layer 2");
+    CHECK(titleOf(operation("update", 2)) == "update"); // it is of no layer
+}
+
+TEST_CASE("formulas have the layer's own indices and activation") {
+    NetShape net = shape();
+    CHECK(formulaOf(operation("dense", 0), net, Optimizer::sgd) == "A[1] = relu(A[0] W[0]^T + b[0])");
+    CHECK(formulaOf(operation("dense", 1), net, Optimizer::sgd) == "A[2] = A[1] W[1]^T + b[1]");
+    CHECK(formulaOf(operation("dense_backward_inputs", 1), net, Optimizer::sgd) ==
+          "dZ[0] = dZ[1] W[1] ⊙ relu'(Z[0])");
+    net.activation = Activation::identity;
+    CHECK(formulaOf(operation("dense_backward_inputs", 1), net, Optimizer::sgd) == "dZ[0] = dZ[1] W[1]");
+    // A rung that folds the update into the gradient says so.
+    TracedOperation weights = operation("dense_backward_weights", 1);
+    weights.writes = {{TensorKind::dWeights, 1}};
+    CHECK(formulaOf(weights, net, Optimizer::sgd) == "dW[1] = dZ[1]^T A[1]\ndb[1] = Σ dZ[1]");
+    weights.writes = {{TensorKind::weights, 1, true}};
+    CHECK(formulaOf(weights, net, Optimizer::sgd).starts_with("W[1] -= lr dZ[1]^T A[1]"));
+    CHECK(formulaOf(operation("update"), net, Optimizer::sgd) == "W -= lr dW");
+}
+
+TEST_CASE("an operation is found again in the other machine's trace") {
+    StepTrace other;
+    other.operations = {operation("dense", 0), operation("dense", 1), operation("update")};
+    CHECK(counterpartOf(operation("dense", 1), other) == 1);
+    CHECK(counterpartOf(operation("update"), other) == 2);
+    CHECK(counterpartOf(operation("gather_batch"), other) == 3); // it has none
+}
+
+TEST_CASE("times, amounts and rates keep three digits, also where they round up to the next unit") {
+    CHECK(timeText(0.0384) == "38.4 µs");
+    CHECK(timeText(0.09949) == "99.5 µs");
+    CHECK(timeText(0.0996) == "100 µs");
+    CHECK(timeText(0.9996) == "1.00 ms");
+    CHECK(timeText(9.994) == "9.99 ms");
+    CHECK(timeText(9.996) == "10.0 ms");
+    CHECK(amountText(999.4, "B") == "999 B");
+    CHECK(amountText(999.6, "B") == "1.00 kB");
+    CHECK(amountText(9.996e6, "B") == "10.0 MB");
+    CHECK(amountText(99.96e6, "FLOP") == "100 MFLOP");
+    CHECK(amountText(5e15, "FLOP") == "5000 TFLOP");
+    CHECK(rateText(1e9, 1000, "FLOP/s") == "1.00 GFLOP/s");
+    CHECK(rateText(1e9, 0, "FLOP/s") == "-");
+    CHECK(rateText(0, 5, "FLOP/s") == "-");
+}
+
+TEST_CASE("long lines are broken at blanks, and nothing is lost") {
+    const std::string text = "int plain;\n"
+                             "\n"
+                             "    a_rather_long_call(with, several, arguments, that, go, on);\n"
+                             "  // a comment that is much too long for sixteen columns\n"
+                             "anIdentifierWithoutAnyBlankInItAtAll\n"
+                             "                              deep;";
+    const std::vector<std::string_view> lines = linesOf(text);
+    REQUIRE(lines.size() == 6);
+    for (const std::size_t columns : {16, 20, 40, 200}) {
+        CAPTURE(columns);
+        const std::vector<SourceRow> rows = rowsOf(lines, columns);
+        for (const SourceRow& row : rows) {
+            CHECK(row.indent + row.text.size() <= columns + 1); // a blank at its end may stick out
+            CHECK(row.comment == (row.line == 3));
+        }
+        for (std::size_t line = 0; line < 5; ++line) CHECK(joined(rows, line) == lines[line]);
+        if (columns == 200) CHECK(rows.size() == lines.size());
+    }
+}
+
+TEST_CASE("a function is found from its head to its brace") {
+    const auto lines = linesOf("// void dense(int) is told here\n"
+                               "void dense(int a);\n"
+                               "    x = dense(1);\n"
+                               "\n"
+                               "template <class T>\n"
+                               "void other(T t) {\n"
+                               "    if (t) {\n"
+                               "    }\n"
+                               "}\n");
+    const SourceRange other = functionIn(lines, "other");
+    CHECK(other.begin == 4);
+    CHECK(other.end == 9);
+    CHECK(functionIn(lines, "missing").end == 0);
+    CHECK(functionIn(lines, "ther").end == 0); // only whole names
+}
+
+TEST_CASE("what is shown beside a shader is in the program's own sources") {
+    for (const auto& [file, function] : {std::pair{"plain_ops.cpp", "gatherBatch"},
+                                         {"plain_ops.cpp", "dense"},
+                                         {"plain_loss.cpp", "lossAndGradient"},
+                                         {"plain_ops.cpp", "denseBackwardInputs"},
+                                         {"plain_ops.cpp", "denseBackwardWeights"},
+                                         {"plain_update.cpp", "update"}}) {
+        CAPTURE(function);
+        const SourceRange range = functionIn(linesOf(sourceText(file)), function);
+        CHECK(range.end > range.begin + 2);
+    }
+    const std::vector<std::string> files = withIncludes("dense_blocked.comp");
+    CHECK(files.front() == "dense_blocked.comp");
+    CHECK(std::ranges::count(files, "params.h") == 1);
+    CHECK(withIncludes("no_such_file.comp").size() == 1);
+}
+
+TEST_CASE("the time axis moves just far enough to show an operation") {
+    Timeline timeline;
+    TracedOperation late = operation("update");
+    late.beginMs = 8;
+    late.endMs = 9;
+    timeline.reveal(late);
+    CHECK_FALSE(timeline.view); // all of the step is in sight
+    timeline.view = {1, 3};
+    timeline.reveal(late);
+    CHECK((*timeline.view)[0] == doctest::Approx(7.5)); // in the middle, and as long as before
+    CHECK((*timeline.view)[1] == doctest::Approx(9.5));
+    timeline.view = {8.9, 10.9}; // a part of it is in sight: nothing moves
+    timeline.reveal(late);
+    CHECK((*timeline.view)[0] == doctest::Approx(8.9));
+    TracedOperation early = operation("gather_batch");
+    early.endMs = 0.2;
+    timeline.reveal(early);
+    CHECK((*timeline.view)[0] == 0); // not before the step's begin
+    CHECK((*timeline.view)[1] == doctest::Approx(2));
+}
