@@ -21,6 +21,7 @@ void InsideModel::change(const InsideSettings& settings) {
     settings.validate();
     if (settings == settings_) return;
     settings_ = settings;
+    nextStep_ = 0;
     retire();
     broken_ = false;
     wanted_ = 1;
@@ -30,6 +31,7 @@ void InsideModel::reset() {
     turn_.reset();
     fresh_ = {};
     wanted_ = 1;
+    nextStep_ = 0;
     credit_ = 0;
     if (session_ && !failed())
         session_->reset();
@@ -95,7 +97,7 @@ bool InsideModel::haveSession(Machines& machines, bool wait) {
     }
     try {
         if (!haveData(wait)) return false;
-        session_ = std::make_unique<TraceSession>(settings_, data_, machines);
+        session_ = std::make_unique<TraceSession>(settings_, data_, machines, nextStep_);
     } catch (...) {
         broken_ = true;
         running_ = false;
@@ -154,6 +156,7 @@ void InsideModel::publish() {
     --wanted_;
     traces_ = std::exchange(fresh_, {});
     shape_ = session_->job().shape;
+    nextStep_ = traces_[0]->step + 1;
     ++revision_;
 }
 
