@@ -1,5 +1,6 @@
 #include "demos/machines.h"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "engine/gpu/error.h"
@@ -7,6 +8,21 @@
 #include "engine/train/make_trainer.h"
 
 namespace lockstep::demos {
+
+namespace {
+
+// A lane has lost it, and nobody else has noticed.
+bool isLost(gpu::Device& device) {
+    if (device.abandoned()) return true;
+    try {
+        device.runOnce([](VkCommandBuffer) {});
+    } catch (const gpu::DeviceLostError&) {
+        return true;
+    }
+    return false;
+}
+
+} // namespace
 
 void Machines::open(const LaneSpec& spec) { deviceOf(spec); }
 
@@ -30,6 +46,8 @@ gpu::Device* Machines::deviceOf(const LaneSpec& spec) {
 
 gpu::Device& Machines::open(gpu::DeviceOptions options) {
     std::unique_ptr<gpu::Device>& device = devices_[options.select];
+    // The one that draws is made anew by whoever draws.
+    if (device && !device->options().drawing && isLost(*device)) lost_.push_back(std::move(device));
     if (!device) {
         loadPipelines(options);
         device = std::make_unique<gpu::Device>(std::move(options));
@@ -43,7 +61,28 @@ gpu::Device& Machines::openForDrawing(gpu::DeviceOptions options) {
     return open(std::move(options));
 }
 
-Machines::~Machines() {
+bool Machines::draws(const LaneSpec& spec) {
+    const gpu::Device* device = deviceOf(spec);
+    return device != nullptr && device->options().drawing;
+}
+
+bool Machines::drawsInSoftware() const {
+    return std::ranges::any_of(devices_, [](const auto& entry) {
+        const gpu::Device* device = entry.second.get();
+        return device != nullptr && device->options().drawing && device->software();
+    });
+}
+
+void Machines::close(std::string device) {
+    storeCaches();
+    devices_.clear();
+    lost_.clear();
+    device_ = std::move(device);
+}
+
+Machines::~Machines() { storeCaches(); }
+
+void Machines::storeCaches() {
     for (const auto& [select, device] : devices_)
         if (device && !device->abandoned()) storePipelines(*device);
 }

@@ -30,6 +30,12 @@ class Machines {
     /// Opens the device of a GPU lane, so that what is wrong with it is known before anything runs; nothing
     /// for a CPU lane. Throws gpu::GpuError.
     void open(const LaneSpec& spec);
+    /// Whether the lane computes on the device that draws. Opens its device.
+    bool draws(const LaneSpec& spec);
+    /// Whether the device that draws does so on the processor.
+    bool drawsInSoftware() const;
+    /// Gives up all devices, which nothing may use any more; lanes that name none get `device` from now on.
+    void close(std::string device);
     /// Whether the lane's device is a Vulkan driver that computes on the processor. Opens it.
     bool software(const LaneSpec& spec);
     /// What makes the lane's trainer. Opens its device. This object has to outlive the trainer.
@@ -38,10 +44,12 @@ class Machines {
   private:
     gpu::Device* deviceOf(const LaneSpec& spec);
     gpu::Device& open(gpu::DeviceOptions options);
+    void storeCaches();
 
     std::size_t threads_;
     std::string device_;
     std::map<std::string, std::unique_ptr<gpu::Device>> devices_; // by what they were asked for
+    std::vector<std::unique_ptr<gpu::Device>> lost_;              // trainers may still be on them
 };
 
 /// The lanes to use, and what has to be said about the choice (empty: nothing).

@@ -7,6 +7,8 @@
 #include <sstream>
 #include <string>
 
+#include <nlohmann/json.hpp>
+
 #include <sys/wait.h>
 
 #include "tests/faults/provoke.h"
@@ -115,4 +117,129 @@ TEST_CASE("a checkpoint written before the loss stays, and training goes on from
     };
     CHECK(bytes(file).size() > 100);
     CHECK(bytes(file) == bytes(whole));
+}
+
+namespace {
+
+std::string stateFile(const std::string& exhibit) {
+    return std::string(LOCKSTEP_SOURCE_DIR) + "/tests/window/" + exhibit + ".json";
+}
+
+std::string bytesOf(const std::filesystem::path& file) {
+    std::ostringstream text;
+    text << std::ifstream(file, std::ios::binary).rdbuf();
+    return text.str();
+}
+
+struct Picture {
+    Run run;
+    std::string png;
+};
+
+Picture picture(const CacheFolder& folder, const std::string& exhibit, const std::string& faults) {
+    const std::filesystem::path file = folder.path() / "picture.png";
+    std::filesystem::remove(file);
+    Picture made;
+    made.run = runProgram(
+        folder, "show " + stateFile(exhibit) + " --headless --mask --run --frames 12 --png " + file.string(),
+        faults);
+    made.png = bytesOf(file);
+    return made;
+}
+
+Run script(const CacheFolder& folder, const std::string& exhibit, const std::string& lines,
+           const std::string& faults) {
+    const std::filesystem::path file = folder.path() / "script.txt";
+    std::ofstream(file) << lines;
+    return runProgram(folder, "show " + stateFile(exhibit) + " --headless --mask --script " + file.string(),
+                      faults);
+}
+
+} // namespace
+
+TEST_CASE("pictures on poor devices are the same pictures") {
+    const CacheFolder folder;
+    for (const std::string exhibit : {"race", "playground"}) {
+        CAPTURE(exhibit);
+        const Picture expected = picture(folder, exhibit, "");
+        CHECK(expected.run.code == 0);
+        CHECK(expected.png.size() > 1000);
+        for (const std::string fault : {"non-coherent", "staged", "non-coherent,staged", "no-timestamps",
+                                        "no-push-descriptors", "low-limits"}) {
+            CAPTURE(fault);
+            const Picture made = picture(folder, exhibit, fault);
+            CHECK(made.run.code == 0);
+            CHECK(made.png == expected.png);
+        }
+    }
+}
+
+TEST_CASE("pictures on faulty devices: an end with a reason, or a picture; never a crash, a hang or a leak") {
+    const CacheFolder folder;
+    for (const std::string function : {"vkQueueSubmit:", "vkWaitForFences:", "vkWaitSemaphores:",
+                                       "vkGetSemaphoreCounterValue:", "create:", "vkAllocateMemory:"}) {
+        const bool loss = function.starts_with("vkQueue") || function.starts_with("vkWait") ||
+                          function.starts_with("vkGet");
+        for (const std::uint64_t number : {1, 2, 3, 5, 9, 14, 25, 60, 110}) {
+            const std::string exhibit = number % 2 == 0 ? "race" : "playground";
+            const std::string fault = function + std::to_string(number);
+            CAPTURE(fault);
+            const Picture made = picture(folder, exhibit, fault);
+            CHECK((made.run.code == 0 || made.run.code == 1));
+            if (made.run.code == 0) {
+                CHECK(made.png.size() > 1000);
+                continue;
+            }
+            CHECK(made.png.empty());
+            CHECK(made.run.says(loss ? "VK_ERROR_DEVICE_LOST" : "memory"));
+        }
+    }
+    for (const std::string fault : {"vkCreateGraphicsPipelines:1", "vkCreateRenderPass:1", "vkCreateImage:1",
+                                    "vkCreateImageView:2", "vkCreateFramebuffer:1", "vkCreateFence:1"}) {
+        CAPTURE(fault);
+        const Picture made = picture(folder, "race", fault);
+        CHECK(made.run.code == 1);
+        CHECK(made.run.says("VK_ERROR_OUT_OF_DEVICE_MEMORY"));
+    }
+}
+
+TEST_CASE("a device that is lost again and again ends the program with the reason") {
+    const CacheFolder folder;
+    const Picture made = picture(folder, "race", "vkWaitForFences:3");
+    CHECK(made.run.code == 1);
+    CHECK(made.run.says("has been started anew"));
+    CHECK(made.run.says("was lost 3 times within a minute"));
+    CHECK(made.run.says("VK_ERROR_DEVICE_LOST"));
+}
+
+TEST_CASE("a lost device costs the window nothing that was learned or seen") {
+    const CacheFolder folder;
+    const std::filesystem::path state = folder.path() / "after.json";
+    // Whoever notices first: the window, or a lane.
+    for (const std::string fault :
+         {"once,vkWaitForFences:30", "once,vkQueueSubmit:150", "once,vkGetSemaphoreCounterValue:300"}) {
+        CAPTURE(fault);
+        const std::string keep = "click menu/Run\nclick menu/Save weights with the state\n";
+        const Run playground =
+            script(folder, "playground",
+                   keep + "click Run\nframes 60\nclick Pause\nstate " + state.string() + "\n", fault);
+        CHECK(playground.code == 0);
+        CHECK(playground.says("The graphics device was lost"));
+        CHECK(playground.says("The playground goes on from step"));
+        const auto saved = nlohmann::json::parse(bytesOf(state))["exhibits"]["playground"];
+        CHECK(saved["step"].get<int>() >= 600); // ten in every frame, before the loss and after it
+    }
+    const std::string before = (folder.path() / "before.png").string();
+    const std::string after = (folder.path() / "after.png").string();
+    const Run race = script(folder, "race",
+                            "click Run\nframes 25\npicture " + before + "\nframes 25\npicture " + after +
+                                "\nclick Run\nframes 8\n",
+                            "once,vkWaitForFences:60");
+    CHECK(race.code == 0);
+    CHECK(race.says("The race is over: cpu:simd ended at step"));
+    CHECK(race.says("Run starts a new race beside them"));
+    const Run inside = script(folder, "inside", "frames 5\nkey S\nkey S\nframes 30\nkey S\nframes 5\n",
+                              "once,vkWaitForFences:40");
+    CHECK(inside.code == 0);
+    CHECK(inside.says("The traces of a step stay"));
 }

@@ -25,7 +25,6 @@ constexpr NamedSpeed speeds[] = {
     {"10 steps/s", 10}, {"3 steps/s", 3},     {"1 step/s", 1},
 };
 
-constexpr const char* softwareLabel = "software, not a GPU";
 constexpr float bodyUnits = 16;
 constexpr float speedUnits = 128; // of the list of speeds
 
@@ -33,12 +32,7 @@ constexpr float speedUnits = 128; // of the list of speeds
 
 App::App(Graphics& graphics, Machines& machines) {
     IMGUI_CHECKVERSION();
-    context_ = ImGui::CreateContext();
-    ImGuiIO& io = ImGui::GetIO();
-    io.IniFilename = nullptr;
-    io.LogFilename = nullptr;
-    io.ConfigFlags |= ImGuiConfigFlags_NavEnableKeyboard;
-    io.BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;
+    openContext();
     ui_ = std::make_unique<Ui>(graphics, machines);
     input_ = std::make_unique<InputQueue>();
     exhibits_ = makeExhibits();
@@ -47,7 +41,36 @@ App::App(Graphics& graphics, Machines& machines) {
 App::~App() {
     exhibits_.clear();
     ui_.reset();
-    ImGui::DestroyContext(context_);
+    if (context_ != nullptr) ImGui::DestroyContext(context_);
+}
+
+void App::openContext() {
+    context_ = ImGui::CreateContext();
+    ImGuiIO& io = ImGui::GetIO();
+    io.IniFilename = nullptr;
+    io.LogFilename = nullptr;
+    io.ConfigFlags |= ImGuiConfigFlags_NavEnableKeyboard;
+    io.BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;
+}
+
+std::string App::releaseDevice() {
+    std::string costs;
+    for (const auto& entry : exhibits_)
+        if (const std::string cost = entry->releaseDevice(); !cost.empty())
+            costs += (costs.empty() ? "" : " ") + cost;
+    letters_ = {};
+    // The loss may have come in the midst of a frame, which ImGui would have to end.
+    if (context_ != nullptr) ImGui::DestroyContext(context_);
+    context_ = nullptr;
+    return costs;
+}
+
+void App::attachDevice() {
+    openContext();
+    *input_ = InputQueue(); // in its place: windows know it
+    bakedPixels_ = 0;
+    settle_ = 3;
+    devices_.clear();
 }
 
 void App::showExhibit(std::string_view id) {
@@ -100,6 +123,7 @@ const ImDrawData& App::frame(std::uint32_t width, std::uint32_t height, float di
         if (!typing || press.control) handleKey(press);
 
     guarded([this] { exhibit().update(*ui_); });
+    if (listing_.valid()) guarded([this] { listDevices(); });
     ImGui::SetNextWindowPos({0, 0});
     ImGui::SetNextWindowSize(io.DisplaySize);
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
@@ -132,7 +156,9 @@ void App::grantPicture() {
     ui_->pictureWish.reset();
 }
 
-bool App::wantsFrame() const { return settle_ > 0 || !input_->empty() || exhibits_[shown_]->moving(); }
+bool App::wantsFrame() const {
+    return settle_ > 0 || !input_->empty() || listing_.valid() || exhibits_[shown_]->moving();
+}
 
 void App::toggleRun() {
     guarded([this] {
@@ -214,6 +240,10 @@ void App::drawMenus() {
             if (item("New weights", nullptr)) guarded([this] { exhibit().reroll(*ui_); });
             ImGui::Separator();
             guarded([this] { exhibit().drawMenu(*ui_); });
+            if (menu("Device")) {
+                drawDeviceList("menu/device/");
+                ImGui::EndMenu();
+            }
             ImGui::EndMenu();
         }
         if (menu("Exhibits")) {
@@ -258,7 +288,8 @@ bool App::transportFits(float room) const {
         wanted += ImGui::CalcTextSize(label.c_str()).x + iconRoom(*ui_) + 2 * style.FramePadding.x +
                   style.ItemSpacing.x;
     // That a device is software is said in any case.
-    if (ui_->graphics.device().software()) wanted += ImGui::CalcTextSize(softwareLabel).x + ui_->px(16);
+    if (ui_->graphics.device().software())
+        wanted += ImGui::CalcTextSize(describe(gpu::DeviceType::software).data()).x + ui_->px(34);
     return wanted <= room;
 }
 
@@ -300,30 +331,6 @@ void App::drawTransport() {
     drawDevice(ImGui::GetCursorPosX() + ui_->px(8), padding.x + room);
     ImGui::EndChild();
     ImGui::PopStyleColor();
-}
-
-// Flush right, if there is room; that a device is software is said even where its name does not fit.
-void App::drawDevice(float left, float right) {
-    gpu::Device& device = ui_->graphics.device();
-    const std::string name = device.report().name;
-    const std::string honest = device.software() ? softwareLabel : "";
-    const float gap = honest.empty() ? 0 : ui_->px(10);
-    const float honestWidth = ImGui::CalcTextSize(honest.c_str()).x;
-    // Without what only specialists read, if need be; without its name, if that is still too long.
-    const float space = right - left - honestWidth - gap;
-    std::string shown = name;
-    if (ImGui::CalcTextSize(shown.c_str()).x > space) shown = shown.substr(0, shown.find(" ("));
-    const bool nameFits = ImGui::CalcTextSize(shown.c_str()).x <= space;
-    const float width = (nameFits ? ImGui::CalcTextSize(shown.c_str()).x + gap : 0) + honestWidth;
-    if (width > right - left) return;
-    ImGui::SetCursorPosX(right - width);
-    ImGui::AlignTextToFramePadding();
-    ImGui::BeginGroup();
-    if (nameFits) ui_->muted(shown);
-    if (nameFits && !honest.empty()) ImGui::SameLine(0, gap);
-    if (!honest.empty()) ui_->text(honest, ui_->theme.gpu);
-    ImGui::EndGroup();
-    ui_->explainItem({"The device that draws", {}, {}, name + (honest.empty() ? "" : ": " + honest)});
 }
 
 } // namespace lockstep::demos

@@ -3,16 +3,24 @@
 #pragma once
 
 #include <filesystem>
+#include <future>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "demos/shell/device_list.h"
 #include "demos/shell/exhibit.h"
 #include "demos/shell/input_queue.h"
 #include "engine/gpu/error.h"
 
 namespace lockstep::demos {
+
+/// The device that a person or a state wants to draw and train with.
+struct DeviceWish {
+    std::string select; ///< as in gpu::DeviceOptions; empty: the best
+    std::string name;
+};
 
 /// What the shell asks of whoever owns the window.
 struct AppWishes {
@@ -20,6 +28,7 @@ struct AppWishes {
     bool fullScreen = false;            ///< toggle
     std::optional<std::string> picture; ///< save the frame to this file; empty: the default place
     std::optional<Place> pictureArea;   ///< only this part of it
+    std::optional<DeviceWish> device;
 };
 
 class App {
@@ -56,13 +65,26 @@ class App {
 
     AppWishes takeWishes();
 
+    /// Gives up everything on the device. What was learned, seen and set stays. Returns what that has cost,
+    /// as the exhibits say it.
+    std::string releaseDevice();
+    /// After that, once `graphics` and `machines` have another device.
+    void attachDevice();
+    /// The device in use is one that was wished for, and states remember it.
+    void setDevice(DeviceWish device) { device_ = std::move(device); }
+    /// Named in the command line: states do not change it.
+    void fixDevice() { deviceFixed_ = true; }
+
   private:
+    void openContext();
     void bakeFonts(std::uint32_t height, float displayScale);
     void handleKey(const KeyPress& press);
     void drawMenus();
     void drawTransport();
     bool transportFits(float room) const;
     void drawDevice(float left, float right);
+    void drawDeviceList(const char* prefix);
+    void listDevices();
     void drawMiddle();
     void drawExhibitList();
     void drawExhibitEntry(std::size_t index);
@@ -91,6 +113,10 @@ class App {
     float frameMilliseconds_ = 0;
     int pictureWaits_ = 0; // frames until menus are closed
     AppWishes wishes_;
+    DeviceWish device_;
+    bool deviceFixed_ = false;
+    std::vector<DeviceLine> devices_; // as last listed
+    std::future<std::vector<gpu::DeviceReport>> listing_;
 };
 
 // What an exhibit throws becomes a message: the window outlives it.

@@ -1,7 +1,8 @@
 // The app's state as JSON:
 //   {"lockstep": 1, "exhibit": "race", "theme": "dark", "presenter": false, "zoom": 1.0, "hidden": ["Reset"],
-//    "exhibits": {"race": {...}, ...}}
-// Every field but "lockstep" may be missing: then it stays as it is.
+//    "device": {"id": "3f0c9a5e...", "name": "..."}, "exhibits": {"race": {...}, ...}}
+// "device" is there when it is not the best one; one that is not there is said, and the window stays where it
+// is. Every field but "lockstep" may be missing: then it stays as it is.
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -36,6 +37,7 @@ nlohmann::ordered_json App::state() const {
     json["presenter"] = ui_->presenter;
     json["zoom"] = zoom_;
     json["hidden"] = ui_->hiddenControls;
+    if (!device_.select.empty()) json["device"] = {{"id", device_.select}, {"name", device_.name}};
     for (const auto& entry : exhibits_) json["exhibits"][std::string(entry->id())] = entry->state();
     return json;
 }
@@ -52,6 +54,8 @@ void App::setState(const nlohmann::ordered_json& state) {
     const auto hidden = field(state, "hidden", ui_->hiddenControls);
     const auto presenter = field(state, "presenter", ui_->presenter);
     const auto zoom = field(state, "zoom", zoom_);
+    const auto device = field(state, "device", nlohmann::ordered_json::object());
+    const DeviceWish wish{field(device, "id", device_.select), field(device, "name", device_.name)};
     const auto entries = field(state, "exhibits", nlohmann::ordered_json::object());
     for (const auto& entry : exhibits_)
         if (const auto found = entries.find(std::string(entry->id())); found != entries.end())
@@ -61,6 +65,7 @@ void App::setState(const nlohmann::ordered_json& state) {
     ui_->hiddenControls = hidden;
     ui_->presenter = presenter;
     setZoom(zoom);
+    if (!deviceFixed_ && wish.select != device_.select) wishes_.device = wish;
 }
 
 void App::openFile(const std::filesystem::path& file) {

@@ -70,8 +70,9 @@ class Exhibit {
     /// A file was dropped onto the window; false: it is none that this exhibit knows. Throws with file and
     /// reason.
     virtual bool dropFile(Ui&, const std::filesystem::path&) { return false; }
-    /// The device is gone: give up everything on it, keep results and settings.
-    virtual void releaseDevice() = 0;
+    /// The device goes, and another will come: gives up everything on it, keeps results and settings.
+    /// Returns what that has cost and how it goes on, in a sentence; empty when nothing was under way.
+    virtual std::string releaseDevice() = 0;
 };
 
 /// All exhibits, in the order of the list on the left.

@@ -39,23 +39,25 @@ VkSampler createSampler(const gpu::Device& device, const DrawApi& draw, VkFilter
 
 } // namespace
 
-Graphics::Graphics(gpu::Device& device) : device_(device), draw_(loadDrawApi(device)) {
+void Graphics::attach(gpu::Device& device) {
+    device_ = &device;
+    draw_ = loadDrawApi(device);
+    VkQueue training = VK_NULL_HANDLE;
+    vk().GetDeviceQueue(device.handle(), device.queueFamily(), 0, &training);
+    sharedQueue_ = training == device.drawing().queue;
+    drawnSeconds_.reset();
+    if (sharedQueue_ && device.limits().timestampNanoseconds > 0) drawnSeconds_ = 0;
     try {
         createLayouts();
     } catch (...) {
-        release();
+        detach();
         throw;
     }
 }
 
-Graphics::~Graphics() {
-    frameDone();
-    release();
-}
-
 void Graphics::createLayouts() {
-    samplers_[0] = createSampler(device_, draw_, VK_FILTER_NEAREST);
-    samplers_[1] = createSampler(device_, draw_, VK_FILTER_LINEAR);
+    samplers_[0] = createSampler(*device_, draw_, VK_FILTER_NEAREST);
+    samplers_[1] = createSampler(*device_, draw_, VK_FILTER_LINEAR);
     VkDescriptorSetLayoutBinding binding{};
     binding.descriptorType = VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER;
     binding.descriptorCount = 1;
@@ -64,7 +66,7 @@ void Graphics::createLayouts() {
         structure<VkDescriptorSetLayoutCreateInfo>(VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO);
     layout.bindingCount = 1;
     layout.pBindings = &binding;
-    check(vk().CreateDescriptorSetLayout(device_.handle(), &layout, nullptr, &pictureLayout_),
+    check(vk().CreateDescriptorSetLayout(device_->handle(), &layout, nullptr, &pictureLayout_),
           "vkCreateDescriptorSetLayout");
     const VkDescriptorPoolSize size{VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, mostPictures};
     auto pool = structure<VkDescriptorPoolCreateInfo>(VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO);
@@ -72,18 +74,26 @@ void Graphics::createLayouts() {
     pool.maxSets = mostPictures;
     pool.poolSizeCount = 1;
     pool.pPoolSizes = &size;
-    check(vk().CreateDescriptorPool(device_.handle(), &pool, nullptr, &descriptorPool_),
+    check(vk().CreateDescriptorPool(device_->handle(), &pool, nullptr, &descriptorPool_),
           "vkCreateDescriptorPool");
 }
 
-void Graphics::release() noexcept {
-    if (device_.abandoned()) return;
-    if (descriptorPool_ != VK_NULL_HANDLE)
-        vk().DestroyDescriptorPool(device_.handle(), descriptorPool_, nullptr);
-    if (pictureLayout_ != VK_NULL_HANDLE)
-        vk().DestroyDescriptorSetLayout(device_.handle(), pictureLayout_, nullptr);
-    for (VkSampler& sampler : samplers_)
-        if (sampler != VK_NULL_HANDLE) draw_.DestroySampler(device_.handle(), sampler, nullptr);
+void Graphics::detach() noexcept {
+    if (device_ == nullptr) return;
+    frameDone();
+    pending_.clear();
+    if (!device_->abandoned()) {
+        if (descriptorPool_ != VK_NULL_HANDLE)
+            vk().DestroyDescriptorPool(device_->handle(), descriptorPool_, nullptr);
+        if (pictureLayout_ != VK_NULL_HANDLE)
+            vk().DestroyDescriptorSetLayout(device_->handle(), pictureLayout_, nullptr);
+        for (const VkSampler sampler : samplers_)
+            if (sampler != VK_NULL_HANDLE) draw_.DestroySampler(device_->handle(), sampler, nullptr);
+    }
+    descriptorPool_ = VK_NULL_HANDLE;
+    pictureLayout_ = VK_NULL_HANDLE;
+    samplers_[0] = samplers_[1] = VK_NULL_HANDLE;
+    device_ = nullptr;
 }
 
 void Graphics::frameDone() {
@@ -91,8 +101,17 @@ void Graphics::frameDone() {
     retired_.clear();
 }
 
+bool Graphics::offers(const VkMemoryRequirements& needs, VkMemoryPropertyFlags wanted) const {
+    const VkPhysicalDeviceMemoryProperties& memory = device_->memory();
+    for (std::uint32_t index = 0; index < memory.memoryTypeCount; ++index)
+        if ((needs.memoryTypeBits & (1u << index)) != 0 &&
+            (memory.memoryTypes[index].propertyFlags & wanted) == wanted)
+            return true;
+    return false;
+}
+
 VkDeviceMemory Graphics::allocate(const VkMemoryRequirements& needs, VkMemoryPropertyFlags wanted) {
-    const VkPhysicalDeviceMemoryProperties& memory = device_.memory();
+    const VkPhysicalDeviceMemoryProperties& memory = device_->memory();
     auto info = structure<VkMemoryAllocateInfo>(VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO);
     info.allocationSize = needs.size;
     for (std::uint32_t index = 0; index < memory.memoryTypeCount; ++index) {
@@ -100,13 +119,13 @@ VkDeviceMemory Graphics::allocate(const VkMemoryRequirements& needs, VkMemoryPro
         if (!allowed || (memory.memoryTypes[index].propertyFlags & wanted) != wanted) continue;
         info.memoryTypeIndex = index;
         VkDeviceMemory allocated = VK_NULL_HANDLE;
-        const VkResult result = vk().AllocateMemory(device_.handle(), &info, nullptr, &allocated);
+        const VkResult result = vk().AllocateMemory(device_->handle(), &info, nullptr, &allocated);
         if (result == VK_SUCCESS) return allocated;
         if (result != VK_ERROR_OUT_OF_DEVICE_MEMORY) check(result, "vkAllocateMemory");
     }
-    throw gpu::OutOfMemoryError("no memory for drawing is left on '" + device_.report().name +
+    throw gpu::OutOfMemoryError("no memory for drawing is left on '" + device_->report().name +
                                     "'; a smaller window or network leaves more",
-                                needs.size, device_.memoryLeft());
+                                needs.size, device_->memoryLeft());
 }
 
 HostBuffer::HostBuffer(Graphics& graphics, std::size_t bytes, VkBufferUsageFlags usage)
@@ -120,8 +139,11 @@ HostBuffer::HostBuffer(Graphics& graphics, std::size_t bytes, VkBufferUsageFlags
     try {
         VkMemoryRequirements needs{};
         vk.GetBufferMemoryRequirements(device, buffer_, &needs);
-        memory_ = graphics.allocate(needs, VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
-                                               VK_MEMORY_PROPERTY_HOST_COHERENT_BIT);
+        VkMemoryPropertyFlags wanted =
+            VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+        coherent_ = graphics.offers(needs, wanted);
+        if (!coherent_) wanted = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT;
+        memory_ = graphics.allocate(needs, wanted);
         check(vk.BindBufferMemory(device, buffer_, memory_, 0), "vkBindBufferMemory");
         void* mapped = nullptr;
         check(vk.MapMemory(device, memory_, 0, VK_WHOLE_SIZE, 0, &mapped), "vkMapMemory");
@@ -138,6 +160,28 @@ void HostBuffer::release() noexcept {
     if (graphics_.device().abandoned()) return;
     graphics_.vk().DestroyBuffer(graphics_.device().handle(), buffer_, nullptr);
     graphics_.vk().FreeMemory(graphics_.device().handle(), memory_, nullptr);
+}
+
+// All of the memory: no range of it could be misaligned.
+VkMappedMemoryRange HostBuffer::all() const {
+    auto range = structure<VkMappedMemoryRange>(VK_STRUCTURE_TYPE_MAPPED_MEMORY_RANGE);
+    range.memory = memory_;
+    range.size = VK_WHOLE_SIZE;
+    return range;
+}
+
+void HostBuffer::written() {
+    if (coherent_) return;
+    const VkMappedMemoryRange range = all();
+    check(graphics_.vk().FlushMappedMemoryRanges(graphics_.device().handle(), 1, &range),
+          "vkFlushMappedMemoryRanges");
+}
+
+void HostBuffer::toBeRead() {
+    if (coherent_) return;
+    const VkMappedMemoryRange range = all();
+    check(graphics_.vk().InvalidateMappedMemoryRanges(graphics_.device().handle(), 1, &range),
+          "vkInvalidateMappedMemoryRanges");
 }
 
 VkImageView createView(Graphics& graphics, VkImage image, VkFormat format) {
@@ -166,14 +210,21 @@ Image::Image(Graphics& graphics, std::uint32_t width, std::uint32_t height, VkIm
     info.tiling = VK_IMAGE_TILING_OPTIMAL;
     info.usage = usage;
     check(draw.CreateImage(device, &info, nullptr, &image_), "vkCreateImage");
-    VkMemoryRequirements needs{};
-    draw.GetImageMemoryRequirements(device, image_, &needs);
-    memory_ = graphics.allocate(needs, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT);
-    check(draw.BindImageMemory(device, image_, memory_, 0), "vkBindImageMemory");
-    view_ = createView(graphics, image_, format);
+    try {
+        VkMemoryRequirements needs{};
+        draw.GetImageMemoryRequirements(device, image_, &needs);
+        memory_ = graphics.allocate(needs, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT);
+        check(draw.BindImageMemory(device, image_, memory_, 0), "vkBindImageMemory");
+        view_ = createView(graphics, image_, format);
+    } catch (...) {
+        release();
+        throw;
+    }
 }
 
-Image::~Image() {
+Image::~Image() { release(); }
+
+void Image::release() noexcept {
     if (graphics_.device().abandoned()) return;
     const VkDevice device = graphics_.device().handle();
     graphics_.draw().DestroyImageView(device, view_, nullptr);

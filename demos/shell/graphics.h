@@ -1,56 +1,41 @@
-// Drawing with Vulkan on a training device: the functions that the engine does not call, images, and memory
-// that the host writes. Only the shell draws; exhibits see Picture.
+// Drawing with Vulkan on a training device: what all that draws has in common, images, and memory that the
+// host writes. Only the shell draws; exhibits see Picture.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
+#include "demos/shell/draw_api.h"
 #include "engine/gpu/device.h"
 
 namespace lockstep::demos {
 
 class Picture;
 
-// clang-format off
-#define LOCKSTEP_VULKAN_DRAW(X)                                                                              \
-    X(CreateImage) X(DestroyImage) X(GetImageMemoryRequirements) X(BindImageMemory)                          \
-    X(CreateImageView) X(DestroyImageView) X(CreateSampler) X(DestroySampler)                                \
-    X(CreateRenderPass) X(DestroyRenderPass) X(CreateFramebuffer) X(DestroyFramebuffer)                      \
-    X(CreateGraphicsPipelines) X(FreeDescriptorSets)                                                         \
-    X(CreateFence) X(DestroyFence) X(GetFenceStatus) X(WaitForFences) X(ResetFences) X(ResetCommandPool)     \
-    X(CmdBeginRenderPass) X(CmdEndRenderPass) X(CmdBindVertexBuffers) X(CmdBindIndexBuffer)                  \
-    X(CmdSetViewport) X(CmdSetScissor) X(CmdDrawIndexed) X(CmdCopyBufferToImage) X(CmdCopyImageToBuffer)
-#define LOCKSTEP_VULKAN_PRESENT(X)                                                                           \
-    X(CreateSwapchainKHR) X(DestroySwapchainKHR) X(GetSwapchainImagesKHR) X(AcquireNextImageKHR)             \
-    X(QueuePresentKHR)
-#define LOCKSTEP_VULKAN_SURFACE(X)                                                                           \
-    X(DestroySurfaceKHR) X(GetPhysicalDeviceSurfaceSupportKHR) X(GetPhysicalDeviceSurfaceCapabilitiesKHR)    \
-    X(GetPhysicalDeviceSurfaceFormatsKHR)
-// clang-format on
-
-struct DrawApi {
-#define LOCKSTEP_VULKAN_MEMBER(function) PFN_vk##function function = nullptr;
-    LOCKSTEP_VULKAN_DRAW(LOCKSTEP_VULKAN_MEMBER)
-    LOCKSTEP_VULKAN_PRESENT(LOCKSTEP_VULKAN_MEMBER) ///< null without a window
-    LOCKSTEP_VULKAN_SURFACE(LOCKSTEP_VULKAN_MEMBER) ///< null without a window
-#undef LOCKSTEP_VULKAN_MEMBER
-};
-
-/// What everything that draws shares. One frame is under way at a time.
+/// What everything that draws shares. One frame is under way at a time. It outlives devices: whoever draws
+/// gives up what it has on one, and goes on with the next.
 class Graphics {
   public:
-    /// `device` was made with DeviceOptions::drawing, and outlives this. Throws gpu::GpuError.
-    explicit Graphics(gpu::Device& device);
-    ~Graphics();
+    /// Draws with `device` from now on, which was made with DeviceOptions::drawing. Throws gpu::GpuError.
+    explicit Graphics(gpu::Device& device) { attach(device); }
+    ~Graphics() { detach(); }
     Graphics(const Graphics&) = delete;
     Graphics& operator=(const Graphics&) = delete;
 
-    gpu::Device& device() { return device_; }
-    const gpu::DeviceApi& vk() const { return device_.vk(); }
+    /// Leaves the device. Everything that was made with it is gone by now; no frame is under way.
+    void detach() noexcept;
+    /// After detach(): another one. Throws gpu::GpuError, and is detached then.
+    void attach(gpu::Device& device);
+
+    gpu::Device& device() { return *device_; }
+    const gpu::DeviceApi& vk() const { return device_->vk(); }
     const DrawApi& draw() const { return draw_; }
 
+    /// Whether a type of memory that is allowed has `wanted`.
+    bool offers(const VkMemoryRequirements& needs, VkMemoryPropertyFlags wanted) const;
     /// Memory of the first type that has `wanted`. Throws gpu::GpuError.
     VkDeviceMemory allocate(const VkMemoryRequirements& needs, VkMemoryPropertyFlags wanted);
 
@@ -67,20 +52,29 @@ class Graphics {
     /// Pictures whose contents the next frame has to bring.
     std::vector<Picture*>& pending() { return pending_; }
 
+    /// Training and drawing take turns on one queue: what the one takes, the other waits for.
+    bool sharedQueue() const { return sharedQueue_; }
+    /// Seconds that the shared queue has worked on frames so far, by the device's clock. Empty where that is
+    /// not measured: there is a queue for each, or the queue has no clock.
+    std::optional<double> drawnSeconds() const { return drawnSeconds_; }
+    void addDrawn(double seconds) { *drawnSeconds_ += seconds; }
+
   private:
     void createLayouts();
-    void release() noexcept;
 
-    gpu::Device& device_;
+    gpu::Device* device_ = nullptr;
     DrawApi draw_;
     VkDescriptorSetLayout pictureLayout_ = VK_NULL_HANDLE;
     VkDescriptorPool descriptorPool_ = VK_NULL_HANDLE;
     VkSampler samplers_[2] = {VK_NULL_HANDLE, VK_NULL_HANDLE};
     std::vector<std::function<void()>> retired_;
     std::vector<Picture*> pending_;
+    bool sharedQueue_ = false;
+    std::optional<double> drawnSeconds_;
 };
 
-/// A buffer that the host writes and the device reads, or the other way round; always mapped.
+/// A buffer that the host writes and the device reads, or the other way round; always mapped. Where the
+/// memory is not coherent, neither side sees what the other has written before it is told.
 class HostBuffer {
   public:
     HostBuffer(Graphics& graphics, std::size_t bytes, VkBufferUsageFlags usage);
@@ -92,7 +86,13 @@ class HostBuffer {
     std::size_t size() const { return size_; }
     std::byte* data() const { return host_; }
 
+    /// The host has written: what is submitted from now on sees it.
+    void written();
+    /// The device has written, and is done: the host sees it.
+    void toBeRead();
+
   private:
+    VkMappedMemoryRange all() const;
     void release() noexcept;
 
     Graphics& graphics_;
@@ -100,6 +100,7 @@ class HostBuffer {
     VkBuffer buffer_ = VK_NULL_HANDLE;
     VkDeviceMemory memory_ = VK_NULL_HANDLE;
     std::byte* host_ = nullptr;
+    bool coherent_ = true;
 };
 
 /// An image of 8-bit RGBA in device memory with its view.
@@ -117,6 +118,8 @@ class Image {
     VkExtent2D extent() const { return extent_; }
 
   private:
+    void release() noexcept;
+
     Graphics& graphics_;
     VkExtent2D extent_{};
     VkImage image_ = VK_NULL_HANDLE;

@@ -62,6 +62,7 @@ Pixels Offscreen::paint(std::uint32_t width, std::uint32_t height, const ImDrawD
                                           VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &toHost, 0, nullptr, 0, nullptr);
     });
     painter_.wait();
+    readback_->toBeRead();
     Pixels pixels{width, height, std::vector<std::uint8_t>(readback_->size())};
     std::memcpy(pixels.rgba.data(), readback_->data(), readback_->size());
     return pixels;

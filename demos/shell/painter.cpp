@@ -1,6 +1,7 @@
 #include "demos/shell/painter.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "demos/shell/picture.h"
 #include "engine/gpu/error.h"
@@ -25,6 +26,12 @@ Painter::Painter(Graphics& graphics) : graphics_(graphics) {
               "vkAllocateCommandBuffers");
         const auto fence = structure<VkFenceCreateInfo>(VK_STRUCTURE_TYPE_FENCE_CREATE_INFO);
         check(graphics.draw().CreateFence(device, &fence, nullptr, &done_), "vkCreateFence");
+        if (graphics.drawnSeconds()) {
+            auto clock = structure<VkQueryPoolCreateInfo>(VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO);
+            clock.queryType = VK_QUERY_TYPE_TIMESTAMP;
+            clock.queryCount = 2;
+            check(graphics.vk().CreateQueryPool(device, &clock, nullptr, &clock_), "vkCreateQueryPool");
+        }
     } catch (...) {
         release();
         throw;
@@ -43,6 +50,7 @@ Painter::~Painter() {
 void Painter::release() noexcept {
     gpu::Device& device = graphics_.device();
     if (device.abandoned() || underWay_) return;
+    if (clock_ != VK_NULL_HANDLE) graphics_.vk().DestroyQueryPool(device.handle(), clock_, nullptr);
     if (done_ != VK_NULL_HANDLE) graphics_.draw().DestroyFence(device.handle(), done_, nullptr);
     if (pool_ != VK_NULL_HANDLE) graphics_.vk().DestroyCommandPool(device.handle(), pool_, nullptr);
 }
@@ -53,22 +61,39 @@ bool Painter::idle() {
     if (result == VK_NOT_READY) return false;
     underWay_ = false; // also when the device is lost
     check(result, "vkGetFenceStatus");
-    graphics_.frameDone();
+    frameDone();
     return true;
 }
 
 void Painter::wait() {
     if (!underWay_) return;
     gpu::Device& device = graphics_.device();
-    const auto limit =
-        std::chrono::duration_cast<std::chrono::nanoseconds>(device.options().waitLimit).count();
+    const auto patience = device.abandoned() ? std::chrono::milliseconds(0) : device.options().waitLimit;
+    const auto limit = std::chrono::duration_cast<std::chrono::nanoseconds>(patience).count();
     const VkResult result = graphics_.draw().WaitForFences(device.handle(), 1, &done_, VK_TRUE,
                                                            static_cast<std::uint64_t>(limit));
-    if (result == VK_TIMEOUT)
+    if (result == VK_TIMEOUT) {
+        device.abandon();
         throw gpu::TimeoutError("'" + device.report().name + "' did not finish a frame in time; it may hang");
+    }
     underWay_ = false;
     check(result, "vkWaitForFences");
+    frameDone();
+}
+
+void Painter::frameDone() {
     graphics_.frameDone();
+    if (!std::exchange(timed_, false)) return;
+    gpu::Device& device = graphics_.device();
+    std::uint64_t ticks[2] = {0, 0};
+    check(graphics_.vk().GetQueryPoolResults(device.handle(), clock_, 0, 2, sizeof ticks, ticks,
+                                             sizeof ticks[0], VK_QUERY_RESULT_64_BIT),
+          "vkGetQueryPoolResults");
+    const gpu::Limits& limits = device.limits();
+    const std::uint64_t valid =
+        limits.timestampBits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << limits.timestampBits) - 1;
+    const auto passed = static_cast<double>((ticks[1] - ticks[0]) & valid);
+    graphics_.addDrawn(passed * limits.timestampNanoseconds * 1e-9);
 }
 
 void Painter::drain() {
@@ -92,12 +117,21 @@ void Painter::paint(UiRenderer& renderer, const FrameTarget& target, const ImDra
     auto begin = structure<VkCommandBufferBeginInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO);
     begin.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
     check(vk.BeginCommandBuffer(commands_, &begin), "vkBeginCommandBuffer");
+    if (clock_ != VK_NULL_HANDLE) vk.CmdResetQueryPool(commands_, clock_, 0, 2);
+    writeTime(0);
     gpu::Ticket ready = 0;
     for (const Picture* picture : graphics_.pending()) ready = std::max(ready, picture->waitsFor());
     renderer.record(commands_, target.framebuffer, target.extent, data);
     if (after) after(commands_);
+    writeTime(1);
     check(vk.EndCommandBuffer(commands_), "vkEndCommandBuffer");
     submit(target, ready);
+}
+
+// Once all that was submitted before is done: the frame's time is that which nothing else had the queue in.
+void Painter::writeTime(std::uint32_t query) {
+    if (clock_ != VK_NULL_HANDLE)
+        graphics_.vk().CmdWriteTimestamp(commands_, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, clock_, query);
 }
 
 void Painter::submit(const FrameTarget& target, gpu::Ticket ready) {
@@ -130,6 +164,7 @@ void Painter::submit(const FrameTarget& target, gpu::Ticket ready) {
     const std::lock_guard lock(*queue.mutex);
     check(graphics_.vk().QueueSubmit(queue.queue, 1, &info, done_), "vkQueueSubmit");
     underWay_ = true;
+    timed_ = clock_ != VK_NULL_HANDLE;
 }
 
 } // namespace lockstep::demos

@@ -36,13 +36,17 @@ class Painter {
 
   private:
     void submit(const FrameTarget& target, gpu::Ticket ready);
+    void writeTime(std::uint32_t query);
+    void frameDone();
     void release() noexcept;
 
     Graphics& graphics_;
     VkCommandPool pool_ = VK_NULL_HANDLE;
     VkCommandBuffer commands_ = VK_NULL_HANDLE;
     VkFence done_ = VK_NULL_HANDLE;
+    VkQueryPool clock_ = VK_NULL_HANDLE; ///< null where frames are not timed
     bool underWay_ = false;
+    bool timed_ = false; ///< the frame under way
 };
 
 } // namespace lockstep::demos

@@ -56,10 +56,13 @@ void Picture::upload(std::span<const std::uint32_t> pixels) {
     if (pixels.size() != count)
         throw std::invalid_argument("a picture of " + std::to_string(count) + " pixels was given " +
                                     std::to_string(pixels.size()));
+    auto next =
+        std::make_unique<HostBuffer>(graphics_, pixels.size_bytes(), VK_BUFFER_USAGE_TRANSFER_SRC_BIT);
+    std::memcpy(next->data(), pixels.data(), pixels.size_bytes());
+    next->written();
     // The frame under way may still read the last contents.
     if (staging_) graphics_.afterFrame([old = staging_.release()] { delete old; });
-    staging_ = std::make_unique<HostBuffer>(graphics_, pixels.size_bytes(), VK_BUFFER_USAGE_TRANSFER_SRC_BIT);
-    std::memcpy(staging_->data(), pixels.data(), pixels.size_bytes());
+    staging_ = std::move(next);
     source_ = staging_->handle();
     sourceOffset_ = 0;
     ready_ = 0;

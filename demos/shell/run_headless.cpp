@@ -2,6 +2,7 @@
 // what a person would.
 #include <charconv>
 #include <cmath>
+#include <optional>
 #include <sstream>
 #include <stdexcept>
 
@@ -9,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "demos/shell/app.h"
+#include "demos/shell/device_switch.h"
 #include "demos/shell/fonts.h"
 #include "demos/shell/offscreen.h"
 #include "demos/shell/png.h"
@@ -27,7 +29,9 @@ class Headless {
     explicit Headless(const ShowOptions& options)
         : options_(options), machines_(options.threads, options.device),
           graphics_(machines_.openForDrawing(drawingOptions(options))), app_(graphics_, machines_),
-          offscreen_(graphics_), width_(options.width), height_(options.height) {
+          devices_(app_, graphics_, machines_, drawingOptions(options), options.device),
+          width_(options.width), height_(options.height) {
+        if (!options.device.empty()) app_.fixDevice();
         app_.ui().scripted = true;
         app_.ui().masked = options.masked;
         beginWith(app_, options);
@@ -54,13 +58,32 @@ class Headless {
 
   private:
     void frame() {
-        const ImDrawData& data = app_.frame(width_, height_, options_.displayScale, frameSeconds);
-        last_ = offscreen_.paint(width_, height_, data);
-        for (; reported_ < app_.ui().messages.size(); ++reported_)
-            fmt::print("message: {}\n", app_.ui().messages[reported_].text);
+        while (!drawn()) {
+        }
+        for (; reported_ < app_.ui().messages.size(); ++reported_) {
+            const Message& message = app_.ui().messages[reported_];
+            fmt::print("message: {}{}{}\n", message.text, message.hint.empty() ? "" : " ", message.hint);
+        }
         const AppWishes wishes = app_.takeWishes();
         if (wishes.picture && !wishes.picture->empty())
             writePng(*wishes.picture, cropped(last_, wishes.pictureArea));
+        if (!wishes.device || !devices_.usable(*wishes.device)) return;
+        offscreen_.reset();
+        devices_.change(*wishes.device);
+    }
+
+    /// False when the device was lost on the way; there is another one now.
+    bool drawn() {
+        try {
+            if (!offscreen_) offscreen_.emplace(graphics_);
+            const ImDrawData& data = app_.frame(width_, height_, options_.displayScale, frameSeconds);
+            last_ = offscreen_->paint(width_, height_, data);
+            return true;
+        } catch (const gpu::DeviceLostError& loss) {
+            offscreen_.reset();
+            devices_.restart(loss.what());
+            return false;
+        }
     }
 
     void frames(std::uint64_t count) {
@@ -147,7 +170,9 @@ class Headless {
             frames(std::stoull(line.argument));
         else if (line.verb == "click")
             click(line, 0);
-        else if (line.verb == "rightclick")
+        else if (line.verb == "try") {
+            if (app_.ui().controls.contains(line.argument)) click(line, 0);
+        } else if (line.verb == "rightclick")
             click(line, 1);
         else if (line.verb == "hover") {
             const Ui::Place at = place(line, line.argument);
@@ -204,7 +229,8 @@ class Headless {
     Machines machines_;
     Graphics graphics_;
     App app_;
-    Offscreen offscreen_;
+    DeviceSwitch devices_;
+    std::optional<Offscreen> offscreen_;
     std::uint32_t width_;
     std::uint32_t height_;
     Pixels last_;

@@ -1,7 +1,7 @@
 #include "demos/shell/run_window.h"
 
 #include <algorithm>
-#include <memory>
+#include <optional>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -9,6 +9,7 @@
 
 #include "demos/shell/app.h"
 #include "demos/shell/clipboard.h"
+#include "demos/shell/device_switch.h"
 #include "demos/shell/offscreen.h"
 #include "demos/shell/png.h"
 #include "demos/shell/state_file.h"
@@ -25,89 +26,93 @@ constexpr double frameSeconds = 1.0 / 60;
 // On a software device, window and training share the processor: what the one draws, the other lacks.
 constexpr double trainingFrameSecondsInSoftware = 1.0 / 15;
 
-/// All that lives on the device, in order of its making.
-struct Stage {
-    static gpu::DeviceOptions deviceFor(const ShowOptions& options, const Window& window) {
-        gpu::DeviceOptions device = drawingOptions(options);
-        device.instanceExtensions = window.instanceExtensions();
-        device.deviceExtensions = {VK_KHR_SWAPCHAIN_EXTENSION_NAME};
-        return device;
-    }
+gpu::DeviceOptions deviceFor(const ShowOptions& options, const Window& window) {
+    gpu::DeviceOptions device = drawingOptions(options);
+    device.instanceExtensions = window.instanceExtensions();
+    device.deviceExtensions = {VK_KHR_SWAPCHAIN_EXTENSION_NAME};
+    return device;
+}
 
-    Stage(const ShowOptions& options, Window& window)
-        : machines(options.threads, options.device),
-          graphics(machines.openForDrawing(deviceFor(options, window))),
-          swapchain(graphics, window.createSurface(graphics.device().instance())),
-          renderer(graphics, swapchain.format(), VK_IMAGE_LAYOUT_PRESENT_SRC_KHR), app(graphics, machines),
-          painter(graphics) {
-        window.setInput(&app.input());
-        shareClipboard();
+/// What brings the app into the window, as long as its device lives.
+struct Screen {
+    Screen(Graphics& graphics, const Window& window)
+        : swapchain(graphics, window.createSurface(graphics.device().instance())),
+          renderer(graphics, swapchain.format(), VK_IMAGE_LAYOUT_PRESENT_SRC_KHR), painter(graphics) {}
+    ~Screen() {
+        try {
+            painter.drain(); // presenting may still use the images
+        } catch (const gpu::GpuError&) {
+            // Lost or hung: nothing uses them, or nothing is destroyed.
+        }
     }
+    Screen(const Screen&) = delete;
+    Screen& operator=(const Screen&) = delete;
 
-    Machines machines;
-    Graphics graphics;
     Swapchain swapchain;
     UiRenderer renderer;
-    App app;
     Painter painter;
 };
 
-void savePicture(Stage& stage, VkExtent2D size, const ImDrawData& data, const AppWishes& wishes) {
+void savePicture(App& app, VkExtent2D size, const ImDrawData& data, const AppWishes& wishes) {
     const std::string& wanted = *wishes.picture;
-    stage.painter.wait();
-    Offscreen offscreen(stage.graphics);
     const std::string file =
         wanted.empty() ? fmt::format("lockstep-{:%Y%m%d-%H%M%S}.png", fmt::localtime(std::time(nullptr)))
                        : wanted;
     try {
+        Offscreen offscreen(app.ui().graphics);
         writePng(file, cropped(offscreen.paint(size.width, size.height, data), wishes.pictureArea));
-        stage.app.ui().say(Severity::info, "Picture saved to " + file);
+        app.ui().say(Severity::info, "Picture saved to " + file);
+    } catch (const gpu::DeviceLostError&) {
+        throw;
     } catch (const std::runtime_error& error) {
-        stage.app.ui().say(Severity::error, error.what());
+        app.ui().say(Severity::error, error.what());
     }
 }
 
 class Loop {
   public:
-    Loop(Window& window, Stage& stage, WindowLog& log) : window_(window), stage_(stage), log_(log) {}
+    Loop(Window& window, App& app, Screen& screen, WindowLog& log)
+        : window_(window), app_(app), screen_(screen), log_(log) {}
 
-    void untilClosed() {
+    /// Until the window is closed, or another device is wished for.
+    std::optional<DeviceWish> untilClosed() {
         last_ = window_.seconds();
-        while (!quit_ && !window_.closeWanted()) {
+        while (!quit_ && !device_ && !window_.closeWanted()) {
             waitForWork();
-            for (const auto& file : window_.takeDropped()) stage_.app.openFile(file);
+            for (const auto& file : window_.takeDropped()) app_.openFile(file);
             const VkExtent2D size = window_.size();
-            if (!stage_.painter.idle()) continue;
-            log_.reacted(window_, stage_.app);
+            if (!screen_.painter.idle()) continue;
+            log_.reacted(window_, app_);
             if (size.width == 0 || size.height == 0) continue;
-            if (!stage_.app.wantsFrame() && sameSize(size)) continue;
+            if (!app_.wantsFrame() && sameSize(size)) continue;
             log_.reacting(window_);
             draw(size);
-            log_.note(stage_.app, drawn_);
+            log_.note(app_, drawn_);
         }
+        return quit_ ? std::nullopt : device_;
     }
 
   private:
     // While nothing moves, until something happens; else until the next frame is due.
     void waitForWork() {
         const bool visible = window_.size().width > 0;
-        if (visible && !stage_.painter.idle()) {
+        if (visible && !screen_.painter.idle()) {
             window_.handleEvents(0.001);
             return;
         }
-        if (!stage_.app.wantsFrame() || !visible) {
+        if (!app_.wantsFrame() || !visible) {
             window_.handleEvents(visible && sameSize(window_.size()) ? 0.25 : 0.1);
             return;
         }
         const double due = last_ + interval();
         do window_.handleEvents(std::max(0.0, due - window_.seconds()));
-        while (window_.seconds() < due && stage_.app.input().empty() && !window_.closeWanted());
+        while (window_.seconds() < due && app_.input().empty() && !window_.closeWanted());
     }
 
     double interval() {
-        const bool slow = stage_.graphics.device().software() && stage_.app.exhibit().running();
+        const bool slow = app_.ui().graphics.device().software() && app_.exhibit().running();
         // A person who does something is answered at once.
-        if (slow && stage_.app.input().empty()) return trainingFrameSecondsInSoftware;
+        if (slow && app_.input().empty()) return trainingFrameSecondsInSoftware;
         return frameSeconds;
     }
 
@@ -117,21 +122,26 @@ class Loop {
 
     void draw(VkExtent2D size) {
         const double now = window_.seconds();
-        const ImDrawData& data =
-            stage_.app.frame(size.width, size.height, window_.displayScale(), now - last_);
+        const ImDrawData& data = app_.frame(size.width, size.height, window_.displayScale(), now - last_);
         last_ = now;
-        if (stage_.swapchain.present(stage_.painter, stage_.renderer, size, data)) drawn_ = size;
-        const AppWishes wishes = stage_.app.takeWishes();
-        if (wishes.picture) savePicture(stage_, size, data, wishes);
+        if (screen_.swapchain.present(screen_.painter, screen_.renderer, size, data)) drawn_ = size;
+        const AppWishes wishes = app_.takeWishes();
+        if (wishes.picture) {
+            screen_.painter.wait();
+            savePicture(app_, size, data, wishes);
+        }
+        device_ = wishes.device;
         if (wishes.fullScreen) window_.toggleFullScreen();
         if (wishes.quit) quit_ = true;
     }
 
     Window& window_;
-    Stage& stage_;
+    App& app_;
+    Screen& screen_;
     WindowLog& log_;
     double last_ = 0;
     VkExtent2D drawn_{};
+    std::optional<DeviceWish> device_;
     bool quit_ = false;
 };
 
@@ -153,32 +163,71 @@ void storeLast(App& app) {
     }
 }
 
+/// The window with its app, over all devices that they come to use.
+class WindowRun {
+  public:
+    explicit WindowRun(const ShowOptions& options)
+        : window_(static_cast<int>(options.width), static_cast<int>(options.height), "Lockstep"),
+          log_(options.log), machines_(options.threads, options.device),
+          graphics_(machines_.openForDrawing(deviceFor(options, window_))), app_(graphics_, machines_),
+          devices_(app_, graphics_, machines_, deviceFor(options, window_), options.device) {
+        window_.setInput(&app_.input());
+        if (!options.device.empty()) app_.fixDevice();
+        if (options.stateFile.empty()) restoreLast(app_);
+        beginWith(app_, options);
+    }
+
+    void untilClosed() {
+        try {
+            while (!showUntilClosed()) {
+            }
+        } catch (...) {
+            storeLast(app_); // what a person has set is no less worth when it ends like this
+            throw;
+        }
+        storeLast(app_);
+    }
+
+  private:
+    /// True when the window was closed; false when it goes on, on another device.
+    bool showUntilClosed() {
+        try {
+            screen_.emplace(graphics_, window_);
+            shareClipboard(); // ImGui's part of it goes with the device
+            const std::optional<DeviceWish> wish = Loop(window_, app_, *screen_, log_).untilClosed();
+            if (wish) follow(*wish);
+            return !wish;
+        } catch (const gpu::DeviceLostError& loss) {
+            screen_.reset();
+            devices_.restart(loss.what());
+            return false;
+        }
+    }
+
+    void follow(const DeviceWish& wish) {
+        const auto canShow = [this](gpu::Device& device) {
+            Graphics trial(device);
+            const Swapchain swapchain(trial, window_.createSurface(device.instance()));
+        };
+        const bool usable = devices_.usable(wish, canShow);
+        screen_.reset();
+        if (usable) devices_.change(wish);
+    }
+
+    Window window_;
+    WindowLog log_;
+    Machines machines_;
+    Graphics graphics_;
+    App app_;
+    DeviceSwitch devices_;
+    std::optional<Screen> screen_;
+};
+
 } // namespace
 
 int runWindow(const ShowOptions& options) {
-    Window window(static_cast<int>(options.width), static_cast<int>(options.height), "Lockstep");
-    WindowLog log(options.log);
-    nlohmann::ordered_json kept; // across a lost device
-    for (bool first = true;; first = false) {
-        Stage stage(options, window);
-        try {
-            if (first && options.stateFile.empty()) restoreLast(stage.app);
-            if (first)
-                beginWith(stage.app, options);
-            else {
-                stage.app.setState(kept);
-                stage.app.ui().say(Severity::warning,
-                                   "The graphics device was lost and has been started anew.",
-                                   "Settings are kept; Run begins again.");
-            }
-            Loop(window, stage, log).untilClosed();
-            storeLast(stage.app);
-            return 0;
-        } catch (const gpu::DeviceLostError&) {
-            kept = stage.app.state();
-        }
-        window.setInput(nullptr);
-    }
+    WindowRun(options).untilClosed();
+    return 0;
 }
 
 } // namespace lockstep::demos

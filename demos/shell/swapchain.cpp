@@ -31,18 +31,30 @@ constexpr std::uint64_t acquireLimit = 1'000'000'000; // ns
 } // namespace
 
 Swapchain::Swapchain(Graphics& graphics, VkSurfaceKHR surface) : graphics_(graphics), surface_(surface) {
-    VkBool32 supported = VK_FALSE;
-    check(graphics.draw().GetPhysicalDeviceSurfaceSupportKHR(
-              graphics.device().physical(), graphics.device().drawing().family, surface_, &supported),
-          "vkGetPhysicalDeviceSurfaceSupportKHR");
-    if (supported == VK_FALSE)
-        throw gpu::GpuError("'" + graphics.device().report().name +
-                            "' cannot show a window on this display; --device chooses another");
-    chooseFormat();
-    acquired_ = createSemaphore(graphics);
+    try {
+        requireSupport();
+        chooseFormat();
+        acquired_ = createSemaphore(graphics);
+    } catch (...) {
+        release();
+        throw;
+    }
 }
 
-Swapchain::~Swapchain() {
+Swapchain::~Swapchain() { release(); }
+
+void Swapchain::requireSupport() {
+    VkBool32 supported = VK_FALSE;
+    gpu::Device& device = graphics_.device();
+    check(graphics_.draw().GetPhysicalDeviceSurfaceSupportKHR(device.physical(), device.drawing().family,
+                                                              surface_, &supported),
+          "vkGetPhysicalDeviceSurfaceSupportKHR");
+    if (supported == VK_FALSE)
+        throw gpu::GpuError("'" + device.report().name +
+                            "' cannot show a window on this display; --device chooses another");
+}
+
+void Swapchain::release() noexcept {
     if (graphics_.device().abandoned()) return;
     releaseImages();
     const VkDevice device = graphics_.device().handle();
@@ -122,11 +134,10 @@ bool Swapchain::rebuild(Painter& painter, UiRenderer& renderer, VkExtent2D size)
     check(graphics_.draw().GetSwapchainImagesKHR(device, swapchain_, &count, images.data()),
           "vkGetSwapchainImagesKHR");
     for (const VkImage image : images) {
-        Frame frame;
+        Frame& frame = frames_.emplace_back();
         frame.view = createView(graphics_, image, format_.format);
         frame.framebuffer = createFramebuffer(graphics_, renderer.renderPass(), frame.view, extent);
         frame.rendered = createSemaphore(graphics_);
-        frames_.push_back(frame);
     }
     extent_ = extent;
     stale_ = false;

@@ -27,8 +27,10 @@ class Swapchain {
 
   private:
     bool rebuild(Painter& painter, UiRenderer& renderer, VkExtent2D size);
+    void requireSupport();
     void chooseFormat();
     void releaseImages() noexcept;
+    void release() noexcept;
 
     Graphics& graphics_;
     VkSurfaceKHR surface_ = VK_NULL_HANDLE;

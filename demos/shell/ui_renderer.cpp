@@ -179,12 +179,23 @@ void UiRenderer::createPipeline() {
     info.pDynamicState = &dynamic;
     info.layout = layout_;
     info.renderPass = renderPass_;
-    stages[0].module = shaderModule("ui_vert");
-    stages[1].module = shaderModule("ui_frag");
-    const VkResult created = graphics_.draw().CreateGraphicsPipelines(
-        device, graphics_.device().pipelineCache(), 1, &info, nullptr, &pipeline_);
-    for (const auto& stage : stages) graphics_.vk().DestroyShaderModule(device, stage.module, nullptr);
-    check(created, "vkCreateGraphicsPipelines");
+    const auto create = [&] {
+        stages[0].module = shaderModule("ui_vert");
+        stages[1].module = shaderModule("ui_frag");
+        check(graphics_.draw().CreateGraphicsPipelines(device, graphics_.device().pipelineCache(), 1, &info,
+                                                       nullptr, &pipeline_),
+              "vkCreateGraphicsPipelines");
+    };
+    const auto destroyModules = [&] {
+        for (const auto& stage : stages) graphics_.vk().DestroyShaderModule(device, stage.module, nullptr);
+    };
+    try {
+        create();
+    } catch (...) {
+        destroyModules();
+        throw;
+    }
+    destroyModules();
 }
 
 void UiRenderer::upload(const ImDrawData& data) {
@@ -203,6 +214,8 @@ void UiRenderer::upload(const ImDrawData& data) {
         vertex += vertexSize;
         index += indexSize;
     }
+    vertices_->written();
+    indices_->written();
 }
 
 void UiRenderer::record(VkCommandBuffer commands, VkFramebuffer framebuffer, VkExtent2D extent,

@@ -139,6 +139,8 @@ class Device {
     /// A wait has timed out: the device may still use anything it was given, so nothing is destroyed any
     /// more, not even with the device itself.
     bool abandoned() const { return abandoned_; }
+    /// The same by those who draw: a wait of their own has timed out.
+    void abandon() { abandoned_ = true; }
     /// Records with `record` into a command buffer of its own, submits and waits: for uploads and start-up
     /// work only.
     void runOnce(const std::function<void(VkCommandBuffer)>& record);

@@ -5,8 +5,6 @@
 
 namespace lockstep::faults {
 
-namespace {
-
 // The driver below is alive: what it still runs has to end before the program takes the loss at its word and
 // destroys things.
 VkResult lose(DeviceState& device) {
@@ -18,6 +16,8 @@ VkResult lose(DeviceState& device) {
     device.lost = true;
     return VK_ERROR_DEVICE_LOST;
 }
+
+namespace {
 
 VKAPI_ATTR VkResult VKAPI_CALL queueSubmit(VkQueue queue, std::uint32_t count, const VkSubmitInfo* submits,
                                            VkFence fence) {

@@ -16,10 +16,14 @@
 //   staged                device-local memory cannot be mapped
 //   hang:N                the N-th submission and all after it never finish
 //   lost-counter          a lost device answers vkGetSemaphoreCounterValue with the largest number, not an
-//   error create:N              the N-th creation, allocation or mapping of any kind finds no device memory
+//                         error
+//   create:N              the N-th creation, allocation or mapping of any kind finds no device memory
 //   vkFunction:N          the N-th call of that function fails: VK_ERROR_DEVICE_LOST from vkQueueSubmit,
-//                         vkWaitSemaphores and vkGetSemaphoreCounterValue (then the device stays lost),
-//                         VK_ERROR_OUT_OF_DEVICE_MEMORY from what creates
+//                         vkQueuePresentKHR, and what waits for or looks at semaphores and fences (then the
+//                         device stays lost), VK_ERROR_OUT_OF_DEVICE_MEMORY from what creates
+//   out-of-date:N         the N-th call of vkAcquireNextImageKHR or vkQueuePresentKHR finds the window
+//   changed suboptimal            every frame is presented, and could be better once                  what is
+//   counted fails only once, whatever instances come later
 //
 // Calls are counted over all devices since the last instance was made.
 #pragma once

@@ -15,6 +15,7 @@ struct Layer {
     std::mutex mutex;
     Plan plan;
     std::map<std::string_view, std::uint64_t> calls;
+    bool spent = false; // of the process: a fault has happened
     std::map<void*, std::unique_ptr<InstanceState>> instances;
     std::map<void*, std::unique_ptr<DeviceState>> devices;
     Report report;
@@ -102,6 +103,11 @@ VKAPI_ATTR VkResult VKAPI_CALL createDevice(VkPhysicalDevice physical, const VkD
     state->next.function = reinterpret_cast<PFN_vk##function>(get(*device, "vk" #function));
     LOCKSTEP_VULKAN_DEVICE(LOCKSTEP_LOAD)
 #undef LOCKSTEP_LOAD
+#define LOCKSTEP_LOAD(function)                                                                              \
+    state->draw.function = reinterpret_cast<PFN_vk##function>(get(*device, "vk" #function));
+    LOCKSTEP_VULKAN_DRAW(LOCKSTEP_LOAD)
+    LOCKSTEP_VULKAN_PRESENT(LOCKSTEP_LOAD)
+#undef LOCKSTEP_LOAD
     state->getNext = get;
     VkPhysicalDeviceMemoryProperties real{};
     instance.next.GetPhysicalDeviceMemoryProperties(physical, &real);
@@ -142,6 +148,7 @@ PFN_vkVoidFunction ownFunction(std::string_view name) {
     if (const auto function = findFunction(doors, name)) return function;
     if (const auto function = physicalFunction(name)) return function;
     if (const auto function = deviceFunction(name)) return function;
+    if (const auto function = drawFunction(name)) return function;
     return memoryFunction(name);
 }
 
@@ -163,8 +170,10 @@ Report& report() { return layer().report; }
 bool isDue(std::string_view function) {
     const std::lock_guard lock(layer().mutex);
     const bool due = ++layer().calls[function] == layer().plan.number(function);
-    if (due) ++layer().report.injected;
-    return due;
+    if (!due || (layer().spent && layer().plan.has("once"))) return false;
+    layer().spent = true;
+    ++layer().report.injected;
+    return true;
 }
 
 bool creationIsDue(std::string_view function) {

@@ -10,6 +10,7 @@
 
 #include <vulkan/vulkan.h>
 
+#include "demos/shell/draw_api.h"
 #include "engine/gpu/vulkan_api.h"
 #include "tests/faults/faults.h"
 #include "tests/faults/plan.h"
@@ -35,6 +36,7 @@ struct DeviceState {
     PFN_vkGetDeviceProcAddr getNext = nullptr;
     VkDevice handle = VK_NULL_HANDLE;
     gpu::DeviceApi next;
+    demos::DrawApi draw; ///< members are null where the device was not asked for what they belong to
     VkPhysicalDeviceMemoryProperties memory{}; ///< as the program sees it
     std::vector<std::uint32_t> realTypes;      ///< the driver's memory type of each of those
     std::mutex queue;                          ///< a device is not lost amid a submission
@@ -63,10 +65,17 @@ DeviceState& deviceOf(void* handle);
 VkPhysicalDeviceMemoryProperties pretendedMemory(const VkPhysicalDeviceMemoryProperties& real,
                                                  std::vector<std::uint32_t>& realTypes);
 
+/// The types of memory that the program sees for those of the driver, a bit each.
+std::uint32_t pretendedTypes(const DeviceState& device, std::uint32_t real);
+
 /// The layer's own functions by name; null for those that pass it by.
 PFN_vkVoidFunction physicalFunction(std::string_view name);
 PFN_vkVoidFunction deviceFunction(std::string_view name);
 PFN_vkVoidFunction memoryFunction(std::string_view name);
+PFN_vkVoidFunction drawFunction(std::string_view name);
+
+/// What every call of a lost device answers; the first time, the driver below is brought to rest.
+VkResult lose(DeviceState& device);
 
 /// What a lost device leaves in memory is undefined.
 void spoilMappedMemory(DeviceState& device);

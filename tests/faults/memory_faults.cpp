@@ -14,10 +14,7 @@ VKAPI_ATTR void VKAPI_CALL getBufferRequirements(VkDevice handle, VkBuffer buffe
                                                  VkMemoryRequirements* out) {
     DeviceState& device = deviceOf(handle);
     device.next.GetBufferMemoryRequirements(handle, buffer, out);
-    std::uint32_t types = 0;
-    for (std::uint32_t type = 0; type < device.realTypes.size(); ++type)
-        if ((out->memoryTypeBits >> device.realTypes[type] & 1u) != 0) types |= 1u << type;
-    out->memoryTypeBits = types;
+    out->memoryTypeBits = pretendedTypes(device, out->memoryTypeBits);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL allocateMemory(VkDevice handle, const VkMemoryAllocateInfo* info,
@@ -112,6 +109,13 @@ VKAPI_ATTR VkResult VKAPI_CALL invalidate(VkDevice handle, std::uint32_t count,
 }
 
 } // namespace
+
+std::uint32_t pretendedTypes(const DeviceState& device, std::uint32_t real) {
+    std::uint32_t types = 0;
+    for (std::uint32_t type = 0; type < device.realTypes.size(); ++type)
+        if ((real >> device.realTypes[type] & 1u) != 0) types |= 1u << type;
+    return types;
+}
 
 void spoilMappedMemory(DeviceState& device) {
     const std::lock_guard lock(device.objects);

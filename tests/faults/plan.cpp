@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view plain[] = {
     "no-device",    "empty-device-list", "incompatible-driver", "no-push-descriptors",
     "vulkan-1.1",   "no-timestamps",     "low-limits",          "staged",
-    "non-coherent", "lost-counter"};
+    "non-coherent", "lost-counter",      "suboptimal",          "once"};
 
 constexpr std::string_view counted[] = {"hang",
                                         "create",
@@ -33,7 +33,19 @@ constexpr std::string_view counted[] = {"hang",
                                         "vkCreatePipelineCache",
                                         "vkCreateCommandPool",
                                         "vkCreateSemaphore",
-                                        "vkCreateQueryPool"};
+                                        "vkCreateQueryPool",
+                                        "vkCreateGraphicsPipelines",
+                                        "vkCreateImage",
+                                        "vkCreateImageView",
+                                        "vkCreateSampler",
+                                        "vkCreateRenderPass",
+                                        "vkCreateFramebuffer",
+                                        "vkCreateFence",
+                                        "vkCreateSwapchainKHR",
+                                        "vkWaitForFences",
+                                        "vkGetFenceStatus",
+                                        "vkQueuePresentKHR",
+                                        "out-of-date"};
 
 template <std::size_t count> bool contains(const std::string_view (&words)[count], std::string_view word) {
     return std::ranges::find(words, word) != std::end(words);

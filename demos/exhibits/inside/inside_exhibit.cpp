@@ -182,10 +182,12 @@ bool InsideExhibit::dropFile(Ui&, const std::filesystem::path& file) {
     return true;
 }
 
-void InsideExhibit::releaseDevice() {
+std::string InsideExhibit::releaseDevice() {
     playing_ = startOver_ = false;
     model_.releaseDevice();
     tensors_.release();
+    if (model_.trace(0) == nullptr) return {};
+    return "The traces of a step stay; the next step goes on where they end.";
 }
 
 } // namespace lockstep::demos

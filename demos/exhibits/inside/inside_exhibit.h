@@ -37,7 +37,7 @@ class InsideExhibit final : public Exhibit {
     nlohmann::ordered_json state() const override;
     void setState(Ui& ui, const nlohmann::ordered_json& state) override;
     bool dropFile(Ui& ui, const std::filesystem::path& file) override;
-    void releaseDevice() override;
+    std::string releaseDevice() override;
 
   private:
     enum class Tab : std::size_t { tensors, source, network };

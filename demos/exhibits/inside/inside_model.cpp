@@ -22,6 +22,7 @@ void InsideModel::change(const InsideSettings& settings) {
     settings.validate();
     if (settings == settings_) return;
     settings_ = settings;
+    nextStep_ = 0;
     retire();
     broken_ = false;
     wanted_ = 1;
@@ -31,6 +32,7 @@ void InsideModel::reset() {
     turn_.reset();
     fresh_ = {};
     wanted_ = 1;
+    nextStep_ = 0;
     credit_ = 0;
     if (session_ && !failed())
         session_->reset();
@@ -96,7 +98,7 @@ bool InsideModel::haveSession(Machines& machines, bool wait) {
     }
     try {
         if (!haveData(wait)) return false;
-        session_ = std::make_unique<TraceSession>(settings_, data_, machines);
+        session_ = std::make_unique<TraceSession>(settings_, data_, machines, nextStep_);
     } catch (...) {
         broken_ = true;
         running_ = false;
@@ -155,6 +157,7 @@ void InsideModel::publish() {
     --wanted_;
     traces_ = std::exchange(fresh_, {});
     shape_ = session_->job().shape;
+    nextStep_ = traces_[0]->step + 1;
     ++revision_;
 }
 

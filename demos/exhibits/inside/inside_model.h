@@ -35,7 +35,7 @@ class InsideModel {
     /// Back to the first step and the first weights; it is traced anew.
     void reset();
     void reroll();
-    /// Gives up the lanes, and waits for them. Traces stay.
+    /// Gives up the lanes, and waits for them. Traces stay; the next step asked for is the one after them.
     void releaseDevice();
 
     /// The last traced step of machine 0 (CPU) or 1 (GPU), both of the same step; null before the first.
@@ -79,6 +79,7 @@ class InsideModel {
     std::array<std::optional<StepTrace>, machineCount> traces_;
     std::optional<NetShape> shape_;
     std::uint64_t revision_ = 0;
+    std::uint64_t nextStep_ = 0; ///< of a session to be made
 };
 
 } // namespace lockstep::demos

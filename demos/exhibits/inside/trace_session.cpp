@@ -19,7 +19,7 @@ void warmUp(Trainer& trainer, const TrainerState& first) {
 } // namespace
 
 TraceSession::TraceSession(const InsideSettings& settings, std::shared_ptr<const Dataset> data,
-                           Machines& machines)
+                           Machines& machines, std::uint64_t step)
     : data_(std::move(data)), job_(settings.job(*data_)) {
     for (std::size_t machine = 0; machine < machineCount; ++machine) {
         LaneOptions options;
@@ -32,9 +32,11 @@ TraceSession::TraceSession(const InsideSettings& settings, std::shared_ptr<const
     }
     for (std::size_t machine = 0; machine < machineCount; ++machine) {
         lanes_[machine]->start();
-        lanes_[machine]->post([this, machine](Trainer& trainer) {
+        lanes_[machine]->post([this, machine, step](Trainer& trainer) {
             first_[machine] = trainer.state();
             warmUp(trainer, *first_[machine]);
+            trainer.run(step);
+            trainer.finish();
         });
     }
 }

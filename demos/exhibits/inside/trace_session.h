@@ -19,9 +19,10 @@ inline constexpr std::size_t machineCount = 2;
 
 class TraceSession {
   public:
-    /// Starts both lanes; they hold at the first step. Throws for settings that do not fit the data, and
-    /// gpu::GpuError.
-    TraceSession(const InsideSettings& settings, std::shared_ptr<const Dataset> data, Machines& machines);
+    /// Starts both lanes; they hold at `step`, counted from 0. Throws for settings that do not fit the data,
+    /// and gpu::GpuError.
+    TraceSession(const InsideSettings& settings, std::shared_ptr<const Dataset> data, Machines& machines,
+                 std::uint64_t step);
     /// Stops the lanes and waits for them.
     ~TraceSession() = default;
 

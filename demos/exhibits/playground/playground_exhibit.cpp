@@ -64,9 +64,11 @@ void PlaygroundExhibit::step(Ui&, StepUnit unit) {
 void PlaygroundExhibit::reset(Ui&) { model_.reset(); }
 void PlaygroundExhibit::reroll(Ui&) { model_.reroll(); }
 
-void PlaygroundExhibit::releaseDevice() {
-    model_.releaseDevice();
+std::string PlaygroundExhibit::releaseDevice() {
+    const bool training = model_.releaseDevice();
     pictures_.release();
+    if (!training) return {};
+    return fmt::format("The playground goes on from step {}.", grouped(model_.step()));
 }
 
 bool PlaygroundExhibit::takeDigit(int digit) {

@@ -33,7 +33,7 @@ class PlaygroundExhibit : public Exhibit {
     void setState(Ui& ui, const nlohmann::ordered_json& state) override;
     bool takeDigit(int digit) override;
     bool dropFile(Ui& ui, const std::filesystem::path& file) override;
-    void releaseDevice() override;
+    std::string releaseDevice() override;
 
   private:
     PlaygroundParts parts(Ui& ui) { return {ui, model_, view_, pictures_}; }

@@ -6,6 +6,7 @@
 #include <thread>
 #include <utility>
 
+#include "engine/gpu/error.h"
 #include "engine/net/initial_weights.h"
 
 namespace lockstep::demos {
@@ -130,7 +131,7 @@ void PlaygroundModel::collect() {
     const LaneSnapshot shot = session_->lane().snapshot();
     if (shot.status != LaneStatus::failed || failed()) return;
     failure_ = shot.message;
-    running_ = false;
+    ranUntilFailure_ = std::exchange(running_, false);
     queued_ = 0;
 }
 
@@ -226,13 +227,18 @@ bool PlaygroundModel::busy() const {
     return rebuildWanted_ || !seen_ || (alive() && session_->lane().snapshot().step != step());
 }
 
-void PlaygroundModel::releaseDevice() {
-    const std::string failure = failure_;
+bool PlaygroundModel::releaseDevice() {
+    collect(); // what was seen, but not yet looked at
+    if (failure_.find(gpu::resultName(VK_ERROR_DEVICE_LOST)) != std::string::npos) {
+        failure_.clear(); // the lane has noticed first: it can go on with the next device
+        running_ = ranUntilFailure_;
+    }
     retire();
     retired_.clear(); // waits
-    rebuildWanted_ = true;
-    lastLookWanted_ = lastLookAsked_ = running_ = false;
+    rebuildWanted_ = !failed();
+    lastLookWanted_ = lastLookAsked_ = false;
     queued_ = 0;
+    return running_;
 }
 
 } // namespace lockstep::demos

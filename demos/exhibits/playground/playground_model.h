@@ -75,8 +75,9 @@ class PlaygroundModel {
     bool trainable() const { return data_.dataset.train.count > 0; }
     BatchOrder order() const;
 
-    /// Gives up the lane; the weights and settings stay. Waits for it.
-    void releaseDevice();
+    /// Gives up the lane, and waits for it. Weights, as they were seen last, curves and settings stay; what
+    /// was running goes on from there at the next update(). True when something was.
+    bool releaseDevice();
 
   private:
     // A state on the way back.
@@ -115,6 +116,7 @@ class PlaygroundModel {
     double sinceLook_ = 0;
 
     bool running_ = false;
+    bool ranUntilFailure_ = false;
     double speed_ = 0;
     double credit_ = 0;        // parts of a step, in slow motion
     std::uint64_t queued_ = 0; // steps to be made while held

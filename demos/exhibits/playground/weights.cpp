@@ -117,6 +117,26 @@ std::size_t affordableRows(const PlaygroundModel& model) {
     return std::min(gradientRows, static_cast<std::size_t>(mostGradientWork / perRow));
 }
 
+/// From a neuron's bias through the weights of its inputs and round again: what the mouse picks by pointing.
+ParameterPlace neighbour(const NetShape& shape, ParameterPlace place, bool next) {
+    const std::size_t numbers = shape.widths[place.to.layer - 1] + 1; // 0 is the bias
+    const std::size_t at = place.from ? *place.from + 1 : 0;
+    const std::size_t chosen = (at + (next ? 1 : numbers - 1)) % numbers;
+    place.from = chosen == 0 ? std::nullopt : std::optional(chosen - 1);
+    return place;
+}
+
+void drawNeighbours(const PlaygroundParts& parts, ParameterPlace& place) {
+    Ui& ui = parts.ui;
+    const NetShape shape = parts.model.shape();
+    if (ui.button("Previous##parameter")) place = neighbour(shape, place, false);
+    ImGui::SameLine();
+    if (ui.button("Next##parameter")) place = neighbour(shape, place, true);
+    ImGui::SameLine();
+    ui.muted(place.from ? fmt::format("input {} of {}", *place.from + 1, shape.widths[place.to.layer - 1])
+                        : std::string("bias"));
+}
+
 } // namespace
 
 void drawWeights(const PlaygroundParts& parts) {
@@ -156,7 +176,7 @@ void drawEditor(const PlaygroundParts& parts) {
         return;
     }
     const NetShape shape = parts.model.shape();
-    const auto& place = view.edited;
+    auto& place = view.edited;
     // The network may have become another while this was open.
     const bool exists = place && place->to.layer < shape.widths.size() &&
                         place->to.index < shape.widths[place->to.layer] &&
@@ -173,6 +193,9 @@ void drawEditor(const PlaygroundParts& parts) {
         ImGui::SameLine();
         if (ui.button("Other sign##parameter")) view.editedValue = -view.editedValue, changed = true;
         if (changed && std::isfinite(view.editedValue)) parts.model.setParameter(index, view.editedValue);
+        drawNeighbours(parts, *place);
+        ui.detail(parameterDetail(parts, *place));
+        view.shownParameter = place; // the link itself is lit
     }
     if (!exists) ImGui::CloseCurrentPopup();
     ImGui::EndPopup();

@@ -127,10 +127,12 @@ void RaceAnswers::drawBar(Ui& ui, const RaceRun& run) {
         view_ = asMatrix;
     ImGui::SameLine(0, ui.px(16));
     if (view_ == asImages) {
-        if (ui.button("Other images"))
+        if (ui.button("Other images")) {
             first_ = first_ + 2 * images > run.data->test.count ? 0 : first_ + images;
+            asked_ = true;
+        }
     } else if (ui.button("Evaluate now", !run.lanes[lane_].end.over() && run.data->test.count > 0)) {
-        evaluate_ = true;
+        evaluate_ = asked_ = true;
     }
 }
 

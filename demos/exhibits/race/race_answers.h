@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "demos/exhibits/race/race_model.h"
@@ -18,6 +19,8 @@ class RaceAnswers {
     void draw(Ui& ui, const RaceRun* run, ImVec2 size);
     /// What has to be asked of the lanes to show this. Takes the wish for an evaluation.
     ProbeWish wish(const RaceRun& run);
+    /// A person has just asked for something else to be shown.
+    bool takeAsked() { return std::exchange(asked_, false); }
     /// Gives up the picture of the images.
     void release();
 
@@ -31,6 +34,7 @@ class RaceAnswers {
     std::size_t view_ = 0;                     // images, confusion matrix
     std::size_t first_ = 0;                    // of the test split's images
     bool evaluate_ = false;                    // asked for
+    bool asked_ = false;                       // anything
     std::unique_ptr<Picture> sheet_;           // the images, one below the other
     std::shared_ptr<const Dataset> sheetData_; // that sheet_ shows
     std::size_t sheetFirst_ = 0;

@@ -55,6 +55,7 @@ void RaceExhibit::drawIcon(ImDrawList& draw, ImVec2 centre, float size, ImU32 co
 }
 
 void RaceExhibit::update(Ui& ui) {
+    model_.noteDrawing(ui.graphics.drawnSeconds());
     model_.update(ui.machines, ui.delta, ui.scripted);
     notice(ui);
     probe(ui);
@@ -90,8 +91,9 @@ void RaceExhibit::probe(Ui& ui) {
     ProbeWish wish;
     if (view_ == answersView) wish = answers_.wish(*run);
     wish.operations = view_ == timesView;
-    model_.probe(wish, ui.scripted);
-    nextProbe_ = ui.now + (ui.scripted ? scriptedProbes : secondsBetweenProbes);
+    const bool all = model_.probe(wish, ui.scripted);
+    // Of a race that is over, nothing is asked twice.
+    nextProbe_ = run->over && !all ? 0 : ui.now + (ui.scripted ? scriptedProbes : secondsBetweenProbes);
 }
 
 void RaceExhibit::draw(Ui& ui) {
@@ -166,7 +168,10 @@ void RaceExhibit::drawViews(Ui& ui) {
     const ImVec2 size{room.x, std::max(room.y, ui.px(240))};
     if (view_ == curvesView) curves_.draw(ui, run, model_.earlier(), size);
     if (view_ == timesView) times_.draw(ui, run);
-    if (view_ == answersView) answers_.draw(ui, run, size);
+    if (view_ == answersView) {
+        answers_.draw(ui, run, size);
+        if (answers_.takeAsked()) nextProbe_ = 0;
+    }
     if (view_ == resultView) drawResult(ui, run);
 }
 
@@ -250,9 +255,14 @@ bool RaceExhibit::dropFile(Ui& ui, const std::filesystem::path& file) {
     return true;
 }
 
-void RaceExhibit::releaseDevice() {
-    model_.release();
+std::string RaceExhibit::releaseDevice() {
+    const bool cutShort = model_.release();
+    if (cutShort) viewChosen_ = true; // what was being looked at stays
     answers_.release();
+    if (!cutShort) return {};
+    return fmt::format(
+        "The race is over: {}. Its curves and results stay; Run starts a new race beside them.",
+        whereItEnded(*model_.shown()));
 }
 
 } // namespace lockstep::demos

@@ -34,7 +34,8 @@ class RaceExhibit : public Exhibit {
     nlohmann::ordered_json state() const override;
     void setState(Ui& ui, const nlohmann::ordered_json& state) override;
     bool dropFile(Ui& ui, const std::filesystem::path& file) override;
-    void releaseDevice() override;
+    std::string releaseDevice() override;
+    bool moving() const override { return running() || model_.busy(); }
 
   private:
     void drawHeadline(Ui& ui);

@@ -13,9 +13,22 @@ using namespace std::chrono_literals;
 
 constexpr const char* madeInPieces =
     "no comparison: the race was made in pieces, by hand or in slow motion, and that measures nothing";
+constexpr const char* endedWithDevice = "no comparison: the race ended with the device that it ran on";
 
 bool anySoftware(const std::vector<LaneSpec>& lanes, Machines& machines) {
     return std::ranges::any_of(lanes, [&](const LaneSpec& spec) { return machines.software(spec); });
+}
+
+template <class T> bool ready(const std::future<T>& future) {
+    return future.wait_for(0s) == std::future_status::ready;
+}
+
+WindowTime::Kind windowKind(const LaneSpec& spec, Machines& machines, bool measured) {
+    using Kind = WindowTime::Kind;
+    if (machines.draws(spec)) return measured ? Kind::measured : Kind::unknown;
+    // A device that is software draws on the processor.
+    const bool sameProcessor = !spec.gpu && machines.drawsInSoftware();
+    return sameProcessor ? Kind::unknown : Kind::none;
 }
 
 } // namespace
@@ -39,6 +52,17 @@ std::vector<std::size_t> RaceRun::current() const {
 bool RaceModel::running() const {
     const bool racing = run_ && run_->race && !run_->over;
     return (startWanted_ || racing) && !paused_;
+}
+
+bool RaceModel::busy() const {
+    if (startWanted_ || !retired_.empty()) return true;
+    if (!run_ || !run_->race) return false;
+    if (std::ranges::any_of(run_->asked, &std::future<void>::valid)) return true;
+    if (run_->over) return false;
+    return std::ranges::any_of(run_->current(), [this](std::size_t i) {
+        const LaneStatus status = run_->race->lane(i).snapshot().status;
+        return status == LaneStatus::preparing || status == LaneStatus::running;
+    });
 }
 
 bool RaceModel::changed() const { return run_ && toJson(run_->settings) != toJson(settings); }
@@ -85,7 +109,8 @@ void RaceModel::setSpeed(double stepsPerSecond) {
         run_->race->resume();
 }
 
-// A race that is given up stops on its own threads, and is destroyed once they are done.
+// A race that is given up stops on its own threads, and the window's thread does not wait for that, nor for
+// the driver, which may take its time to give back what the trainers held.
 void RaceModel::retire() {
     pendingSteps_ = pendingEpochs_ = 0;
     owed_ = 0;
@@ -98,17 +123,24 @@ void RaceModel::retire() {
     earlier_->finish = run_->finish;
     earlier_->lanes = run_->lanes;
     earlier_->seen = run_->seen;
-    retired_.push_back(std::move(run_));
+    retired_.push_back(std::async(std::launch::async, [old = std::move(run_)]() mutable { old.reset(); }));
 }
 
-void RaceModel::release() {
+bool RaceModel::release() {
     startWanted_ = false;
-    retired_.clear();
-    if (run_ && run_->race) {
-        run_->race->stop();
-        run_->race.reset(); // joins
+    pendingSteps_ = pendingEpochs_ = 0;
+    retired_.clear(); // a future of std::async waits when it goes
+    if (!run_ || !run_->race) return false;
+    run_->asked.clear(); // likewise
+    run_->race->stop();
+    run_->race->waitFor(1h);
+    const bool cutShort = !run_->over;
+    if (cutShort) {
+        end();
+        run_->headline = {.text = endedWithDevice};
     }
-    if (run_) run_->over = true;
+    run_->race.reset();
+    return cutShort;
 }
 
 void RaceModel::update(Machines& machines, double seconds, bool wait) {
@@ -123,18 +155,20 @@ void RaceModel::update(Machines& machines, double seconds, bool wait) {
             throw;
         }
     }
+    const bool open = run_ && asking();
     if (!run_ || !run_->race || run_->over) return;
     run_->race->advance();
     drive(seconds, wait);
     run_->paused = paused_;
     look();
-    if (!run_->race->advance()) end();
+    if (!run_->race->advance() && !open) end();
 }
 
 /// True when no earlier race is left, so that nothing is taken from a new one.
 bool RaceModel::clearRetired(bool wait) {
-    std::erase_if(retired_, [wait](const std::unique_ptr<RaceRun>& run) {
-        return !run->race || run->race->waitFor(wait ? 1h : 0h);
+    std::erase_if(retired_, [wait](const std::future<void>& leaving) {
+        if (wait) leaving.wait();
+        return ready(leaving);
     });
     return retired_.empty();
 }
@@ -148,7 +182,7 @@ bool RaceModel::haveData(bool wait) {
             return std::shared_ptr<const Dataset>(std::make_shared<Dataset>(loadData(run)));
         });
     }
-    if (!wait && loading_.wait_for(0s) != std::future_status::ready) return false;
+    if (!wait && !ready(loading_)) return false;
     // What was loaded may no longer be what is wanted; then the next call loads anew.
     data_.reset();
     data_ = loading_.get();
@@ -181,7 +215,9 @@ void RaceModel::begin(Machines& machines) {
                               .operations = {},
                               .agreement = {}});
         run->probes.emplace_back();
+        run->window.push_back({.kind = windowKind(spec, machines, drawn_.has_value())});
     }
+    run->asked.resize(run->lanes.size());
     run->seen.resize(run->lanes.size());
     run->race = std::make_unique<Race>(run->job, std::move(entries), std::move(options));
     run_ = std::move(run);
@@ -190,8 +226,21 @@ void RaceModel::begin(Machines& machines) {
     run_->race->start();
 }
 
+/// Frames that were drawn while a lane trained, on the queue that it trains on.
+void RaceModel::noteWindow() {
+    const double took = drawn_ && drawnBefore_ ? std::max(0.0, *drawn_ - *drawnBefore_) : 0;
+    drawnBefore_ = drawn_;
+    for (std::size_t i = 0; i < run_->window.size(); ++i) {
+        WindowTime& window = run_->window[i];
+        const bool training = run_->race->lane(i).snapshot().status == LaneStatus::running;
+        if (window.kind == WindowTime::Kind::measured && training && window.training) window.seconds += took;
+        window.training = training;
+    }
+}
+
 /// Brings what the lanes show into `lanes`.
 void RaceModel::look() {
+    noteWindow();
     for (std::size_t i = 0; i < run_->lanes.size(); ++i) {
         LaneResult& view = run_->lanes[i];
         Lane& lane = run_->race->lane(i);

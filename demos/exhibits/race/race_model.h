@@ -51,6 +51,16 @@ struct SeenEvaluation {
     double accuracy = 0;
 };
 
+/// What the window's frames took from a lane while it trained.
+struct WindowTime {
+    /// none: they are drawn elsewhere. measured: they take turns with the lane on one queue. unknown: both
+    /// use the same device or processor in a way that cannot be told apart.
+    enum class Kind { none, measured, unknown };
+    Kind kind = Kind::none;
+    double seconds = 0;    ///< measured only
+    bool training = false; ///< the lane, when it was last looked at
+};
+
 /// One race, from its start until the next one begins.
 struct RaceRun {
     RaceSettings settings;               ///< that it was started with
@@ -59,11 +69,13 @@ struct RaceRun {
     FinishLine finish;
     std::string remark; ///< on the choice of lanes; empty: nothing to say
 
-    std::deque<LaneProbe> probes; ///< one per lane; they outlive the race
-    std::unique_ptr<Race> race;   ///< null once its device was given up
+    std::deque<LaneProbe> probes;         ///< one per lane; they outlive the race
+    std::unique_ptr<Race> race;           ///< null once its device was given up
+    std::vector<std::future<void>> asked; ///< one per lane: what is asked of those that are over
 
     std::vector<LaneResult> lanes; ///< as far as they are; final once `over`
     std::vector<std::vector<SeenEvaluation>> seen;
+    std::vector<WindowTime> window; ///< one per lane
     bool over = false;
     bool paused = false;   ///< by a person
     bool stepped = false;  ///< made in pieces by hand or in slow motion: nothing is compared
@@ -95,20 +107,26 @@ class RaceModel {
     void reset();
     /// Steps per second; 0: as fast as it goes.
     void setSpeed(double stepsPerSecond);
-    /// Stops the race and waits for its threads: nothing is left on any device. Results stay.
-    void release();
+    /// Stops the race and waits for its threads: nothing is left on any device. Results stay. True when a
+    /// race has ended by that.
+    bool release();
+    /// How long the queue that the window shares with lanes has drawn so far, where that is measured.
+    void noteDrawing(std::optional<double> seconds) { drawn_ = seconds; }
 
     /// Once per frame: loads, starts, drives and looks at the lanes. With `wait`, the lanes make the same
     /// number of steps in every frame, and all that was asked for is there when this returns. Throws what is
     /// wrong with data, settings or devices; there is no race then.
     void update(Machines& machines, double seconds, bool wait);
-    /// Asks all lanes that can answer, unless one question is still open. Waits for the answers with `wait`.
-    void probe(const ProbeWish& wish, bool wait);
+    /// Asks all lanes that can answer, but for those whose last question is still open; true when there are
+    /// none of these. Waits for the answers with `wait`.
+    bool probe(const ProbeWish& wish, bool wait);
 
     const RaceRun* shown() const { return run_.get(); }
     /// The run before this one; null when there is none.
     const RaceRun* earlier() const { return earlier_.get(); }
     bool running() const;
+    /// Something is under way that will be seen, also while it is paused.
+    bool busy() const;
     bool paused() const { return paused_; }
     bool loading() const { return startWanted_; }
     /// The settings are no longer those of the race that is shown.
@@ -122,6 +140,9 @@ class RaceModel {
     std::uint64_t stepsNow(double seconds, bool wait);
     void move(std::uint64_t steps, bool wait);
     void look();
+    void noteWindow();
+    bool asking();
+    bool ask(std::size_t lane, const ProbeWish& wish, bool wait);
     void end();
     void retire();
 
@@ -130,8 +151,10 @@ class RaceModel {
     std::string loadingKey_;
     std::future<std::shared_ptr<const Dataset>> loading_;
     std::unique_ptr<RaceRun> run_;
-    std::unique_ptr<RaceRun> earlier_;              // results only
-    std::vector<std::unique_ptr<RaceRun>> retired_; // stopping; a new race waits for them
+    std::unique_ptr<RaceRun> earlier_;       // results only
+    std::vector<std::future<void>> retired_; // races on their way out; a new one waits for them
+    std::optional<double> drawn_;            // seconds, as of this frame
+    std::optional<double> drawnBefore_;      // as of the last look
     bool startWanted_ = false;
     bool paused_ = false;
     bool byScript_ = false; // lanes never run by themselves

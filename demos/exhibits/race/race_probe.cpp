@@ -39,22 +39,49 @@ bool answered(LaneProbe& probe) {
 
 } // namespace
 
-void RaceModel::probe(const ProbeWish& wish, bool wait) {
-    if (!run_ || !run_->race) return;
+/// A lane that is over: its thread is done with the trainer, and the last question may have been dropped. Its
+/// last evaluation is as of its last step, so that it is not asked for another.
+bool RaceModel::ask(std::size_t index, const ProbeWish& wish, bool wait) {
+    Lane& lane = run_->race->lane(index);
+    std::future<void>& asked = run_->asked[index];
+    if (lane.trainer() == nullptr || lane.snapshot().status == LaneStatus::failed) return true;
+    if (asked.valid()) return false;
+    const ProbeWish rest{wish.operations, false, wish.first, wish.rows};
+    asked =
+        std::async(std::launch::async, [rest, &job = run_->job, &trainer = *lane.trainer(),
+                                        &probe = run_->probes[index]] { answer(rest, job, trainer, probe); });
+    if (wait) asked.get();
+    return true;
+}
+
+/// Whether an answer is still on its way. Throws what has kept another from coming.
+bool RaceModel::asking() {
+    bool open = false;
+    for (std::future<void>& asked : run_->asked) {
+        if (!asked.valid()) continue;
+        if (asked.wait_for(std::chrono::seconds(0)) == std::future_status::ready)
+            asked.get();
+        else
+            open = true;
+    }
+    return open;
+}
+
+bool RaceModel::probe(const ProbeWish& wish, bool wait) {
+    bool all = true;
+    if (!run_ || !run_->race) return all;
     for (std::size_t i = 0; i < run_->probes.size(); ++i) {
         LaneProbe& probe = run_->probes[i];
         Lane& lane = run_->race->lane(i);
         const LaneStatus status = lane.snapshot().status;
         if (status == LaneStatus::waiting || status == LaneStatus::preparing) continue;
         if (status >= LaneStatus::finished) {
-            // The lane's thread is done with the trainer, and the last question may have been dropped.
-            // Its last evaluation is as of its last step, so that it is not asked for another.
-            if (lane.trainer() != nullptr && status != LaneStatus::failed)
-                answer({wish.operations, false, wish.first, wish.rows}, run_->job, *lane.trainer(), probe);
+            all = ask(i, wish, wait) && all;
             continue;
         }
         {
             const std::lock_guard lock(probe.mutex);
+            all = all && !probe.pending;
             if (probe.pending) continue;
             probe.pending = true;
         }
@@ -63,6 +90,7 @@ void RaceModel::probe(const ProbeWish& wish, bool wait) {
         while (wait && !answered(probe) && !lane.snapshot().over())
             lane.waitFor(std::chrono::milliseconds(1));
     }
+    return all;
 }
 
 } // namespace lockstep::demos

@@ -1,7 +1,6 @@
 #include "demos/exhibits/race/race_times.h"
 
 #include <algorithm>
-#include <limits>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -14,35 +13,10 @@ namespace lockstep::demos {
 namespace {
 
 const std::vector<std::string> scaleNames = {"share of the time", "time per step"};
-constexpr const char* waiting = "waiting";
-
-struct Part {
-    std::string_view prefix; // of the operation's name
-    const char* label;
-    const char* text;
-};
-
-// In the order of a step.
-constexpr Part parts[] = {
-    {"gather_batch", "batch", "Copies the step's examples, in their shuffled order, side by side."},
-    {"dense", "forward", "Product, bias and activation, layer by layer."},
-    {"loss_and_gradient", "loss", "How wrong the answers are, and in which direction."},
-    {"dense_backward", "backward",
-     "From the loss back: gradients of inputs, weights and biases, layer by layer."},
-    {"exchange", "exchange", "Gradients between devices."},
-    {"update", "update", "The optimizer changes every weight."},
-    {waiting, waiting, "Time in which the device had no step to work on: the host prepared or waited."},
-};
-
-// The part with the longest prefix of the name: "dense_backward_weights" is no "dense".
-std::size_t partOf(std::string_view operation) {
-    std::size_t found = std::size(parts);
-    for (std::size_t i = 0; i < std::size(parts); ++i)
-        if (operation.starts_with(parts[i].prefix) &&
-            (found == std::size(parts) || parts[i].prefix.size() > parts[found].prefix.size()))
-            found = i;
-    return found;
-}
+constexpr const char* windowUnknown = "window: not measured";
+constexpr const char* whyUnknown =
+    "The window is drawn by the same device or processor; how much of this lane's time that takes is not "
+    "measured there.";
 
 // Machines' colours are taken: these are the others, and greys.
 ImU32 partColour(const Ui& ui, std::size_t part) {
@@ -53,7 +27,8 @@ ImU32 partColour(const Ui& ui, std::size_t part) {
     case 2: return seriesColour(theme, 5);
     case 3: return seriesColour(theme, 3);
     case 5: return mixed(seriesColour(theme, 3), theme.gpu, 0.5f);
-    case 6: return theme.hovered;
+    case 6: return mixed(theme.muted, theme.background, 0.45f);
+    case 7: return theme.hovered;
     default: return theme.muted;
     }
 }
@@ -66,7 +41,7 @@ ImU32 operationColour(const Ui& ui, std::string_view operation) {
 
 const char* operationLabel(const std::string& operation) {
     const std::size_t part = partOf(operation);
-    return part < std::size(parts) ? parts[part].label : operation.c_str();
+    return part < timeParts().size() ? timeParts()[part].label : operation.c_str();
 }
 
 std::vector<OperationTiming> timingsOf(const RaceRun& run, std::size_t lane) {
@@ -89,7 +64,7 @@ void explainShare(Ui& ui, const LaneResult& lane, const TimeShare& share, double
     detail.values = {{"lane", lane.spec.text()},
                      {"of a step", ui.timing(duration(share.seconds))},
                      {"share", ui.timing(fmt::format("{:.1f} %", 100 * share.seconds / total))}};
-    if (part < std::size(parts)) detail.text = parts[part].text;
+    if (part < timeParts().size()) detail.text = timeParts()[part].text;
     ui.detail(std::move(detail));
 }
 
@@ -111,7 +86,7 @@ void drawBar(Ui& ui, const LaneResult& lane, std::span<const TimeShare> shares, 
         const char* label = operationLabel(share.name);
         const ImVec2 size = ImGui::CalcTextSize(label);
         if (size.x + ui.px(8) < x1 - x0) {
-            const ImU32 ink = share.name == waiting ? ui.theme.text : IM_COL32(16, 20, 24, 255);
+            const ImU32 ink = share.name == waitingPart ? ui.theme.text : IM_COL32(16, 20, 24, 255);
             draw.AddText({(x0 + x1 - size.x) / 2, bar.at.y + (bar.height - size.y) / 2}, ink, label);
         }
         if (ImGui::IsMouseHoveringRect({x0, bar.at.y}, {x1, low.y})) explainShare(ui, lane, share, total);
@@ -121,8 +96,9 @@ void drawBar(Ui& ui, const LaneResult& lane, std::span<const TimeShare> shares, 
 void drawLegend(Ui& ui) {
     const float box = ui.px(12);
     bool first = true;
-    for (std::size_t i = 0; i < std::size(parts); ++i) {
-        if (std::string_view(parts[i].prefix) == "exchange") continue; // nothing on one device
+    const std::span<const TimePart> parts = timeParts();
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        if (parts[i].prefix == "exchange") continue; // nothing on one device
         const float width = box + ui.px(6) + ImGui::CalcTextSize(parts[i].label).x;
         if (!first) {
             ImGui::SameLine(0, ui.px(16));
@@ -141,27 +117,6 @@ void drawLegend(Ui& ui) {
 
 } // namespace
 
-std::vector<TimeShare> timeShares(const LaneResult& lane, std::span<const OperationTiming> operations) {
-    if (lane.end.runSteps == 0) return {};
-    std::uint64_t sampled = std::numeric_limits<std::uint64_t>::max();
-    double sum = 0;
-    for (const OperationTiming& operation : operations) {
-        if (operation.calls > 0) sampled = std::min(sampled, operation.calls);
-        sum += operation.milliseconds;
-    }
-    if (!(sum > 0)) return {};
-    const auto steps = static_cast<double>(lane.end.runSteps);
-    const double device = lane.end.deviceSeconds / steps;
-    std::vector<TimeShare> shares;
-    for (const OperationTiming& operation : operations)
-        if (operation.milliseconds > 0)
-            shares.push_back({operation.name, device * operation.milliseconds / sum});
-    const double rest = (lane.end.trainingSeconds - lane.end.deviceSeconds) / steps;
-    std::ranges::stable_sort(shares, {}, [](const TimeShare& share) { return partOf(share.name); });
-    if (rest > 0) shares.push_back({waiting, rest});
-    return shares;
-}
-
 void RaceTimes::draw(Ui& ui, const RaceRun* run) {
     if (run == nullptr) {
         ui.muted("Once lanes run, a bar for each shows what its time goes into.");
@@ -173,7 +128,7 @@ void RaceTimes::draw(Ui& ui, const RaceRun* run) {
     double longest = 0;
     std::vector<double> totals;
     for (std::size_t i = 0; i < run->lanes.size(); ++i) {
-        all.push_back(timeShares(run->lanes[i], timingsOf(*run, i)));
+        all.push_back(timeShares(run->lanes[i], timingsOf(*run, i), run->window[i].seconds));
         double total = 0;
         for (const TimeShare& share : all.back()) total += share.seconds;
         totals.push_back(total);
@@ -189,12 +144,15 @@ void RaceTimes::draw(Ui& ui, const RaceRun* run) {
         ImDrawList& draw = *ImGui::GetWindowDrawList();
         drawLaneMark(draw, specs[i], {at.x + line / 2, at.y + line / 2}, ui.px(13), laneColour(ui, specs, i));
         draw.AddText({at.x + line + ui.px(4), at.y}, ui.theme.text, specs[i].text().c_str());
-        const std::string cost =
-            all[i].empty() ? "no timings yet" : ui.timing(duration(totals[i])) + " per step";
+        const bool unknown = run->window[i].kind == WindowTime::Kind::unknown;
+        std::string cost = all[i].empty() ? "no timings yet" : ui.timing(duration(totals[i])) + " per step";
+        if (unknown && !all[i].empty()) cost += std::string("; ") + windowUnknown;
         const float costWidth = ImGui::CalcTextSize(cost.c_str()).x;
         draw.AddText({at.x + width - costWidth, at.y}, ui.theme.muted, cost.c_str());
         ImGui::Dummy({width, line + ui.px(4) + height});
         ui.noteControl(fmt::format("time of lane {}", i + 1).c_str());
+        if (unknown && ImGui::IsItemHovered())
+            ui.detail({.title = windowUnknown, .formula = {}, .values = {}, .text = whyUnknown});
         if (!all[i].empty())
             drawBar(ui, run->lanes[i], all[i], scale_ == 0 ? totals[i] : longest,
                     {{at.x, at.y + line + ui.px(4)}, width, height});

@@ -81,6 +81,14 @@ std::string liveText(const RaceRun& run) {
     return text + ", until " + run.finish.text();
 }
 
+std::string whereItEnded(const RaceRun& run) {
+    std::string text;
+    for (const LaneResult& lane : run.lanes)
+        text += fmt::format("{}{} {}at step {}", text.empty() ? "" : ", ", lane.spec.text(),
+                            text.empty() ? "ended " : "", grouped(lane.end.step));
+    return text;
+}
+
 double shareOfWay(const FinishLine& finish, const LaneResult& lane) {
     if (lane.end.status == LaneStatus::finished) return 1;
     double share = finish.needsEvaluation() ? 0 : lane.end.progress;

@@ -15,6 +15,9 @@ std::string matchText(const std::vector<LaneSpec>& lanes);
 /// Who is where, without a word on who is faster: "cpu:best is at step 120 of 469".
 std::string liveText(const RaceRun& run);
 
+/// "cpu:best ended at step 120, gpu:best at step 80".
+std::string whereItEnded(const RaceRun& run);
+
 /// 0 to 1: how much of the way to the finish line a lane has made. Towards an accuracy its share of it,
 /// towards a loss by the logarithm, from the first step's loss on.
 double shareOfWay(const FinishLine& finish, const LaneResult& lane);

@@ -1,0 +1,42 @@
+// What an average step of a lane spends its time on.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/train/race.h"
+
+namespace lockstep::demos {
+
+/// What times are put under.
+struct TimePart {
+    std::string_view prefix; ///< of the operation's name
+    const char* label;
+    const char* text;
+};
+
+inline constexpr std::string_view windowPart = "window";
+inline constexpr std::string_view waitingPart = "waiting";
+
+/// In the order of a step; then what the window takes, and waiting.
+std::span<const TimePart> timeParts();
+/// The part with the longest prefix of the name, because "dense_backward_weights" is no "dense"; the number
+/// of parts when there is none.
+std::size_t partOf(std::string_view operation);
+
+/// One piece of a lane's bar.
+struct TimeShare {
+    std::string name; ///< of the operation, "window" or "waiting"
+    double seconds = 0;
+};
+
+/// An average step of a lane, in order: its operations as sampled, scaled to the device's time, then what the
+/// window's frames took of the rest (`windowSeconds`, of all steps together), and what is left as waiting.
+/// Empty without timings.
+std::vector<TimeShare> timeShares(const LaneResult& lane, std::span<const OperationTiming> operations,
+                                  double windowSeconds);
+
+} // namespace lockstep::demos

@@ -1,0 +1,99 @@
+// The device in the bar above: which one it is, and the list to choose another from.
+#include <algorithm>
+#include <chrono>
+
+#include "demos/shell/app.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+constexpr const char* control = "device";
+constexpr const char* listName = "all devices";
+constexpr float chevronUnits = 18;
+
+void drawChevron(const Ui& ui, ImVec2 centre, ImU32 colour) {
+    const float half = ui.px(4);
+    const ImVec2 points[] = {{centre.x - half, centre.y - half / 2},
+                             {centre.x, centre.y + half / 2},
+                             {centre.x + half, centre.y - half / 2}};
+    ImGui::GetWindowDrawList()->AddPolyline(points, 3, colour, 0, ui.px(1.5f));
+}
+
+} // namespace
+
+// Drivers take their time to answer; the window does not wait for them.
+void App::listDevices() {
+    using namespace std::chrono_literals;
+    if (!devices_.empty() && !listing_.valid()) return;
+    if (!listing_.valid()) {
+        gpu::DeviceOptions options = ui_->graphics.device().options();
+        options.select.clear();
+        options.pipelineCache.clear();
+        options.validation = options.gpuAssisted = false;
+        listing_ = std::async(std::launch::async, [options] { return gpu::listDevices(options); });
+    }
+    if (!ui_->scripted && listing_.wait_for(0s) != std::future_status::ready) return;
+    devices_ = deviceLines(listing_.get(), ui_->graphics.device().report());
+}
+
+void App::drawDeviceList(const char* prefix) {
+    guarded([this] { listDevices(); });
+    if (devices_.empty()) ui_->muted("looking for devices");
+    for (const DeviceLine& line : devices_) {
+        const bool chosen = ImGui::MenuItem(line.label.c_str(), nullptr, line.current, line.usable);
+        ui_->noteControl((prefix + line.label.substr(0, line.label.find(' '))).c_str());
+        ImGui::Indent(ui_->px(14));
+        ui_->muted(line.remark);
+        ImGui::Unindent(ui_->px(14));
+        if (chosen && !line.current) wishes_.device = DeviceWish{line.select, line.name};
+    }
+}
+
+// Flush right, if there is room; that a device is software is said even where its name does not fit.
+void App::drawDevice(float left, float right) {
+    if (ui_->hidden(control)) return;
+    gpu::Device& device = ui_->graphics.device();
+    const std::string name = device.report().name;
+    const std::string honest = device.software() ? std::string(describe(device.report().type)) : "";
+    const float chevron = ui_->px(chevronUnits);
+    const float gap = honest.empty() ? 0 : ui_->px(10);
+    const float honestWidth = ImGui::CalcTextSize(honest.c_str()).x;
+    // Without what only specialists read, if need be; without its name, if that is still too long.
+    const float space = right - left - honestWidth - gap - chevron;
+    std::string shown = name;
+    if (ImGui::CalcTextSize(shown.c_str()).x > space) shown = shown.substr(0, shown.find(" ("));
+    const float nameWidth = ImGui::CalcTextSize(shown.c_str()).x;
+    const bool nameFits = nameWidth <= space;
+    const float width = (nameFits ? nameWidth + gap : 0) + honestWidth + chevron;
+    if (width > right - left) return;
+    ImGui::SetCursorPosX(right - width);
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float height = ImGui::GetFrameHeight();
+    const bool pressed = ImGui::InvisibleButton("##device", {width, height});
+    ui_->noteControl(control);
+    ui_->explainItem({"The device that draws, and trains lanes that name none",
+                      {},
+                      {},
+                      name + (honest.empty() ? "" : ": " + honest) + ". A click shows all there are."});
+    if (pressed && ui_->hidingControls)
+        ui_->hiddenControls.insert(control);
+    else if (pressed)
+        ImGui::OpenPopup(listName);
+    const bool lit = ImGui::IsItemHovered() || ImGui::IsItemFocused();
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const float top = at.y + (height - ImGui::GetTextLineHeight()) / 2;
+    if (nameFits) draw.AddText({at.x, top}, lit ? ui_->theme.text : ui_->theme.muted, shown.c_str());
+    draw.AddText({at.x + (nameFits ? nameWidth + gap : 0), top}, ui_->theme.gpu, honest.c_str());
+    drawChevron(*ui_, {at.x + width - ui_->px(5), at.y + height / 2},
+                lit ? ui_->theme.text : ui_->theme.muted);
+    ImGui::SetNextWindowPos({at.x + width, at.y + height + ui_->px(4)}, ImGuiCond_Always, {1, 0});
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui_->px(14), ui_->px(12)});
+    if (ImGui::BeginPopup(listName)) {
+        drawDeviceList("device/");
+        ImGui::EndPopup();
+    }
+    ImGui::PopStyleVar();
+}
+
+} // namespace lockstep::demos

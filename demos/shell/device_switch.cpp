@@ -1,0 +1,86 @@
+#include "demos/shell/device_switch.h"
+
+#include <chrono>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "engine/gpu/error.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+// A driver that resets its device may need a moment before it gives it out again.
+constexpr std::chrono::milliseconds breath{300};
+
+} // namespace
+
+void DeviceSwitch::leave() {
+    if (const std::string costs = app_.releaseDevice(); !costs.empty()) costs_ = costs;
+    graphics_.detach();
+}
+
+void DeviceSwitch::enter(const std::string& device) {
+    machines_.close(device);
+    graphics_.attach(machines_.openForDrawing(options_));
+    app_.attachDevice();
+    device_ = device;
+}
+
+void DeviceSwitch::restart(const std::string& loss) {
+    std::string reason = loss;
+    for (;;) {
+        limit_.note(reason, LossLimit::Clock::now());
+        leave();
+        try {
+            try {
+                enter(device_);
+            } catch (const gpu::NoDeviceError&) {
+                if (device_.empty()) throw;
+                enter({}); // it was unplugged
+                app_.setDevice({});
+            }
+            app_.ui().say(Severity::warning,
+                          fmt::format("The graphics device was lost; {} has been started anew.",
+                                      graphics_.device().report().name),
+                          costs_ + (costs_.empty() ? "" : " ") + "Curves, results and settings are kept.");
+            costs_.clear();
+            return;
+        } catch (const gpu::DeviceLostError& again) {
+            reason = again.what();
+        }
+        std::this_thread::sleep_for(breath);
+    }
+}
+
+bool DeviceSwitch::usable(const DeviceWish& wish, const std::function<void(gpu::Device&)>& test) {
+    const std::string present = graphics_.device().report().name;
+    try {
+        gpu::DeviceOptions options = options_;
+        options.select = wish.select;
+        options.drawing = true;
+        gpu::Device device(std::move(options));
+        if (test) test(device);
+        return true;
+    } catch (const gpu::GpuError& error) {
+        app_.ui().say(
+            Severity::error,
+            fmt::format("'{}' cannot be used: {}", wish.name.empty() ? wish.select : wish.name, error.what()),
+            fmt::format("The window stays on {}.", present));
+        return false;
+    }
+}
+
+void DeviceSwitch::change(const DeviceWish& wish) {
+    leave();
+    enter(wish.select);
+    app_.setDevice(wish);
+    app_.ui().say(
+        Severity::info,
+        fmt::format("Window and lanes that name no device use {} now.", graphics_.device().report().name),
+        costs_);
+    costs_.clear();
+}
+
+} // namespace lockstep::demos

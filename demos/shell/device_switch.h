@@ -1,0 +1,42 @@
+// From one device to another, under a program that goes on: after a loss, or because a person wants it.
+#pragma once
+
+#include <functional>
+
+#include "demos/shell/app.h"
+#include "demos/shell/loss_limit.h"
+
+namespace lockstep::demos {
+
+/// Whoever calls has given up what it had on the old device before, and takes the new one afterwards.
+class DeviceSwitch {
+  public:
+    /// options   how the device that draws is opened
+    /// device    which one that is now (DeviceOptions::select)
+    DeviceSwitch(App& app, Graphics& graphics, Machines& machines, gpu::DeviceOptions options,
+                 std::string device)
+        : app_(app), graphics_(graphics), machines_(machines), options_(std::move(options)),
+          device_(std::move(device)) {}
+
+    /// After a loss: opens the same device anew, or the best one where it is gone. Throws
+    /// gpu::DeviceLostError when it is lost too often, gpu::GpuError when there is none any more.
+    void restart(const std::string& loss);
+    /// Whether the device that is wished for can be opened, and stands the test; else the window says why.
+    bool usable(const DeviceWish& wish, const std::function<void(gpu::Device&)>& test = {});
+    /// To that device, which is usable. Throws gpu::GpuError.
+    void change(const DeviceWish& wish);
+
+  private:
+    void leave();
+    void enter(const std::string& device);
+
+    App& app_;
+    Graphics& graphics_;
+    Machines& machines_;
+    gpu::DeviceOptions options_;
+    std::string device_;
+    LossLimit limit_;
+    std::string costs_; // of leaving, as the exhibits say it
+};
+
+} // namespace lockstep::demos

@@ -1,0 +1,110 @@
+// Images, frames and windows.
+#include "tests/faults/layer.h"
+
+namespace lockstep::faults {
+
+namespace {
+
+#define LOCKSTEP_FAULTS_OBJECT(object)                                                                       \
+    VKAPI_ATTR VkResult VKAPI_CALL create##object(VkDevice handle, const Vk##object##CreateInfo* info,       \
+                                                  const VkAllocationCallbacks* allocator,                    \
+                                                  Vk##object* created) {                                     \
+        if (creationIsDue("vkCreate" #object)) return VK_ERROR_OUT_OF_DEVICE_MEMORY;                         \
+        DeviceState& device = deviceOf(handle);                                                              \
+        const VkResult result = device.draw.Create##object(handle, info, allocator, created);                \
+        if (result == VK_SUCCESS) noteCreated(device, "Vk" #object, 1);                                      \
+        return result;                                                                                       \
+    }                                                                                                        \
+    VKAPI_ATTR void VKAPI_CALL destroy##object(VkDevice handle, Vk##object destroyed,                        \
+                                               const VkAllocationCallbacks* allocator) {                     \
+        DeviceState& device = deviceOf(handle);                                                              \
+        if (device.hangs) misuse("vkDestroy" #object " while the device hangs");                             \
+        if (destroyed != VK_NULL_HANDLE) noteCreated(device, "Vk" #object, -1);                              \
+        device.draw.Destroy##object(handle, destroyed, allocator);                                           \
+    }
+#define LOCKSTEP_FAULTS_OBJECTS(X) X(Image) X(ImageView) X(Sampler) X(RenderPass) X(Framebuffer) X(Fence)
+
+LOCKSTEP_FAULTS_OBJECTS(LOCKSTEP_FAULTS_OBJECT)
+
+VKAPI_ATTR VkResult VKAPI_CALL createSwapchain(VkDevice handle, const VkSwapchainCreateInfoKHR* info,
+                                               const VkAllocationCallbacks* allocator,
+                                               VkSwapchainKHR* created) {
+    if (creationIsDue("vkCreateSwapchainKHR")) return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    DeviceState& device = deviceOf(handle);
+    const VkResult result = device.draw.CreateSwapchainKHR(handle, info, allocator, created);
+    if (result == VK_SUCCESS) noteCreated(device, "VkSwapchainKHR", 1);
+    return result;
+}
+
+VKAPI_ATTR void VKAPI_CALL destroySwapchain(VkDevice handle, VkSwapchainKHR destroyed,
+                                            const VkAllocationCallbacks* allocator) {
+    DeviceState& device = deviceOf(handle);
+    if (device.hangs) misuse("vkDestroySwapchainKHR while the device hangs");
+    if (destroyed != VK_NULL_HANDLE) noteCreated(device, "VkSwapchainKHR", -1);
+    device.draw.DestroySwapchainKHR(handle, destroyed, allocator);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL createPipelines(VkDevice handle, VkPipelineCache cache, std::uint32_t count,
+                                               const VkGraphicsPipelineCreateInfo* infos,
+                                               const VkAllocationCallbacks* allocator, VkPipeline* created) {
+    if (creationIsDue("vkCreateGraphicsPipelines")) return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    DeviceState& device = deviceOf(handle);
+    const VkResult result =
+        device.draw.CreateGraphicsPipelines(handle, cache, count, infos, allocator, created);
+    if (result == VK_SUCCESS) noteCreated(device, "VkPipeline", count);
+    return result;
+}
+
+VKAPI_ATTR void VKAPI_CALL getImageRequirements(VkDevice handle, VkImage image, VkMemoryRequirements* out) {
+    DeviceState& device = deviceOf(handle);
+    device.draw.GetImageMemoryRequirements(handle, image, out);
+    out->memoryTypeBits = pretendedTypes(device, out->memoryTypeBits);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL waitForFences(VkDevice handle, std::uint32_t count, const VkFence* fences,
+                                             VkBool32 all, std::uint64_t timeout) {
+    DeviceState& device = deviceOf(handle);
+    if (isDue("vkWaitForFences") || device.lost) return lose(device);
+    return device.draw.WaitForFences(handle, count, fences, all, timeout);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL getFenceStatus(VkDevice handle, VkFence fence) {
+    DeviceState& device = deviceOf(handle);
+    if (isDue("vkGetFenceStatus") || device.lost) return lose(device);
+    return device.draw.GetFenceStatus(handle, fence);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL acquire(VkDevice handle, VkSwapchainKHR swapchain, std::uint64_t timeout,
+                                       VkSemaphore semaphore, VkFence fence, std::uint32_t* index) {
+    DeviceState& device = deviceOf(handle);
+    if (device.lost) return lose(device);
+    if (isDue("out-of-date")) return VK_ERROR_OUT_OF_DATE_KHR;
+    return device.draw.AcquireNextImageKHR(handle, swapchain, timeout, semaphore, fence, index);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL present(VkQueue queue, const VkPresentInfoKHR* info) {
+    DeviceState& device = deviceOf(queue);
+    if (isDue("vkQueuePresentKHR") || device.lost) return lose(device);
+    const VkResult result = device.draw.QueuePresentKHR(queue, info);
+    if (isDue("out-of-date")) return VK_ERROR_OUT_OF_DATE_KHR;
+    return result == VK_SUCCESS && plan().has("suboptimal") ? VK_SUBOPTIMAL_KHR : result;
+}
+
+} // namespace
+
+PFN_vkVoidFunction drawFunction(std::string_view name) {
+#define LOCKSTEP_FAULTS_NAMES(object)                                                                        \
+    named("vkCreate" #object, create##object), named("vkDestroy" #object, destroy##object),
+    static const NamedFunction functions[] = {LOCKSTEP_FAULTS_OBJECTS(LOCKSTEP_FAULTS_NAMES)
+                                                  named("vkCreateSwapchainKHR", createSwapchain),
+                                              named("vkDestroySwapchainKHR", destroySwapchain),
+                                              named("vkCreateGraphicsPipelines", createPipelines),
+                                              named("vkGetImageMemoryRequirements", getImageRequirements),
+                                              named("vkWaitForFences", waitForFences),
+                                              named("vkGetFenceStatus", getFenceStatus),
+                                              named("vkAcquireNextImageKHR", acquire),
+                                              named("vkQueuePresentKHR", present)};
+    return findFunction(functions, name);
+}
+
+} // namespace lockstep::faults
