@@ -59,7 +59,6 @@ bool ShaderEditor::draw(Ui& ui, const char* name, std::string& text, const std::
         ImGui::InputTextMultiline(name, text.data(), text.capacity() + 1, whole, flags, whileTyping, &typed);
     // Escape leaves a field and takes back what was typed into it. Here it only leaves.
     if (ImGui::IsItemDeactivated() && text != before) text = before;
-    ui.noteControl(name);
     if (done) ImGui::SetKeyboardFocusHere(-1); // who presses Ctrl+Enter goes on typing
     ImGui::PopStyleVar(2);
     ImGui::PopStyleColor();
@@ -71,6 +70,7 @@ bool ShaderEditor::draw(Ui& ui, const char* name, std::string& text, const std::
     follow(top, line, text);
     ImGui::PopFont();
     ImGui::EndChild();
+    ui.noteControl(name); // what can be seen of it
     ImGui::PopStyleColor();
     return done;
 }
