@@ -45,8 +45,8 @@ std::vector<std::string> shortNames(const TracedOperation& operation) {
 
 std::vector<std::string> barLabels(const TracedOperation& operation) {
     std::vector<std::string> labels = shortNames(operation);
-    if (operation.replaced)
-        for (std::string& label : labels) label += ", edited";
+    // Where there is no room for the word, the mark in the bar's corner says it.
+    if (operation.replaced) labels.insert(labels.begin(), labels.front() + ", edited");
     return labels;
 }
 
