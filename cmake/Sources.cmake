@@ -29,6 +29,12 @@ std::string_view sourceText(std::string_view name) {
     return {};
 }
 
+std::vector<std::string_view> sourceNames() {
+    std::vector<std::string_view> names;
+    for (const Entry& entry : entries) names.push_back(entry.name);
+    return names;
+}
+
 } // namespace lockstep::demos
 ")
   return()

@@ -109,6 +109,9 @@ void Device::createLogicalDevice() {
     features12.timelineSemaphore = VK_TRUE;
     auto info = structure<VkDeviceCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO);
     info.pNext = &features12;
+    VkPhysicalDeviceFeatures features{};
+    features.robustBufferAccess = options_.robust ? VK_TRUE : VK_FALSE; // every device has it
+    info.pEnabledFeatures = &features;
     info.queueCreateInfoCount = static_cast<std::uint32_t>(queues.size());
     info.pQueueCreateInfos = queues.data();
     info.enabledExtensionCount = static_cast<std::uint32_t>(extensions.size());

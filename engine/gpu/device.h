@@ -72,6 +72,8 @@ struct DeviceOptions {
         false; ///< upload and download through staging even where memory is shared (for tests)
     bool pushDescriptors = true; ///< false: bind through descriptor sets, as on devices without the extension
                                  ///< (the shader checks of older validation layers know nothing else)
+    bool robust = false;  ///< accesses beyond a buffer's end read anything or do nothing, for shaders that
+                          ///< nobody has checked
     bool barriers = true; ///< false: the recorder emits none, so that a test can see validation complain
     std::chrono::milliseconds waitLimit{20000};  ///< how long one wait may last before TimeoutError
     bool drawing = false;                        ///< a queue for graphics too: Device::drawing()

@@ -1,5 +1,6 @@
 #include "engine/gpu/kernel.h"
 
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
@@ -18,6 +19,7 @@ std::uint32_t groupsAlong(std::uint32_t items, std::uint32_t perGroup) {
 AnyKernel::AnyKernel(Device& device, const KernelSource& source) : device_(&device), name_(source.name) {
     if (source.words.empty()) throw std::runtime_error("there is no shader '" + name_ + "'");
     info_ = reflect(source.words, source.constants, name_);
+    if (!source.buffersOf.empty()) addUnusedBuffers(source);
     const WorkItems& given = source.itemsPerGroup;
     itemsPerGroup_ = {given.x != 0 ? given.x : info_.groupSize[0],
                       given.y != 0 ? given.y : info_.groupSize[1],
@@ -46,6 +48,14 @@ void AnyKernel::destroy() noexcept {
     if (pipeline_ != VK_NULL_HANDLE) vk.DestroyPipeline(device_->handle(), pipeline_, nullptr);
     if (layout_ != VK_NULL_HANDLE) vk.DestroyPipelineLayout(device_->handle(), layout_, nullptr);
     if (setLayout_ != VK_NULL_HANDLE) vk.DestroyDescriptorSetLayout(device_->handle(), setLayout_, nullptr);
+}
+
+// Compilers leave out what is not used.
+void AnyKernel::addUnusedBuffers(const KernelSource& source) {
+    for (const ShaderBinding& given : reflect(source.buffersOf, {}, name_).bindings)
+        if (std::ranges::find(info_.bindings, given.binding, &ShaderBinding::binding) == info_.bindings.end())
+            info_.bindings.push_back({given.binding, given.name, false, false});
+    std::ranges::sort(info_.bindings, {}, &ShaderBinding::binding);
 }
 
 // Software drivers accept shaders that break these limits, and compute something else.

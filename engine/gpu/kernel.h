@@ -29,6 +29,8 @@ struct KernelSource {
     std::span<const std::uint32_t> words; ///< SPIR-V, only read during construction
     SpecConstants constants;
     WorkItems itemsPerGroup{0, 0, 0}; ///< what one workgroup computes; 0: an item per invocation
+    /// SPIR-V of the shader whose buffers it is given. It need not use them all; empty: its own.
+    std::span<const std::uint32_t> buffersOf{};
 };
 
 /// A pipeline without the type of its push constants; see Kernel.
@@ -50,6 +52,7 @@ class AnyKernel {
     WorkItems groupsFor(const WorkItems& items) const;
 
   private:
+    void addUnusedBuffers(const KernelSource& source);
     void checkLimits() const;
     void createLayout();
     void createPipeline(const KernelSource& source);

@@ -27,7 +27,8 @@ double secondsSince(Clock::time_point start) {
 
 class GpuTrainer final : public Trainer {
   public:
-    GpuTrainer(const TrainJob& job, std::string_view rung, gpu::Device& device);
+    GpuTrainer(const TrainJob& job, std::string_view rung, gpu::Device& device,
+               const ReplacedShaders& replaced);
 
     const MachineInfo& machine() const override { return machine_; }
     void run(std::uint64_t steps) override;
@@ -54,7 +55,8 @@ class GpuTrainer final : public Trainer {
         bool profiled;
     };
 
-    void describeMachine(std::string_view rung);
+    std::vector<LayerKernels> choose(std::string_view rung, const ReplacedShaders& replaced);
+    void describeMachine(std::string_view rung, const ReplacedShaders& replaced);
     void warmUp();
     void submitSteps(std::uint64_t count, bool profile);
     void collect();
@@ -90,18 +92,26 @@ class GpuTrainer final : public Trainer {
     std::optional<Clock::time_point> runningSince_;
 };
 
-GpuTrainer::GpuTrainer(const TrainJob& job, std::string_view rung, gpu::Device& device)
-    : job_(job), device_(device), kernels_(device), arenas_(device, job),
-      layers_(chooseKernels(device, kernels_, rung, job.shape, arenas_.order.batch())), recorder_(device),
-      otherRecorder_(device), ops_(recorder_, arenas_, kernels_, job.settings, layers_),
+GpuTrainer::GpuTrainer(const TrainJob& job, std::string_view rung, gpu::Device& device,
+                       const ReplacedShaders& replaced)
+    : job_(job), device_(device), kernels_(device), arenas_(device, job), layers_(choose(rung, replaced)),
+      recorder_(device), otherRecorder_(device), ops_(recorder_, arenas_, kernels_, job.settings, layers_),
       otherOps_(otherRecorder_, arenas_, kernels_, job.settings, layers_),
       submissionSize_(device.software()) {
-    describeMachine(rung);
+    describeMachine(rung, replaced);
     warmUp();
     warmUpSeconds_ = secondsSince(created_);
 }
 
-void GpuTrainer::describeMachine(std::string_view rung) {
+// Measured and remembered is what the built-in shaders can do.
+std::vector<LayerKernels> GpuTrainer::choose(std::string_view rung, const ReplacedShaders& replaced) {
+    std::vector<LayerKernels> layers =
+        chooseKernels(device_, kernels_, rung, job_.shape, arenas_.order.batch());
+    kernels_.replace(replaced);
+    return layers;
+}
+
+void GpuTrainer::describeMachine(std::string_view rung, const ReplacedShaders& replaced) {
     const gpu::DeviceReport& report = device_.report();
     machine_.device = report.name;
     machine_.driver = report.driver;
@@ -109,6 +119,7 @@ void GpuTrainer::describeMachine(std::string_view rung) {
     machine_.software = device_.software();
     const ProductKernel& first = layers_.front().forward;
     machine_.kernels = std::string(rung) + " (first layer: " + first.describe() + ")";
+    for (const auto& [shader, words] : replaced) machine_.kernels += ", replaced: " + shader;
 }
 
 // Drivers compile a pipeline at its first use. One step goes through all of them with updates switched off,
@@ -366,17 +377,21 @@ StepTrace GpuTrainer::traceStep(const TraceOptions& options) {
     trace.timed = device_.limits().timestampNanoseconds > 0;
     trace.totalMs = trace.timed ? (recorder_.deviceSeconds() - deviceBefore) * 1e3 : 0;
     trace.operations = operationsOf(dispatches, layers_);
-    for (TracedOperation& operation : trace.operations) tracer.describe(operation);
+    for (TracedOperation& operation : trace.operations) {
+        operation.replaced = kernels_.replaced(operation.source);
+        tracer.describe(operation);
+    }
     tracer.keepAfter(options, source, trace);
     return trace;
 }
 
 } // namespace
 
-std::unique_ptr<Trainer> makeGpuTrainer(const TrainJob& job, std::string_view rung, gpu::Device& device) {
+std::unique_ptr<Trainer> makeGpuTrainer(const TrainJob& job, std::string_view rung, gpu::Device& device,
+                                        const ReplacedShaders& replaced) {
     job.validate();
     requireMemory(device, job);
-    return std::make_unique<GpuTrainer>(job, rung, device);
+    return std::make_unique<GpuTrainer>(job, rung, device, replaced);
 }
 
 } // namespace lockstep

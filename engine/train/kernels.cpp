@@ -1,6 +1,7 @@
 #include "engine/train/kernels.h"
 
-#include "engine/train/shaders.h"
+#include <stdexcept>
+#include <utility>
 
 namespace lockstep {
 
@@ -27,14 +28,29 @@ std::string ProductKernel::describe() const {
     return text;
 }
 
+void Kernels::replace(ReplacedShaders shaders) {
+    for (const auto& [shader, words] : shaders)
+        if (shaderWords(shader).empty())
+            throw std::invalid_argument("there is no shader '" + shader + "' to be replaced");
+    replaced_ = std::move(shaders);
+}
+
 template <class Params>
 const gpu::Kernel<Params>& Kernels::find(std::map<std::string, gpu::Kernel<Params>>& made,
                                          const std::string& stem, const std::string& shownAs,
                                          gpu::SpecConstants constants, gpu::WorkItems itemsPerGroup) {
+    const auto replacement = replaced_.find(stem);
     std::string key = stem;
+    if (replacement != replaced_.end()) key += " replaced";
     for (const auto& [id, value] : constants) key += " " + std::to_string(id) + "=" + std::to_string(value);
     if (const auto found = made.find(key); found != made.end()) return found->second;
     gpu::KernelSource source{shownAs, shaderWords(stem), std::move(constants), itemsPerGroup};
+    if (replacement != replaced_.end()) {
+        source.buffersOf = std::exchange(source.words, replacement->second);
+        const gpu::SpecConstants known = gpu::reflect(source.words, {}, shownAs).specConstants;
+        std::erase_if(source.constants,
+                      [&](const auto& constant) { return !known.contains(constant.first); });
+    }
     return made.try_emplace(key, device_, source).first->second;
 }
 

@@ -8,6 +8,7 @@
 #include "engine/gpu/kernel.h"
 #include "engine/net/net_shape.h"
 #include "engine/net/settings.h"
+#include "engine/train/shaders.h"
 #include "shaders/params.h"
 
 namespace lockstep {
@@ -44,6 +45,11 @@ class Kernels {
 
     gpu::Device& device() const { return device_; }
 
+    /// From now on kernels are made of these shaders instead of the built-in ones; those asked for before
+    /// stay as they are. Throws std::invalid_argument when there is no shader of a name.
+    void replace(ReplacedShaders shaders);
+    bool replaced(std::string_view shader) const { return replaced_.contains(shader); }
+
     using Dense = gpu::Kernel<shared::DenseParams>;
     const Dense& dense(Product product, const ProductKernel& how, Activation activation);
     const gpu::Kernel<shared::GatherBatchParams>& gatherBatch(bool pixels);
@@ -66,6 +72,7 @@ class Kernels {
                                     gpu::WorkItems itemsPerGroup = {0, 0, 0});
 
     gpu::Device& device_;
+    ReplacedShaders replaced_;
     std::map<std::string, Dense> dense_;
     std::map<std::string, gpu::Kernel<shared::GatherBatchParams>> gatherBatch_;
     std::map<std::string, gpu::Kernel<shared::LossParams>> lossAndGradient_;

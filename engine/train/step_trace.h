@@ -60,7 +60,8 @@ struct TracedTensor {
 struct TracedOperation {
     std::string name;   ///< as in Ops and in the shader's file name: "dense", "dense_backward_weights", ...
     std::string source; ///< stem of the shader's file: "dense_blocked"; empty for a CPU
-    std::string kernel; ///< how it is computed, for humans: "blocked 16x16, group 1x8"; may be empty
+    bool replaced = false; ///< its shader is not the built-in one (see makeGpuTrainer)
+    std::string kernel;    ///< how it is computed, for humans: "blocked 16x16, group 1x8"; may be empty
     std::size_t layer = 0; ///< of products; else 0
     double beginMs = 0;    ///< since the step began, by the machine's own clock
     double endMs = 0;

@@ -7,7 +7,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "demos/exhibits/inside/edit_words.h"
 #include "demos/exhibits/inside/operation_words.h"
+#include "demos/exhibits/inside/shader_texts_json.h"
 #include "engine/net/names.h"
 
 namespace lockstep::demos {
@@ -27,7 +29,7 @@ void InsideExhibit::drawIcon(ImDrawList& draw, ImVec2 centre, float size, ImU32 
 }
 
 void InsideExhibit::update(Ui& ui) {
-    model_.update(ui.machines, ui.delta, ui.scripted);
+    model_.update(ui.machines, ui.graphics.device(), ui.delta, ui.scripted);
     if (model_.revision() != seenRevision_) {
         seenRevision_ = model_.revision();
         if (startOver_) view_.selected.index = 0;
@@ -36,7 +38,21 @@ void InsideExhibit::update(Ui& ui) {
     const StepTrace* trace = model_.trace(view_.selected.machine);
     if (trace != nullptr && !trace->operations.empty())
         view_.selected.index = std::min(view_.selected.index, trace->operations.size() - 1);
+    tellOfTrials(ui);
     play(ui);
+}
+
+// The source may be out of sight, and a log has nothing else.
+void InsideExhibit::tellOfTrials(Ui& ui) {
+    const ShaderEdits& edits = model_.edits();
+    if (edits.ended() == seenTrials_) return;
+    seenTrials_ = edits.ended();
+    if (edits.last() == nullptr || edits.last()->verdict == Verdict::passed) return;
+    const TrialReport& report = *edits.last();
+    const bool unused = report.verdict == Verdict::notUsed;
+    ui.say(unused ? Severity::warning : Severity::error,
+           report.errors.empty() ? statusOf(edits).text : describe(report.errors.front()),
+           unused ? "" : "What ran before goes on.");
 }
 
 // Slow motion: operation by operation, and the next step after the last one.
@@ -107,10 +123,11 @@ void InsideExhibit::change(const InsideSettings& settings) {
 }
 
 TimelineRows InsideExhibit::rows() const {
-    TimelineRows rows;
-    for (std::size_t machine = 0; machine < machineCount; ++machine)
-        rows[machine] = {model_.trace(machine), model_.settings().lanes[machine], model_.hindrance(machine)};
-    return rows;
+    const auto row = [this](std::size_t machine) {
+        return TimelineRow{model_.trace(machine), model_.settings().lanes[machine], model_.edits(),
+                           model_.hindrance(machine)};
+    };
+    return {row(0), row(1)};
 }
 
 const TracedOperation* InsideExhibit::operation(OperationAt at) const {
@@ -141,6 +158,8 @@ nlohmann::ordered_json InsideExhibit::state() const {
     json["tab"] = tabWords[static_cast<std::size_t>(view_.tab)];
     json["slow_motion"] = view_.slowSpeed;
     json["settings_shown"] = view_.settingsShown;
+    json["editing"] = source_.editing();
+    json["shaders"] = toJson(model_.edits().texts());
     if (timeline_.view)
         json["shown_ms"] = *timeline_.view;
     else
@@ -150,6 +169,8 @@ nlohmann::ordered_json InsideExhibit::state() const {
 
 void InsideExhibit::setState(Ui&, const nlohmann::ordered_json& state) {
     const InsideSettings settings = insideSettingsFromJson(state);
+    const ShaderTexts texts = shaderTextsFromJson(state);
+    bool editing = false;
     View view = view_;
     std::optional<std::array<double, 2>> shown;
     try {
@@ -158,6 +179,7 @@ void InsideExhibit::setState(Ui&, const nlohmann::ordered_json& state) {
         view.tab = static_cast<Tab>(wordOf(state, "tab", tabWords, 0));
         view.slowSpeed = std::clamp(state.value("slow_motion", 2.0f), 0.25f, 20.0f);
         view.settingsShown = state.value("settings_shown", true);
+        editing = state.value("editing", false);
         if (state.contains("shown_ms") && !state["shown_ms"].is_null())
             shown = state["shown_ms"].get<std::array<double, 2>>();
     } catch (const nlohmann::json::exception&) {
@@ -168,6 +190,8 @@ void InsideExhibit::setState(Ui&, const nlohmann::ordered_json& state) {
     if (shown && !((*shown)[0] >= 0 && (*shown)[1] > (*shown)[0]))
         throw std::invalid_argument("the field 'shown_ms' of 'inside' has to be two rising numbers");
     change(settings);
+    if (texts != model_.edits().texts()) model_.edits().setTexts(texts);
+    source_.setEditing(editing);
     view_ = view;
     timeline_.view = shown;
     textsStale_ = true;

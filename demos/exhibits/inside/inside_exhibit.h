@@ -62,6 +62,7 @@ class InsideExhibit final : public Exhibit {
     Detail detailOf(Ui& ui, OperationAt at) const;
     void moveSelection(std::ptrdiff_t by);
     void play(Ui& ui);
+    void tellOfTrials(Ui& ui);
     TimelineRows rows() const;
     const TracedOperation* operation(OperationAt at) const;
     const TracedOperation* selected() const { return operation(view_.selected); }
@@ -75,7 +76,8 @@ class InsideExhibit final : public Exhibit {
     bool startOver_ = false; ///< the next step's trace is looked at from its first operation
     double played_ = 0;      ///< share of the selected operation that slow motion has shown
     std::uint64_t seenRevision_ = 0;
-    std::string hiddenText_; ///< as it is being typed
+    std::uint64_t seenTrials_ = 0; ///< of changed shaders
+    std::string hiddenText_;       ///< as it is being typed
     std::string seedText_;
     bool textsStale_ = true;
 };

@@ -51,6 +51,7 @@ void InsideModel::reroll() {
 void InsideModel::retire() {
     turn_.reset();
     fresh_ = {};
+    edits_.beginAnew();
     if (session_)
         retired_.push_back(std::async(std::launch::async, [old = session_.release()] { delete old; }));
 }
@@ -108,9 +109,10 @@ bool InsideModel::haveSession(Machines& machines, bool wait) {
     return true;
 }
 
-void InsideModel::update(Machines& machines, double seconds, bool wait) {
+void InsideModel::update(Machines& machines, const gpu::Device& window, double seconds, bool wait) {
     clearRetired();
     if (!haveSession(machines, wait)) return;
+    renewKernels(machines, window, wait);
     drive(seconds);
     do advance(wait);
     while (wait && (turn_ || wanted_ > 0) && !failed());
@@ -118,6 +120,38 @@ void InsideModel::update(Machines& machines, double seconds, bool wait) {
         running_ = false;
         wanted_ = 0;
     }
+}
+
+namespace {
+
+gpu::DeviceOptions ownDevice(const gpu::Device& window, const LaneSpec& lane) {
+    gpu::DeviceOptions options;
+    options.select = lane.device.empty() ? window.report().uuid : lane.device;
+    options.validation = window.options().validation;
+    options.messages = window.options().messages;
+    return options;
+}
+
+} // namespace
+
+// Between two steps: what has passed its trial runs from now on, and the next step shows it.
+void InsideModel::renewKernels(Machines& machines, const gpu::Device& window, bool wait) {
+    if (turn_ || failed()) return;
+    constexpr std::size_t gpu = 1;
+    const LaneSpec& lane = settings_.lanes[gpu];
+    if (edits_.builtInWanted()) {
+        session_->replace(gpu, machines.maker(session_->job(), lane), nullptr);
+        edits_.builtInRuns();
+        wanted_ = std::max<std::uint64_t>(wanted_, 1);
+    }
+    if (edits_.trialWanted())
+        edits_.begin({session_->job(), lane.rung, ownDevice(window, lane), edits_.submitted()}, data_);
+    std::optional<TrialOutcome> passed = edits_.takePassed(wait);
+    if (!passed) return;
+    const auto trainer = std::make_shared<std::unique_ptr<Trainer>>(std::move(passed->trainer));
+    session_->replace(
+        gpu, [trainer] { return std::move(*trainer); }, std::move(passed->device));
+    wanted_ = std::max<std::uint64_t>(wanted_, 1);
 }
 
 // While it runs, steps become due by the clock; those that the machines have no time for are left out.
@@ -181,7 +215,7 @@ bool InsideModel::failed() const {
 bool InsideModel::busy() const {
     if (!retired_.empty()) return true;
     if (!session_) return !broken_;
-    return turn_ || wanted_ > 0;
+    return turn_ || wanted_ > 0 || edits_.trying();
 }
 
 } // namespace lockstep::demos

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "demos/exhibits/inside/shader_edits.h"
 #include "demos/exhibits/inside/trace_session.h"
 
 namespace lockstep::demos {
@@ -22,9 +23,10 @@ class InsideModel {
 
     /// Once per frame: loads, prepares, asks for steps and brings their traces. The first step is traced
     /// without being asked for. The machines take turns, so that neither takes anything from the other. With
-    /// `wait`, everything asked for is there when this returns. Throws what is wrong with settings, data or
+    /// `wait`, everything asked for is there when this returns. Changed shaders run on a device of their own,
+    /// opened as `window` was unless the lane names another. Throws what is wrong with settings, data or
     /// devices.
-    void update(Machines& machines, double seconds, bool wait);
+    void update(Machines& machines, const gpu::Device& window, double seconds, bool wait);
 
     bool running() const { return running_; }
     void run() { running_ = true; }
@@ -48,12 +50,17 @@ class InsideModel {
     /// A step is on its way.
     bool busy() const;
     bool tracing() const { return turn_.has_value(); }
+    /// Changed shaders. They run once they have passed their trial, from the step at hand, which is then
+    /// made.
+    ShaderEdits& edits() { return edits_; }
+    const ShaderEdits& edits() const { return edits_; }
     /// The network that was traced.
     const std::optional<NetShape>& shape() const { return shape_; }
 
   private:
     bool haveData(bool wait);
     bool haveSession(Machines& machines, bool wait);
+    void renewKernels(Machines& machines, const gpu::Device& window, bool wait);
     void drive(double seconds);
     void advance(bool wait);
     void publish();
@@ -66,6 +73,7 @@ class InsideModel {
     std::string loadedKey_;
     std::string loadingKey_;
     std::future<std::shared_ptr<const Dataset>> loading_;
+    ShaderEdits edits_;
     std::unique_ptr<TraceSession> session_;
     std::vector<std::future<void>> retired_; // old sessions on their way out
     bool broken_ = false;                    // the settings at hand do not work, and that has been said

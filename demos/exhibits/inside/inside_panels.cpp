@@ -92,6 +92,15 @@ void InsideExhibit::drawTitle(Ui& ui) {
     if (!model_.trace(view_.selected.machine)->timed) return;
     ImGui::SameLine(0, ui.px(10));
     ui.muted(ui.timing(timeText(selected()->milliseconds())));
+    if (!selected()->replaced) return;
+    ImGui::SameLine(0, ui.px(10));
+    if (ui.button("edited##inside/title")) {
+        view_.tab = Tab::source;
+        source_.setEditing(true);
+    }
+    ImGui::SameLine(0, ui.px(6));
+    const OperationTimes* times = model_.edits().timesOf(*selected());
+    if (times != nullptr) ui.muted("built in: " + ui.timing(timeText(times->builtInMs)));
 }
 
 void InsideExhibit::drawNetAndFormula(Ui& ui) {
@@ -116,7 +125,7 @@ void InsideExhibit::drawTabs(Ui& ui, bool withTitle) {
         const std::size_t at = gpu == nullptr ? 0
                                : machine == 1 ? view_.selected.index
                                               : counterpartOf(*selected(), *gpu);
-        source_.draw(ui, *selected(), operation({1, at}));
+        source_.draw(ui, *selected(), operation({1, at}), model_.edits());
         return;
     }
     if (withTitle) {
@@ -153,9 +162,14 @@ Detail InsideExhibit::detailOf(Ui& ui, OperationAt at) const {
         detail.values.emplace_back(lane, ui.timing(timeText(time)));
         if (each->flops > 0) detail.values.emplace_back("", ui.timing(rateText(each->flops, time, "FLOP/s")));
         if (each->bytes > 0) detail.values.emplace_back("", ui.timing(rateText(each->bytes, time, "B/s")));
+        if (const OperationTimes* times = model_.edits().timesOf(*each)) {
+            detail.values.emplace_back("edited, on trial", ui.timing(timeText(times->changedMs)));
+            detail.values.emplace_back("built in", ui.timing(timeText(times->builtInMs)));
+        }
     }
     if (!shown.kernel.empty())
         detail.values.emplace_back("kernel", ui.timing(shown.kernel)); // chosen by time
+    if (shown.replaced) detail.values.emplace_back("shader", shown.source + ", edited");
     detail.text = shown.shapes + ".\n" + purposeOf(kindOf(shown));
     if (shown.barrierBefore)
         detail.text += at.machine == 1
@@ -208,6 +222,13 @@ void InsideExhibit::drawLegend(Ui& ui) {
     ImGui::Dummy({ui.px(26), line});
     ImGui::SameLine(0, ui.px(8));
     ui.muted("barrier");
+    if (model_.edits().runs({})) return;
+    const ImVec2 mark = ImGui::GetCursorScreenPos();
+    drawEditedMark(ui, *ImGui::GetWindowDrawList(), {mark.x, mark.y + line * 0.12f},
+                   {mark.x + ui.px(26), mark.y + line * 0.92f}, mark.x + ui.px(18));
+    ImGui::Dummy({ui.px(26), line});
+    ImGui::SameLine(0, ui.px(8));
+    ui.muted("edited; line: built in");
 }
 
 void InsideExhibit::drawMenu(Ui& ui) {

@@ -7,15 +7,6 @@
 
 namespace lockstep::demos {
 
-OperationKind kindOf(const TracedOperation& operation) {
-    if (operation.name == "gather_batch") return OperationKind::gather;
-    if (operation.name == "dense") return OperationKind::forward;
-    if (operation.name == "dense_backward_inputs") return OperationKind::backwardInputs;
-    if (operation.name == "dense_backward_weights") return OperationKind::backwardWeights;
-    if (operation.name == "update") return OperationKind::update;
-    return OperationKind::loss;
-}
-
 // The machines' blue and orange are left out.
 ImU32 colourOf(const Theme& theme, OperationKind kind) {
     switch (kind) {
@@ -29,7 +20,9 @@ ImU32 colourOf(const Theme& theme, OperationKind kind) {
     return theme.text;
 }
 
-std::vector<std::string> barLabels(const TracedOperation& operation) {
+namespace {
+
+std::vector<std::string> shortNames(const TracedOperation& operation) {
     const std::size_t l = operation.layer;
     switch (kindOf(operation)) {
     case OperationKind::gather: return {"gather_batch", "gather", "A[0]"};
@@ -48,12 +41,13 @@ std::vector<std::string> barLabels(const TracedOperation& operation) {
     return {};
 }
 
-std::string titleOf(const TracedOperation& operation) {
-    if (operation.source == "loss_sum") return "loss_and_gradient, its sum";
-    const OperationKind kind = kindOf(operation);
-    const bool ofLayer = kind == OperationKind::forward || kind == OperationKind::backwardInputs ||
-                         kind == OperationKind::backwardWeights;
-    return ofLayer ? fmt::format("{}, layer {}", operation.name, operation.layer) : operation.name;
+} // namespace
+
+std::vector<std::string> barLabels(const TracedOperation& operation) {
+    std::vector<std::string> labels = shortNames(operation);
+    // Where there is no room for the word, the mark in the bar's corner says it.
+    if (operation.replaced) labels.insert(labels.begin(), labels.front() + ", edited");
+    return labels;
 }
 
 namespace {

@@ -1,25 +1,21 @@
-// What is said about an operation of a step: what kind it is, its short and long name, its formula.
+// What is said and shown of an operation of a step: colour, short names, formula, purpose.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "demos/exhibits/inside/operation_kind.h"
 #include "demos/shell/theme.h"
 #include "engine/net/net_shape.h"
 #include "engine/train/step_trace.h"
 
 namespace lockstep::demos {
 
-enum class OperationKind { gather, forward, loss, backwardInputs, backwardWeights, update };
-
-OperationKind kindOf(const TracedOperation& operation);
 /// Its colour; the pattern that goes with it is drawn by fillOperation().
 ImU32 colourOf(const Theme& theme, OperationKind kind);
 
 /// Names from the longest to the shortest, for bars of any width: "dense_backward_weights 1", "dW[1]".
 std::vector<std::string> barLabels(const TracedOperation& operation);
-/// "dense, layer 1", "loss_and_gradient".
-std::string titleOf(const TracedOperation& operation);
 /// "A[1] = relu(A[0] W[0]^T + b[0])", with the layer's own indices.
 std::string formulaOf(const TracedOperation& operation, const NetShape& shape, Optimizer optimizer);
 /// What it is for, in a sentence.

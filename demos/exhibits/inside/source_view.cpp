@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "demos/exhibits/inside/edit_words.h"
 #include "demos/exhibits/inside/operation_words.h"
 #include "demos/exhibits/inside/sources.h"
 
@@ -30,20 +31,6 @@ Twin twinOf(const TracedOperation& operation) {
     }
     return {"plain_ops.cpp", "dense"};
 }
-
-} // namespace
-
-std::vector<std::string_view> linesOf(std::string_view text) {
-    std::vector<std::string_view> lines;
-    while (!text.empty()) {
-        const std::size_t end = std::min(text.find('\n'), text.size());
-        lines.push_back(text.substr(0, end));
-        text.remove_prefix(std::min(end + 1, text.size()));
-    }
-    return lines;
-}
-
-namespace {
 
 /// Where to break a text that is longer than `columns`: after the last blank that fits.
 std::size_t breakAt(std::string_view text, std::size_t columns) {
@@ -90,51 +77,93 @@ SourceRange functionIn(const std::vector<std::string_view>& lines, std::string_v
     return {};
 }
 
-std::vector<std::string> withIncludes(const std::string& file) {
-    std::vector<std::string> files{file};
-    for (std::size_t i = 0; i < files.size(); ++i)
-        for (const std::string_view line : linesOf(sourceText(files[i]))) {
-            constexpr std::string_view word = "#include \"";
-            if (!line.starts_with(word)) continue;
-            const std::string_view rest = line.substr(word.size());
-            const std::string included(rest.substr(0, rest.find('"')));
-            if (sourceText(included).empty() || std::ranges::find(files, included) != files.end()) continue;
-            files.push_back(included);
-        }
-    return files;
-}
-
-void SourceView::show(const std::string& shader, const std::string& twinFile, const std::string& function) {
+void SourceView::show(const ShaderEdits& edits, const std::string& shader, const std::string& twinFile,
+                      const std::string& function) {
+    files_ = shader.empty() ? std::vector<std::string>{} : withIncludes(edits.texts(), shader + ".comp");
+    file_ = std::min(file_, files_.empty() ? 0 : files_.size() - 1);
     if (shader == shader_ && function == function_) return;
     shader_ = shader;
     function_ = function;
     twinFile_ = twinFile;
-    files_ = shader.empty() ? std::vector<std::string>{} : withIncludes(shader + ".comp");
     file_ = 0;
     lit_ = functionIn(linesOf(sourceText(twinFile)), function);
     scroll_ = settling;
 }
 
-void SourceView::draw(Ui& ui, const TracedOperation& operation, const TracedOperation* gpu) {
+void SourceView::draw(Ui& ui, const TracedOperation& operation, const TracedOperation* gpu,
+                      ShaderEdits& edits) {
     const Twin twin = twinOf(operation);
-    show(gpu == nullptr ? std::string() : gpu->source, twin.file, twin.function);
-    const std::array<std::string, 3> names{"Both", "GLSL", "C++ twin"};
-    if (!files_.empty()) {
-        ui.segments("##inside/panes", panes_, names);
-        if (panes_ != 2 && files_.size() > 1) {
-            ImGui::SameLine();
-            ImGui::SetNextItemWidth(
-                std::max(ui.px(60), std::min(ImGui::GetContentRegionAvail().x, ui.px(260))));
-            if (ui.combo("##inside/shader", file_, files_)) scroll_ = settling;
-        }
-    }
+    show(edits, gpu == nullptr ? std::string() : gpu->source, twin.file, twin.function);
+    if (!files_.empty()) drawChoices(ui);
     const bool both = panes_ == 0 && !files_.empty();
+    const bool edited = editing_ && !files_.empty() && panes_ != 2;
+    if (edited) drawEditing(ui, edits);
     const float whole = ImGui::GetContentRegionAvail().x;
     const float width = both ? (whole - ui.px(10)) / 2 : whole;
-    if (!files_.empty() && panes_ != 2) drawPane(ui, "glsl", files_[file_], {}, width, scroll_ > 0);
+    if (edited)
+        drawEditor(ui, edits, width);
+    else if (!files_.empty() && panes_ != 2) {
+        const std::string& file = files_[file_];
+        const char* mark = edits.texts().contains(file) ? ", edited" : "";
+        drawPane(ui, "glsl", "GPU  " + file + mark, textOf(edits.texts(), file), {}, width, scroll_ > 0);
+    }
     if (both) ImGui::SameLine(0, ui.px(10));
-    if (files_.empty() || panes_ != 1) drawPane(ui, "twin", twinFile_, lit_, width, scroll_ > 0);
+    if (files_.empty() || panes_ != 1)
+        drawPane(ui, "twin", "CPU twin  " + twinFile_, sourceText(twinFile_), lit_, width, scroll_ > 0);
     scroll_ = std::max(scroll_ - 1, 0);
+}
+
+void SourceView::drawChoices(Ui& ui) {
+    const std::array<std::string, 3> names{"Both", "GLSL", "C++ twin"};
+    ui.segments("##inside/panes", panes_, names);
+    if (panes_ == 2) return;
+    const float edit = ImGui::CalcTextSize("Edit").x + 2 * ImGui::GetStyle().FramePadding.x;
+    if (files_.size() > 1) {
+        ImGui::SameLine();
+        const float room = ImGui::GetContentRegionAvail().x - edit - ImGui::GetStyle().ItemSpacing.x;
+        ImGui::SetNextItemWidth(std::max(ui.px(60), std::min(room, ui.px(260))));
+        if (ui.combo("##inside/shader", file_, files_)) scroll_ = settling;
+    }
+    ImGui::SameLine();
+    if (ui.toggle("Edit##inside", editing_)) editing_ = !editing_;
+}
+
+void SourceView::drawEditing(Ui& ui, ShaderEdits& edits) {
+    const std::string& file = files_[file_];
+    if (ui.primaryButton("Check and run", edits.canSubmit())) edits.submit();
+    ImGui::SameLine();
+    const bool changed = edits.texts().contains(file) || edits.submitted().contains(file);
+    if (ui.button("Revert##inside", changed)) edits.revert(file);
+    ImGui::SameLine();
+    ImGui::AlignTextToFramePadding();
+    const EditStatus status = statusOf(edits);
+    const bool masked = ui.masked && !status.timing.empty();
+    ui.paragraph(status.text + (masked ? " -" : status.timing), colourOf(ui.theme, status.tone));
+    const TrialReport* last = edits.last();
+    if (last == nullptr) return;
+    constexpr std::size_t most = 3;
+    for (std::size_t i = 0; i < std::min(most, last->errors.size()); ++i)
+        ui.paragraph(describe(last->errors[i]), ui.theme.bad);
+}
+
+void SourceView::drawEditor(Ui& ui, ShaderEdits& edits, float width) {
+    const std::string& file = files_[file_];
+    const std::vector<CompileError> errors =
+        edits.last() == nullptr ? std::vector<CompileError>{} : edits.last()->errors;
+    std::vector<std::size_t> marked;
+    for (const CompileError& error : errors)
+        if (error.file == file) marked.push_back(error.line);
+    if (errors != seen_ && !marked.empty()) editor_.reveal(marked.front());
+    seen_ = errors;
+    std::string text(textOf(edits.texts(), file));
+    ImGui::BeginGroup();
+    ui.text("GPU  " + file + (edits.texts().contains(file) ? ", edited" : ""), ui.theme.gpu, ui.fonts.strong);
+    ImGui::PushID(file.c_str()); // each file has a caret and a way back of its own
+    const bool submitted = editor_.draw(ui, "##inside/code", text, marked, {width, 0});
+    ImGui::PopID();
+    ImGui::EndGroup();
+    if (text != textOf(edits.texts(), file)) edits.setText(file, std::move(text));
+    if (submitted && edits.canSubmit()) edits.submit();
 }
 
 void SourceView::drawRow(Ui& ui, const SourceRow& row, SourceRange lit, float left) const {
@@ -149,11 +178,11 @@ void SourceView::drawRow(Ui& ui, const SourceRow& row, SourceRange lit, float le
     ui.text(std::string(row.indent, ' ') + std::string(row.text), row.comment ? ui.theme.muted : 0);
 }
 
-void SourceView::drawPane(Ui& ui, const char* id, const std::string& file, SourceRange lit, float width,
-                          bool scroll) const {
+void SourceView::drawPane(Ui& ui, const char* id, const std::string& title, std::string_view text,
+                          SourceRange lit, float width, bool scroll) const {
     const bool gpu = lit.end == 0;
     ImGui::BeginGroup();
-    ui.text(gpu ? "GPU  " + file : "CPU twin  " + file, gpu ? ui.theme.gpu : ui.theme.cpu, ui.fonts.strong);
+    ui.text(title, gpu ? ui.theme.gpu : ui.theme.cpu, ui.fonts.strong);
     ImGui::PushStyleColor(ImGuiCol_ChildBg, ui.theme.background);
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui.px(8), ui.px(6)});
     ImGui::BeginChild(id, {width, 0}, true);
@@ -164,7 +193,7 @@ void SourceView::drawPane(Ui& ui, const char* id, const std::string& file, Sourc
     const float gutter = 4.5f * letter;
     const float room = width - ui.px(18) - gutter - ImGui::GetStyle().ScrollbarSize;
     const auto columns = static_cast<std::size_t>(std::max(room / letter, 16.0f));
-    const std::vector<SourceRow> rows = rowsOf(linesOf(sourceText(file)), columns);
+    const std::vector<SourceRow> rows = rowsOf(linesOf(text), columns);
     const float height = ImGui::GetTextLineHeight();
     const ImVec2 top = ImGui::GetCursorPos();
     const auto first = std::ranges::find(rows, lit.begin, &SourceRow::line) - rows.begin();

@@ -1,10 +1,13 @@
-// The source of an operation: the shader that the GPU runs, and the plain twin on the CPU beside it.
+// The source of an operation: the shader that the GPU runs, to be read and to be changed, and the plain twin
+// on the CPU beside it.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "demos/exhibits/inside/shader_editor.h"
+#include "demos/exhibits/inside/shader_edits.h"
 #include "demos/shell/ui.h"
 #include "engine/train/step_trace.h"
 
@@ -16,11 +19,8 @@ struct SourceRange {
     std::size_t end = 0;
 };
 
-std::vector<std::string_view> linesOf(std::string_view text);
 /// Where the definition of `function` is, its template line included; empty when it is not there.
 SourceRange functionIn(const std::vector<std::string_view>& lines, std::string_view function);
-/// The file and what it includes, each once, in the order of first mention.
-std::vector<std::string> withIncludes(const std::string& file);
 
 /// A line of a source, or a part of one that is too long for its pane.
 struct SourceRow {
@@ -37,13 +37,21 @@ std::vector<SourceRow> rowsOf(const std::vector<std::string_view>& lines, std::s
 class SourceView {
   public:
     /// gpu   the operation in the GPU's trace, or null: then only the twin is shown
-    void draw(Ui& ui, const TracedOperation& operation, const TracedOperation* gpu);
+    void draw(Ui& ui, const TracedOperation& operation, const TracedOperation* gpu, ShaderEdits& edits);
+
+    /// The shader's text is a field to type into.
+    bool editing() const { return editing_; }
+    void setEditing(bool on) { editing_ = on; }
 
   private:
-    void show(const std::string& shader, const std::string& twinFile, const std::string& function);
+    void show(const ShaderEdits& edits, const std::string& shader, const std::string& twinFile,
+              const std::string& function);
     void drawRow(Ui& ui, const SourceRow& row, SourceRange lit, float left) const;
-    void drawPane(Ui& ui, const char* id, const std::string& file, SourceRange lit, float width,
-                  bool scroll) const;
+    void drawChoices(Ui& ui);
+    void drawEditing(Ui& ui, ShaderEdits& edits);
+    void drawEditor(Ui& ui, ShaderEdits& edits, float width);
+    void drawPane(Ui& ui, const char* id, const std::string& title, std::string_view text, SourceRange lit,
+                  float width, bool scroll) const;
 
     std::string shader_;             // stem of what is shown
     std::vector<std::string> files_; // of the shader
@@ -53,6 +61,9 @@ class SourceView {
     SourceRange lit_;
     int scroll_ = 0;        // frames: to the top and to the function, until the panes have their width
     std::size_t panes_ = 0; // both, GLSL, C++
+    bool editing_ = false;
+    ShaderEditor editor_;
+    std::vector<CompileError> seen_; // the first of them has been brought into sight
 };
 
 } // namespace lockstep::demos

@@ -143,6 +143,7 @@ void Timeline::drawRowLabel(Ui& ui, const Frame& frame, const TimelineRow& row, 
     const std::string shown = row.trace->timed ? timeText(row.trace->totalMs) : "-";
     std::string time = fmt::format("step {}: {}", row.trace->step, ui.timing(shown));
     if (row.lane.gpu) time += fmt::format(", with launch {}", ui.timing(timeText(row.trace->wallMs)));
+    if (std::ranges::any_of(row.trace->operations, &TracedOperation::replaced)) time += ", edited";
     const float wide = ImGui::CalcTextSize(time.c_str()).x;
     const float right = frame.max.x - wide;
     if (right > x) frame.draw.AddText({right, top}, ui.theme.text, time.c_str());
@@ -178,6 +179,7 @@ void Timeline::drawRow(Ui& ui, const Frame& frame, const TimelineRow& row, std::
         const bool chosen = selected == OperationAt{machine, i};
         drawBar(ui, frame, operations[i], {left, low.y}, {right, high.y}, chosen,
                 hovered_ == OperationAt{machine, i});
+        if (operations[i].replaced) drawEdited(ui, frame, row, operations[i], {left, low.y}, {right, high.y});
     }
     frame.draw.PopClipRect();
 }
@@ -206,6 +208,22 @@ void Timeline::drawBar(Ui& ui, const Frame& frame, const TracedOperation& operat
         frame.draw.AddText(at, ui.theme.text, label.c_str());
         break;
     }
+}
+
+void Timeline::drawEdited(Ui& ui, const Frame& frame, const TimelineRow& row,
+                          const TracedOperation& operation, ImVec2 min, ImVec2 max) const {
+    const OperationTimes* times = row.edits.timesOf(operation);
+    const bool timed = times != nullptr && !frame.inOrder;
+    drawEditedMark(ui, frame.draw, min, max, timed ? frame.x(operation.beginMs + times->builtInMs) : min.x);
+}
+
+void drawEditedMark(Ui& ui, ImDrawList& draw, ImVec2 min, ImVec2 max, float builtInX) {
+    const float size = std::min(ui.px(9), max.x - min.x);
+    draw.AddTriangleFilled({max.x - size, min.y}, {max.x, min.y}, {max.x, min.y + size}, ui.theme.warning);
+    if (builtInX <= min.x) return;
+    const float y = max.y - ui.px(2);
+    draw.AddLine({min.x, y}, {builtInX, y}, ui.theme.warning, ui.line(2.5f));
+    draw.AddLine({builtInX, y - ui.px(5)}, {builtInX, y + ui.px(2)}, ui.theme.warning, ui.line(2));
 }
 
 void fillOperation(Ui& ui, ImDrawList& draw, ImVec2 min, ImVec2 max, const TracedOperation& operation) {

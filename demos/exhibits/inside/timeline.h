@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "demos/exhibits/inside/shader_edits.h"
 #include "demos/exhibits/inside/trace_session.h"
 #include "demos/shell/ui.h"
 
@@ -22,6 +23,7 @@ struct OperationAt {
 struct TimelineRow {
     const StepTrace* trace = nullptr; ///< null: nothing yet
     LaneSpec lane;
+    const ShaderEdits& edits;
     std::string message; ///< what keeps it from being traced; empty: nothing
 };
 
@@ -47,6 +49,8 @@ class Timeline {
                  OperationAt selected);
     void drawBar(Ui& ui, const Frame& frame, const TracedOperation& operation, ImVec2 min, ImVec2 max,
                  bool chosen, bool lit) const;
+    void drawEdited(Ui& ui, const Frame& frame, const TimelineRow& row, const TracedOperation& operation,
+                    ImVec2 min, ImVec2 max) const;
     void drawRowLabel(Ui& ui, const Frame& frame, const TimelineRow& row, std::size_t machine) const;
 
     std::optional<OperationAt> hovered_;
@@ -54,5 +58,8 @@ class Timeline {
 
 /// A rectangle in the colour and pattern of a kind of operation.
 void fillOperation(Ui& ui, ImDrawList& draw, ImVec2 min, ImVec2 max, const TracedOperation& operation);
+/// That the operation in the rectangle has a changed shader; a line as long as the built-in one takes, to
+/// `builtInX`.
+void drawEditedMark(Ui& ui, ImDrawList& draw, ImVec2 min, ImVec2 max, float builtInX);
 
 } // namespace lockstep::demos

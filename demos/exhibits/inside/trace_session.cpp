@@ -1,6 +1,7 @@
 #include "demos/exhibits/inside/trace_session.h"
 
 #include <chrono>
+#include <stdexcept>
 #include <utility>
 
 namespace lockstep::demos {
@@ -22,27 +23,52 @@ TraceSession::TraceSession(const InsideSettings& settings, std::shared_ptr<const
                            Machines& machines, std::uint64_t step)
     : data_(std::move(data)), job_(settings.job(*data_)) {
     for (std::size_t machine = 0; machine < machineCount; ++machine) {
-        LaneOptions options;
-        options.finish.steps = std::uint64_t{1} << 50; // it only ever does what is posted
-        options.evaluateEvery = 0;
-        options.startPaused = true;
         const LaneSpec& spec = settings.lanes[machine];
-        lanes_[machine] =
-            std::make_unique<Lane>(spec.text(), job_, machines.maker(job_, spec), std::move(options));
+        titles_[machine] = spec.text();
+        seat(machine, machines.maker(job_, spec), nullptr);
     }
-    for (std::size_t machine = 0; machine < machineCount; ++machine) {
-        lanes_[machine]->start();
-        lanes_[machine]->post([this, machine, step](Trainer& trainer) {
+    for (std::size_t machine = 0; machine < machineCount; ++machine)
+        seats_[machine].lane->post([this, machine, step](Trainer& trainer) {
             first_[machine] = trainer.state();
             warmUp(trainer, *first_[machine]);
             trainer.run(step);
             trainer.finish();
         });
-    }
+}
+
+void TraceSession::seat(std::size_t machine, Lane::MakeTrainer make, std::unique_ptr<gpu::Device> device) {
+    LaneOptions options;
+    options.finish.steps = std::uint64_t{1} << 50; // it only ever does what is posted
+    options.evaluateEvery = 0;
+    options.startPaused = true;
+    auto lane = std::make_unique<Lane>(titles_[machine], job_, std::move(make), std::move(options));
+    lane->start();
+    seats_[machine] = {std::move(device), std::move(lane)};
+}
+
+// The old lane may be busy for a moment: it is the new one's thread that waits for it.
+void TraceSession::replace(std::size_t machine, Lane::MakeTrainer make, std::unique_ptr<gpu::Device> device) {
+    auto old = std::make_shared<Seat>(std::move(seats_[machine]));
+    seat(
+        machine,
+        [old, makeNew = std::move(make)] {
+            std::optional<TrainerState> state;
+            old->lane->post([&state](Trainer& trainer) { state = trainer.state(); });
+            while (!old->lane->waitForPosted(std::chrono::seconds(10))) {
+            }
+            if (!state)
+                throw std::runtime_error("the kernels before have failed, there is nothing to go on from");
+            old->lane.reset();
+            old->device.reset();
+            std::unique_ptr<Trainer> trainer = makeNew();
+            trainer->restore(*state);
+            return trainer;
+        },
+        std::move(device));
 }
 
 void TraceSession::trace(std::size_t machine) {
-    lanes_[machine]->post([this, machine](Trainer& trainer) {
+    seats_[machine].lane->post([this, machine](Trainer& trainer) {
         StepTrace trace = trainer.traceStep({});
         const std::lock_guard lock(mutex_);
         mail_[machine] = std::move(trace);
@@ -51,7 +77,7 @@ void TraceSession::trace(std::size_t machine) {
 
 void TraceSession::reset() {
     for (std::size_t machine = 0; machine < machineCount; ++machine)
-        lanes_[machine]->post([this, machine](Trainer& trainer) { trainer.restore(*first_[machine]); });
+        seats_[machine].lane->post([this, machine](Trainer& trainer) { trainer.restore(*first_[machine]); });
 }
 
 std::optional<StepTrace> TraceSession::takeTrace(std::size_t machine) {
@@ -60,22 +86,22 @@ std::optional<StepTrace> TraceSession::takeTrace(std::size_t machine) {
 }
 
 bool TraceSession::idle(std::size_t machine) const {
-    const Lane& lane = *lanes_[machine];
+    const Lane& lane = *seats_[machine].lane;
     return lane.done() == lane.posted();
 }
 
 bool TraceSession::prepared(std::size_t machine) const {
-    const LaneStatus status = lanes_[machine]->snapshot().status;
+    const LaneStatus status = seats_[machine].lane->snapshot().status;
     return status != LaneStatus::waiting && status != LaneStatus::preparing;
 }
 
 std::string TraceSession::failure(std::size_t machine) const {
-    const LaneSnapshot shot = lanes_[machine]->snapshot();
+    const LaneSnapshot shot = seats_[machine].lane->snapshot();
     return shot.status == LaneStatus::failed ? shot.message : std::string();
 }
 
 void TraceSession::wait(std::size_t machine) const {
-    while (!lanes_[machine]->waitForPosted(std::chrono::seconds(10))) {
+    while (!seats_[machine].lane->waitForPosted(std::chrono::seconds(10))) {
     }
 }
 

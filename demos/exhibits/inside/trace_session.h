@@ -41,14 +41,27 @@ class TraceSession {
     /// Waits until the machine is idle.
     void wait(std::size_t machine) const;
 
+    /// What is asked of the machine from now on is done by the trainer that `make` makes, from the step and
+    /// the weights at hand. `device`: what that trainer runs on, where it is the trainer's own; else null.
+    /// The machine has to be idle. Returns at once.
+    void replace(std::size_t machine, Lane::MakeTrainer make, std::unique_ptr<gpu::Device> device);
+
   private:
+    struct Seat {
+        std::unique_ptr<gpu::Device> device; // of the lane's trainer alone; null: one of the window's
+        std::unique_ptr<Lane> lane;
+    };
+
+    void seat(std::size_t machine, Lane::MakeTrainer make, std::unique_ptr<gpu::Device> device);
+
+    std::array<std::string, machineCount> titles_;
     std::shared_ptr<const Dataset> data_;
     TrainJob job_;
     std::array<std::optional<TrainerState>, machineCount>
         first_;        // used by the lanes' threads only, each its own
     std::mutex mutex_; // guards mail_
     std::array<std::optional<StepTrace>, machineCount> mail_;
-    std::array<std::unique_ptr<Lane>, machineCount> lanes_; // their threads use all of the above
+    std::array<Seat, machineCount> seats_; // their lanes' threads use all of the above
 };
 
 } // namespace lockstep::demos

@@ -1,0 +1,186 @@
+#include "demos/exhibits/inside/shader_trial.h"
+
+#include <algorithm>
+#include <chrono>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "demos/exhibits/inside/operation_check.h"
+#include "demos/exhibits/inside/random_job.h"
+#include "engine/train/gpu_trainer.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t mostValues = std::size_t{1} << 24; // of a tensor that is checked
+
+struct Cancelled {};
+
+std::vector<std::string> changedShaders(const ShaderTexts& texts) {
+    std::vector<std::string> shaders;
+    for (const std::string& shader : stepShaders()) {
+        const std::vector<std::string> files = withIncludes(texts, shader + ".comp");
+        const auto changed = [&](const std::string& file) { return texts.contains(file); };
+        if (std::ranges::any_of(files, changed)) shaders.push_back(shader);
+    }
+    return shaders;
+}
+
+/// A trial's way to its outcome. Errors leave it as exceptions.
+class Trial {
+  public:
+    Trial(const TrialRequest& request, TrialWatch& watch, TrialOutcome& outcome)
+        : request_(request), watch_(watch), outcome_(outcome) {}
+
+    void run() {
+        if (!compile()) return;
+        enter(TrialPhase::checking);
+        requireSize();
+        gpu::DeviceOptions options = request_.device;
+        options.robust = true;
+        outcome_.device = std::make_unique<gpu::Device>(std::move(options));
+        if (!measureBuiltIn()) return;
+        enter(TrialPhase::checking);
+        checkRandom();
+        takeTrainer();
+        outcome_.report.verdict = Verdict::passed;
+    }
+
+  private:
+    void enter(TrialPhase phase) {
+        if (watch_.cancelled) throw Cancelled{};
+        watch_.phase = phase;
+    }
+
+    bool compile() {
+        for (const std::string& shader : changedShaders(request_.texts)) {
+            enter(TrialPhase::compiling);
+            CompiledShader compiled = compileShader(shader, request_.texts);
+            for (const CompileError& error : compiled.errors)
+                if (std::ranges::find(outcome_.report.errors, error) == outcome_.report.errors.end())
+                    outcome_.report.errors.push_back(error);
+            replaced_.emplace(shader, std::move(compiled.words));
+        }
+        if (!outcome_.report.errors.empty()) outcome_.report.verdict = Verdict::notCompiled;
+        return outcome_.report.errors.empty();
+    }
+
+    void requireSize() const {
+        const std::size_t batch = std::min(request_.job.settings.batch, request_.job.data->train.count);
+        const std::size_t widest = *std::ranges::max_element(request_.job.shape.widths);
+        if (batch * widest > mostValues || widest * widest > mostValues)
+            throw std::runtime_error(fmt::format(
+                "a batch of {} times {} numbers is too large to be checked; a smaller one will do", batch,
+                widest));
+    }
+
+    /// False when nothing of the rung is made of the changed shaders.
+    bool measureBuiltIn() {
+        const auto builtIn = makeGpuTrainer(request_.job, request_.rung, *outcome_.device);
+        const std::vector<TracedOperation> operations = medianOperations(*builtIn);
+        const auto used = [&](const auto& shader) {
+            return std::ranges::find(operations, shader.first, &TracedOperation::source) != operations.end();
+        };
+        std::string names;
+        for (const auto& [shader, words] : replaced_) names += (names.empty() ? "" : ", ") + shader;
+        std::erase_if(replaced_, [&](const auto& shader) { return !used(shader); });
+        for (const TracedOperation& operation : operations)
+            outcome_.report.times.push_back({operation.name, operation.source, operation.layer,
+                                             operation.flops, operation.milliseconds(), 0});
+        if (!replaced_.empty()) return true;
+        outcome_.report.verdict = Verdict::notUsed;
+        outcome_.report.message =
+            fmt::format("gpu:{} has no operation of {}; another GPU rung has", request_.rung, names);
+        return false;
+    }
+
+    void require(const TrainJob& job, const StepTrace& trace) const {
+        const std::optional<Difference> difference = firstDifference(job, trace);
+        if (!difference) return;
+        const bool own = replaced_.contains(difference->source) || difference->compared == 0;
+        throw std::runtime_error(
+            describe(*difference) +
+            (own ? "" : ". That shader is as built in: a changed one writes where it should not"));
+    }
+
+    // Random numbers everywhere: data have corners that are always 0, and first biases often are.
+    void checkRandom() {
+        const RandomJob random(request_.job);
+        const auto trainer = makeGpuTrainer(random.job(), request_.rung, *outcome_.device, replaced_);
+        const std::uint64_t epoch = random.stepsPerEpoch();
+        for (const std::uint64_t step : {epoch, 2 * epoch - 1}) {
+            enter(TrialPhase::checking);
+            trainer->restore(random.stateAt(step));
+            require(random.job(), trainer->traceStep({.tensors = true, .mostValues = mostValues}));
+        }
+    }
+
+    void takeTrainer() {
+        auto trainer = makeGpuTrainer(request_.job, request_.rung, *outcome_.device, replaced_);
+        require(request_.job, trainer->traceStep({.tensors = true, .mostValues = mostValues}));
+        enter(TrialPhase::timing);
+        const std::vector<TracedOperation> operations = medianOperations(*trainer);
+        for (std::size_t i = 0; i < std::min(operations.size(), outcome_.report.times.size()); ++i)
+            outcome_.report.times[i].changedMs = operations[i].milliseconds();
+        std::erase_if(outcome_.report.times,
+                      [this](const OperationTimes& times) { return !replaced_.contains(times.source); });
+        outcome_.trainer = std::move(trainer);
+    }
+
+    /// A step's operations; each lasts from 0 to the median of as many steps as a second has room for.
+    std::vector<TracedOperation> medianOperations(Trainer& trainer) {
+        constexpr std::size_t most = 9;
+        constexpr auto enough = std::chrono::seconds(1);
+        trainer.run(1);
+        const Clock::time_point start = Clock::now();
+        std::vector<StepTrace> traces;
+        do {
+            enter(watch_.phase);
+            traces.push_back(trainer.traceStep({.tensors = false}));
+        } while (traces.size() < most && Clock::now() - start < enough);
+        const auto middle = static_cast<std::ptrdiff_t>(traces.size() / 2);
+        std::vector<TracedOperation> operations = traces.front().operations;
+        for (std::size_t at = 0; at < operations.size(); ++at) {
+            std::vector<double> times;
+            for (const StepTrace& trace : traces) times.push_back(trace.operations.at(at).milliseconds());
+            std::ranges::nth_element(times, times.begin() + middle);
+            operations[at].beginMs = 0;
+            operations[at].endMs = times[traces.size() / 2];
+        }
+        return operations;
+    }
+
+    const TrialRequest& request_;
+    TrialWatch& watch_;
+    TrialOutcome& outcome_;
+    ReplacedShaders replaced_;
+};
+
+} // namespace
+
+TrialOutcome tryShaders(const TrialRequest& request, TrialWatch& watch) {
+    const Clock::time_point start = Clock::now();
+    TrialOutcome outcome;
+    try {
+        Trial(request, watch, outcome).run();
+    } catch (const Cancelled&) {
+        outcome.report.message = "cancelled";
+    } catch (const NonFiniteError& error) {
+        outcome.report.message =
+            fmt::format("the loss of step {} is not a finite number any more", error.step);
+    } catch (const std::exception& error) {
+        outcome.report.message = error.what();
+    }
+    if (outcome.report.verdict != Verdict::passed) {
+        outcome.trainer.reset();
+        outcome.device.reset();
+    }
+    outcome.report.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    return outcome;
+}
+
+} // namespace lockstep::demos

@@ -1,0 +1,29 @@
+// The program's sources as texts that a person may have changed: lines, includes, where a text is now.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lockstep::demos {
+
+/// Changed texts of shaders and of what they include, by file name: "dense_naive.comp", "activation.glsl".
+using ShaderTexts = std::map<std::string, std::string, std::less<>>;
+
+/// A file's text: the changed one, or the built-in one; empty when there is no such file. Valid as long as
+/// `changed` stays as it is.
+std::string_view textOf(const ShaderTexts& changed, std::string_view file);
+
+std::vector<std::string_view> linesOf(std::string_view text);
+
+/// The file and what it includes, each once, in the order of first mention.
+std::vector<std::string> withIncludes(const ShaderTexts& changed, const std::string& file);
+
+/// The shaders that training steps are made of, on any rung: "dense_naive".
+std::vector<std::string> stepShaders();
+/// A shader of a training step, or something that one includes: what may be changed.
+bool isStepShaderFile(std::string_view file);
+
+} // namespace lockstep::demos

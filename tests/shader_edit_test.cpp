@@ -1,0 +1,143 @@
+// A shader changed through the window, as a person does it: typed, checked, run, taken back.
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/run_program.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace lockstep::test;
+using Json = nlohmann::ordered_json;
+
+const std::string settings = (fs::path(LOCKSTEP_SOURCE_DIR) / "tests/window/inside.json").string();
+
+Outcome edit(const Folder& folder, const std::string& script, const std::string& state = settings) {
+    std::ofstream(folder.file("script.txt")) << script;
+    return run("show " + state + " --headless --mask --script " + folder.file("script.txt"));
+}
+
+/// To the first product's shader, its field active, the caret behind its last line.
+const std::string openEditor = "click Next##inside\nclick ##inside/tab/Source\nclick ##inside/panes/GLSL\n"
+                               "click Edit##inside\nclick ##inside/code\nkey Ctrl+End\n";
+
+std::size_t occurrences(const std::string& output, const std::string& control) {
+    std::size_t count = 0;
+    for (std::size_t at = 0; (at = output.find(control, at)) != std::string::npos; ++at) ++count;
+    return count;
+}
+
+Json shadersOf(const std::string& stateFile) {
+    return Json::parse(contents(stateFile))["exhibits"]["inside"]["shaders"];
+}
+
+} // namespace
+
+TEST_CASE("a shader that does not compile shows its error, and the step goes on without it") {
+    const Folder folder;
+    const Outcome outcome =
+        edit(folder, openEditor + "type nonsense here\nkey Ctrl+Enter\nframes 3\nkey Escape\npicture " +
+                         folder.file("a.png") + "\nkey S\nframes 2\npicture " + folder.file("b.png") +
+                         "\ncontrols\nstate " + folder.file("s.json") + "\n");
+    INFO(outcome.out << outcome.err);
+    REQUIRE(outcome.code == 0);
+    CHECK(outcome.says("message: dense_naive.comp, line 35: "));
+    CHECK_FALSE(outcome.says("edited##inside/title"));
+    CHECK(contents(folder.file("a.png")) != contents(folder.file("b.png"))); // another step
+    CHECK(shadersOf(folder.file("s.json"))["dense_naive.comp"].back() == "nonsense here");
+}
+
+TEST_CASE("a wrong shader is refused, a right one runs and is marked, and Revert takes it back") {
+    const Folder folder;
+    const Outcome outcome =
+        edit(folder, openEditor + "type // the end\nkey Ctrl+Enter\nframes 3\nkey Escape\ncontrols\nstate " +
+                         folder.file("right.json") +
+                         "\nkey S\nframes 2\nclick Revert##inside\nframes 3\ntheme dark\ncontrols\nstate " +
+                         folder.file("reverted.json") + "\n");
+    INFO(outcome.out << outcome.err);
+    REQUIRE(outcome.code == 0);
+    CHECK_FALSE(outcome.says("message: dense"));
+    CHECK(occurrences(outcome.out, "edited##inside/title") == 1); // before Revert, not after
+    CHECK(shadersOf(folder.file("right.json"))["dense_naive.comp"].back() == "// the end");
+    CHECK(shadersOf(folder.file("reverted.json")).empty());
+
+    SUBCASE("its state brings it back, checked and running") {
+        const Outcome again = edit(folder, "frames 2\ncontrols\nstate " + folder.file("again.json") + "\n",
+                                   folder.file("right.json"));
+        CHECK(again.code == 0);
+        CHECK(again.says("edited##inside/title"));
+        CHECK(contents(folder.file("again.json")) == contents(folder.file("right.json")));
+    }
+    SUBCASE("a state whose shader computes something else is told so, and runs the built-in one") {
+        Json state = Json::parse(contents(folder.file("right.json")));
+        Json& lines = state["exhibits"]["inside"]["shaders"]["dense_naive.comp"];
+        for (Json& line : lines)
+            if (line == "        sum += bias[o];") line = "        sum += 0.5 * bias[o];";
+        std::ofstream(folder.file("wrong.json")) << state;
+        const Outcome wrong = edit(folder, "frames 2\ncontrols\n", folder.file("wrong.json"));
+        CHECK(wrong.code == 0);
+        CHECK(wrong.says("message: wrong: dense, layer 0: A[1] is "));
+        CHECK_FALSE(wrong.says("edited##inside/title"));
+    }
+    SUBCASE("another rung does not use it, and says so") {
+        Json state = Json::parse(contents(folder.file("right.json")));
+        state["exhibits"]["inside"]["gpu"] = "gpu:tiled";
+        std::ofstream(folder.file("tiled.json")) << state;
+        const Outcome tiled = edit(folder, "frames 2\n", folder.file("tiled.json"));
+        CHECK(tiled.code == 0);
+        CHECK(tiled.says("message: not used: "));
+    }
+}
+
+TEST_CASE("typing is typing: neither shortcuts nor Escape do anything else") {
+    const Folder folder;
+    const Outcome outcome =
+        edit(folder, openEditor +
+                         "type // x\nkey Space\nkey R\nkey S\nkey P\nkey 1\nkey Enter\ntype // y\n"
+                         "key Escape\nframes 2\nstate " +
+                         folder.file("s.json") + "\n");
+    REQUIRE(outcome.code == 0);
+    const Json state = Json::parse(contents(folder.file("s.json")));
+    CHECK(state["exhibit"] == "inside");
+    CHECK(state["presenter"] == false);
+    const Json& lines = state["exhibits"]["inside"]["shaders"]["dense_naive.comp"];
+    REQUIRE(lines.size() > 2);
+    CHECK(lines[lines.size() - 2] == "// x");
+    CHECK(lines.back() == "// y");
+}
+
+TEST_CASE("a state with shaders that are none is refused, and changes nothing") {
+    const Folder folder;
+    std::ofstream(folder.file("name.json"))
+        << R"({"lockstep": 1, "exhibits": {"inside": {"batch": 7, "shaders": {"nothing.comp": [""]}}}})";
+    std::ofstream(folder.file("text.json"))
+        << R"({"lockstep": 1, "exhibits": {"inside": {"batch": 7, "shaders": {"update.comp": 3}}}})";
+    const Outcome outcome =
+        edit(folder, "state " + folder.file("before.json") + "\ndrop name.json\ndrop text.json\nstate " +
+                         folder.file("after.json") + "\n");
+    CHECK(outcome.code == 0);
+    CHECK(outcome.says("message: the field 'shaders' of 'inside': nothing.comp is no shader"));
+    CHECK(outcome.says("message: the field 'shaders' of 'inside': update.comp has to be a list of lines"));
+    CHECK(contents(folder.file("before.json")) == contents(folder.file("after.json")));
+}
+
+TEST_CASE("a trial and the kernels that passed it are silent under validation") {
+    const Folder folder;
+    std::ofstream(folder.file("vk_layer_settings.txt"))
+        << "khronos_validation.enables = VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT:"
+           "VALIDATION_CHECK_ENABLE_SYNCHRONIZATION_VALIDATION_QUEUE_SUBMIT\n";
+    std::ofstream(folder.file("script.txt")) << openEditor +
+                                                    "type // the end\nkey Ctrl+Enter\nframes 3\nkey "
+                                                    "Escape\ncontrols\nkey S\nframes 2\nkey R\nframes 2\n"
+                                                    "click Revert##inside\nframes 3\n";
+    const Outcome outcome =
+        run("show " + settings + " --headless --mask --validation --script " + folder.file("script.txt"),
+            "VK_LAYER_SETTINGS_PATH=" + folder.path.string());
+    CHECK(outcome.code == 0);
+    CHECK(outcome.says("edited##inside/title"));
+    CHECK(outcome.err.find("validation:") == std::string::npos);
+}
