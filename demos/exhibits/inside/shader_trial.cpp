@@ -146,6 +146,7 @@ class Trial {
         std::vector<TracedOperation> operations = traces.front().operations;
         for (std::size_t at = 0; at < operations.size(); ++at) {
             std::vector<double> times;
+            times.reserve(traces.size());
             for (const StepTrace& trace : traces) times.push_back(trace.operations.at(at).milliseconds());
             std::ranges::nth_element(times, times.begin() + middle);
             operations[at].beginMs = 0;
