@@ -160,7 +160,7 @@ TEST_CASE("the time axis moves just far enough to show an operation") {
     late.beginMs = 8;
     late.endMs = 9;
     timeline.reveal(late);
-    CHECK_FALSE(timeline.view); // all of the step is in sight
+    CHECK_FALSE(timeline.view.has_value()); // all of the step is in sight
     timeline.view = {1, 3};
     timeline.reveal(late);
     CHECK((*timeline.view)[0] == doctest::Approx(7.5)); // in the middle, and as long as before

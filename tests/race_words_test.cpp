@@ -27,7 +27,7 @@ LaneResult laneOf(const char* spec, LaneStatus status, std::uint64_t step = 0) {
     LaneResult lane{.spec = laneSpecFromText(spec),
                     .machine = {},
                     .end = {},
-                    .telemetry = Telemetry(BatchOrder(1000, 10, 1, true)),
+                    .telemetry = Telemetry(BatchOrder{1000, 10, 1, true}),
                     .evaluation = {},
                     .operations = {},
                     .agreement = {}};
@@ -117,7 +117,7 @@ TEST_CASE("a wrong field is named") {
         {{{"loss", "cross"}}, "'loss'"},
         {{{"finish", {{"epoch", 1}}}}, "epochs"},
         {{{"finish", {{"accuracy", 1.5}}}}, "'finish'"},
-        {{{"settings", {{"batch", 65537}}}}, "65536"},
+        {{{"settings", {{"batch", 65537u}}}}, "65536"},
         {{{"settings", {{"batch", "many"}}}}, "'settings'"},
         {{{"settings", {{"bach", 8}}}}, "'batch'"},
         {{{"together", 1}}, "'together'"},

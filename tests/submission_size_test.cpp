@@ -48,7 +48,9 @@ TEST_CASE("steps that became slower make the next submissions short again") {
 
 TEST_CASE("a step that is too long is split, and never are there more steps than losses have room for") {
     SubmissionSize slow(true);
-    submit(slow, 3, 150);
+    submit(slow, 3, 10);
+    CHECK_FALSE(slow.splitsSteps());
+    submit(slow, 5, 20);
     CHECK(slow.steps() == 1);
     CHECK(slow.splitsSteps());
     SubmissionSize fast(false);

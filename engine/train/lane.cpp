@@ -164,7 +164,9 @@ void Lane::prepare() {
 }
 
 // The loop asks for small pieces of work, so that a request is never far from being seen, and halts (with all
-// steps done) only where something has to be looked at.
+// steps done) only where something has to be looked at. How small is reckoned in the device's own time:
+// beside a window every request waits for a frame, however small it is, and small ones would make training
+// starve.
 void Lane::train() {
     while (!lineReached()) {
         if (runPosted()) continue; // it may have moved the lane beyond the line
@@ -183,7 +185,7 @@ void Lane::train() {
         evaluated_ = false;
         countDown(steps);
         collect();
-        pace_.note(trainer_->completedSteps(), now());
+        pace_.note(trainer_->completedSteps(), trainer_->deviceSeconds());
         if (nextHalt(asked_ - 1) == asked_) halt();
     }
     trainer_->finish();
@@ -229,7 +231,7 @@ void Lane::hold() {
     }
     snapshot_.status = LaneStatus::running;
     lock.unlock();
-    pace_.restart(trainer_->completedSteps(), now());
+    pace_.restart(trainer_->completedSteps(), trainer_->deviceSeconds());
 }
 
 /// True when there was something to run.
@@ -244,7 +246,7 @@ bool Lane::runPosted() {
         action = nullptr; // what it holds is given back before it counts as done
         endOfAction();
     }
-    pace_.restart(trainer_->completedSteps(), now());
+    pace_.restart(trainer_->completedSteps(), trainer_->deviceSeconds());
     return true;
 }
 
@@ -300,7 +302,7 @@ void Lane::halt() {
         isMultiple(asked_, lookInterval(options_.finish, order_)))
         evaluate();
     if (isMultiple(asked_, options_.saveEvery * epoch)) options_.save(*trainer_);
-    pace_.restart(trainer_->completedSteps(), now());
+    pace_.restart(trainer_->completedSteps(), trainer_->deviceSeconds());
 }
 
 /// Brings the trainer's news into the snapshot. A loss that is not finite is thrown after the ones before it

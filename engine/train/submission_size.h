@@ -15,9 +15,9 @@ class SubmissionSize {
     explicit SubmissionSize(bool software) : target_(software ? 8.0 : 4.0) {}
 
     std::uint64_t steps() const { return steps_; }
-    /// A single step takes longer than a submission may, or nobody knows yet: its operations are to be
+    /// A single step takes much longer than a submission is to, or nobody knows yet: its operations are to be
     /// submitted one by one.
-    bool splitsSteps() const { return millisecondsPerStep_ == 0 || millisecondsPerStep_ > longest_; }
+    bool splitsSteps() const { return millisecondsPerStep_ == 0 || millisecondsPerStep_ > 2 * target_; }
     /// Of a step, as far as it is known; 0: not yet.
     double millisecondsPerStep() const { return millisecondsPerStep_; }
     /// Rows of a forward pass (a third of a step) that take as long as a submission is to, by the steps of
@@ -50,7 +50,6 @@ class SubmissionSize {
   private:
     static constexpr std::uint64_t mostSteps =
         1024; // three submissions in flight fit into the ring of losses many times
-    static constexpr double longest_ = 100.0; // milliseconds
     double target_;
     std::uint64_t steps_ = 1;
     double millisecondsPerStep_ = 0;
