@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 #include "engine/gpu/error.h"
 #include "engine/train/kernel_cache.h"
@@ -47,7 +48,8 @@ gpu::Device* Machines::deviceOf(const LaneSpec& spec) {
 gpu::Device& Machines::open(gpu::DeviceOptions options) {
     std::unique_ptr<gpu::Device>& device = devices_[options.select];
     // The one that draws is made anew by whoever draws.
-    if (device && !device->options().drawing && isLost(*device)) lost_.push_back(std::move(device));
+    if (device && !device->options().drawing && isLost(*device))
+        lost_.push_back(std::exchange(device, nullptr));
     if (!device) {
         loadPipelines(options);
         device = std::make_unique<gpu::Device>(std::move(options));

@@ -257,7 +257,8 @@ bool RaceExhibit::dropFile(Ui& ui, const std::filesystem::path& file) {
 
 std::string RaceExhibit::releaseDevice() {
     const bool cutShort = model_.release();
-    if (cutShort) viewChosen_ = true; // what was being looked at stays
+    // What was being looked at stays, and the lanes show what became of them.
+    if (cutShort) viewChosen_ = wasOver_ = true;
     answers_.release();
     if (!cutShort) return {};
     return fmt::format(
