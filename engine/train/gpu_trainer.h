@@ -17,8 +17,8 @@ namespace lockstep {
 /// replaced   shaders to use instead of built-in ones; which kernels are chosen does not depend on them, and
 ///            nobody checks their results
 /// Throws std::invalid_argument for an unknown rung or shader or a job that does not fit together,
-/// std::runtime_error for a rung that this device cannot run (`subgroup` needs gpu::Limits::broadcastLanes) and,
-/// naming the kernel, for a replaced shader that takes other parameters or buffers,
+/// std::runtime_error for a rung that this device cannot run (`subgroup` needs gpu::Limits::broadcastLanes)
+/// and, naming the kernel, for a replaced shader that takes other parameters or buffers,
 /// gpu::OutOfMemoryError when the device's memory is too small, gpu::GpuError for what else fails on it.
 std::unique_ptr<Trainer> makeGpuTrainer(const TrainJob& job, std::string_view rung, gpu::Device& device,
                                         const ReplacedShaders& replaced = {});
