@@ -127,7 +127,8 @@ TEST_CASE("failures end with 1 and say what, where and why") {
         {"train --steps 5 --quiet --json /nonexistent/x.json " + cpuOnSpiral, "/nonexistent"},
         {"train --steps 5 --quiet --save /nonexistent/x.safetensors " + cpuOnSpiral, "/nonexistent"},
     };
-    for (const auto& [arguments, answer] : cases) {
+    for (const auto& [words, answer] : cases) {
+        const std::string arguments = words; // Clang 14: no structured bindings in lambdas, which CAPTURE is
         CAPTURE(arguments);
         const Outcome outcome = run(arguments);
         CAPTURE(outcome.err);

@@ -233,13 +233,13 @@ TEST_CASE("a lost device costs the window nothing that was learned or seen") {
     }
     const std::string before = (folder.path() / "before.png").string();
     const std::string after = (folder.path() / "after.png").string();
-    const Run race = script(folder, "race",
+    const Run lost = script(folder, "race",
                             "click Run\nframes 25\npicture " + before + "\nframes 25\npicture " + after +
                                 "\nclick Run\nframes 8\n",
                             "once,vkWaitForFences:60");
-    CHECK(race.code == 0);
-    CHECK(race.says("The race is over: cpu:simd ended at step"));
-    CHECK(race.says("Run starts a new race beside them"));
+    CHECK(lost.code == 0);
+    CHECK(lost.says("The race is over: cpu:simd ended at step"));
+    CHECK(lost.says("Run starts a new race beside them"));
     const Run inside = script(folder, "inside", "frames 5\nkey S\nkey S\nframes 30\nkey S\nframes 5\n",
                               "once,vkWaitForFences:40");
     CHECK(inside.code == 0);

@@ -144,7 +144,8 @@ TEST_CASE("what is shown beside a shader is in the program's own sources") {
                                          {"plain_ops.cpp", "denseBackwardInputs"},
                                          {"plain_ops.cpp", "denseBackwardWeights"},
                                          {"plain_update.cpp", "update"}}) {
-        CAPTURE(function);
+        const std::string called = function;
+        CAPTURE(called);
         const SourceRange range = functionIn(linesOf(sourceText(file)), function);
         CHECK(range.end > range.begin + 2);
     }

@@ -125,8 +125,10 @@ TEST_CASE("a wrong field is named") {
         {{{"lanes", std::vector<std::string>(mostLanes + 1, "cpu:best")}}, "at most 6"},
     };
     for (const auto& [json, word] : wrong) {
-        CAPTURE(json.dump());
-        CHECK_MESSAGE(says(messageOf(json), word), messageOf(json));
+        const std::string text = json.dump();
+        const std::string message = messageOf(json);
+        CAPTURE(text);
+        CHECK_MESSAGE(says(message, word), message);
     }
     CHECK(messageOf({{"data", "csv:some file.csv"}}).empty());
 }

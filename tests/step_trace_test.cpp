@@ -150,7 +150,8 @@ TEST_CASE("tensors satisfy the formulas, and are the same on every machine") {
             CHECK(forwardError(trace, layer, layer + 1 < job.shape.layers()) < 1e-4);
         CHECK(trace.tensors.size() == reference.tensors.size());
         for (const auto& [id, expected] : reference.tensors) {
-            CAPTURE(name(id));
+            const std::string called = name(id);
+            CAPTURE(called);
             const TracedTensor* tensor = trace.find(id);
             REQUIRE(tensor != nullptr);
             CHECK(tensor->rows == expected.rows);
