@@ -13,7 +13,9 @@ check_format() { sources | xargs clang-format --dry-run -Werror; }
 tidy_file() {
     local stamp=build/tidy/${1//\//_}
     [ -n "$(find "$1" .clang-tidy $(find engine demos shaders -name '*.h') -newer "$stamp" 2>&1 | head -1)" ] || return 0
-    clang-tidy -p build/release --quiet --extra-arg=-Wno-unknown-warning-option "$1" 2> >(grep -v ' generated\.$' >&2) && touch "$stamp"
+    local checks= # beyond .clang-tidy
+    [[ $1 == engine/* ]] || checks=-clang-analyzer-* # paths are followed where memory is handled: it takes half the time
+    clang-tidy -p build/release --quiet --checks="$checks" --extra-arg=-Wno-unknown-warning-option "$1" 2> >(grep -v ' generated\.$' >&2) && touch "$stamp"
 }
 
 check_tidy() {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -23,8 +24,12 @@ namespace lockstep::demos {
 namespace {
 
 constexpr double frameSeconds = 1.0 / 60;
-// On a software device, window and training share the processor: what the one draws, the other lacks.
+// On a software device, window and training share the processor: what the one draws, the other lacks. So
+// while training runs, frames are drawn at most this often, and less often where drawing them would take more
+// than this share of the time.
 constexpr double trainingFrameSecondsInSoftware = 1.0 / 15;
+constexpr double longestFrameSecondsInSoftware = 1.0 / 5;
+constexpr double drawingShareInSoftware = 1.0 / 8;
 
 gpu::DeviceOptions deviceFor(const ShowOptions& options, const Window& window) {
     gpu::DeviceOptions device = drawingOptions(options);
@@ -112,8 +117,9 @@ class Loop {
     double interval() {
         const bool slow = app_.ui().graphics.device().software() && app_.exhibit().running();
         // A person who does something is answered at once.
-        if (slow && app_.input().empty()) return trainingFrameSecondsInSoftware;
-        return frameSeconds;
+        if (!slow || !app_.input().empty()) return frameSeconds;
+        return std::clamp(frameCost_ / drawingShareInSoftware, trainingFrameSecondsInSoftware,
+                          longestFrameSecondsInSoftware);
     }
 
     bool sameSize(VkExtent2D size) const {
@@ -122,6 +128,8 @@ class Loop {
 
     void draw(VkExtent2D size) {
         const double now = window_.seconds();
+        const double drawn = app_.ui().graphics.drawnSeconds().value_or(0);
+        frameCost_ = std::max(0.0, drawn - std::exchange(drawnSeconds_, drawn));
         const ImDrawData& data = app_.frame(size.width, size.height, window_.displayScale(), now - last_);
         last_ = now;
         if (screen_.swapchain.present(screen_.painter, screen_.renderer, size, data)) drawn_ = size;
@@ -140,6 +148,8 @@ class Loop {
     Screen& screen_;
     WindowLog& log_;
     double last_ = 0;
+    double drawnSeconds_ = 0; // of the device, with frames, when the last one began
+    double frameCost_ = 0;    // seconds that the last frame took
     VkExtent2D drawn_{};
     std::optional<DeviceWish> device_;
     bool quit_ = false;

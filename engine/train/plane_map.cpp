@@ -173,8 +173,15 @@ gpu::Ticket PlaneMap::compute(std::span<const float> parameters, const PlaneColo
 void PlaneMap::noteTime() {
     const double cells =
         static_cast<double>(outputCells_) * outputCells_ + static_cast<double>(neuronCells_) * neuronCells_;
-    for (const gpu::FinishedSubmission& finished : recorder_.takeFinished())
-        budget_.add(cells * workPerCell_, finished.milliseconds);
+    for (const gpu::FinishedSubmission& finished : recorder_.takeFinished()) {
+        milliseconds_ = finished.milliseconds;
+        budget_.add(cells * workPerCell_, milliseconds_);
+    }
+}
+
+double PlaneMap::milliseconds() {
+    noteTime();
+    return milliseconds_;
 }
 
 void PlaneMap::upload(std::span<const float> parameters, const PlaneColours& colours) {

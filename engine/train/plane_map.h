@@ -89,6 +89,8 @@ class PlaneMap {
     /// Cells along one side of the last computation's output map, and of its neurons' maps.
     std::uint32_t outputCells() const { return outputCells_; }
     std::uint32_t neuronCells() const { return neuronCells_; }
+    /// What the last computation that is known to be over kept the device for; 0 before the first.
+    double milliseconds();
 
   private:
     struct Upload {
@@ -140,6 +142,7 @@ class PlaneMap {
 
     std::uint32_t outputCells_ = 0;
     std::uint32_t neuronCells_ = 0;
+    double milliseconds_ = 0;
 };
 
 } // namespace lockstep

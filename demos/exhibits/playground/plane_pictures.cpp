@@ -17,6 +17,7 @@ constexpr std::uint32_t featurePixels = 40;
 constexpr std::uint32_t featureCount = 7;
 constexpr std::uint32_t markPixels = 32;
 constexpr std::uint32_t markShapes = 6;
+constexpr double pauseFactor = 9; // maps of a network that trains take a tenth of the device's time
 
 PlaneColours coloursOf(const Theme& theme, bool discretise) {
     PlaneColours colours{};
@@ -98,7 +99,6 @@ void PlanePictures::compute(Ui& ui, const PlaygroundModel& model, bool discretis
     const MapDetail detail = model.running() && !ui.scripted ? MapDetail::moving : MapDetail::still;
     computing_ = map_->compute(model.parameters(), coloursOf(ui.theme, discretise), detail);
     fine_ = detail == MapDetail::still;
-    began_ = ui.now;
     revision_ = model.revision();
     discretise_ = discretise;
     dark_ = ui.theme.dark;
@@ -124,7 +124,7 @@ void PlanePictures::update(Ui& ui, const PlaygroundModel& model, bool discretise
     const bool atOnce = other || ui.scripted;
     if (computing_ && ui.graphics.device().done(*computing_)) {
         show();
-        next_ = ui.now + 2 * (ui.now - began_);
+        next_ = ui.now + pauseFactor * map_->milliseconds() * 1e-3;
     }
     if (computing_ || (!other && !stale(ui, model, discretise))) return;
     if (!atOnce && model.running() && ui.now < next_) return;

@@ -72,8 +72,7 @@ class PlanePictures {
     bool fine_ = false;        // the last maps were computed in full
     std::optional<bool> dark_; ///< of what was drawn last
     std::optional<gpu::Ticket> computing_;
-    double began_ = 0; ///< of the computation under way
-    double next_ = 0;  ///< when the next one may begin while training runs
+    double next_ = 0; ///< when the next one may begin while training runs
     std::vector<Retired> retired_;
 };
 
