@@ -119,6 +119,10 @@ TEST_CASE("minimum limits, staged memory and descriptor sets change nothing") {
     options.pushDescriptors = false;
     gpu::Device device(options);
     for (const std::string_view rung : rungs) {
+        if (rung == "subgroup") { // no subgroup operation is required of a device
+            CHECK_THROWS_AS(makeGpuTrainer(job, rung, device), std::runtime_error);
+            continue;
+        }
         const auto trainer = makeGpuTrainer(job, rung, device);
         CHECK(lossDistance(train(*trainer, 60), reference) < 1e-4);
         CHECK(trainer->deviceSeconds() > 0); // from the host's clock: these limits have no timestamps
