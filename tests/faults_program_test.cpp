@@ -36,6 +36,7 @@ Run runProgram(const CacheFolder& folder, const std::string& arguments, const st
     INFO(run.output);
     CHECK(run.code < 128);
     CHECK_FALSE(run.says("VK_LAYER_LOCKSTEP_faults:")); // leaks and misuses
+    CHECK_FALSE(run.says("Sanitizer: "));
     return run;
 }
 

@@ -59,6 +59,7 @@ bool Race::waitFor(std::chrono::milliseconds limit) {
         // The lane at work is the only one that can change what advance() does; an hour fits any clock.
         const auto running =
             std::ranges::find_if(lanes_, [](auto& lane) { return !lane->snapshot().over(); });
+        if (running == lanes_.end()) continue; // it has just ended: advance() says what comes next
         (*running)->waitFor(std::min<std::chrono::milliseconds>(left, std::chrono::hours(1)));
     }
     return true;
