@@ -4,6 +4,7 @@
 #extension GL_KHR_shader_subgroup_ballot : require
 
 // dZ[l - 1] = (dZ[l] W) * f'(Z[l - 1]), the gradient passed to the layer below.
-// Rung subgroup: as blocked, and the lanes of a subgroup load one operand together.
+// Rung subgroup: as texel, and the lanes of a subgroup load one operand together.
+#define TEXELS
 #include "dense_backward_inputs_vec4.glsl"
 #include "product_subgroup.glsl"

@@ -6,9 +6,10 @@
 #include "dense_constants.glsl"
 #include "params.h"
 
-layout(set = 0, binding = 0) readonly buffer DSums { vec4 dSums[]; };
-layout(set = 0, binding = 1) readonly buffer Weights { vec4 weights[]; };
-layout(set = 0, binding = 2) readonly buffer Saved { vec4 saved[]; };
+#include "operands.glsl"
+OPERAND(0, DSums, dSums)
+OPERAND(1, Weights, weights)
+OPERAND(2, Saved, saved)
 layout(set = 0, binding = 3) buffer DPreviousSums { vec4 dPreviousSums[]; };
 layout(push_constant) uniform Params { DenseParams params; };
 
@@ -24,15 +25,14 @@ uint atA(uint row, uint o) { return min(row, params.rows - 1) * params.outputStr
 uint atB(uint o, uint i) {
     return min(o, params.outputs - 1) * params.inputStride + min(i, params.inputStride - 4);
 }
-vec4 loadA(uint row, uint o) { return dSums[atA(row, o) / 4]; }
-vec4 loadB(uint o, uint i) { return weights[atB(o, i) / 4]; }
-float loadA1(uint row, uint o) { return dSums[atA(row, o) / 4][atA(row, o) % 4]; }
-float loadB1(uint o, uint i) { return weights[atB(o, i) / 4][atB(o, i) % 4]; }
+vec4 loadA(uint row, uint o) { return FOUR(dSums, atA(row, o) / 4); }
+vec4 loadB(uint o, uint i) { return FOUR(weights, atB(o, i) / 4); }
 
-void store(uint row, uint i, vec4 product) {
+vec4 loadColumns(uint i) { return vec4(0.0); }
+void store(uint row, uint i, vec4 product, vec4 unused) {
     uint at = (row * params.inputStride + i) / 4;
     if (derivativeIsShort(activation)) {
-        vec4 value = saved[at];
+        vec4 value = FOUR(saved, at);
         [[unroll]] for (uint j = 0; j < 4; ++j) product[j] *= activationDerivative(activation, value[j]);
     }
     dPreviousSums[at] = product;
@@ -42,7 +42,7 @@ void finish(uint row, uint i) {
     if (derivativeIsShort(activation)) return;
     uint at = (row * params.inputStride + i) / 4;
     vec4 result = dPreviousSums[at];
-    for (uint j = 0; j < 4; ++j) result[j] *= activationDerivative(activation, saved[at][j]);
+    for (uint j = 0; j < 4; ++j) result[j] *= activationDerivative(activation, FOUR(saved, at)[j]);
     dPreviousSums[at] = result;
 }
 

@@ -21,10 +21,10 @@ void main() {
     float sum = 0.0;
     float biasSum = 0.0;
     for (uint row = 0; row < params.rows; row += 4) { // by four: lavapipe ends loops after 65,535 rounds
-        [[unroll]] for (uint r = row; r < row + 4; ++r)
-            if (r < params.rows) {
-                float d = dSums[r * params.outputStride + o];
-                sum = fma(d, inputs[r * params.inputStride + i], sum);
+        [[unroll]] for (uint r = 0; r < 4; ++r) // unrolled only with a constant beginning
+            if (row + r < params.rows) {
+                float d = dSums[(row + r) * params.outputStride + o];
+                sum = fma(d, inputs[(row + r) * params.inputStride + i], sum);
                 biasSum += d;
             }
     }

@@ -4,6 +4,7 @@
 #extension GL_KHR_shader_subgroup_ballot : require
 
 // dW = dZ^T X and db = column sums of dZ, the gradients of one layer.
-// Rung subgroup: as blocked, and the lanes of a subgroup load one operand together.
+// Rung subgroup: as texel, and the lanes of a subgroup load one operand together.
+#define TEXELS
 #include "dense_backward_weights_vec4.glsl"
 #include "product_subgroup.glsl"

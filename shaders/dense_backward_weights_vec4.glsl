@@ -4,8 +4,9 @@
 #include "dense_constants.glsl"
 #include "params.h"
 
-layout(set = 0, binding = 0) readonly buffer DSums { vec4 dSums[]; };
-layout(set = 0, binding = 1) readonly buffer Inputs { vec4 inputs[]; };
+#include "operands.glsl"
+OPERAND(0, DSums, dSums)
+OPERAND(1, Inputs, inputs)
 layout(set = 0, binding = 2) writeonly buffer DWeights { vec4 dWeights[]; };
 layout(set = 0, binding = 3) writeonly buffer DBias { float dBias[]; };
 layout(push_constant) uniform Params { DenseParams params; };
@@ -25,14 +26,13 @@ uint atB(uint row, uint i) {
     return min(row, params.rows - 1) * params.inputStride + min(i, params.inputStride - 4);
 }
 vec4 loadA(uint o, uint row) {
-    vec4 four = dSums[atA(o, row) / 4];
+    vec4 four = FOUR(dSums, atA(o, row) / 4);
     return row < params.rows ? four : vec4(0.0);
 }
-vec4 loadB(uint row, uint i) { return inputs[atB(row, i) / 4]; }
-float loadA1(uint o, uint row) { return loadA(o, row)[o % 4]; }
-float loadB1(uint row, uint i) { return inputs[atB(row, i) / 4][atB(row, i) % 4]; }
+vec4 loadB(uint row, uint i) { return FOUR(inputs, atB(row, i) / 4); }
 
-void store(uint o, uint i, vec4 product) { dWeights[(o * params.inputStride + i) / 4] = product; }
+vec4 loadColumns(uint i) { return vec4(0.0); }
+void store(uint o, uint i, vec4 product, vec4 unused) { dWeights[(o * params.inputStride + i) / 4] = product; }
 void finish(uint o, uint i) {}
 
 void storeRowSum(uint o, float sum) { dBias[o] = sum; }

@@ -4,6 +4,7 @@
 #extension GL_KHR_shader_subgroup_ballot : require
 
 // A[l + 1] = f(A[l] W^T + b), one dense layer forward.
-// Rung subgroup: as blocked, and the lanes of a subgroup load one operand together.
+// Rung subgroup: as texel, and the lanes of a subgroup load one operand together.
+#define TEXELS
 #include "dense_vec4.glsl"
 #include "product_subgroup.glsl"

@@ -6,8 +6,9 @@
 #include "dense_constants.glsl"
 #include "params.h"
 
-layout(set = 0, binding = 0) readonly buffer Inputs { vec4 inputs[]; };
-layout(set = 0, binding = 1) readonly buffer Weights { vec4 weights[]; };
+#include "operands.glsl"
+OPERAND(0, Inputs, inputs)
+OPERAND(1, Weights, weights)
 layout(set = 0, binding = 2) readonly buffer Bias { float bias[]; };
 layout(set = 0, binding = 3) buffer Outputs { vec4 outputs[]; };
 layout(set = 0, binding = 4) writeonly buffer Sums { vec4 sums[]; };
@@ -22,15 +23,20 @@ const bool sumRowsOfA = false;
 
 uint atA(uint row, uint i) { return min(row, params.rows - 1) * params.inputStride + i; }
 uint atB(uint i, uint o) { return min(o, params.outputs - 1) * params.inputStride + i; }
-vec4 loadA(uint row, uint i) { return inputs[atA(row, i) / 4]; }
-vec4 loadB(uint i, uint o) { return weights[atB(i, o) / 4]; }
-float loadA1(uint row, uint i) { return inputs[atA(row, i) / 4][atA(row, i) % 4]; }
-float loadB1(uint i, uint o) { return weights[atB(i, o) / 4][atB(i, o) % 4]; }
+vec4 loadA(uint row, uint i) { return FOUR(inputs, atA(row, i) / 4); }
+vec4 loadB(uint i, uint o) { return FOUR(weights, atB(i, o) / 4); }
 
-void store(uint row, uint o, vec4 product) {
-    vec4 sum = product;
+vec4 loadColumns(uint o) {
+    vec4 four = vec4(0.0);
+    [[unroll]] for (uint j = 0; j < 4; ++j)
+        if (o + j < params.outputs) four[j] = bias[o + j];
+    return four;
+}
+
+void store(uint row, uint o, vec4 product, vec4 biases) {
+    vec4 sum = product + biases;
     [[unroll]] for (uint j = 0; j < 4; ++j) {
-        sum[j] = o + j < params.outputs ? product[j] + bias[o + j] : 0.0;
+        sum[j] = o + j < params.outputs ? sum[j] : 0.0;
         if (activationIsShort(activation)) sum[j] = activate(activation, sum[j]);
     }
     outputs[(row * params.outputStride + o) / 4] = sum;

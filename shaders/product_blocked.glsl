@@ -2,19 +2,18 @@
 // of A and B, in registers. Every value loaded is used tileN (or tileM) times, and comes as part of a vec4; no shared memory.
 //
 // The including shader provides: productM/N/K() the sizes; aAlongK, bAlongK: whether four neighbours in memory are four k
-// (else four m, four n); loadA(m, k), loadB(k, n): those four values, indices inside or clamped; store(m, n, vec4) for four
-// columns; finish(m, n), called for the same four afterwards, outside unrolled code; and, when sumRowsOfA, storeRowSum(m, sum_k
-// A[m][k]). All other loops are unrolled: an array indexed at run time would fall out of the registers.
+// (else four m, four n); loadA(m, k), loadB(k, n): those four values, indices inside or clamped; sumRowsOfA; and what
+// product_block.glsl asks for. All loops but that over k are unrolled: an array indexed at run time would fall out of the
+// registers. Innermost are the four k of one output: where registers are few, it is fetched and put back once for all four.
+
+#include "product_block.glsl"
 
 void main() {
     uint m0 = invocationM() * tileM;
     uint n0 = invocationN() * tileN;
     if (m0 >= productM() || n0 >= productN()) return;
 
-    float sum[tileM * tileN];
-    float rowSum[tileM];
-    [[unroll]] for (uint i = 0; i < tileM * tileN; ++i) sum[i] = 0.0;
-    [[unroll]] for (uint m = 0; m < tileM; ++m) rowSum[m] = 0.0;
+    clearBlock();
 
     for (uint k = 0; k < productK(); k += 4) {
         float a[4 * tileM]; // [k][m]
@@ -55,25 +54,14 @@ void main() {
                     b[kk * tileN + n + 3] = four.w;
                 }
         }
-        [[unroll]] for (uint kk = 0; kk < 4; ++kk)
-            [[unroll]] for (uint m = 0; m < tileM; ++m) {
-                if (sumRowsOfA) rowSum[m] += a[kk * tileM + m];
-                [[unroll]] for (uint n = 0; n < tileN; ++n)
+        [[unroll]] for (uint m = 0; m < tileM; ++m) {
+            if (sumRowsOfA)
+                rowSum[m] = rowSum[m] + a[m] + a[tileM + m] + a[2 * tileM + m] + a[3 * tileM + m];
+            [[unroll]] for (uint n = 0; n < tileN; ++n)
+                [[unroll]] for (uint kk = 0; kk < 4; ++kk)
                     sum[m * tileN + n] = fma(a[kk * tileM + m], b[kk * tileN + n], sum[m * tileN + n]);
-            }
-    }
-
-    [[unroll]] for (uint m = 0; m < tileM; ++m) {
-        if (m0 + m < productM()) {
-            [[unroll]] for (uint n = 0; n < tileN; n += 4)
-                if (n0 + n < productN())
-                    store(m0 + m, n0 + n,
-                          vec4(sum[m * tileN + n], sum[m * tileN + n + 1], sum[m * tileN + n + 2],
-                               sum[m * tileN + n + 3]));
-            if (sumRowsOfA && n0 == 0) storeRowSum(m0 + m, rowSum[m]);
         }
     }
 
-    [[dont_unroll]] for (uint m = m0; m < min(m0 + tileM, productM()); ++m)
-        [[dont_unroll]] for (uint n = n0; n < min(n0 + tileN, productN()); n += 4) finish(m, n);
+    storeBlock(m0, n0);
 }

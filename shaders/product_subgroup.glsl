@@ -1,64 +1,43 @@
 // C[m][n] = sum_k A[m][k] B[k][n], register-blocked as in product_blocked.glsl, and A is shared through the subgroup: its lanes
 // lie along n and need the same rows of A. Each lane loads a different part of them, once, and all lanes read it from that
-// lane's register. A block can be tall then at no price in loads, and one k at a time is enough.
+// lane's register. A block can be tall then at no price in loads.
 //
-// The including shader provides what product_blocked.glsl lists, and single values: loadA1(m, k), loadB1(k, n). The workgroup is
-// one row of lanes along n (groupM is 1), whole subgroups of `lanes` or more. No lane leaves before the loop ends: those beside
-// the product load for the others.
+// The including shader provides what product_blocked.glsl lists. The workgroup is one row of lanes along n (groupM is 1), whole
+// subgroups of `lanes` or more. No lane leaves before the loop ends: those beside the product load for the others.
+
+#include "product_block.glsl"
 
 void main() {
     uint m0 = invocationM() * tileM;
     uint n0 = invocationN() * tileN;
     uint own = gl_SubgroupInvocationID % lanes;
 
-    float sum[tileM * tileN];
-    float rowSum[tileM];
-    [[unroll]] for (uint i = 0; i < tileM * tileN; ++i) sum[i] = 0.0;
-    [[unroll]] for (uint m = 0; m < tileM; ++m) rowSum[m] = 0.0;
+    clearBlock();
 
-    const uint fours = (tileM + 3) / 4;
-    const uint turns = aAlongK ? (tileM + lanes - 1) / lanes : (fours + lanes - 1) / lanes;
-    [[dont_unroll]] for (uint k = 0; k < productK(); ++k) {
-        vec4 part[turns]; // of A, loaded by this lane: along m four values, along k one
+    const uint turns = (tileM + lanes - 1) / lanes; // vec4s of A that each lane loads for four k
+    [[dont_unroll]] for (uint k = 0; k < productK(); k += 4) {
+        vec4 part[turns]; // along k: the four k of one m; else four m of one k
         [[unroll]] for (uint turn = 0; turn < turns; ++turn) {
-            uint at = turn * lanes + own;
-            if (aAlongK)
-                part[turn].x = loadA1(m0 + min(at, tileM - 1), k);
-            else
-                part[turn] = loadA(m0 + min(at, fours - 1) * 4, k);
+            uint at = min(turn * lanes + own, tileM - 1);
+            part[turn] = aAlongK ? loadA(m0 + at, k) : loadA(m0 + at / 4 * 4, k + at % 4);
         }
-        float b[tileN];
-        if (bAlongK) {
-            [[unroll]] for (uint n = 0; n < tileN; ++n) b[n] = loadB1(k, n0 + n);
-        } else {
-            [[unroll]] for (uint n = 0; n < tileN; n += 4) {
-                vec4 four = loadB(k, n0 + n);
-                b[n] = four.x;
-                b[n + 1] = four.y;
-                b[n + 2] = four.z;
-                b[n + 3] = four.w;
-            }
-        }
+        vec4 b[tileN]; // likewise: the four k of one n; else [k][n / 4]
+        [[unroll]] for (uint n = 0; n < tileN; ++n)
+            b[n] = bAlongK ? loadB(k, n0 + n) : loadB(k + n / (tileN / 4), n0 + n % (tileN / 4) * 4);
         [[unroll]] for (uint m = 0; m < tileM; ++m) {
-            uint at = aAlongK ? m : m / 4;
-            float a = subgroupBroadcast(part[at / lanes][aAlongK ? 0 : m % 4], at % lanes);
-            if (sumRowsOfA) rowSum[m] += a;
-            [[unroll]] for (uint n = 0; n < tileN; ++n) sum[m * tileN + n] = fma(a, b[n], sum[m * tileN + n]);
+            vec4 a; // [k] of this m
+            [[unroll]] for (uint kk = 0; kk < 4; ++kk) {
+                uint at = aAlongK ? m : m / 4 * 4 + kk;
+                a[kk] = subgroupBroadcast(part[at / lanes][aAlongK ? kk : m % 4], at % lanes);
+            }
+            if (sumRowsOfA) rowSum[m] = rowSum[m] + a.x + a.y + a.z + a.w; // in the order of k
+            [[unroll]] for (uint n = 0; n < tileN; ++n)
+                [[unroll]] for (uint kk = 0; kk < 4; ++kk)
+                    sum[m * tileN + n] =
+                        fma(a[kk], bAlongK ? b[n][kk] : b[kk * (tileN / 4) + n / 4][n % 4], sum[m * tileN + n]);
         }
     }
 
     if (n0 >= productN()) return;
-    [[unroll]] for (uint m = 0; m < tileM; ++m) {
-        if (m0 + m < productM()) {
-            [[unroll]] for (uint n = 0; n < tileN; n += 4)
-                if (n0 + n < productN())
-                    store(m0 + m, n0 + n,
-                          vec4(sum[m * tileN + n], sum[m * tileN + n + 1], sum[m * tileN + n + 2],
-                               sum[m * tileN + n + 3]));
-            if (sumRowsOfA && n0 == 0) storeRowSum(m0 + m, rowSum[m]);
-        }
-    }
-
-    [[dont_unroll]] for (uint m = m0; m < min(m0 + tileM, productM()); ++m)
-        [[dont_unroll]] for (uint n = n0; n < min(n0 + tileN, productN()); n += 4) finish(m, n);
+    storeBlock(m0, n0);
 }

@@ -46,6 +46,11 @@ TEST_CASE("awkward shapes") {
                 checkAll(testDevice(), kernels, product, shapeOf(rows, inputs, outputs), Activation::relu);
 }
 
+TEST_CASE("sums over the largest batch: software drivers end long loops in silence") {
+    Kernels kernels(testDevice());
+    checkAll(testDevice(), kernels, Product::backwardWeights, shapeOf(65536, 4, 4), Activation::identity);
+}
+
 TEST_CASE("every activation and its derivative") {
     Kernels kernels(testDevice());
     for (const Product product : {Product::forward, Product::backwardInputs})
@@ -54,7 +59,8 @@ TEST_CASE("every activation and its derivative") {
               Activation::gelu, Activation::tanh, Activation::sigmoid, Activation::silu})
             for (const ProductKernel& kernel :
                  {ProductKernel{"naive", 8, 4, 1, 1}, ProductKernel{"tiled", 8, 4, 4, 4, 8},
-                  ProductKernel{"blocked", 8, 4, 4, 4}, ProductKernel{"subgroup", 32, 1, 4, 4, 0, 4}}) {
+                  ProductKernel{"blocked", 8, 4, 4, 4}, ProductKernel{"texel", 8, 4, 4, 4},
+                  ProductKernel{"subgroup", 32, 1, 4, 4, 0, 4}}) {
                 const DenseShape shape = shapeOf(33, 65, 31);
                 ProductTrial trial(testDevice(), product, shape, activation, scalarKernels());
                 const TrialResult result = trial.measure(kernels.dense(product, kernel, activation), 0);
@@ -75,7 +81,7 @@ TEST_CASE("the smallest limits that Vulkan allows: 128 invocations, 16 KiB of sh
         for (const ProductKernel& candidate : candidates(device, product, shape))
             rungs.insert(candidate.rung);
         CHECK(rungs ==
-              std::set<std::string>{"naive", "tiled", "blocked"}); // none may read another's registers
+              std::set<std::string>{"naive", "tiled", "blocked", "texel"}); // none reads another's registers
         checkAll(device, kernels, product, shape, Activation::tanh);
     }
 }
@@ -97,17 +103,25 @@ TEST_CASE("loads shared by as many lanes as a subgroup has, or fewer") {
             }
 }
 
-TEST_CASE("a rung that the device cannot run is refused with the reason") {
+TEST_CASE("a rung that the device cannot run is refused with the reason, and `best` goes without it") {
     gpu::DeviceOptions options = testDeviceOptions();
     options.minimumLimits = true;
     gpu::Device device(options);
     Kernels kernels(device);
-    try {
-        chooseKernels(device, kernels, "subgroup", NetShape{{20, 12, 3}}, 32);
-        FAIL("nothing was thrown");
-    } catch (const std::runtime_error& error) {
-        CHECK(std::string(error.what()).find("subgroupBroadcast") != std::string::npos);
-    }
+    const auto reason = [&](std::string_view rung, const NetShape& shape) -> std::string {
+        try {
+            chooseKernels(device, kernels, rung, shape, 32);
+        } catch (const std::runtime_error& error) {
+            return error.what();
+        }
+        return "";
+    };
+    CHECK(reason("subgroup", {{20, 12, 3}}).find("subgroupBroadcast") != std::string::npos);
+    const NetShape wide{{784, 512, 10}}; // 784 x 512 weights are more than the 65,536 texels of four
+    CHECK(reason("texel", {{20, 12, 3}}).empty());
+    CHECK(reason("texel", wide).find("1048576 bytes as texels") != std::string::npos);
+    CHECK(reason("blocked", wide).empty());
+    CHECK(chooseKernels(device, kernels, "best", wide, 32, 0).front().forward.rung != "texel");
 }
 
 TEST_CASE("a wrong result is seen") {

@@ -39,6 +39,18 @@ TEST_CASE("writeonly buffers are not read") {
     CHECK(info.groupSize[1] == 4);
 }
 
+TEST_CASE("texture buffers are only read") {
+    const gpu::ShaderInfo info = gpu::reflect(shaderWords("dense_texel"), {}, "dense_texel");
+    REQUIRE(info.bindings.size() == 5);
+    for (const std::size_t operand : {0, 1}) {
+        CHECK(info.bindings[operand].binding == operand);
+        CHECK(info.bindings[operand].kind == gpu::BindingKind::texels);
+        CHECK(info.bindings[operand].reads);
+        CHECK_FALSE(info.bindings[operand].writes);
+    }
+    for (const std::size_t other : {2, 3, 4}) CHECK(info.bindings[other].kind == gpu::BindingKind::storage);
+}
+
 TEST_CASE("shared memory sized by specialisation constants") {
     // Slabs of A and B: slabK * (groupM * tileM + groupN * tileN) floats.
     const gpu::SpecConstants constants{{0, 64}, {1, 8}, {2, 4}, {3, 2}, {5, 12}};
@@ -82,4 +94,27 @@ TEST_CASE("damaged SPIR-V is refused, wherever it is cut") {
         }
     }
     CHECK(refused > 50);
+}
+
+TEST_CASE("damaged SPIR-V is described or refused, whichever word is wrong") {
+    const auto words = shaderWords("dense_tiled");
+    std::size_t refused = 0;
+    for (std::size_t at = 5; at < words.size(); ++at)
+        for (const std::uint32_t wrong : {0u, 0xFFFFFFFFu, words[at] + 1, words[at] - (1u << 16)}) {
+            std::vector<std::uint32_t> damaged(words.begin(), words.end());
+            damaged[at] = wrong;
+            try {
+                gpu::reflect(damaged, {}, "damaged");
+            } catch (const std::runtime_error&) {
+                ++refused;
+            }
+        }
+    CHECK(refused > 100);
+}
+
+TEST_CASE("sizes beyond 32 bits do not wrap around") {
+    // A slab of 0x3FFFFFF times 32 floats is almost 8 GiB.
+    const gpu::SpecConstants constants{{0, 64}, {1, 8}, {2, 4}, {3, 4}, {5, 0x3FFFFFF}};
+    const gpu::ShaderInfo info = gpu::reflect(shaderWords("dense_tiled"), constants, "dense_tiled");
+    CHECK(info.sharedBytes == 0xFFFFFFFFu);
 }

@@ -17,7 +17,7 @@ using namespace lockstep::test;
 
 namespace {
 
-constexpr std::string_view rungs[] = {"naive", "tiled", "blocked", "subgroup", "best"};
+constexpr std::string_view rungs[] = {"naive", "tiled", "blocked", "texel", "subgroup", "best"};
 
 std::vector<LossPoint> trainOnCpu(const TrainJob& job, std::uint64_t steps) {
     return train(*makeCpuTrainer(job, "scalar", 1), steps);
@@ -318,6 +318,16 @@ TEST_CASE("a job that does not fit the device's memory is refused with what woul
     CHECK(messageOf(job) == "");
     job.settings.batch *= 4;
     CHECK(messageOf(job) != "");
+
+    // Found now, not by the first evaluation: a confusion matrix that cannot be bound.
+    Dataset classes = classData(7, 3, 10);
+    classes.classes = 100000;
+    CHECK(messageOf(jobFor(classes, {4})).find("fewer classes") != std::string::npos);
+    if (!testDevice().software()) return;
+    many.train.count = 100000;
+    job = jobFor(many, {8});
+    job.settings.batch = 100000;
+    CHECK(messageOf(job).find("at most 65536 rightly. A batch of 50000 fits") != std::string::npos);
 }
 
 TEST_CASE("more parameters than one dispatch has workgroups for, and pictures larger than a chunk of an "

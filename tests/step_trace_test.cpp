@@ -19,7 +19,7 @@ namespace {
 std::vector<std::unique_ptr<Trainer>> trainersFor(const TrainJob& job) {
     std::vector<std::unique_ptr<Trainer>> trainers;
     for (const CpuRung& rung : cpuRungs) trainers.push_back(makeCpuTrainer(job, rung.name, rung.threads));
-    for (const char* rung : {"naive", "tiled", "blocked", "subgroup", "best"})
+    for (const char* rung : {"naive", "tiled", "blocked", "texel", "subgroup", "best"})
         trainers.push_back(makeGpuTrainer(job, rung, testDevice()));
     return trainers;
 }

@@ -66,7 +66,7 @@ void checkSilent(gpu::DeviceOptions options, std::initializer_list<std::string_v
 } // namespace
 
 TEST_CASE("core and synchronization validation are silent") {
-    checkSilent(testDeviceOptions(), {"naive", "tiled", "blocked", "subgroup", "best"});
+    checkSilent(testDeviceOptions(), {"naive", "tiled", "blocked", "texel", "subgroup", "best"});
 }
 
 TEST_CASE("so they are with staged memory and minimum limits") {
@@ -92,7 +92,7 @@ TEST_CASE("GPU-assisted validation finds no access out of bounds") {
         for (const Product product : {Product::forward, Product::backwardInputs, Product::backwardWeights})
             for (const ProductKernel& kernel :
                  {ProductKernel{"blocked", 4, 2, 4, 4}, ProductKernel{"tiled", 4, 4, 2, 2, 8},
-                  ProductKernel{"subgroup", 8, 1, 4, 4, 0, 4}}) {
+                  ProductKernel{"texel", 4, 2, 4, 4}, ProductKernel{"subgroup", 8, 1, 4, 4, 0, 4}}) {
                 ProductTrial trial(device, product, {33, 31, 13, 32, 16}, Activation::relu);
                 CHECK(trial.measure(kernels.dense(product, kernel, Activation::relu), 0).verified());
             }

@@ -54,6 +54,7 @@ nlohmann::ordered_json toJson(const gpu::DeviceReport& report) {
               {"push_descriptors", limits.pushDescriptors},
               {"storage_range_bytes", limits.storageRange},
               {"storage_alignment_bytes", limits.storageAlignment},
+              {"texel_range_bytes", limits.texelRange},
               {"subgroup_size", limits.subgroupSize},
               {"timestamp_nanoseconds", limits.timestampNanoseconds}}}};
 }

@@ -28,7 +28,7 @@ constexpr const char* examples = R"(examples:
   lockstep race --epochs 3 --log-every 1 --json race.json
 
 lanes: cpu:scalar is one thread without SIMD, cpu:simd one thread, cpu:best all cores. gpu:naive, gpu:tiled,
-gpu:blocked and gpu:subgroup are kernels of growing refinement; gpu:best takes the fastest for each operation on this device.
+gpu:blocked, gpu:texel and gpu:subgroup are kernels of growing refinement; gpu:best takes the fastest for each operation on this device.
 without a finish line: 10 epochs of large data (1 if a Vulkan device that is software takes part), or 5,000 steps
 )";
 

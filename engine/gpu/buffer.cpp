@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <tuple>
 
 #include "engine/gpu/error.h"
+#include "engine/gpu/texel_views.h"
 
 namespace lockstep::gpu {
 
@@ -11,19 +13,21 @@ namespace {
 
 constexpr std::uint64_t granularity = 16; // a whole vec4, so that the last one can be read
 
-// The types that may be used and have the properties `wanted`: those of the largest heap first (a small heap
-// that the host can reach too, as on cards without resizable BAR, fills up at once), and within a heap those
-// that are `alsoGood`.
+// The types that may be used and have the properties `wanted`. For kernels those of the largest heap come
+// first (a small heap that the host can reach too, as on cards without resizable BAR, fills up at once), and
+// within a heap those that are `alsoGood`. For the host those that are `alsoGood` come first, in whichever
+// heap: where it reaches all of a card's memory, it reads that slowly.
 std::vector<std::uint32_t> memoryTypes(const VkPhysicalDeviceMemoryProperties& memory, std::uint32_t allowed,
                                        VkMemoryPropertyFlags wanted, VkMemoryPropertyFlags alsoGood) {
     std::vector<std::uint32_t> types;
     for (std::uint32_t index = 0; index < memory.memoryTypeCount; ++index)
         if ((allowed & (1u << index)) != 0 && (memory.memoryTypes[index].propertyFlags & wanted) == wanted)
             types.push_back(index);
+    const bool forHost = (wanted & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) != 0;
     const auto rank = [&](std::uint32_t index) {
         const VkMemoryType& type = memory.memoryTypes[index];
-        return std::pair(memory.memoryHeaps[type.heapIndex].size,
-                         (type.propertyFlags & alsoGood) == alsoGood);
+        const bool good = (type.propertyFlags & alsoGood) == alsoGood;
+        return std::tuple(forHost && good, memory.memoryHeaps[type.heapIndex].size, good);
     };
     std::stable_sort(types.begin(), types.end(),
                      [&](std::uint32_t a, std::uint32_t b) { return rank(a) > rank(b); });
@@ -37,8 +41,8 @@ Buffer::Buffer(Device& device, std::uint64_t bytes, Memory memory, std::string n
       size_(std::max(granularity, (bytes + granularity - 1) / granularity * granularity)) {
     auto info = structure<VkBufferCreateInfo>(VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO);
     info.size = size_;
-    info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
-                 VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+    info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT |
+                 VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
     // Whoever draws may read what was computed, without handing it over from queue to queue.
     const std::uint32_t families[] = {device_.queueFamily(), device_.drawing().family};
     if (device_.drawing().queue != VK_NULL_HANDLE && families[0] != families[1]) {
@@ -76,6 +80,7 @@ Buffer::~Buffer() { release(); }
 
 void Buffer::release() noexcept {
     if (device_.abandoned()) return;
+    device_.texelViews().forget(buffer_);
     if (buffer_ != VK_NULL_HANDLE) device_.vk().DestroyBuffer(device_.handle(), buffer_, nullptr);
     if (memory_ != VK_NULL_HANDLE) {
         device_.vk().FreeMemory(device_.handle(), memory_, nullptr);
@@ -153,7 +158,7 @@ void Buffer::upload(std::span<const std::byte> data, std::uint64_t offset) {
         flush(offset, data.size());
         return;
     }
-    Buffer staging(device_, data.size(), Memory::readback, name_ + " (upload)");
+    Buffer staging(device_, data.size(), Memory::upload, name_ + " (upload)");
     std::memcpy(staging.host_, data.data(), data.size());
     staging.flush(0, data.size());
     const VkBufferCopy copy{0, range.offset, range.size};

@@ -42,9 +42,9 @@ std::string hexadecimal(std::span<const std::uint8_t> bytes) {
 
 // Drivers that may choose a size for each shader say what the smallest is.
 std::uint32_t broadcastLanesOf(const VkPhysicalDeviceSubgroupProperties& subgroup,
-                               const VkPhysicalDeviceSubgroupSizeControlProperties& sizes) {
+                               const VkPhysicalDeviceSubgroupSizeControlProperties& sizes, bool anyLane) {
     const bool broadcasts = (subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0 &&
-                            (subgroup.supportedOperations & VK_SUBGROUP_FEATURE_BALLOT_BIT) != 0;
+                            (subgroup.supportedOperations & VK_SUBGROUP_FEATURE_BALLOT_BIT) != 0 && anyLane;
     if (!broadcasts) return 0;
     return sizes.minSubgroupSize == 0 ? subgroup.subgroupSize : sizes.minSubgroupSize;
 }
@@ -60,6 +60,9 @@ Limits limitsOf(const VkPhysicalDeviceLimits& source, std::uint32_t pushDescript
     limits.pushDescriptors = pushDescriptors;
     limits.storageRange = source.maxStorageBufferRange;
     limits.storageAlignment = source.minStorageBufferOffsetAlignment;
+    limits.texelRange = std::uint64_t{16} * source.maxTexelBufferElements;
+    limits.texelAlignment = source.minTexelBufferOffsetAlignment;
+    limits.storageBuffers = source.maxPerStageDescriptorStorageBuffers;
     limits.nonCoherentAtomSize = source.nonCoherentAtomSize;
     limits.timestampNanoseconds = timestampBits == 0 ? 0 : static_cast<double>(source.timestampPeriod);
     limits.timestampBits = timestampBits;
@@ -139,7 +142,8 @@ Instance::Candidate inspect(const InstanceApi& api, VkPhysicalDevice device, std
     report.limits =
         limitsOf(core.limits, push.maxPushDescriptors, family ? families[*family].timestampValidBits : 0);
     report.limits.subgroupSize = subgroup.subgroupSize;
-    report.limits.broadcastLanes = broadcastLanesOf(subgroup, sizes);
+    report.limits.broadcastLanes =
+        broadcastLanesOf(subgroup, sizes, features12.subgroupBroadcastDynamicId != VK_FALSE);
     if (options.minimumLimits) report.limits = minimumLimits(report.limits);
     if (!options.pushDescriptors || !hasDeviceExtension(api, device, VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME))
         report.limits.pushDescriptors = 0;
@@ -216,6 +220,7 @@ void choose(std::vector<Instance::Candidate>& all, const DeviceOptions& options)
 Limits minimumLimits(const Limits& actual) {
     Limits limits;
     limits.nonCoherentAtomSize = actual.nonCoherentAtomSize;
+    limits.storageBuffers = actual.storageBuffers; // four at least, and nobody trains with four
     limits.subgroupSize = actual.subgroupSize;
     limits.timestampNanoseconds = 0;
     return limits;

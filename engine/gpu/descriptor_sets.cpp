@@ -1,5 +1,7 @@
 #include "engine/gpu/descriptor_sets.h"
 
+#include <iterator>
+
 #include "engine/gpu/error.h"
 #include "engine/gpu/kernel.h"
 
@@ -11,11 +13,14 @@ DescriptorSets::~DescriptorSets() {
 }
 
 void DescriptorSets::addPool() {
-    const VkDescriptorPoolSize size{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, setsPerPool * mostBindings};
+    const VkDescriptorPoolSize sizes[] = {
+        {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, setsPerPool * mostBindings},
+        {VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER, setsPerPool * mostBindings},
+    };
     auto info = structure<VkDescriptorPoolCreateInfo>(VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO);
     info.maxSets = setsPerPool;
-    info.poolSizeCount = 1;
-    info.pPoolSizes = &size;
+    info.poolSizeCount = static_cast<std::uint32_t>(std::size(sizes));
+    info.pPoolSizes = sizes;
     VkDescriptorPool pool = VK_NULL_HANDLE;
     check(device_.vk().CreateDescriptorPool(device_.handle(), &info, nullptr, &pool),
           "vkCreateDescriptorPool");

@@ -7,6 +7,7 @@
 #include "engine/gpu/error.h"
 #include "engine/gpu/instance.h"
 #include "engine/gpu/pipeline_cache.h"
+#include "engine/gpu/texel_views.h"
 
 namespace lockstep::gpu {
 
@@ -40,6 +41,7 @@ Device::Device(DeviceOptions options) : options_(std::move(options)) {
         createLogicalDevice();
         createTimeline();
         createPipelineCache();
+        texelViews_ = std::make_unique<TexelViews>(*this);
     } catch (...) {
         destroy();
         throw;
@@ -60,6 +62,7 @@ void Device::destroy() noexcept {
     }
     if (device_ != VK_NULL_HANDLE) {
         vk_.DeviceWaitIdle(device_);
+        texelViews_.reset();
         if (pipelineCache_ != VK_NULL_HANDLE) vk_.DestroyPipelineCache(device_, pipelineCache_, nullptr);
         if (timeline_ != VK_NULL_HANDLE) vk_.DestroySemaphore(device_, timeline_, nullptr);
         vk_.DestroyDevice(device_, nullptr);
@@ -107,6 +110,7 @@ void Device::createLogicalDevice() {
     auto features12 =
         structure<VkPhysicalDeviceVulkan12Features>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES);
     features12.timelineSemaphore = VK_TRUE;
+    features12.subgroupBroadcastDynamicId = limits().broadcastLanes > 0 ? VK_TRUE : VK_FALSE;
     auto info = structure<VkDeviceCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO);
     info.pNext = &features12;
     VkPhysicalDeviceFeatures features{};
@@ -207,6 +211,7 @@ void Device::wait(Ticket ticket) {
                            " ms; it may hang, or the work is too large");
     }
     check(result, "vkWaitSemaphores");
+    done(ticket); // a lost device may have ended the wait, with success
 }
 
 void Device::waitForAll() {

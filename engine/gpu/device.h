@@ -18,6 +18,7 @@
 namespace lockstep::gpu {
 
 class Instance;
+class TexelViews;
 
 enum class DeviceType { discrete, integrated, virtualGpu, software, other };
 
@@ -31,10 +32,13 @@ struct Limits {
     std::uint32_t pushDescriptors = 32; ///< 0: the device has none, descriptor sets are used instead
     std::uint64_t storageRange = std::uint64_t{1} << 27;
     std::uint64_t storageAlignment = 256;
+    std::uint32_t storageBuffers = 4;                   ///< that one kernel may bind
+    std::uint64_t texelRange = std::uint64_t{16} << 16; ///< bytes of a view read as texels, a vec4 each
+    std::uint64_t texelAlignment = 256;                 ///< of where such a view starts
     std::uint64_t nonCoherentAtomSize = 256;
     std::uint32_t subgroupSize = 1;
     /// Invocations that every subgroup of a compute shader has at least, where they can read each other's
-    /// registers (subgroupBroadcast); 0: they cannot.
+    /// registers (subgroupBroadcast, from any lane); 0: they cannot.
     std::uint32_t broadcastLanes = 0;
     double timestampNanoseconds = 0;  ///< of one tick; 0: no timestamps
     std::uint32_t timestampBits = 64; ///< valid ones; higher ones are to be ignored
@@ -161,6 +165,7 @@ class Device {
     /// The semaphore that tickets are values of, for other queues to wait for.
     VkSemaphore timeline() const { return timeline_; }
     VkPipelineCache pipelineCache() const { return pipelineCache_; }
+    TexelViews& texelViews() { return *texelViews_; }
     std::uint32_t queueFamily() const { return queueFamily_; }
     const VkPhysicalDeviceMemoryProperties& memory() const { return memory_; }
 
@@ -189,6 +194,7 @@ class Device {
     Ticket lastTicket_ = 0;
     std::atomic<bool> abandoned_{false};
     VkPipelineCache pipelineCache_ = VK_NULL_HANDLE;
+    std::unique_ptr<TexelViews> texelViews_;
 };
 
 } // namespace lockstep::gpu

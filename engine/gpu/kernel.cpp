@@ -16,6 +16,11 @@ std::uint32_t groupsAlong(std::uint32_t items, std::uint32_t perGroup) {
 
 } // namespace
 
+VkDescriptorType descriptorType(BindingKind kind) {
+    return kind == BindingKind::texels ? VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER
+                                       : VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+}
+
 AnyKernel::AnyKernel(Device& device, const KernelSource& source) : device_(&device), name_(source.name) {
     if (source.words.empty()) throw std::runtime_error("there is no shader '" + name_ + "'");
     info_ = reflect(source.words, source.constants, name_);
@@ -54,7 +59,7 @@ void AnyKernel::destroy() noexcept {
 void AnyKernel::addUnusedBuffers(const KernelSource& source) {
     for (const ShaderBinding& given : reflect(source.buffersOf, {}, name_).bindings)
         if (std::ranges::find(info_.bindings, given.binding, &ShaderBinding::binding) == info_.bindings.end())
-            info_.bindings.push_back({given.binding, given.name, false, false});
+            info_.bindings.push_back({given.binding, given.name, given.kind, false, false});
     std::ranges::sort(info_.bindings, {}, &ShaderBinding::binding);
 }
 
@@ -74,6 +79,8 @@ void AnyKernel::checkLimits() const {
     require(info_.sharedBytes, limits.sharedMemory, "bytes of shared memory");
     require(info_.pushConstantBytes, limits.pushConstants, "bytes of push constants");
     require(info_.bindings.size(), mostBindings, "buffers");
+    const auto storage = std::ranges::count(info_.bindings, BindingKind::storage, &ShaderBinding::kind);
+    require(static_cast<std::uint64_t>(storage), limits.storageBuffers, "storage buffers");
     if (limits.pushDescriptors > 0)
         require(info_.bindings.size(), limits.pushDescriptors, "push descriptors");
 }
@@ -87,7 +94,7 @@ void AnyKernel::createLayout() {
                                      " unused");
         VkDescriptorSetLayoutBinding binding{};
         binding.binding = index;
-        binding.descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+        binding.descriptorType = descriptorType(info_.bindings[index].kind);
         binding.descriptorCount = 1;
         binding.stageFlags = VK_SHADER_STAGE_COMPUTE_BIT;
         bindings.push_back(binding);

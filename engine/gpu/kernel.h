@@ -20,8 +20,10 @@ struct WorkItems {
     std::uint32_t z = 1;
 };
 
-/// Buffers that one kernel may bind at most: far below what any device allows in total.
+/// Buffers that one kernel may bind at most; the device may allow fewer (Limits::storageBuffers).
 inline constexpr std::uint32_t mostBindings = 16;
+
+VkDescriptorType descriptorType(BindingKind kind);
 
 /// Everything that turns a shader into a pipeline.
 struct KernelSource {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/gpu/error.h"
+#include "engine/gpu/texel_views.h"
 
 namespace lockstep::gpu {
 
@@ -122,15 +123,19 @@ void Recorder::checkViews(const AnyKernel& kernel, std::span<const BufferView> v
     if (views.size() != expected)
         throw std::runtime_error("kernel '" + kernel.name() + "' has " + std::to_string(expected) +
                                  " bindings, " + std::to_string(views.size()) + " were given");
-    for (const BufferView& view : views) {
-        if (view.offset % limits.storageAlignment != 0)
+    for (std::size_t index = 0; index < views.size(); ++index) {
+        const BufferView& view = views[index];
+        const bool texels = kernel.info().bindings[index].kind == BindingKind::texels;
+        const std::uint64_t alignment = texels ? limits.texelAlignment : limits.storageAlignment;
+        if (view.offset % alignment != 0)
             throw std::runtime_error("kernel '" + kernel.name() + "': a view starts at byte " +
                                      std::to_string(view.offset) + ", the device wants multiples of " +
-                                     std::to_string(limits.storageAlignment));
-        if (view.size > limits.storageRange)
+                                     std::to_string(alignment));
+        if (view.size > (texels ? limits.texelRange : limits.storageRange))
             throw std::runtime_error("kernel '" + kernel.name() + "': a view has " +
                                      std::to_string(view.size) + " bytes, '" + device_.report().name +
-                                     "' binds at most " + std::to_string(limits.storageRange) +
+                                     "' binds at most " +
+                                     std::to_string(texels ? limits.texelRange : limits.storageRange) +
                                      ". Try a smaller batch or data set.");
     }
 }
@@ -171,6 +176,7 @@ void Recorder::dispatchBytes(const AnyKernel& kernel, const WorkItems& items, co
 
 void Recorder::bind(const AnyKernel& kernel, std::span<const BufferView> views) {
     std::array<VkDescriptorBufferInfo, mostBindings> buffers;
+    std::array<VkBufferView, mostBindings> texels;
     std::array<VkWriteDescriptorSet, mostBindings> writes;
     Slot& slot = current();
     VkDescriptorSet set = slot.sets ? slot.sets->allocate(kernel.setLayout()) : VK_NULL_HANDLE;
@@ -180,8 +186,12 @@ void Recorder::bind(const AnyKernel& kernel, std::span<const BufferView> views) 
         writes[index].dstSet = set;
         writes[index].dstBinding = index;
         writes[index].descriptorCount = 1;
-        writes[index].descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+        const BindingKind kind = kernel.info().bindings[index].kind;
+        writes[index].descriptorType = descriptorType(kind);
         writes[index].pBufferInfo = &buffers[index];
+        if (kind != BindingKind::texels) continue;
+        texels[index] = device_.texelViews().of(views[index]);
+        writes[index].pTexelBufferView = &texels[index];
     }
     const auto count = static_cast<std::uint32_t>(views.size());
     const DeviceApi& vk = device_.vk();

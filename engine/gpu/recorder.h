@@ -101,7 +101,7 @@ class Recorder {
 
   private:
     static constexpr std::size_t slots = 3;
-    static constexpr std::uint32_t timedDispatches = 96; ///< per submission; further ones are not timed
+    static constexpr std::uint32_t timedDispatches = 512; ///< per submission; further ones are not timed
     static constexpr std::uint32_t queries = 2 + 2 * timedDispatches;
 
     struct Slot {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <string_view>
 
 namespace lockstep::gpu {
 
@@ -16,6 +17,7 @@ enum Opcode : std::uint32_t {
     OpTypeInt = 21,
     OpTypeFloat = 22,
     OpTypeVector = 23,
+    OpTypeImage = 25,
     OpTypeArray = 28,
     OpTypeRuntimeArray = 29,
     OpTypeStruct = 30,
@@ -54,6 +56,8 @@ constexpr std::uint32_t decorationBinding = 33;
 constexpr std::uint32_t decorationDescriptorSet = 34;
 constexpr std::uint32_t decorationOffset = 35;
 constexpr std::uint32_t builtInWorkgroupSize = 25;
+constexpr std::uint32_t dimBuffer = 5;
+constexpr std::uint32_t readOnlyImage = 1; // "sampled": storage images are 2
 
 struct Instruction {
     std::uint32_t opcode = 0;
@@ -65,6 +69,7 @@ struct Definition {
     std::uint32_t opcode = 0;
     std::vector<std::uint32_t> operands; // without result type and result id
     std::uint32_t type = 0;
+    std::size_t number = 0; // in the order of the module, where everything is defined before it is used
 };
 
 struct Decorations {
@@ -113,14 +118,56 @@ class Module {
         throw std::runtime_error("shader '" + shader_ + "' " + reason);
     }
 
+    // Operands that are read of an instruction here or later.
+    static std::size_t leastOperands(std::uint32_t opcode) {
+        switch (opcode) {
+        case OpEntryPoint:
+        case OpTypeStruct: return 1;
+        case OpExecutionMode:
+        case OpExecutionModeId:
+        case OpDecorate:
+        case OpConstantTrue:
+        case OpConstantFalse:
+        case OpSpecConstantTrue:
+        case OpSpecConstantFalse:
+        case OpTypeFloat:
+        case OpTypeRuntimeArray:
+        case OpName: return 2;
+        case OpMemberDecorate:
+        case OpTypeInt:
+        case OpTypeVector:
+        case OpTypeArray:
+        case OpTypePointer:
+        case OpConstant:
+        case OpSpecConstant:
+        case OpVariable: return 3;
+        case OpSpecConstantOp: return 4;
+        case OpTypeImage: return 8;
+        default: return 0;
+        }
+    }
+
+    void define(std::uint32_t id, Definition definition) {
+        definition.number = definitions_.size();
+        if (!definitions_.try_emplace(id, std::move(definition)).second) fail("defines something twice");
+    }
+
     void read(const Instruction& instruction) {
         const auto& operands = instruction.operands;
+        if (operands.size() < leastOperands(instruction.opcode))
+            fail("is damaged: an instruction is cut off");
         switch (instruction.opcode) {
-        case OpName: names_[operands[0]] = reinterpret_cast<const char*>(&operands[1]); break;
+        case OpName: {
+            const std::string_view text(reinterpret_cast<const char*>(&operands[1]),
+                                        (operands.size() - 1) * sizeof(std::uint32_t));
+            names_[operands[0]] = text.substr(0, text.find('\0'));
+            break;
+        }
         case OpEntryPoint: compute_ = compute_ || operands[0] == executionModelGlCompute; break;
         case OpExecutionMode:
         case OpExecutionModeId:
             if (operands[1] == executionModeLocalSize || operands[1] == executionModeLocalSizeId) {
+                if (operands.size() < 5) fail("is damaged: an instruction is cut off");
                 groupSizeIsIds_ = operands[1] == executionModeLocalSizeId;
                 std::copy_n(&operands[2], 3, groupSize_);
             }
@@ -135,11 +182,12 @@ class Module {
         case OpTypeInt:
         case OpTypeFloat:
         case OpTypeVector:
+        case OpTypeImage:
         case OpTypeArray:
         case OpTypeRuntimeArray:
         case OpTypeStruct:
         case OpTypePointer:
-            definitions_[operands[0]] = {instruction.opcode, {operands.begin() + 1, operands.end()}, 0};
+            define(operands[0], {instruction.opcode, {operands.begin() + 1, operands.end()}, 0});
             break;
         case OpConstantTrue:
         case OpConstantFalse:
@@ -151,8 +199,7 @@ class Module {
         case OpSpecConstantComposite:
         case OpSpecConstantOp:
         case OpVariable:
-            definitions_[operands[1]] = {
-                instruction.opcode, {operands.begin() + 2, operands.end()}, operands[0]};
+            define(operands[1], {instruction.opcode, {operands.begin() + 2, operands.end()}, operands[0]});
             break;
         default: break;
         }
@@ -162,6 +209,13 @@ class Module {
         const auto found = definitions_.find(id);
         if (found == definitions_.end()) fail("uses a type or constant that the reflection does not know");
         return found->second;
+    }
+
+    // What a definition is made of comes before it: no circles.
+    const Definition& part(const Definition& of, std::uint32_t id) const {
+        const Definition& found = definition(id);
+        if (found.number >= of.number) fail("uses something before it is defined");
+        return found;
     }
 
     const Decorations& decorations(std::uint32_t id) const {
@@ -199,8 +253,12 @@ class Module {
     }
 
     std::uint32_t operation(const Definition& constant) const {
-        const std::uint32_t a = value(constant.operands[1]);
-        const std::uint32_t b = constant.operands.size() > 2 ? value(constant.operands[2]) : 0;
+        const auto valueOf = [&](std::size_t operand) {
+            part(constant, constant.operands[operand]);
+            return value(constant.operands[operand]);
+        };
+        const std::uint32_t a = valueOf(1);
+        const std::uint32_t b = constant.operands.size() > 2 ? valueOf(2) : 0;
         switch (constant.operands[0]) {
         case 128: return a + b;              // OpIAdd
         case 130: return a - b;              // OpISub
@@ -218,58 +276,90 @@ class Module {
             if (!marks.has(decorationBuiltIn) || marks.values.at(decorationBuiltIn) != builtInWorkgroupSize)
                 continue;
             const Definition& composite = definition(id);
+            if (composite.operands.size() < 3) fail("has no three sizes of a workgroup");
             for (std::size_t axis = 0; axis < 3; ++axis)
                 info.groupSize[axis] = value(composite.operands[axis]);
         }
     }
 
     void describeVariable(std::uint32_t id, const Definition& variable, ShaderInfo& info) const {
-        const std::uint32_t pointee = definition(variable.type).operands[1];
+        const Definition& pointer = definition(variable.type);
+        if (pointer.opcode != OpTypePointer) fail("has a variable of no pointer type");
+        const std::uint32_t pointee = pointer.operands[1];
         switch (variable.operands[0]) {
-        case StorageBuffer: info.bindings.push_back(binding(id, pointee)); break;
-        case PushConstant: info.pushConstantBytes = sizeOf(pointee); break;
-        case Workgroup: info.sharedBytes += sizeOf(pointee); break;
-        case Uniform:
-        case UniformConstant: fail("binds something else than storage buffers"); break;
+        case StorageBuffer: info.bindings.push_back(storageBinding(id, pointee)); break;
+        case PushConstant: info.pushConstantBytes = number(sizeOf(pointee)); break;
+        case Workgroup: info.sharedBytes = number(std::uint64_t{info.sharedBytes} + sizeOf(pointee)); break;
+        case UniformConstant: info.bindings.push_back(texelBinding(id, pointee)); break;
+        case Uniform: fail("binds something else than buffers"); break;
         default: break;
         }
     }
 
-    ShaderBinding binding(std::uint32_t id, std::uint32_t block) const {
+    ShaderBinding binding(std::uint32_t id, std::uint32_t named) const {
         const Decorations& marks = decorations(id);
         if (!marks.has(decorationBinding)) fail("has a buffer without a binding");
         if (marks.has(decorationDescriptorSet) && marks.values.at(decorationDescriptorSet) != 0)
             fail("uses a descriptor set other than 0");
-        const Decorations& members = decorations(block);
         ShaderBinding result;
         result.binding = marks.values.at(decorationBinding);
-        if (const auto name = names_.find(block); name != names_.end()) result.name = name->second;
+        if (const auto name = names_.find(named); name != names_.end()) result.name = name->second;
+        return result;
+    }
+
+    ShaderBinding texelBinding(std::uint32_t id, std::uint32_t type) const {
+        const auto found = definitions_.find(type);
+        const bool texels = found != definitions_.end() && found->second.opcode == OpTypeImage &&
+                            found->second.operands[1] == dimBuffer &&
+                            found->second.operands[5] == readOnlyImage;
+        if (!texels) fail("binds something else than buffers");
+        ShaderBinding result = binding(id, id);
+        result.kind = BindingKind::texels;
+        result.writes = false;
+        return result;
+    }
+
+    ShaderBinding storageBinding(std::uint32_t id, std::uint32_t block) const {
+        const Decorations& marks = decorations(id);
+        const Decorations& members = decorations(block);
+        ShaderBinding result = binding(id, block);
         result.writes = !marks.has(decorationNonWritable) && !members.everyMemberHas(decorationNonWritable);
         result.reads = !marks.has(decorationNonReadable) && !members.everyMemberHas(decorationNonReadable);
         return result;
     }
 
-    std::uint32_t sizeOf(std::uint32_t type) const {
+    static std::uint32_t number(std::uint64_t bytes) {
+        return static_cast<std::uint32_t>(std::min(bytes, most));
+    }
+
+    // At most `most`: far more than any device has.
+    std::uint64_t sizeOf(std::uint32_t type) const {
         const Definition& shape = definition(type);
+        const auto sizeOfPart = [&](std::uint32_t id) {
+            part(shape, id);
+            return sizeOf(id);
+        };
         switch (shape.opcode) {
         case OpTypeInt:
         case OpTypeFloat: return shape.operands[0] / 8;
-        case OpTypeVector: return sizeOf(shape.operands[0]) * shape.operands[1];
-        case OpTypeArray: return sizeOf(shape.operands[0]) * value(shape.operands[1]);
+        case OpTypeVector: return std::min(sizeOfPart(shape.operands[0]) * shape.operands[1], most);
+        case OpTypeArray: return std::min(sizeOfPart(shape.operands[0]) * value(shape.operands[1]), most);
         case OpTypeStruct: {
-            std::uint32_t end = 0;
+            std::uint64_t end = 0;
             for (std::uint32_t member = 0; member < shape.operands.size(); ++member) {
                 const auto& marks = decorations(type).members;
                 const auto found = marks.find(member);
                 const bool placed = found != marks.end() && found->second.contains(decorationOffset);
-                const std::uint32_t offset = placed ? found->second.at(decorationOffset) : end;
-                end = std::max(end, offset + sizeOf(shape.operands[member]));
+                const std::uint64_t offset = placed ? found->second.at(decorationOffset) : end;
+                end = std::max(end, offset + sizeOfPart(shape.operands[member]));
             }
-            return end;
+            return std::min(end, most);
         }
         default: fail("has a variable whose size the reflection does not know");
         }
     }
+
+    static constexpr std::uint64_t most = 0xFFFFFFFFu;
 
     const std::string& shader_;
     const SpecConstants& constants_;

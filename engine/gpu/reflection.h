@@ -10,9 +10,17 @@
 
 namespace lockstep::gpu {
 
+/// How a shader reads a buffer.
+enum class BindingKind {
+    storage, ///< `buffer`: values of any type, read and written
+    texels,  ///< `textureBuffer`: vec4s of floats by texelFetch, through the units that read pictures; only
+             ///< read
+};
+
 struct ShaderBinding {
     std::uint32_t binding = 0;
     std::string name;
+    BindingKind kind = BindingKind::storage;
     bool reads = true;
     bool writes = true;
 };
@@ -21,7 +29,7 @@ struct ShaderBinding {
 using SpecConstants = std::map<std::uint32_t, std::uint32_t>;
 
 struct ShaderInfo {
-    std::vector<ShaderBinding> bindings; ///< storage buffers of set 0, by binding
+    std::vector<ShaderBinding> bindings; ///< buffers of set 0, by binding
     std::uint32_t pushConstantBytes = 0;
     std::uint32_t groupSize[3] = {1, 1, 1}; ///< invocations per workgroup
     std::uint32_t sharedBytes = 0;          ///< of workgroup-shared variables
@@ -29,8 +37,8 @@ struct ShaderInfo {
 };
 
 /// Reads the module with the constants set. Throws std::runtime_error, naming `shader`, when it is not a
-/// compute shader in SPIR-V, uses another set than 0 or another resource than storage buffers, or has no
-/// constant of a given id.
+/// compute shader in SPIR-V, uses another set than 0 or another resource than buffers, or has no constant of
+/// a given id.
 ShaderInfo reflect(std::span<const std::uint32_t> words, const SpecConstants& constants,
                    const std::string& shader);
 

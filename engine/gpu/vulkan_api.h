@@ -21,6 +21,7 @@ namespace lockstep::gpu {
 #define LOCKSTEP_VULKAN_DEVICE(X)                                                                            \
     X(DestroyDevice) X(GetDeviceQueue) X(DeviceWaitIdle)                                                     \
     X(CreateBuffer) X(DestroyBuffer) X(GetBufferMemoryRequirements) X(BindBufferMemory)                      \
+    X(CreateBufferView) X(DestroyBufferView)                                                                 \
     X(AllocateMemory) X(FreeMemory) X(MapMemory) X(FlushMappedMemoryRanges) X(InvalidateMappedMemoryRanges)  \
     X(CreateShaderModule) X(DestroyShaderModule) X(CreatePipelineLayout) X(DestroyPipelineLayout)            \
     X(CreateComputePipelines) X(DestroyPipeline)                                                             \

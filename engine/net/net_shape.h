@@ -24,7 +24,7 @@ enum class Activation : std::uint32_t {
     silu = shared::activationSilu,
 };
 
-/// What the network's outputs are compared by (net/loss.h has the formulas). All are means, as PyTorch's
+/// What the network's outputs are compared by (net/plain_ops.h has the formulas). All are means, as PyTorch's
 /// `reduction="mean"`: cross-entropy over the rows, the others over rows and outputs.
 enum class Loss : std::uint32_t {
     crossEntropy = shared::lossCrossEntropy,

@@ -66,9 +66,10 @@ void dense(const DenseShape& shape, const T* inputs, const T* weights, const T* 
 /// dZ of the output layer, and the sum (not the mean) of the batch's loss terms.
 ///   cross-entropy         loss = log(sum_j exp(z_j)) - z_c        dz_j = softmax(z)_j - [j = c]
 ///   mean squared error    loss = (y - t)^2                        dy = 2 (y - t)
-///   Huber, delta 1        loss = (y - t)^2 / 2 if |y - t| < 1, else |y - t| - 1/2      dy = clamp(y - t, -1,
-///   1) binary cross-entropy  loss = max(z, 0) - z t + log(1 + exp(-|z|))                  dz = sigmoid(z) -
-///   t
+///   Huber, delta 1        loss = (y - t)^2 / 2 if |y - t| < 1,    dy = clamp(y - t, -1, 1)
+///                                else |y - t| - 1/2
+///   binary cross-entropy  loss = max(z, 0) - z t                  dz = sigmoid(z) - t
+///                                + log(1 + exp(-|z|))
 /// each times `scale`, and times f'(z) for the output activation. `saved` is what activationDerivative takes.
 template <class T>
 double lossAndGradient(const LossShape& shape, const T* outputs, const T* saved, const TargetWord* targets,

@@ -47,6 +47,10 @@ void splitOffTest(Dataset& data, double share, std::uint64_t seed) {
         throw std::invalid_argument("the test share is " + std::to_string(share) +
                                     "; it has to be at least 0 and below 1");
     const std::size_t count = data.train.count;
+    constexpr std::size_t most = std::size_t{1} << 30; // orders are drawn from numbers of 32 bits
+    if (count > most)
+        throw std::invalid_argument("'" + data.name + "' has " + std::to_string(count) +
+                                    " examples; at most " + std::to_string(most) + " can be divided");
     const auto testCount = static_cast<std::size_t>(std::llround(share * static_cast<double>(count)));
     if (testCount >= count)
         throw std::invalid_argument("a test share of " + std::to_string(share) + " leaves none of the " +

@@ -23,7 +23,7 @@ std::string shortNumber(double value) {
 void requirePositive(const char* line, double value) {
     if (value < 0 || !std::isfinite(value))
         throw std::invalid_argument("a finish line of " + shortNumber(value) + " " + line +
-                                    " makes no sense: it must be a number above 0");
+                                    " makes no sense: it must be a number of at least 0 (0: none)");
 }
 
 } // namespace

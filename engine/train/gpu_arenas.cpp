@@ -14,6 +14,8 @@ namespace lockstep {
 namespace {
 
 constexpr std::uint64_t viewAlignment = 256; // the largest storage-buffer alignment a device may ask for
+constexpr std::size_t softwareLoop =
+    65535; // rounds of an invocation's loops, after which lavapipe ends them in silence
 constexpr std::size_t evaluationRows = 2048; // at most, when the batch is smaller: enough to keep a GPU busy
 
 std::uint64_t align(std::uint64_t bytes) {
@@ -36,11 +38,13 @@ template <class T> std::vector<T> padRows(const std::vector<T>& rows, std::size_
     return padded;
 }
 
-// A batch, or a chunk of an evaluation: no more rows than the device can bind of the widest layer.
+// A batch, or a chunk of an evaluation: no more rows than the device can bind of the widest layer, in any
+// way.
 std::size_t capacityFor(const gpu::Device& device, const TrainJob& job, std::size_t requestedBatch) {
     const std::size_t batch = std::min(requestedBatch, job.data->train.count);
     const std::size_t widest = *std::max_element(job.shape.widths.begin(), job.shape.widths.end());
-    const std::size_t bindable = device.limits().storageRange / (roundUpToFour(widest) * sizeof(float));
+    const std::uint64_t range = std::min(device.limits().storageRange, device.limits().texelRange);
+    const std::size_t bindable = range / (roundUpToFour(widest) * sizeof(float));
     const std::size_t chunk = std::min(evaluationRows, std::max(job.data->train.count, job.data->test.count));
     return std::max(batch, std::min(chunk, bindable));
 }
@@ -57,6 +61,11 @@ std::vector<std::uint64_t> offsets(const NetShape& shape, std::size_t firstLevel
 }
 
 std::uint64_t arenaBytes(const ParamLayout& layout) { return layout.size() * sizeof(float); }
+
+// Hits, and the confusion matrix.
+std::uint64_t scoreCountBytes(std::size_t classes) {
+    return (1 + std::uint64_t{classes} * classes) * sizeof(std::uint32_t);
+}
 
 // Sums of losses that an evaluation leaves behind: one per workgroup, of at most rowsPerGroup rows.
 std::size_t scoreGroups(const TrainJob& job, std::size_t capacity) {
@@ -78,7 +87,8 @@ std::uint64_t deviceBytes(const gpu::Device& device, const TrainJob& job, std::s
     const std::uint64_t arenas = 2 + job.settings.optimizer.stateArrays(); // weights, gradients, state
     const std::uint64_t examples = data.train.count + data.test.count;
     return arenas * arenaBytes(ParamLayout(job.shape)) + rows * floatsPerRow * sizeof(float) +
-           examples * 4 * (wordsPerExample(data) + data.targetWidth) + GpuArenas::ringSlots * sizeof(float);
+           examples * 4 * (wordsPerExample(data) + data.targetWidth) + GpuArenas::ringSlots * sizeof(float) +
+           scoreCountBytes(data.classes);
 }
 
 namespace {
@@ -101,11 +111,23 @@ void requireLimits(const gpu::Device& device, const TrainJob& job) {
     require(std::max(job.data->train.count, job.data->test.count) * 4 * wordsPerExample(*job.data),
             "the examples", "Try fewer of them.");
     require(arenaBytes(ParamLayout(job.shape)), "the parameters", "Try narrower layers.");
-    // lavapipe ends loops in silence after 65,535 rounds; the loss goes five times over a row's outputs.
-    constexpr std::size_t softwareOutputs = 13000;
-    if (device.software() && job.shape.outputs() > softwareOutputs)
-        throw gpu::GpuError("software Vulkan computes at most " + std::to_string(softwareOutputs) +
-                            " outputs rightly; use a CPU lane");
+    require(scoreCountBytes(job.data->classes), "the counts of right and wrong answers",
+            "Try fewer classes.");
+    if (!device.software()) return;
+    const auto atMost = [](std::size_t value, std::size_t most, const char* what) {
+        if (value > most)
+            throw gpu::GpuError("software Vulkan computes at most " + std::to_string(most) + " " + what +
+                                " rightly, this network has " + std::to_string(value) + "; use a CPU lane");
+    };
+    atMost(job.shape.outputs(), 13000, "outputs"); // the loss goes five times over a row's
+    atMost(*std::ranges::max_element(job.shape.widths), softwareLoop, "neurons in a layer");
+}
+
+// A batch has no more: one workgroup has at least 8 rows of them, and a weight gradient goes over all rows in
+// fours.
+std::size_t mostRows(const gpu::Device& device) {
+    const std::size_t dispatched = std::size_t{8} * device.limits().groupCount[1];
+    return device.software() ? std::min(dispatched, softwareLoop + 1) : dispatched;
 }
 
 } // namespace
@@ -114,8 +136,10 @@ void requireMemory(const gpu::Device& device, const TrainJob& job) {
     requireLimits(device, job);
     const std::uint64_t available = device.memoryLeft();
     const std::uint64_t range = device.limits().storageRange;
+    const std::size_t most = mostRows(device);
     const auto fits = [&](std::size_t batch) {
-        return deviceBytes(device, job, batch) <= available && widestBytes(job, batch) <= range;
+        return deviceBytes(device, job, batch) <= available && widestBytes(job, batch) <= range &&
+               batch <= most;
     };
     std::size_t batch = std::min(job.settings.batch, job.data->train.count);
     if (fits(batch)) return;
@@ -124,6 +148,9 @@ void requireMemory(const gpu::Device& device, const TrainJob& job) {
     if (needed > available)
         message += "needs about " + std::to_string(needed >> 20) + " MiB of its memory, " +
                    std::to_string(available >> 20) + " MiB are available. ";
+    else if (batch > most)
+        message += "would take " + std::to_string(batch) + " rows at once, it computes at most " +
+                   std::to_string(most) + " rightly. ";
     else
         message += "would bind " + std::to_string(widestBytes(job, batch)) + " bytes at once, it allows " +
                    std::to_string(range) + ". ";
@@ -166,8 +193,7 @@ GpuArenas::GpuArenas(gpu::Device& device, const TrainJob& job)
                    "loss partials"),
       targets(device, capacity * targetWidth * sizeof(std::uint32_t), gpu::Memory::device, "targets"),
       scoreSums(device, scoreGroups(job, capacity) * sizeof(float), gpu::Memory::readback, "score sums"),
-      scoreCounts(device, (1 + classes * classes) * sizeof(std::uint32_t), gpu::Memory::readback,
-                  "score counts"),
+      scoreCounts(device, scoreCountBytes(classes), gpu::Memory::readback, "score counts"),
       activationOffsets_(offsets(shape, 0, capacity)), dSumOffsets_(offsets(shape, 1, capacity)),
       activations_(device, activationOffsets_.back(), gpu::Memory::device, "activations"),
       sums_(device, anySums(shape) ? dSumOffsets_.back() : 16, gpu::Memory::device, "sums"),

@@ -11,7 +11,8 @@
 namespace lockstep {
 
 /// A trainer on `device`, which must outlive it; several trainers may share one device.
-/// rung   "naive", "tiled", "blocked", "subgroup": one kind of kernel for all dense products; "best": the
+/// rung   "naive", "tiled", "blocked", "texel", "subgroup": one kind of kernel for all dense products;
+/// "best": the
 ///        fastest of all for each product and shape, measured on this device and checked against the
 ///        processor's results
 /// replaced   shaders to use instead of built-in ones; which kernels are chosen does not depend on them, and

@@ -48,7 +48,7 @@ std::filesystem::path pipelinesFile() { return cacheFolder() / "pipelines.bin"; 
 std::string shaderFingerprint() {
     std::uint64_t hash = 0xCBF29CE484222325u; // FNV-1a over words
     for (const Product product : {Product::forward, Product::backwardInputs, Product::backwardWeights})
-        for (const char* rung : {"_naive", "_tiled", "_blocked", "_subgroup"})
+        for (const char* rung : {"_naive", "_tiled", "_blocked", "_texel", "_subgroup"})
             for (const std::uint32_t word : shaderWords(std::string(name(product)) + rung))
                 hash = (hash ^ word) * 0x100000001B3u;
     return std::to_string(hash);

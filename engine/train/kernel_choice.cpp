@@ -57,19 +57,18 @@ std::vector<Extent> fittingTiles(std::initializer_list<Extent> tiles, const Exte
     return fitting;
 }
 
-// Software Vulkan runs the lanes of a subgroup as one vector: loads are dear, so what needs the fewest wins,
-// and a workgroup is one subgroup. Compilation takes longest for the largest block.
+// Software Vulkan runs the lanes of a subgroup as one vector, and a workgroup is one subgroup. Texels are
+// loaded for the whole vector at once, storage buffers lane by lane (five times slower products were
+// measured). Compilation takes longest for the largest block.
 std::vector<ProductKernel> softwareCandidates(const gpu::Device& device, const Extent& extent) {
     const std::uint32_t lanes = std::clamp<std::uint32_t>(device.limits().subgroupSize, 4, 32);
     std::vector<ProductKernel> all;
-    for (const Extent& tile : fittingTiles({{32, 8}, {16, 8}, {8, 8}, {4, 4}}, extent))
+    for (const Extent& tile : fittingTiles({{8, 16}, {16, 16}, {12, 16}, {8, 8}, {4, 4}}, extent))
+        all.push_back(fittedGroup({"texel", 1, 1, tile.m, tile.n}, extent, lanes));
+    for (const Extent& tile : fittingTiles({{16, 8}, {8, 8}, {4, 4}}, extent))
         all.push_back({"subgroup", lanes, 1, tile.m, tile.n, 0, lanes});
-    std::vector<ProductKernel> blocked;
-    for (const Extent& tile : fittingTiles({{8, 16}, {16, 16}, {16, 12}, {8, 8}, {4, 4}}, extent))
-        blocked.push_back(fittedGroup({"blocked", 1, 1, tile.m, tile.n}, extent, lanes));
-    // Where the lanes of a subgroup would lie beside the product, they are better laid along m.
-    const bool narrow = extent.n < 4 * lanes;
-    all.insert(narrow ? all.begin() : all.end(), blocked.begin(), blocked.end());
+    for (const Extent& tile : fittingTiles({{16, 16}, {8, 8}, {4, 4}}, extent))
+        all.push_back(fittedGroup({"blocked", 1, 1, tile.m, tile.n}, extent, lanes));
     all.push_back({"tiled", 8, 8, 8, 8, 16});
     all.push_back({"naive", 8, 8, 1, 1, 0});
     return all;
@@ -86,19 +85,30 @@ std::vector<ProductKernel> gpuCandidates(const gpu::Device& device) {
         {"tiled", 16, 8, 2, 2, 32},                                                  // 16 x 32
         {"blocked", 8, 8, 4, 4, 0},                                                  // 32 x 32
         {"blocked", 8, 8, 8, 8, 0},                                                  // 64 x 64
+        {"texel", 8, 8, 4, 4, 0},                                                    // 32 x 32
+        {"texel", 8, 8, 8, 8, 0},                                                    // 64 x 64
         {"subgroup", 64, 1, 8, 4, 0, std::min(device.limits().broadcastLanes, 64u)}, // 8 x 256
         {"naive", 16, 8, 1, 1, 0},
     };
 }
 
-bool fits(const gpu::Limits& limits, const ProductKernel& kernel) {
+// Bytes of the largest operand.
+std::uint64_t operandBytes(const DenseShape& shape) {
+    const std::uint64_t stride = std::max(shape.inputStride, shape.outputStride);
+    return sizeof(float) * std::max(shape.rows * stride, std::uint64_t{shape.outputs} * shape.inputStride);
+}
+
+bool readsTexels(std::string_view rung) { return rung == "texel" || rung == "subgroup"; }
+
+bool fits(const gpu::Limits& limits, const ProductKernel& kernel, const DenseShape& shape) {
     const std::uint32_t invocations = kernel.groupN * kernel.groupM;
     const std::uint64_t slabs =
         std::uint64_t{4} * kernel.slabK * (kernel.groupN * kernel.tileN + kernel.groupM * kernel.tileM);
     const bool shares =
         kernel.rung != "subgroup" || (kernel.lanes > 0 && kernel.lanes <= limits.broadcastLanes &&
                                       kernel.groupN % limits.subgroupSize == 0);
-    return shares && invocations <= limits.groupInvocations && invocations <= limits.groupSize[0] &&
+    const bool reads = !readsTexels(kernel.rung) || operandBytes(shape) <= limits.texelRange;
+    return shares && reads && invocations <= limits.groupInvocations && invocations <= limits.groupSize[0] &&
            slabs <= limits.sharedMemory;
 }
 
@@ -118,12 +128,16 @@ class Chooser {
     Chooser& operator=(const Chooser&) = delete;
 
     ProductKernel choose(Product product, const DenseShape& shape, Activation activation) {
-        const std::string key = keyOf(product, shape, activation);
-        const std::vector<ProductKernel> all = candidates(device_, product, shape);
+        DenseShape trial = shape;
+        trial.rows = std::min(shape.rows, trialRows);
+        const std::string key = keyOf(product, trial, activation);
+        std::vector<ProductKernel> all = candidates(device_, product, trial);
+        std::erase_if(all,
+                      [&](const ProductKernel& kernel) { return !fits(device_.limits(), kernel, shape); });
         if (const auto known = cache_.find(key);
             known && std::find(all.begin(), all.end(), *known) != all.end())
             return *known;
-        return measure(product, shape, activation, all);
+        return measure(product, trial, activation, all);
     }
 
   private:
@@ -175,11 +189,11 @@ class Chooser {
         }
     }
 
-    // Measured on software Vulkan: one output per invocation 2 GFLOP/s, small shared tiles less; not worth a
-    // second of a start.
+    // Measured on software Vulkan: storage buffers hold products back to a few GFLOP/s; not worth a second of
+    // a start.
     static bool hopeless(const ProductKernel& candidate, const ProductTrial& trial, double fastest) {
         const double atTenGigaflops = trial.flops() / 10e9 * 1e3;
-        return (candidate.rung == "tiled" || candidate.rung == "naive") && fastest < atTenGigaflops;
+        return !readsTexels(candidate.rung) && fastest < atTenGigaflops;
     }
 
     gpu::Device& device_;
@@ -193,13 +207,18 @@ ProductKernel fixedKernel(const gpu::Device& device, std::string_view rung, Prod
                           const DenseShape& shape) {
     for (const ProductKernel& candidate : candidates(device, product, shape))
         if (candidate.rung == rung) return candidate;
+    const auto refuse = [&](const std::string& reason) {
+        throw std::runtime_error("'" + device.report().name + "' cannot run gpu:" + std::string(rung) + ": " +
+                                 reason);
+    };
+    if (readsTexels(rung) && operandBytes(shape) > device.limits().texelRange)
+        refuse("it reads at most " + std::to_string(device.limits().texelRange) +
+               " bytes as texels, and a layer has " + std::to_string(operandBytes(shape)));
     if (rung == "subgroup")
-        throw std::runtime_error(
-            "'" + device.report().name +
-            "' cannot run gpu:subgroup: its subgroups are not known to read each other's "
-            "registers (subgroupBroadcast in compute shaders)");
+        refuse("its subgroups are not known to read each other's registers (subgroupBroadcast in compute "
+               "shaders), or do not divide a workgroup");
     throw std::invalid_argument("unknown GPU rung '" + std::string(rung) +
-                                "' (known: naive, tiled, blocked, subgroup, best)");
+                                "' (known: naive, tiled, blocked, texel, subgroup, best)");
 }
 
 } // namespace
@@ -207,7 +226,7 @@ ProductKernel fixedKernel(const gpu::Device& device, std::string_view rung, Prod
 std::vector<ProductKernel> candidates(const gpu::Device& device, Product product, const DenseShape& shape) {
     std::vector<ProductKernel> all =
         device.software() ? softwareCandidates(device, extentOf(product, shape)) : gpuCandidates(device);
-    std::erase_if(all, [&](const ProductKernel& kernel) { return !fits(device.limits(), kernel); });
+    std::erase_if(all, [&](const ProductKernel& kernel) { return !fits(device.limits(), kernel, shape); });
     return all;
 }
 
@@ -223,8 +242,7 @@ std::vector<LayerKernels> chooseKernels(gpu::Device& device, Kernels& kernels, s
     for (std::size_t layer = 0; layer < shape.layers(); ++layer) {
         const std::size_t inputs = shape.widths[layer];
         const std::size_t outputs = shape.widths[layer + 1];
-        const DenseShape dense{std::min(batch, trialRows), inputs, outputs, roundUpToFour(inputs),
-                               roundUpToFour(outputs)};
+        const DenseShape dense{batch, inputs, outputs, roundUpToFour(inputs), roundUpToFour(outputs)};
         const Activation own = shape.activationOf(layer);
         LayerKernels how;
         how.forward = choose(Product::forward, dense, own);

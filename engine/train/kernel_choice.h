@@ -1,5 +1,5 @@
-// Which kernel computes which product: fixed for the rungs `naive`, `tiled`, `blocked` and `subgroup`,
-// measured for `best`.
+// Which kernel computes which product: fixed for the rungs `naive`, `tiled`, `blocked`, `texel` and
+// `subgroup`, measured for `best`.
 #pragma once
 
 #include <string_view>

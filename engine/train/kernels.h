@@ -24,7 +24,7 @@ std::string_view name(Product product);
 
 /// How a product is computed: which shader, and its specialisation (shaders/dense_constants.glsl).
 struct ProductKernel {
-    std::string rung = "naive"; ///< "naive", "tiled", "blocked", "subgroup"
+    std::string rung = "naive"; ///< "naive", "tiled", "blocked", "texel", "subgroup"
     std::uint32_t groupN = 8;   ///< invocations of a workgroup along n ...
     std::uint32_t groupM = 8;   ///< ... and along m
     std::uint32_t tileM = 1;    ///< outputs of one invocation along m ...

@@ -165,17 +165,18 @@ gpu::Ticket PlaneMap::compute(std::span<const float> parameters, const PlaneColo
     outputCells_ = budget_.cells(options_.outputSize, smallestOutput, workPerCell_, detail);
     drawNeurons(colours.discretise);
     drawOutput(colours.discretise);
+    next.work = workPerCell_ * (static_cast<double>(outputCells_) * outputCells_ +
+                                static_cast<double>(neuronCells_) * neuronCells_);
     next.ticket = recorder_.submit();
     ++turn_;
     return next.ticket;
 }
 
 void PlaneMap::noteTime() {
-    const double cells =
-        static_cast<double>(outputCells_) * outputCells_ + static_cast<double>(neuronCells_) * neuronCells_;
     for (const gpu::FinishedSubmission& finished : recorder_.takeFinished()) {
         milliseconds_ = finished.milliseconds;
-        budget_.add(cells * workPerCell_, milliseconds_);
+        const auto of = std::ranges::find(uploads_, finished.ticket, &Upload::ticket);
+        if (of != uploads_.end()) budget_.add(of->work, milliseconds_);
     }
 }
 

@@ -96,6 +96,7 @@ class PlaneMap {
     struct Upload {
         gpu::Buffer buffer;
         gpu::Ticket ticket = 0;
+        double work = 0; ///< of the submission that reads it
     };
 
     void upload(std::span<const float> parameters, const PlaneColours& colours);

@@ -1,5 +1,6 @@
-// How many steps go into one submission: enough to hide its cost, few enough to stay responsive and never
-// near the time after which some systems reset a GPU.
+// How many steps go into one submission: enough to hide its cost, few enough to stay responsive and far
+// from the time after which some systems reset a GPU. (A single operation is never split: one that takes
+// seconds by itself still comes near it.)
 #pragma once
 
 #include <algorithm>

@@ -35,7 +35,10 @@ VKAPI_ATTR VkResult VKAPI_CALL waitSemaphores(VkDevice handle, const VkSemaphore
     DeviceState& device = deviceOf(handle);
     ++report().waits;
     if (timeout == std::numeric_limits<std::uint64_t>::max()) misuse("vkWaitSemaphores without a time limit");
-    if (isDue("vkWaitSemaphores") || device.lost) return lose(device);
+    if (isDue("vkWaitSemaphores") || device.lost) {
+        lose(device);
+        return plan().has("lost-counter") ? VK_SUCCESS : VK_ERROR_DEVICE_LOST;
+    }
     return device.next.WaitSemaphores(handle, info, timeout);
 }
 
@@ -82,9 +85,8 @@ VKAPI_ATTR VkResult VKAPI_CALL deviceWaitIdle(VkDevice handle) {
     }
 #define LOCKSTEP_FAULTS_OBJECTS(X)                                                                           \
     X(Buffer)                                                                                                \
-    X(ShaderModule)                                                                                          \
-    X(DescriptorSetLayout)                                                                                   \
-    X(DescriptorPool) X(PipelineLayout) X(PipelineCache) X(CommandPool) X(Semaphore) X(QueryPool)
+    X(BufferView) X(ShaderModule) X(DescriptorSetLayout) X(DescriptorPool) X(PipelineLayout)                 \
+        X(PipelineCache) X(CommandPool) X(Semaphore) X(QueryPool)
 
 LOCKSTEP_FAULTS_OBJECTS(LOCKSTEP_FAULTS_OBJECT)
 LOCKSTEP_FAULTS_OBJECTS(LOCKSTEP_FAULTS_END)

@@ -26,6 +26,8 @@ void lower(VkPhysicalDeviceLimits& limits) {
     limits.maxPushConstantsSize = 128;
     limits.maxStorageBufferRange = 1u << 27;
     limits.minStorageBufferOffsetAlignment = 256;
+    limits.maxTexelBufferElements = 65536;
+    limits.minTexelBufferOffsetAlignment = 256;
 }
 
 VKAPI_ATTR void VKAPI_CALL getProperties2(VkPhysicalDevice physical, VkPhysicalDeviceProperties2* out) {

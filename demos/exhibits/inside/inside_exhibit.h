@@ -41,6 +41,8 @@ class InsideExhibit final : public Exhibit {
 
   private:
     enum class Tab : std::size_t { tensors, source, network };
+    /// Low (a presenter's large letters): the tabs stand beside the player, all the rest is the tensors'.
+    enum class Layout { roomy, narrow, low };
 
     /// All of the view that a person sets.
     struct View {
@@ -52,12 +54,14 @@ class InsideExhibit final : public Exhibit {
 
     void drawSettings(Ui& ui);
     void change(const InsideSettings& settings);
+    static Layout layoutOf(const Ui& ui, ImVec2 belowTimeline);
     void drawTimeline(Ui& ui);
-    void drawPlayer(Ui& ui);
-    void drawBottom(Ui& ui);
+    void drawPlayer(Ui& ui, Layout layout);
+    void drawBottom(Ui& ui, Layout layout);
     void drawNetAndFormula(Ui& ui);
     void drawTitle(Ui& ui);
-    void drawTabs(Ui& ui, bool withTitle);
+    void chooseTab(Ui& ui);
+    void drawTabs(Ui& ui, Layout layout);
     void drawLegend(Ui& ui);
     Detail detailOf(Ui& ui, OperationAt at) const;
     void moveSelection(std::ptrdiff_t by);

@@ -15,8 +15,15 @@ void InsideExhibit::draw(Ui& ui) {
     // Presenters have no room for settings, and have made them before.
     if (view_.settingsShown && !ui.presenter) drawSettings(ui);
     drawTimeline(ui);
-    drawPlayer(ui);
-    if (selected() != nullptr) drawBottom(ui);
+    const Layout layout = layoutOf(ui, ImGui::GetContentRegionAvail());
+    drawPlayer(ui, layout);
+    if (selected() != nullptr) drawBottom(ui, layout);
+}
+
+InsideExhibit::Layout InsideExhibit::layoutOf(const Ui& ui, ImVec2 belowTimeline) {
+    const float bottom = belowTimeline.y - ImGui::GetFrameHeightWithSpacing();
+    if (belowTimeline.x < ui.px(560)) return Layout::narrow;
+    return bottom < ui.px(210) ? Layout::low : Layout::roomy;
 }
 
 void InsideExhibit::drawTimeline(Ui& ui) {
@@ -36,7 +43,7 @@ void InsideExhibit::drawTimeline(Ui& ui) {
             ui.paragraph(row.lane.text() + ": " + row.message, ui.theme.bad);
 }
 
-void InsideExhibit::drawPlayer(Ui& ui) {
+void InsideExhibit::drawPlayer(Ui& ui, Layout layout) {
     const StepTrace* trace = model_.trace(view_.selected.machine);
     const bool any = selected() != nullptr;
     if (ui.button("Back##inside", any && view_.selected.index > 0)) moveSelection(-1);
@@ -47,6 +54,11 @@ void InsideExhibit::drawPlayer(Ui& ui) {
         playing_ = !playing_;
         played_ = 0;
         model_.pause();
+    }
+    if (layout == Layout::low) {
+        ImGui::SameLine(0, ui.px(24));
+        chooseTab(ui);
+        return;
     }
     ImGui::SameLine();
     ImGui::SetNextItemWidth(ui.px(112));
@@ -68,19 +80,17 @@ void InsideExhibit::drawPlayer(Ui& ui) {
     if (ui.toggle("Settings", view_.settingsShown)) view_.settingsShown = !view_.settingsShown;
 }
 
-void InsideExhibit::drawBottom(Ui& ui) {
-    ImVec2 room = ImGui::GetContentRegionAvail();
-    const bool roomy = room.x >= ui.px(560) && room.y >= ui.px(210);
-    if (roomy) drawTitle(ui);
-    room = ImGui::GetContentRegionAvail();
-    if (roomy && view_.tab == Tab::tensors) {
+void InsideExhibit::drawBottom(Ui& ui, Layout layout) {
+    if (layout == Layout::roomy) drawTitle(ui);
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    if (layout == Layout::roomy && view_.tab == Tab::tensors) {
         ui.beginCard("inside/net", {std::min(room.x * 0.34f, ui.px(360)), room.y});
         drawNetAndFormula(ui);
         ui.endCard();
         ImGui::SameLine(0, ui.px(10));
     }
     ui.beginCard("inside/tabs", {0, std::max(room.y, ui.px(96))});
-    drawTabs(ui, !roomy);
+    drawTabs(ui, layout);
     ui.endCard();
 }
 
@@ -113,14 +123,19 @@ void InsideExhibit::drawNetAndFormula(Ui& ui) {
     if (height > ui.px(50)) drawNet(ui, *model_.shape(), *selected(), phase, {room.x, height});
 }
 
-void InsideExhibit::drawTabs(Ui& ui, bool withTitle) {
+void InsideExhibit::chooseTab(Ui& ui) {
     const std::array<std::string, 3> names{"Tensors", "Source", "Network"};
     auto tab = static_cast<std::size_t>(view_.tab);
     if (ui.segments("##inside/tab", tab, names)) view_.tab = static_cast<Tab>(tab);
+}
+
+void InsideExhibit::drawTabs(Ui& ui, Layout layout) {
+    const bool chosenHere = layout != Layout::low;
+    if (chosenHere) chooseTab(ui);
     const std::size_t machine = view_.selected.machine;
     const StepTrace* twin = model_.trace(1 - machine);
     if (view_.tab == Tab::source) {
-        ImGui::SameLine(0, ui.px(16));
+        if (chosenHere) ImGui::SameLine(0, ui.px(16));
         const StepTrace* gpu = model_.trace(1);
         const std::size_t at = gpu == nullptr ? 0
                                : machine == 1 ? view_.selected.index
@@ -128,7 +143,7 @@ void InsideExhibit::drawTabs(Ui& ui, bool withTitle) {
         source_.draw(ui, *selected(), operation({1, at}), model_.edits());
         return;
     }
-    if (withTitle) {
+    if (layout == Layout::narrow) {
         ImGui::SameLine(0, ui.px(16));
         drawTitle(ui);
     }
