@@ -1,6 +1,7 @@
 // The window's contents without a window: scripts of what a person does, pictures of what a person sees.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -149,6 +150,20 @@ TEST_CASE("broken states and foreign files become messages, and what was there s
     for (std::size_t at = 0; (at = outcome.out.find("message: ", at)) != std::string::npos; ++at) ++messages;
     CHECK(messages >= drops);
     CHECK(contents(folder.file("before.json")) == contents(folder.file("after.json")));
+}
+
+TEST_CASE("of a state with a wrong part nothing is taken, and what runs goes on") {
+    const Folder folder;
+    std::ofstream(folder.file("half.json")) << R"({"lockstep": 1, "theme": "light", "exhibit": "playground",
+        "exhibits": {"race": {"data": "moons"}, "playground": {"data": "xor"}, "inside": {"batch": "many"}}})";
+    const Outcome outcome =
+        showScript(folder, "race",
+                   "click Run\nframes 5\nstate " + folder.file("before.json") +
+                       "\ndrop half.json\nframes 2\ncontrols\nstate " + folder.file("after.json") + "\n");
+    REQUIRE(outcome.code == 0);
+    CHECK(outcome.says("message: the field 'batch'"));
+    CHECK(contents(folder.file("before.json")) == contents(folder.file("after.json")));
+    CHECK(std::ranges::count(controlNames(outcome.out), "Pause") == 1); // the race still runs
 }
 
 TEST_CASE("a control that a teacher hides is gone, and comes back") {

@@ -52,7 +52,8 @@ class App {
     /// Whether the next frame would look otherwise than the last.
     bool wantsFrame() const;
 
-    /// The whole state as a settings file holds it, and back. Throws std::invalid_argument.
+    /// The whole state as a settings file holds it, and back. Throws std::invalid_argument, and then nothing
+    /// has changed.
     nlohmann::ordered_json state() const;
     void setState(const nlohmann::ordered_json& state);
     /// A file that was dropped or named: a state, data, weights; what is wrong with it becomes a message.

@@ -3,6 +3,7 @@
 //    "device": {"id": "3f0c9a5e...", "name": "..."}, "exhibits": {"race": {...}, ...}}
 // "device" is there when it is not the best one; one that is not there is said, and the window stays where it
 // is. Every field but "lockstep" may be missing: then it stays as it is.
+#include <functional>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -57,10 +58,12 @@ void App::setState(const nlohmann::ordered_json& state) {
     const auto device = field(state, "device", nlohmann::ordered_json::object());
     const DeviceWish wish{field(device, "id", device_.select), field(device, "name", device_.name)};
     const auto entries = field(state, "exhibits", nlohmann::ordered_json::object());
+    std::vector<std::function<void()>> bringBack;
     for (const auto& entry : exhibits_)
         if (const auto found = entries.find(std::string(entry->id())); found != entries.end())
-            entry->setState(*ui_, *found);
-    showExhibit(exhibitName);
+            bringBack.push_back(entry->readState(*found));
+    showExhibit(exhibitName); // throws no more from here on
+    for (const auto& exhibitState : bringBack) exhibitState();
     setDark(theme != "light");
     ui_->hiddenControls = hidden;
     ui_->presenter = presenter;

@@ -119,7 +119,7 @@ ordered_json PlaygroundExhibit::state() const {
     return json;
 }
 
-void PlaygroundExhibit::setState(Ui&, const ordered_json& state) {
+std::function<void()> PlaygroundExhibit::readState(const ordered_json& state) {
     if (!state.is_object()) throw std::invalid_argument("the playground's state must be an object");
     ordered_json json = state;
     const auto taken = [&json](const char* field) {
@@ -136,14 +136,19 @@ void PlaygroundExhibit::setState(Ui&, const ordered_json& state) {
         viewFromJson(toJson(PlaygroundView{}), view.is_null() ? ordered_json::object() : view);
     if (!step.is_null() && !step.is_number_unsigned())
         throw std::invalid_argument("the field 'step' must be a whole number");
+    const std::uint64_t steps = step.is_null() ? 0 : step.get<std::uint64_t>();
     std::vector<float> values;
     if (!weights.is_null()) values = weightsFromJson(weights, settings.shape());
-    if (!plot.is_null()) plot_.setState(plot);
-    model_.pause();
-    model_.change(settings);
-    model_.reset();
-    if (!values.empty()) model_.setWeights(std::move(values), step.is_null() ? 0 : step.get<std::uint64_t>());
-    take(view_, newView);
+    Plot newPlot = plot_;
+    if (!plot.is_null()) newPlot.setState(plot);
+    return [this, settings, newView, values, steps, newPlot] {
+        plot_ = newPlot;
+        model_.pause();
+        model_.change(settings);
+        model_.reset();
+        if (!values.empty()) model_.setWeights(values, steps);
+        take(view_, newView);
+    };
 }
 
 } // namespace lockstep::demos
