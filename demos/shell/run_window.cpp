@@ -6,14 +6,12 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "demos/shell/app.h"
 #include "demos/shell/clipboard.h"
 #include "demos/shell/device_switch.h"
 #include "demos/shell/offscreen.h"
 #include "demos/shell/png.h"
-#include "demos/shell/state_file.h"
 #include "demos/shell/swapchain.h"
 #include "demos/shell/window.h"
 #include "demos/shell/window_log.h"
@@ -155,24 +153,6 @@ class Loop {
     bool quit_ = false;
 };
 
-// The last state comes back, if it can be read.
-void restoreLast(App& app) {
-    const std::filesystem::path file = lastStateFile();
-    std::error_code ignored;
-    if (file.empty() || !std::filesystem::exists(file, ignored)) return;
-    app.openFile(file);
-}
-
-void storeLast(App& app) {
-    const std::filesystem::path file = lastStateFile();
-    if (file.empty()) return;
-    try {
-        writeStateFile(file, app.state());
-    } catch (const std::runtime_error&) {
-        // It is a convenience; an unwritable home must not keep the window from closing.
-    }
-}
-
 /// The window with its app, over all devices that they come to use.
 class WindowRun {
   public:
@@ -183,7 +163,7 @@ class WindowRun {
           devices_(app_, graphics_, machines_, deviceFor(options, window_), options.device) {
         window_.setInput(&app_.input());
         if (!options.device.empty()) app_.fixDevice();
-        if (options.stateFile.empty()) restoreLast(app_);
+        restoreLast(app_);
         beginWith(app_, options);
     }
 

@@ -209,6 +209,15 @@ reload() {
     expect '77' exhibits race settings seed
     expect '[4,3]' exhibits playground hidden
     quit
+    # A file changes what it is about, and the rest stays.
+    start "$here/../../assets/presets/race-tiny.json"
+    wait_for '^exhibit race$'
+    quit
+    start
+    save
+    expect 'circle' exhibits race data
+    expect '[4,3]' exhibits playground hidden
+    quit
 }
 
 for ((round = 1; round <= repeats; round++)); do
