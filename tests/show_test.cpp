@@ -166,6 +166,19 @@ TEST_CASE("of a state with a wrong part nothing is taken, and what runs goes on"
     CHECK(std::ranges::count(controlNames(outcome.out), "Pause") == 1); // the race still runs
 }
 
+TEST_CASE("a file whose name no state could hold is refused, and the state can still be saved") {
+    for (const std::string& exhibit : exhibits) {
+        CAPTURE(exhibit);
+        const Folder folder;
+        std::ofstream(folder.file("caf\xe9.csv")) << "x,y,class\n1,2,0\n2,1,1\n3,3,0\n";
+        const Outcome outcome =
+            showScript(folder, exhibit, "drop caf\xe9.csv\nstate " + folder.file("s.json") + "\n");
+        CHECK(outcome.code == 0);
+        CHECK(outcome.says("caf\xef\xbf\xbd.csv: its name is not UTF-8"));
+        CHECK(Json::parse(contents(folder.file("s.json")))["exhibit"] == exhibit);
+    }
+}
+
 TEST_CASE("a control that a teacher hides is gone, and comes back") {
     const Folder folder;
     const Outcome outcome = showScript(folder, "race",

@@ -28,6 +28,13 @@ template <class T> T field(const nlohmann::ordered_json& json, const char* name,
     }
 }
 
+// With a mark in the place of what is not UTF-8: states have nothing else.
+std::string shownName(const std::filesystem::path& file) {
+    using Json = nlohmann::json;
+    const std::string valid = Json(file.string()).dump(-1, ' ', false, Json::error_handler_t::replace);
+    return Json::parse(valid).get<std::string>();
+}
+
 } // namespace
 
 nlohmann::ordered_json App::state() const {
@@ -76,10 +83,13 @@ void App::openFile(const std::filesystem::path& file) {
     try {
         if (file.extension() == ".json")
             setState(readStateFile(file));
+        else if (const std::string name = shownName(file); name != file.string())
+            ui_->say(Severity::error,
+                     fmt::format("{}: its name is not UTF-8, and no state could hold it.", name),
+                     "Rename the file, and drop it again.");
         else if (!exhibit().dropFile(*ui_, file))
-            ui_->say(Severity::warning,
-                     fmt::format("{} is nothing that this exhibit can use.", file.string()),
-                     "States end in .json, tables in .csv, weights in .safetensors.");
+            ui_->say(Severity::warning, fmt::format("{} is nothing that this exhibit can use.", name),
+                     "States end in .json, tables in .csv.");
     } catch (const std::exception& error) {
         ui_->say(Severity::error, error.what());
     }
@@ -91,7 +101,7 @@ void App::saveState(const std::filesystem::path& file) {
         writeStateFile(target, state());
         ui_->say(Severity::info, fmt::format("State saved to {}", std::filesystem::absolute(target).string()),
                  "Drop the file onto the window to bring it back.");
-    } catch (const std::runtime_error& error) {
+    } catch (const std::exception& error) {
         ui_->say(Severity::error, error.what());
     }
 }
