@@ -108,3 +108,39 @@ TEST_CASE("a file that is refused at the start leaves the last state as it is") 
     CHECK(Json::parse(textOf(folder.path() / "state.json")) == ownWork);
 }
 
+TEST_CASE("states are written to be read by people, but lists of numbers in one line") {
+    const TemporaryFolder folder;
+    const std::filesystem::path file = folder.path() / "new" / "s.json";
+    const Json state = {{"a \"b\"", {1, -2.5, 3}}, {"c", {{"d", nullptr}, {"e", Json::object()}}},
+                        {"f", {"g", "h"}},         {"i", {{1, 2}, {3, 4}}},
+                        {"j", Json::array()},      {"k", true}};
+    writeStateFile(file, state);
+    CHECK(readStateFile(file) == state);
+    CHECK(textOf(file) == "{\n"
+                          "  \"a \\\"b\\\"\": [1,-2.5,3],\n"
+                          "  \"c\": {\n"
+                          "    \"d\": null,\n"
+                          "    \"e\": {}\n"
+                          "  },\n"
+                          "  \"f\": [\n"
+                          "    \"g\",\n"
+                          "    \"h\"\n"
+                          "  ],\n"
+                          "  \"i\": [\n"
+                          "    [1,2],\n"
+                          "    [3,4]\n"
+                          "  ],\n"
+                          "  \"j\": [],\n"
+                          "  \"k\": true\n"
+                          "}\n");
+}
+
+TEST_CASE("a state that would be too large to be read again is not written") {
+    const TemporaryFolder folder;
+    const std::filesystem::path file = folder.path() / "s.json";
+    writeStateFile(file, {{"lockstep", 1}});
+    const Json tooLarge = {{"text", std::string(std::size_t{129} << 20, 'x')}};
+    CHECK_THROWS_WITH_AS(writeStateFile(file, tooLarge), doctest::Contains("more than the 134217728"),
+                         std::runtime_error);
+    CHECK(readStateFile(file) == Json{{"lockstep", 1}});
+}

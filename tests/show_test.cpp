@@ -179,6 +179,26 @@ TEST_CASE("a file whose name no state could hold is refused, and the state can s
     }
 }
 
+TEST_CASE("weights are saved in few digits, and come back to the bit") {
+    const Folder folder;
+    const std::string first = folder.file("first.json");
+    const std::string second = folder.file("second.json");
+    const Outcome outcome =
+        showScript(folder, "playground",
+                   "click menu/Run\nclick menu/Save weights with the state\nclick Run\nframes 20\nclick "
+                   "Pause\nstate " +
+                       first + "\n");
+    REQUIRE(outcome.code == 0);
+    std::ofstream(folder.file("again.txt")) << "state " << second << "\n";
+    REQUIRE(run("show " + first + " --headless --script " + folder.file("again.txt")).code == 0);
+    CHECK(contents(first) == contents(second));
+    const Json saved = Json::parse(contents(first))["exhibits"]["playground"];
+    CHECK(saved["step"] >= 200);
+    CHECK(saved["weights"].size() > 20);
+    // Nine digits say which float it is; sign, point, zeros and a comma.
+    CHECK(saved["weights"].dump().size() < 14 * saved["weights"].size());
+}
+
 TEST_CASE("a control that a teacher hides is gone, and comes back") {
     const Folder folder;
     const Outcome outcome = showScript(folder, "race",
