@@ -1,7 +1,9 @@
 #include "demos/shell/run_window.h"
 
 #include <algorithm>
+#include <chrono>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include <fmt/chrono.h>
@@ -28,6 +30,10 @@ constexpr double frameSeconds = 1.0 / 60;
 constexpr double trainingFrameSecondsInSoftware = 1.0 / 15;
 constexpr double longestFrameSecondsInSoftware = 1.0 / 5;
 constexpr double drawingShareInSoftware = 1.0 / 8;
+// How often what goes on is followed while the window is minimised.
+constexpr double hiddenSeconds = 1.0 / 20;
+// Whatever took the surface away may need a moment.
+constexpr std::chrono::milliseconds surfaceBreath{300};
 
 gpu::DeviceOptions deviceFor(const ShowOptions& options, const Window& window) {
     gpu::DeviceOptions device = drawingOptions(options);
@@ -191,6 +197,14 @@ class WindowRun {
             screen_.reset();
             devices_.restart(loss.what());
             return false;
+        } catch (const SurfaceLostError& loss) {
+            screen_.reset();
+            if (surfaceLosses_.exceededBy(LossLimit::Clock::now()))
+                throw gpu::GpuError(fmt::format("the window's surface was lost {} times within a minute. {}",
+                                                LossLimit::most, loss.what()));
+            std::this_thread::sleep_for(surfaceBreath);
+            app_.ui().say(Severity::info, "The window's surface was lost, and has been made anew.");
+            return false;
         }
     }
 
@@ -210,6 +224,7 @@ class WindowRun {
     Graphics graphics_;
     App app_;
     DeviceSwitch devices_;
+    LossLimit surfaceLosses_;
     std::optional<Screen> screen_;
 };
 
