@@ -199,6 +199,20 @@ TEST_CASE("weights are saved in few digits, and come back to the bit") {
     CHECK(saved["weights"].dump().size() < 14 * saved["weights"].size());
 }
 
+TEST_CASE("the speed that the list shows is every exhibit's") {
+    const Folder folder;
+    const std::string state = folder.file("s.json");
+    const Outcome outcome =
+        showScript(folder, "race",
+                   "click ##speed\nclick ##speed/1 step/s\nclick Playground\nclick menu/Run\nclick menu/Save "
+                   "weights with the state\nclick Run\nframes 150\nclick Pause\nstate " +
+                       state + "\n");
+    REQUIRE(outcome.code == 0);
+    const int steps = Json::parse(contents(state))["exhibits"]["playground"]["step"];
+    CHECK(steps >= 2);
+    CHECK(steps <= 3);
+}
+
 TEST_CASE("a control that a teacher hides is gone, and comes back") {
     const Folder folder;
     const Outcome outcome = showScript(folder, "race",

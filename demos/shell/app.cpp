@@ -326,7 +326,8 @@ void App::drawTransport() {
     ImGui::SetNextItemWidth(std::clamp(ImGui::GetContentRegionAvail().x, ui_->px(48), ui_->px(speedUnits)));
     std::vector<std::string> names;
     for (const NamedSpeed& speed : speeds) names.emplace_back(speed.name);
-    if (ui_->combo("##speed", speed_, names)) shown.setSpeed(speeds[speed_].stepsPerSecond);
+    if (ui_->combo("##speed", speed_, names))
+        for (const auto& entry : exhibits_) entry->setSpeed(speeds[speed_].stepsPerSecond);
     ImGui::SameLine();
     drawDevice(ImGui::GetCursorPosX() + ui_->px(8), padding.x + room);
     ImGui::EndChild();
