@@ -157,7 +157,9 @@ void App::grantPicture() {
 }
 
 bool App::wantsFrame() const {
-    return settle_ > 0 || !input_->empty() || listing_.valid() || exhibits_[shown_]->moving();
+    // A key that is held repeats itself by ImGui's clock, which stands still between frames.
+    const bool repeating = input_->keyHeld() && ImGui::GetIO().WantTextInput;
+    return settle_ > 0 || repeating || !input_->empty() || listing_.valid() || exhibits_[shown_]->moving();
 }
 
 void App::toggleRun() {

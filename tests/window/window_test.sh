@@ -101,6 +101,24 @@ set_up_a_race() {
     expect_not "$before" exhibits race settings lr
 }
 
+# A key that is held goes on, although nothing else happens in the window.
+hold_a_key() {
+    local number=7712345678901234 shorter
+    fill_in '##race seed' "$number"
+    click '##race seed'
+    xdotool key End
+    save # by then all keys before have been taken in
+    xdotool keydown BackSpace
+    pause 0.9 # long enough to repeat, too short to empty the field
+    xdotool keyup BackSpace key Return
+    save
+    shorter=$(field exhibits race settings seed)
+    [ ${#shorter} -le $((${#number} - 2)) ] || fail "Backspace was held, and of $number $shorter is left"
+    fill_in '##race seed' '77'
+    save
+    expect '77' exhibits race settings seed
+}
+
 run_the_race() {
     learn_controls "$state"
     click Run
@@ -225,6 +243,7 @@ for ((round = 1; round <= repeats; round++)); do
     start "$here/lesson.json"
     wait_for '^paused$'
     set_up_a_race
+    hold_a_key
     run_the_race
     xdotool key 2 # switching exhibits pauses the one that is left
     wait_for '^exhibit playground$'
