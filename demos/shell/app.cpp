@@ -105,8 +105,6 @@ void App::bakeFonts(std::uint32_t height, float displayScale) {
 
 const ImDrawData& App::frame(std::uint32_t width, std::uint32_t height, float displayScale, double seconds) {
     bakeFonts(height, displayScale);
-    ui_->delta = seconds;
-    ui_->now += seconds;
     if (!input_->empty())
         settle_ = 3;
     else if (settle_ > 0)
@@ -122,7 +120,7 @@ const ImDrawData& App::frame(std::uint32_t width, std::uint32_t height, float di
     for (const KeyPress& press : pressed)
         if (!typing || press.control) handleKey(press);
 
-    guarded([this] { exhibit().update(*ui_); });
+    update(seconds);
     if (listing_.valid()) guarded([this] { listDevices(); });
     ImGui::SetNextWindowPos({0, 0});
     ImGui::SetNextWindowSize(io.DisplaySize);
@@ -142,6 +140,12 @@ const ImDrawData& App::frame(std::uint32_t width, std::uint32_t height, float di
     ImGui::Render();
     grantPicture();
     return *ImGui::GetDrawData();
+}
+
+void App::update(double seconds) {
+    ui_->delta = seconds;
+    ui_->now += seconds;
+    guarded([this] { exhibit().update(*ui_); });
 }
 
 // What asked for a picture is often a menu, which shall not be on it.

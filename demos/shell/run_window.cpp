@@ -92,7 +92,10 @@ class Loop {
             const VkExtent2D size = window_.size();
             if (!screen_.painter.idle()) continue;
             log_.reacted(window_, app_);
-            if (size.width == 0 || size.height == 0) continue;
+            if (size.width == 0 || size.height == 0) {
+                goOnHidden();
+                continue;
+            }
             if (!app_.wantsFrame() && sameSize(size)) continue;
             log_.reacting(window_);
             draw(size);
@@ -109,13 +112,24 @@ class Loop {
             window_.handleEvents(0.001);
             return;
         }
-        if (!app_.wantsFrame() || !visible) {
-            window_.handleEvents(visible && sameSize(window_.size()) ? 0.25 : 0.1);
+        if (!visible) {
+            window_.handleEvents(app_.exhibit().moving() ? hiddenSeconds : 0.25);
+            return;
+        }
+        if (!app_.wantsFrame()) {
+            window_.handleEvents(sameSize(window_.size()) ? 0.25 : 0.1);
             return;
         }
         const double due = last_ + interval();
         do window_.handleEvents(std::max(0.0, due - window_.seconds()));
         while (window_.seconds() < due && app_.input().empty() && !window_.closeWanted());
+    }
+
+    // Nobody looks on, but races take turns and slow motion takes steps.
+    void goOnHidden() {
+        const double now = window_.seconds();
+        app_.update(now - last_);
+        last_ = now;
     }
 
     double interval() {

@@ -178,6 +178,25 @@ draw_points() {
     expect 'own' exhibits playground data
 }
 
+# choose_speed NAME: from the list in the bar above.
+choose_speed() {
+    learn_controls "$state" 'click ##speed'
+    click '##speed'
+    save # by then the list is open
+    click "##speed/$1"
+    save
+}
+
+trains_while_minimised() {
+    minimise
+    forget_log
+    wait_for_training
+    local before=$examples
+    wait_for_training
+    [ "$examples" -gt "$before" ] || fail "a minimised window does not train $1"
+    restore
+}
+
 # Sizes, down to almost nothing and back, minimised and back, while it trains.
 change_the_window() {
     for size in "900 600" "1 1" "1500 900" "1280 800"; do
@@ -185,13 +204,10 @@ change_the_window() {
         xdotool windowsize "$window" "$width" "$height"
         wait_for "^size ${width}x${height}\$"
     done
-    minimise
-    forget_log
-    wait_for_training
-    local before=$examples
-    wait_for_training
-    [ "$examples" -gt "$before" ] || fail "a minimised window does not train"
-    restore
+    trains_while_minimised 'flat out'
+    choose_speed '10 steps/s'
+    trains_while_minimised 'in slow motion'
+    choose_speed 'flat out'
     xdotool key p
     wait_for '^presenter on$'
     xdotool key p
