@@ -1,6 +1,7 @@
 // The window's contents without a window: scripts of what a person does, pictures of what a person sees.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -151,15 +152,114 @@ TEST_CASE("broken states and foreign files become messages, and what was there s
     CHECK(contents(folder.file("before.json")) == contents(folder.file("after.json")));
 }
 
+TEST_CASE("of a state with a wrong part nothing is taken, and what runs goes on") {
+    const Folder folder;
+    std::ofstream(folder.file("half.json")) << R"({"lockstep": 1, "theme": "light", "exhibit": "playground",
+        "exhibits": {"race": {"data": "moons"}, "playground": {"data": "xor"}, "inside": {"batch": "many"}}})";
+    const Outcome outcome =
+        showScript(folder, "race",
+                   "click Run\nframes 5\nstate " + folder.file("before.json") +
+                       "\ndrop half.json\nframes 2\ncontrols\nstate " + folder.file("after.json") + "\n");
+    REQUIRE(outcome.code == 0);
+    CHECK(outcome.says("message: the field 'batch'"));
+    CHECK(contents(folder.file("before.json")) == contents(folder.file("after.json")));
+    CHECK(std::ranges::count(controlNames(outcome.out), "Pause") == 1); // the race still runs
+}
+
+TEST_CASE("a file whose name no state could hold is refused, and the state can still be saved") {
+    for (const std::string& exhibit : exhibits) {
+        CAPTURE(exhibit);
+        const Folder folder;
+        std::ofstream(folder.file("caf\xe9.csv")) << "x,y,class\n1,2,0\n2,1,1\n3,3,0\n";
+        const Outcome outcome =
+            showScript(folder, exhibit, "drop caf\xe9.csv\nstate " + folder.file("s.json") + "\n");
+        CHECK(outcome.code == 0);
+        CHECK(outcome.says("caf\xef\xbf\xbd.csv: its name is not UTF-8"));
+        CHECK(Json::parse(contents(folder.file("s.json")))["exhibit"] == exhibit);
+    }
+}
+
+TEST_CASE("weights are saved in few digits, and come back to the bit") {
+    const Folder folder;
+    const std::string first = folder.file("first.json");
+    const std::string second = folder.file("second.json");
+    const Outcome outcome =
+        showScript(folder, "playground",
+                   "click menu/Run\nclick menu/Save weights with the state\nclick Run\nframes 20\nclick "
+                   "Pause\nstate " +
+                       first + "\n");
+    REQUIRE(outcome.code == 0);
+    std::ofstream(folder.file("again.txt")) << "state " << second << "\n";
+    REQUIRE(run("show " + first + " --headless --script " + folder.file("again.txt")).code == 0);
+    CHECK(contents(first) == contents(second));
+    const Json saved = Json::parse(contents(first))["exhibits"]["playground"];
+    CHECK(saved["step"] >= 200);
+    CHECK(saved["weights"].size() > 20);
+    // Nine digits say which float it is; sign, point, zeros and a comma.
+    CHECK(saved["weights"].dump().size() < 14 * saved["weights"].size());
+}
+
+TEST_CASE("the speed that the list shows is every exhibit's") {
+    const Folder folder;
+    const std::string state = folder.file("s.json");
+    const Outcome outcome =
+        showScript(folder, "race",
+                   "click ##speed\nclick ##speed/1 step/s\nclick Playground\nclick menu/Run\nclick menu/Save "
+                   "weights with the state\nclick Run\nframes 150\nclick Pause\nstate " +
+                       state + "\n");
+    REQUIRE(outcome.code == 0);
+    const int steps = Json::parse(contents(state))["exhibits"]["playground"]["step"];
+    CHECK(steps >= 2);
+    CHECK(steps <= 3);
+}
+
+TEST_CASE("while a click hides controls, it uses none") {
+    for (const std::string& exhibit : exhibits) {
+        CAPTURE(exhibit);
+        const Folder folder;
+        const std::string hide = "click menu/View\nclick menu/Hide controls by clicking\n";
+        const Outcome listed = showScript(folder, exhibit, "frames 3\n" + hide + "controls\n");
+        REQUIRE(listed.code == 0);
+        std::string script = "frames 3\nstate " + folder.file("before.json") + "\n" + hide;
+        std::size_t pressed = 0;
+        for (const std::string& name : controlNames(listed.out)) {
+            // Menus, and the list of exhibits: the way to what else is to be hidden.
+            if (name.starts_with("menu/") || name == "Race" || name == "Playground" ||
+                name == "Inside a step")
+                continue;
+            script += "try " + name + "\n";
+            ++pressed;
+        }
+        script += "key Escape\nstate " + folder.file("after.json") + "\n";
+        const Outcome outcome = showScript(folder, exhibit, script);
+        INFO(outcome.out << outcome.err);
+        REQUIRE(outcome.code == 0);
+        const Json before = Json::parse(contents(folder.file("before.json")));
+        Json after = Json::parse(contents(folder.file("after.json")));
+        CHECK(pressed > 20);
+        CHECK(after["hidden"].size() > 10);
+        after["hidden"] = before["hidden"];
+        CHECK(after.dump(2) == before.dump(2));
+    }
+}
+
 TEST_CASE("a control that a teacher hides is gone, and comes back") {
     const Folder folder;
-    const Outcome outcome = showScript(folder, "race",
-                                       "click menu/View\nclick menu/Hide controls by clicking\nclick Reset\n"
-                                       "key Escape\ncontrols\nstate " +
-                                           folder.file("s.json") + "\n");
+    const std::vector<std::string> hidden{"##lower", "##rate", "Reset", "data/xor", "device"};
+    std::string script = "click menu/View\nclick menu/Hide controls by clicking\n";
+    for (const std::string& name : hidden)
+        script += "click " + name + (name == "##lower" ? "/Losses\n" : "\n");
+    script += "key Escape\ncontrols\nstate " + folder.file("s.json") +
+              "\nclick menu/View\nclick menu/Show all controls\ncontrols\n";
+    const Outcome outcome = showScript(folder, "playground", script);
+    INFO(outcome.out << outcome.err);
     REQUIRE(outcome.code == 0);
-    for (const std::string& name : controlNames(outcome.out)) CHECK(name != "Reset");
-    CHECK(Json::parse(contents(folder.file("s.json")))["hidden"] == Json::array({"Reset"}));
+    CHECK(Json::parse(contents(folder.file("s.json")))["hidden"] == Json(hidden));
+    const std::vector<std::string> seen = controlNames(outcome.out);
+    for (const std::string name : {"##lower/Losses", "##rate", "Reset", "data/xor", "device"}) {
+        CAPTURE(name);
+        CHECK(std::ranges::count(seen, name) == 1); // of two lists, in the second
+    }
 }
 
 TEST_CASE("wrong arguments are named") {

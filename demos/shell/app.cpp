@@ -105,8 +105,6 @@ void App::bakeFonts(std::uint32_t height, float displayScale) {
 
 const ImDrawData& App::frame(std::uint32_t width, std::uint32_t height, float displayScale, double seconds) {
     bakeFonts(height, displayScale);
-    ui_->delta = seconds;
-    ui_->now += seconds;
     if (!input_->empty())
         settle_ = 3;
     else if (settle_ > 0)
@@ -122,7 +120,7 @@ const ImDrawData& App::frame(std::uint32_t width, std::uint32_t height, float di
     for (const KeyPress& press : pressed)
         if (!typing || press.control) handleKey(press);
 
-    guarded([this] { exhibit().update(*ui_); });
+    update(seconds);
     if (listing_.valid()) guarded([this] { listDevices(); });
     ImGui::SetNextWindowPos({0, 0});
     ImGui::SetNextWindowSize(io.DisplaySize);
@@ -144,6 +142,12 @@ const ImDrawData& App::frame(std::uint32_t width, std::uint32_t height, float di
     return *ImGui::GetDrawData();
 }
 
+void App::update(double seconds) {
+    ui_->delta = seconds;
+    ui_->now += seconds;
+    guarded([this] { exhibit().update(*ui_); });
+}
+
 // What asked for a picture is often a menu, which shall not be on it.
 void App::grantPicture() {
     if (!ui_->pictureWish) return;
@@ -157,7 +161,9 @@ void App::grantPicture() {
 }
 
 bool App::wantsFrame() const {
-    return settle_ > 0 || !input_->empty() || listing_.valid() || exhibits_[shown_]->moving();
+    // A key that is held repeats itself by ImGui's clock, which stands still between frames.
+    const bool repeating = input_->keyHeld() && ImGui::GetIO().WantTextInput;
+    return settle_ > 0 || repeating || !input_->empty() || listing_.valid() || exhibits_[shown_]->moving();
 }
 
 void App::toggleRun() {
@@ -326,7 +332,8 @@ void App::drawTransport() {
     ImGui::SetNextItemWidth(std::clamp(ImGui::GetContentRegionAvail().x, ui_->px(48), ui_->px(speedUnits)));
     std::vector<std::string> names;
     for (const NamedSpeed& speed : speeds) names.emplace_back(speed.name);
-    if (ui_->combo("##speed", speed_, names)) shown.setSpeed(speeds[speed_].stepsPerSecond);
+    if (ui_->combo("##speed", speed_, names))
+        for (const auto& entry : exhibits_) entry->setSpeed(speeds[speed_].stepsPerSecond);
     ImGui::SameLine();
     drawDevice(ImGui::GetCursorPosX() + ui_->px(8), padding.x + room);
     ImGui::EndChild();

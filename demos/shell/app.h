@@ -49,10 +49,14 @@ class App {
     /// One frame of that size in pixels, `seconds` after the last one. `displayScale` is the system's (2 on
     /// most HiDPI screens). The result lives until the next call.
     const ImDrawData& frame(std::uint32_t width, std::uint32_t height, float displayScale, double seconds);
+    /// Instead of a frame that nobody would see: what goes on by itself, `seconds` after the last call of
+    /// this or of frame().
+    void update(double seconds);
     /// Whether the next frame would look otherwise than the last.
     bool wantsFrame() const;
 
-    /// The whole state as a settings file holds it, and back. Throws std::invalid_argument.
+    /// The whole state as a settings file holds it, and back. Throws std::invalid_argument, and then nothing
+    /// has changed.
     nlohmann::ordered_json state() const;
     void setState(const nlohmann::ordered_json& state);
     /// A file that was dropped or named: a state, data, weights; what is wrong with it becomes a message.

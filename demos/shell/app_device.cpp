@@ -70,16 +70,12 @@ void App::drawDevice(float left, float right) {
     ImGui::SetCursorPosX(right - width);
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float height = ImGui::GetFrameHeight();
-    const bool pressed = ImGui::InvisibleButton("##device", {width, height});
-    ui_->noteControl(control);
+    const bool pressed = ui_->tile(control, {width, height});
     ui_->explainItem({"The device that draws, and trains lanes that name none",
                       {},
                       {},
                       name + (honest.empty() ? "" : ": " + honest) + ". A click shows all there are."});
-    if (pressed && ui_->hidingControls)
-        ui_->hiddenControls.insert(control);
-    else if (pressed)
-        ImGui::OpenPopup(listName);
+    if (pressed) ImGui::OpenPopup(listName);
     const bool lit = ImGui::IsItemHovered() || ImGui::IsItemFocused();
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const float top = at.y + (height - ImGui::GetTextLineHeight()) / 2;

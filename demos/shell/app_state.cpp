@@ -3,6 +3,7 @@
 //    "device": {"id": "3f0c9a5e...", "name": "..."}, "exhibits": {"race": {...}, ...}}
 // "device" is there when it is not the best one; one that is not there is said, and the window stays where it
 // is. Every field but "lockstep" may be missing: then it stays as it is.
+#include <functional>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -25,6 +26,13 @@ template <class T> T field(const nlohmann::ordered_json& json, const char* name,
     } catch (const nlohmann::json::exception&) {
         throw std::invalid_argument(fmt::format("the state's field '{}' has the wrong type", name));
     }
+}
+
+// With a mark in the place of what is not UTF-8: states have nothing else.
+std::string shownName(const std::filesystem::path& file) {
+    using Json = nlohmann::json;
+    const std::string valid = Json(file.string()).dump(-1, ' ', false, Json::error_handler_t::replace);
+    return Json::parse(valid).get<std::string>();
 }
 
 } // namespace
@@ -57,10 +65,12 @@ void App::setState(const nlohmann::ordered_json& state) {
     const auto device = field(state, "device", nlohmann::ordered_json::object());
     const DeviceWish wish{field(device, "id", device_.select), field(device, "name", device_.name)};
     const auto entries = field(state, "exhibits", nlohmann::ordered_json::object());
+    std::vector<std::function<void()>> bringBack;
     for (const auto& entry : exhibits_)
         if (const auto found = entries.find(std::string(entry->id())); found != entries.end())
-            entry->setState(*ui_, *found);
-    showExhibit(exhibitName);
+            bringBack.push_back(entry->readState(*found));
+    showExhibit(exhibitName); // throws no more from here on
+    for (const auto& exhibitState : bringBack) exhibitState();
     setDark(theme != "light");
     ui_->hiddenControls = hidden;
     ui_->presenter = presenter;
@@ -73,10 +83,13 @@ void App::openFile(const std::filesystem::path& file) {
     try {
         if (file.extension() == ".json")
             setState(readStateFile(file));
+        else if (const std::string name = shownName(file); name != file.string())
+            ui_->say(Severity::error,
+                     fmt::format("{}: its name is not UTF-8, and no state could hold it.", name),
+                     "Rename the file, and drop it again.");
         else if (!exhibit().dropFile(*ui_, file))
-            ui_->say(Severity::warning,
-                     fmt::format("{} is nothing that this exhibit can use.", file.string()),
-                     "States end in .json, tables in .csv, weights in .safetensors.");
+            ui_->say(Severity::warning, fmt::format("{} is nothing that this exhibit can use.", name),
+                     "States end in .json, tables in .csv.");
     } catch (const std::exception& error) {
         ui_->say(Severity::error, error.what());
     }
@@ -88,7 +101,7 @@ void App::saveState(const std::filesystem::path& file) {
         writeStateFile(target, state());
         ui_->say(Severity::info, fmt::format("State saved to {}", std::filesystem::absolute(target).string()),
                  "Drop the file onto the window to bring it back.");
-    } catch (const std::runtime_error& error) {
+    } catch (const std::exception& error) {
         ui_->say(Severity::error, error.what());
     }
 }

@@ -31,7 +31,11 @@ void DeviceSwitch::enter(const std::string& device) {
 void DeviceSwitch::restart(const std::string& loss) {
     std::string reason = loss;
     for (;;) {
-        limit_.note(reason, LossLimit::Clock::now());
+        if (limit_.exceededBy(LossLimit::Clock::now()))
+            throw gpu::DeviceLostError(fmt::format(
+                "the graphics device was lost {} times within a minute, and is not started anew again. A "
+                "newer driver may help, or another device (`lockstep devices`, --device). The last loss: {}",
+                LossLimit::most, reason));
         leave();
         try {
             try {

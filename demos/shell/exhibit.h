@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -60,10 +61,11 @@ class Exhibit {
     /// Something moves by itself, so that frames are wanted without any input.
     virtual bool moving() const { return running(); }
 
-    /// All that a person has set, and what state() returned brought back. Throws std::invalid_argument,
-    /// naming the field; the exhibit then stays as it was.
+    /// All that a person has set.
     virtual nlohmann::ordered_json state() const = 0;
-    virtual void setState(Ui& ui, const nlohmann::ordered_json& state) = 0;
+    /// Reads and checks what state() returned, and returns what brings it back; until that is called, the
+    /// exhibit stays as it is. Throws std::invalid_argument, naming the field.
+    virtual std::function<void()> readState(const nlohmann::ordered_json& state) = 0;
 
     /// A key from 1 to 9; false: it chooses an exhibit, as always.
     virtual bool takeDigit(int) { return false; }

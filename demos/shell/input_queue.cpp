@@ -71,7 +71,11 @@ void InputQueue::apply(const InputEvent& event, std::vector<KeyPress>& pressed) 
             control_ = event.down;
         if (event.code == GLFW_KEY_LEFT_SHIFT || event.code == GLFW_KEY_RIGHT_SHIFT) shift_ = event.down;
         if (event.code == GLFW_KEY_LEFT_ALT || event.code == GLFW_KEY_RIGHT_ALT) alt_ = event.down;
-        if (event.down && !isModifier(event.code)) pressed.push_back({event.code, control_, shift_, alt_});
+        held_.erase(event.code);
+        if (event.down && !isModifier(event.code)) {
+            held_.insert(event.code);
+            pressed.push_back({event.code, control_, shift_, alt_});
+        }
         break;
     default: break;
     }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <deque>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +39,8 @@ class InputQueue {
 
     void push(const InputEvent& event) { events_.push_back(event); }
     bool empty() const { return events_.empty(); }
+    /// Whether a key is down that is no modifier.
+    bool keyHeld() const { return !held_.empty(); }
 
     /// Gives ImGui what fits into one frame: at most one change of a button or key, because ImGui 1.86 looks
     /// at their states only and loses what is shorter than a frame. Returns the keys that went down.
@@ -47,6 +50,7 @@ class InputQueue {
     void apply(const InputEvent& event, std::vector<KeyPress>& pressed);
 
     std::deque<InputEvent> events_;
+    std::set<KeyCode> held_;
     bool control_ = false;
     bool shift_ = false;
     bool alt_ = false;

@@ -1,22 +1,21 @@
-// When to stop starting a lost device anew.
+// When to stop starting anew what is lost again and again.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
 #include <deque>
-#include <string>
 
 namespace lockstep::demos {
 
-/// Counts losses, so that a device that is lost again and again is not started anew for ever.
+/// Counts losses of one kind, of the device or of the window's surface.
 class LossLimit {
   public:
     using Clock = std::chrono::steady_clock;
     static constexpr std::size_t most = 3;
     static constexpr std::chrono::minutes within{1};
 
-    /// Throws gpu::DeviceLostError when it is one too many; says so, and what the last one said.
-    void note(const std::string& loss, Clock::time_point now);
+    /// Counts one more; true when it is one too many.
+    bool exceededBy(Clock::time_point loss);
 
   private:
     std::deque<Clock::time_point> losses_;

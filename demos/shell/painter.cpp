@@ -58,7 +58,12 @@ void Painter::release() noexcept {
 bool Painter::idle() {
     if (!underWay_) return true;
     const VkResult result = graphics_.draw().GetFenceStatus(graphics_.device().handle(), done_);
-    if (result == VK_NOT_READY) return false;
+    if (result == VK_NOT_READY) {
+        // A device that hangs may never report that it is lost.
+        const auto passed = std::chrono::steady_clock::now() - submitted_;
+        if (passed > graphics_.device().options().waitLimit) giveUp();
+        return false;
+    }
     underWay_ = false; // also when the device is lost
     check(result, "vkGetFenceStatus");
     frameDone();
@@ -72,13 +77,16 @@ void Painter::wait() {
     const auto limit = std::chrono::duration_cast<std::chrono::nanoseconds>(patience).count();
     const VkResult result = graphics_.draw().WaitForFences(device.handle(), 1, &done_, VK_TRUE,
                                                            static_cast<std::uint64_t>(limit));
-    if (result == VK_TIMEOUT) {
-        device.abandon();
-        throw gpu::TimeoutError("'" + device.report().name + "' did not finish a frame in time; it may hang");
-    }
+    if (result == VK_TIMEOUT) giveUp();
     underWay_ = false;
     check(result, "vkWaitForFences");
     frameDone();
+}
+
+void Painter::giveUp() {
+    gpu::Device& device = graphics_.device();
+    device.abandon();
+    throw gpu::TimeoutError("'" + device.report().name + "' did not finish a frame in time; it may hang");
 }
 
 void Painter::frameDone() {
@@ -164,6 +172,7 @@ void Painter::submit(const FrameTarget& target, gpu::Ticket ready) {
     const std::lock_guard lock(*queue.mutex);
     check(graphics_.vk().QueueSubmit(queue.queue, 1, &info, done_), "vkQueueSubmit");
     underWay_ = true;
+    submitted_ = std::chrono::steady_clock::now();
     timed_ = clock_ != VK_NULL_HANDLE;
 }
 

@@ -2,6 +2,8 @@
 // uses needs a second copy.
 #pragma once
 
+#include <chrono>
+
 #include "demos/shell/graphics.h"
 #include "demos/shell/ui_renderer.h"
 
@@ -23,7 +25,8 @@ class Painter {
     Painter(const Painter&) = delete;
     Painter& operator=(const Painter&) = delete;
 
-    /// Whether the last frame is done, so that the next may be drawn. Never waits. Throws gpu::GpuError.
+    /// Whether the last frame is done, so that the next may be drawn. Never waits. Throws gpu::GpuError;
+    /// gpu::TimeoutError when it has not been done for longer than the device's options allow.
     bool idle();
     /// Waits until it is, for as long as the device's options allow. Throws gpu::TimeoutError.
     void wait();
@@ -38,6 +41,7 @@ class Painter {
     void submit(const FrameTarget& target, gpu::Ticket ready);
     void writeTime(std::uint32_t query);
     void frameDone();
+    [[noreturn]] void giveUp();
     void release() noexcept;
 
     Graphics& graphics_;
@@ -46,7 +50,8 @@ class Painter {
     VkFence done_ = VK_NULL_HANDLE;
     VkQueryPool clock_ = VK_NULL_HANDLE; ///< null where frames are not timed
     bool underWay_ = false;
-    bool timed_ = false; ///< the frame under way
+    std::chrono::steady_clock::time_point submitted_; ///< the frame under way
+    bool timed_ = false;                              ///< the frame under way
 };
 
 } // namespace lockstep::demos

@@ -96,8 +96,12 @@ void Plot::legendEntry(Ui& ui, const PlotLine& line, const std::string& name) {
     const bool on = shows(line);
     const float height = ImGui::GetFrameHeight();
     const ImVec2 corner = ImGui::GetCursorScreenPos();
-    const bool clicked = ImGui::InvisibleButton(named(name).c_str(), {entryWidth(ui, name), height});
-    ui.noteControl(named(name).c_str());
+    const ImVec2 size{entryWidth(ui, name), height};
+    if (ui.hidden(named(name).c_str())) {
+        ImGui::Dummy(size);
+        return;
+    }
+    const bool clicked = ui.tile(named(name).c_str(), size);
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const bool under = ImGui::IsItemHovered() || ImGui::IsItemFocused();
     const ImU32 sample = faded(line.faint ? ui.theme.muted : line.colour, on ? 1.0f : 0.25f);

@@ -1,19 +1,19 @@
 #include "demos/shell/run_window.h"
 
 #include <algorithm>
+#include <chrono>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "demos/shell/app.h"
 #include "demos/shell/clipboard.h"
 #include "demos/shell/device_switch.h"
 #include "demos/shell/offscreen.h"
 #include "demos/shell/png.h"
-#include "demos/shell/state_file.h"
 #include "demos/shell/swapchain.h"
 #include "demos/shell/window.h"
 #include "demos/shell/window_log.h"
@@ -30,6 +30,10 @@ constexpr double frameSeconds = 1.0 / 60;
 constexpr double trainingFrameSecondsInSoftware = 1.0 / 15;
 constexpr double longestFrameSecondsInSoftware = 1.0 / 5;
 constexpr double drawingShareInSoftware = 1.0 / 8;
+// How often what goes on is followed while the window is minimised.
+constexpr double hiddenSeconds = 1.0 / 20;
+// Whatever took the surface away may need a moment.
+constexpr std::chrono::milliseconds surfaceBreath{300};
 
 gpu::DeviceOptions deviceFor(const ShowOptions& options, const Window& window) {
     gpu::DeviceOptions device = drawingOptions(options);
@@ -88,7 +92,10 @@ class Loop {
             const VkExtent2D size = window_.size();
             if (!screen_.painter.idle()) continue;
             log_.reacted(window_, app_);
-            if (size.width == 0 || size.height == 0) continue;
+            if (size.width == 0 || size.height == 0) {
+                goOnHidden();
+                continue;
+            }
             if (!app_.wantsFrame() && sameSize(size)) continue;
             log_.reacting(window_);
             draw(size);
@@ -105,13 +112,24 @@ class Loop {
             window_.handleEvents(0.001);
             return;
         }
-        if (!app_.wantsFrame() || !visible) {
-            window_.handleEvents(visible && sameSize(window_.size()) ? 0.25 : 0.1);
+        if (!visible) {
+            window_.handleEvents(app_.exhibit().moving() ? hiddenSeconds : 0.25);
+            return;
+        }
+        if (!app_.wantsFrame()) {
+            window_.handleEvents(sameSize(window_.size()) ? 0.25 : 0.1);
             return;
         }
         const double due = last_ + interval();
         do window_.handleEvents(std::max(0.0, due - window_.seconds()));
         while (window_.seconds() < due && app_.input().empty() && !window_.closeWanted());
+    }
+
+    // Nobody looks on, but races take turns and slow motion takes steps.
+    void goOnHidden() {
+        const double now = window_.seconds();
+        app_.update(now - last_);
+        last_ = now;
     }
 
     double interval() {
@@ -155,24 +173,6 @@ class Loop {
     bool quit_ = false;
 };
 
-// The last state comes back, if it can be read.
-void restoreLast(App& app) {
-    const std::filesystem::path file = lastStateFile();
-    std::error_code ignored;
-    if (file.empty() || !std::filesystem::exists(file, ignored)) return;
-    app.openFile(file);
-}
-
-void storeLast(App& app) {
-    const std::filesystem::path file = lastStateFile();
-    if (file.empty()) return;
-    try {
-        writeStateFile(file, app.state());
-    } catch (const std::runtime_error&) {
-        // It is a convenience; an unwritable home must not keep the window from closing.
-    }
-}
-
 /// The window with its app, over all devices that they come to use.
 class WindowRun {
   public:
@@ -183,7 +183,7 @@ class WindowRun {
           devices_(app_, graphics_, machines_, deviceFor(options, window_), options.device) {
         window_.setInput(&app_.input());
         if (!options.device.empty()) app_.fixDevice();
-        if (options.stateFile.empty()) restoreLast(app_);
+        restoreLast(app_);
         beginWith(app_, options);
     }
 
@@ -211,6 +211,14 @@ class WindowRun {
             screen_.reset();
             devices_.restart(loss.what());
             return false;
+        } catch (const SurfaceLostError& loss) {
+            screen_.reset();
+            if (surfaceLosses_.exceededBy(LossLimit::Clock::now()))
+                throw gpu::GpuError(fmt::format("the window's surface was lost {} times within a minute. {}",
+                                                LossLimit::most, loss.what()));
+            std::this_thread::sleep_for(surfaceBreath);
+            app_.ui().say(Severity::info, "The window's surface was lost, and has been made anew.");
+            return false;
         }
     }
 
@@ -230,6 +238,7 @@ class WindowRun {
     Graphics graphics_;
     App app_;
     DeviceSwitch devices_;
+    LossLimit surfaceLosses_;
     std::optional<Screen> screen_;
 };
 

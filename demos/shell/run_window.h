@@ -11,7 +11,7 @@ namespace lockstep::demos {
 
 struct ShowOptions {
     std::string exhibit;             ///< its id; empty: the one of the last state, or the first
-    std::filesystem::path stateFile; ///< to begin with; empty: the last state
+    std::filesystem::path stateFile; ///< to begin with, over the last state; empty: none
     std::string device;              ///< number, name or UUID; empty: the best
     std::size_t threads = 0;
     std::uint32_t width = 1280;
@@ -45,5 +45,11 @@ gpu::DeviceOptions drawingOptions(const ShowOptions& options);
 class App;
 /// Brings a new window or picture to where the options want it.
 void beginWith(App& app, const ShowOptions& options);
+
+/// The state that is kept between starts (lastStateFile()). One that cannot be read becomes a message, and
+/// its file gets another name (".bad"), so that storeLast() does not replace it.
+void restoreLast(App& app);
+/// Throws nothing: an unwritable home must not keep the window from closing.
+void storeLast(const App& app);
 
 } // namespace lockstep::demos

@@ -1,8 +1,10 @@
 #include "demos/shell/state_file.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <stdexcept>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "engine/net/atomic_file.h"
@@ -13,23 +15,54 @@ namespace lockstep::demos {
 
 namespace {
 
-constexpr std::uint64_t largestState = 64u << 20;
+using nlohmann::ordered_json;
+
+constexpr std::uint64_t largestState = 128u << 20;
+
+bool isListOfNumbers(const ordered_json& json) {
+    return json.is_array() && std::ranges::all_of(json, &ordered_json::is_number);
+}
+
+// As dump(2) writes it, but lists of numbers in one line: weights can be millions.
+void append(std::string& text, const ordered_json& json, std::size_t indent) {
+    if (json.is_primitive() || json.empty() || isListOfNumbers(json)) {
+        text += json.dump();
+        return;
+    }
+    text += json.is_object() ? '{' : '[';
+    const char* separator = "\n";
+    for (const auto& [key, value] : json.items()) {
+        text += separator + std::string(indent + 2, ' ');
+        if (json.is_object()) text += ordered_json(key).dump() + ": ";
+        append(text, value, indent + 2);
+        separator = ",\n";
+    }
+    text += '\n' + std::string(indent, ' ') + (json.is_object() ? '}' : ']');
+}
 
 } // namespace
 
-nlohmann::ordered_json readStateFile(const std::filesystem::path& file) {
+ordered_json readStateFile(const std::filesystem::path& file) {
     const std::vector<std::byte> bytes = readFileBytes(file, largestState);
     try {
-        return nlohmann::ordered_json::parse(asText(bytes));
+        return ordered_json::parse(asText(bytes));
     } catch (const nlohmann::json::exception& broken) {
         throw std::runtime_error("cannot read " + file.string() + ": " + broken.what());
     }
 }
 
-void writeStateFile(const std::filesystem::path& file, const nlohmann::ordered_json& state) {
+void writeStateFile(const std::filesystem::path& file, const ordered_json& state) {
+    std::string text;
+    append(text, state, 0);
+    text += '\n';
+    if (text.size() > largestState)
+        throw std::runtime_error(
+            fmt::format("cannot write {}: the state has {} bytes, more than the {} that are read at most; "
+                        "save it without weights, or with fewer",
+                        file.string(), text.size(), largestState));
     std::error_code ignored;
     if (file.has_parent_path()) std::filesystem::create_directories(file.parent_path(), ignored);
-    writeFileAtomically(file, state.dump(2) + "\n");
+    writeFileAtomically(file, text);
 }
 
 std::filesystem::path lastStateFile() {

@@ -2,16 +2,23 @@
 
 #include <algorithm>
 #include <limits>
+#include <string>
 
 #include "demos/shell/offscreen.h"
 #include "engine/gpu/error.h"
 
 namespace lockstep::demos {
 
-using gpu::check;
 using gpu::structure;
 
 namespace {
+
+// A surface that is lost stays so, whatever is asked of it.
+void check(VkResult result, const char* call) {
+    if (result == VK_ERROR_SURFACE_LOST_KHR)
+        throw SurfaceLostError(std::string(call) + " failed: VK_ERROR_SURFACE_LOST_KHR.");
+    gpu::check(result, call);
+}
 
 VkSemaphore createSemaphore(Graphics& graphics) {
     const auto info = structure<VkSemaphoreCreateInfo>(VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO);
@@ -22,8 +29,7 @@ VkSemaphore createSemaphore(Graphics& graphics) {
 }
 
 bool changedMeanwhile(VkResult result) {
-    return result == VK_ERROR_OUT_OF_DATE_KHR || result == VK_ERROR_SURFACE_LOST_KHR ||
-           result == VK_TIMEOUT || result == VK_NOT_READY;
+    return result == VK_ERROR_OUT_OF_DATE_KHR || result == VK_TIMEOUT || result == VK_NOT_READY;
 }
 
 constexpr std::uint64_t acquireLimit = 1'000'000'000; // ns

@@ -1,12 +1,19 @@
 // The images of a window, one framebuffer each.
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "demos/shell/painter.h"
+#include "engine/gpu/error.h"
 
 namespace lockstep::demos {
+
+/// The window's surface is gone, as when a display server has been started anew; another one can be made for
+/// the same window.
+class SurfaceLostError : public gpu::GpuError {
+  public:
+    using GpuError::GpuError;
+};
 
 class Swapchain {
   public:
@@ -20,10 +27,8 @@ class Swapchain {
 
     /// Draws and shows one frame of `size` pixels. False when nothing could be shown (a window of no size, or
     /// one that changed meanwhile): the next frame tries again. No frame may be under way. Throws
-    /// gpu::GpuError.
+    /// SurfaceLostError, gpu::GpuError.
     bool present(Painter& painter, UiRenderer& renderer, VkExtent2D size, const ImDrawData& data);
-    /// What the last present() lacked is to be made anew: after a lost surface.
-    void invalidate() { stale_ = true; }
 
   private:
     bool rebuild(Painter& painter, UiRenderer& renderer, VkExtent2D size);

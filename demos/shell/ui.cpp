@@ -44,18 +44,26 @@ void Ui::beginFrame() {
     hovered.reset();
 }
 
-// Says whether the widget is to be drawn at all.
-bool Ui::offered(const char* label) { return !hiddenControls.contains(label); }
+bool Ui::offered(const char* name) {
+    if (hidden(name)) return false;
+    if (!hidingControls) return true;
+    // What is drawn from here to done() can be seen, but not used.
+    ImGui::PushStyleVar(ImGuiStyleVar_DisabledAlpha, 1);
+    ImGui::BeginDisabled();
+    return true;
+}
 
-bool Ui::done(const char* label, bool changed) {
-    noteControl(label);
-    if (!hidingControls) return changed;
+bool Ui::done(const char* name, bool used) {
+    noteControl(name);
+    if (!hidingControls) return used;
     // A teacher chooses what to hide: a frame around what can be, and a click hides.
+    const bool under = ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled);
+    ImGui::EndDisabled();
+    ImGui::PopStyleVar();
     ImDrawList* draw = ImGui::GetForegroundDrawList();
-    const bool under = ImGui::IsItemHovered();
     draw->AddRect(ImGui::GetItemRectMin(), ImGui::GetItemRectMax(), under ? theme.bad : theme.border, px(6),
                   0, line(under ? 2.0f : 1.0f));
-    if (under && ImGui::IsMouseReleased(0)) hiddenControls.insert(label);
+    if (under && ImGui::IsMouseReleased(0)) hiddenControls.insert(name);
     return false;
 }
 
@@ -73,7 +81,7 @@ bool Ui::namedButton(const char* shown, const char* name, bool enabled) {
 }
 
 bool Ui::primaryButton(const char* shown, const char* name, bool enabled) {
-    if (!offered(name)) return false;
+    if (hidden(name)) return false;
     ImGui::PushStyleColor(ImGuiCol_Button, theme.accent);
     ImGui::PushStyleColor(ImGuiCol_ButtonHovered, mixed(theme.accent, theme.panel, 0.15f));
     ImGui::PushStyleColor(ImGuiCol_ButtonActive, mixed(theme.accent, theme.panel, 0.3f));
@@ -89,6 +97,10 @@ bool Ui::toggle(const char* label, bool on, bool enabled) {
 
 bool Ui::checkbox(const char* label, bool& value) {
     return offered(label) && done(label, ImGui::Checkbox(label, &value));
+}
+
+bool Ui::tile(const char* name, ImVec2 size) {
+    return offered(name) && done(name, ImGui::InvisibleButton(name, size));
 }
 
 // The frame of the widget about to be drawn, without the label beside it.
@@ -133,7 +145,7 @@ bool Ui::combo(const char* label, std::size_t& chosen, std::span<const std::stri
         noteControl((std::string(label) + "/" + names[i]).c_str());
     }
     ImGui::EndCombo();
-    return changed && !hidingControls;
+    return changed;
 }
 
 // A label beside a widget belongs to it, but not to the part that a script shall press or drag.
@@ -212,6 +224,7 @@ bool Ui::textField(const char* label, std::string& text) {
 bool Ui::segments(const char* label, std::size_t& chosen, std::span<const std::string> names) {
     if (!offered(label)) return false;
     bool changed = false;
+    if (hidingControls) ImGui::BeginGroup(); // they go as a whole
     ImGui::PushID(label);
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {px(2), ImGui::GetStyle().ItemSpacing.y});
     for (std::size_t i = 0; i < names.size(); ++i) {
@@ -228,14 +241,17 @@ bool Ui::segments(const char* label, std::size_t& chosen, std::span<const std::s
             ImGui::GetWindowDrawList()->AddLine({left + px(6), low.y - px(2)}, {low.x - px(6), low.y - px(2)},
                                                 theme.text, line(2));
         }
-        if (done((std::string(label) + "/" + names[i]).c_str(), pressed && !on)) {
+        noteControl((std::string(label) + "/" + names[i]).c_str());
+        if (pressed && !on) {
             chosen = i;
             changed = true;
         }
     }
     ImGui::PopStyleVar();
     ImGui::PopID();
-    return changed;
+    if (!hidingControls) return changed;
+    ImGui::EndGroup();
+    return done(label, changed);
 }
 
 void Ui::text(std::string_view text, ImU32 colour, ImFont* font) {

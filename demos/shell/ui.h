@@ -75,7 +75,8 @@ class Ui {
     std::string timing(std::string text) const { return masked ? "-" : text; }
 
     // Widgets. `label` is what is shown, up to "##"; all of it is the widget's name, by which scripts find it
-    // and teachers hide it. A hidden widget draws nothing and answers false.
+    // and teachers hide it. A hidden widget draws nothing and answers false; so does every widget while a
+    // click hides it instead.
     bool button(const char* label, bool enabled = true) { return namedButton(label, label, enabled); }
     /// Shows `shown` (an ImGui label) and goes by the name `name`.
     bool namedButton(const char* shown, const char* name, bool enabled = true);
@@ -98,7 +99,13 @@ class Ui {
     bool textField(const char* label, std::string& text);
     /// A row of names, one of them chosen. True when it changed.
     bool segments(const char* label, std::size_t& chosen, std::span<const std::string> names);
-    /// Makes the widget just drawn with ImGui itself known under `name`.
+    /// A place to press, to be drawn into by the caller, which asks hidden() before.
+    bool tile(const char* name, ImVec2 size);
+    /// Around a widget that is drawn with ImGui itself: whether it is to be drawn at all, and then whether it
+    /// was used, which `used` says of the item just drawn.
+    bool offered(const char* name);
+    bool done(const char* name, bool used);
+    /// Makes what was just drawn with ImGui itself known under `name`; it is nothing that could be hidden.
     void noteControl(const char* name);
     bool hidden(const char* label) const { return hiddenControls.contains(label); }
 
@@ -116,7 +123,7 @@ class Ui {
 
     /// Shown on the right until the end of this frame, unless something drawn later says more.
     void detail(Detail detail) { hovered = std::move(detail); }
-    /// The same when the item just drawn is hovered, with a tooltip of `title`.
+    /// The same when the item just drawn is hovered.
     void explainItem(const Detail& detail);
     void say(Severity severity, std::string text, std::string hint = {});
 
@@ -133,8 +140,6 @@ class Ui {
     void beginFrame();
 
   private:
-    bool offered(const char* label);
-    bool done(const char* label, bool changed);
     Place nextFrame() const;
     void drawComboFrame(ImDrawList& draw, const Place& frame, std::string_view chosen) const;
     void narrowControl(const char* label, const Place& frame);

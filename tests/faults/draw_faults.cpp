@@ -1,4 +1,6 @@
 // Images, frames and windows.
+#include <set>
+
 #include "tests/faults/layer.h"
 
 namespace lockstep::faults {
@@ -26,13 +28,54 @@ namespace {
 
 LOCKSTEP_FAULTS_OBJECTS(LOCKSTEP_FAULTS_OBJECT)
 
+struct Surfaces {
+    std::mutex mutex; // guards all below
+    std::map<VkSwapchainKHR, VkSurfaceKHR> shownOn;
+    std::set<VkSurfaceKHR> lost;
+};
+
+Surfaces& surfaces() {
+    static Surfaces all;
+    return all;
+}
+
+// Also loses it, when that is due.
+bool surfaceIsLost(VkSwapchainKHR swapchain) {
+    const bool due = isDue("surface-lost");
+    const std::lock_guard lock(surfaces().mutex);
+    const VkSurfaceKHR surface = surfaces().shownOn.at(swapchain);
+    if (due) surfaces().lost.insert(surface);
+    return surfaces().lost.contains(surface);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL getSurfaceCapabilities(VkPhysicalDevice physical, VkSurfaceKHR surface,
+                                                      VkSurfaceCapabilitiesKHR* out) {
+    {
+        const std::lock_guard lock(surfaces().mutex);
+        if (surfaces().lost.contains(surface)) return VK_ERROR_SURFACE_LOST_KHR;
+    }
+    return instanceOf(physical).surface.GetPhysicalDeviceSurfaceCapabilitiesKHR(physical, surface, out);
+}
+
+VKAPI_ATTR void VKAPI_CALL destroySurface(VkInstance handle, VkSurfaceKHR surface,
+                                          const VkAllocationCallbacks* allocator) {
+    {
+        const std::lock_guard lock(surfaces().mutex);
+        surfaces().lost.erase(surface);
+    }
+    instanceOf(handle).surface.DestroySurfaceKHR(handle, surface, allocator);
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL createSwapchain(VkDevice handle, const VkSwapchainCreateInfoKHR* info,
                                                const VkAllocationCallbacks* allocator,
                                                VkSwapchainKHR* created) {
     if (creationIsDue("vkCreateSwapchainKHR")) return VK_ERROR_OUT_OF_DEVICE_MEMORY;
     DeviceState& device = deviceOf(handle);
     const VkResult result = device.draw.CreateSwapchainKHR(handle, info, allocator, created);
-    if (result == VK_SUCCESS) noteCreated(device, "VkSwapchainKHR", 1);
+    if (result != VK_SUCCESS) return result;
+    noteCreated(device, "VkSwapchainKHR", 1);
+    const std::lock_guard lock(surfaces().mutex);
+    surfaces().shownOn[*created] = info->surface;
     return result;
 }
 
@@ -79,14 +122,17 @@ VKAPI_ATTR VkResult VKAPI_CALL acquire(VkDevice handle, VkSwapchainKHR swapchain
     DeviceState& device = deviceOf(handle);
     if (device.lost) return lose(device);
     if (isDue("out-of-date")) return VK_ERROR_OUT_OF_DATE_KHR;
+    if (surfaceIsLost(swapchain)) return VK_ERROR_SURFACE_LOST_KHR;
     return device.draw.AcquireNextImageKHR(handle, swapchain, timeout, semaphore, fence, index);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL present(VkQueue queue, const VkPresentInfoKHR* info) {
     DeviceState& device = deviceOf(queue);
     if (isDue("vkQueuePresentKHR") || device.lost) return lose(device);
+    if (device.hangs) return VK_SUCCESS; // software would wait for the frame here
     const VkResult result = device.draw.QueuePresentKHR(queue, info);
     if (isDue("out-of-date")) return VK_ERROR_OUT_OF_DATE_KHR;
+    if (surfaceIsLost(info->pSwapchains[0])) return VK_ERROR_SURFACE_LOST_KHR;
     return result == VK_SUCCESS && plan().has("suboptimal") ? VK_SUBOPTIMAL_KHR : result;
 }
 
@@ -95,15 +141,17 @@ VKAPI_ATTR VkResult VKAPI_CALL present(VkQueue queue, const VkPresentInfoKHR* in
 PFN_vkVoidFunction drawFunction(std::string_view name) {
 #define LOCKSTEP_FAULTS_NAMES(object)                                                                        \
     named("vkCreate" #object, create##object), named("vkDestroy" #object, destroy##object),
-    static const NamedFunction functions[] = {LOCKSTEP_FAULTS_OBJECTS(LOCKSTEP_FAULTS_NAMES)
-                                                  named("vkCreateSwapchainKHR", createSwapchain),
-                                              named("vkDestroySwapchainKHR", destroySwapchain),
-                                              named("vkCreateGraphicsPipelines", createPipelines),
-                                              named("vkGetImageMemoryRequirements", getImageRequirements),
-                                              named("vkWaitForFences", waitForFences),
-                                              named("vkGetFenceStatus", getFenceStatus),
-                                              named("vkAcquireNextImageKHR", acquire),
-                                              named("vkQueuePresentKHR", present)};
+    static const NamedFunction functions[] = {
+        LOCKSTEP_FAULTS_OBJECTS(LOCKSTEP_FAULTS_NAMES) named("vkCreateSwapchainKHR", createSwapchain),
+        named("vkDestroySwapchainKHR", destroySwapchain),
+        named("vkDestroySurfaceKHR", destroySurface),
+        named("vkGetPhysicalDeviceSurfaceCapabilitiesKHR", getSurfaceCapabilities),
+        named("vkCreateGraphicsPipelines", createPipelines),
+        named("vkGetImageMemoryRequirements", getImageRequirements),
+        named("vkWaitForFences", waitForFences),
+        named("vkGetFenceStatus", getFenceStatus),
+        named("vkAcquireNextImageKHR", acquire),
+        named("vkQueuePresentKHR", present)};
     return findFunction(functions, name);
 }
 

@@ -21,9 +21,11 @@
 //   vkFunction:N          the N-th call of that function fails: VK_ERROR_DEVICE_LOST from vkQueueSubmit,
 //                         vkQueuePresentKHR, and what waits for or looks at semaphores and fences (then the
 //                         device stays lost), VK_ERROR_OUT_OF_DEVICE_MEMORY from what creates
-//   out-of-date:N         the N-th call of vkAcquireNextImageKHR or vkQueuePresentKHR finds the window
-//   changed suboptimal            every frame is presented, and could be better once                  what is
-//   counted fails only once, whatever instances come later
+//   out-of-date:N         the N-th call of vkAcquireNextImageKHR or vkQueuePresentKHR finds that the window
+//                         has changed
+//   surface-lost:N        the N-th call of these finds the window's surface lost, and lost it stays
+//   suboptimal            every frame is presented, and could be better
+//   once                  what is counted fails only once, whatever instances come later
 //
 // Calls are counted over all devices since the last instance was made.
 #pragma once

@@ -71,6 +71,10 @@ VKAPI_ATTR VkResult VKAPI_CALL createInstance(const VkInstanceCreateInfo* info,
     state->next.function = reinterpret_cast<PFN_vk##function>(get(*instance, "vk" #function));
     LOCKSTEP_VULKAN_INSTANCE(LOCKSTEP_LOAD)
 #undef LOCKSTEP_LOAD
+#define LOCKSTEP_LOAD(function)                                                                              \
+    state->surface.function = reinterpret_cast<PFN_vk##function>(get(*instance, "vk" #function));
+    LOCKSTEP_VULKAN_SURFACE(LOCKSTEP_LOAD)
+#undef LOCKSTEP_LOAD
     state->getNext = get;
     const std::lock_guard lock(layer().mutex);
     layer().instances[keyOf(*instance)] = std::move(state);

@@ -21,6 +21,7 @@ struct InstanceState {
     PFN_vkGetInstanceProcAddr getNext = nullptr;
     VkInstance handle = VK_NULL_HANDLE;
     gpu::InstanceApi next;
+    demos::DrawApi surface; ///< its surface functions alone
 };
 
 /// Memory that a program holds.

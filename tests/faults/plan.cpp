@@ -45,7 +45,8 @@ constexpr std::string_view counted[] = {"hang",
                                         "vkWaitForFences",
                                         "vkGetFenceStatus",
                                         "vkQueuePresentKHR",
-                                        "out-of-date"};
+                                        "out-of-date",
+                                        "surface-lost"};
 
 template <std::size_t count> bool contains(const std::string_view (&words)[count], std::string_view word) {
     return std::ranges::find(words, word) != std::end(words);

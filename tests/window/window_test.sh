@@ -101,6 +101,24 @@ set_up_a_race() {
     expect_not "$before" exhibits race settings lr
 }
 
+# A key that is held goes on, although nothing else happens in the window.
+hold_a_key() {
+    local number=7712345678901234 shorter
+    fill_in '##race seed' "$number"
+    click '##race seed'
+    xdotool key End
+    save # by then all keys before have been taken in
+    xdotool keydown BackSpace
+    pause 0.9 # long enough to repeat, too short to empty the field
+    xdotool keyup BackSpace key Return
+    save
+    shorter=$(field exhibits race settings seed)
+    [ ${#shorter} -le $((${#number} - 2)) ] || fail "Backspace was held, and of $number $shorter is left"
+    fill_in '##race seed' '77'
+    save
+    expect '77' exhibits race settings seed
+}
+
 run_the_race() {
     learn_controls "$state"
     click Run
@@ -160,6 +178,25 @@ draw_points() {
     expect 'own' exhibits playground data
 }
 
+# choose_speed NAME: from the list in the bar above.
+choose_speed() {
+    learn_controls "$state" 'click ##speed'
+    click '##speed'
+    save # by then the list is open
+    click "##speed/$1"
+    save
+}
+
+trains_while_minimised() {
+    minimise
+    forget_log
+    wait_for_training
+    local before=$examples
+    wait_for_training
+    [ "$examples" -gt "$before" ] || fail "a minimised window does not train $1"
+    restore
+}
+
 # Sizes, down to almost nothing and back, minimised and back, while it trains.
 change_the_window() {
     for size in "900 600" "1 1" "1500 900" "1280 800"; do
@@ -167,13 +204,10 @@ change_the_window() {
         xdotool windowsize "$window" "$width" "$height"
         wait_for "^size ${width}x${height}\$"
     done
-    minimise
-    forget_log
-    wait_for_training
-    local before=$examples
-    wait_for_training
-    [ "$examples" -gt "$before" ] || fail "a minimised window does not train"
-    restore
+    trains_while_minimised 'flat out'
+    choose_speed '10 steps/s'
+    trains_while_minimised 'in slow motion'
+    choose_speed 'flat out'
     xdotool key p
     wait_for '^presenter on$'
     xdotool key p
@@ -209,6 +243,15 @@ reload() {
     expect '77' exhibits race settings seed
     expect '[4,3]' exhibits playground hidden
     quit
+    # A file changes what it is about, and the rest stays.
+    start "$here/../../assets/presets/race-tiny.json"
+    wait_for '^exhibit race$'
+    quit
+    start
+    save
+    expect 'circle' exhibits race data
+    expect '[4,3]' exhibits playground hidden
+    quit
 }
 
 for ((round = 1; round <= repeats; round++)); do
@@ -216,6 +259,7 @@ for ((round = 1; round <= repeats; round++)); do
     start "$here/lesson.json"
     wait_for '^paused$'
     set_up_a_race
+    hold_a_key
     run_the_race
     xdotool key 2 # switching exhibits pauses the one that is left
     wait_for '^exhibit playground$'

@@ -167,7 +167,7 @@ nlohmann::ordered_json InsideExhibit::state() const {
     return json;
 }
 
-void InsideExhibit::setState(Ui&, const nlohmann::ordered_json& state) {
+std::function<void()> InsideExhibit::readState(const nlohmann::ordered_json& state) {
     const InsideSettings settings = insideSettingsFromJson(state);
     const ShaderTexts texts = shaderTextsFromJson(state);
     bool editing = false;
@@ -189,12 +189,14 @@ void InsideExhibit::setState(Ui&, const nlohmann::ordered_json& state) {
     }
     if (shown && !((*shown)[0] >= 0 && (*shown)[1] > (*shown)[0]))
         throw std::invalid_argument("the field 'shown_ms' of 'inside' has to be two rising numbers");
-    change(settings);
-    if (texts != model_.edits().texts()) model_.edits().setTexts(texts);
-    source_.setEditing(editing);
-    view_ = view;
-    timeline_.view = shown;
-    textsStale_ = true;
+    return [this, settings, texts, editing, view, shown] {
+        change(settings);
+        if (texts != model_.edits().texts()) model_.edits().setTexts(texts);
+        source_.setEditing(editing);
+        view_ = view;
+        timeline_.view = shown;
+        textsStale_ = true;
+    };
 }
 
 bool InsideExhibit::dropFile(Ui&, const std::filesystem::path& file) {

@@ -35,7 +35,7 @@ class InsideExhibit final : public Exhibit {
     bool moving() const override;
 
     nlohmann::ordered_json state() const override;
-    void setState(Ui& ui, const nlohmann::ordered_json& state) override;
+    std::function<void()> readState(const nlohmann::ordered_json& state) override;
     bool dropFile(Ui& ui, const std::filesystem::path& file) override;
     std::string releaseDevice() override;
 

@@ -31,7 +31,8 @@ void InsideExhibit::drawTimeline(Ui& ui) {
     const float room = ImGui::GetContentRegionAvail().y;
     const float height =
         std::clamp(room * 0.34f, 3 * line + ui.px(2 * 26 + 30), 3 * line + ui.px(2 * 62 + 30));
-    if (const auto clicked = timeline_.draw(ui, rows(), view_.selected, height)) {
+    if (const auto clicked = timeline_.draw(ui, rows(), view_.selected, height);
+        clicked && !ui.hidingControls) {
         playing_ = false;
         played_ = 0;
         view_.selected = *clicked;

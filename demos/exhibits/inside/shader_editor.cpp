@@ -38,7 +38,7 @@ bool ShaderEditor::draw(Ui& ui, const char* name, std::string& text, const std::
     constexpr ImGuiInputTextFlags flags =
         ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AllowTabInput |
         ImGuiInputTextFlags_CallbackResize | ImGuiInputTextFlags_CallbackAlways;
-    if (ui.hidden(name)) return false;
+    if (!ui.offered(name)) return false;
     ImGui::PushStyleColor(ImGuiCol_ChildBg, ui.theme.background);
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui.px(8), ui.px(6)});
     ImGui::BeginChild("editor", size, true);
@@ -70,9 +70,9 @@ bool ShaderEditor::draw(Ui& ui, const char* name, std::string& text, const std::
     follow(top, line, text);
     ImGui::PopFont();
     ImGui::EndChild();
-    ui.noteControl(name); // what can be seen of it
+    const bool used = ui.done(name, done); // by what can be seen of it
     ImGui::PopStyleColor();
-    return done;
+    return used;
 }
 
 // Numbers, and what is behind the letters.

@@ -97,7 +97,7 @@ void drawMap(const PlaygroundParts& parts, ImVec2 low, float size) {
         PlaygroundView::Probe{(mouse.x - low.x) * unit - planeReach, planeReach - (mouse.y - low.y) * unit};
     drawCross(parts, low, size);
     explainMap(parts);
-    if (parts.view.drawing) drawWithMouse(parts, *parts.view.probe, unit);
+    if (parts.view.drawing && !ui.hidingControls) drawWithMouse(parts, *parts.view.probe, unit);
 }
 
 void drawSwitches(const PlaygroundParts& parts, float width) {

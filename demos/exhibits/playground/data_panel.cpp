@@ -58,8 +58,7 @@ void drawThumbnails(const PlaygroundParts& parts) {
             ImGui::Dummy({size, size});
             continue;
         }
-        const bool pressed = ImGui::InvisibleButton(control.c_str(), {size, size});
-        ui.noteControl(control.c_str());
+        const bool pressed = ui.tile(control.c_str(), {size, size});
         ui.explainItem({.title = name, .formula = {}, .values = {}, .text = describe(name)});
         const bool chosen = parts.model.settings().data == name;
         ImDrawList& draw = *ImGui::GetWindowDrawList();
@@ -160,9 +159,11 @@ void drawClasses(const PlaygroundParts& parts) {
         const std::string control = fmt::format("class/{}", i + 1);
         const ImVec2 low = ImGui::GetCursorScreenPos();
         const ImVec2 high{low.x + size, low.y + size};
-        if (ImGui::InvisibleButton(control.c_str(), {size, size}))
-            parts.view.drawnClass = static_cast<std::uint32_t>(i);
-        ui.noteControl(control.c_str());
+        if (ui.hidden(control.c_str())) {
+            ImGui::Dummy({size, size});
+            continue;
+        }
+        if (ui.tile(control.c_str(), {size, size})) parts.view.drawnClass = static_cast<std::uint32_t>(i);
         ImDrawList& draw = *ImGui::GetWindowDrawList();
         draw.AddRectFilled(low, high, ImGui::IsItemHovered() ? ui.theme.hovered : ui.theme.raised, ui.px(5));
         const PicturePart mark = parts.pictures.mark(i, false);

@@ -1,6 +1,9 @@
 // The playground's state: its settings, and under "view" how it is looked at. With "weights", also what was
 // learned.
 #include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <iterator>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -94,6 +97,15 @@ void take(PlaygroundView& view, const ViewState& state) {
     view.edited.reset();
 }
 
+/// The same number as JSON's double, with as few digits as a float needs: half as many.
+double withFewDigits(float value) {
+    char text[32];
+    const char* const end = std::to_chars(std::begin(text), std::end(text), value).ptr;
+    double shorter = 0;
+    std::from_chars(text, end, shorter);
+    return static_cast<float>(shorter) == value ? shorter : value;
+}
+
 std::vector<float> weightsFromJson(const ordered_json& json, const NetShape& shape) {
     const std::size_t count = ParamLayout(shape).size();
     if (!json.is_array() || json.size() != count)
@@ -112,14 +124,17 @@ ordered_json PlaygroundExhibit::state() const {
     ordered_json json = demos::toJson(model_.settings());
     json["view"] = toJson(view_);
     json["plot"] = plot_.state();
-    if (view_.keepWeights) {
+    const std::vector<float>& weights = model_.parameters();
+    // JSON has no NaN: a network that has failed comes back with fresh weights.
+    if (view_.keepWeights && std::ranges::all_of(weights, [](float w) { return std::isfinite(w); })) {
         json["step"] = model_.step();
-        json["weights"] = model_.parameters();
+        ordered_json& list = json["weights"] = ordered_json::array();
+        for (const float weight : weights) list.push_back(withFewDigits(weight));
     }
     return json;
 }
 
-void PlaygroundExhibit::setState(Ui&, const ordered_json& state) {
+std::function<void()> PlaygroundExhibit::readState(const ordered_json& state) {
     if (!state.is_object()) throw std::invalid_argument("the playground's state must be an object");
     ordered_json json = state;
     const auto taken = [&json](const char* field) {
@@ -136,14 +151,19 @@ void PlaygroundExhibit::setState(Ui&, const ordered_json& state) {
         viewFromJson(toJson(PlaygroundView{}), view.is_null() ? ordered_json::object() : view);
     if (!step.is_null() && !step.is_number_unsigned())
         throw std::invalid_argument("the field 'step' must be a whole number");
+    const std::uint64_t steps = step.is_null() ? 0 : step.get<std::uint64_t>();
     std::vector<float> values;
     if (!weights.is_null()) values = weightsFromJson(weights, settings.shape());
-    if (!plot.is_null()) plot_.setState(plot);
-    model_.pause();
-    model_.change(settings);
-    model_.reset();
-    if (!values.empty()) model_.setWeights(std::move(values), step.is_null() ? 0 : step.get<std::uint64_t>());
-    take(view_, newView);
+    Plot newPlot = plot_;
+    if (!plot.is_null()) newPlot.setState(plot);
+    return [this, settings, newView, values, steps, newPlot] {
+        plot_ = newPlot;
+        model_.pause();
+        model_.change(settings);
+        model_.reset();
+        if (!values.empty()) model_.setWeights(values, steps);
+        take(view_, newView);
+    };
 }
 
 } // namespace lockstep::demos

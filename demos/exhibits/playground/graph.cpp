@@ -110,9 +110,7 @@ void Graph::drawFeature(PlaneFeature feature) {
     const std::string label = featureLabel(feature);
     const ImVec2 text = ImGui::CalcTextSize(label.c_str());
     ImGui::SetCursorScreenPos({low.x - ui_.px(6) - text.x, low.y});
-    const bool pressed =
-        ImGui::InvisibleButton(control.c_str(), {high.x - low.x + ui_.px(6) + text.x, column.tile});
-    ui_.noteControl(control.c_str());
+    const bool pressed = ui_.tile(control.c_str(), {high.x - low.x + ui_.px(6) + text.x, column.tile});
     const std::vector<PlaneFeature>& used = parts_.model.settings().features;
     const auto found = std::ranges::find(used, feature);
     const bool on = found != used.end();
@@ -226,6 +224,7 @@ void Graph::hoverLinks() {
 }
 
 void Graph::edit(const ParameterPlace& place) {
+    if (ui_.hidingControls) return;
     parts_.view.edited = place;
     parts_.view.editedValue = parts_.model.parameters()[parameterIndex(parts_.model.shape(), place)];
     parts_.view.openEditor = true;

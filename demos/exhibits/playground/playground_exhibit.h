@@ -30,7 +30,7 @@ class PlaygroundExhibit : public Exhibit {
     void setSpeed(Speed stepsPerSecond) override { model_.setSpeed(stepsPerSecond); }
 
     nlohmann::ordered_json state() const override;
-    void setState(Ui& ui, const nlohmann::ordered_json& state) override;
+    std::function<void()> readState(const nlohmann::ordered_json& state) override;
     bool takeDigit(int digit) override;
     bool dropFile(Ui& ui, const std::filesystem::path& file) override;
     std::string releaseDevice() override;

@@ -220,12 +220,12 @@ nlohmann::ordered_json RaceExhibit::state() const {
     return json;
 }
 
-void RaceExhibit::setState(Ui&, const nlohmann::ordered_json& state) {
+std::function<void()> RaceExhibit::readState(const nlohmann::ordered_json& state) {
     if (!state.is_object()) throw std::invalid_argument("the state of 'race' must be an object");
     nlohmann::ordered_json settings = state;
     settings.erase("view");
     settings.erase("curves");
-    RaceSettings read = raceSettingsFromJson(settings);
+    const RaceSettings read = raceSettingsFromJson(settings);
     std::size_t view = curvesView;
     if (state.contains("view")) {
         const auto word = state["view"].is_string() ? state["view"].get<std::string>() : std::string();
@@ -233,11 +233,15 @@ void RaceExhibit::setState(Ui&, const nlohmann::ordered_json& state) {
         if (found == std::end(viewWords)) throwUnknownName("field 'view':", word, viewWords);
         view = static_cast<std::size_t>(found - std::begin(viewWords));
     }
-    curves_.setState(state.value("curves", nlohmann::ordered_json::object()));
-    model_.settings = std::move(read);
-    view_ = view;
-    setup_.refresh();
-    model_.reset();
+    RaceCurves curves = curves_;
+    curves.setState(state.value("curves", nlohmann::ordered_json::object()));
+    return [this, read, view, curves] {
+        curves_ = curves;
+        model_.settings = read;
+        view_ = view;
+        setup_.refresh();
+        model_.reset();
+    };
 }
 
 bool RaceExhibit::dropFile(Ui& ui, const std::filesystem::path& file) {

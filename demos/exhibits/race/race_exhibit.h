@@ -32,7 +32,7 @@ class RaceExhibit : public Exhibit {
     void setSpeed(Speed speed) override { model_.setSpeed(speed); }
 
     nlohmann::ordered_json state() const override;
-    void setState(Ui& ui, const nlohmann::ordered_json& state) override;
+    std::function<void()> readState(const nlohmann::ordered_json& state) override;
     bool dropFile(Ui& ui, const std::filesystem::path& file) override;
     std::string releaseDevice() override;
     bool moving() const override { return running() || model_.busy(); }

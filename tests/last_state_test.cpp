@@ -1,0 +1,146 @@
+// What is kept between starts, and how it is written: nothing that a person has made gets lost.
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "demos/shell/app.h"
+#include "demos/shell/run_window.h"
+#include "demos/shell/state_file.h"
+#include "tests/data_files.h"
+#include "tests/test_device.h"
+
+using namespace lockstep;
+using namespace lockstep::demos;
+using namespace lockstep::test;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+std::string textOf(const std::filesystem::path& file) {
+    std::ostringstream text;
+    text << std::ifstream(file).rdbuf();
+    return text.str();
+}
+
+/// One start of the program, with a folder's last state.
+class Start {
+  public:
+    explicit Start(const TemporaryFolder& folder, const std::filesystem::path& stateFile = {}) {
+        setenv("LOCKSTEP_STATE_FILE", (folder.path() / "state.json").c_str(), 1);
+        ShowOptions options;
+        options.stateFile = stateFile;
+        restoreLast(app);
+        beginWith(app, options);
+    }
+    ~Start() {
+        storeLast(app);
+        unsetenv("LOCKSTEP_STATE_FILE");
+    }
+    Start(const Start&) = delete;
+    Start& operator=(const Start&) = delete;
+
+  private:
+    const char* device_ = std::getenv("LOCKSTEP_TEST_DEVICE");
+    Machines machines_{0, device_ == nullptr ? "" : device_};
+    Graphics graphics_{machines_.openForDrawing({})};
+
+  public:
+    App app{graphics_, machines_};
+};
+
+const Json ownWork = Json::parse(R"({"lockstep": 1, "exhibit": "playground", "exhibits": {
+    "playground": {"data": "own", "own": [[1, 2, 0], [2, 1, 1]]},
+    "inside": {"shaders": {"dense_naive.comp": ["// mine"]}}}})");
+
+Json pointsOf(const App& app) { return app.state()["exhibits"]["playground"]["own"]; }
+Json shadersOf(const App& app) { return app.state()["exhibits"]["inside"]["shaders"]; }
+
+} // namespace
+
+TEST_CASE("a file that is opened at the start does not cost what it says nothing about") {
+    const TemporaryFolder folder;
+    {
+        Start first(folder);
+        first.app.setState(ownWork);
+    }
+    {
+        Start preset(folder, std::filesystem::path(LOCKSTEP_SOURCE_DIR) / "assets/presets/race-tiny.json");
+        CHECK(preset.app.exhibit().id() == "race");
+        CHECK(preset.app.state()["exhibits"]["race"]["data"] == "circle");
+    }
+    Start last(folder);
+    CHECK(last.app.exhibit().id() == "race");
+    CHECK(pointsOf(last.app) == ownWork["exhibits"]["playground"]["own"]);
+    CHECK(shadersOf(last.app) == ownWork["exhibits"]["inside"]["shaders"]);
+}
+
+TEST_CASE("a last state that cannot be read is kept under another name, and the window says so") {
+    Json otherVersion = ownWork;
+    otherVersion["lockstep"] = 99;
+    Json lostShader = ownWork;
+    lostShader["exhibits"]["inside"]["shaders"] = {{"renamed.comp", {"// mine"}}};
+    for (const std::string& text : {otherVersion.dump(), lostShader.dump(), std::string("{\"lockstep\": ")}) {
+        CAPTURE(text);
+        const TemporaryFolder folder;
+        std::ofstream(folder.path() / "state.json") << text;
+        {
+            Start start(folder);
+            REQUIRE(start.app.ui().messages.size() == 1);
+            CHECK(start.app.ui().messages[0].text.starts_with("The last state does not come back: "));
+            CHECK(start.app.ui().messages[0].hint.find("state.json.bad") != std::string::npos);
+            CHECK(pointsOf(start.app).empty()); // nothing of it was taken
+        }
+        CHECK(textOf(folder.path() / "state.json.bad") == text);
+        CHECK(Json::parse(textOf(folder.path() / "state.json"))["lockstep"] == 1);
+    }
+}
+
+TEST_CASE("a file that is refused at the start leaves the last state as it is") {
+    const TemporaryFolder folder;
+    std::ofstream(folder.path() / "state.json") << ownWork;
+    std::ofstream(folder.path() / "broken.json") << "{}";
+    CHECK_THROWS_AS(Start(folder, folder.path() / "broken.json"), std::invalid_argument);
+    CHECK(Json::parse(textOf(folder.path() / "state.json")) == ownWork);
+}
+
+TEST_CASE("states are written to be read by people, but lists of numbers in one line") {
+    const TemporaryFolder folder;
+    const std::filesystem::path file = folder.path() / "new" / "s.json";
+    const Json state = {{"a \"b\"", {1, -2.5, 3}}, {"c", {{"d", nullptr}, {"e", Json::object()}}},
+                        {"f", {"g", "h"}},         {"i", {{1, 2}, {3, 4}}},
+                        {"j", Json::array()},      {"k", true}};
+    writeStateFile(file, state);
+    CHECK(readStateFile(file) == state);
+    CHECK(textOf(file) == "{\n"
+                          "  \"a \\\"b\\\"\": [1,-2.5,3],\n"
+                          "  \"c\": {\n"
+                          "    \"d\": null,\n"
+                          "    \"e\": {}\n"
+                          "  },\n"
+                          "  \"f\": [\n"
+                          "    \"g\",\n"
+                          "    \"h\"\n"
+                          "  ],\n"
+                          "  \"i\": [\n"
+                          "    [1,2],\n"
+                          "    [3,4]\n"
+                          "  ],\n"
+                          "  \"j\": [],\n"
+                          "  \"k\": true\n"
+                          "}\n");
+}
+
+TEST_CASE("a state that would be too large to be read again is not written") {
+    const TemporaryFolder folder;
+    const std::filesystem::path file = folder.path() / "s.json";
+    writeStateFile(file, {{"lockstep", 1}});
+    const Json tooLarge = {{"text", std::string(std::size_t{129} << 20, 'x')}};
+    CHECK_THROWS_WITH_AS(writeStateFile(file, tooLarge), doctest::Contains("more than the 134217728"),
+                         std::runtime_error);
+    CHECK(readStateFile(file) == Json{{"lockstep", 1}});
+}

@@ -1,0 +1,71 @@
+// Frames on a device that does not finish them.
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <thread>
+
+#include "demos/shell/offscreen.h"
+#include "engine/gpu/error.h"
+#include "tests/faults/provoke.h"
+#include "tests/test_device.h"
+
+using namespace lockstep;
+using namespace lockstep::demos;
+using namespace lockstep::test;
+
+namespace {
+
+gpu::DeviceOptions impatient() {
+    gpu::DeviceOptions options = testDeviceOptions();
+    options.drawing = true;
+    options.waitLimit = std::chrono::milliseconds(300); // a busy machine must not look like a hanging one
+    return options;
+}
+
+/// Something to draw into, and its painter.
+struct Canvas {
+    explicit Canvas(gpu::Device& device) : graphics(device) {}
+    ~Canvas() {
+        if (!graphics.device().abandoned())
+            graphics.draw().DestroyFramebuffer(graphics.device().handle(), framebuffer, nullptr);
+    }
+    void paint() { painter.paint(renderer, {framebuffer, image.extent()}, ImDrawData()); }
+
+    Graphics graphics;
+    Image image{graphics, 16, 16, VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT};
+    UiRenderer renderer{graphics, Image::format, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL};
+    VkFramebuffer framebuffer =
+        createFramebuffer(graphics, renderer.renderPass(), image.view(), image.extent());
+    Painter painter{graphics};
+};
+
+} // namespace
+
+TEST_CASE("a frame that is never done is waited for as long as the device may take, and no longer") {
+    using Clock = std::chrono::steady_clock;
+    const Faults faults("hang:1");
+    gpu::Device device(impatient());
+    Canvas canvas(device);
+    canvas.paint();
+    const auto start = Clock::now();
+    const auto look = [&canvas, start] {
+        while (!canvas.painter.idle() && Clock::now() - start < std::chrono::seconds(10))
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    };
+    CHECK_THROWS_WITH_AS(look(), doctest::Contains("did not finish a frame in time"), gpu::TimeoutError);
+    CHECK(Clock::now() - start > std::chrono::milliseconds(250));
+    CHECK(device.abandoned());
+    CHECK(Faults::report().misuses == 0);
+}
+
+TEST_CASE("the time between frames is nobody's fault") {
+    const Faults none("");
+    gpu::Device device(impatient());
+    Canvas canvas(device);
+    for (int frame = 0; frame < 2; ++frame) {
+        canvas.paint();
+        canvas.painter.wait();
+        std::this_thread::sleep_for(std::chrono::milliseconds(400));
+        CHECK(canvas.painter.idle());
+    }
+}

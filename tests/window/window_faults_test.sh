@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# The real window on a device that misbehaves: window_faults_test.sh PROGRAM FOLDER, which has the layer of tests/faults.
+set -euo pipefail
+program=$(realpath "$1")
+here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
+script=window_faults_test
+. "$here/display.sh"
+export VK_LAYER_PATH=$(realpath "$2") VK_INSTANCE_LAYERS=VK_LAYER_LOCKSTEP_faults
+cd "$folder"
+
+no_misuse() { ! grep 'VK_LAYER_LOCKSTEP_faults:' "$folder/log" || fail "the layer complains"; }
+
+lose_the_surface() {
+    export LOCKSTEP_FAULT=surface-lost:$1
+    rm -f "$LOCKSTEP_STATE_FILE"
+    start "$here/playground.json" --run
+    wait_for "^message The window's surface was lost, and has been made anew\."
+    xdotool key space
+    wait_for '^paused$'
+    xdotool key p
+    wait_for '^presenter on$'
+    quit
+    no_misuse
+}
+
+# Nothing is waited for but the program's end, which comes once the device's time is over.
+hang() {
+    export LOCKSTEP_FAULT=hang:$1
+    start "$here/race.json"
+    local i code=0
+    for ((i = 0; i < 400; i++)); do # each key draws a frame
+        xdotool key p 2>/dev/null || true
+        pause 0.1
+        kill -0 "$window_process" 2>/dev/null || break
+    done
+    ! kill -0 "$window_process" 2>/dev/null || fail "the window hangs for ever"
+    wait "$window_process" || code=$?
+    [ "$code" = 1 ] || fail "the program ended with $code"
+    wait_for 'did not finish a frame in time; it may hang$'
+    no_misuse
+}
+
+lose_the_surface 21 # at vkAcquireNextImageKHR
+lose_the_surface 40 # at vkQueuePresentKHR
+hang 30
+echo "passed ($SECONDS s)"
