@@ -202,6 +202,13 @@ void addOutputOptions(CLI::App& command, RunOptions& options) {
         ->group(outputGroup);
 }
 
+std::vector<std::string> dataNames() {
+    std::vector<std::string> names = {"fashion-mnist"};
+    for (const std::string_view spec : dataSpecs())
+        if (spec != names.front() && spec.find(':') == std::string_view::npos) names.emplace_back(spec);
+    return names;
+}
+
 Dataset loadData(const RunOptions& options) {
     DataOptions data = options.dataOptions;
     data.seed = options.settings.seed;

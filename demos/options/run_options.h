@@ -57,6 +57,9 @@ void addFinishOptions(CLI::App& command, RunOptions& options);
 void addMachineOptions(CLI::App& command, RunOptions& options, bool manyLanes);
 void addOutputOptions(CLI::App& command, RunOptions& options);
 
+/// All data that need no file, Fashion-MNIST first.
+std::vector<std::string> dataNames();
+
 /// The data, `settings.seed` being the seed of what is generated or split.
 Dataset loadData(const RunOptions& options);
 
