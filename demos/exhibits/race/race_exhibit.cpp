@@ -64,8 +64,8 @@ void RaceExhibit::update(Ui& ui) {
 // What has just begun or ended.
 void RaceExhibit::notice(Ui& ui) {
     const RaceRun* run = model_.shown();
-    if (run != noticed_) {
-        noticed_ = run;
+    if (const std::uint64_t number = run == nullptr ? 0 : run->number; number != noticed_) {
+        noticed_ = number;
         wasOver_ = false;
         if (run == nullptr) return;
         setupOpen_ = viewChosen_ = false;
