@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <span>
+#include <system_error>
 
 #include "demos/options/parse.h"
 
@@ -207,6 +208,12 @@ std::vector<std::string> dataNames() {
     for (const std::string_view spec : dataSpecs())
         if (spec != names.front() && spec.find(':') == std::string_view::npos) names.emplace_back(spec);
     return names;
+}
+
+bool readAtOnce(const std::filesystem::path& file) {
+    std::error_code unreadable;
+    const std::uintmax_t size = std::filesystem::file_size(file, unreadable);
+    return unreadable || size <= mostReadAtOnce;
 }
 
 Dataset loadData(const RunOptions& options) {

@@ -10,6 +10,7 @@
 #include "demos/exhibits/inside/edit_words.h"
 #include "demos/exhibits/inside/operation_words.h"
 #include "demos/exhibits/inside/shader_texts_json.h"
+#include "demos/options/run_options.h"
 #include "engine/net/names.h"
 #include "engine/train/json_field.h"
 
@@ -201,7 +202,7 @@ bool InsideExhibit::dropFile(Ui&, const std::filesystem::path& file) {
     if (file.extension() != ".csv") return false;
     InsideSettings settings = model_.settings();
     settings.data = "csv:" + file.string();
-    settings.load(); // what is wrong with it is said now, and nothing has changed
+    if (readAtOnce(file)) settings.load(); // what is wrong with it is said now, and nothing has changed
     change(settings);
     return true;
 }
