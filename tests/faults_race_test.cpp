@@ -36,7 +36,7 @@ TEST_CASE("the loss of a device after the race is a message, not the loss of the
         try {
             frame();
         } catch (const gpu::DeviceLostError& loss) {
-            FAIL(loss.what());
+            FAIL(std::string(loss.what()));
         } catch (const std::runtime_error& error) {
             message = error.what();
         }
