@@ -206,6 +206,21 @@ TEST_CASE("pictures on faulty devices: an end with a reason, or a picture; never
     }
 }
 
+TEST_CASE("without memory for a picture the window says so, goes on, and shows it once there is some") {
+    const CacheFolder folder;
+    int survived = 0;
+    for (const int number : {2, 3, 4, 5, 6}) {
+        const std::string fault = "vkCreateImage:" + std::to_string(number);
+        CAPTURE(fault);
+        const Picture made = picture(folder, "playground", fault);
+        CHECK((made.run.code == 0 || made.run.code == 1));
+        CHECK(made.run.says("VK_ERROR_OUT_OF_DEVICE_MEMORY"));
+        CHECK((made.png.size() > 1000) == (made.run.code == 0));
+        survived += made.run.code == 0 ? 1 : 0;
+    }
+    CHECK(survived >= 3);
+}
+
 TEST_CASE("a device that is lost again and again ends the program with the reason") {
     const CacheFolder folder;
     const Picture made = picture(folder, "race", "vkWaitForFences:3");

@@ -7,6 +7,7 @@
 
 #include "demos/exhibits/race/race_settings.h"
 #include "demos/exhibits/race/race_words.h"
+#include "demos/options/parse.h"
 
 using namespace lockstep;
 using namespace lockstep::demos;
@@ -131,6 +132,20 @@ TEST_CASE("a wrong field is named") {
         CHECK_MESSAGE(says(message, word), message);
     }
     CHECK(messageOf({{"data", "csv:some file.csv"}}).empty());
+}
+
+TEST_CASE("layers and seeds are read as they are typed, and as they are shown") {
+    using Widths = std::vector<std::size_t>;
+    for (const char* text : {"256,128", "256, 128", " 256 ,128 "})
+        CHECK(widthsFromText(text) == Widths{256, 128});
+    CHECK(widthsFromText(" none ").empty());
+    for (const Widths& widths : {Widths{}, Widths{7}, Widths{256, 128, 1}})
+        CHECK(widthsFromText(widthsText(widths)) == widths);
+    for (const char* text : {"", "8,,8", "8,", "8 8", "0", "8x", "-8", "99999999999999999999999"})
+        CHECK_THROWS_AS(widthsFromText(text), std::invalid_argument);
+    CHECK(seedFromText("18446744073709551615") == std::numeric_limits<std::uint64_t>::max());
+    for (const char* text : {"", "-1", "1.5", "one", "18446744073709551616"})
+        CHECK_THROWS_AS(seedFromText(text), std::invalid_argument);
 }
 
 TEST_CASE("data is loaded anew where it would be other data, and only there") {

@@ -5,8 +5,10 @@
 #include <stdexcept>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "engine/net/names.h"
+#include "engine/net/numbers.h"
 
 namespace lockstep::demos {
 
@@ -74,13 +76,14 @@ CLI::Validator notNegative() {
 
 std::vector<std::size_t> widthsFromText(std::string_view text) {
     std::vector<std::size_t> widths;
-    if (text == "none") return widths;
+    if (trimmed(text) == "none") return widths;
     while (true) {
+        text = trimmed(text);
         std::size_t width = 0;
         const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), width);
         if (error != std::errc() || width == 0) break;
         widths.push_back(width);
-        text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+        text = trimmed(text.substr(static_cast<std::size_t>(end - text.data())));
         if (text.empty()) return widths;
         if (text.front() != ',') break;
         text.remove_prefix(1);
@@ -88,6 +91,18 @@ std::vector<std::size_t> widthsFromText(std::string_view text) {
     throw std::invalid_argument(
         "layers are whole numbers of at least 1 with commas between them, as in 256,128; "
         "or 'none' for no hidden layer");
+}
+
+std::string widthsText(const std::vector<std::size_t>& widths) {
+    return widths.empty() ? "none" : fmt::format("{}", fmt::join(widths, ", "));
+}
+
+std::uint64_t seedFromText(std::string_view text) {
+    std::uint64_t seed = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+    if (error != std::errc() || end != text.data() + text.size())
+        throw std::invalid_argument(fmt::format("a seed is a whole number from 0 on, not '{}'", text));
+    return seed;
 }
 
 double shareFromText(std::string_view text) {

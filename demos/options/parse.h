@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -25,8 +26,14 @@ CLI::Validator atLeastOne();
 CLI::Validator aboveZero();
 CLI::Validator notNegative();
 
-/// "256,128" as numbers; "none" as no number. Throws std::invalid_argument for anything else, and for a 0.
+/// "256,128" or "256, 128" as numbers; "none" as no number. Throws std::invalid_argument for anything else,
+/// and for a 0.
 std::vector<std::size_t> widthsFromText(std::string_view text);
+/// "256, 128"; "none".
+std::string widthsText(const std::vector<std::size_t>& widths);
+
+/// Throws std::invalid_argument for anything but a whole number from 0 on.
+std::uint64_t seedFromText(std::string_view text);
 
 /// "0.85" or "85%" as 0.85. Throws std::invalid_argument for anything outside of 0 to 100 %.
 double shareFromText(std::string_view text);

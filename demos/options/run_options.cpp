@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <span>
+#include <system_error>
 
 #include "demos/options/parse.h"
 
@@ -200,6 +201,19 @@ void addOutputOptions(CLI::App& command, RunOptions& options) {
                     "write losses, one row per lane and kept step; - for standard output")
         ->type_name("FILE")
         ->group(outputGroup);
+}
+
+std::vector<std::string> dataNames() {
+    std::vector<std::string> names = {"fashion-mnist"};
+    for (const std::string_view spec : dataSpecs())
+        if (spec != names.front() && spec.find(':') == std::string_view::npos) names.emplace_back(spec);
+    return names;
+}
+
+bool readAtOnce(const std::filesystem::path& file) {
+    std::error_code unreadable;
+    const std::uintmax_t size = std::filesystem::file_size(file, unreadable);
+    return unreadable || size <= mostReadAtOnce;
 }
 
 Dataset loadData(const RunOptions& options) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -56,6 +57,14 @@ void addSettingsOptions(CLI::App& command, RunOptions& options);
 void addFinishOptions(CLI::App& command, RunOptions& options);
 void addMachineOptions(CLI::App& command, RunOptions& options, bool manyLanes);
 void addOutputOptions(CLI::App& command, RunOptions& options);
+
+/// All data that need no file, Fashion-MNIST first.
+std::vector<std::string> dataNames();
+
+/// Whether a table is so small that a window can wait until it is read: 20,000 points with all their digits
+/// are. True also for what cannot be read, which is then said.
+bool readAtOnce(const std::filesystem::path& file);
+inline constexpr std::uintmax_t mostReadAtOnce = 2 << 20; ///< bytes
 
 /// The data, `settings.seed` being the seed of what is generated or split.
 Dataset loadData(const RunOptions& options);

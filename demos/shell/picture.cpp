@@ -15,6 +15,8 @@ Picture::Picture(Graphics& graphics, std::uint32_t width, std::uint32_t height, 
     : graphics_(graphics),
       image_(std::make_unique<Image>(graphics, width, height,
                                      VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT)) {
+    // Nothing is shown before it was brought: black and transparent.
+    stage(std::vector<std::uint32_t>(static_cast<std::size_t>(width) * height, 0u));
     const VkDescriptorSetLayout layout = graphics.pictureLayout();
     auto info = structure<VkDescriptorSetAllocateInfo>(VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO);
     info.descriptorPool = graphics.descriptorPool();
@@ -30,8 +32,7 @@ Picture::Picture(Graphics& graphics, std::uint32_t width, std::uint32_t height, 
     write.descriptorType = VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER;
     write.pImageInfo = &shown;
     graphics.vk().UpdateDescriptorSets(graphics.device().handle(), 1, &write, 0, nullptr);
-    // Nothing is shown before it was brought: black and transparent.
-    upload(std::vector<std::uint32_t>(static_cast<std::size_t>(width) * height, 0u));
+    want();
 }
 
 Picture::~Picture() {
@@ -52,6 +53,11 @@ ImTextureID Picture::id() const {
 }
 
 void Picture::upload(std::span<const std::uint32_t> pixels) {
+    stage(pixels);
+    want();
+}
+
+void Picture::stage(std::span<const std::uint32_t> pixels) {
     const std::size_t count = static_cast<std::size_t>(width()) * height();
     if (pixels.size() != count)
         throw std::invalid_argument("a picture of " + std::to_string(count) + " pixels was given " +
@@ -66,7 +72,6 @@ void Picture::upload(std::span<const std::uint32_t> pixels) {
     source_ = staging_->handle();
     sourceOffset_ = 0;
     ready_ = 0;
-    want();
 }
 
 void Picture::show(const gpu::BufferView& view, gpu::Ticket ready) {

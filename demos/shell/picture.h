@@ -39,6 +39,7 @@ class Picture {
     void recordCopy(VkCommandBuffer commands);
 
   private:
+    void stage(std::span<const std::uint32_t> pixels);
     void want();
 
     Graphics& graphics_;

@@ -1,9 +1,11 @@
 // Reading a field of a JSON object, with its name in every complaint.
 #pragma once
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -19,23 +21,33 @@ inline const nlohmann::ordered_json& jsonField(const nlohmann::ordered_json& obj
     return *found;
 }
 
-/// Its value as T: bool, an unsigned integer, double or std::string. Nothing is converted on the way. Throws
-/// std::invalid_argument when it is something else.
+/// Whether a T can be read from `json` without converting anything.
+template <class T> bool jsonHolds(const nlohmann::ordered_json& json) {
+    if constexpr (std::is_same_v<T, bool>)
+        return json.is_boolean();
+    else if constexpr (std::is_unsigned_v<T>)
+        return json.is_number_unsigned();
+    else if constexpr (std::is_same_v<T, double>)
+        return json.is_number();
+    else if constexpr (std::is_same_v<T, std::string>)
+        return json.is_string();
+    else
+        return json.is_array() && std::all_of(json.begin(), json.end(), jsonHolds<typename T::value_type>);
+}
+
+/// Its value as T: bool, an unsigned integer, double, std::string, or a vector of these. Nothing is converted
+/// on the way. Throws std::invalid_argument when it is something else.
 template <class T> T jsonValue(const nlohmann::ordered_json& object, const char* name) {
     const nlohmann::ordered_json& field = jsonField(object, name);
-    bool fits = false;
-    if constexpr (std::is_same_v<T, bool>)
-        fits = field.is_boolean();
-    else if constexpr (std::is_unsigned_v<T>)
-        fits = field.is_number_unsigned();
-    else if constexpr (std::is_same_v<T, double>)
-        fits = field.is_number();
-    else
-        fits = field.is_string();
-    if (!fits)
+    if (!jsonHolds<T>(field))
         throw std::invalid_argument("the field '" + std::string(name) + "' must not be " + field.type_name() +
-                                    (field.is_number() ? " of that kind" : ""));
+                                    (field.is_number() || field.is_array() ? " of that kind" : ""));
     return field.get<T>();
+}
+
+/// The same, or `otherwise` where the field is missing.
+template <class T> T jsonValueOr(const nlohmann::ordered_json& object, const char* name, T otherwise) {
+    return object.contains(name) ? jsonValue<T>(object, name) : otherwise;
 }
 
 } // namespace lockstep

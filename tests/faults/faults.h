@@ -56,4 +56,9 @@ struct Report {
 inline constexpr const char* reportFunction = "lockstepFaultReport";
 using ReportFunction = const Report* (*)();
 
+/// Likewise `void lockstepFailNext(const char* function)`: the next call of that function fails, as with
+/// vkFunction:N, whatever the environment said of it.
+inline constexpr const char* failNextFunction = "lockstepFailNext";
+using FailNextFunction = void (*)(const char*);
+
 } // namespace lockstep::faults

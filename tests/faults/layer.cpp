@@ -171,6 +171,12 @@ PFN_vkVoidFunction VKAPI_CALL getInstanceProcAddr(VkInstance instance, const cha
 const Plan& plan() { return layer().plan; }
 Report& report() { return layer().report; }
 
+void failNext(std::string_view function) {
+    const std::lock_guard lock(layer().mutex);
+    const auto calls = layer().calls.find(function);
+    layer().plan.setNumber(function, (calls == layer().calls.end() ? 0 : calls->second) + 1);
+}
+
 bool isDue(std::string_view function) {
     const std::lock_guard lock(layer().mutex);
     const bool due = ++layer().calls[function] == layer().plan.number(function);
@@ -219,4 +225,8 @@ vkNegotiateLoaderLayerInterfaceVersion(VkNegotiateLayerInterface* version) {
 
 extern "C" VK_LAYER_EXPORT const lockstep::faults::Report* lockstepFaultReport() {
     return &lockstep::faults::report();
+}
+
+extern "C" VK_LAYER_EXPORT void lockstepFailNext(const char* function) {
+    lockstep::faults::failNext(function);
 }

@@ -17,6 +17,7 @@ class Plan {
     bool has(std::string_view fault) const { return faults_.contains(fault); }
     /// The number after the colon; 0 for a fault that was not asked for.
     std::uint64_t number(std::string_view fault) const;
+    void setNumber(std::string_view fault, std::uint64_t number) { faults_[std::string(fault)] = number; }
 
   private:
     std::map<std::string, std::uint64_t, std::less<>> faults_;

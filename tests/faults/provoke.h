@@ -34,10 +34,20 @@ class Faults {
 
     /// Of this process, since the last instance was made.
     static const faults::Report& report() {
-        static const auto function = reinterpret_cast<faults::ReportFunction>(
-            dlsym(dlopen(LOCKSTEP_FAULTS_LAYER, RTLD_NOW | RTLD_LOCAL), faults::reportFunction));
-        REQUIRE((function != nullptr));
+        static const auto function = exported<faults::ReportFunction>(faults::reportFunction);
         return *function();
+    }
+
+    /// The next call of a Vulkan function fails.
+    static void failNext(const char* function) {
+        exported<faults::FailNextFunction>(faults::failNextFunction)(function);
+    }
+
+  private:
+    template <class Function> static Function exported(const char* name) {
+        void* function = dlsym(dlopen(LOCKSTEP_FAULTS_LAYER, RTLD_NOW | RTLD_LOCAL), name);
+        REQUIRE((function != nullptr));
+        return reinterpret_cast<Function>(function);
     }
 };
 

@@ -10,7 +10,9 @@
 #include "demos/exhibits/inside/edit_words.h"
 #include "demos/exhibits/inside/operation_words.h"
 #include "demos/exhibits/inside/shader_texts_json.h"
+#include "demos/options/run_options.h"
 #include "engine/net/names.h"
+#include "engine/train/json_field.h"
 
 namespace lockstep::demos {
 
@@ -140,10 +142,20 @@ namespace {
 constexpr std::string_view machineWords[] = {"cpu", "gpu"};
 constexpr std::string_view tabWords[] = {"tensors", "source", "network"};
 
+/// The field "shown_ms": null or missing is all of the step.
+std::optional<std::array<double, 2>> shownFrom(const nlohmann::ordered_json& state) {
+    const auto found = state.find("shown_ms");
+    if (found == state.end() || found->is_null()) return std::nullopt;
+    const auto shown = jsonValue<std::vector<double>>(state, "shown_ms");
+    if (shown.size() != 2 || !(shown[0] >= 0 && shown[1] > shown[0]))
+        throw std::invalid_argument("the field 'shown_ms' of 'inside' has to be two rising numbers");
+    return std::array{shown[0], shown[1]};
+}
+
 /// Which of the words a field says.
 std::size_t wordOf(const nlohmann::ordered_json& state, const char* field,
                    std::span<const std::string_view> words, std::size_t otherwise) {
-    const std::string word = state.value(field, std::string(words[otherwise]));
+    const std::string word = jsonValueOr(state, field, std::string(words[otherwise]));
     const auto found = std::ranges::find(words, word);
     if (found == words.end()) throwUnknownName(field, word, words);
     return static_cast<std::size_t>(found - words.begin());
@@ -170,25 +182,14 @@ nlohmann::ordered_json InsideExhibit::state() const {
 std::function<void()> InsideExhibit::readState(const nlohmann::ordered_json& state) {
     const InsideSettings settings = insideSettingsFromJson(state);
     const ShaderTexts texts = shaderTextsFromJson(state);
-    bool editing = false;
-    View view = view_;
-    std::optional<std::array<double, 2>> shown;
-    try {
-        view.selected.machine = wordOf(state, "machine", machineWords, 1);
-        view.selected.index = state.value("operation", std::size_t{0});
-        view.tab = static_cast<Tab>(wordOf(state, "tab", tabWords, 0));
-        view.slowSpeed = std::clamp(state.value("slow_motion", 2.0f), 0.25f, 20.0f);
-        view.settingsShown = state.value("settings_shown", true);
-        editing = state.value("editing", false);
-        if (state.contains("shown_ms") && !state["shown_ms"].is_null())
-            shown = state["shown_ms"].get<std::array<double, 2>>();
-    } catch (const nlohmann::json::exception&) {
-        throw std::invalid_argument(
-            "a field of 'inside' has the wrong type: machine and tab are words, operation and "
-            "slow_motion numbers, shown_ms two numbers or null");
-    }
-    if (shown && !((*shown)[0] >= 0 && (*shown)[1] > (*shown)[0]))
-        throw std::invalid_argument("the field 'shown_ms' of 'inside' has to be two rising numbers");
+    View view;
+    view.selected.machine = wordOf(state, "machine", machineWords, 1);
+    view.selected.index = jsonValueOr(state, "operation", std::size_t{0});
+    view.tab = static_cast<Tab>(wordOf(state, "tab", tabWords, 0));
+    view.slowSpeed = static_cast<float>(std::clamp(jsonValueOr(state, "slow_motion", 2.0), 0.25, 20.0));
+    view.settingsShown = jsonValueOr(state, "settings_shown", true);
+    const bool editing = jsonValueOr(state, "editing", false);
+    const auto shown = shownFrom(state);
     return [this, settings, texts, editing, view, shown] {
         change(settings);
         if (texts != model_.edits().texts()) model_.edits().setTexts(texts);
@@ -203,7 +204,7 @@ bool InsideExhibit::dropFile(Ui&, const std::filesystem::path& file) {
     if (file.extension() != ".csv") return false;
     InsideSettings settings = model_.settings();
     settings.data = "csv:" + file.string();
-    settings.load(); // what is wrong with it is said now, and nothing has changed
+    if (readAtOnce(file)) settings.load(); // what is wrong with it is said now, and nothing has changed
     change(settings);
     return true;
 }

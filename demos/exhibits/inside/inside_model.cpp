@@ -1,20 +1,13 @@
 #include "demos/exhibits/inside/inside_model.h"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "demos/ready.h"
+
 namespace lockstep::demos {
-
-namespace {
-
-template <class T> bool ready(const std::future<T>& future) {
-    return future.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
-}
-
-} // namespace
 
 InsideModel::~InsideModel() { releaseDevice(); }
 
@@ -56,9 +49,7 @@ void InsideModel::retire() {
         retired_.push_back(std::async(std::launch::async, [old = session_.release()] { delete old; }));
 }
 
-void InsideModel::clearRetired() {
-    std::erase_if(retired_, [](const std::future<void>& leaving) { return ready(leaving); });
-}
+void InsideModel::clearRetired() { std::erase_if(retired_, ready<void>); }
 
 void InsideModel::releaseDevice() {
     retire();

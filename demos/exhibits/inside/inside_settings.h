@@ -42,8 +42,4 @@ nlohmann::ordered_json toJson(const InsideSettings& settings);
 /// What is missing is as at the first start. Throws std::invalid_argument naming the field.
 InsideSettings insideSettingsFromJson(const nlohmann::ordered_json& json);
 
-/// "256, 128" as widths of hidden layers, empty for none. Throws std::invalid_argument.
-std::vector<std::size_t> hiddenFromText(const std::string& text);
-std::string hiddenText(const std::vector<std::size_t>& hidden);
-
 } // namespace lockstep::demos

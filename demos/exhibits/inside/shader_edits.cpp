@@ -1,19 +1,11 @@
 #include "demos/exhibits/inside/shader_edits.h"
 
 #include <algorithm>
-#include <chrono>
 
 #include "demos/exhibits/inside/sources.h"
+#include "demos/ready.h"
 
 namespace lockstep::demos {
-
-namespace {
-
-bool ready(const std::future<TrialOutcome>& trial) {
-    return trial.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
-}
-
-} // namespace
 
 ShaderEdits::~ShaderEdits() { cancel(); }
 
@@ -75,7 +67,7 @@ void ShaderEdits::begin(TrialRequest request, std::shared_ptr<const Dataset> dat
 }
 
 std::optional<TrialOutcome> ShaderEdits::takePassed(bool wait) {
-    std::erase_if(leaving_, ready);
+    std::erase_if(leaving_, ready<TrialOutcome>);
     if (!trial_.valid() || (!wait && !ready(trial_))) return std::nullopt;
     TrialOutcome outcome = trial_.get();
     last_ = outcome.report;

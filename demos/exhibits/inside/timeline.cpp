@@ -24,6 +24,16 @@ double lengthOf(const TimelineRow& row, bool byOrder) {
     return byOrder ? static_cast<double>(row.trace->operations.size()) : row.trace->totalMs;
 }
 
+constexpr double shortest = 1e-4; // a tenth of a microsecond
+
+/// What a view shows of a step `whole` long: nothing beyond it, and not less than can be told apart.
+std::array<double, 2> shownOf(const std::optional<std::array<double, 2>>& view, double whole) {
+    if (!view) return {0, whole};
+    const double length = std::min(std::max((*view)[1] - (*view)[0], shortest), whole);
+    const double begin = std::clamp((*view)[0], 0.0, whole - length);
+    return {begin, begin + length};
+}
+
 /// 1, 2 or 5 times a power of ten, at least `least`.
 double roundStep(double least) {
     const double power = std::pow(10.0, std::floor(std::log10(least)));
@@ -48,8 +58,9 @@ std::optional<OperationAt> Timeline::draw(Ui& ui, const TimelineRows& rows, Oper
     frame.rowHeight = (frame.axisTop - start.y) / machineCount;
     frame.headerHeight = ImGui::GetTextLineHeight() + ui.px(7);
     zoom(frame);
-    frame.begin = view && !frame.inOrder ? (*view)[0] : 0;
-    frame.end = view && !frame.inOrder ? (*view)[1] : frame.whole;
+    const auto shown = shownOf(frame.inOrder ? std::nullopt : view, frame.whole);
+    frame.begin = shown[0];
+    frame.end = shown[1];
 
     drawAxis(ui, frame);
     for (std::size_t machine = 0; machine < machineCount; ++machine)
@@ -69,8 +80,7 @@ void Timeline::zoom(const Frame& frame) {
     }
     const bool panned = ImGui::IsItemActive() && io.MouseDelta.x != 0 && view;
     if (io.MouseWheel == 0 && !panned) return;
-    double begin = view ? (*view)[0] : 0;
-    double end = view ? (*view)[1] : frame.whole;
+    auto [begin, end] = shownOf(view, frame.whole);
     const double perPixel = (end - begin) / static_cast<double>(frame.width());
     if (io.MouseWheel != 0) {
         const double mouse = begin + perPixel * static_cast<double>(io.MousePos.x - frame.min.x);
@@ -82,12 +92,8 @@ void Timeline::zoom(const Frame& frame) {
         begin -= perPixel * static_cast<double>(io.MouseDelta.x);
         end -= perPixel * static_cast<double>(io.MouseDelta.x);
     }
-    const double length = std::clamp(end - begin, 1e-4, frame.whole); // a tenth of a microsecond
-    begin = std::clamp(begin, 0.0, frame.whole - length);
-    if (length >= frame.whole)
-        view.reset();
-    else
-        view = {begin, begin + length};
+    view = shownOf(std::array{begin, end}, frame.whole);
+    if ((*view)[1] - (*view)[0] >= frame.whole) view.reset();
 }
 
 void Timeline::reveal(const TracedOperation& operation) {

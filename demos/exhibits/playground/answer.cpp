@@ -187,12 +187,11 @@ void drawAnswer(const PlaygroundParts& parts, ImVec2 size) {
     float side = std::floor(std::min(room.x, small ? room.y : room.y - below));
     if (small && room.x - side < ui.px(110)) side = std::max(room.x - ui.px(110), room.x / 2);
     side = std::max(side, ui.px(60));
-    if (parts.view.answer == AnswerView::map) {
-        drawMap(parts, low, side);
-    } else {
-        parts.view.probe.reset();
-        drawSurface(parts, low, {low.x + side, low.y + side});
-    }
+    const bool pictures = parts.pictures.fit(parts.model);
+    const bool map = parts.view.answer == AnswerView::map;
+    if (pictures && map) drawMap(parts, low, side);
+    if (pictures && !map) drawSurface(parts, low, {low.x + side, low.y + side});
+    if (!pictures || !map) parts.view.probe.reset();
     parts.view.shownNeuron.reset(); // the network says again
     const ImVec2 next =
         small ? ImVec2{low.x + side + ui.px(10), low.y} : ImVec2{low.x, low.y + side + ui.px(6)};

@@ -181,8 +181,9 @@ void drawDataPanel(const PlaygroundParts& parts) {
     parts.ui.heading("Data");
     drawThumbnails(parts);
     drawOwnPoints(parts);
-    const bool classes = parts.view.drawing && parts.model.settings().data == ownData;
-    if (classes && !parts.model.settings().ownValues) drawClasses(parts);
+    const PlaygroundSettings& settings = parts.model.settings();
+    const bool classes = parts.view.drawing && settings.data == ownData && !settings.ownValues;
+    if (classes && parts.pictures.fit(parts.model)) drawClasses(parts);
     drawSliders(parts);
 }
 

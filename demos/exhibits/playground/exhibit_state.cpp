@@ -70,14 +70,10 @@ ViewState viewFromJson(ordered_json json, const ordered_json& given) {
                    static_cast<float>(jsonValue<double>(json, "pitch")),
                    static_cast<float>(jsonValue<double>(json, "zoom"))};
     view.layer = jsonValue<std::size_t>(json, "layer");
-    const ordered_json& axes = jsonField(json, "axes");
-    if (!axes.is_array() || axes.size() != 3)
+    const auto axes = jsonValue<std::vector<std::size_t>>(json, "axes");
+    if (axes.size() != std::size(view.axes))
         throw std::invalid_argument("the field 'axes' must have three numbers");
-    for (std::size_t i = 0; i < 3; ++i) {
-        if (!axes[i].is_number_unsigned())
-            throw std::invalid_argument("the field 'axes' must have whole numbers");
-        view.axes[i] = axes[i].get<std::size_t>();
-    }
+    std::ranges::copy(axes, view.axes);
     view.keepWeights = jsonValue<bool>(json, "keep_weights");
     return view;
 }
@@ -149,8 +145,9 @@ std::function<void()> PlaygroundExhibit::readState(const ordered_json& state) {
     const PlaygroundSettings settings = playgroundSettingsFromJson(json);
     const ViewState newView =
         viewFromJson(toJson(PlaygroundView{}), view.is_null() ? ordered_json::object() : view);
-    if (!step.is_null() && !step.is_number_unsigned())
-        throw std::invalid_argument("the field 'step' must be a whole number");
+    if (!step.is_null() && (!step.is_number_unsigned() || step.get<std::uint64_t>() > mostSteps / 2))
+        throw std::invalid_argument(
+            fmt::format("the field 'step' must be a whole number up to {}", mostSteps / 2));
     const std::uint64_t steps = step.is_null() ? 0 : step.get<std::uint64_t>();
     std::vector<float> values;
     if (!weights.is_null()) values = weightsFromJson(weights, settings.shape());

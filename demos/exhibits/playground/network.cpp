@@ -77,14 +77,9 @@ void drawLayerButtons(const PlaygroundParts& parts) {
     if (fewer || more) parts.model.change(settings);
 }
 
-} // namespace
-
-void drawNetwork(const PlaygroundParts& parts, ImVec2 size) {
+/// The graph and the buttons above its layers.
+void drawGraph(const PlaygroundParts& parts) {
     Ui& ui = parts.ui;
-    ImGui::BeginChild("network", size, false,
-                      ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
-    const ImVec2 top = ImGui::GetCursorScreenPos();
-    ImGui::Dummy({1, ImGui::GetTextLineHeight() + ui.px(4)});
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const float header = 2 * ImGui::GetTextLineHeight() + ui.px(16);
@@ -99,13 +94,26 @@ void drawNetwork(const PlaygroundParts& parts, ImVec2 size) {
     graph.draw();
     for (std::size_t layer = 1; layer <= layers && layer <= parts.model.settings().hidden.size(); ++layer)
         drawWidthButtons(parts, layer, x[layer - 1], start.y, distance);
+    if (!graph.wantedFeatures()) return;
+    PlaygroundSettings settings = parts.model.settings();
+    settings.features = *graph.wantedFeatures();
+    parts.model.change(settings);
+}
+
+} // namespace
+
+void drawNetwork(const PlaygroundParts& parts, ImVec2 size) {
+    ImGui::BeginChild("network", size, false,
+                      ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
+    const ImVec2 top = ImGui::GetCursorScreenPos();
+    ImGui::Dummy({1, ImGui::GetTextLineHeight() + parts.ui.px(4)});
+    if (parts.pictures.fit(parts.model))
+        drawGraph(parts);
+    else
+        parts.ui.paragraph("No pictures of this network could be made; a smaller one needs less memory.",
+                           parts.ui.theme.warning);
     ImGui::SetCursorScreenPos(top);
     drawLayerButtons(parts);
-    if (graph.wantedFeatures()) {
-        PlaygroundSettings settings = parts.model.settings();
-        settings.features = *graph.wantedFeatures();
-        parts.model.change(settings);
-    }
     ImGui::EndChild();
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "demos/exhibits/playground/playground_view.h"
 
@@ -66,28 +67,31 @@ void PlanePictures::makeMaps(Ui& ui, const PlaygroundModel& model) {
     options.mostNeurons = static_cast<std::uint32_t>(mapped());
     options.from = -planeReach;
     options.to = planeReach;
-    Retired& old = retired_.emplace_back();
-    old.map = std::move(map_);
-    computing_.reset();
-    map_ =
+    // There may be no memory for one of them: then the old ones stay.
+    const auto picture = [&ui](std::uint32_t width, std::uint32_t height) {
+        return std::make_unique<Picture>(ui.graphics, width, height, true);
+    };
+    auto map =
         std::make_unique<PlaneMap>(ui.graphics.device(), model.shape(), model.settings().features, options);
+    if (!output_) output_ = picture(outputPixels, outputPixels);
+    auto neurons = picture(map->atlasWidth(), map->atlasHeight());
+    std::vector<std::unique_ptr<Picture>> wide(model.shape().widths.size());
+    for (std::size_t layer = 0; layer < wide.size(); ++layer)
+        if (map->isWide(layer))
+            wide[layer] = picture(map->wideLayerGrid(layer).width(), map->wideLayerGrid(layer).height());
+
+    computing_.reset();
     shape_ = model.shape();
     features_ = model.settings().features;
-    if (!output_) output_ = std::make_unique<Picture>(ui.graphics, outputPixels, outputPixels, true);
-    old.pictures.push_back(std::move(neurons_));
-    neurons_ = std::make_unique<Picture>(ui.graphics, map_->atlasWidth(), map_->atlasHeight(), true);
-    for (std::unique_ptr<Picture>& picture : wide_) old.pictures.push_back(std::move(picture));
-    makeWideLayers(ui);
+    wide_.swap(wide);
+    wide.push_back(std::exchange(neurons_, std::move(neurons)));
+    retired_.push_back({std::exchange(map_, std::move(map)), std::move(wide)});
 }
 
-void PlanePictures::makeWideLayers(Ui& ui) {
-    wide_.clear();
-    wide_.resize(shape_.widths.size());
-    for (std::size_t layer = 0; layer < wide_.size(); ++layer) {
-        if (!map_->isWide(layer)) continue;
-        const NeuronGrid grid = map_->wideLayerGrid(layer);
-        wide_[layer] = std::make_unique<Picture>(ui.graphics, grid.width(), grid.height(), true);
-    }
+bool PlanePictures::fit(const PlaygroundModel& model) const {
+    NetShape shape = model.shape();
+    shape.init = shape_.init; // no map depends on it
+    return map_ && marks_ && shape == shape_ && features_ == model.settings().features;
 }
 
 bool PlanePictures::stale(const Ui& ui, const PlaygroundModel& model, bool discretise) const {
@@ -115,9 +119,7 @@ void PlanePictures::show() {
 void PlanePictures::update(Ui& ui, const PlaygroundModel& model, bool discretise) {
     if (dark_ != ui.theme.dark || !featureMaps_) drawFeatures(ui);
     if (!marks_) drawMarks(ui);
-    NetShape shape = model.shape();
-    shape.init = shape_.init; // no map depends on it
-    const bool other = !map_ || !(shape == shape_) || features_ != model.settings().features;
+    const bool other = !fit(model);
     if (other) makeMaps(ui, model);
     // Scripts see every change at once; so does everybody with another network, whose pictures are still
     // empty.
@@ -191,8 +193,9 @@ void PlanePictures::drawMarks(Ui& ui) {
             pixels[row * width + column] =
                 markPixel(column / markPixels, row >= markPixels, inMark(column), inMark(row));
         }
-    marks_ = std::make_unique<Picture>(ui.graphics, width, 2 * markPixels, true);
-    marks_->upload(pixels);
+    auto marks = std::make_unique<Picture>(ui.graphics, width, 2 * markPixels, true);
+    marks->upload(pixels);
+    marks_ = std::move(marks);
 }
 
 } // namespace lockstep::demos

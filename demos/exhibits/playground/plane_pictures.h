@@ -24,8 +24,11 @@ struct PicturePart {
 class PlanePictures {
   public:
     /// Computes what has changed, and shows what is ready: once at a frame's begin, and again where drawing
-    /// may have changed the network. While it trains, maps take a third of the device's time at most.
+    /// may have changed the network. While it trains, maps take a tenth of the device's time at most. Throws
+    /// gpu::GpuError, and then nothing has changed.
     void update(Ui& ui, const PlaygroundModel& model, bool discretise);
+    /// Whether there are pictures of this network, so that the ones below may be asked for.
+    bool fit(const PlaygroundModel& model) const;
     /// Nothing that this frame has drawn is needed any more.
     void beginFrame() { retired_.clear(); }
     bool busy() const { return computing_.has_value(); }
@@ -55,7 +58,6 @@ class PlanePictures {
     void compute(Ui& ui, const PlaygroundModel& model, bool discretise);
     void show();
     void makeMaps(Ui& ui, const PlaygroundModel& model);
-    void makeWideLayers(Ui& ui);
     void drawFeatures(Ui& ui);
     void drawMarks(Ui& ui);
 

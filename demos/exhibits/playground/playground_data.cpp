@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "demos/options/run_options.h"
 #include "engine/net/data_source.h"
 #include "engine/net/test_split.h"
 
@@ -69,6 +70,9 @@ PlaygroundData makePlaygroundData(const PlaygroundSettings& settings) {
 }
 
 OwnPoints readOwnPoints(const std::filesystem::path& file) {
+    if (!readAtOnce(file))
+        throw std::runtime_error(fmt::format("{} is larger than what the playground reads, {} MiB",
+                                             file.string(), mostReadAtOnce >> 20));
     DataOptions options;
     options.testShare = 0;
     const Dataset table = loadDataset("csv:" + file.string(), options);

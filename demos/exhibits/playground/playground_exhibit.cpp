@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "demos/report/text.h"
+#include "engine/gpu/error.h"
 
 namespace lockstep::demos {
 
@@ -39,9 +40,20 @@ void PlaygroundExhibit::update(Ui& ui) {
     };
     pictures_.beginFrame();
     model_.update(maker, ui.delta, ui.scripted);
-    pictures_.update(ui, model_, view_.discretise);
+    renewPictures(ui);
     if (model_.failed() && !told_) ui.say(Severity::error, model_.failure());
     told_ = model_.failed();
+}
+
+// Without memory for pictures of the network, all else is drawn, so that a person can make it smaller.
+void PlaygroundExhibit::renewPictures(Ui& ui) {
+    try {
+        pictures_.update(ui, model_, view_.discretise);
+    } catch (const gpu::DeviceLostError&) {
+        throw;
+    } catch (const gpu::GpuError& error) {
+        ui.say(Severity::error, error.what());
+    }
 }
 
 void PlaygroundExhibit::run(Ui& ui) {
@@ -114,10 +126,10 @@ void PlaygroundExhibit::drawWide(Ui& ui) {
     ImGui::PopStyleVar();
     drawDataPanel(parts(ui));
     ImGui::EndChild();
-    pictures_.update(ui, model_, view_.discretise); // settings above may have made it another network
+    renewPictures(ui); // settings above may have made it another network
     ImGui::SameLine(0, gap);
     drawNetwork(parts(ui), {room.x - dataWidth - answerWidth - 2 * gap, upper});
-    pictures_.update(ui, model_, view_.discretise);
+    renewPictures(ui);
     ImGui::SameLine(0, gap);
     drawAnswer(parts(ui), {answerWidth, upper});
     drawLower(ui);
@@ -141,7 +153,7 @@ void PlaygroundExhibit::drawPages(Ui& ui) {
         ImGui::BeginChild("data", {narrow ? room.x : ui.px(190), room.y});
         drawDataPanel(parts(ui));
         ImGui::EndChild();
-        pictures_.update(ui, model_, view_.discretise);
+        renewPictures(ui);
         if (narrow) return;
         ImGui::SameLine(0, gap);
         drawAnswer(parts(ui), {0, 0});
@@ -156,7 +168,7 @@ void PlaygroundExhibit::drawPages(Ui& ui) {
     default: break;
     }
     drawNetwork(parts(ui), {narrow ? room.x : (room.x - gap) * 0.52f, room.y});
-    pictures_.update(ui, model_, view_.discretise);
+    renewPictures(ui);
     if (narrow) return;
     ImGui::SameLine(0, gap);
     drawAnswer(parts(ui), {0, 0});

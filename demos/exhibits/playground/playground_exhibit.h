@@ -36,6 +36,7 @@ class PlaygroundExhibit : public Exhibit {
     std::string releaseDevice() override;
 
   private:
+    void renewPictures(Ui& ui);
     PlaygroundParts parts(Ui& ui) { return {ui, model_, view_, pictures_}; }
     void drawWide(Ui& ui);
     void drawPages(Ui& ui);

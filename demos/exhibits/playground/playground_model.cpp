@@ -6,6 +6,7 @@
 #include <thread>
 #include <utility>
 
+#include "demos/ready.h"
 #include "engine/gpu/error.h"
 #include "engine/net/initial_weights.h"
 
@@ -49,9 +50,7 @@ void PlaygroundModel::change(const PlaygroundSettings& wanted) {
 }
 
 void PlaygroundModel::update(const TrainerMaker& maker, double seconds, bool scripted) {
-    std::erase_if(retired_, [](const std::future<void>& gone) {
-        return gone.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
-    });
+    std::erase_if(retired_, ready<void>);
     if (scripted) {
         if (running_) queued_ = speed_ > 0 ? 0 : scriptedSteps;
         if (running_ && speed_ > 0) {
@@ -166,15 +165,15 @@ void PlaygroundModel::settle(const TrainerMaker& maker) {
     std::optional<std::uint64_t> target;
     while (std::chrono::steady_clock::now() < deadline) {
         collect();
-        const bool ready = follow(maker);
-        if (session_ && !session_->preparing() && !ready && !rebuildWanted_ && !alive()) return;
-        if (ready && !target && seen_ && moment_.generation == generation_) {
+        const bool follows = follow(maker);
+        if (session_ && !session_->preparing() && !follows && !rebuildWanted_ && !alive()) return;
+        if (follows && !target && seen_ && moment_.generation == generation_) {
             target = step() + queued_;
             if (queued_ > 0) session_->lane().step(std::exchange(queued_, 0));
         }
-        if (ready && target && step() >= *target) return;
+        if (follows && target && step() >= *target) return;
         const bool there = target ? session_->lane().snapshot().step >= *target : true;
-        if (ready && there && !session_->looking()) session_->look(generation_);
+        if (follows && there && !session_->looking()) session_->look(generation_);
         std::this_thread::sleep_for(std::chrono::microseconds(300));
     }
     throw std::runtime_error("the playground's lane did not do what a script asked for within a minute");

@@ -7,8 +7,6 @@ namespace lockstep::demos {
 
 namespace {
 
-constexpr std::uint64_t endless = std::uint64_t{1} << 50;
-
 double now() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
@@ -41,7 +39,7 @@ PlaygroundSession::PlaygroundSession(const PlaygroundSettings& settings, Playgro
 
 void PlaygroundSession::begin(const TrainerMaker& maker, std::optional<TrainerState> start) {
     LaneOptions options;
-    options.finish.steps = endless;
+    options.finish.steps = mostSteps;
     options.evaluateEvery = 0; // looks do that
     options.startPaused = true;
     options.start = std::move(start);

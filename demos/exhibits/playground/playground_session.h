@@ -12,6 +12,9 @@
 
 namespace lockstep::demos {
 
+/// Where a lane ends: at a million steps per second, 35 years from its first one.
+inline constexpr std::uint64_t mostSteps = std::uint64_t{1} << 50;
+
 /// What was seen of the training at one step.
 struct Moment {
     static constexpr double unknown = LaneSnapshot::unknown;

@@ -1,11 +1,11 @@
 // The playground's settings of training: the ones that a lesson turns to in a row, all others in a popup.
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
 
 #include "demos/exhibits/playground/playground_view.h"
+#include "demos/shell/fields.h"
 #include "engine/train/lane_spec.h"
 
 namespace lockstep::demos {
@@ -23,54 +23,25 @@ constexpr Schedule schedules[] = {Schedule::constant, Schedule::step, Schedule::
 constexpr InitScheme schemes[] = {InitScheme::xavier, InitScheme::he, InitScheme::lecun, InitScheme::uniform,
                                   InitScheme::zeros};
 
-/// Fields one after the other, each with its name above; a new row where the panel ends.
-class Fields {
+/// Fields for names and numbers.
+class Fields : public FieldFlow {
   public:
-    explicit Fields(Ui& ui)
-        : ui_(ui), start_(ImGui::GetCursorScreenPos()), at_(start_),
-          right_(start_.x + ImGui::GetContentRegionAvail().x),
-          row_(ImGui::GetTextLineHeight() + ui.px(3) + ImGui::GetFrameHeight()) {}
-
-    /// What follows comes below.
-    void end() {
-        ImGui::SetCursorScreenPos({start_.x, at_.y});
-        ImGui::Dummy({right_ - start_.x, at_.x > start_.x ? row_ : 0});
-    }
-
-    template <class Draw> void field(const char* name, const char* control, float units, Draw draw) {
-        if (ui_.hidden(control)) return;
-        const float width = std::max(ui_.px(units), ImGui::CalcTextSize(name).x);
-        if (at_.x > start_.x && at_.x + width > right_) at_ = {start_.x, at_.y + row_ + ui_.px(8)};
-        ImGui::SetCursorScreenPos(at_);
-        ui_.muted(name);
-        ImGui::SetCursorScreenPos({at_.x, at_.y + row_ - ImGui::GetFrameHeight()});
-        ImGui::SetNextItemWidth(std::min(width, right_ - at_.x));
-        draw(control);
-        at_.x += width + ui_.px(10);
-    }
+    explicit Fields(Ui& ui) : FieldFlow(ui), ui_(ui) {}
 
     template <class Enum, std::size_t N>
     bool choice(const char* name, const char* control, float units, Enum& value, const Enum (&all)[N]) {
         bool changed = false;
-        field(name, control, units, [&](const char* label) {
-            std::vector<std::string> names;
-            std::size_t chosen = 0;
-            for (std::size_t i = 0; i < N; ++i) {
-                names.emplace_back(lockstep::name(all[i]));
-                if (all[i] == value) chosen = i;
-            }
-            changed = ui_.combo(label, chosen, names);
-            if (changed) value = all[chosen];
-        });
+        field(control, name, units, [&](const char* label) { changed = chooseName(ui_, label, value, all); });
         return changed;
     }
 
     bool number(const char* name, const char* control, double& value, float from, float to,
-                const char* format) {
+                const char* format, bool logarithmic = true) {
         bool changed = false;
-        field(name, control, 84, [&](const char* label) {
+        field(control, name, 84, [&](const char* label) {
             auto shown = static_cast<float>(value);
-            changed = ui_.logSlider(label, shown, from, to, format);
+            changed = logarithmic ? ui_.logSlider(label, shown, from, to, format)
+                                  : ui_.slider(label, shown, from, to, format);
             if (changed)
                 value = std::clamp(static_cast<double>(shown), static_cast<double>(from),
                                    static_cast<double>(to));
@@ -80,15 +51,7 @@ class Fields {
 
     bool plain(const char* name, const char* control, double& value, float from, float to,
                const char* format) {
-        bool changed = false;
-        field(name, control, 84, [&](const char* label) {
-            auto shown = static_cast<float>(value);
-            changed = ui_.slider(label, shown, from, to, format);
-            if (changed)
-                value = std::clamp(static_cast<double>(shown), static_cast<double>(from),
-                                   static_cast<double>(to));
-        });
-        return changed;
+        return number(name, control, value, from, to, format, false);
     }
 
     bool steps(const char* name, const char* control, std::uint64_t& value, float from, float to) {
@@ -100,10 +63,6 @@ class Fields {
 
   private:
     Ui& ui_;
-    ImVec2 start_;
-    ImVec2 at_;
-    float right_;
-    float row_;
 };
 
 bool lossField(Fields& fields, PlaygroundSettings& settings) {
@@ -134,7 +93,7 @@ bool optimizerFields(Ui& ui, Fields& fields, OptimizerSettings& optimizer) {
     const bool adam = optimizer.kind == Optimizer::adam || optimizer.kind == Optimizer::adamw;
     if (optimizer.kind == Optimizer::momentum) {
         changed |= fields.plain("Momentum", "##momentum", optimizer.momentum, 0.01f, 0.999f, "%.3f");
-        fields.field("Nesterov", "##nesterov", 92,
+        fields.field("##nesterov", "Nesterov", 92,
                      [&](const char* label) { changed |= ui.checkbox(label, optimizer.nesterov); });
     }
     if (adam) {
@@ -160,7 +119,7 @@ bool scheduleFields(Fields& fields, OptimizerSettings& optimizer) {
 
 bool laneField(Ui& ui, Fields& fields, PlaygroundSettings& settings) {
     bool changed = false;
-    fields.field("Trains on", "##lane", 120, [&](const char* label) {
+    fields.field("##lane", "Trains on", 120, [&](const char* label) {
         std::vector<std::string> names{"automatic"};
         std::size_t chosen = 0;
         for (const std::string_view lane : knownLanes()) {
@@ -175,7 +134,7 @@ bool laneField(Ui& ui, Fields& fields, PlaygroundSettings& settings) {
 
 bool seedField(Ui& ui, Fields& fields, PlaygroundSettings& settings) {
     bool changed = false;
-    fields.field("Seed", "##seed", 92, [&](const char* label) {
+    fields.field("##seed", "Seed", 92, [&](const char* label) {
         auto seed = static_cast<int>(std::min<std::uint64_t>(settings.train.seed, 9999));
         changed = ui.intSlider(label, seed, 0, 9999);
         if (changed) settings.train.seed = static_cast<std::uint64_t>(std::clamp(seed, 0, 9999));
@@ -191,7 +150,7 @@ bool furtherFields(Ui& ui, Fields& fields, PlaygroundSettings& settings) {
                                  activations);
     changed |= fields.choice("First weights", "##init", 104, settings.init, schemes);
     changed |= seedField(ui, fields, settings);
-    fields.field("Shuffle", "##shuffle", 60,
+    fields.field("##shuffle", "Shuffle", 60,
                  [&](const char* label) { changed |= ui.checkbox(label, settings.train.shuffle); });
     changed |= laneField(ui, fields, settings);
     return changed;
@@ -207,7 +166,7 @@ void drawSettingsBar(const PlaygroundParts& parts, bool everything) {
     if (everything) {
         changed |= furtherFields(ui, fields, settings);
     } else {
-        fields.field("", "More##settings", 60, [&](const char* label) {
+        fields.field("More##settings", "", 60, [&](const char* label) {
             if (ui.button(label)) ImGui::OpenPopup("settings");
         });
         ImGui::SetNextWindowSize({std::min(ui.px(440), ImGui::GetIO().DisplaySize.x), 0});

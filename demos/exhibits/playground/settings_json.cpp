@@ -57,22 +57,10 @@ ordered_json completed(ordered_json defaults, const ordered_json& given, std::st
     return defaults;
 }
 
-std::vector<std::size_t> widthsFromJson(const ordered_json& json) {
-    std::vector<std::size_t> widths;
-    for (const ordered_json& width : json) {
-        if (!width.is_number_unsigned())
-            throw std::invalid_argument("the field 'hidden' must be a list of whole numbers");
-        widths.push_back(width.get<std::size_t>());
-    }
-    return widths;
-}
-
 std::vector<PlaneFeature> featuresFromJson(const ordered_json& json) {
     std::vector<PlaneFeature> features;
-    for (const ordered_json& feature : json) {
-        if (!feature.is_string()) throw std::invalid_argument("the field 'features' must be a list of names");
-        features.push_back(planeFeatureFromName(feature.get<std::string>()));
-    }
+    for (const std::string& feature : jsonValue<std::vector<std::string>>(json, "features"))
+        features.push_back(planeFeatureFromName(feature));
     std::ranges::sort(features);
     return features;
 }
@@ -111,8 +99,8 @@ PlaygroundSettings playgroundSettingsFromJson(const ordered_json& given) {
     settings.ownValues = jsonValue<bool>(json, "own_values");
     for (const ordered_json& point : json["own"])
         settings.own.push_back(ownFromJson(point, settings.ownValues));
-    settings.features = featuresFromJson(json["features"]);
-    settings.hidden = widthsFromJson(json["hidden"]);
+    settings.features = featuresFromJson(json);
+    settings.hidden = jsonValue<std::vector<std::size_t>>(json, "hidden");
     settings.activation = activationFromName(jsonValue<std::string>(json, "activation"));
     settings.outputActivation = activationFromName(jsonValue<std::string>(json, "output_activation"));
     settings.loss = lossFromName(jsonValue<std::string>(json, "loss"));

@@ -1,8 +1,9 @@
 #include "demos/exhibits/playground/surface_sampler.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
+
+#include "demos/ready.h"
 
 namespace lockstep::demos {
 
@@ -62,9 +63,7 @@ Job jobFor(const PlaygroundModel& model, bool ofPoints, std::size_t layer) {
 } // namespace
 
 void SurfaceSampler::update(const PlaygroundModel& model, bool ofPoints, std::size_t layer, bool wait) {
-    const bool done =
-        pending_.valid() && pending_.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
-    if (done || (wait && pending_.valid())) samples_ = pending_.get();
+    if (pending_.valid() && (wait || ready(pending_))) samples_ = pending_.get();
     const bool fresh = samples_ && samples_->revision == model.revision() && samples_->ofPoints == ofPoints &&
                        samples_->layer == layer;
     if (fresh || pending_.valid()) return;

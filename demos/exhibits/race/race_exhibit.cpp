@@ -64,8 +64,8 @@ void RaceExhibit::update(Ui& ui) {
 // What has just begun or ended.
 void RaceExhibit::notice(Ui& ui) {
     const RaceRun* run = model_.shown();
-    if (run != noticed_) {
-        noticed_ = run;
+    if (const std::uint64_t number = run == nullptr ? 0 : run->number; number != noticed_) {
+        noticed_ = number;
         wasOver_ = false;
         if (run == nullptr) return;
         setupOpen_ = viewChosen_ = false;
@@ -248,10 +248,8 @@ bool RaceExhibit::dropFile(Ui& ui, const std::filesystem::path& file) {
     if (file.extension() != ".csv") return false;
     RunOptions run = model_.settings.run;
     run.data = "csv:" + file.string();
-    // What can be read at once is: a broken file then changes nothing. Larger ones are read when the race
-    // begins.
-    constexpr std::uintmax_t readAtOnce = 1 << 20;
-    if (std::filesystem::file_size(file) <= readAtOnce) static_cast<void>(loadData(run));
+    // A broken file then changes nothing. Larger ones are read when the race begins.
+    if (readAtOnce(file)) static_cast<void>(loadData(run));
     model_.settings.run.data = run.data;
     setup_.refresh();
     ui.say(Severity::info, fmt::format("The next race learns {}", file.filename().string()),

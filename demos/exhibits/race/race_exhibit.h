@@ -53,7 +53,7 @@ class RaceExhibit : public Exhibit {
     bool setupOpen_ = true;
     bool viewChosen_ = false; // by a person, for this race
     bool wasOver_ = false;
-    const RaceRun* noticed_ = nullptr; // the race that the messages are about
+    std::uint64_t noticed_ = 0; // number of the race that the messages are about; 0: none
     double nextProbe_ = 0;
 };
 

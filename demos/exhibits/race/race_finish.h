@@ -13,7 +13,7 @@ enum class FinishKind { usual, epochs, steps, seconds, accuracy, loss };
 /// "as usual", "epochs", ...: in the order of FinishKind.
 std::span<const std::string> finishKindNames();
 FinishKind finishKind(const FinishLine& line);
-/// What its number means: "Accuracy".
+/// What stands above its number: "Epochs", "At least".
 const char* finishUnit(FinishKind kind);
 /// A line of that kind to begin with.
 FinishLine usualFinish(FinishKind kind);

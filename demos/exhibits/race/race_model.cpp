@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "demos/ready.h"
+
 namespace lockstep::demos {
 
 namespace {
@@ -17,10 +19,6 @@ constexpr const char* endedWithDevice = "no comparison: the race ended with the 
 
 bool anySoftware(const std::vector<LaneSpec>& lanes, Machines& machines) {
     return std::ranges::any_of(lanes, [&](const LaneSpec& spec) { return machines.software(spec); });
-}
-
-template <class T> bool ready(const std::future<T>& future) {
-    return future.wait_for(0s) == std::future_status::ready;
 }
 
 WindowTime::Kind windowKind(const LaneSpec& spec, Machines& machines, bool measured) {
@@ -221,6 +219,7 @@ void RaceModel::begin(Machines& machines) {
     run->seen.resize(run->lanes.size());
     run->race = std::make_unique<Race>(run->job, std::move(entries), std::move(options));
     run_ = std::move(run);
+    run_->number = ++runs_;
     startWanted_ = false;
     if (speed_ == 0 && !paused_ && !byScript_) run_->race->resume();
     run_->race->start();

@@ -63,6 +63,7 @@ struct WindowTime {
 
 /// One race, from its start until the next one begins.
 struct RaceRun {
+    std::uint64_t number = 0;            ///< counted from 1
     RaceSettings settings;               ///< that it was started with
     std::shared_ptr<const Dataset> data; ///< shared with races that are still stopping
     TrainJob job;
@@ -151,6 +152,7 @@ class RaceModel {
     std::string loadingKey_;
     std::future<std::shared_ptr<const Dataset>> loading_;
     std::unique_ptr<RaceRun> run_;
+    std::uint64_t runs_ = 0;                 // begun
     std::unique_ptr<RaceRun> earlier_;       // results only
     std::vector<std::future<void>> retired_; // races on their way out; a new one waits for them
     std::optional<double> drawn_;            // seconds, as of this frame

@@ -1,8 +1,10 @@
 // Looking into the lanes while they train: timings of operations, answers, evaluations on demand.
 #include <algorithm>
 #include <chrono>
+#include <stdexcept>
 
 #include "demos/exhibits/race/race_model.h"
+#include "demos/ready.h"
 
 namespace lockstep::demos {
 
@@ -50,19 +52,26 @@ bool RaceModel::ask(std::size_t index, const ProbeWish& wish, bool wait) {
     asked =
         std::async(std::launch::async, [rest, &job = run_->job, &trainer = *lane.trainer(),
                                         &probe = run_->probes[index]] { answer(rest, job, trainer, probe); });
-    if (wait) asked.get();
+    if (wait) asked.wait();
     return true;
 }
 
-/// Whether an answer is still on its way. Throws what has kept another from coming.
+/// Whether an answer is still on its way. Throws what has kept another from coming, as std::runtime_error:
+/// where that is the loss of a device, it need not be the window's.
 bool RaceModel::asking() {
     bool open = false;
-    for (std::future<void>& asked : run_->asked) {
+    for (std::size_t i = 0; i < run_->asked.size(); ++i) {
+        std::future<void>& asked = run_->asked[i];
         if (!asked.valid()) continue;
-        if (asked.wait_for(std::chrono::seconds(0)) == std::future_status::ready)
-            asked.get();
-        else
+        if (!ready(asked)) {
             open = true;
+            continue;
+        }
+        try {
+            asked.get();
+        } catch (const std::exception& error) {
+            throw std::runtime_error(run_->lanes[i].spec.text() + ": " + error.what());
+        }
     }
     return open;
 }

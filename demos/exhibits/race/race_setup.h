@@ -10,7 +10,7 @@
 
 namespace lockstep::demos {
 
-class SetupFlow;
+class FieldFlow;
 
 class RaceSetup {
   public:
@@ -20,11 +20,11 @@ class RaceSetup {
     void refresh() { fresh_ = true; }
 
   private:
-    void drawData(Ui& ui, SetupFlow& flow, RunOptions& run);
-    void drawNetwork(Ui& ui, SetupFlow& flow, RunOptions& run);
-    void drawTraining(Ui& ui, SetupFlow& flow, RunOptions& run);
-    void drawFinish(Ui& ui, SetupFlow& flow, RaceSettings& settings);
-    void drawLanes(Ui& ui, SetupFlow& flow, RunOptions& run);
+    void drawData(Ui& ui, FieldFlow& flow, RunOptions& run);
+    void drawNetwork(Ui& ui, FieldFlow& flow, RunOptions& run);
+    void drawTraining(Ui& ui, FieldFlow& flow, RunOptions& run);
+    void drawFinish(Ui& ui, FieldFlow& flow, RaceSettings& settings);
+    void drawLanes(Ui& ui, FieldFlow& flow, RunOptions& run);
     void readTexts(const RunOptions& run);
     void findDevices(bool wait);
 

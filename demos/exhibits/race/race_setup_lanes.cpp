@@ -1,11 +1,11 @@
 // Who takes part in a race.
-#include <algorithm>
-#include <chrono>
+#include <optional>
 
 #include <fmt/format.h>
 
-#include "demos/exhibits/race/race_flow.h"
 #include "demos/exhibits/race/race_setup.h"
+#include "demos/ready.h"
+#include "demos/shell/fields.h"
 #include "engine/gpu/device.h"
 #include "engine/gpu/error.h"
 
@@ -30,53 +30,44 @@ std::vector<std::string> laneNames() {
 
 } // namespace
 
-void RaceSetup::drawLanes(Ui& ui, SetupFlow& flow, RunOptions& run) {
-    std::vector<LaneSpec> lanes = run.lanes.empty() ? plannedLanes({run, false}) : run.lanes;
+void RaceSetup::drawLanes(Ui& ui, FieldFlow& flow, RunOptions& run) {
+    std::vector<LaneSpec> lanes = plannedLanes({run, false});
     bool changed = false;
+    std::optional<std::size_t> removed;
     for (std::size_t i = 0; i < lanes.size(); ++i) {
-        const std::string label = fmt::format("##race lane {}", i + 1);
-        if (!flow.begin(label.c_str(), fmt::format("Lane {}", i + 1).c_str(), 156)) continue;
-        std::vector<std::string> names = lanes_;
-        const std::string now = lanes[i].text();
-        if (std::ranges::find(names, now) == names.end()) names.push_back(now);
-        auto chosen = static_cast<std::size_t>(std::ranges::find(names, now) - names.begin());
-        ImGui::SetNextItemWidth(ui.px(lanes.size() > 1 ? 118 : 156));
-        if (ui.combo(label.c_str(), chosen, names)) {
-            lanes[i] = laneSpecFromText(names[chosen]);
-            changed = true;
-        }
-        bool removed = false;
-        if (lanes.size() > 1) {
-            ImGui::SameLine(0, ui.px(3));
-            removed = ui.namedButton(fmt::format("×##remove lane {}", i + 1).c_str(),
-                                     fmt::format("Remove lane {}", i + 1).c_str());
-        }
-        flow.end();
-        if (removed) {
-            lanes.erase(lanes.begin() + static_cast<std::ptrdiff_t>(i));
-            changed = true;
-            break;
-        }
+        const std::string title = fmt::format("Lane {}", i + 1);
+        flow.field(fmt::format("##race lane {}", i + 1).c_str(), title.c_str(), 156,
+                   [&](const char* control) {
+                       std::string lane = lanes[i].text();
+                       ImGui::SetNextItemWidth(ui.px(lanes.size() > 1 ? 118 : 156));
+                       if (chooseText(ui, control, lane, lanes_)) {
+                           lanes[i] = laneSpecFromText(lane);
+                           changed = true;
+                       }
+                       if (lanes.size() == 1) return;
+                       ImGui::SameLine(0, ui.px(3));
+                       if (ui.namedButton(fmt::format("×##remove lane {}", i + 1).c_str(),
+                                          fmt::format("Remove lane {}", i + 1).c_str()))
+                           removed = i;
+                   });
     }
-    if (lanes.size() < mostLanes && flow.begin("Add lane", "", 100)) {
-        if (ui.button("Add lane")) {
+    if (lanes.size() < mostLanes)
+        flow.field("Add lane", "", 100, [&](const char* control) {
+            if (!ui.button(control)) return;
             lanes.push_back(laneSpecFromText("cpu:scalar"));
             changed = true;
-        }
-        flow.end();
-    }
-    if (changed) run.lanes = lanes;
+        });
+    if (removed) lanes.erase(lanes.begin() + static_cast<std::ptrdiff_t>(*removed));
+    if (changed || removed) run.lanes = lanes;
 }
 
 // Asking the drivers takes a while.
 void RaceSetup::findDevices(bool wait) {
-    using namespace std::chrono_literals;
     if (lanes_.empty()) {
         for (const std::string_view lane : knownLanes()) lanes_.emplace_back(lane);
         devices_ = std::async(std::launch::async, laneNames);
     }
-    if (devices_.valid() && (wait || devices_.wait_for(0s) == std::future_status::ready))
-        lanes_ = devices_.get();
+    if (devices_.valid() && (wait || ready(devices_))) lanes_ = devices_.get();
 }
 
 } // namespace lockstep::demos
