@@ -4,47 +4,19 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "tests/picture_compare.h"
-#include "tests/run_program.h"
+#include "tests/show_script.h"
 
 namespace {
 
 namespace fs = std::filesystem;
 using namespace lockstep::test;
 using Json = nlohmann::ordered_json;
-
-const std::vector<std::string> exhibits{"race", "playground", "inside"};
-
-/// Small, quick settings for every exhibit: the suite's pictures need no Fashion-MNIST.
-std::string stateOf(const std::string& exhibit) {
-    return (fs::path(LOCKSTEP_SOURCE_DIR) / "tests/window" / (exhibit + ".json")).string();
-}
-
-Outcome showScript(const Folder& folder, const std::string& exhibit, const std::string& script,
-                   const std::string& more = "") {
-    std::ofstream(folder.file("script.txt")) << script;
-    return run("show " + stateOf(exhibit) + " --headless --mask --script " + folder.file("script.txt") + " " +
-               more);
-}
-
-/// "control X Y NAME" lines of a script's output.
-std::vector<std::string> controlNames(const std::string& output) {
-    std::vector<std::string> names;
-    std::istringstream lines(output);
-    for (std::string line; std::getline(lines, line);) {
-        if (!line.starts_with("control ")) continue;
-        std::size_t at = 8;
-        for (int number = 0; number < 2; ++number) at = line.find(' ', at) + 1;
-        names.push_back(line.substr(at));
-    }
-    return names;
-}
 
 /// What a stored picture depends on besides the program: letters and rasterisation.
 std::string platform() { return run("show --headless --platform").out; }
@@ -241,107 +213,6 @@ TEST_CASE("while a click hides controls, it uses none") {
         after["hidden"] = before["hidden"];
         CHECK(after.dump(2) == before.dump(2));
     }
-}
-
-TEST_CASE("states that nobody would write neither hang the program nor make it useless") {
-    const Folder folder;
-    std::ofstream(folder.file("far.json"))
-        << R"({"lockstep": 1, "exhibit": "inside", "exhibits": {"inside": {"data": "spiral", "hidden": [16],
-            "gpu": "gpu:naive", "shown_ms": [1e9, 1000000000.0000001]}}})";
-    // Not masked: the axis has to have times.
-    CHECK(run("show " + folder.file("far.json") + " --headless --frames 3", "timeout 120").code == 0);
-
-    const std::string saved = folder.file("s.json");
-    const auto step = [&] {
-        return Json::parse(contents(saved))["exhibits"]["playground"]["step"].get<std::uint64_t>();
-    };
-    const std::string keep = "click menu/Run\nclick menu/Save weights with the state\n";
-    REQUIRE(showScript(folder, "playground", keep + "state " + saved + "\n").code == 0);
-    Json late = Json::parse(contents(saved));
-    for (const std::uint64_t start : {std::uint64_t{1} << 49, std::uint64_t{1} << 50}) {
-        CAPTURE(start);
-        late["exhibits"]["playground"]["step"] = start;
-        std::ofstream(folder.file("late.json")) << late.dump();
-        const Outcome outcome =
-            showScript(folder, "playground",
-                       keep + "drop late.json\nclick Run\nframes 5\nclick Pause\nstate " + saved + "\n");
-        CHECK(outcome.code == 0);
-        const bool taken = start < std::uint64_t{1} << 50;
-        CHECK(outcome.says("the field 'step' must be a whole number up to") == !taken);
-        CHECK(step() > (taken ? start : 0));
-    }
-}
-
-TEST_CASE("tables are read at once where they are small; no exhibit waits for a large one") {
-    const Folder folder;
-    std::ofstream(folder.file("small.csv")) << "x,y,class\n1,2,a\n-1,-2,b\n";
-    std::ofstream broken(folder.file("large.csv"));
-    for (int row = 0; row < 200000; ++row) broken << "0.25,0.75,a\n";
-    broken << "1,\"2\n";
-    broken.close();
-    const auto dropped = [&](const std::string& exhibit, const std::string& file) {
-        const Outcome outcome =
-            showScript(folder, exhibit, "drop " + file + "\nstate " + folder.file("s.json") + "\n");
-        CHECK(outcome.code == 0);
-        return std::pair(outcome, Json::parse(contents(folder.file("s.json")))["exhibits"][exhibit]);
-    };
-    CHECK(dropped("playground", "small.csv").second["own"].size() == 2);
-    const auto [refused, as] = dropped("playground", "large.csv");
-    CHECK(refused.says("is larger than what the playground reads, 2 MiB"));
-    CHECK(as["data"] == "circle");
-    // These read it when they need it, on a thread of their own, and say then what is wrong.
-    for (const std::string exhibit : {"race", "inside"})
-        CHECK(dropped(exhibit, "large.csv").second["data"] == "csv:" + folder.file("large.csv"));
-}
-
-TEST_CASE("what is typed counts once the field is left; what makes no sense is said and put back") {
-    const Folder folder;
-    const std::string state = folder.file("s.json");
-    const auto after = [&](const std::string& exhibit, const std::string& script) {
-        const Outcome outcome = showScript(folder, exhibit, script + "state " + state + "\n");
-        CHECK(outcome.code == 0);
-        return std::pair(outcome, Json::parse(contents(state))["exhibits"][exhibit]);
-    };
-    const std::string layers = "click ##inside/layers\nkey End\n";
-    CHECK(after("inside", layers + "type , 4\nclick ##inside/tab/Network\n").second["hidden"] ==
-          Json::array({16, 8, 4}));
-    CHECK(after("inside", layers + "type 0, 4\nkey Enter\n").second["hidden"] == Json::array({16, 80, 4}));
-    const auto [wrong, unchanged] = after("inside", layers + "type x\nclick ##inside/tab/Network\n");
-    CHECK(wrong.says("layers are whole numbers"));
-    CHECK(unchanged["hidden"] == Json::array({16, 8}));
-    CHECK(after("inside", "click ##inside/seed\nkey End\ntype 2\nclick ##inside/tab/Network\n")
-              .second["seed"] == 12);
-    CHECK(after("race", "click ##race layers\nkey End\ntype ,4\nclick Set up\n").second["hidden"] ==
-          Json::array({16, 16, 4}));
-}
-
-TEST_CASE("keys lead through the numbers of a neuron, and round again") {
-    const Folder folder;
-    const Outcome outcome = showScript(
-        folder, "playground",
-        "click menu/Run\nclick menu/Save weights with the state\nstate " + folder.file("before.json") +
-            "\nclick neuron/2.1\n"
-            // From its bias by Next to the second input, to zero; by Previous over the bias to the last one.
-            "key Down\nkey Down\nkey Right\nkey Space\nkey Space\nkey Up\nkey Left\nkey Space\n"
-            "key Down\nkey Space\nkey Space\nkey Space\nkey Up\nkey Space\nkey Escape\n"
-            "state " +
-            folder.file("after.json") + "\n");
-    REQUIRE(outcome.code == 0);
-    const auto weights = [&](const char* file) {
-        return Json::parse(contents(folder.file(file)))["exhibits"]["playground"]["weights"]
-            .get<std::vector<float>>();
-    };
-    const std::vector<float> before = weights("before.json");
-    const std::vector<float> after = weights("after.json");
-    REQUIRE(before.size() == after.size());
-    std::vector<std::size_t> zeroed;
-    for (std::size_t i = 0; i < before.size(); ++i) {
-        if (before[i] == after[i]) continue;
-        CHECK(after[i] == 0);
-        zeroed.push_back(i);
-    }
-    REQUIRE(zeroed.size() == 2);
-    CHECK(zeroed[1] - zeroed[0] == 2); // inputs 2 and 4 of the four
 }
 
 TEST_CASE("a control that a teacher hides is gone, and comes back") {

@@ -1,0 +1,40 @@
+// The window's contents without a window, driven by scripts.
+#pragma once
+
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/run_program.h"
+
+namespace lockstep::test {
+
+inline const std::vector<std::string> exhibits{"race", "playground", "inside"};
+
+/// Small, quick settings for every exhibit: the suite's pictures need no Fashion-MNIST.
+inline std::string stateOf(const std::string& exhibit) {
+    return (fs::path(LOCKSTEP_SOURCE_DIR) / "tests/window" / (exhibit + ".json")).string();
+}
+
+inline Outcome showScript(const Folder& folder, const std::string& exhibit, const std::string& script,
+                          const std::string& more = "") {
+    std::ofstream(folder.file("script.txt")) << script;
+    return run("show " + stateOf(exhibit) + " --headless --mask --script " + folder.file("script.txt") + " " +
+               more);
+}
+
+/// "control X Y NAME" lines of a script's output.
+inline std::vector<std::string> controlNames(const std::string& output) {
+    std::vector<std::string> names;
+    std::istringstream lines(output);
+    for (std::string line; std::getline(lines, line);) {
+        if (!line.starts_with("control ")) continue;
+        std::size_t at = 8;
+        for (int number = 0; number < 2; ++number) at = line.find(' ', at) + 1;
+        names.push_back(line.substr(at));
+    }
+    return names;
+}
+
+} // namespace lockstep::test
