@@ -31,12 +31,18 @@ check_asan() {
             ctest --test-dir build/asan --output-on-failure --label-exclude slow --timeout 300 -j "$(nproc)"
 }
 
-# Whatever has threads of its own; of the long table of trainers, the case that resumes on several.
+# Whatever has threads of its own; of the long table of trainers, the case that resumes on several; and the program, every
+# exhibit of which trains beside what draws.
 check_tsan() {
     export TSAN_OPTIONS="suppressions=$PWD/tests/tsan.supp"
-    build tsan cpu_threads_test cpu_trainer_test lane_test race_test &&
-        ctest --test-dir build/tsan --output-on-failure --timeout 300 -R '^(cpu_threads|lane|race)_test$' &&
-        build/tsan/tests/cpu_trainer_test --test-case='*bit-identical*'
+    build tsan lockstep cpu_threads_test cpu_trainer_test lane_test lane_post_test race_test &&
+        ctest --test-dir build/tsan --output-on-failure --timeout 300 -R '^(cpu_threads|lane|lane_post|race)_test$' &&
+        build/tsan/tests/cpu_trainer_test --test-case='*bit-identical*' || return
+    local exhibit
+    for exhibit in race playground inside; do
+        build/tsan/demos/lockstep show "tests/window/$exhibit.json" --headless --run --frames 60 >/dev/null || return
+        echo "$exhibit: no race"
+    done
 }
 
 check_fuzz() {
