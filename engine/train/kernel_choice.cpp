@@ -63,9 +63,9 @@ std::vector<Extent> fittingTiles(std::initializer_list<Extent> tiles, const Exte
 std::vector<ProductKernel> softwareCandidates(const gpu::Device& device, const Extent& extent) {
     const std::uint32_t lanes = std::clamp<std::uint32_t>(device.limits().subgroupSize, 4, 32);
     std::vector<ProductKernel> all;
-    for (const Extent& tile : fittingTiles({{8, 16}, {16, 16}, {12, 16}, {8, 8}, {4, 4}}, extent))
+    for (const Extent& tile : fittingTiles({{8, 16}, {8, 8}, {4, 4}}, extent))
         all.push_back(fittedGroup({"texel", 1, 1, tile.m, tile.n}, extent, lanes));
-    for (const Extent& tile : fittingTiles({{16, 8}, {8, 8}, {4, 4}}, extent))
+    for (const Extent& tile : fittingTiles({{16, 8}, {4, 4}}, extent))
         all.push_back({"subgroup", lanes, 1, tile.m, tile.n, 0, lanes});
     for (const Extent& tile : fittingTiles({{16, 16}, {8, 8}, {4, 4}}, extent))
         all.push_back(fittedGroup({"blocked", 1, 1, tile.m, tile.n}, extent, lanes));
