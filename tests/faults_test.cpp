@@ -164,7 +164,8 @@ TEST_CASE("devices that offer little train to the same bits") {
     for (const char* fault : {"non-coherent", "staged", "non-coherent,staged", "no-timestamps",
                               "no-push-descriptors", "low-limits"})
         check(fault, "tiled");
-    for (const char* rung : {"naive", "tiled", "blocked", "texel", "subgroup", "best"}) check(everything, rung);
+    for (const char* rung : {"naive", "tiled", "blocked", "texel", "subgroup", "best"})
+        check(everything, rung);
 }
 
 TEST_CASE("damaged and unwritable caches are ignored") {

@@ -10,7 +10,8 @@ namespace lockstep {
 namespace {
 
 constexpr std::string_view lanes[] = {
-    "cpu:scalar", "cpu:simd", "cpu:best", "gpu:naive", "gpu:tiled", "gpu:blocked", "gpu:texel", "gpu:subgroup", "gpu:best",
+    "cpu:scalar",  "cpu:simd",  "cpu:best",     "gpu:naive", "gpu:tiled",
+    "gpu:blocked", "gpu:texel", "gpu:subgroup", "gpu:best",
 };
 
 } // namespace
