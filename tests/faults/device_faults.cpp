@@ -86,8 +86,9 @@ VKAPI_ATTR VkResult VKAPI_CALL deviceWaitIdle(VkDevice handle) {
 #define LOCKSTEP_FAULTS_OBJECTS(X)                                                                           \
     X(Buffer)                                                                                                \
     X(BufferView)                                                                                            \
-    X(ShaderModule) X(DescriptorSetLayout) X(DescriptorPool) X(PipelineLayout) X(PipelineCache)              \
-        X(CommandPool) X(Semaphore) X(QueryPool)
+    X(ShaderModule)                                                                                          \
+    X(DescriptorSetLayout)                                                                                   \
+    X(DescriptorPool) X(PipelineLayout) X(PipelineCache) X(CommandPool) X(Semaphore) X(QueryPool)
 
 LOCKSTEP_FAULTS_OBJECTS(LOCKSTEP_FAULTS_OBJECT)
 LOCKSTEP_FAULTS_OBJECTS(LOCKSTEP_FAULTS_END)
