@@ -71,12 +71,21 @@ start() {
     focus
     seen=0 # what the first frame said may be asked for, too
 }
-focus() { xdotool windowactivate --sync "$window" windowfocus --sync "$window"; }
-minimise() { xdotool windowminimize --sync "$window"; }
-restore() {
-    xdotool windowmap --sync "$window"
-    focus
+# A window that was minimised comes back by that, too. The window manager may move the keyboard once more after it has
+# said that it is there, so it counts once it has stayed; and while the window is not shown, asking for it fails.
+focus() {
+    local i j
+    for ((i = 0; i < 50; i++)); do
+        xdotool windowactivate --sync "$window" windowfocus "$window" >/dev/null 2>&1 || true
+        for ((j = 0; j < 5; j++)); do
+            pause 0.04
+            [ "$(xdotool getwindowfocus 2>/dev/null)" = "$window" ] || continue 2
+        done
+        return 0
+    done
+    fail "the window manager does not give the window the keyboard"
 }
+minimise() { xdotool windowminimize --sync "$window"; }
 quit() {
     xdotool key ctrl+q
     local code=0

@@ -194,7 +194,7 @@ trains_while_minimised() {
     local before=$examples
     wait_for_training
     [ "$examples" -gt "$before" ] || fail "a minimised window does not train $1"
-    restore
+    focus
 }
 
 # Sizes, down to almost nothing and back, minimised and back, while it trains.
