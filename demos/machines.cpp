@@ -99,6 +99,7 @@ LaneChoice chooseRaceLanes(const std::vector<LaneSpec>& asked, Machines& machine
     try {
         machines.open(gpu);
     } catch (const gpu::GpuError& error) {
+        if (machines.deviceAsked()) throw;
         return {{cpu}, std::string("gpu:best is left out: ") + error.what()};
     }
     return {{cpu, gpu}, {}};
@@ -116,6 +117,7 @@ LaneChoice chooseTrainLane(const std::vector<LaneSpec>& asked, Machines& machine
     try {
         if (!machines.software(gpu)) return {{gpu}, "gpu:best, because there is a GPU (--lane chooses)"};
     } catch (const gpu::GpuError& error) {
+        if (machines.deviceAsked()) throw;
         return {{cpu}, std::string("cpu:best, because no GPU can be used: ") + error.what()};
     }
     return {{cpu}, "cpu:best, because the only Vulkan device is software, not a GPU (--lane chooses)"};

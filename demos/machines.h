@@ -38,6 +38,8 @@ class Machines {
     void close(std::string device);
     /// Whether the lane's device is a Vulkan driver that computes on the processor. Opens it.
     bool software(const LaneSpec& spec);
+    /// Whether somebody has chosen the device of lanes that name none: then it has to be that one.
+    bool deviceAsked() const { return !device_.empty(); }
     /// What makes the lane's trainer. Opens its device. This object has to outlive the trainer.
     Lane::MakeTrainer maker(const TrainJob& job, const LaneSpec& spec);
 
@@ -59,7 +61,7 @@ struct LaneChoice {
 };
 
 /// For a race: `asked`, or cpu:best and gpu:best, without the latter where no Vulkan device works (and the
-/// remark says why). Throws gpu::GpuError when a lane that was asked for has no device.
+/// remark says why). Throws gpu::GpuError when a lane or a device that was asked for cannot be had.
 LaneChoice chooseRaceLanes(const std::vector<LaneSpec>& asked, Machines& machines);
 
 /// For a single lane: the one asked for, or gpu:best where that is a real GPU, else cpu:best.

@@ -56,6 +56,20 @@ TEST_CASE("a symbolic link is followed, a device written to") {
     CHECK(fs::is_character_file("/dev/null"));
 }
 
+TEST_CASE("whether a file can be written is known without writing it") {
+    const Folder folder;
+    requireWritable(folder.path / "new");
+    CHECK(folder.files() == 0);
+    writeFileAtomically(folder.path / "file", "kept");
+    requireWritable(folder.path / "file");
+    CHECK(contents(folder.path / "file") == "kept");
+    CHECK(folder.files() == 1);
+    requireWritable("/dev/null");
+    CHECK_THROWS_WITH_AS(requireWritable(folder.path / "nowhere" / "file"),
+                         doctest::Contains("create its folder first"), std::runtime_error);
+    CHECK_THROWS_AS(requireWritable(folder.path), std::runtime_error); // a folder
+}
+
 TEST_CASE("errors name the path, the reason and what to do") {
     const Folder folder;
     CHECK_THROWS_WITH_AS(writeFileAtomically(folder.path / "none" / "file", "x"),

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdio>
 #include <memory>
+#include <stdexcept>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -240,6 +241,16 @@ ordered_json benchLanes(const TrainJob& job, const std::vector<LaneSpec>& lanes,
 }
 
 int bench(const BenchOptions& options) {
+    if (options.widths.size() < 2)
+        throw std::invalid_argument("--widths: a network has inputs and outputs, as in 784,10");
+    const Dataset data = randomPixels(options.widths.front(), options.widths.back(), 16 * options.batch);
+    TrainJob job;
+    job.data = &data;
+    job.shape.widths = options.widths;
+    job.settings.batch = options.batch;
+    job.settings.optimizer.kind = Optimizer::sgd;
+    job.settings.optimizer.learningRate = 0.01;
+    job.validate();
     ordered_json result = {{"gpu", nullptr}, {"lanes", nullptr}};
     std::vector<LaneSpec> lanes = options.lanes;
     if (lanes.empty()) {
@@ -258,14 +269,6 @@ int bench(const BenchOptions& options) {
             if (gpu || !lane.starts_with("gpu")) lanes.push_back(laneSpecFromText(lane));
     }
 
-    const Dataset data = randomPixels(options.widths.front(), options.widths.back(), 16 * options.batch);
-    TrainJob job;
-    job.data = &data;
-    job.shape.widths = options.widths;
-    job.settings.batch = options.batch;
-    job.settings.optimizer.kind = Optimizer::sgd;
-    job.settings.optimizer.learningRate = 0.01;
-    job.validate();
     Machines machines(options.threads, options.device);
     result["lanes"] = benchLanes(job, lanes, machines, options);
     if (!options.jsonFile.empty()) writeFileAtomically(options.jsonFile, result.dump(1) + "\n");

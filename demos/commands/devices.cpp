@@ -1,4 +1,5 @@
 // `lockstep devices`: what Vulkan offers on this system.
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 
@@ -83,10 +84,14 @@ int devices(const DevicesOptions& options) {
     std::string problem;
     try {
         reports = gpu::listDevices(deviceOptions);
-        if (reports.empty()) problem = "no Vulkan driver was found. " + gpu::installHint();
+        if (reports.empty())
+            problem = "no Vulkan driver was found. " + gpu::installHint();
+        else if (std::ranges::none_of(reports, &gpu::DeviceReport::chosen))
+            problem = fmt::format("no device that can be used matches '{}'.", options.device);
     } catch (const gpu::NoDeviceError& error) {
         problem = error.what();
     }
+    const int exitCode = !problem.empty() && !options.device.empty() ? 1 : 0;
     if (options.json) {
         nlohmann::ordered_json json = {{"cpu", {{"name", cpuName()}, {"cores", usableCores()}}},
                                        {"devices", nlohmann::ordered_json::array()},
@@ -94,12 +99,12 @@ int devices(const DevicesOptions& options) {
         for (const gpu::DeviceReport& report : reports) json["devices"].push_back(toJson(report));
         if (!problem.empty()) json["problem"] = problem;
         fmt::print("{}\n", json.dump(1));
-        return 0;
+        return exitCode;
     }
     fmt::print("processor  {}, {} cores can be used\n", cpuName(), usableCores());
     for (const gpu::DeviceReport& report : reports) printDevice(report);
     if (!problem.empty()) fmt::print("{}\nCPU lanes work without it.\n", problem);
-    return 0;
+    return exitCode;
 }
 
 } // namespace

@@ -28,8 +28,10 @@ constexpr const char* examples = R"(examples:
   lockstep race --epochs 3 --log-every 1 --json race.json
 
 lanes: cpu:scalar is one thread without SIMD, cpu:simd one thread, cpu:best all cores. gpu:naive, gpu:tiled,
-gpu:blocked, gpu:texel and gpu:subgroup are kernels of growing refinement; gpu:best takes the fastest for each operation on this device.
-without a finish line: 10 epochs of large data (1 if a Vulkan device that is software takes part), or 5,000 steps
+gpu:blocked, gpu:texel and gpu:subgroup are kernels of growing refinement; gpu:best takes the fastest for each
+operation on this device.
+without a finish line: 10 epochs of large data (1 if a Vulkan device that is software takes part), or 5,000 steps;
+an accuracy or a loss that is not reached ends the run after 100 epochs, or 20,000 steps where those are more
 )";
 
 struct RaceCommandOptions {
@@ -46,6 +48,7 @@ bool anySoftware(const std::vector<LaneSpec>& lanes, Machines& machines) {
 int race(const RaceCommandOptions& command) {
     const RunOptions& options = command.run;
     std::FILE* people = peopleStream(options);
+    requireResultFiles(options);
     const Dataset data = loadData(options);
     const TrainJob job = makeJob(options, data);
     Machines machines(options.threads, options.device);
@@ -83,7 +86,10 @@ Action addRace(CLI::App& command) {
     command.add_flag("--together", options->together, "all lanes at once (head to head), for the show")
         ->group(machineGroup);
     addOutputOptions(command, options->run);
-    return [options] { return race(*options); };
+    return [options, &command] {
+        refuseIdleOptions(command, options->run);
+        return race(*options);
+    };
 }
 
 } // namespace lockstep::demos

@@ -13,6 +13,7 @@
 #include "demos/report/race_json.h"
 #include "demos/report/race_table.h"
 #include "demos/report/text.h"
+#include "engine/net/atomic_file.h"
 #include "engine/net/param_layout.h"
 #include "engine/train/checkpoint.h"
 
@@ -48,6 +49,11 @@ int report(const TrainJob& job, const FinishLine& finish, const RunOptions& opti
     if (soFar != 0) return soFar;
     const auto failed = [](const LaneResult& result) { return result.end.status == LaneStatus::failed; };
     return std::ranges::any_of(results, failed) ? 1 : 0;
+}
+
+void requireResultFiles(const RunOptions& options) {
+    for (const std::string& file : {options.jsonFile, options.csvFile})
+        if (!file.empty() && file != "-") requireWritable(file);
 }
 
 std::FILE* peopleStream(const RunOptions& options) {

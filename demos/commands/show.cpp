@@ -17,7 +17,7 @@ drawn one after the other, each a sixtieth of a second later, and the last one c
 
 constexpr const char* examples = R"(examples:
   lockstep show race
-  lockstep show assets/presets/spiral.json
+  lockstep show assets/presets/playground-spiral.json
   lockstep show race --headless --run --frames 120 --png race.png
   lockstep show playground --headless --script lesson.txt --size 1920x1080 --light
 )";
@@ -54,7 +54,9 @@ Action addShow(CLI::App& command) {
     const auto options = std::make_shared<ShowCommandOptions>(); // as long as the command may be run
     ShowOptions& shown = options->show;
     addManual(command, about, examples);
-    command.add_option("what", options->what, "an exhibit (race), or a file with a saved state")
+    command
+        .add_option("what", options->what,
+                    "an exhibit (race, playground, inside), or a file with a saved state")
         ->type_name("EXHIBIT|FILE");
     command.add_option("--size", options->size, "of the window or picture, in pixels")
         ->type_name("WxH")

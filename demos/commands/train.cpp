@@ -11,6 +11,7 @@
 #include "demos/options/parse.h"
 #include "demos/report/race_table.h"
 #include "demos/report/text.h"
+#include "engine/net/atomic_file.h"
 #include "engine/train/checkpoint.h"
 
 namespace lockstep::demos {
@@ -83,6 +84,8 @@ int train(TrainCommandOptions command) {
         resumed = loadCheckpoint(command.resumeFile);
         takeOver(*resumed, options);
     }
+    requireResultFiles(options);
+    if (!command.saveFile.empty()) requireWritable(command.saveFile);
     const Dataset data = loadData(options);
     TrainJob job = makeJob(options, data);
     if (resumed) {
@@ -145,6 +148,7 @@ Action addTrain(CLI::App& command) {
         ->group(outputGroup);
     return [options, &command] {
         if (!options->resumeFile.empty()) refuseWithResume(command);
+        refuseIdleOptions(command, options->run);
         return train(*options);
     };
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <span>
+#include <stdexcept>
 #include <system_error>
 
 #include "demos/options/parse.h"
@@ -169,7 +170,9 @@ void addMachineOptions(CLI::App& command, RunOptions& options, bool manyLanes) {
         ->take_all()
         ->trigger_on_parse()
         ->group(machineGroup);
-    command.add_option("--threads", options.threads, "of cpu:best [one per core]")
+    command
+        .add_option("--threads", options.threads,
+                    "of cpu:best at most [one per core]; small networks use fewer")
         ->type_name("N")
         ->check(atLeastOne())
         ->group(machineGroup);
@@ -203,6 +206,31 @@ void addOutputOptions(CLI::App& command, RunOptions& options) {
         ->group(outputGroup);
 }
 
+std::vector<std::size_t> suitableLayers(std::size_t inputs) {
+    if (inputs >= manyInputs) return {256, 128};
+    return {32, 32};
+}
+
+std::optional<std::vector<std::size_t>> suitableLayers(const std::string& data) {
+    if (data == "fashion-mnist") return suitableLayers(28 * 28);
+    if (data.find(':') == std::string::npos) return suitableLayers(2); // points in the plane
+    return std::nullopt;
+}
+
+void refuseIdleOptions(const CLI::App& command, const RunOptions& options) {
+    const OptimizerSettings& optimizer = options.settings.optimizer;
+    const auto refuse = [&command](const char* option, bool used, const std::string& users) {
+        if (command.get_option(option)->count() > 0 && !used)
+            throw std::invalid_argument(std::string(option) + " would do nothing: it is of " + users);
+    };
+    const bool adam = optimizer.kind == Optimizer::adam || optimizer.kind == Optimizer::adamw;
+    refuse("--momentum", optimizer.kind == Optimizer::momentum, "--optimizer momentum");
+    refuse("--beta1", adam, "--optimizer adam and adamw");
+    refuse("--beta2", adam, "--optimizer adam and adamw");
+    refuse("--schedule-steps", optimizer.schedule != Schedule::constant, "--schedule step and cosine");
+    refuse("--schedule-gamma", optimizer.schedule == Schedule::step, "--schedule step");
+}
+
 std::vector<std::string> dataNames() {
     std::vector<std::string> names = {"fashion-mnist"};
     for (const std::string_view spec : dataSpecs())
@@ -231,9 +259,7 @@ TrainJob makeJob(const RunOptions& options, const Dataset& data) {
     shape.activation = options.activation;
     shape.outputActivation = options.outputActivation;
     shape.init = options.init;
-    const std::vector<std::size_t> suitable =
-        data.inputs >= manyInputs ? std::vector<std::size_t>{256, 128} : std::vector<std::size_t>{32, 32};
-    shape.widths = options.hiddenWidths.value_or(suitable);
+    shape.widths = options.hiddenWidths.value_or(suitableLayers(data.inputs));
     shape.widths.insert(shape.widths.begin(), data.inputs);
     shape.widths.push_back(outputsFor(data, shape.loss));
     job.validate();

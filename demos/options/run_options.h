@@ -58,6 +58,15 @@ void addFinishOptions(CLI::App& command, RunOptions& options);
 void addMachineOptions(CLI::App& command, RunOptions& options, bool manyLanes);
 void addOutputOptions(CLI::App& command, RunOptions& options);
 
+/// Widths of the hidden layers where none are asked for.
+std::vector<std::size_t> suitableLayers(std::size_t inputs);
+/// As far as a data set's name tells it; empty where the data have to be read first.
+std::optional<std::vector<std::size_t>> suitableLayers(const std::string& data);
+
+/// Throws std::invalid_argument for an option that was given and that the chosen optimizer or schedule would
+/// not look at.
+void refuseIdleOptions(const CLI::App& command, const RunOptions& options);
+
 /// All data that need no file, Fashion-MNIST first.
 std::vector<std::string> dataNames();
 

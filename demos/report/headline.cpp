@@ -67,11 +67,12 @@ std::string whyNone(const std::vector<LaneResult>& results) {
 
 std::string sentence(const LaneResult& faster, const LaneResult& slower, const Headline& headline,
                      const FinishLine& finish, bool together) {
-    const std::string evidence = headline.bySeconds
-                                     ? fmt::format("{:.3g} s of training against {:.3g} s",
-                                                   faster.end.trainingSeconds, slower.end.trainingSeconds)
-                                     : fmt::format("{} samples/s against {}", shortRate(faster.end.rate()),
-                                                   shortRate(slower.end.rate()));
+    const std::string evidence =
+        headline.bySeconds
+            ? fmt::format("{} s of training against {} s", threeDigits(faster.end.trainingSeconds),
+                          threeDigits(slower.end.trainingSeconds))
+            : fmt::format("{} samples/s against {}", shortRate(faster.end.rate()),
+                          shortRate(slower.end.rate()));
     FinishLine goal; // without the limit that ends a run which never gets there
     goal.accuracy = finish.accuracy;
     goal.loss = finish.loss;
@@ -82,8 +83,8 @@ std::string sentence(const LaneResult& faster, const LaneResult& slower, const H
     if (headline.ratio < alike)
         return fmt::format("{} and {} {} equally fast, within 5 %: {} ({}).", fullName(faster),
                            fullName(slower), task, evidence, how);
-    return fmt::format("{} {} {:.3g} times as fast as {}: {} ({}).", fullName(faster), task, headline.ratio,
-                       fullName(slower), evidence, how);
+    return fmt::format("{} {} {} times as fast as {}: {} ({}).", fullName(faster), task,
+                       threeDigits(headline.ratio), fullName(slower), evidence, how);
 }
 
 } // namespace
@@ -131,8 +132,8 @@ std::string agreementText(const std::vector<LaneResult>& results) {
     if (compared < 2) return {};
     if (!faults.empty()) return faults;
     if (agreed >= steps)
-        return fmt::format("same mathematics: largest difference {:.1g} over the first {} steps\n", largest,
-                           steps);
+        return fmt::format("same mathematics: largest relative difference {:.1g} over the first {} steps\n",
+                           largest, steps);
     return fmt::format("same mathematics: the first {} losses agree within {:.0g}; then rounding sets the "
                        "lanes apart, by up "
                        "to {:.1g} within {} steps, as where a ReLU unit lies within rounding of 0\n",

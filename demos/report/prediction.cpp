@@ -65,7 +65,7 @@ std::string confusionText(const Evaluation& evaluation, const std::vector<std::s
     if (classes > mostColumns)
         return fmt::format("the confusion matrix of {} classes is too wide to print; --json has it\n",
                            classes);
-    std::vector<std::vector<std::string>> rows = {{"true \\ answered"}};
+    std::vector<std::vector<std::string>> rows = {{"is \\ says"}};
     for (std::size_t column = 0; column < classes; ++column)
         rows[0].push_back(cut(classNames[column], classes > 8 ? 6 : nameWidth));
     rows[0].emplace_back("found");

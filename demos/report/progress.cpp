@@ -40,7 +40,7 @@ std::string timeLeft(const LaneSnapshot& snapshot) {
 std::string numbersOf(const LaneSnapshot& snapshot, bool withTest = true) {
     if (snapshot.status == LaneStatus::waiting) return "waits for its turn";
     if (snapshot.status == LaneStatus::preparing) return "warms up";
-    std::string text = fmt::format("step {}  loss {}", grouped(snapshot.step), fixed(snapshot.loss, 4));
+    std::string text = fmt::format("step {}  mean loss {}", grouped(snapshot.step), lossText(snapshot.loss));
     const double rate = snapshot.status == LaneStatus::running ? snapshot.recentRate : snapshot.rate();
     if (rate > 0) text += fmt::format("  {} samples/s", shortRate(rate));
     if (withTest && !std::isnan(snapshot.testAccuracy)) text += "  test " + percent(snapshot.testAccuracy);

@@ -34,8 +34,8 @@ std::vector<std::string> numbers(const LaneResult& result, std::size_t deviceWid
             fixed(end.trainingSeconds, 3),
             fixed(end.deviceSeconds, 3),
             grouped(static_cast<std::uint64_t>(end.rate())),
-            fixed(result.gflops, 1),
-            fixed(test ? test->loss : LaneSnapshot::unknown, 4),
+            threeDigits(result.gflops),
+            lossText(test ? test->loss : LaneSnapshot::unknown),
             percent(test ? test->accuracy : LaneSnapshot::unknown)};
 }
 

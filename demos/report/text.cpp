@@ -35,6 +35,28 @@ std::string shortRate(double perSecond) {
     return fmt::format("{:.{}f}{}", value, value < 9.995 ? 2 : 1, unit);
 }
 
+std::string threeDigits(double value) {
+    if (std::isnan(value)) return "-";
+    constexpr double mostDigits = 1e15; // beyond that, a double does not count in ones
+    if (std::abs(value) < 999.5 || std::abs(value) > mostDigits) return fmt::format("{:.3g}", value);
+    const double place = std::pow(10, std::floor(std::log10(std::abs(value))) - 2);
+    const double rounded = std::round(value / place) * place;
+    return (value < 0 ? "-" : "") + grouped(static_cast<std::uint64_t>(std::abs(rounded)));
+}
+
+std::string lossText(double loss) { return std::abs(loss) < 1000 ? fixed(loss, 4) : threeDigits(loss); }
+
+std::string flopRate(double gigaflopsPerSecond) {
+    double value = gigaflopsPerSecond * 1e9;
+    const char* unit = "";
+    for (const char* larger : {"k", "M", "G", "T"}) {
+        if (value < 999.5) break;
+        value /= 1000;
+        unit = larger;
+    }
+    return fmt::format("{} {}FLOP/s", threeDigits(value), unit);
+}
+
 std::string clockTime(double seconds) {
     const auto whole = static_cast<std::uint64_t>(std::clamp(std::ceil(seconds), 0.0, 1e9));
     if (whole >= 3600) return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);

@@ -112,7 +112,6 @@ const ImDrawData& App::frame(std::uint32_t width, std::uint32_t height, float di
     ImGuiIO& io = ImGui::GetIO();
     io.DisplaySize = {static_cast<float>(width), static_cast<float>(height)};
     io.DeltaTime = std::max(static_cast<float>(seconds), 1e-4f);
-    frameMilliseconds_ += 0.1f * (static_cast<float>(seconds) * 1000 - frameMilliseconds_);
     const std::vector<KeyPress> pressed = input_->feed();
     const bool typing = io.WantTextInput;
     ui_->beginFrame();
@@ -140,6 +139,12 @@ const ImDrawData& App::frame(std::uint32_t width, std::uint32_t height, float di
     ImGui::Render();
     grantPicture();
     return *ImGui::GetDrawData();
+}
+
+void App::noteFrameTime(double seconds) {
+    const auto milliseconds = static_cast<float>(seconds * 1000);
+    frameMilliseconds_ =
+        frameMilliseconds_ ? *frameMilliseconds_ + 0.1f * (milliseconds - *frameMilliseconds_) : milliseconds;
 }
 
 void App::update(double seconds) {

@@ -69,6 +69,10 @@ class App {
 
     AppWishes takeWishes();
 
+    /// How long a frame took from its beginning until it was drawn, for the status bar. Without that nothing
+    /// is shown there: frames of a script are not timed.
+    void noteFrameTime(double seconds);
+
     /// Gives up everything on the device. What was learned, seen and set stays. Returns what that has cost,
     /// as the exhibits say it.
     std::string releaseDevice();
@@ -114,8 +118,8 @@ class App {
     std::size_t speed_ = 0;
     bool help_ = false;
     int settle_ = 3; // frames to draw after the last input: ImGui answers a frame late
-    float frameMilliseconds_ = 0;
-    int pictureWaits_ = 0; // frames until menus are closed
+    std::optional<float> frameMilliseconds_; // a running mean
+    int pictureWaits_ = 0;                   // frames until menus are closed
     AppWishes wishes_;
     DeviceWish device_;
     bool deviceFixed_ = false;

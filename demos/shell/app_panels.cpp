@@ -135,7 +135,7 @@ void App::drawStatus() {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     draw.AddRectFilled(start, end, theme.panel);
     draw.AddLine(start, {end.x, start.y}, theme.border, ui_->line());
-    const std::string time = ui_->timing(fmt::format("{:.1f} ms/frame", frameMilliseconds_));
+    const std::string time = frameMilliseconds_ ? fmt::format("{:.1f} ms/frame", *frameMilliseconds_) : "";
     const float timeLeft = end.x - padding - ImGui::CalcTextSize(time.c_str()).x;
     const float room = timeLeft - start.x - 2 * padding;
     ImGui::SetCursorScreenPos({start.x + padding, top});

@@ -91,6 +91,7 @@ class Loop {
             for (const auto& file : window_.takeDropped()) app_.openFile(file);
             const VkExtent2D size = window_.size();
             if (!screen_.painter.idle()) continue;
+            if (begun_) app_.noteFrameTime(window_.seconds() - *std::exchange(begun_, {}));
             log_.reacted(window_, app_);
             if (size.width == 0 || size.height == 0) {
                 goOnHidden();
@@ -146,6 +147,7 @@ class Loop {
 
     void draw(VkExtent2D size) {
         const double now = window_.seconds();
+        begun_ = now;
         const double drawn = app_.ui().graphics.drawnSeconds().value_or(0);
         frameCost_ = std::max(0.0, drawn - std::exchange(drawnSeconds_, drawn));
         const ImDrawData& data = app_.frame(size.width, size.height, window_.displayScale(), now - last_);
@@ -166,8 +168,9 @@ class Loop {
     Screen& screen_;
     WindowLog& log_;
     double last_ = 0;
-    double drawnSeconds_ = 0; // of the device, with frames, when the last one began
-    double frameCost_ = 0;    // seconds that the last frame took
+    std::optional<double> begun_; // when the frame that is being drawn was
+    double drawnSeconds_ = 0;     // of the device, with frames, when the last one began
+    double frameCost_ = 0;        // seconds that the last frame took
     VkExtent2D drawn_{};
     std::optional<DeviceWish> device_;
     bool quit_ = false;

@@ -47,7 +47,9 @@ ordered_json readStateFile(const std::filesystem::path& file) {
     try {
         return ordered_json::parse(asText(bytes));
     } catch (const nlohmann::json::exception& broken) {
-        throw std::runtime_error("cannot read " + file.string() + ": " + broken.what());
+        std::string reason = broken.what();
+        reason.erase(0, reason.find(']') + 1); // "[json.exception.parse_error.101]"
+        throw std::runtime_error(file.string() + " is not a saved state:" + reason);
     }
 }
 

@@ -138,7 +138,20 @@ void replaceFile(const fs::path& target, std::span<const std::byte> bytes) {
     flushFolder(folderOf(target));
 }
 
+void tryTemporary(const fs::path& target) {
+    fs::path temporary;
+    const Descriptor file(openTemporary(target, temporary));
+    ::unlink(temporary.c_str());
+}
+
 #else
+
+void tryTemporary(const fs::path& target) {
+    const fs::path temporary = folderOf(target) / (temporaryPrefix(target) + "new");
+    writeDirectly(temporary, {});
+    std::error_code ignored;
+    fs::remove(temporary, ignored);
+}
 
 // One fixed temporary name, so that at most one stray can ever stay.
 void replaceFile(const fs::path& target, std::span<const std::byte> bytes) {
@@ -158,16 +171,32 @@ void replaceFile(const fs::path& target, std::span<const std::byte> bytes) {
 
 #endif
 
-} // namespace
+// Where writing to a path ends up.
+struct Target {
+    fs::path path;
+    bool direct = false; // a device or a pipe
+};
 
-void writeFileAtomically(const std::filesystem::path& path, std::span<const std::byte> bytes) {
+Target targetOf(const fs::path& path) {
     std::error_code error;
     const fs::path target = fs::is_symlink(path, error) ? fs::weakly_canonical(path, error) : path;
     if (error && error != std::errc::no_such_file_or_directory) throwUnwritable(path, error.value());
     const fs::file_status status = fs::status(target, error);
     if (fs::is_directory(status)) throwUnwritable(path, EISDIR);
-    if (fs::exists(status) && !fs::is_regular_file(status)) return writeDirectly(target, bytes);
-    replaceFile(target, bytes);
+    return {target, fs::exists(status) && !fs::is_regular_file(status)};
+}
+
+} // namespace
+
+void writeFileAtomically(const std::filesystem::path& path, std::span<const std::byte> bytes) {
+    const Target target = targetOf(path);
+    if (target.direct) return writeDirectly(target.path, bytes);
+    replaceFile(target.path, bytes);
+}
+
+void requireWritable(const std::filesystem::path& path) {
+    const Target target = targetOf(path);
+    if (!target.direct) tryTemporary(target.path);
 }
 
 void writeFileAtomically(const std::filesystem::path& path, std::string_view text) {

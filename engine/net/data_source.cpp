@@ -10,6 +10,7 @@
 #include "engine/net/file_bytes.h"
 #include "engine/net/mnist_folder.h"
 #include "engine/net/names.h"
+#include "engine/net/numbers.h"
 #include "engine/net/points_2d.h"
 #include "engine/net/program_folder.h"
 #include "engine/net/test_split.h"
@@ -26,7 +27,7 @@ void requireSensible(const DataOptions& options) {
         throw std::invalid_argument(std::to_string(options.samples) + " samples: between 2 and " +
                                     std::to_string(mostSamples) + " points can be made");
     if (!(options.noise >= 0 && options.noise <= mostNoise))
-        throw std::invalid_argument("noise " + std::to_string(options.noise) +
+        throw std::invalid_argument("noise " + shortestText(options.noise) +
                                     ": it goes from 0 to 0.8 (80 percent)");
 }
 

@@ -32,13 +32,15 @@ std::uint64_t headerLength(std::span<const std::byte> bytes, std::string_view na
     std::uint64_t length = 0;
     std::memcpy(&length, bytes.data(), lengthBytes);
     const std::uint64_t left = bytes.size() - lengthBytes;
+    if (length > largestHeader)
+        throwAtByte(
+            name, 0,
+            "this is no safetensors file: its first 8 bytes would be the length of a header, and that is "
+            "100 MB at most");
     if (length > left)
         throwAtByte(name, 0,
                     "a header of " + std::to_string(length) + " bytes is announced, but only " +
                         std::to_string(left) + " follow; is this a safetensors file, and whole?");
-    if (length > largestHeader)
-        throwAtByte(name, 0,
-                    "a header of " + std::to_string(length) + " bytes is announced; 100 MB are allowed");
     return length;
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "engine/net/names.h"
+#include "engine/net/numbers.h"
 
 namespace lockstep {
 
@@ -25,9 +26,9 @@ constexpr NameOf<Schedule> scheduleNames[] = {
 
 void requireRange(const char* setting, double value, double low, double high, bool highIncluded) {
     if (value >= low && (value < high || (highIncluded && value == high))) return;
-    throw std::invalid_argument(std::string(setting) + " is " + std::to_string(value) +
-                                "; it must be a number from " + std::to_string(low) +
-                                (highIncluded ? " to " : " to below ") + std::to_string(high));
+    throw std::invalid_argument(std::string(setting) + " is " + shortestText(value) +
+                                "; it must be a number from " + shortestText(low) +
+                                (highIncluded ? " to " : " to below ") + shortestText(high));
 }
 
 /// A decay as a float; one that would round to 1 stays below it, or its average would never take anything in.

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/net/numbers.h"
 #include "engine/net/random.h"
 
 namespace lockstep {
@@ -44,7 +45,7 @@ Examples pickExamples(const Examples& all, const std::vector<bool>& chosen, bool
 
 void splitOffTest(Dataset& data, double share, std::uint64_t seed) {
     if (!(share >= 0 && share < 1))
-        throw std::invalid_argument("the test share is " + std::to_string(share) +
+        throw std::invalid_argument("the test share is " + shortestText(share) +
                                     "; it has to be at least 0 and below 1");
     const std::size_t count = data.train.count;
     constexpr std::size_t most = std::size_t{1} << 30; // orders are drawn from numbers of 32 bits
@@ -53,7 +54,7 @@ void splitOffTest(Dataset& data, double share, std::uint64_t seed) {
                                     " examples; at most " + std::to_string(most) + " can be divided");
     const auto testCount = static_cast<std::size_t>(std::llround(share * static_cast<double>(count)));
     if (testCount >= count)
-        throw std::invalid_argument("a test share of " + std::to_string(share) + " leaves none of the " +
+        throw std::invalid_argument("a test share of " + shortestText(share) + " leaves none of the " +
                                     std::to_string(count) + " examples of '" + data.name +
                                     "' for training; choose a smaller one");
     if (testCount == 0) return;

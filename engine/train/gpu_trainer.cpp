@@ -117,8 +117,8 @@ void GpuTrainer::describeMachine(std::string_view rung, const ReplacedShaders& r
     machine_.driver = report.driver;
     machine_.gpu = true;
     machine_.software = device_.software();
-    const ProductKernel& first = layers_.front().forward;
-    machine_.kernels = std::string(rung) + " (first layer: " + first.describe() + ")";
+    const std::string first = layers_.front().forward.describe();
+    machine_.kernels = first == rung ? first : std::string(rung) + " (first layer: " + first + ")";
     for (const auto& [shader, words] : replaced) machine_.kernels += ", replaced: " + shader;
 }
 

@@ -191,6 +191,10 @@ void Lane::train() {
     trainer_->finish();
     collect();
     evaluate();
+    {
+        const std::lock_guard lock(mutex_);
+        snapshot_.progress = 1; // whatever the other lines would have allowed
+    }
     setStatus(LaneStatus::finished);
 }
 

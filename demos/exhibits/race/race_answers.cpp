@@ -209,8 +209,8 @@ void RaceAnswers::drawConfusion(Ui& ui, const RaceRun& run, ImVec2 size) {
         ui.muted("The test examples have not been looked at yet.");
         return;
     }
-    ui.muted(fmt::format("{} of {} test examples answered rightly at step {}", percent(evaluation->accuracy),
-                         grouped(evaluation->count), grouped(step)));
+    ui.muted(fmt::format("{} of {} test examples answered correctly at step {}",
+                         percent(evaluation->accuracy), grouped(evaluation->count), grouped(step)));
     size.y -= ImGui::GetTextLineHeightWithSpacing();
     drawConfusionMatrix(ui, *evaluation, run.data->classNames, size);
 }

@@ -23,7 +23,7 @@ void explainCell(Ui& ui, const std::vector<std::string>& names, std::size_t row,
                  std::uint64_t count, std::uint64_t rowSum) {
     Detail detail;
     detail.title =
-        row == column ? names[row] + ", answered rightly" : names[row] + " taken for " + names[column];
+        row == column ? names[row] + ", answered correctly" : names[row] + " taken for " + names[column];
     detail.values = {{"it is", names[row]},
                      {"the network says", names[column]},
                      {"examples", grouped(count)},
@@ -44,6 +44,8 @@ void drawRow(Ui& ui, std::span<const std::uint64_t> counts, std::size_t row,
         const float share = sum > 0 ? static_cast<float>(counts[column]) / static_cast<float>(sum) : 0;
         const ImVec2 low{x + grid.wide - gap, y + grid.high - gap};
         draw.AddRectFilled({x, y}, low, viridis(share));
+        if (column == row) // what is right
+            draw.AddRect({x, y}, low, ui.theme.text, 0, 0, 2 * ui.line());
         const std::string text = counts[column] == 0 ? "·" : grouped(counts[column]);
         const ImVec2 size = ImGui::CalcTextSize(text.c_str());
         if (size.x + ui.px(2) < grid.wide && size.y <= grid.high)
@@ -74,7 +76,7 @@ void drawConfusionMatrix(Ui& ui, const Evaluation& evaluation, const std::vector
     const float line = ImGui::GetTextLineHeight();
     constexpr const char* corner = "is \\ says";
     const float least = ImGui::CalcTextSize(corner).x;
-    const float names = std::max(least, std::min(longest(classNames), ui.px(110))) + ui.px(8);
+    const float names = std::max(least, std::min(longest(classNames), ui.px(110))) + ui.px(20);
     const float n = static_cast<float>(classes);
     Grid grid;
     grid.wide = std::min((size.x - names) / n, ui.px(72));
@@ -86,10 +88,12 @@ void drawConfusionMatrix(Ui& ui, const Evaluation& evaluation, const std::vector
     for (std::size_t i = 0; i < classes; ++i) {
         const float x = grid.at.x + grid.wide * static_cast<float>(i);
         const float y = grid.at.y + grid.high * static_cast<float>(i);
-        draw.AddText({x, start.y}, ui.theme.muted, fitted(classNames[i], grid.wide - ui.px(4)).c_str());
+        const std::string head = fitted(classNames[i], grid.wide - ui.px(4));
+        const float centre = x + (grid.wide - ImGui::CalcTextSize(head.c_str()).x) / 2;
+        draw.AddText({centre, start.y}, ui.theme.muted, head.c_str());
         if (line <= grid.high + ui.px(2))
             draw.AddText({start.x, y + (grid.high - line) / 2}, ui.theme.muted,
-                         fitted(classNames[i], names - ui.px(8)).c_str());
+                         fitted(classNames[i], names - ui.px(20)).c_str());
         drawRow(ui, std::span(evaluation.confusion).subspan(i * classes, classes), i, classNames, grid);
     }
     ImGui::Dummy({names + grid.wide * n, line + ui.px(4) + grid.high * n});

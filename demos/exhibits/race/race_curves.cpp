@@ -109,8 +109,9 @@ void RaceCurves::draw(Ui& ui, const RaceRun* run, const RaceRun* earlier, ImVec2
     if (earlier != nullptr) addLines(ui, *earlier, true, before_, lines);
     if (run != nullptr) addLines(ui, *run, false, now_, lines);
     PlotOptions options;
-    options.x = {
-        .title = byNames[by_].substr(3), .unit = by_ == bySeconds ? "s" : "", .measured = by_ == bySeconds};
+    options.x = {.title = by_ == bySeconds ? "training time" : "step",
+                 .unit = by_ == bySeconds ? "s" : "",
+                 .measured = by_ == bySeconds};
     options.y = {.title = showNames[show_], .unit = show_ == testAccuracy ? "%" : ""};
     if (show_ == testAccuracy) options.empty = "no evaluation of the test examples yet";
     const float left = size.y - (ImGui::GetCursorPosY() - top);

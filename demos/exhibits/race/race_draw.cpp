@@ -5,10 +5,10 @@
 namespace lockstep::demos {
 
 ImU32 laneColour(const Ui& ui, std::span<const LaneSpec> lanes, std::size_t index) {
-    constexpr float shade = 0.24f;
+    constexpr float shade = 0.4f;
     std::size_t before = 0;
     for (std::size_t i = 0; i < index; ++i) before += lanes[i].gpu == lanes[index].gpu ? 1 : 0;
-    return mixed(ui.colour(lanes[index]), ui.theme.text, std::min(shade * static_cast<float>(before), 0.9f));
+    return mixed(ui.colour(lanes[index]), ui.theme.text, std::min(shade * static_cast<float>(before), 0.85f));
 }
 
 void drawLaneMark(ImDrawList& draw, const LaneSpec& lane, ImVec2 centre, float size, ImU32 colour) {

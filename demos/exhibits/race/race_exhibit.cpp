@@ -40,7 +40,7 @@ constexpr const char* honestRules[] = {
     "apart.",
 };
 
-constexpr const char* madeByFrames = "Driven frame by frame by a script: flat out, a GPU is a little faster.";
+constexpr const char* madeByFrames = "Driven frame by frame by a script; flat out, rates may be higher.";
 
 } // namespace
 
@@ -120,12 +120,14 @@ void RaceExhibit::drawHeadline(Ui& ui) {
     ImGui::PushFont(ui.fonts.title);
     ui.paragraph(text);
     ImGui::PopFont();
-    if (run != nullptr && run->byFrames) ui.muted(madeByFrames);
+    if (run != nullptr && run->byFrames && !ui.presenter) ui.muted(madeByFrames);
 }
 
 void RaceExhibit::drawSetup(Ui& ui) {
     const RaceRun* run = model_.shown();
-    const bool open = ui.toggle("Set up", setupOpen_);
+    if (ui.presenter && run != nullptr && !setupOpen_ && !model_.changed())
+        return; // room for the race itself
+    const bool open = ui.toggle("Settings", setupOpen_);
     if (open) setupOpen_ = !setupOpen_;
     ImGui::SameLine();
     ImGui::AlignTextToFramePadding();
@@ -159,13 +161,17 @@ void RaceExhibit::drawSetup(Ui& ui) {
 
 void RaceExhibit::drawViews(Ui& ui) {
     const RaceRun* run = model_.shown();
-    if (run == nullptr && model_.earlier() == nullptr && setupOpen_) return; // nothing to see yet
+    if (run == nullptr && model_.earlier() == nullptr && setupOpen_) {
+        ui.muted(
+            "Run, or the space bar, starts the race. Then its curves are here, and where the time goes.");
+        return;
+    }
     if (ui.segments("##race view", view_, viewNames)) {
         viewChosen_ = true;
         nextProbe_ = 0;
     }
     const ImVec2 room = ImGui::GetContentRegionAvail();
-    const ImVec2 size{room.x, std::max(room.y, ui.px(240))};
+    const ImVec2 size{room.x, std::max(room.y, ui.px(ui.presenter ? 150 : 240))};
     if (view_ == curvesView) curves_.draw(ui, run, model_.earlier(), size);
     if (view_ == timesView) times_.draw(ui, run);
     if (view_ == answersView) {

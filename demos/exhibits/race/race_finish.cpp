@@ -33,8 +33,8 @@ std::uint64_t countFrom(const std::string& text) {
 } // namespace
 
 std::span<const std::string> finishKindNames() {
-    static const std::vector<std::string> names = {"as usual", "epochs",   "steps",
-                                                   "seconds",  "accuracy", "loss"};
+    static const std::vector<std::string> names = {"automatic", "epochs",   "steps",
+                                                   "seconds",   "accuracy", "loss"};
     return names;
 }
 

@@ -23,7 +23,7 @@ constexpr float figureUnits = 98; // the least width of a figure's column
 constexpr float trackUnits = 12;
 
 std::string stepRate(double perSecond) {
-    return perSecond < 99.5 ? fmt::format("{:.3g}", perSecond) : shortRate(perSecond);
+    return perSecond < 99.5 ? threeDigits(perSecond) : shortRate(perSecond);
 }
 
 /// Only name, track and rate: for the back row, and where many lanes have to fit.
@@ -41,11 +41,11 @@ std::vector<Figure> figures(const Ui& ui, const LaneResult& lane) {
     const double perStep = begun ? static_cast<double>(end.examples) / static_cast<double>(end.runSteps) : 0;
     const auto measured = [&](std::string text) { return begun ? ui.timing(std::move(text)) : "-"; };
     return {{"step", begun ? grouped(end.step) : "-"},
-            {"loss", fixed(end.loss, 4)},
+            {"mean loss", lossText(end.loss)},
             {"accuracy", percent(end.testAccuracy)},
             {"steps/s", measured(stepRate(perStep > 0 ? rate / perStep : 0))},
             {"samples/s", measured(shortRate(rate))},
-            {"GFLOP/s", measured(fmt::format("{:.3g}", lane.gflops))},
+            {"FLOP/s", measured(shortRate(lane.gflops * 1e9))},
             {"elapsed", measured(duration(end.trainingSeconds))}};
 }
 
@@ -124,7 +124,8 @@ Detail laneDetail(const Ui& ui, const RaceRun& run, std::size_t index) {
                      {"on the device", seconds(end.deviceSeconds)},
                      {"warm-up", seconds(end.warmUpSeconds)},
                      {"evaluation", seconds(end.evaluationSeconds)},
-                     {"test loss", fixed(end.testLoss, 4)},
+                     {"mean loss", lossText(end.loss) + ", over about 50 steps"},
+                     {"test loss", lossText(end.testLoss)},
                      {"test accuracy", percent(end.testAccuracy)}};
     if (!lane.machine.driver.empty()) detail.text = "Driver: " + lane.machine.driver + ". ";
     if (!lane.machine.kernels.empty()) detail.text += "Kernels: " + ui.timing(lane.machine.kernels) + ". ";

@@ -100,14 +100,13 @@ void drawPodium(Ui& ui, const RaceRun& run, std::span<const LaneSpec> specs) {
 
 std::vector<std::string> cellsOf(const Ui& ui, const LaneResult& lane) {
     const LaneSnapshot& end = lane.end;
-    const auto three = [&ui](double value) { return ui.timing(fmt::format("{:.3g}", value)); };
     const Evaluation* test = lane.evaluation ? &*lane.evaluation : nullptr;
     return {grouped(end.runSteps),
             ui.timing(fixed(end.trainingSeconds, 3)),
             ui.timing(fixed(end.deviceSeconds, 3)),
             ui.timing(grouped(static_cast<std::uint64_t>(end.rate()))),
-            three(lane.gflops),
-            fixed(test ? test->loss : LaneSnapshot::unknown, 4),
+            ui.timing(threeDigits(lane.gflops)),
+            lossText(test ? test->loss : LaneSnapshot::unknown),
             percent(test ? test->accuracy : LaneSnapshot::unknown)};
 }
 

@@ -36,14 +36,14 @@ std::vector<LaneSpec> plannedLanes(const RaceSettings& settings) {
 std::string setupText(const RaceSettings& settings) {
     const RunOptions& run = settings.run;
     const OptimizerSettings& optimizer = run.settings.optimizer;
-    const std::string layers = !run.hiddenWidths ? "usual layers"
-                               : run.hiddenWidths->empty()
-                                   ? "no hidden layer"
-                                   : fmt::format("{}", fmt::join(*run.hiddenWidths, "-"));
+    const auto widths = run.hiddenWidths ? run.hiddenWidths : suitableLayers(run.data);
+    const std::string layers = !widths           ? "layers to suit the data"
+                               : widths->empty() ? "no hidden layer"
+                                                 : fmt::format("{}", fmt::join(*widths, "-"));
     const std::string finish = finishText(run.finish);
     return fmt::format("{}  ·  {} {}  ·  {} {:g}  ·  batch {}  ·  seed {}  ·  {}  ·  {}", run.data, layers,
                        name(run.activation), name(optimizer.kind), optimizer.effectiveLearningRate(),
-                       run.settings.batch, run.settings.seed, finish.empty() ? "usual finish" : finish,
+                       run.settings.batch, run.settings.seed, finish.empty() ? "automatic finish" : finish,
                        settings.together ? "head to head" : "time trial");
 }
 
@@ -92,7 +92,9 @@ void RaceSetup::drawNetwork(Ui& ui, FieldFlow& flow, RunOptions& run) {
         if (!layers_.empty() || ImGui::IsItemActive()) return;
         const ImVec2 at = ImGui::GetItemRectMin();
         const ImVec2 padding = ImGui::GetStyle().FramePadding;
-        ImGui::GetWindowDrawList()->AddText({at.x + padding.x, at.y + padding.y}, ui.theme.muted, "as usual");
+        const auto suitable = suitableLayers(run.data);
+        ImGui::GetWindowDrawList()->AddText({at.x + padding.x, at.y + padding.y}, ui.theme.muted,
+                                            suitable ? widthsText(*suitable).c_str() : "to suit the data");
     });
     flow.field("##race activation", "Activation", 116,
                [&](const char* control) { chooseName(ui, control, run.activation, activations); });

@@ -29,7 +29,7 @@ std::string flopsText(double flops) {
         value /= 1000;
         unit = larger;
     }
-    return fmt::format("{:.3g} {}FLOP", value, unit);
+    return fmt::format("{} {}FLOP", threeDigits(value), unit);
 }
 
 std::string atStep(const LaneResult& lane) {
@@ -163,18 +163,18 @@ std::string whyTheProcessorWins(const RaceRun& run) {
             duration(slow.shortest), 100 * launching, cpu.spec.text(), duration(fast.seconds));
     if (gpu.machine.software)
         return fmt::format("Why the processor wins: the Vulkan device is software. It computes on the same "
-                           "processor, at {:.3g} GFLOP/s where {} reaches {:.3g}.",
-                           gpu.gflops, cpu.spec.text(), cpu.gflops);
-    return fmt::format(
-        "Why the processor wins: this work fits it better. {} reaches {:.3g} GFLOP/s on it against "
-        "{:.3g} of {}, whose device was busy for {:.0f} % of the time.",
-        cpu.spec.text(), cpu.gflops, gpu.gflops, name, 100 * slow.deviceSeconds / slow.seconds);
+                           "processor, at {} where {} reaches {}.",
+                           flopRate(gpu.gflops), cpu.spec.text(), flopRate(cpu.gflops));
+    return fmt::format("Why the processor wins: this work fits it better. {} reaches {} on it against "
+                       "{} of {}, whose device was busy for {:.0f} % of the time.",
+                       cpu.spec.text(), flopRate(cpu.gflops), flopRate(gpu.gflops), name,
+                       100 * slow.deviceSeconds / slow.seconds);
 }
 
 std::string duration(double seconds) {
     if (seconds < 1e-3) return fmt::format("{:.3g} µs", seconds * 1e6);
     if (seconds < 1) return fmt::format("{:.3g} ms", seconds * 1e3);
-    return fmt::format("{:.3g} s", seconds);
+    return threeDigits(seconds) + " s";
 }
 
 } // namespace lockstep::demos
