@@ -120,10 +120,11 @@ TEST_CASE("other float types are read as float") {
 
 TEST_CASE("wrong lengths of the header") {
     const std::string header = "{}";
-    for (const std::uint64_t announced : {std::uint64_t{3}, std::uint64_t{100'000'001}, ~std::uint64_t{0}}) {
+    CHECK_THROWS_WITH_AS(parseSafetensors(bytesOf(header, 0, 3), "x"), doctest::Contains("announced"),
+                         std::runtime_error);
+    for (const std::uint64_t announced : {std::uint64_t{100'000'001}, ~std::uint64_t{0}})
         CHECK_THROWS_WITH_AS(parseSafetensors(bytesOf(header, 0, announced), "x"),
-                             doctest::Contains("announced"), std::runtime_error);
-    }
+                             doctest::Contains("no safetensors file"), std::runtime_error);
     CHECK_THROWS_WITH_AS(parseSafetensors(bytesOf("{}", 4, 1), "x"), doctest::Contains("not valid JSON"),
                          std::runtime_error);
     CHECK(parseSafetensors(bytesOf("{}", 0, 2), "x").tensors.empty());
