@@ -107,7 +107,7 @@ void InsideExhibit::drawBottom(Ui& ui, Layout layout) {
         ui.endCard();
         ImGui::SameLine(0, ui.px(10));
     }
-    ui.beginCard("inside/tabs", {0, std::max(room.y, ui.px(96))});
+    ui.beginCard("inside/tabs", {0, std::max(room.y, ui.px(72))});
     drawTabs(ui, layout);
     ui.endCard();
 }
@@ -214,8 +214,8 @@ Detail InsideExhibit::detailOf(Ui& ui, OperationAt at) const {
         }
         const double time = each->milliseconds();
         detail.values.emplace_back(lane, ui.timing(timeText(time)));
-        if (each->flops > 0) detail.values.emplace_back("", ui.timing(rateText(each->flops, time, "FLOP/s")));
-        if (each->bytes > 0) detail.values.emplace_back("", ui.timing(rateText(each->bytes, time, "B/s")));
+        std::string rates = each->flops > 0 ? rateText(each->flops, time, "FLOP/s") + ", " : "";
+        if (each->bytes > 0) detail.values.emplace_back("", ui.timing(rates + rateText(each->bytes, time, "B/s")));
         if (const OperationTimes* times = model_.edits().timesOf(*each)) {
             detail.values.emplace_back("edited, on trial", ui.timing(timeText(times->changedMs)));
             detail.values.emplace_back("built in", ui.timing(timeText(times->builtInMs)));

@@ -204,23 +204,25 @@ void Timeline::drawRow(Ui& ui, const Frame& frame, const TimelineRow& row, std::
         if (chosen) pointed = {ImVec2{left, low.y}, ImVec2{right, high.y}};
         if (operations[i].replaced) drawEdited(ui, frame, row, operations[i], {left, low.y}, {right, high.y});
     }
-    if (pointed) drawPointer(ui, frame, (*pointed)[0], (*pointed)[1]);
     frame.draw.PopClipRect();
+    if (pointed) drawPointer(ui, frame, (*pointed)[0], (*pointed)[1]);
     const bool free = over && !frame.inOrder && hovered_.value_or(OperationAt{machineCount}).machine != machine;
     if (free) gap_ = gapAt(operations, machine, frame.at(mouse.x));
 }
 
-// On top of the neighbours, because bars may be narrower than the frame around the chosen one.
+// On top of the neighbours, because bars may be narrower than the frame around the chosen one; the tip below
+// tells it from barriers.
 void Timeline::drawPointer(const Ui& ui, const Frame& frame, ImVec2 min, ImVec2 max) const {
+    const float half = ui.px(6);
+    const float middle = std::clamp((min.x + max.x) / 2, frame.min.x, frame.max.x);
     const float inset = ui.px(3);
     const bool wide = max.x - min.x >= ui.px(8);
+    frame.draw.PushClipRect({frame.min.x - half, min.y}, {frame.max.x + half, max.y + half}, true);
     frame.draw.AddRect({min.x - ui.line(), min.y + inset}, {max.x + ui.line(), max.y - inset}, ui.theme.text,
                        wide ? ui.px(3) : 0, 0, ui.line(wide ? 2.5f : 1.5f));
-    const float middle = (min.x + max.x) / 2;
-    const float half = ui.px(5);
-    for (const auto& [edge, tip] : {std::pair{min.y, min.y + half}, {max.y, max.y - half}})
-        frame.draw.AddTriangleFilled({middle - half, edge}, {middle + half, edge}, {middle, tip},
-                                     ui.theme.text);
+    frame.draw.AddTriangleFilled({middle, max.y - inset}, {middle + half, max.y + half},
+                                 {middle - half, max.y + half}, ui.theme.text);
+    frame.draw.PopClipRect();
 }
 
 void Timeline::drawBar(Ui& ui, const Frame& frame, const TracedOperation& operation, ImVec2 min, ImVec2 max,

@@ -99,10 +99,10 @@ void drawBar(Ui& ui, const LaneResult& lane, std::span<const TimeShare> shares, 
 
 void drawLegendEntry(Ui& ui, std::string_view part, bool first) {
     const std::string label(labelOfPart(part));
-    const float box = ui.px(20);
+    const float box = ui.px(16);
     const float width = box + ui.px(6) + ImGui::CalcTextSize(label.c_str()).x;
     if (!first) {
-        ImGui::SameLine(0, ui.px(16));
+        ImGui::SameLine(0, ui.px(12));
         if (ImGui::GetCursorPosX() + width > ImGui::GetWindowContentRegionMax().x) ImGui::NewLine();
     }
     const ImVec2 at = ImGui::GetCursorScreenPos();
