@@ -117,7 +117,8 @@ void InsideExhibit::drawTitle(Ui& ui, bool withFormula) {
     drawNameAndTime(ui);
     if (!withFormula) return;
     std::string formula = formulaOf(*selected(), *model_.shape(), model_.settings().optimizer);
-    for (std::size_t at = 0; (at = formula.find('\n', at)) != std::string::npos;) formula.replace(at, 1, ";  ");
+    for (std::size_t at = 0; (at = formula.find('\n', at)) != std::string::npos;)
+        formula.replace(at, 1, ";  ");
     ImGui::PushFont(ui.fonts.mono);
     const float gap = ui.px(20);
     const float right = ImGui::GetWindowPos().x + ImGui::GetWindowContentRegionMax().x;
@@ -215,7 +216,8 @@ Detail InsideExhibit::detailOf(Ui& ui, OperationAt at) const {
         const double time = each->milliseconds();
         detail.values.emplace_back(lane, ui.timing(timeText(time)));
         std::string rates = each->flops > 0 ? rateText(each->flops, time, "FLOP/s") + ", " : "";
-        if (each->bytes > 0) detail.values.emplace_back("", ui.timing(rates + rateText(each->bytes, time, "B/s")));
+        if (each->bytes > 0)
+            detail.values.emplace_back("", ui.timing(rates + rateText(each->bytes, time, "B/s")));
         if (const OperationTimes* times = model_.edits().timesOf(*each)) {
             detail.values.emplace_back("edited, on trial", ui.timing(timeText(times->changedMs)));
             detail.values.emplace_back("built in", ui.timing(timeText(times->builtInMs)));
@@ -251,10 +253,10 @@ void InsideExhibit::drawDetails(Ui& ui) {
     ImGui::Dummy({0, ui.px(6)});
     drawLegend(ui);
     ImGui::Dummy({0, ui.px(6)});
-    ui.paragraph(
-        "Layers count from 1. Tensors count from 0, as in PyTorch: layer 1 reads A[0], has W[0] and b[0], and "
-        "writes A[1].",
-        ui.theme.muted);
+    ui.paragraph("Layers count from 1. Tensors count from 0, as in PyTorch: layer 1 reads A[0], has W[0] and "
+                 "b[0], and "
+                 "writes A[1].",
+                 ui.theme.muted);
     ui.paragraph(
         "In the timeline: the wheel zooms, dragging moves, a double click shows all of the step, a click "
         "chooses an operation.",

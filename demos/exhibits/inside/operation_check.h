@@ -22,7 +22,8 @@ struct Difference {
     std::size_t compared = 0;
 };
 
-/// "forward, layer 1 of 3: A[1] is 0.25 at row 0, column 3, the plain twin says 0.31 (4096 of 4096 values differ)".
+/// "forward, layer 1 of 3: A[1] is 0.25 at row 0, column 3, the plain twin says 0.31 (4096 of 4096 values
+/// differ)".
 std::string describe(const Difference& difference);
 
 /// Differences count from 1e-5 (1 + sqrt(length of the sum)) times the tensor's largest value. Of products

@@ -51,8 +51,9 @@ std::string lossFormula(const NetShape& shape) {
     const std::string outputs = fmt::format("A[{}]", last + 1);
     switch (shape.loss) {
     case Loss::crossEntropy:
-        return fmt::format("z = {}\nloss = mean(log Σ exp(z) -\u00A0z[t])\n{}(softmax(z) -\u00A0[j\u00A0=\u00A0t])\u00A0/\u00A0rows", outputs,
-                           gradient);
+        return fmt::format("z = {}\nloss = mean(log Σ exp(z) -\u00A0z[t])\n{}(softmax(z) "
+                           "-\u00A0[j\u00A0=\u00A0t])\u00A0/\u00A0rows",
+                           outputs, gradient);
     case Loss::binaryCrossEntropy:
         return fmt::format("z = {}\nloss = mean(max(z, 0) - z t + log(1 + exp(-|z|)))\n"
                            "{}(sigmoid(z) - t) / terms",

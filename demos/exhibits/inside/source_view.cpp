@@ -38,7 +38,8 @@ Twin twinOf(const TracedOperation& operation) {
 SourceRange firstFunctionIn(const std::vector<std::string_view>& lines) {
     for (std::size_t i = 0; i < lines.size(); ++i) {
         const std::string_view line = lines[i];
-        const bool head = !line.empty() && std::string_view(" /#").find(line.front()) == std::string_view::npos &&
+        const bool head = !line.empty() &&
+                          std::string_view(" /#").find(line.front()) == std::string_view::npos &&
                           !line.starts_with("layout") && line.ends_with(") {");
         if (!head) continue;
         const auto close = std::find(lines.begin() + static_cast<std::ptrdiff_t>(i), lines.end(), "}");
@@ -99,7 +100,8 @@ void SourceView::draw(Ui& ui, const TracedOperation& operation, const TracedOper
         const std::string& file = files_[file_];
         const char* mark = edits.texts().contains(file) ? ", edited" : "";
         const std::string_view text = textOf(edits.texts(), file);
-        drawPane(ui, {"glsl", "GPU  " + file + mark, text, firstFunctionIn(linesOf(text)), ui.theme.gpu}, width);
+        drawPane(ui, {"glsl", "GPU  " + file + mark, text, firstFunctionIn(linesOf(text)), ui.theme.gpu},
+                 width);
     }
     if (both) ImGui::SameLine(0, ui.px(10));
     if (files_.empty() || panes_ != 1)

@@ -206,7 +206,8 @@ void Timeline::drawRow(Ui& ui, const Frame& frame, const TimelineRow& row, std::
     }
     frame.draw.PopClipRect();
     if (pointed) drawPointer(ui, frame, (*pointed)[0], (*pointed)[1]);
-    const bool free = over && !frame.inOrder && hovered_.value_or(OperationAt{machineCount}).machine != machine;
+    const bool free =
+        over && !frame.inOrder && hovered_.value_or(OperationAt{machineCount}).machine != machine;
     if (free) gap_ = gapAt(operations, machine, frame.at(mouse.x));
 }
 

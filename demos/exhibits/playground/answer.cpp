@@ -100,25 +100,12 @@ void drawMap(const PlaygroundParts& parts, ImVec2 low, float size) {
     if (parts.view.drawing && !ui.hidingControls) drawWithMouse(parts, *parts.view.probe, unit);
 }
 
-// What the marks of points mean stands beside the switch that shows them.
-void drawMarkSample(const PlaygroundParts& parts, bool test, float size) {
-    const float line = ImGui::GetItemRectSize().y;
-    ImGui::SameLine(0, parts.ui.px(3));
-    const ImVec2 at = ImGui::GetCursorScreenPos();
-    const float top = at.y + (line - size) / 2;
-    const PicturePart mark = parts.pictures.mark(0, test);
-    ImGui::GetWindowDrawList()->AddImage(mark.picture, {at.x, top}, {at.x + size, top + size}, mark.from, mark.to,
-                                         parts.ui.theme.muted);
-    ImGui::Dummy({size, line});
-}
-
 void drawSwitches(const PlaygroundParts& parts, float width) {
     Ui& ui = parts.ui;
     float used = 0;
-    const float sample = ui.px(10);
-    const auto entry = [&](const char* label, bool& value, float further) {
+    const auto entry = [&](const char* label, bool& value) {
         const float needs = ImGui::GetFrameHeight() + ImGui::GetStyle().ItemInnerSpacing.x +
-                            ImGui::CalcTextSize(label, nullptr, true).x + further;
+                            ImGui::CalcTextSize(label, nullptr, true).x;
         if (used > 0 && used + ui.px(8) + needs <= width)
             ImGui::SameLine(0, ui.px(8));
         else
@@ -127,17 +114,14 @@ void drawSwitches(const PlaygroundParts& parts, float width) {
         ui.checkbox(label, value);
     };
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(2), ui.px(2)});
-    entry("Discrete", parts.view.discretise, 0);
-    const bool marks = parts.pictures.fit(parts.model);
+    entry("Discrete", parts.view.discretise);
     for (const bool test : {false, true}) {
-        const char* label = test ? "Test" : "Train";
-        entry(label, test ? parts.view.testPoints : parts.view.trainPoints, sample + ui.px(3));
+        entry(test ? "Test" : "Train", test ? parts.view.testPoints : parts.view.trainPoints);
         ui.explainItem({.title = test ? "Points to test with" : "Points to train with",
                         .formula = {},
                         .values = {},
                         .text = test ? "Hollow marks: the network never learns from them."
                                      : "Filled marks: the network learns from them."});
-        if (marks && !ui.hidden(label)) drawMarkSample(parts, test, sample);
     }
     ImGui::PopStyleVar();
 }
@@ -174,27 +158,45 @@ std::string loss(double value) {
     return value < 1e4 ? fmt::format("{:.4f}", value) : fmt::format("{:.3g}", value);
 }
 
-// Two numbers beside a name, each flush right below its heading.
-void drawColumns(Ui& ui, const char* name, const std::string& train, const std::string& test) {
-    const float right = ImGui::GetWindowContentRegionMax().x;
+/// Flush right in the column of the numbers of training or of the test.
+void drawNumber(Ui& ui, bool test, const std::string& text, ImU32 colour) {
     const float column = ImGui::CalcTextSize("100.00 %").x + ui.px(10);
-    const auto flush = [&](float end, const std::string& text) {
-        ImGui::SameLine(end - ImGui::CalcTextSize(text.c_str()).x);
-        ui.text(text, *name == 0 ? ui.theme.muted : 0);
-    };
+    const float right = ImGui::GetWindowContentRegionMax().x - (test ? 0 : column);
+    ImGui::SameLine(right - ImGui::CalcTextSize(text.c_str()).x);
+    ui.text(text, colour);
+}
+
+void drawNumbers(Ui& ui, const char* name, const std::string& train, const std::string& test) {
     ui.muted(name);
-    flush(right - column, train);
-    flush(right, test);
+    drawNumber(ui, false, train, 0);
+    drawNumber(ui, true, test, 0);
+}
+
+// The legend of the points, too: each word has its kind of mark before it.
+void drawHeadings(const PlaygroundParts& parts) {
+    Ui& ui = parts.ui;
+    ui.muted("");
+    const bool marks = parts.pictures.fit(parts.model);
+    for (const bool test : {false, true}) {
+        drawNumber(ui, test, test ? "test" : "train", ui.theme.muted);
+        if (!marks) continue;
+        const float size = ui.px(10);
+        const ImVec2 low = ImGui::GetItemRectMin();
+        const ImVec2 at{low.x - size - ui.px(4), (low.y + ImGui::GetItemRectMax().y - size) / 2};
+        const PicturePart mark = parts.pictures.mark(0, test);
+        ImGui::GetWindowDrawList()->AddImage(mark.picture, at, {at.x + size, at.y + size}, mark.from, mark.to,
+                                             ui.theme.muted);
+    }
 }
 
 void drawNumbers(const PlaygroundParts& parts) {
     Ui& ui = parts.ui;
     const Moment& moment = parts.model.moment();
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ui.px(8), ui.px(2)});
-    drawColumns(ui, "", "train", "test");
-    drawColumns(ui, "Loss", loss(moment.trainLoss), loss(moment.testLoss));
+    drawHeadings(parts);
+    drawNumbers(ui, "Loss", loss(moment.trainLoss), loss(moment.testLoss));
     if (parts.model.settings().classes() > 0)
-        drawColumns(ui, "Accuracy", percent(moment.trainAccuracy), percent(moment.testAccuracy));
+        drawNumbers(ui, "Accuracy", percent(moment.trainAccuracy), percent(moment.testAccuracy));
     ui.row("Step", grouped(parts.model.step()));
     ImGui::PopStyleVar();
 }

@@ -234,7 +234,8 @@ void PlaygroundExhibit::drawDetails(Ui& ui) {
     ui.row(
         "epoch",
         fixed(static_cast<double>(model_.step()) / static_cast<double>(model_.order().stepsPerEpoch()), 2));
-    ui.row("learning rate now", fmt::format("{:.3g}", learningRate(model_.settings().train.optimizer, model_.step())));
+    ui.row("learning rate now",
+           fmt::format("{:.3g}", learningRate(model_.settings().train.optimizer, model_.step())));
     ui.heading("Points");
     ui.row("to train", grouped(model_.dataset().train.count));
     ui.row("to test", grouped(model_.dataset().test.count));

@@ -110,8 +110,9 @@ class Space {
         const float half = parts_.ui.px(4);
         const ImVec2 at = piece.corners[0];
         const PicturePart part = parts_.pictures.mark(piece.shape, piece.hollow);
-        ImGui::GetWindowDrawList()->AddImage(part.picture, {at.x - half, at.y - half}, {at.x + half, at.y + half},
-                                             part.from, part.to, faded(piece.colour, share));
+        ImGui::GetWindowDrawList()->AddImage(part.picture, {at.x - half, at.y - half},
+                                             {at.x + half, at.y + half}, part.from, part.to,
+                                             faded(piece.colour, share));
     }
 
     const PlaygroundParts& parts_;
@@ -204,8 +205,8 @@ void drawOutput(const PlaygroundParts& parts, Space& space, const SurfaceSampler
     }
     drawFrame(space, theme);
     space.paint();
-    space.label({1.12f, -1, -surfaceHeight}, "x");
-    space.label({-1, 1.12f, -surfaceHeight}, "y");
+    space.label({0, -1.15f, -surfaceHeight}, "x");
+    space.label({-1.15f, 0, -surfaceHeight}, "y");
 }
 
 void drawFold(const PlaygroundParts& parts, Space& space, const SurfaceSampler::Samples& samples) {
@@ -263,7 +264,8 @@ void drawSurface(const PlaygroundParts& parts, ImVec2 low, ImVec2 high) {
          .text = fold ? "Every point lies where the chosen neurons' answers put it. Where a plane parts the "
                         "colours, the next layer has an easy life. Drag turns, the wheel comes closer."
                       : "Height and colour are the answer at that place of the plane; marks are the points "
-                        "at the height they should have, pale where the surface hides them. Drag turns, the wheel comes closer."});
+                        "at the height they should have, pale where the surface hides them. Drag turns, the "
+                        "wheel comes closer."});
     parts.view.sampler.update(parts.model, fold, fold ? std::min(parts.view.foldLayer, last) : last,
                               ui.scripted);
     ImDrawList& draw = *ImGui::GetWindowDrawList();
@@ -271,7 +273,7 @@ void drawSurface(const PlaygroundParts& parts, ImVec2 low, ImVec2 high) {
     draw.PushClipRect(low, high, true);
     const auto& samples = parts.view.sampler.samples();
     if (samples && samples->ofPoints == fold) {
-        Space space(parts, low, high, fold ? 3.6f : 4.7f);
+        Space space(parts, low, high, fold ? 3.6f : 4.2f);
         if (fold)
             drawFold(parts, space, *samples);
         else if (samples->values.width == shape.outputs())

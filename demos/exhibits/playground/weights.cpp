@@ -72,8 +72,9 @@ void drawHistogram(Ui& ui, const Histogram& histogram, ImVec2 low, ImVec2 high) 
 /// Which layer, and how far from 0 its numbers go: as much as fits.
 std::string belowHistogram(std::size_t layer, std::size_t layers, float reach, float width) {
     const std::string far = fmt::format("±{:.2g}", reach);
-    for (const std::string& text : {fmt::format("layer {} of {}, {}", layer + 1, layers, far),
-                                    fmt::format("layer {}, {}", layer + 1, far), fmt::format("layer {}", layer + 1)})
+    for (const std::string& text :
+         {fmt::format("layer {} of {}, {}", layer + 1, layers, far),
+          fmt::format("layer {}, {}", layer + 1, far), fmt::format("layer {}", layer + 1)})
         if (ImGui::CalcTextSize(text.c_str()).x <= width) return text;
     return fmt::format("{}", layer + 1);
 }
