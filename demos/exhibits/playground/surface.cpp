@@ -206,7 +206,7 @@ void drawOutput(const PlaygroundParts& parts, Space& space, const SurfaceSampler
     drawFrame(space, theme);
     space.paint();
     space.label({0, -1.15f, -surfaceHeight}, "x");
-    space.label({-1.15f, 0, -surfaceHeight}, "y");
+    space.label({1.15f, 0, -surfaceHeight}, "y");
 }
 
 void drawFold(const PlaygroundParts& parts, Space& space, const SurfaceSampler::Samples& samples) {
