@@ -126,11 +126,11 @@ const char* purposeOfGap(const MachineInfo& machine, bool first) {
         return "The step has been handed over, and its first operation has not begun. What the device does "
                "meanwhile is not measured.";
     return machine.software
-               ? "Between two dispatches: the device waits until all its workers have ended, then wakes them "
-                 "for the next one. They are threads of the processor, and wait for their turn on it. How "
-                 "much of this is what is not measured."
-               : "Between two dispatches: the device waits at a barrier until what ran before has ended, and "
-                 "starts the next one. How much of this is what is not measured.";
+               ? "Between two dispatches: the device's workers are threads of the processor. They end, are "
+                 "woken "
+                 "again, and wait for their turn on it. How much of this time is what is not measured."
+               : "Between two dispatches: where a barrier stands, the device waits until what ran before has "
+                 "ended. How much of this time that is, is not measured.";
 }
 
 std::size_t counterpartOf(const TracedOperation& operation, const StepTrace& other) {
