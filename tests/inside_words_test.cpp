@@ -35,26 +35,21 @@ NetShape shape() {
     return made;
 }
 
-std::string joined(const std::vector<SourceRow>& rows, std::size_t line) {
-    std::string text;
-    for (const SourceRow& row : rows)
-        if (row.line == line) text += std::string(row.first ? row.indent : 0, ' ') + std::string(row.text);
-    return text;
-}
-
 } // namespace
 
 TEST_CASE("every operation has names from the longest to the shortest") {
     for (const TracedOperation& each : allOperations) {
-        CAPTURE(titleOf(each));
+        CAPTURE(titleOf(each, 2));
         const std::vector<std::string> labels = barLabels(each);
         REQUIRE(labels.size() >= 2);
         for (std::size_t i = 1; i < labels.size(); ++i) CHECK(labels[i].size() < labels[i - 1].size());
         CHECK(std::string(purposeOf(kindOf(each))).size() > 20);
         CHECK_FALSE(formulaOf(each, shape(), Optimizer::adam).empty());
     }
-    CHECK(titleOf(operation("dense", 2)) == "dense, layer 2");
-    CHECK(titleOf(operation("update", 2)) == "update"); // it is of no layer
+    CHECK(titleOf(operation("dense", 2), 3) == "forward, layer 3 of 3"); // people count from 1
+    CHECK(titleOf(operation("dense_backward_weights", 0), 3) == "backward: weights, layer 1 of 3");
+    CHECK(titleOf(operation("update", 2), 3) == "update"); // it is of no layer
+    for (const OperationKind kind : operationKinds) CHECK(kindOf(nameOf(kind)) == kind);
 }
 
 TEST_CASE("formulas have the layer's own indices and activation") {
@@ -99,27 +94,6 @@ TEST_CASE("times, amounts and rates keep three digits, also where they round up 
     CHECK(rateText(0, 5, "FLOP/s") == "-");
 }
 
-TEST_CASE("long lines are broken at blanks, and nothing is lost") {
-    const std::string text = "int plain;\n"
-                             "\n"
-                             "    a_rather_long_call(with, several, arguments, that, go, on);\n"
-                             "  // a comment that is much too long for sixteen columns\n"
-                             "anIdentifierWithoutAnyBlankInItAtAll\n"
-                             "                              deep;";
-    const std::vector<std::string_view> lines = linesOf(text);
-    REQUIRE(lines.size() == 6);
-    for (const std::size_t columns : {16, 20, 40, 200}) {
-        CAPTURE(columns);
-        const std::vector<SourceRow> rows = rowsOf(lines, columns);
-        for (const SourceRow& row : rows) {
-            CHECK(row.indent + row.text.size() <= columns + 1); // a blank at its end may stick out
-            CHECK(row.comment == (row.line == 3));
-        }
-        for (std::size_t line = 0; line < 5; ++line) CHECK(joined(rows, line) == lines[line]);
-        if (columns == 200) CHECK(rows.size() == lines.size());
-    }
-}
-
 TEST_CASE("a function is found from its head to its brace") {
     const auto lines = linesOf("// void dense(int) is told here\n"
                                "void dense(int a);\n"
@@ -135,6 +109,9 @@ TEST_CASE("a function is found from its head to its brace") {
     CHECK(other.end == 9);
     CHECK(functionIn(lines, "missing").end == 0);
     CHECK(functionIn(lines, "ther").end == 0); // only whole names
+    CHECK(firstFunctionIn(lines).begin == 5);
+    CHECK(firstFunctionIn(lines).end == 9);
+    CHECK(firstFunctionIn(linesOf("#version 450\n// f() {\nlayout(x) in;\n")).end == 0);
 }
 
 TEST_CASE("what is shown beside a shader is in the program's own sources") {
@@ -148,6 +125,13 @@ TEST_CASE("what is shown beside a shader is in the program's own sources") {
         CAPTURE(called);
         const SourceRange range = functionIn(linesOf(sourceText(file)), function);
         CHECK(range.end > range.begin + 2);
+    }
+    for (const std::string& shader : stepShaders()) {
+        CAPTURE(shader);
+        const std::vector<std::string> parts = withIncludes({}, shader + ".comp");
+        CHECK(std::ranges::any_of(parts, [](const std::string& part) {
+            return functionIn(linesOf(sourceText(part)), "main").end > 0;
+        }));
     }
     const std::vector<std::string> files = withIncludes({}, "dense_blocked.comp");
     CHECK(files.front() == "dense_blocked.comp");

@@ -35,6 +35,7 @@ TEST_CASE("positions: the value or its logarithm, and NaN for what cannot be sho
 
 TEST_CASE("ticks are round, within the range, and written alike") {
     CHECK(labels({0, 1}, false, 5) == Labels{"0", "0.2", "0.4", "0.6", "0.8", "1.0"});
+    CHECK(plotTicks({0, 1}, false, 5, true).size() == 2); // whole numbers
     CHECK(labels({0, 469}, false, 5) == Labels{"0", "100", "200", "300", "400"});
     CHECK(labels({-1, 1}, false, 4) == Labels{"-1.0", "-0.5", "0", "0.5", "1.0"});
     CHECK(labels({0, 30000}, false, 3) == Labels{"0", "10k", "20k", "30k"});

@@ -60,7 +60,7 @@ TEST_CASE("a wrong shader is refused, a right one runs and is marked, and Revert
                          folder.file("reverted.json") + "\n");
     INFO(outcome.out << outcome.err);
     REQUIRE(outcome.code == 0);
-    CHECK_FALSE(outcome.says("message: dense"));
+    CHECK_FALSE(outcome.says("message: wrong"));
     CHECK(occurrences(outcome.out, "edited##inside/title") == 1); // before Revert, not after
     CHECK(shadersOf(folder.file("right.json"))["dense_naive.comp"].back() == "// the end");
     CHECK(shadersOf(folder.file("reverted.json")).empty());
@@ -80,7 +80,7 @@ TEST_CASE("a wrong shader is refused, a right one runs and is marked, and Revert
         std::ofstream(folder.file("wrong.json")) << state;
         const Outcome wrong = edit(folder, "frames 2\ncontrols\n", folder.file("wrong.json"));
         CHECK(wrong.code == 0);
-        CHECK(wrong.says("message: wrong: dense, layer 0: A[1] is "));
+        CHECK(wrong.says("message: wrong: forward, layer 1 of 3: A[1] is "));
         CHECK_FALSE(wrong.says("edited##inside/title"));
     }
     SUBCASE("another rung does not use it, and says so") {

@@ -171,6 +171,11 @@ bool App::wantsFrame() const {
     return settle_ > 0 || repeating || !input_->empty() || listing_.valid() || exhibits_[shown_]->moving();
 }
 
+void App::setSpeed(std::size_t index) {
+    speed_ = index;
+    for (const auto& entry : exhibits_) entry->setSpeed(speeds[index].stepsPerSecond);
+}
+
 void App::toggleRun() {
     guarded([this] {
         if (exhibit().running())
@@ -245,10 +250,20 @@ void App::drawMenus() {
         }
         if (menu("Run")) {
             if (item(exhibit().running() ? "Pause" : "Run", "Space")) toggleRun();
-            if (item("Step", "S", false, exhibit().canStep(StepUnit::batch)))
-                guarded([this] { exhibit().step(*ui_, StepUnit::batch); });
-            if (item("Reset (same weights)", "R")) guarded([this] { exhibit().reset(*ui_); });
+            const auto step = [&](const char* label, const char* key, StepUnit unit) {
+                if (item(label, key, false, exhibit().canStep(unit)))
+                    guarded([&] { exhibit().step(*ui_, unit); });
+            };
+            step("Kernel", nullptr, StepUnit::kernel);
+            step("Step", "S", StepUnit::batch);
+            step("Epoch", nullptr, StepUnit::epoch);
+            if (item("Reset", "R")) guarded([this] { exhibit().reset(*ui_); });
             if (item("New weights", nullptr)) guarded([this] { exhibit().reroll(*ui_); });
+            if (menu("Speed")) {
+                for (std::size_t i = 0; i < std::size(speeds); ++i)
+                    if (item(speeds[i].name, nullptr, i == speed_)) setSpeed(i);
+                ImGui::EndMenu();
+            }
             ImGui::Separator();
             guarded([this] { exhibit().drawMenu(*ui_); });
             if (menu("Device")) {
@@ -290,7 +305,7 @@ void App::drawMenus() {
 
 // Labels beside the signs where there is room for all; else the signs alone.
 bool App::transportFits(float room) const {
-    std::vector<std::string> labels{"Pause", "Reset", "Re-roll"};
+    std::vector<std::string> labels{"Pause", "Reset", "New weights"};
     for (const StepUnit unit : {StepUnit::kernel, StepUnit::batch, StepUnit::epoch})
         if (exhibits_[shown_]->canStep(unit)) labels.emplace_back("Kernel");
     const ImGuiStyle& style = ImGui::GetStyle();
@@ -329,16 +344,16 @@ void App::drawTransport() {
         if (shown.canStep(unit) && button(label, icon)) guarded([&] { shown.step(*ui_, unit); });
     };
     stepButton("Kernel", drawStepKernel, StepUnit::kernel);
-    stepButton("Batch", drawStep, StepUnit::batch);
+    stepButton("Step", drawStep, StepUnit::batch);
     stepButton("Epoch", drawStepEpoch, StepUnit::epoch);
     if (button("Reset", drawReset)) guarded([&] { shown.reset(*ui_); });
-    if (button("Re-roll", drawDice)) guarded([&] { shown.reroll(*ui_); });
+    if (button("New weights", drawDice)) guarded([&] { shown.reroll(*ui_); });
     ImGui::SameLine();
     ImGui::SetNextItemWidth(std::clamp(ImGui::GetContentRegionAvail().x, ui_->px(48), ui_->px(speedUnits)));
     std::vector<std::string> names;
     for (const NamedSpeed& speed : speeds) names.emplace_back(speed.name);
-    if (ui_->combo("##speed", speed_, names))
-        for (const auto& entry : exhibits_) entry->setSpeed(speeds[speed_].stepsPerSecond);
+    std::size_t chosen = speed_;
+    if (ui_->combo("##speed", chosen, names)) setSpeed(chosen);
     ImGui::SameLine();
     drawDevice(ImGui::GetCursorPosX() + ui_->px(8), padding.x + room);
     ImGui::EndChild();

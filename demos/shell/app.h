@@ -103,6 +103,7 @@ class App {
     void drawMessages();
     void drawHelp();
     void toggleRun();
+    void setSpeed(std::size_t index);
     void grantPicture();
     template <class Action> void guarded(Action action);
 

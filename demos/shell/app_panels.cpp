@@ -187,8 +187,8 @@ void App::drawMessages() {
 void App::drawHelp() {
     constexpr std::pair<const char*, const char*> keys[] = {
         {"Space", "run, pause"},
-        {"S", "one step"},
-        {"R", "reset, same weights"},
+        {"S", "step: train on one batch"},
+        {"R", "reset: back to the start, same weights"},
         {"1-9", "exhibits"},
         {"Tab, arrows", "move between controls; Space presses"},
         {"Ctrl + / - / 0", "larger, smaller, normal"},
@@ -196,7 +196,7 @@ void App::drawHelp() {
         {"F11", "full screen"},
         {"Ctrl+S", "save the state"},
         {"F12", "save a picture"},
-        {"F1", "this page"},
+        {"F1, Esc", "close this page; F1 opens it"},
         {"Ctrl+Q", "quit"},
     };
     const ImVec2 size = ImGui::GetIO().DisplaySize;

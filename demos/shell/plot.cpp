@@ -110,7 +110,10 @@ void Plot::drawArea(Ui& ui, std::span<const PlotLine> lines, const PlotOptions& 
                          : allHidden ? "all lines are hidden"
                                      : options.empty);
     } else {
-        frame.x = viewX_.value_or(x->span() > 0 ? *x : withMargin(*x, nowLogX_));
+        const PlotRange ahead{x->low, x->low + 10}; // whole numbers go on
+        frame.x = viewX_.value_or(x->span() > 0                  ? *x
+                                  : options.x.whole && !nowLogX_ ? ahead
+                                                                 : withMargin(*x, nowLogX_));
         frame.y = viewY_.value_or(withMargin(*y, nowLogY_));
         layOut(frame, whole);
         drawPlotAxes(frame, options, whole);

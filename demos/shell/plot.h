@@ -36,6 +36,7 @@ struct PlotAxis {
     std::string unit;      ///< "s", "%"; empty: none
     bool log = false;      ///< until a person chooses otherwise
     bool measured = false; ///< a time or rate, other in every run: masked pictures show no curve
+    bool whole = false;    ///< of whole numbers: steps, epochs
 };
 
 struct PlotOptions {

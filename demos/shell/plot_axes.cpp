@@ -8,25 +8,31 @@ namespace lockstep::demos {
 
 namespace {
 
+std::size_t labelled(std::span<const PlotTick> ticks) {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(ticks, [](const PlotTick& tick) { return !tick.label.empty(); }));
+}
+
 // As many as stand beside each other: with more decimals they are wider.
-std::vector<PlotTick> horizontalTicks(const Ui& ui, PlotRange range, bool log, float width) {
+std::vector<PlotTick> horizontalTicks(const PlotFrame& frame, bool whole) {
+    const Ui& ui = frame.ui;
+    const float width = frame.width();
     std::vector<PlotTick> ticks;
     for (auto most = static_cast<std::size_t>(std::max(width / ui.px(52), 1.0f)); most > 0; --most) {
-        ticks = plotTicks(range, log, most);
-        const auto labelled =
-            std::ranges::count_if(ticks, [](const auto& tick) { return !tick.label.empty(); });
-        if ((widestLabel(ticks) + ui.px(16)) * static_cast<float>(labelled) <= width) break;
+        ticks = plotTicks(frame.x, frame.logX, most, whole);
+        if ((widestLabel(ticks) + ui.px(16)) * static_cast<float>(labelled(ticks)) <= width) break;
     }
     return ticks;
 }
 
-void drawTicksBelow(const PlotFrame& frame, const std::string& title, const Ui::Place& whole) {
+void drawTicksBelow(const PlotFrame& frame, const PlotAxis& axis, const Ui::Place& whole) {
+    const std::string title = axisTitle(axis);
     const Ui& ui = frame.ui;
     const float titleWidth = ImGui::CalcTextSize(title.c_str()).x;
     const float titleLeft = whole.max.x - titleWidth - ui.px(2);
     const float top = frame.high.y + ui.px(6);
     float free = whole.min.x; // from here on nothing has been written
-    for (const PlotTick& tick : horizontalTicks(ui, frame.x, frame.logX, frame.width())) {
+    for (const PlotTick& tick : horizontalTicks(frame, axis.whole)) {
         const float x = std::round(frame.at(tick.position, frame.y.low).x);
         if (x < frame.low.x - 1 || x > frame.high.x + 1) continue;
         const bool plain = tick.label.empty();
@@ -63,7 +69,12 @@ void drawTicksLeft(const PlotFrame& frame) {
 } // namespace
 
 std::vector<PlotTick> verticalTicks(const Ui& ui, PlotRange range, bool log, float height) {
-    return plotTicks(range, log, static_cast<std::size_t>(std::max(height / ui.px(42), 1.0f)));
+    auto most = static_cast<std::size_t>(std::max(height / ui.px(42), 1.0f));
+    std::vector<PlotTick> ticks = plotTicks(range, log, most);
+    // One number is no scale.
+    for (const std::size_t enough = most + 4; labelled(ticks) < 2 && most < enough;)
+        ticks = plotTicks(range, log, ++most);
+    return ticks;
 }
 
 float widestLabel(std::span<const PlotTick> ticks) {
@@ -73,7 +84,7 @@ float widestLabel(std::span<const PlotTick> ticks) {
 }
 
 void drawPlotAxes(const PlotFrame& frame, const PlotOptions& options, const Ui::Place& whole) {
-    drawTicksBelow(frame, axisTitle(options.x), whole);
+    drawTicksBelow(frame, options.x, whole);
     drawTicksLeft(frame);
     const ImU32 axis = frame.ui.theme.border;
     frame.draw.AddLine({frame.low.x, frame.high.y}, frame.high, axis, frame.ui.line());

@@ -184,12 +184,13 @@ void drawEndLabel(const PlotFrame& frame, const EndLabel& label) {
 
 } // namespace
 
-void drawMark(ImDrawList& draw, ImVec2 centre, float radius, bool square, ImU32 colour) {
-    if (square)
-        draw.AddRectFilled({centre.x - radius, centre.y - radius}, {centre.x + radius, centre.y + radius},
-                           colour);
+void drawMark(ImDrawList& draw, ImVec2 centre, float radius, bool diamond, ImU32 colour) {
+    const float r = diamond ? 1.3f * radius : 0.95f * radius;
+    if (diamond)
+        draw.AddQuadFilled({centre.x, centre.y - r}, {centre.x + r, centre.y}, {centre.x, centre.y + r},
+                           {centre.x - r, centre.y}, colour);
     else
-        draw.AddCircleFilled(centre, radius, colour);
+        draw.AddRectFilled({centre.x - r, centre.y - r}, {centre.x + r, centre.y + r}, colour);
 }
 
 void drawLineSample(const Ui& ui, ImDrawList& draw, ImVec2 left, float width, const PlotLine& line,

@@ -38,8 +38,8 @@ struct PlotFrame {
 /// Whether a line is dashed, in a short sample: for legends and read-outs.
 void drawLineSample(const Ui& ui, ImDrawList& draw, ImVec2 left, float width, const PlotLine& line,
                     ImU32 colour);
-/// A round mark, or a square one for dashed lines.
-void drawMark(ImDrawList& draw, ImVec2 centre, float radius, bool square, ImU32 colour);
+/// A square mark, or a diamond for dashed lines: as the lanes that are drawn so have.
+void drawMark(ImDrawList& draw, ImVec2 centre, float radius, bool diamond, ImU32 colour);
 
 /// Grid, ticks and titles. `whole` is the area with its margins.
 void drawPlotAxes(const PlotFrame& frame, const PlotOptions& options, const Ui::Place& whole);

@@ -102,8 +102,8 @@ double niceStep(double span, std::size_t most) {
     return 10 * power;
 }
 
-std::vector<PlotTick> linearTicks(PlotRange values, std::size_t most, bool log) {
-    const double step = niceStep(values.span(), most);
+std::vector<PlotTick> linearTicks(PlotRange values, std::size_t most, bool log, bool whole) {
+    const double step = std::max(niceStep(values.span(), most), whole ? 1.0 : 0.0);
     const TickStyle style = tickStyle(std::max(std::abs(values.low), std::abs(values.high)), step);
     std::vector<PlotTick> ticks;
     const double first = std::ceil(values.low / step - 1e-9);
@@ -148,11 +148,11 @@ std::string plotNumber(double value, bool decimals) {
     return whole ? fmt::format("{:.0f}", value) : fmt::format("{:#.4g}", value);
 }
 
-std::vector<PlotTick> plotTicks(PlotRange range, bool log, std::size_t most) {
+std::vector<PlotTick> plotTicks(PlotRange range, bool log, std::size_t most, bool whole) {
     if (!std::isfinite(range.low) || !std::isfinite(range.high) || !(range.span() > 0)) return {};
     // Less than about half a decade is as good as linear.
     if (!log || range.span() < 0.6)
-        return linearTicks({axisValue(range.low, log), axisValue(range.high, log)}, most, log);
+        return linearTicks({axisValue(range.low, log), axisValue(range.high, log)}, most, log, whole);
     return logTicks(range, most);
 }
 

@@ -32,7 +32,8 @@ struct PlotTick {
 };
 
 /// Round numbers for an axis from `range.low` to `range.high` (positions), about `most` of them with a label.
-std::vector<PlotTick> plotTicks(PlotRange range, bool log, std::size_t most);
+/// `whole`: whole numbers only.
+std::vector<PlotTick> plotTicks(PlotRange range, bool log, std::size_t most, bool whole = false);
 
 /// The positions that a curve's samples take; nothing when the axis can show none of them.
 std::optional<PlotRange> plotExtent(std::span<const double> values, bool log);

@@ -16,7 +16,7 @@ class InsideExhibit final : public Exhibit {
   public:
     std::string_view id() const override { return "inside"; }
     const char* title() const override { return "Inside a step"; }
-    const char* blurb() const override { return "One training step, operation by operation."; }
+    const char* blurb() const override { return "One training step, operation by operation"; }
     void drawIcon(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) const override;
 
     void update(Ui& ui) override;
@@ -56,10 +56,12 @@ class InsideExhibit final : public Exhibit {
     void change(const InsideSettings& settings);
     static Layout layoutOf(const Ui& ui, ImVec2 belowTimeline);
     void drawTimeline(Ui& ui);
+    void explainTimeline(Ui& ui) const;
     void drawPlayer(Ui& ui, Layout layout);
     void drawBottom(Ui& ui, Layout layout);
     void drawNetAndFormula(Ui& ui);
-    void drawTitle(Ui& ui);
+    void drawTitle(Ui& ui, bool withFormula);
+    void drawNameAndTime(Ui& ui);
     void chooseTab(Ui& ui);
     void drawTabs(Ui& ui, Layout layout);
     void drawLegend(Ui& ui);

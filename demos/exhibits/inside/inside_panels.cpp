@@ -37,11 +37,27 @@ void InsideExhibit::drawTimeline(Ui& ui) {
         played_ = 0;
         view_.selected = *clicked;
     }
-    if (timeline_.hovered()) ui.detail(detailOf(ui, *timeline_.hovered()));
+    explainTimeline(ui);
     // What went wrong, below the rows: they show the last step that went well.
     for (const TimelineRow& row : rows())
         if (row.trace != nullptr && model_.failed() && !row.message.empty())
             ui.paragraph(row.lane.text() + ": " + row.message, ui.theme.bad);
+}
+
+void InsideExhibit::explainTimeline(Ui& ui) const {
+    if (const auto at = timeline_.hovered()) {
+        Detail detail = detailOf(ui, *at);
+        // Where there is no room for details, this is all that is said.
+        ImGui::SetTooltip("%s", detail.title.c_str());
+        ui.detail(std::move(detail));
+    } else if (const auto& gap = timeline_.gap()) {
+        const StepTrace& trace = *model_.trace(gap->machine);
+        ui.detail({.title = gap->first ? "Before the first operation" : "Between operations",
+                   .formula = {},
+                   .values = {{model_.settings().lanes[gap->machine].text(),
+                               ui.timing(timeText(gap->endMs - gap->beginMs))}},
+                   .text = purposeOfGap(trace.machine, gap->first)});
+    }
 }
 
 void InsideExhibit::drawPlayer(Ui& ui, Layout layout) {
@@ -82,7 +98,8 @@ void InsideExhibit::drawPlayer(Ui& ui, Layout layout) {
 }
 
 void InsideExhibit::drawBottom(Ui& ui, Layout layout) {
-    if (layout == Layout::roomy) drawTitle(ui);
+    // Beside the drawing of the network, its formula; elsewhere it stands here.
+    drawTitle(ui, view_.tab == Tab::source || (view_.tab == Tab::tensors && layout != Layout::roomy));
     const ImVec2 room = ImGui::GetContentRegionAvail();
     if (layout == Layout::roomy && view_.tab == Tab::tensors) {
         ui.beginCard("inside/net", {std::min(room.x * 0.34f, ui.px(360)), room.y});
@@ -90,14 +107,37 @@ void InsideExhibit::drawBottom(Ui& ui, Layout layout) {
         ui.endCard();
         ImGui::SameLine(0, ui.px(10));
     }
-    ui.beginCard("inside/tabs", {0, std::max(room.y, ui.px(96))});
+    ui.beginCard("inside/tabs", {0, std::max(room.y, ui.px(72))});
     drawTabs(ui, layout);
     ui.endCard();
 }
 
-void InsideExhibit::drawTitle(Ui& ui) {
+// What is chosen, in its colour. The formula on the same line, if there is room.
+void InsideExhibit::drawTitle(Ui& ui, bool withFormula) {
+    drawNameAndTime(ui);
+    if (!withFormula) return;
+    std::string formula = formulaOf(*selected(), *model_.shape(), model_.settings().optimizer);
+    for (std::size_t at = 0; (at = formula.find('\n', at)) != std::string::npos;)
+        formula.replace(at, 1, ";  ");
+    ImGui::PushFont(ui.fonts.mono);
+    const float gap = ui.px(20);
+    const float right = ImGui::GetWindowPos().x + ImGui::GetWindowContentRegionMax().x;
+    if (ImGui::GetItemRectMax().x + gap + ImGui::CalcTextSize(formula.c_str()).x <= right)
+        ImGui::SameLine(0, gap);
+    ui.paragraph(formula);
+    ImGui::PopFont();
+}
+
+void InsideExhibit::drawNameAndTime(Ui& ui) {
     const LaneSpec& lane = model_.settings().lanes[view_.selected.machine];
-    ui.text(titleOf(*selected()), 0, ui.fonts.strong);
+    const float line = ImGui::GetTextLineHeight();
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float chip = ui.px(20);
+    fillOperation(ui, *ImGui::GetWindowDrawList(), {at.x, at.y + line * 0.12f},
+                  {at.x + chip, at.y + line * 0.92f}, kindOf(*selected()));
+    ImGui::Dummy({chip, line});
+    ImGui::SameLine(0, ui.px(8));
+    ui.text(titleOf(*selected(), model_.shape()->layers()), 0, ui.fonts.strong);
     ImGui::SameLine(0, ui.px(10));
     ui.text(lane.text(), ui.colour(lane));
     if (!model_.trace(view_.selected.machine)->timed) return;
@@ -118,6 +158,8 @@ void InsideExhibit::drawNetAndFormula(Ui& ui) {
     ImGui::PushFont(ui.fonts.mono);
     ui.paragraph(formulaOf(*selected(), *model_.shape(), model_.settings().optimizer));
     ImGui::PopFont();
+    if (const std::string letters = lettersOf(*selected(), *model_.shape()); !letters.empty())
+        ui.paragraph(letters, ui.theme.muted);
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const float height = std::min(room.y, ui.px(320));
     const float phase = playing_ ? static_cast<float>(played_) : -1;
@@ -144,10 +186,6 @@ void InsideExhibit::drawTabs(Ui& ui, Layout layout) {
         source_.draw(ui, *selected(), operation({1, at}), model_.edits());
         return;
     }
-    if (layout == Layout::narrow) {
-        ImGui::SameLine(0, ui.px(16));
-        drawTitle(ui);
-    }
     if (view_.tab == Tab::network) {
         drawNetAndFormula(ui);
         return;
@@ -160,8 +198,9 @@ void InsideExhibit::drawTabs(Ui& ui, Layout layout) {
 Detail InsideExhibit::detailOf(Ui& ui, OperationAt at) const {
     const TracedOperation& shown = *operation(at);
     Detail detail;
-    detail.title = titleOf(shown);
-    if (model_.shape()) detail.formula = formulaOf(shown, *model_.shape(), model_.settings().optimizer);
+    detail.title = titleOf(shown, model_.shape()->layers());
+    detail.formula = formulaOf(shown, *model_.shape(), model_.settings().optimizer);
+    detail.values.emplace_back("operation", shown.name);
     detail.values.emplace_back("work", amountText(shown.flops, "FLOP"));
     detail.values.emplace_back("bytes", amountText(shown.bytes, "B"));
     for (const std::size_t machine : {at.machine, 1 - at.machine}) {
@@ -176,8 +215,9 @@ Detail InsideExhibit::detailOf(Ui& ui, OperationAt at) const {
         }
         const double time = each->milliseconds();
         detail.values.emplace_back(lane, ui.timing(timeText(time)));
-        if (each->flops > 0) detail.values.emplace_back("", ui.timing(rateText(each->flops, time, "FLOP/s")));
-        if (each->bytes > 0) detail.values.emplace_back("", ui.timing(rateText(each->bytes, time, "B/s")));
+        std::string rates = each->flops > 0 ? rateText(each->flops, time, "FLOP/s") + ", " : "";
+        if (each->bytes > 0)
+            detail.values.emplace_back("", ui.timing(rates + rateText(each->bytes, time, "B/s")));
         if (const OperationTimes* times = model_.edits().timesOf(*each)) {
             detail.values.emplace_back("edited, on trial", ui.timing(timeText(times->changedMs)));
             detail.values.emplace_back("built in", ui.timing(timeText(times->builtInMs)));
@@ -187,6 +227,8 @@ Detail InsideExhibit::detailOf(Ui& ui, OperationAt at) const {
         detail.values.emplace_back("kernel", ui.timing(shown.kernel)); // chosen by time
     if (shown.replaced) detail.values.emplace_back("shader", shown.source + ", edited");
     detail.text = shown.shapes + ".\n" + purposeOf(kindOf(shown));
+    if (const std::string letters = lettersOf(shown, *model_.shape()); !letters.empty())
+        detail.text += "\n" + letters;
     if (shown.barrierBefore)
         detail.text += at.machine == 1
                            ? " A barrier before it: it reads what was just written."
@@ -211,6 +253,10 @@ void InsideExhibit::drawDetails(Ui& ui) {
     ImGui::Dummy({0, ui.px(6)});
     drawLegend(ui);
     ImGui::Dummy({0, ui.px(6)});
+    ui.paragraph("Layers count from 1. Tensors count from 0, as in PyTorch: layer 1 reads A[0], has W[0] and "
+                 "b[0], and "
+                 "writes A[1].",
+                 ui.theme.muted);
     ui.paragraph(
         "In the timeline: the wheel zooms, dragging moves, a double click shows all of the step, a click "
         "chooses an operation.",
@@ -218,19 +264,14 @@ void InsideExhibit::drawDetails(Ui& ui) {
 }
 
 void InsideExhibit::drawLegend(Ui& ui) {
-    constexpr std::array<const char*, 6> names{"gather_batch",           "dense",
-                                               "loss_and_gradient",      "dense_backward_inputs",
-                                               "dense_backward_weights", "update"};
     const float line = ImGui::GetTextLineHeight();
-    for (const char* name : names) {
-        TracedOperation operation;
-        operation.name = name;
+    for (const OperationKind kind : operationKinds) {
         const ImVec2 at = ImGui::GetCursorScreenPos();
         fillOperation(ui, *ImGui::GetWindowDrawList(), {at.x, at.y + line * 0.12f},
-                      {at.x + ui.px(26), at.y + line * 0.92f}, operation);
+                      {at.x + ui.px(26), at.y + line * 0.92f}, kind);
         ImGui::Dummy({ui.px(26), line});
         ImGui::SameLine(0, ui.px(8));
-        ui.muted(name);
+        ui.muted(labelOf(kind));
     }
     const ImVec2 at = ImGui::GetCursorScreenPos();
     ImGui::GetWindowDrawList()->AddLine({at.x + ui.px(13), at.y}, {at.x + ui.px(13), at.y + line},

@@ -122,7 +122,7 @@ class Checker {
     }
 
     void note(std::optional<Difference>& into, Difference difference) const {
-        difference.operation = titleOf(*operation_);
+        difference.operation = titleOf(*operation_, job_.shape.layers());
         difference.source = operation_->source;
         into = std::move(difference);
     }

@@ -11,7 +11,7 @@ namespace lockstep::demos {
 
 /// The first number of a step that the plain twin does not agree with.
 struct Difference {
-    std::string operation; ///< "dense, layer 1"
+    std::string operation; ///< "forward, layer 1 of 3"
     std::string source;    ///< the stem of its shader
     std::string tensor;    ///< "A[1]"; "the loss"
     std::size_t row = 0;
@@ -22,7 +22,8 @@ struct Difference {
     std::size_t compared = 0;
 };
 
-/// "dense, layer 0: A[1] is 0.25 at row 0, column 3, the plain twin says 0.31 (4096 of 4096 values differ)".
+/// "forward, layer 1 of 3: A[1] is 0.25 at row 0, column 3, the plain twin says 0.31 (4096 of 4096 values
+/// differ)".
 std::string describe(const Difference& difference);
 
 /// Differences count from 1e-5 (1 + sqrt(length of the sum)) times the tensor's largest value. Of products

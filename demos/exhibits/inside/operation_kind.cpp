@@ -4,21 +4,13 @@
 
 namespace lockstep::demos {
 
-OperationKind kindOf(const TracedOperation& operation) {
-    if (operation.name == "gather_batch") return OperationKind::gather;
-    if (operation.name == "dense") return OperationKind::forward;
-    if (operation.name == "dense_backward_inputs") return OperationKind::backwardInputs;
-    if (operation.name == "dense_backward_weights") return OperationKind::backwardWeights;
-    if (operation.name == "update") return OperationKind::update;
-    return OperationKind::loss;
-}
-
-std::string titleOf(const TracedOperation& operation) {
-    if (operation.source == "loss_sum") return "loss_and_gradient, its sum";
+std::string titleOf(const TracedOperation& operation, std::size_t layers) {
     const OperationKind kind = kindOf(operation);
+    const char* label = labelOf(kind);
+    if (operation.source == "loss_sum") return fmt::format("{}, its sum", label);
     const bool ofLayer = kind == OperationKind::forward || kind == OperationKind::backwardInputs ||
                          kind == OperationKind::backwardWeights;
-    return ofLayer ? fmt::format("{}, layer {}", operation.name, operation.layer) : operation.name;
+    return ofLayer ? fmt::format("{}, layer {} of {}", label, operation.layer + 1, layers) : label;
 }
 
 } // namespace lockstep::demos

@@ -1,16 +1,15 @@
-// What kind of operation of a step it is, and what it is called.
+// An operation of a trace: of which kind it is, and its name.
 #pragma once
 
 #include <string>
 
+#include "demos/shell/operations.h"
 #include "engine/train/step_trace.h"
 
 namespace lockstep::demos {
 
-enum class OperationKind { gather, forward, loss, backwardInputs, backwardWeights, update };
-
-OperationKind kindOf(const TracedOperation& operation);
-/// "dense, layer 1", "loss_and_gradient".
-std::string titleOf(const TracedOperation& operation);
+inline OperationKind kindOf(const TracedOperation& operation) { return kindOf(operation.name); }
+/// "forward, layer 1 of 3", "loss". `layers` of the network; people count them from 1.
+std::string titleOf(const TracedOperation& operation, std::size_t layers);
 
 } // namespace lockstep::demos

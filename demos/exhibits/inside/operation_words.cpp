@@ -7,36 +7,25 @@
 
 namespace lockstep::demos {
 
-// The machines' blue and orange are left out.
-ImU32 colourOf(const Theme& theme, OperationKind kind) {
-    switch (kind) {
-    case OperationKind::gather: return theme.muted;
-    case OperationKind::forward: return seriesColour(theme, 2);
-    case OperationKind::loss: return seriesColour(theme, 4);
-    case OperationKind::backwardInputs: return seriesColour(theme, 5);
-    case OperationKind::backwardWeights: return seriesColour(theme, 3);
-    case OperationKind::update: return mixed(theme.text, theme.muted, 0.4f);
-    }
-    return theme.text;
-}
-
 namespace {
 
 std::vector<std::string> shortNames(const TracedOperation& operation) {
     const std::size_t l = operation.layer;
-    switch (kindOf(operation)) {
-    case OperationKind::gather: return {"gather_batch", "gather", "A[0]"};
-    case OperationKind::forward: return {fmt::format("dense {}", l), fmt::format("A[{}]", l + 1)};
+    const OperationKind kind = kindOf(operation);
+    const std::string label = labelOf(kind);
+    switch (kind) {
+    case OperationKind::gather: return {label, "A[0]"};
+    case OperationKind::forward: return {fmt::format("{} {}", label, l + 1), fmt::format("A[{}]", l + 1)};
     case OperationKind::loss:
-        if (operation.source == "loss_sum") return {"loss_sum", "sum"};
-        return {"loss_and_gradient", "loss"};
+        if (operation.source == "loss_sum") return {"sum of losses", "sum"};
+        return {"loss", "L"};
     case OperationKind::backwardInputs:
-        return {fmt::format("dense_backward_inputs {}", l), fmt::format("backward {}", l),
+        return {fmt::format("{} {}", label, l + 1), fmt::format("inputs {}", l + 1),
                 fmt::format("dZ[{}]", l - 1)};
     case OperationKind::backwardWeights:
-        return {fmt::format("dense_backward_weights {}", l), fmt::format("weights {}", l),
+        return {fmt::format("{} {}", label, l + 1), fmt::format("weights {}", l + 1),
                 fmt::format("dW[{}]", l)};
-    case OperationKind::update: return {"update", "up"};
+    case OperationKind::update: return {label, "W"};
     }
     return {};
 }
@@ -56,15 +45,27 @@ std::string applied(Activation activation, const std::string& inner) {
     return activation == Activation::identity ? inner : fmt::format("{}({})", name(activation), inner);
 }
 
-const char* lossFormula(Loss loss) {
-    switch (loss) {
-    case Loss::crossEntropy: return "loss = mean(log Σ exp(z) - z[t])\ndZ = (softmax(z) - [j = t]) / rows";
-    case Loss::meanSquared: return "loss = mean((y - t)²)\ndZ = 2 (y - t) f'(z) / terms";
-    case Loss::huber: return "loss = mean(huber(y - t))\ndZ = clamp(y - t, -1, 1) f'(z) / terms";
+std::string lossFormula(const NetShape& shape) {
+    const std::size_t last = shape.layers() - 1;
+    const std::string gradient = fmt::format("dZ[{}] = ", last);
+    const std::string outputs = fmt::format("A[{}]", last + 1);
+    switch (shape.loss) {
+    case Loss::crossEntropy:
+        return fmt::format("z = {}\nloss = mean(log Σ exp(z) -\u00A0z[t])\n{}(softmax(z) "
+                           "-\u00A0[j\u00A0=\u00A0t])\u00A0/\u00A0rows",
+                           outputs, gradient);
     case Loss::binaryCrossEntropy:
-        return "loss = mean(max(z, 0) - z t + log(1 + exp(-|z|)))\ndZ = (sigmoid(z) - t) / terms";
+        return fmt::format("z = {}\nloss = mean(max(z, 0) - z t + log(1 + exp(-|z|)))\n"
+                           "{}(sigmoid(z) - t) / terms",
+                           outputs, gradient);
+    default: break;
     }
-    return "";
+    const bool huber = shape.loss == Loss::huber;
+    const bool plain = shape.activationOf(last) == Activation::identity;
+    return fmt::format("y = {}\nloss = mean({})\n{}{}{} / terms", outputs,
+                       huber ? "huber(y - t)" : "(y - t)²", gradient,
+                       huber ? "clamp(y - t, -1, 1)" : "2 (y - t)",
+                       plain ? "" : fmt::format(" {}'(Z[{}])", name(shape.activationOf(last)), last));
 }
 
 const char* updateFormula(Optimizer optimizer) {
@@ -89,7 +90,7 @@ std::string formulaOf(const TracedOperation& operation, const NetShape& shape, O
         return fmt::format("A[{}] = {}", l + 1,
                            applied(shape.activationOf(l), fmt::format("A[{0}] W[{0}]^T + b[{0}]", l)));
     case OperationKind::loss:
-        return operation.source == "loss_sum" ? "loss = Σ of the groups' sums" : lossFormula(shape.loss);
+        return operation.source == "loss_sum" ? "loss = Σ of the groups' sums" : lossFormula(shape);
     case OperationKind::backwardInputs: {
         const Activation below = shape.activationOf(l - 1);
         const std::string product = fmt::format("dZ[{}] = dZ[{}] W[{}]", l - 1, l, l);
@@ -107,20 +108,29 @@ std::string formulaOf(const TracedOperation& operation, const NetShape& shape, O
     return {};
 }
 
-const char* purposeOf(OperationKind kind) {
-    switch (kind) {
-    case OperationKind::gather:
-        return "Picks the examples of this step, in an order that both machines get from the seed.";
-    case OperationKind::forward:
-        return "One layer forwards: every neuron weighs its inputs, adds its bias and answers.";
-    case OperationKind::loss: return "How wrong the answers are, and which way each output should move.";
-    case OperationKind::backwardInputs:
-        return "The blame is passed down, through the weights, to the layer below.";
-    case OperationKind::backwardWeights:
-        return "Which way every weight of the layer should move, summed over the batch.";
-    case OperationKind::update: return "Every weight and bias takes one small step downhill.";
+std::string lettersOf(const TracedOperation& operation, const NetShape& shape) {
+    if (kindOf(operation) != OperationKind::loss || operation.source == "loss_sum") return {};
+    switch (shape.loss) {
+    case Loss::crossEntropy:
+        return "z: what the last layer answers; t: the right class; [j = t] is 1 where output j is the right "
+               "class, else 0; rows: examples of the batch.";
+    case Loss::binaryCrossEntropy:
+        return "z: what the last layer answers; t: 1 or 0, the right answer; terms: examples times outputs.";
+    default: return "y: what the last layer answers; t: the right values; terms: examples times outputs.";
     }
-    return "";
+}
+
+const char* purposeOfGap(const MachineInfo& machine, bool first) {
+    if (!machine.gpu) return "No operation is timed here. What the processor does meanwhile is not measured.";
+    if (first)
+        return "The step has been handed over, and its first operation has not begun. What the device does "
+               "meanwhile is not measured.";
+    return machine.software
+               ? "Between two dispatches: the device's workers are threads of the processor. They end, are "
+                 "woken "
+                 "again, and wait for their turn on it. How much of this time is what is not measured."
+               : "Between two dispatches: where a barrier stands, the device waits until what ran before has "
+                 "ended. How much of this time that is, is not measured.";
 }
 
 std::size_t counterpartOf(const TracedOperation& operation, const StepTrace& other) {

@@ -1,25 +1,25 @@
-// What is said and shown of an operation of a step: colour, short names, formula, purpose.
+// What is said of an operation of a step: short names, formula, numbers.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "demos/exhibits/inside/operation_kind.h"
-#include "demos/shell/theme.h"
 #include "engine/net/net_shape.h"
 #include "engine/train/step_trace.h"
 
 namespace lockstep::demos {
 
-/// Its colour; the pattern that goes with it is drawn by fillOperation().
-ImU32 colourOf(const Theme& theme, OperationKind kind);
-
-/// Names from the longest to the shortest, for bars of any width: "dense_backward_weights 1", "dW[1]".
+/// Names from the longest to the shortest, for bars of any width: "backward: weights 2", "dW[1]".
 std::vector<std::string> barLabels(const TracedOperation& operation);
 /// "A[1] = relu(A[0] W[0]^T + b[0])", with the layer's own indices.
 std::string formulaOf(const TracedOperation& operation, const NetShape& shape, Optimizer optimizer);
-/// What it is for, in a sentence.
-const char* purposeOf(OperationKind kind);
+/// What the letters of its formula are that are no tensors' names; empty where there are none.
+std::string lettersOf(const TracedOperation& operation, const NetShape& shape);
+
+/// Of a stretch of the timeline without an operation: what is known of it.
+/// first   it lies before the first operation
+const char* purposeOfGap(const MachineInfo& machine, bool first);
 
 /// The same operation in another machine's trace; its index there, or the number of operations.
 std::size_t counterpartOf(const TracedOperation& operation, const StepTrace& other);

@@ -101,7 +101,9 @@ void ShaderEditor::follow(float top, float height, const std::string& text) {
     const float low = top + (number - 2) * height;
     const float high = top + (number + 1) * height;
     const float room = ImGui::GetWindowHeight();
-    if (low < ImGui::GetScrollY())
+    if (std::exchange(first_, false))
+        ImGui::SetScrollY(std::max(low + height, 0.0f));
+    else if (low < ImGui::GetScrollY())
         ImGui::SetScrollY(std::max(low, 0.0f));
     else if (high > ImGui::GetScrollY() + room)
         ImGui::SetScrollY(high - room);

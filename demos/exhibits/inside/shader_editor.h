@@ -17,6 +17,11 @@ class ShaderEditor {
               ImVec2 size);
     /// Brings a line, from 1 on, into sight.
     void reveal(std::size_t line) { wanted_ = line; }
+    /// Scrolls so that a line, counted from 1, is the first in sight.
+    void beginAt(std::size_t line) {
+        wanted_ = line;
+        first_ = true;
+    }
 
   private:
     void drawLines(Ui& ui, const std::string& text, const std::vector<std::size_t>& marked) const;
@@ -24,6 +29,7 @@ class ShaderEditor {
 
     int caret_ = 0; // byte
     std::optional<std::size_t> wanted_;
+    bool first_ = false; ///< the wanted line shall be the first in sight
 };
 
 } // namespace lockstep::demos

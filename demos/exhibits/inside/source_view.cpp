@@ -32,37 +32,22 @@ Twin twinOf(const TracedOperation& operation) {
     return {"plain_ops.cpp", "dense"};
 }
 
-/// Where to break a text that is longer than `columns`: after the last blank that fits.
-std::size_t breakAt(std::string_view text, std::size_t columns) {
-    if (text.size() <= columns) return text.size();
-    const std::size_t blank = text.rfind(' ', columns);
-    return blank == std::string_view::npos || blank == 0 ? columns : blank + 1;
-}
-
 } // namespace
 
-std::vector<SourceRow> rowsOf(const std::vector<std::string_view>& lines, std::size_t columns) {
-    constexpr std::size_t deeper = 4;
-    std::vector<SourceRow> rows;
-    for (std::size_t line = 0; line < lines.size(); ++line) {
-        std::string_view rest = lines[line];
-        const std::size_t indent = std::min(rest.find_first_not_of(' '), std::min(rest.size(), columns / 2));
-        rest.remove_prefix(indent);
-        const bool comment = rest.starts_with("//");
-        SourceRow row{line, true, indent, {}, comment};
-        do {
-            const std::size_t taken = breakAt(rest, columns - row.indent);
-            row.text = rest.substr(0, taken);
-            rows.push_back(row);
-            rest.remove_prefix(taken);
-            row.first = false;
-            row.indent = std::min(indent + deeper, columns / 2);
-        } while (!rest.empty());
+// Definitions begin in the first column and end with a brace there.
+SourceRange firstFunctionIn(const std::vector<std::string_view>& lines) {
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        const std::string_view line = lines[i];
+        const bool head = !line.empty() &&
+                          std::string_view(" /#").find(line.front()) == std::string_view::npos &&
+                          !line.starts_with("layout") && line.ends_with(") {");
+        if (!head) continue;
+        const auto close = std::find(lines.begin() + static_cast<std::ptrdiff_t>(i), lines.end(), "}");
+        if (close != lines.end()) return {i, static_cast<std::size_t>(close - lines.begin()) + 1};
     }
-    return rows;
+    return {};
 }
 
-// Definitions begin in the first column and end with a brace there.
 SourceRange functionIn(const std::vector<std::string_view>& lines, std::string_view function) {
     const std::string call = std::string(function) + "(";
     for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -85,9 +70,18 @@ void SourceView::show(const ShaderEdits& edits, const std::string& shader, const
     shader_ = shader;
     function_ = function;
     twinFile_ = twinFile;
-    file_ = 0;
+    file_ = mainFile(edits);
     lit_ = functionIn(linesOf(sourceText(twinFile)), function);
     scroll_ = settling;
+}
+
+// The rungs of products are short files; what computes is in a file that they include.
+std::size_t SourceView::mainFile(const ShaderEdits& edits) const {
+    for (std::size_t i = 0; i < files_.size(); ++i)
+        if (edits.texts().contains(files_[i])) return i;
+    for (std::size_t i = 0; i < files_.size(); ++i)
+        if (functionIn(linesOf(textOf(edits.texts(), files_[i])), "main").end > 0) return i;
+    return 0;
 }
 
 void SourceView::draw(Ui& ui, const TracedOperation& operation, const TracedOperation* gpu,
@@ -105,11 +99,13 @@ void SourceView::draw(Ui& ui, const TracedOperation& operation, const TracedOper
     else if (!files_.empty() && panes_ != 2) {
         const std::string& file = files_[file_];
         const char* mark = edits.texts().contains(file) ? ", edited" : "";
-        drawPane(ui, "glsl", "GPU  " + file + mark, textOf(edits.texts(), file), {}, width, scroll_ > 0);
+        const std::string_view text = textOf(edits.texts(), file);
+        drawPane(ui, {"glsl", "GPU  " + file + mark, text, firstFunctionIn(linesOf(text)), ui.theme.gpu},
+                 width);
     }
     if (both) ImGui::SameLine(0, ui.px(10));
     if (files_.empty() || panes_ != 1)
-        drawPane(ui, "twin", "CPU twin  " + twinFile_, sourceText(twinFile_), lit_, width, scroll_ > 0);
+        drawPane(ui, {"twin", "CPU twin  " + twinFile_, sourceText(twinFile_), lit_, ui.theme.cpu}, width);
     scroll_ = std::max(scroll_ - 1, 0);
 }
 
@@ -125,7 +121,10 @@ void SourceView::drawChoices(Ui& ui) {
         if (ui.combo("##inside/shader", file_, files_)) scroll_ = settling;
     }
     ImGui::SameLine();
-    if (ui.toggle("Edit##inside", editing_)) editing_ = !editing_;
+    if (ui.toggle("Edit##inside", editing_)) {
+        editing_ = !editing_;
+        scroll_ = settling;
+    }
 }
 
 void SourceView::drawEditing(Ui& ui, ShaderEdits& edits) {
@@ -156,6 +155,7 @@ void SourceView::drawEditor(Ui& ui, ShaderEdits& edits, float width) {
     if (errors != seen_ && !marked.empty()) editor_.reveal(marked.front());
     seen_ = errors;
     std::string text(textOf(edits.texts(), file));
+    if (scroll_ > 0 && marked.empty()) editor_.beginAt(firstFunctionIn(linesOf(text)).begin + 1);
     ImGui::BeginGroup();
     ui.text("GPU  " + file + (edits.texts().contains(file) ? ", edited" : ""), ui.theme.gpu, ui.fonts.strong);
     ImGui::PushID(file.c_str()); // each file has a caret and a way back of its own
@@ -166,43 +166,57 @@ void SourceView::drawEditor(Ui& ui, ShaderEdits& edits, float width) {
     if (submitted && edits.canSubmit()) edits.submit();
 }
 
-void SourceView::drawRow(Ui& ui, const SourceRow& row, SourceRange lit, float left) const {
+void SourceView::drawLine(Ui& ui, const Pane& pane, std::size_t number, std::string_view line,
+                          float gutter) const {
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    ui.muted(row.first ? fmt::format("{:3}", row.line + 1) : std::string(" "));
-    if (row.line >= lit.begin && row.line < lit.end) {
-        const float x = at.x + left - ImGui::GetWindowContentRegionMin().x - ui.px(7);
-        ImGui::GetWindowDrawList()->AddRectFilled(
-            {x, at.y}, {x + ui.px(3), at.y + ImGui::GetTextLineHeight()}, ui.theme.cpu);
+    const float height = ImGui::GetTextLineHeight();
+    // Numbers stay where they are while the text moves to the side.
+    const float left = at.x + ImGui::GetScrollX();
+    const float right = ImGui::GetWindowPos().x + ImGui::GetWindowWidth();
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    draw.AddText({left, at.y}, ui.theme.muted, fmt::format("{:3}", number + 1).c_str());
+    if (number >= pane.lit.begin && number < pane.lit.end) {
+        const float x = left + gutter - ui.px(7);
+        draw.AddRectFilled({x, at.y}, {x + ui.px(3), at.y + height}, pane.colour);
     }
-    ImGui::SameLine(left);
-    ui.text(std::string(row.indent, ' ') + std::string(row.text), row.comment ? ui.theme.muted : 0);
+    const std::size_t indent = std::min(line.find_first_not_of(' '), line.size());
+    const bool comment = line.substr(indent).starts_with("//");
+    draw.PushClipRect({left + gutter, at.y}, {right, at.y + height}, true);
+    draw.AddText({at.x + gutter, at.y}, comment ? ui.theme.muted : ui.theme.text, line.data(),
+                 line.data() + line.size());
+    draw.PopClipRect();
+    ImGui::Dummy({gutter + ImGui::CalcTextSize(line.data(), line.data() + line.size()).x, height});
 }
 
-void SourceView::drawPane(Ui& ui, const char* id, const std::string& title, std::string_view text,
-                          SourceRange lit, float width, bool scroll) const {
-    const bool gpu = lit.end == 0;
+void SourceView::drawPane(Ui& ui, const Pane& pane, float width) const {
     ImGui::BeginGroup();
-    ui.text(title, gpu ? ui.theme.gpu : ui.theme.cpu, ui.fonts.strong);
+    ui.text(pane.title, pane.colour, ui.fonts.strong);
     ImGui::PushStyleColor(ImGuiCol_ChildBg, ui.theme.background);
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui.px(8), ui.px(6)});
-    ImGui::BeginChild(id, {width, 0}, true);
+    ImGui::BeginChild(pane.id, {width, 0}, true,
+                      ImGuiWindowFlags_HorizontalScrollbar | ImGuiWindowFlags_AlwaysUseWindowPadding);
     ImGui::PopStyleVar();
     ImGui::PushFont(ui.fonts.mono);
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, 0});
-    const float letter = ImGui::CalcTextSize("m").x;
-    const float gutter = 4.5f * letter;
-    const float room = width - ui.px(18) - gutter - ImGui::GetStyle().ScrollbarSize;
-    const auto columns = static_cast<std::size_t>(std::max(room / letter, 16.0f));
-    const std::vector<SourceRow> rows = rowsOf(linesOf(text), columns);
+    const float gutter = 4.5f * ImGui::CalcTextSize("m").x;
+    const std::vector<std::string_view> lines = linesOf(pane.text);
     const float height = ImGui::GetTextLineHeight();
-    const ImVec2 top = ImGui::GetCursorPos();
-    const auto first = std::ranges::find(rows, lit.begin, &SourceRow::line) - rows.begin();
-    if (scroll) ImGui::SetScrollY(gpu ? 0 : top.y + static_cast<float>(first) * height);
+    const float top = ImGui::GetCursorPosY();
+    if (scroll_ > 0) {
+        ImGui::SetScrollX(0);
+        ImGui::SetScrollY(top + static_cast<float>(pane.lit.begin) * height);
+    }
+    // As wide as the longest of all lines, whichever are in sight.
+    std::size_t longest = 0;
+    for (const std::string_view line : lines) longest = std::max(longest, line.size());
+    const ImVec2 start = ImGui::GetCursorPos();
+    ImGui::Dummy({gutter + static_cast<float>(longest) * ImGui::CalcTextSize("m").x, 0});
+    ImGui::SetCursorPos(start);
     ImGuiListClipper clipper;
-    clipper.Begin(static_cast<int>(rows.size()), height);
+    clipper.Begin(static_cast<int>(lines.size()), height);
     while (clipper.Step())
         for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i)
-            drawRow(ui, rows[static_cast<std::size_t>(i)], lit, top.x + gutter);
+            drawLine(ui, pane, static_cast<std::size_t>(i), lines[static_cast<std::size_t>(i)], gutter);
     clipper.End();
     ImGui::PopStyleVar();
     ImGui::PopFont();

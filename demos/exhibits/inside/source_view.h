@@ -22,17 +22,8 @@ struct SourceRange {
 /// Where the definition of `function` is, its template line included; empty when it is not there.
 SourceRange functionIn(const std::vector<std::string_view>& lines, std::string_view function);
 
-/// A line of a source, or a part of one that is too long for its pane.
-struct SourceRow {
-    std::size_t line = 0; ///< counted from 0
-    bool first = true;    ///< of its line
-    std::size_t indent = 0;
-    std::string_view text;
-    bool comment = false;
-};
-
-/// Breaks lines at blanks so that none is longer than `columns` (at least 16).
-std::vector<SourceRow> rowsOf(const std::vector<std::string_view>& lines, std::size_t columns);
+/// Where the first function that a shader's file defines is; empty when it defines none.
+SourceRange firstFunctionIn(const std::vector<std::string_view>& lines);
 
 class SourceView {
   public:
@@ -46,12 +37,21 @@ class SourceView {
   private:
     void show(const ShaderEdits& edits, const std::string& shader, const std::string& twinFile,
               const std::string& function);
-    void drawRow(Ui& ui, const SourceRow& row, SourceRange lit, float left) const;
+    /// A text to be read.
+    struct Pane {
+        const char* id;
+        std::string title;
+        std::string_view text;
+        SourceRange lit; ///< the function that is meant: in sight at first, and marked
+        ImU32 colour = 0;
+    };
+
+    std::size_t mainFile(const ShaderEdits& edits) const;
+    void drawLine(Ui& ui, const Pane& pane, std::size_t number, std::string_view line, float gutter) const;
     void drawChoices(Ui& ui);
     void drawEditing(Ui& ui, ShaderEdits& edits);
     void drawEditor(Ui& ui, ShaderEdits& edits, float width);
-    void drawPane(Ui& ui, const char* id, const std::string& title, std::string_view text, SourceRange lit,
-                  float width, bool scroll) const;
+    void drawPane(Ui& ui, const Pane& pane, float width) const;
 
     std::string shader_;             // stem of what is shown
     std::vector<std::string> files_; // of the shader
@@ -59,7 +59,7 @@ class SourceView {
     std::string twinFile_;
     std::string function_;
     SourceRange lit_;
-    int scroll_ = 0;        // frames: to the top and to the function, until the panes have their width
+    int scroll_ = 0;        // frames: to the functions, until the panes have their height
     std::size_t panes_ = 0; // both, GLSL, C++
     bool editing_ = false;
     ShaderEditor editor_;

@@ -11,6 +11,7 @@ namespace lockstep::demos {
 
 namespace {
 
+constexpr const char* allZero = "all 0";
 constexpr std::size_t mostPixels = 512; // along each side; beyond, a pixel stands for several values
 
 struct Words {
@@ -81,6 +82,15 @@ std::vector<TensorId> flatOnesLast(std::vector<TensorId> ids, const StepTrace& t
     return ids;
 }
 
+/// "32 × 8, ±1.7": its size, and the value that has the full colour.
+std::string sizeText(const TracedTensor& tensor, float largest) {
+    std::string text = tensor.rows == 1 ? fmt::format("{}", tensor.columns)
+                                        : fmt::format("{} × {}", tensor.rows, tensor.columns);
+    if (tensor.keptRows() < tensor.rows) text += fmt::format(", first {} rows", tensor.keptRows());
+    if (largest > 0) text += fmt::format(", ±{:.2g}", largest);
+    return text;
+}
+
 /// As many beside each other as can be told apart.
 float widestCell(const Ui& ui) {
     const float room = ImGui::GetContentRegionAvail().x;
@@ -104,32 +114,71 @@ void TensorGallery::draw(Ui& ui, const StepTrace& trace, std::size_t index, cons
                          std::uint64_t revision) {
     for (auto& [id, shown] : pictures_) shown.used = false;
     const TracedOperation& operation = trace.operations[index];
-    drawAll(ui, "reads", operation.reads, trace, twin, revision);
-    drawAll(ui, "writes", operation.writes, trace, twin, revision);
+    drawAll(ui, "reads", operation.reads, trace, twin, revision, true);
+    drawAll(ui, "writes", operation.writes, trace, twin, revision, operation.reads.empty());
     if (operation.reads.empty() && operation.writes.empty()) ui.muted("Sums only: no tensors.");
     std::erase_if(pictures_, [](const auto& entry) { return !entry.second.used; });
 }
 
+// Flush right on the line just written, where there is room.
+void TensorGallery::drawScale(Ui& ui) const {
+    constexpr int steps = 48;
+    const float line = ImGui::GetTextLineHeight();
+    const float bar = ui.px(120);
+    const float gap = ui.px(6);
+    const float below = ImGui::CalcTextSize("below 0").x;
+    const float width = below + bar + ImGui::CalcTextSize("above 0").x + 2 * gap;
+    const float right = ImGui::GetWindowPos().x + ImGui::GetWindowContentRegionMax().x;
+    if (ImGui::GetItemRectMax().x + ui.px(16) + width > right) return;
+    ImGui::SameLine(0, 0);
+    const ImVec2 at{right - width, ImGui::GetCursorScreenPos().y};
+    ImGui::SetCursorScreenPos(at);
+    ImGui::Dummy({width, line});
+    ui.explainItem({.title = "Colours of tensors",
+                    .formula = {},
+                    .values = {},
+                    .text = "Blue is below 0, orange above. The largest size of each tensor has the full "
+                            "colour; it stands below it (±). Between, the colour goes by the root of the "
+                            "size, so that small values can be seen, too."});
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    draw.AddText(at, ui.theme.muted, "below 0");
+    const float left = at.x + below + gap;
+    for (int i = 0; i < steps; ++i) {
+        const auto from = static_cast<float>(i) / steps;
+        const auto to = static_cast<float>(i + 1) / steps;
+        draw.AddRectFilled({left + bar * from, at.y + line * 0.1f}, {left + bar * to, at.y + line * 0.95f},
+                           signedColour(ui.theme, from + to - 1));
+    }
+    const float zero = left + (bar - ImGui::CalcTextSize("0").x) / 2;
+    draw.AddText({zero, at.y}, ui.theme.text, "0");
+    draw.AddText({left + bar + gap, at.y}, ui.theme.muted, "above 0");
+}
+
 void TensorGallery::drawAll(Ui& ui, const char* title, const std::vector<TensorId>& ids,
-                            const StepTrace& trace, const StepTrace* twin, std::uint64_t revision) {
+                            const StepTrace& trace, const StepTrace* twin, std::uint64_t revision,
+                            bool withScale) {
     if (ids.empty()) return;
     ui.text(title, ui.theme.muted, ui.fonts.strong);
+    if (withScale) drawScale(ui);
     const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
     const float widest = widestCell(ui);
     bool first = true;
     for (const TensorId& id : flatOnesLast(ids, trace)) {
         const TracedTensor* tensor = trace.find(id);
         if (tensor == nullptr || tensor->values.empty()) continue;
-        const float caption = ImGui::CalcTextSize(captionOf(*tensor).c_str()).x;
-        const float width = std::max(shownSize(ui, *tensor, widest).x, caption);
         const float next = ImGui::GetItemRectMax().x + ui.px(16);
-        if (!first && next + width <= right) ImGui::SameLine(0, ui.px(16));
-        first = false;
         Shown& shown = pictures_[id];
-        if (shown.picture && (shown.revision != revision || shown.ofGpu != trace.machine.gpu))
-            shown.largest = -1;
+        if (shown.largest < 0 || shown.revision != revision || shown.ofGpu != trace.machine.gpu) {
+            shown.largest = largestOf(tensor->values);
+            shown.stale = true;
+        }
         shown.revision = revision;
         shown.ofGpu = trace.machine.gpu;
+        const float words = std::max(ImGui::CalcTextSize(captionOf(*tensor).c_str()).x,
+                                     ImGui::CalcTextSize(sizeText(*tensor, shown.largest).c_str()).x);
+        const float width = std::max(shownSize(ui, *tensor, widest).x, words);
+        if (!first && next + width <= right) ImGui::SameLine(0, ui.px(16));
+        first = false;
         drawOne(ui, *tensor, shownSize(ui, *tensor, widest), trace, twin, shown);
     }
 }
@@ -149,16 +198,17 @@ void TensorGallery::drawOne(Ui& ui, const TracedTensor& tensor, ImVec2 size, con
     const bool hovered = ImGui::IsItemHovered();
     shown.used = ImGui::IsItemVisible(); // pictures that are out of sight are given back
     if (shown.used) {
-        if (!shown.picture || shown.largest < 0 || shown.dark != ui.theme.dark)
-            refresh(ui, tensor, other, shown);
+        if (!shown.picture || shown.stale || shown.dark != ui.theme.dark) refresh(ui, tensor, other, shown);
         ImGui::GetWindowDrawList()->AddImage(shown.picture->id(), low, high);
+    }
+    if (shown.largest == 0) {
+        const ImVec2 wide = ImGui::CalcTextSize(allZero);
+        ImGui::GetWindowDrawList()->AddText({(low.x + high.x - wide.x) / 2, (low.y + high.y - wide.y) / 2},
+                                            ui.theme.muted, allZero);
     }
     ImGui::GetWindowDrawList()->AddRect(low, high, hovered ? ui.theme.text : ui.theme.border, 0, 0,
                                         ui.line());
-    std::string below = tensor.rows == 1 ? fmt::format("{}", tensor.columns)
-                                         : fmt::format("{} × {}", tensor.rows, tensor.columns);
-    if (tensor.keptRows() < tensor.rows) below += fmt::format(", first {} rows", tensor.keptRows());
-    ui.muted(below);
+    ui.muted(sizeText(tensor, shown.largest));
     ImGui::EndGroup();
     ImGui::PopStyleVar();
     if (hovered) explain(ui, tensor, trace, other, low, high, shown);
@@ -169,7 +219,7 @@ void TensorGallery::refresh(Ui& ui, const TracedTensor& tensor, const TracedTens
     const std::size_t rows = tensor.keptRows();
     const std::size_t width = std::min(tensor.columns, mostPixels);
     const std::size_t height = std::min(rows, mostPixels);
-    shown.largest = largestOf(tensor.values);
+    shown.stale = false;
     shown.difference = differenceOf(tensor, twin);
     shown.dark = ui.theme.dark;
     // Few values are large: by the root of their size, the small ones can be seen, too.

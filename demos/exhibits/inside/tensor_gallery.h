@@ -28,13 +28,15 @@ class TensorGallery {
         std::uint64_t revision = 0;
         bool ofGpu = false;
         bool dark = false;
-        float largest = 0;      ///< size of the largest value
+        float largest = -1;     ///< size of the largest value
+        bool stale = true;      ///< the picture is not of these values
         double difference = -1; ///< from the twin's, at most; below 0: nothing to compare
         bool used = false;      ///< in this frame
     };
 
+    void drawScale(Ui& ui) const;
     void drawAll(Ui& ui, const char* title, const std::vector<TensorId>& ids, const StepTrace& trace,
-                 const StepTrace* twin, std::uint64_t revision);
+                 const StepTrace* twin, std::uint64_t revision, bool withScale);
     void drawOne(Ui& ui, const TracedTensor& tensor, ImVec2 size, const StepTrace& trace,
                  const StepTrace* twin, Shown& shown);
     void refresh(Ui& ui, const TracedTensor& tensor, const TracedTensor* twin, Shown& shown) const;

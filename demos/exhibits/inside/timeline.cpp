@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "demos/exhibits/inside/operation_words.h"
 #include "demos/exhibits/inside/timeline_frame.h"
 #include "demos/report/text.h"
+#include "demos/shell/lane_mark.h"
 
 namespace lockstep::demos {
 
@@ -42,11 +45,28 @@ double roundStep(double least) {
     return 10 * power;
 }
 
+/// The stretch between operations that a time lies in; none after the last.
+std::optional<Timeline::Gap> gapAt(const std::vector<TracedOperation>& operations, std::size_t machine,
+                                   double ms) {
+    Timeline::Gap gap{machine, true, 0, std::numeric_limits<double>::infinity()};
+    for (const TracedOperation& operation : operations) {
+        if (operation.endMs <= ms) {
+            gap.beginMs = std::max(gap.beginMs, operation.endMs);
+            gap.first = false;
+        } else {
+            gap.endMs = std::min(gap.endMs, operation.beginMs);
+        }
+    }
+    if (!(ms >= 0 && ms < gap.endMs) || std::isinf(gap.endMs)) return std::nullopt;
+    return gap;
+}
+
 } // namespace
 
 std::optional<OperationAt> Timeline::draw(Ui& ui, const TimelineRows& rows, OperationAt selected,
                                           float height) {
     hovered_.reset();
+    gap_.reset();
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const float width = std::max(ImGui::GetContentRegionAvail().x, ui.px(40));
     ImGui::InvisibleButton("Timeline", {width, height});
@@ -135,12 +155,7 @@ void Timeline::drawRowLabel(Ui& ui, const Frame& frame, const TimelineRow& row, 
     const float top = frame.rowTop(machine) + ui.px(3);
     const float size = ImGui::GetFontSize();
     const ImU32 colour = ui.colour(row.lane);
-    const ImVec2 mark{frame.min.x + size * 0.4f, top + size * 0.55f};
-    const float r = size * 0.3f;
-    if (row.lane.gpu)
-        frame.draw.AddCircleFilled(mark, r, colour, 16);
-    else
-        frame.draw.AddRectFilled({mark.x - r, mark.y - r}, {mark.x + r, mark.y + r}, colour);
+    drawLaneMark(frame.draw, row.lane, {frame.min.x + size * 0.4f, top + size * 0.55f}, size * 0.82f, colour);
     const std::string lane = row.lane.text();
     float x = frame.min.x + size;
     frame.draw.AddText(ui.fonts.strong, size, {x, top}, colour, lane.c_str());
@@ -177,31 +192,51 @@ void Timeline::drawRow(Ui& ui, const Frame& frame, const TimelineRow& row, std::
     frame.draw.PushClipRect(low, high, true);
     const ImVec2 mouse = ImGui::GetIO().MousePos;
     const bool over = ImGui::IsItemHovered() && mouse.y >= low.y && mouse.y <= high.y;
+    std::optional<std::array<ImVec2, 2>> pointed;
     for (std::size_t i = 0; i < operations.size(); ++i) {
         const float left = frame.x(frame.from(operations[i], i));
         const float right = std::max(frame.x(frame.to(operations[i], i)), left + ui.line());
         if (right < low.x || left > high.x) continue;
         if (over && mouse.x >= left - 1 && mouse.x <= right + 1) hovered_ = OperationAt{machine, i};
         const bool chosen = selected == OperationAt{machine, i};
-        drawBar(ui, frame, operations[i], {left, low.y}, {right, high.y}, chosen,
+        drawBar(ui, frame, operations[i], {left, low.y}, {right, high.y},
                 hovered_ == OperationAt{machine, i});
+        if (chosen) pointed = {ImVec2{left, low.y}, ImVec2{right, high.y}};
         if (operations[i].replaced) drawEdited(ui, frame, row, operations[i], {left, low.y}, {right, high.y});
     }
+    frame.draw.PopClipRect();
+    if (pointed) drawPointer(ui, frame, (*pointed)[0], (*pointed)[1]);
+    const bool free =
+        over && !frame.inOrder && hovered_.value_or(OperationAt{machineCount}).machine != machine;
+    if (free) gap_ = gapAt(operations, machine, frame.at(mouse.x));
+}
+
+// On top of the neighbours, because bars may be narrower than the frame around the chosen one; the tip below
+// tells it from barriers.
+void Timeline::drawPointer(const Ui& ui, const Frame& frame, ImVec2 min, ImVec2 max) const {
+    const float half = ui.px(6);
+    const float middle = std::clamp((min.x + max.x) / 2, frame.min.x, frame.max.x);
+    const float inset = ui.px(3);
+    const bool wide = max.x - min.x >= ui.px(8);
+    frame.draw.PushClipRect({frame.min.x - half, min.y}, {frame.max.x + half, max.y + half}, true);
+    frame.draw.AddRect({min.x - ui.line(), min.y + inset}, {max.x + ui.line(), max.y - inset}, ui.theme.text,
+                       wide ? ui.px(3) : 0, 0, ui.line(wide ? 2.5f : 1.5f));
+    frame.draw.AddTriangleFilled({middle, max.y - inset}, {middle + half, max.y + half},
+                                 {middle - half, max.y + half}, ui.theme.text);
     frame.draw.PopClipRect();
 }
 
 void Timeline::drawBar(Ui& ui, const Frame& frame, const TracedOperation& operation, ImVec2 min, ImVec2 max,
-                       bool chosen, bool lit) const {
+                       bool lit) const {
     const float inset = ui.px(5);
     const ImVec2 low{min.x, min.y + inset};
     const ImVec2 high{max.x, max.y - inset};
-    fillOperation(ui, frame.draw, low, high, operation);
+    fillOperation(ui, frame.draw, low, high, kindOf(operation));
     if (operation.barrierBefore)
         frame.draw.AddLine({min.x, min.y}, {min.x, max.y}, ui.theme.text, ui.line(1.5f));
-    if (chosen || lit)
+    if (lit)
         frame.draw.AddRect({low.x - ui.line(), low.y - ui.px(2)}, {high.x + ui.line(), high.y + ui.px(2)},
-                           chosen ? ui.theme.text : ui.theme.muted, ui.px(3), 0,
-                           ui.line(chosen ? 2.5f : 1.5f));
+                           ui.theme.muted, 0, 0, ui.line(1.5f));
     // Of a bar that is partly out of sight, the name stays in sight.
     const float left = std::max(low.x, frame.min.x) + ui.px(5);
     const float room = std::min(high.x, frame.max.x) - left - ui.px(5);
@@ -230,34 +265,6 @@ void drawEditedMark(Ui& ui, ImDrawList& draw, ImVec2 min, ImVec2 max, float buil
     const float y = max.y - ui.px(2);
     draw.AddLine({min.x, y}, {builtInX, y}, ui.theme.warning, ui.line(2.5f));
     draw.AddLine({builtInX, y - ui.px(5)}, {builtInX, y + ui.px(2)}, ui.theme.warning, ui.line(2));
-}
-
-void fillOperation(Ui& ui, ImDrawList& draw, ImVec2 min, ImVec2 max, const TracedOperation& operation) {
-    const OperationKind kind = kindOf(operation);
-    const ImU32 colour = colourOf(ui.theme, kind);
-    const float width = max.x - min.x;
-    // Corners of a fraction of a pixel make ImGui divide by zero.
-    const float rounding = width >= ui.px(8) ? ui.px(3) : 0;
-    draw.AddRectFilled(min, max, colour, rounding);
-    if (width < ui.px(9)) return;
-    // The second cue: strokes one way for what flows backwards, the other way for weights, dots for the
-    // update.
-    const ImU32 ink = faded(ui.theme.background, 0.5f);
-    const float gap = ui.px(11);
-    const float height = max.y - min.y;
-    draw.PushClipRect(min, max, true);
-    std::size_t strokes = 0;
-    for (float x = min.x - height; x < max.x && strokes < 160; x += gap, ++strokes) {
-        if (kind == OperationKind::backwardInputs)
-            draw.AddLine({x, min.y}, {x + height, max.y}, ink, ui.line(1.5f));
-        else if (kind == OperationKind::backwardWeights)
-            draw.AddLine({x, max.y}, {x + height, min.y}, ink, ui.line(1.5f));
-        else if (kind == OperationKind::update)
-            draw.AddLine({x + height, min.y}, {x + height, max.y}, ink, ui.line(1.5f));
-    }
-    if (kind == OperationKind::loss)
-        draw.AddLine({min.x, (min.y + max.y) / 2}, {max.x, (min.y + max.y) / 2}, ink, ui.line(2));
-    draw.PopClipRect();
 }
 
 } // namespace lockstep::demos

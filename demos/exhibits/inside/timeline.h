@@ -37,6 +37,14 @@ class Timeline {
     /// Draws as wide as there is room and `height` high. Returns the operation that was clicked.
     std::optional<OperationAt> draw(Ui& ui, const TimelineRows& rows, OperationAt selected, float height);
     std::optional<OperationAt> hovered() const { return hovered_; }
+    /// A stretch without an operation, under the mouse.
+    struct Gap {
+        std::size_t machine = 0;
+        bool first = false; ///< before the first operation
+        double beginMs = 0;
+        double endMs = 0;
+    };
+    const std::optional<Gap>& gap() const { return gap_; }
     /// Moves what is shown so that the operation is in sight.
     void reveal(const TracedOperation& operation);
 
@@ -48,16 +56,16 @@ class Timeline {
     void drawRow(Ui& ui, const Frame& frame, const TimelineRow& row, std::size_t machine,
                  OperationAt selected);
     void drawBar(Ui& ui, const Frame& frame, const TracedOperation& operation, ImVec2 min, ImVec2 max,
-                 bool chosen, bool lit) const;
+                 bool lit) const;
+    void drawPointer(const Ui& ui, const Frame& frame, ImVec2 min, ImVec2 max) const;
     void drawEdited(Ui& ui, const Frame& frame, const TimelineRow& row, const TracedOperation& operation,
                     ImVec2 min, ImVec2 max) const;
     void drawRowLabel(Ui& ui, const Frame& frame, const TimelineRow& row, std::size_t machine) const;
 
     std::optional<OperationAt> hovered_;
+    std::optional<Gap> gap_;
 };
 
-/// A rectangle in the colour and pattern of a kind of operation.
-void fillOperation(Ui& ui, ImDrawList& draw, ImVec2 min, ImVec2 max, const TracedOperation& operation);
 /// That the operation in the rectangle has a changed shader; a line as long as the built-in one takes, to
 /// `builtInX`.
 void drawEditedMark(Ui& ui, ImDrawList& draw, ImVec2 min, ImVec2 max, float builtInX);

@@ -115,8 +115,14 @@ void drawSwitches(const PlaygroundParts& parts, float width) {
     };
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(2), ui.px(2)});
     entry("Discrete", parts.view.discretise);
-    entry("Train", parts.view.trainPoints);
-    entry("Test", parts.view.testPoints);
+    for (const bool test : {false, true}) {
+        entry(test ? "Test" : "Train", test ? parts.view.testPoints : parts.view.trainPoints);
+        ui.explainItem({.title = test ? "Points to test with" : "Points to train with",
+                        .formula = {},
+                        .values = {},
+                        .text = test ? "Hollow marks: the network never learns from them."
+                                     : "Filled marks: the network learns from them."});
+    }
     ImGui::PopStyleVar();
 }
 
@@ -152,14 +158,45 @@ std::string loss(double value) {
     return value < 1e4 ? fmt::format("{:.4f}", value) : fmt::format("{:.3g}", value);
 }
 
+/// Flush right in the column of the numbers of training or of the test.
+void drawNumber(Ui& ui, bool test, const std::string& text, ImU32 colour) {
+    const float column = ImGui::CalcTextSize("100.00 %").x + ui.px(10);
+    const float right = ImGui::GetWindowContentRegionMax().x - (test ? 0 : column);
+    ImGui::SameLine(right - ImGui::CalcTextSize(text.c_str()).x);
+    ui.text(text, colour);
+}
+
+void drawNumbers(Ui& ui, const char* name, const std::string& train, const std::string& test) {
+    ui.muted(name);
+    drawNumber(ui, false, train, 0);
+    drawNumber(ui, true, test, 0);
+}
+
+// The legend of the points, too: each word has its kind of mark before it.
+void drawHeadings(const PlaygroundParts& parts) {
+    Ui& ui = parts.ui;
+    ui.muted("");
+    const bool marks = parts.pictures.fit(parts.model);
+    for (const bool test : {false, true}) {
+        drawNumber(ui, test, test ? "test" : "train", ui.theme.muted);
+        if (!marks) continue;
+        const float size = ui.px(10);
+        const ImVec2 low = ImGui::GetItemRectMin();
+        const ImVec2 at{low.x - size - ui.px(4), (low.y + ImGui::GetItemRectMax().y - size) / 2};
+        const PicturePart mark = parts.pictures.mark(0, test);
+        ImGui::GetWindowDrawList()->AddImage(mark.picture, at, {at.x + size, at.y + size}, mark.from, mark.to,
+                                             ui.theme.muted);
+    }
+}
+
 void drawNumbers(const PlaygroundParts& parts) {
     Ui& ui = parts.ui;
     const Moment& moment = parts.model.moment();
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ui.px(8), ui.px(2)});
-    ui.row("Loss train", loss(moment.trainLoss));
-    ui.row("Loss test", loss(moment.testLoss));
+    drawHeadings(parts);
+    drawNumbers(ui, "Loss", loss(moment.trainLoss), loss(moment.testLoss));
     if (parts.model.settings().classes() > 0)
-        ui.row("Right", percent(moment.trainAccuracy) + " / " + percent(moment.testAccuracy));
+        drawNumbers(ui, "Accuracy", percent(moment.trainAccuracy), percent(moment.testAccuracy));
     ui.row("Step", grouped(parts.model.step()));
     ImGui::PopStyleVar();
 }

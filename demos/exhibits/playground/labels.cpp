@@ -114,9 +114,10 @@ Detail neuronDetail(const PlaygroundParts& parts, NeuronPlace place) {
     const std::size_t inputs = shape.widths[place.layer - 1];
     const std::size_t shown = std::min<std::size_t>(inputs, 8);
     std::string sum;
-    for (std::size_t i = 0; i < std::min<std::size_t>(inputs, 3); ++i)
+    const std::size_t written = inputs > 3 ? 2 : inputs; // with the bias in one line
+    for (std::size_t i = 0; i < written; ++i)
         sum += fmt::format("{}w{} {}", i > 0 ? " + " : "", i + 1, inputName(model, place.layer - 1, i));
-    detail.formula = fmt::format("z = {}{} + b\na = {}", sum, inputs > 3 ? " + …" : "",
+    detail.formula = fmt::format("z = {}{} +\u00A0b\na = {}", sum, inputs > written ? " + …" : "",
                                  formulaOf(shape.activationOf(place.layer - 1)));
     detail.values.emplace_back("b", number(model.parameters()[parameterIndex(shape, {place, {}})]));
     for (std::size_t i = 0; i < shown; ++i)

@@ -178,7 +178,7 @@ void PlaygroundExhibit::drawFailure(Ui& ui) {
     ui.paragraph(model_.failure(), ui.theme.bad);
     if (ui.primaryButton("Undo 100 steps##failure")) model_.undo(undoSteps);
     ImGui::SameLine();
-    if (ui.button("A tenth of the rate##failure")) {
+    if (ui.button("A tenth of the learning rate##failure")) {
         PlaygroundSettings settings = model_.settings();
         settings.train.optimizer.learningRate = settings.train.optimizer.effectiveLearningRate() / 10;
         model_.change(settings);
@@ -207,6 +207,7 @@ void PlaygroundExhibit::drawCurves(Ui& ui) {
     };
     PlotOptions options;
     options.x.title = "step";
+    options.x.whole = true;
     options.y.title = "loss";
     options.empty = "Run shows the losses here";
     plot_.draw(ui, "playground losses", lines, options);
@@ -233,7 +234,8 @@ void PlaygroundExhibit::drawDetails(Ui& ui) {
     ui.row(
         "epoch",
         fixed(static_cast<double>(model_.step()) / static_cast<double>(model_.order().stepsPerEpoch()), 2));
-    ui.row("rate now", fmt::format("{:.3g}", learningRate(model_.settings().train.optimizer, model_.step())));
+    ui.row("learning rate now",
+           fmt::format("{:.3g}", learningRate(model_.settings().train.optimizer, model_.step())));
     ui.heading("Points");
     ui.row("to train", grouped(model_.dataset().train.count));
     ui.row("to test", grouped(model_.dataset().test.count));

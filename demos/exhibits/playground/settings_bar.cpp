@@ -82,7 +82,7 @@ bool commonFields(Fields& fields, PlaygroundSettings& settings) {
         if (optimizer.kind != Optimizer::momentum) optimizer.nesterov = false;
         changed = true;
     }
-    changed |= fields.number("Rate", "##rate", optimizer.learningRate, 1e-5f, 10, "%.3g");
+    changed |= fields.number("Learning rate", "##rate", optimizer.learningRate, 1e-5f, 10, "%.3g");
     changed |= fields.number("L2", "##l2", optimizer.weightDecay, 0, 1, "%.3g");
     changed |= fields.number("L1", "##l1", optimizer.l1, 0, 1, "%.3g");
     return changed;
@@ -166,12 +166,15 @@ void drawSettingsBar(const PlaygroundParts& parts, bool everything) {
     if (everything) {
         changed |= furtherFields(ui, fields, settings);
     } else {
-        fields.field("More##settings", "", 60, [&](const char* label) {
+        ImVec2 below;
+        fields.field("Settings##playground", "", 60, [&](const char* label) {
             if (ui.button(label)) ImGui::OpenPopup("settings");
+            below = {ImGui::GetItemRectMax().x, ImGui::GetItemRectMax().y + ui.px(4)};
         });
+        ImGui::SetNextWindowPos(below, ImGuiCond_Always, {1, 0});
         ImGui::SetNextWindowSize({std::min(ui.px(440), ImGui::GetIO().DisplaySize.x), 0});
         if (ImGui::BeginPopup("settings")) {
-            ui.heading("More settings");
+            ui.heading("Settings");
             Fields more(ui);
             changed |= furtherFields(ui, more, settings);
             more.end();

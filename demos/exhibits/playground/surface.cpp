@@ -30,9 +30,11 @@ struct Piece {
 
 class Space {
   public:
-    Space(const PlaygroundParts& parts, ImVec2 low, ImVec2 high) : parts_(parts), low_(low), high_(high) {
+    /// `away`: how far the eye is from the middle without zoom.
+    Space(const PlaygroundParts& parts, ImVec2 low, ImVec2 high, float away)
+        : parts_(parts), low_(low), high_(high) {
         const SurfaceCamera& camera = parts.view.camera;
-        const float distance = 3.6f / camera.zoom;
+        const float distance = away / camera.zoom;
         const glm::vec3 eye{distance * std::cos(camera.pitch) * std::sin(camera.yaw),
                             -distance * std::cos(camera.pitch) * std::cos(camera.yaw),
                             distance * std::sin(camera.pitch)};
@@ -77,8 +79,9 @@ class Space {
     void label(glm::vec3 at, const char* text) {
         const ImVec2 size = ImGui::CalcTextSize(text);
         const ImVec2 middle = project(at);
-        const float x = std::clamp(middle.x - size.x / 2, low_.x, high_.x - size.x);
-        const float y = std::clamp(middle.y - size.y / 2, low_.y, high_.y - size.y);
+        const float edge = parts_.ui.px(4);
+        const float x = std::clamp(middle.x - size.x / 2, low_.x + edge, high_.x - size.x - edge);
+        const float y = std::clamp(middle.y - size.y / 2, low_.y + edge, high_.y - size.y - edge);
         ImGui::GetWindowDrawList()->AddText({x, y}, parts_.ui.theme.muted, text);
     }
 
@@ -87,21 +90,31 @@ class Space {
         ImDrawList& draw = *ImGui::GetWindowDrawList();
         const ImDrawListFlags flags = draw.Flags;
         draw.Flags &= ~ImDrawListFlags_AntiAliasedFill; // a seam between quads, else, and twice the vertices
-        const float half = parts_.ui.px(4);
         for (const Piece& piece : pieces_) {
             const auto& c = piece.corners;
             if (!piece.mark) {
                 draw.AddQuadFilled(c[0], c[1], c[2], c[3], piece.colour);
                 continue;
             }
-            const PicturePart part = parts_.pictures.mark(piece.shape, piece.hollow);
-            draw.AddImage(part.picture, {c[0].x - half, c[0].y - half}, {c[0].x + half, c[0].y + half},
-                          part.from, part.to, piece.colour);
+            paintMark(piece, 1);
         }
+        // Marks behind the surface shine through; over those before it this changes nothing.
+        constexpr float through = 0.35f;
+        for (const Piece& piece : pieces_)
+            if (piece.mark) paintMark(piece, through);
         draw.Flags = flags;
     }
 
   private:
+    void paintMark(const Piece& piece, float share) const {
+        const float half = parts_.ui.px(4);
+        const ImVec2 at = piece.corners[0];
+        const PicturePart part = parts_.pictures.mark(piece.shape, piece.hollow);
+        ImGui::GetWindowDrawList()->AddImage(part.picture, {at.x - half, at.y - half},
+                                             {at.x + half, at.y + half}, part.from, part.to,
+                                             faded(piece.colour, share));
+    }
+
     const PlaygroundParts& parts_;
     ImVec2 low_;
     ImVec2 high_;
@@ -192,8 +205,8 @@ void drawOutput(const PlaygroundParts& parts, Space& space, const SurfaceSampler
     }
     drawFrame(space, theme);
     space.paint();
-    space.label({1.12f, -1, -surfaceHeight}, "x");
-    space.label({-1, 1.12f, -surfaceHeight}, "y");
+    space.label({0, -1.15f, -surfaceHeight}, "x");
+    space.label({1.15f, 0, -surfaceHeight}, "y");
 }
 
 void drawFold(const PlaygroundParts& parts, Space& space, const SurfaceSampler::Samples& samples) {
@@ -251,7 +264,8 @@ void drawSurface(const PlaygroundParts& parts, ImVec2 low, ImVec2 high) {
          .text = fold ? "Every point lies where the chosen neurons' answers put it. Where a plane parts the "
                         "colours, the next layer has an easy life. Drag turns, the wheel comes closer."
                       : "Height and colour are the answer at that place of the plane; marks are the points "
-                        "at the height they should have. Drag turns, the wheel comes closer."});
+                        "at the height they should have, pale where the surface hides them. Drag turns, the "
+                        "wheel comes closer."});
     parts.view.sampler.update(parts.model, fold, fold ? std::min(parts.view.foldLayer, last) : last,
                               ui.scripted);
     ImDrawList& draw = *ImGui::GetWindowDrawList();
@@ -259,7 +273,7 @@ void drawSurface(const PlaygroundParts& parts, ImVec2 low, ImVec2 high) {
     draw.PushClipRect(low, high, true);
     const auto& samples = parts.view.sampler.samples();
     if (samples && samples->ofPoints == fold) {
-        Space space(parts, low, high);
+        Space space(parts, low, high, fold ? 3.6f : 4.2f);
         if (fold)
             drawFold(parts, space, *samples);
         else if (samples->values.width == shape.outputs())

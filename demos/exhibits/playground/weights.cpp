@@ -69,6 +69,16 @@ void drawHistogram(Ui& ui, const Histogram& histogram, ImVec2 low, ImVec2 high) 
     draw.AddLine({zero, low.y}, {zero, high.y}, faded(ui.theme.text, 0.4f), ui.line());
 }
 
+/// Which layer, and how far from 0 its numbers go: as much as fits.
+std::string belowHistogram(std::size_t layer, std::size_t layers, float reach, float width) {
+    const std::string far = fmt::format("±{:.2g}", reach);
+    for (const std::string& text :
+         {fmt::format("layer {} of {}, {}", layer + 1, layers, far),
+          fmt::format("layer {}, {}", layer + 1, far), fmt::format("layer {}", layer + 1)})
+        if (ImGui::CalcTextSize(text.c_str()).x <= width) return text;
+    return fmt::format("{}", layer + 1);
+}
+
 /// A layer's histogram with its reach below, in a box of that size.
 void drawEntry(const PlaygroundParts& parts, const char* what, std::size_t layer,
                std::span<const float> values, ImVec2 size) {
@@ -81,12 +91,13 @@ void drawEntry(const PlaygroundParts& parts, const char* what, std::size_t layer
     ui.noteControl(control.c_str());
     const float line = ImGui::GetTextLineHeight();
     drawHistogram(ui, histogram, low, {low.x + size.x, low.y + size.y - line - ui.px(4)});
-    const std::string reach = fmt::format("±{:.2g}", histogram.reach);
-    const ImVec2 text = ImGui::CalcTextSize(reach.c_str());
-    ImGui::GetWindowDrawList()->AddText({low.x + (size.x - text.x) / 2, low.y + size.y - line},
-                                        ui.theme.muted, reach.c_str());
+    const std::string below = belowHistogram(layer, parts.model.shape().layers(), histogram.reach, size.x);
+    const float wide = ImGui::CalcTextSize(below.c_str()).x;
+    ImGui::GetWindowDrawList()->AddText({low.x + (size.x - wide) / 2, low.y + size.y - line}, ui.theme.muted,
+                                        below.c_str());
     ui.explainItem(
-        {.title = fmt::format("{}, layer {} ({} to {})", what, layer + 1, place.inputs, place.outputs),
+        {.title = fmt::format("{}, layer {} of {} ({} to {})", what, layer + 1, parts.model.shape().layers(),
+                              place.inputs, place.outputs),
          .formula = {},
          .values = {{"largest", fmt::format("{:.4g}", histogram.reach)},
                     {"mean", fmt::format("{:.4g}", histogram.mean)},

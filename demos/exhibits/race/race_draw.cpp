@@ -11,18 +11,6 @@ ImU32 laneColour(const Ui& ui, std::span<const LaneSpec> lanes, std::size_t inde
     return mixed(ui.colour(lanes[index]), ui.theme.text, std::min(shade * static_cast<float>(before), 0.85f));
 }
 
-void drawLaneMark(ImDrawList& draw, const LaneSpec& lane, ImVec2 centre, float size, ImU32 colour) {
-    const float r = size / 2;
-    if (lane.gpu) {
-        draw.AddQuadFilled({centre.x, centre.y - r}, {centre.x + r, centre.y}, {centre.x, centre.y + r},
-                           {centre.x - r, centre.y}, colour);
-        return;
-    }
-    const float side = 0.78f * r;
-    draw.AddRectFilled({centre.x - side, centre.y - side}, {centre.x + side, centre.y + side}, colour,
-                       size / 8);
-}
-
 std::string fitted(std::string_view text, float width) {
     const auto widthOf = [](std::string_view part) {
         return ImGui::CalcTextSize(part.data(), part.data() + part.size()).x;

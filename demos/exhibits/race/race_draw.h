@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "demos/shell/lane_mark.h"
 #include "demos/shell/ui.h"
 #include "engine/train/lane_spec.h"
 
@@ -12,9 +13,6 @@ namespace lockstep::demos {
 
 /// Lane `index` of several: its machine's colour, the second lane of a machine a shade nearer to the text.
 ImU32 laneColour(const Ui& ui, std::span<const LaneSpec> lanes, std::size_t index);
-
-/// The second cue beside the colour: a square chip for a processor, a diamond for a graphics card.
-void drawLaneMark(ImDrawList& draw, const LaneSpec& lane, ImVec2 centre, float size, ImU32 colour);
 
 /// With "…" for what is wider than `width` pixels in the current font.
 std::string fitted(std::string_view text, float width);

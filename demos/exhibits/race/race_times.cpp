@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "demos/exhibits/race/race_draw.h"
 #include "demos/exhibits/race/race_words.h"
+#include "demos/shell/operations.h"
 
 namespace lockstep::demos {
 
@@ -18,30 +20,30 @@ constexpr const char* whyUnknown =
     "The window is drawn by the same device or processor; how much of this lane's time that takes is not "
     "measured there.";
 
-// Machines' colours are taken: these are the others, and greys.
-ImU32 partColour(const Ui& ui, std::size_t part) {
-    const Theme& theme = ui.theme;
-    switch (part) {
-    case 0: return mixed(theme.muted, theme.warning, 0.75f);
-    case 1: return seriesColour(theme, 2);
-    case 2: return seriesColour(theme, 5);
-    case 3: return seriesColour(theme, 3);
-    case 5: return mixed(seriesColour(theme, 3), theme.gpu, 0.5f);
-    case 6: return mixed(theme.muted, theme.background, 0.45f);
-    case 7: return theme.hovered;
-    default: return theme.muted;
-    }
+bool isOperation(std::string_view part) { return part != windowPart && part != waitingPart; }
+
+std::string_view labelOfPart(std::string_view part) {
+    return isOperation(part) ? labelOf(kindOf(part)) : part;
 }
 
-ImU32 operationColour(const Ui& ui, std::string_view operation) {
-    const ImU32 colour = partColour(ui, partOf(operation));
-    // The two halves of the backward pass stay apart.
-    return operation.ends_with("weights") ? mixed(colour, ui.theme.background, 0.25f) : colour;
+const char* explanationOf(std::string_view part) {
+    if (part == windowPart)
+        return "Frames of this window, which the device drew while the lane trained: they take turns on one "
+               "queue.";
+    if (part == waitingPart)
+        return "Time in which the device had no step to work on: the host prepared the next one, or waited.";
+    return purposeOf(kindOf(part));
 }
 
-const char* operationLabel(const std::string& operation) {
-    const std::size_t part = partOf(operation);
-    return part < timeParts().size() ? timeParts()[part].label : operation.c_str();
+void fillPart(const Ui& ui, ImVec2 min, ImVec2 max, std::string_view part) {
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    if (isOperation(part))
+        fillOperation(ui, draw, min, max, kindOf(part));
+    else
+        draw.AddRectFilled(min, max,
+                           part == windowPart ? mixed(ui.theme.muted, ui.theme.background, 0.45f)
+                                              : ui.theme.hovered,
+                           max.x - min.x >= ui.px(8) ? ui.px(3) : 0);
 }
 
 std::vector<OperationTiming> timingsOf(const RaceRun& run, std::size_t lane) {
@@ -58,13 +60,13 @@ struct Bar {
 };
 
 void explainShare(Ui& ui, const LaneResult& lane, const TimeShare& share, double total) {
-    const std::size_t part = partOf(share.name);
     Detail detail;
-    detail.title = share.name;
+    detail.title = labelOfPart(share.name);
     detail.values = {{"lane", lane.spec.text()},
                      {"of a step", ui.timing(duration(share.seconds))},
                      {"share", ui.timing(fmt::format("{:.1f} %", 100 * share.seconds / total))}};
-    if (part < timeParts().size()) detail.text = timeParts()[part].text;
+    if (isOperation(share.name)) detail.values.emplace_back("operation", share.name);
+    detail.text = explanationOf(share.name);
     ui.detail(std::move(detail));
 }
 
@@ -80,39 +82,43 @@ void drawBar(Ui& ui, const LaneResult& lane, std::span<const TimeShare> shares, 
         const float x0 = bar.at.x + bar.width * static_cast<float>(before / whole);
         before += share.seconds;
         const float x1 = bar.at.x + bar.width * static_cast<float>(before / whole);
-        const ImU32 colour = operationColour(ui, share.name);
         const ImVec2 low{std::max(x0, x1 - ui.line()), bar.at.y + bar.height};
-        draw.AddRectFilled({x0, bar.at.y}, low, colour);
-        const char* label = operationLabel(share.name);
-        const ImVec2 size = ImGui::CalcTextSize(label);
+        fillPart(ui, {x0, bar.at.y}, low, share.name);
+        const std::string label(labelOfPart(share.name));
+        const ImVec2 size = ImGui::CalcTextSize(label.c_str());
         if (size.x + ui.px(8) < x1 - x0) {
-            const ImU32 ink = share.name == waitingPart ? ui.theme.text : IM_COL32(16, 20, 24, 255);
-            draw.AddText({(x0 + x1 - size.x) / 2, bar.at.y + (bar.height - size.y) / 2}, ink, label);
+            const ImVec2 at{(x0 + x1 - size.x) / 2, bar.at.y + (bar.height - size.y) / 2};
+            const ImU32 ground = isOperation(share.name) ? faded(ui.theme.panel, 0.82f) : 0;
+            draw.AddRectFilled({at.x - ui.px(2), at.y}, {at.x + size.x + ui.px(2), at.y + size.y}, ground,
+                               ui.px(3));
+            draw.AddText(at, ui.theme.text, label.c_str());
         }
         if (ImGui::IsMouseHoveringRect({x0, bar.at.y}, {x1, low.y})) explainShare(ui, lane, share, total);
     }
 }
 
-void drawLegend(Ui& ui) {
-    const float box = ui.px(12);
-    bool first = true;
-    const std::span<const TimePart> parts = timeParts();
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-        if (parts[i].prefix == "exchange") continue; // nothing on one device
-        const float width = box + ui.px(6) + ImGui::CalcTextSize(parts[i].label).x;
-        if (!first) {
-            ImGui::SameLine(0, ui.px(16));
-            if (ImGui::GetCursorPosX() + width > ImGui::GetWindowContentRegionMax().x) ImGui::NewLine();
-        }
-        first = false;
-        const ImVec2 at = ImGui::GetCursorScreenPos();
-        const float line = ImGui::GetTextLineHeight();
-        ImDrawList& draw = *ImGui::GetWindowDrawList();
-        draw.AddRectFilled({at.x, at.y + (line - box) / 2}, {at.x + box, at.y + (line + box) / 2},
-                           partColour(ui, i), ui.px(2));
-        draw.AddText({at.x + box + ui.px(6), at.y}, ui.theme.muted, parts[i].label);
-        ImGui::Dummy({width, line});
+void drawLegendEntry(Ui& ui, std::string_view part, bool first) {
+    const std::string label(labelOfPart(part));
+    const float box = ui.px(16);
+    const float width = box + ui.px(6) + ImGui::CalcTextSize(label.c_str()).x;
+    if (!first) {
+        ImGui::SameLine(0, ui.px(12));
+        if (ImGui::GetCursorPosX() + width > ImGui::GetWindowContentRegionMax().x) ImGui::NewLine();
     }
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float line = ImGui::GetTextLineHeight();
+    fillPart(ui, {at.x, at.y + line * 0.12f}, {at.x + box, at.y + line * 0.92f}, part);
+    ImGui::GetWindowDrawList()->AddText({at.x + box + ui.px(6), at.y}, ui.theme.muted, label.c_str());
+    ImGui::Dummy({width, line});
+    ui.noteControl(("legend/" + label).c_str());
+    ui.explainItem({.title = label, .formula = {}, .values = {}, .text = explanationOf(part)});
+}
+
+void drawLegend(Ui& ui) {
+    bool first = true;
+    for (const OperationKind kind : operationKinds)
+        drawLegendEntry(ui, nameOf(kind), std::exchange(first, false));
+    for (const std::string_view part : {windowPart, waitingPart}) drawLegendEntry(ui, part, false);
 }
 
 } // namespace

@@ -3,35 +3,21 @@
 #include <algorithm>
 #include <limits>
 
+#include "demos/shell/operations.h"
+
 namespace lockstep::demos {
 
 namespace {
 
-constexpr TimePart parts[] = {
-    {"gather_batch", "batch", "Copies the step's examples, in their shuffled order, side by side."},
-    {"dense", "forward", "Product, bias and activation, layer by layer."},
-    {"loss_and_gradient", "loss", "How wrong the answers are, and in which direction."},
-    {"dense_backward", "backward",
-     "From the loss back: gradients of inputs, weights and biases, layer by layer."},
-    {"exchange", "exchange", "Gradients between devices."},
-    {"update", "update", "The optimizer changes every weight."},
-    {windowPart, "window",
-     "Frames of this window, which the device drew while the lane trained: they take turns on one queue."},
-    {waitingPart, "waiting", "Time in which the device had no step to work on: the host prepared or waited."},
-};
+/// In the order of a step; then what the window takes, and waiting.
+std::size_t placeOf(std::string_view name) {
+    constexpr std::size_t operations = std::size(operationKinds);
+    if (name == windowPart) return operations;
+    if (name == waitingPart) return operations + 1;
+    return static_cast<std::size_t>(kindOf(name));
+}
 
 } // namespace
-
-std::span<const TimePart> timeParts() { return parts; }
-
-std::size_t partOf(std::string_view operation) {
-    std::size_t found = std::size(parts);
-    for (std::size_t i = 0; i < std::size(parts); ++i)
-        if (operation.starts_with(parts[i].prefix) &&
-            (found == std::size(parts) || parts[i].prefix.size() > parts[found].prefix.size()))
-            found = i;
-    return found;
-}
 
 std::vector<TimeShare> timeShares(const LaneResult& lane, std::span<const OperationTiming> operations,
                                   double windowSeconds) {
@@ -51,7 +37,7 @@ std::vector<TimeShare> timeShares(const LaneResult& lane, std::span<const Operat
             shares.push_back({operation.name, device * operation.milliseconds / sum});
     const double rest = std::max(0.0, lane.end.trainingSeconds - lane.end.deviceSeconds) / steps;
     const double drawn = std::min(windowSeconds / steps, rest);
-    std::ranges::stable_sort(shares, {}, [](const TimeShare& share) { return partOf(share.name); });
+    std::ranges::stable_sort(shares, {}, [](const TimeShare& share) { return placeOf(share.name); });
     if (drawn > 0) shares.push_back({std::string(windowPart), drawn});
     if (rest > drawn) shares.push_back({std::string(waitingPart), rest - drawn});
     return shares;

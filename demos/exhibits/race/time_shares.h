@@ -11,21 +11,8 @@
 
 namespace lockstep::demos {
 
-/// What times are put under.
-struct TimePart {
-    std::string_view prefix; ///< of the operation's name
-    const char* label;
-    const char* text;
-};
-
 inline constexpr std::string_view windowPart = "window";
 inline constexpr std::string_view waitingPart = "waiting";
-
-/// In the order of a step; then what the window takes, and waiting.
-std::span<const TimePart> timeParts();
-/// The part with the longest prefix of the name, because "dense_backward_weights" is no "dense"; the number
-/// of parts when there is none.
-std::size_t partOf(std::string_view operation);
 
 /// One piece of a lane's bar.
 struct TimeShare {
