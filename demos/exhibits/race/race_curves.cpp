@@ -111,7 +111,8 @@ void RaceCurves::draw(Ui& ui, const RaceRun* run, const RaceRun* earlier, ImVec2
     PlotOptions options;
     options.x = {.title = by_ == bySeconds ? "training time" : "step",
                  .unit = by_ == bySeconds ? "s" : "",
-                 .measured = by_ == bySeconds};
+                 .measured = by_ == bySeconds,
+                 .whole = by_ == byStep};
     options.y = {.title = showNames[show_], .unit = show_ == testAccuracy ? "%" : ""};
     if (show_ == testAccuracy) options.empty = "no evaluation of the test examples yet";
     const float left = size.y - (ImGui::GetCursorPosY() - top);
