@@ -91,7 +91,7 @@ class Loop {
             for (const auto& file : window_.takeDropped()) app_.openFile(file);
             const VkExtent2D size = window_.size();
             if (!screen_.painter.idle()) continue;
-            if (begun_) app_.noteFrameTime(window_.seconds() - *std::exchange(begun_, {}));
+            noteDrawn();
             log_.reacted(window_, app_);
             if (size.width == 0 || size.height == 0) {
                 goOnHidden();
@@ -100,6 +100,7 @@ class Loop {
             if (!app_.wantsFrame() && sameSize(size)) continue;
             log_.reacting(window_);
             draw(size);
+            noteDrawn();
             log_.note(app_, drawn_);
         }
         return quit_ ? std::nullopt : device_;
@@ -139,6 +140,13 @@ class Loop {
         if (!slow || !app_.input().empty()) return frameSeconds;
         return std::clamp(frameCost_ / drawingShareInSoftware, trainingFrameSecondsInSoftware,
                           longestFrameSecondsInSoftware);
+    }
+
+    // Where presenting waits for the frame, that is at once; else when it is first seen to be done.
+    void noteDrawn() {
+        if (!begun_ || !screen_.painter.idle()) return;
+        app_.noteFrameTime(window_.seconds() - *begun_);
+        begun_.reset();
     }
 
     bool sameSize(VkExtent2D size) const {
