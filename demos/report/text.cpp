@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -15,6 +16,20 @@ std::size_t displayWidth(std::string_view text) {
         text, [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; }));
 }
 
+/// A number in three digits, and the prefix of its unit.
+struct Scaled {
+    std::string digits;
+    const char* prefix = "";
+};
+
+Scaled scaled(double value) {
+    constexpr const char* prefixes[] = {"", "k", "M", "G", "T"};
+    std::size_t step = 0;
+    for (; value >= 999.5 && step + 1 < std::size(prefixes); ++step) value /= 1000;
+    const int decimals = step == 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
+    return {fmt::format("{:.{}f}", value, decimals), prefixes[step]};
+}
+
 } // namespace
 
 std::string grouped(std::uint64_t value) {
@@ -24,15 +39,13 @@ std::string grouped(std::uint64_t value) {
 }
 
 std::string shortRate(double perSecond) {
-    double value = perSecond;
-    const char* unit = "";
-    for (const char* larger : {"k", "M", "G"}) {
-        if (value < 999.5) break;
-        value /= 1000;
-        unit = larger;
-    }
-    if (*unit == '\0' || value >= 99.95) return fmt::format("{:.0f}{}", value, unit);
-    return fmt::format("{:.{}f}{}", value, value < 9.995 ? 2 : 1, unit);
+    const auto [digits, prefix] = scaled(perSecond);
+    return digits + prefix;
+}
+
+std::string amountText(double amount, const char* unit) {
+    const auto [digits, prefix] = scaled(amount);
+    return fmt::format("{} {}{}", digits, prefix, unit);
 }
 
 std::string threeDigits(double value) {
@@ -45,17 +58,6 @@ std::string threeDigits(double value) {
 }
 
 std::string lossText(double loss) { return std::abs(loss) < 1000 ? fixed(loss, 4) : threeDigits(loss); }
-
-std::string flopRate(double gigaflopsPerSecond) {
-    double value = gigaflopsPerSecond * 1e9;
-    const char* unit = "";
-    for (const char* larger : {"k", "M", "G", "T"}) {
-        if (value < 999.5) break;
-        value /= 1000;
-        unit = larger;
-    }
-    return fmt::format("{} {}FLOP/s", threeDigits(value), unit);
-}
 
 std::string clockTime(double seconds) {
     const auto whole = static_cast<std::uint64_t>(std::clamp(std::ceil(seconds), 0.0, 1e9));

@@ -15,13 +15,13 @@ namespace lockstep::demos {
 std::string grouped(std::uint64_t value);
 /// A rate in three digits: "412", "30.8k", "1.25M".
 std::string shortRate(double perSecond);
+/// An amount or a rate in three digits: "412 B", "1.50 GFLOP", "435 kFLOP/s".
+std::string amountText(double amount, const char* unit);
 /// Three significant digits, never as a power of ten where that can be read: "0.0123", "1.23", "7,580"; "-"
 /// when it is NaN.
 std::string threeDigits(double value);
 /// A loss: four decimals, or three digits where it has grown large.
 std::string lossText(double loss);
-/// From giga: "435 kFLOP/s", "12.3 GFLOP/s".
-std::string flopRate(double gigaflopsPerSecond);
 /// "0:07", "12:30", "1:02:05".
 std::string clockTime(double seconds);
 /// "88.32 %"; "-" when it is NaN.

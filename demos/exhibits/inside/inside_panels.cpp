@@ -254,8 +254,7 @@ void InsideExhibit::drawDetails(Ui& ui) {
     drawLegend(ui);
     ImGui::Dummy({0, ui.px(6)});
     ui.paragraph("Layers count from 1. Tensors count from 0, as in PyTorch: layer 1 reads A[0], has W[0] and "
-                 "b[0], and "
-                 "writes A[1].",
+                 "b[0], and writes A[1].",
                  ui.theme.muted);
     ui.paragraph(
         "In the timeline: the wheel zooms, dragging moves, a double click shows all of the step, a click "

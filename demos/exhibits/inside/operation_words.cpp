@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "demos/report/text.h"
+
 namespace lockstep::demos {
 
 namespace {
@@ -127,8 +129,8 @@ const char* purposeOfGap(const MachineInfo& machine, bool first) {
                "meanwhile is not measured.";
     return machine.software
                ? "Between two dispatches: the device's workers are threads of the processor. They end, are "
-                 "woken "
-                 "again, and wait for their turn on it. How much of this time is what is not measured."
+                 "woken again, and wait for their turn on it. How much of the time each takes is not "
+                 "measured."
                : "Between two dispatches: where a barrier stands, the device waits until what ran before has "
                  "ended. How much of this time that is, is not measured.";
 }
@@ -145,17 +147,6 @@ std::string timeText(double milliseconds) {
     if (milliseconds < 0.9995) return fmt::format("{:.0f} µs", milliseconds * 1e3);
     return milliseconds < 9.995 ? fmt::format("{:.2f} ms", milliseconds)
                                 : fmt::format("{:.1f} ms", milliseconds);
-}
-
-std::string amountText(double amount, const char* unit) {
-    constexpr const char* prefixes[] = {"", "k", "M", "G", "T"};
-    std::size_t prefix = 0;
-    for (; amount >= 999.5 && prefix + 1 < std::size(prefixes); ++prefix) amount /= 1000;
-    return fmt::format("{:.{}f} {}{}", amount,
-                       amount >= 99.95 || prefix == 0 ? 0
-                       : amount >= 9.995              ? 1
-                                                      : 2,
-                       prefixes[prefix], unit);
 }
 
 std::string rateText(double amount, double milliseconds, const char* unit) {

@@ -153,11 +153,6 @@ void drawLayerSwitches(const PlaygroundParts& parts, float width) {
     ImGui::PopStyleVar();
 }
 
-std::string loss(double value) {
-    if (!std::isfinite(value)) return "-";
-    return value < 1e4 ? fmt::format("{:.4f}", value) : fmt::format("{:.3g}", value);
-}
-
 /// Flush right in the column of the numbers of training or of the test.
 void drawNumber(Ui& ui, bool test, const std::string& text, ImU32 colour) {
     const float column = ImGui::CalcTextSize("100.00 %").x + ui.px(10);
@@ -194,7 +189,7 @@ void drawNumbers(const PlaygroundParts& parts) {
     const Moment& moment = parts.model.moment();
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ui.px(8), ui.px(2)});
     drawHeadings(parts);
-    drawNumbers(ui, "Loss", loss(moment.trainLoss), loss(moment.testLoss));
+    drawNumbers(ui, "Loss", lossText(moment.trainLoss), lossText(moment.testLoss));
     if (parts.model.settings().classes() > 0)
         drawNumbers(ui, "Accuracy", percent(moment.trainAccuracy), percent(moment.testAccuracy));
     ui.row("Step", grouped(parts.model.step()));
@@ -203,8 +198,8 @@ void drawNumbers(const PlaygroundParts& parts) {
 
 void drawShortNumbers(const PlaygroundParts& parts) {
     const Moment& moment = parts.model.moment();
-    parts.ui.text(fmt::format("Loss {}", loss(moment.trainLoss)));
-    parts.ui.muted(fmt::format("test {}", loss(moment.testLoss)));
+    parts.ui.text(fmt::format("Loss {}", lossText(moment.trainLoss)));
+    parts.ui.muted(fmt::format("test {}", lossText(moment.testLoss)));
 }
 
 } // namespace

@@ -20,18 +20,6 @@ double logShare(double from, double now, double to) {
     return std::log(from / now) / std::log(from / to);
 }
 
-/// "5.44 kFLOP".
-std::string flopsText(double flops) {
-    double value = flops;
-    const char* unit = "";
-    for (const char* larger : {"k", "M", "G", "T"}) {
-        if (value < 999.5) break;
-        value /= 1000;
-        unit = larger;
-    }
-    return fmt::format("{} {}FLOP", threeDigits(value), unit);
-}
-
 std::string atStep(const LaneResult& lane) {
     if (lane.end.status == LaneStatus::preparing) return lane.spec.text() + " warms up";
     return fmt::format("{} is at step {}", lane.spec.text(), grouped(lane.end.step));
@@ -142,6 +130,8 @@ StepCost stepCost(const LaneResult& lane, const TrainJob& job) {
     return cost;
 }
 
+std::string flopRate(const LaneResult& lane) { return amountText(lane.gflops * 1e9, "FLOP/s"); }
+
 std::string whyTheProcessorWins(const RaceRun& run) {
     if (!run.over || !run.headline.valid) return {};
     const LaneResult& cpu = run.lanes[run.headline.faster];
@@ -159,15 +149,15 @@ std::string whyTheProcessorWins(const RaceRun& run) {
             "products, which {} makes in {:.0f} launches ({} together). If every launch were as short as the "
             "shortest ({}), that would still be {:.0f} % of the time. {} launches nothing and makes a whole "
             "step in {}.",
-            flopsText(slow.flops), name, slow.launches, duration(slow.sampledSeconds),
+            amountText(slow.flops, "FLOP"), name, slow.launches, duration(slow.sampledSeconds),
             duration(slow.shortest), 100 * launching, cpu.spec.text(), duration(fast.seconds));
     if (gpu.machine.software)
         return fmt::format("Why the processor wins: the Vulkan device is software. It computes on the same "
                            "processor, at {} where {} reaches {}.",
-                           flopRate(gpu.gflops), cpu.spec.text(), flopRate(cpu.gflops));
+                           flopRate(gpu), cpu.spec.text(), flopRate(cpu));
     return fmt::format("Why the processor wins: this work fits it better. {} reaches {} on it against "
                        "{} of {}, whose device was busy for {:.0f} % of the time.",
-                       cpu.spec.text(), flopRate(cpu.gflops), flopRate(gpu.gflops), name,
+                       cpu.spec.text(), flopRate(cpu), flopRate(gpu), name,
                        100 * slow.deviceSeconds / slow.seconds);
 }
 
