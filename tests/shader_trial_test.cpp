@@ -176,7 +176,7 @@ TEST_CASE("a wrong result is refused, and its tensor named") {
     const TrainJob job = smallJob(data);
     const std::string naive = "dense_naive.comp";
     const auto dropped = refusal(job, changed(naive, "sum += bias[o];", ""));
-    CHECK(contains(dropped, "forward, layer 1 of "));
+    CHECK(contains(dropped, "forward, layer 1 of 3: A[1] is "));
     CHECK(contains(dropped, "the plain twin says"));
     CHECK(contains(refusal(job, changed(naive, "activate(activation, sum)", "sum")), "A[1]"));
     CHECK(contains(refusal(job, changed(naive, "i < params.inputs;", "i + 1 < params.inputs;")), "A[1]"));
