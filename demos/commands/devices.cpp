@@ -86,7 +86,7 @@ int devices(const DevicesOptions& options) {
         reports = gpu::listDevices(deviceOptions);
         if (reports.empty())
             problem = "no Vulkan driver was found. " + gpu::installHint();
-        else if (std::ranges::none_of(reports, &gpu::DeviceReport::chosen))
+        else if (!options.device.empty() && std::ranges::none_of(reports, &gpu::DeviceReport::chosen))
             problem = fmt::format("no device that can be used matches '{}'.", options.device);
     } catch (const gpu::NoDeviceError& error) {
         problem = error.what();

@@ -19,8 +19,8 @@ void writeFileAtomically(const std::filesystem::path& path, std::span<const std:
 /// The same for text.
 void writeFileAtomically(const std::filesystem::path& path, std::string_view text);
 
-/// Throws what writing to `path` would throw now, and leaves it as it is: for who will write after hours of
-/// work.
+/// Throws when `path` could not be replaced or created now, as writing to it would, and leaves it as it is:
+/// for those who will write after hours of work. Devices and pipes are not tried.
 void requireWritable(const std::filesystem::path& path);
 
 } // namespace lockstep

@@ -191,10 +191,6 @@ void Lane::train() {
     trainer_->finish();
     collect();
     evaluate();
-    {
-        const std::lock_guard lock(mutex_);
-        snapshot_.progress = 1; // whatever the other lines would have allowed
-    }
     setStatus(LaneStatus::finished);
 }
 
@@ -374,6 +370,7 @@ void Lane::setStatus(LaneStatus status, std::string message) {
     const std::lock_guard lock(mutex_);
     snapshot_.status = status;
     snapshot_.message = std::move(message);
+    if (status == LaneStatus::finished) snapshot_.progress = 1; // whatever other lines would have allowed
     if (snapshot_.over()) {
         dropped.swap(posted_);
         doneCount_ = postedCount_;

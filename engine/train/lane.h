@@ -46,7 +46,7 @@ struct LaneSnapshot {
     std::uint64_t step = 0;          ///< steps done, counted from the very first
     std::uint64_t runSteps = 0;      ///< steps done in this run: `step` unless it was resumed or moved
     std::uint64_t examples = 0;      ///< trained in this run
-    double progress = 0;             ///< 0 to 1 towards the finish line; stays 0 where that cannot be known
+    double progress = 0;             ///< towards the finish line, 1 once finished; 0 where it is not known
     double loss = unknown;           ///< of training, a mean over about 50 steps (Telemetry::runningLoss)
     double testLoss = unknown;       ///< of the last evaluation
     double testAccuracy = unknown;   ///< of the last evaluation
