@@ -1,5 +1,6 @@
 // dW = dZ^T X and db = column sums of dZ, the gradients of one layer.
 // dSums [rows][outputStride], inputs [rows][inputStride], dWeights [outputs][inputStride]; rows are contiguous.
+// With FOLD_UPDATE, the weights are updated at once and no gradient is written.
 // Operands, results and what is done to them, for the rungs that read vec4s.
 #include "dense_constants.glsl"
 #include "params.h"
@@ -7,9 +8,13 @@
 #include "operands.glsl"
 OPERAND(0, DSums, dSums)
 OPERAND(1, Inputs, inputs)
+#ifdef FOLD_UPDATE
+#include "fold_update.glsl"
+#else
 layout(set = 0, binding = 2) writeonly buffer DWeights { vec4 dWeights[]; };
 layout(set = 0, binding = 3) writeonly buffer DBias { float dBias[]; };
 layout(push_constant) uniform Params { DenseParams params; };
+#endif
 
 uint productM() { return params.outputs; }
 uint productN() { return params.inputStride; }
@@ -31,8 +36,17 @@ vec4 loadA(uint o, uint row) {
 }
 vec4 loadB(uint row, uint i) { return FOUR(inputs, atB(row, i) / 4); }
 
+#ifdef FOLD_UPDATE
+vec4 loadColumns(uint i) { return vec4(learns() ? 1.0 : 0.0); }
+void store(uint o, uint i, vec4 product, vec4 learning) {
+    if (learning.x != 0.0) updateWeights((o * params.inputStride + i) / 4, product);
+}
+void storeRowSum(uint o, float sum) {
+    if (learns()) updateBias(o, sum);
+}
+#else
 vec4 loadColumns(uint i) { return vec4(0.0); }
 void store(uint o, uint i, vec4 product, vec4 unused) { dWeights[(o * params.inputStride + i) / 4] = product; }
-void finish(uint o, uint i) {}
-
 void storeRowSum(uint o, float sum) { dBias[o] = sum; }
+#endif
+void finish(uint o, uint i) {}

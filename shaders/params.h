@@ -102,6 +102,12 @@ struct UpdateParams {
     uint nesterov;
 };
 
+// A product whose kernel makes the optimizer's step, too; `count` and `stride` are not used.
+struct DenseUpdateParams {
+    DenseParams dense;
+    UpdateParams update;
+};
+
 // Adds up what the workgroups of loss_and_gradient left behind, when there is more than one.
 struct LossSumParams {
     uint groups;

@@ -1,13 +1,12 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
-// One optimizer step on all parameters, with g = gradient + l2 w + l1 sign(w), as torch.optim (engine/net/plain_ops.h has the
-// formulas). The arrays are whole arenas [count], contiguous; state1 is momentum (or RMSprop's mean square), state2 Adam's
-// second moment. Does nothing once a step's loss was not finite. x: vec4s.
+// One optimizer step on all parameters. The arrays are whole arenas [count], contiguous; state1 and state2 are what update.glsl
+// calls `first` and `second`. Does nothing once a step's loss was not finite. x: vec4s.
 #include "params.h"
+#include "update.glsl"
 
 layout(local_size_x_id = 0) in;
-layout(constant_id = 1) const uint optimizer = 0;
 
 layout(set = 0, binding = 0) readonly buffer Status { uint failedStep; };
 layout(set = 0, binding = 1) readonly buffer Gradients { vec4 gradients[]; };
@@ -17,27 +16,11 @@ layout(set = 0, binding = 4) buffer State2 { vec4 state2[]; };
 layout(push_constant) uniform Params { UpdateParams params; };
 
 void updateFour(uint at) {
-    vec4 w = weights[at];
-    vec4 g = gradients[at] + params.l2 * w + params.l1 * sign(w);
-    if (optimizer == optimizerSgd) {
-        w -= params.learningRate * g;
-    } else if (optimizer == optimizerMomentum) {
-        vec4 m = params.momentum * state1[at] + g;
-        state1[at] = m;
-        w -= params.learningRate * (params.nesterov != 0 ? g + params.momentum * m : m);
-    } else if (optimizer == optimizerRmsprop) {
-        vec4 v = params.secondDecay * state1[at] + (1.0 - params.secondDecay) * g * g;
-        state1[at] = v;
-        w -= params.learningRate * g / (sqrt(v) + params.epsilon);
-    } else {
-        w *= params.weightKeep;
-        vec4 m = params.momentum * state1[at] + (1.0 - params.momentum) * g;
-        vec4 v = params.secondDecay * state2[at] + (1.0 - params.secondDecay) * g * g;
-        state1[at] = m;
-        state2[at] = v;
-        w -= params.learningRate * m / (sqrt(v) * params.secondScale + params.epsilon);
-    }
-    weights[at] = w;
+    vec4 first = keepsFirst() ? state1[at] : vec4(0.0);
+    vec4 second = keepsSecond() ? state2[at] : vec4(0.0);
+    weights[at] = updated(params, weights[at], gradients[at], first, second);
+    if (keepsFirst()) state1[at] = first;
+    if (keepsSecond()) state2[at] = second;
 }
 
 void main() {

@@ -252,6 +252,12 @@ gpu::BufferView GpuArenas::dBias(std::size_t layer) const {
     return gradients.view(place.biasOffset * sizeof(float), place.biasCount() * sizeof(float));
 }
 
+gpu::BufferView GpuArenas::layerOf(const gpu::Buffer& arena, std::size_t layer) const {
+    const LayerLayout& place = layout.layer(layer);
+    const std::size_t end = place.biasOffset + place.biasCount();
+    return arena.view(place.weightOffset * sizeof(float), (end - place.weightOffset) * sizeof(float));
+}
+
 std::vector<float> GpuArenas::outputs(std::size_t rows) const {
     return activations_.downloadValues<float>(rows * stride(shape.layers()),
                                               activationOffsets_[shape.layers()]);

@@ -74,6 +74,8 @@ class GpuArenas {
     gpu::BufferView bias(std::size_t layer) const;
     gpu::BufferView dWeights(std::size_t layer) const;
     gpu::BufferView dBias(std::size_t layer) const;
+    /// What an arena of parameters (or gradients, or state) has of one layer: its weights, then its bias.
+    gpu::BufferView layerOf(const gpu::Buffer& arena, std::size_t layer) const;
     DenseShape denseShape(std::size_t layer, std::size_t rows) const;
     /// Copies the last layer's outputs to the host: [rows][stride(layers)]. Waits for the device.
     std::vector<float> outputs(std::size_t rows) const;

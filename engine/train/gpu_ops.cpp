@@ -27,21 +27,22 @@ gpu::Cost cost(const Work& work, std::size_t layer = 0) { return {work.flops, wo
 } // namespace
 
 GpuOps::GpuOps(gpu::Recorder& recorder, GpuArenas& arenas, Kernels& kernels, const TrainSettings& settings,
-               const std::vector<LayerKernels>& layers)
-    : recorder_(recorder), arenas_(arenas), optimizer_(settings.optimizer),
+               const StepKernels& how)
+    : recorder_(recorder), arenas_(arenas), optimizer_(settings.optimizer), foldsUpdate_(how.foldsUpdate),
       gatherBatch_(kernels.gatherBatch(arenas.pixels)),
       lossAndGradient_(kernels.lossAndGradient(arenas.shape.loss, arenas.shape.outputActivation)),
       lossSum_(kernels.lossSum()), score_(kernels.score(arenas.shape.loss, arenas.shape.outputActivation)),
       update_(kernels.update(settings.optimizer.kind)),
       updateLimit_(std::min(kernels.device().limits().groupCount[0], 1u << 20) * 64) {
-    for (std::size_t layer = 0; layer < layers.size(); ++layer) {
-        const LayerKernels& how = layers[layer];
+    for (std::size_t layer = 0; layer < how.layers.size(); ++layer) {
+        const LayerKernels& products = how.layers[layer];
         const Activation own = arenas.shape.activationOf(layer);
         const Activation below = layer == 0 ? Activation::identity : arenas.shape.activationOf(layer - 1);
         layers_.push_back(
-            {&kernels.dense(Product::forward, how.forward, own),
-             layer == 0 ? nullptr : &kernels.dense(Product::backwardInputs, how.backwardInputs, below),
-             &kernels.dense(Product::backwardWeights, how.backwardWeights, own)});
+            {&kernels.dense(Product::forward, products.forward, own),
+             layer == 0 ? nullptr : &kernels.dense(Product::backwardInputs, products.backwardInputs, below),
+             foldsUpdate_ ? nullptr : &kernels.dense(Product::backwardWeights, products.backwardWeights, own),
+             foldsUpdate_ ? &kernels.denseUpdate(products.backwardWeights, optimizer_.kind) : nullptr});
     }
 }
 
@@ -59,6 +60,7 @@ void GpuOps::gather(const GpuExamples& examples, std::size_t first, std::size_t 
 }
 
 void GpuOps::gatherBatch(const StepSettings& step) {
+    stepUpdate_ = step.update;
     gather(arenas_.train, step.batch.first, step.batch.rows, arenas_.order.shuffles(), step.keys);
 }
 
@@ -110,15 +112,43 @@ void GpuOps::denseBackward(std::size_t layer) {
                            cost(denseWork(shape), layer));
         endOperation();
     }
+    if (foldsUpdate_)
+        updateInProduct(layer, shape);
+    else
+        backwardWeights(layer, shape);
+    endOperation();
+}
+
+void GpuOps::backwardWeights(std::size_t layer, const DenseShape& shape) {
     recorder_.dispatch(*layers_[layer].backwardWeights, {number(shape.inputStride), number(shape.outputs), 1},
                        denseParams(shape),
                        {arenas_.dSums(layer, rows_), arenas_.activations(layer, rows_),
                         arenas_.dWeights(layer), arenas_.dBias(layer)},
                        cost(denseWork(shape), layer));
-    endOperation();
+}
+
+// State that the optimizer does not keep is never touched; something has to be bound in its place.
+void GpuOps::updateInProduct(std::size_t layer, const DenseShape& shape) {
+    const Kernels::DenseUpdate& kernel = *layers_[layer].denseUpdate;
+    const gpu::WorkItems items{number(shape.inputStride), number(shape.outputs), 1};
+    const shared::DenseUpdateParams params{denseParams(shape), stepUpdate_};
+    const gpu::Cost work = cost(denseWork(shape), layer);
+    const gpu::BufferView dSums = arenas_.dSums(layer, rows_);
+    const gpu::BufferView inputs = arenas_.activations(layer, rows_);
+    const gpu::BufferView status = arenas_.status.view();
+    const gpu::BufferView parameters = arenas_.layerOf(arenas_.parameters, layer);
+    const gpu::BufferView state1 = arenas_.state1 ? arenas_.layerOf(*arenas_.state1, layer) : parameters;
+    const gpu::BufferView state2 = arenas_.state2 ? arenas_.layerOf(*arenas_.state2, layer) : parameters;
+    if (kernel.info().bindings.size() > 6) // what was there before is read by another way than it is written
+        recorder_.dispatch(kernel, items, params,
+                           {dSums, inputs, status, parameters, state1, state2, parameters, state1, state2},
+                           work);
+    else
+        recorder_.dispatch(kernel, items, params, {dSums, inputs, status, parameters, state1, state2}, work);
 }
 
 void GpuOps::update(const StepSettings& step) {
+    if (foldsUpdate_) return;
     shared::UpdateParams params = step.update;
     params.count = number(arenas_.layout.size());
     // State that the optimizer does not keep is never touched; something has to be bound in its place.

@@ -17,11 +17,19 @@ struct LayerKernels {
     ProductKernel backwardWeights;
 };
 
+/// Which kernels make a training step.
+struct StepKernels {
+    std::vector<LayerKernels> layers; ///< one entry per dense layer
+    /// The weights' gradients are used up where they are computed (Kernels::denseUpdate): there is no
+    /// operation `update`, and gradients are not kept.
+    bool foldsUpdate = false;
+};
+
 class GpuOps final : public Ops {
   public:
-    /// All references must outlive the object. `layers` has one entry per dense layer.
+    /// All references must outlive the object.
     GpuOps(gpu::Recorder& recorder, GpuArenas& arenas, Kernels& kernels, const TrainSettings& settings,
-           const std::vector<LayerKernels>& layers);
+           const StepKernels& how);
 
     void gatherBatch(const StepSettings& step) override;
     void dense(std::size_t layer) override;
@@ -47,16 +55,20 @@ class GpuOps final : public Ops {
     struct LayerPipelines {
         const Kernels::Dense* forward;
         const Kernels::Dense* backwardInputs; // null for the first layer
-        const Kernels::Dense* backwardWeights;
+        const Kernels::Dense* backwardWeights; // null where the update is folded into it ...
+        const Kernels::DenseUpdate* denseUpdate; // ... else this is
     };
 
     void gather(const GpuExamples& examples, std::size_t first, std::size_t rows, bool shuffle,
                 const shared::OrderKeys& keys);
+    void backwardWeights(std::size_t layer, const DenseShape& shape);
+    void updateInProduct(std::size_t layer, const DenseShape& shape);
     void endOperation();
 
     gpu::Recorder& recorder_;
     GpuArenas& arenas_;
     const OptimizerSettings optimizer_;
+    const bool foldsUpdate_;
     std::vector<LayerPipelines> layers_;
     const gpu::Kernel<shared::GatherBatchParams>& gatherBatch_;
     const gpu::Kernel<shared::LossParams>& lossAndGradient_;
@@ -65,7 +77,8 @@ class GpuOps final : public Ops {
     const gpu::Kernel<shared::UpdateParams>& update_;
     const std::uint32_t
         updateLimit_;      ///< invocations of one update: each takes several vec4s where there are more
-    std::size_t rows_ = 0; ///< of the batch or range at hand
+    std::size_t rows_ = 0;            ///< of the batch or range at hand
+    shared::UpdateParams stepUpdate_; ///< of the step at hand
     std::uint32_t scoreSlot_ = 0; ///< where the next score() puts its sums
     bool submitEach_ = false;
 };

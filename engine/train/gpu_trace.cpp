@@ -26,12 +26,14 @@ TracedOperation operationOf(const gpu::TracedDispatch& dispatch) {
 } // namespace
 
 std::vector<TracedOperation> operationsOf(const std::vector<gpu::TracedDispatch>& dispatches,
-                                          const std::vector<LayerKernels>& layers) {
+                                          const StepKernels& how) {
     std::vector<TracedOperation> operations;
     bool lossSeen = false;
     for (const gpu::TracedDispatch& dispatch : dispatches) {
         TracedOperation operation = operationOf(dispatch);
-        if (const ProductKernel* product = productOf(operation, layers.at(operation.layer))) {
+        if (const ProductKernel* product = productOf(operation, how.layers.at(operation.layer))) {
+            if (how.foldsUpdate && product == &how.layers[operation.layer].backwardWeights)
+                operation.source += "_update";
             operation.source += "_" + product->rung;
             operation.kernel = product->describe();
         }

@@ -12,6 +12,6 @@ namespace lockstep {
 /// The dispatches of one training step, with the shader that each layer's kernel comes from. Shapes and
 /// tensors are left to StepTracer::describe().
 std::vector<TracedOperation> operationsOf(const std::vector<gpu::TracedDispatch>& dispatches,
-                                          const std::vector<LayerKernels>& layers);
+                                          const StepKernels& how);
 
 } // namespace lockstep

@@ -55,7 +55,7 @@ class GpuTrainer final : public Trainer {
         bool profiled;
     };
 
-    std::vector<LayerKernels> choose(std::string_view rung, const ReplacedShaders& replaced);
+    StepKernels choose(std::string_view rung, const ReplacedShaders& replaced);
     void describeMachine(std::string_view rung, const ReplacedShaders& replaced);
     void warmUp();
     void submitSteps(std::uint64_t count, bool profile);
@@ -71,7 +71,7 @@ class GpuTrainer final : public Trainer {
     Clock::time_point created_ = Clock::now();
     Kernels kernels_;
     GpuArenas arenas_;
-    std::vector<LayerKernels> layers_;
+    StepKernels how_;
     gpu::Recorder recorder_;      // of training: its device time is the steps' own
     gpu::Recorder otherRecorder_; // of evaluation and prediction
     GpuOps ops_;
@@ -94,9 +94,9 @@ class GpuTrainer final : public Trainer {
 
 GpuTrainer::GpuTrainer(const TrainJob& job, std::string_view rung, gpu::Device& device,
                        const ReplacedShaders& replaced)
-    : job_(job), device_(device), kernels_(device), arenas_(device, job), layers_(choose(rung, replaced)),
-      recorder_(device), otherRecorder_(device), ops_(recorder_, arenas_, kernels_, job.settings, layers_),
-      otherOps_(otherRecorder_, arenas_, kernels_, job.settings, layers_),
+    : job_(job), device_(device), kernels_(device), arenas_(device, job), how_(choose(rung, replaced)),
+      recorder_(device), otherRecorder_(device), ops_(recorder_, arenas_, kernels_, job.settings, how_),
+      otherOps_(otherRecorder_, arenas_, kernels_, job.settings, how_),
       submissionSize_(device.software()) {
     describeMachine(rung, replaced);
     warmUp();
@@ -104,11 +104,11 @@ GpuTrainer::GpuTrainer(const TrainJob& job, std::string_view rung, gpu::Device& 
 }
 
 // Measured and remembered is what the built-in shaders can do.
-std::vector<LayerKernels> GpuTrainer::choose(std::string_view rung, const ReplacedShaders& replaced) {
-    std::vector<LayerKernels> layers =
-        chooseKernels(device_, kernels_, rung, job_.shape, arenas_.order.batch());
+StepKernels GpuTrainer::choose(std::string_view rung, const ReplacedShaders& replaced) {
+    StepKernels how = chooseKernels(device_, kernels_, rung, job_.shape, job_.settings.optimizer.kind,
+                                    arenas_.order.batch());
     kernels_.replace(replaced);
-    return layers;
+    return how;
 }
 
 void GpuTrainer::describeMachine(std::string_view rung, const ReplacedShaders& replaced) {
@@ -117,7 +117,7 @@ void GpuTrainer::describeMachine(std::string_view rung, const ReplacedShaders& r
     machine_.driver = report.driver;
     machine_.gpu = true;
     machine_.software = device_.software();
-    const std::string first = layers_.front().forward.describe();
+    const std::string first = how_.layers.front().forward.describe();
     machine_.kernels = first == rung ? first : std::string(rung) + " (first layer: " + first + ")";
     for (const auto& [shader, words] : replaced) machine_.kernels += ", replaced: " + shader;
 }
@@ -346,7 +346,7 @@ StepTrace GpuTrainer::traceStep(const TraceOptions& options) {
     finish();
     throwIfFailed();
     const StepSettings step = stepSettings(job_.settings, arenas_.order, nextStep_);
-    const StepTracer tracer(job_, step.batch.rows, arenas_.targetKind, false);
+    const StepTracer tracer(job_, step.batch.rows, arenas_.targetKind, how_.foldsUpdate);
     const auto source = [this](const TensorId& id, std::size_t floats) { return arenas_.tensor(id, floats); };
     StepTrace trace;
     trace.step = nextStep_;
@@ -376,7 +376,7 @@ StepTrace GpuTrainer::traceStep(const TraceOptions& options) {
 
     trace.timed = device_.limits().timestampNanoseconds > 0;
     trace.totalMs = trace.timed ? (recorder_.deviceSeconds() - deviceBefore) * 1e3 : 0;
-    trace.operations = operationsOf(dispatches, layers_);
+    trace.operations = operationsOf(dispatches, how_);
     for (TracedOperation& operation : trace.operations) {
         operation.replaced = kernels_.replaced(operation.source);
         tracer.describe(operation);

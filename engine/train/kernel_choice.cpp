@@ -230,15 +230,16 @@ std::vector<ProductKernel> candidates(const gpu::Device& device, Product product
     return all;
 }
 
-std::vector<LayerKernels> chooseKernels(gpu::Device& device, Kernels& kernels, std::string_view rung,
-                                        const NetShape& shape, std::size_t batch, double budgetSeconds) {
+StepKernels chooseKernels(gpu::Device& device, Kernels& kernels, std::string_view rung, const NetShape& shape,
+                          Optimizer, std::size_t batch, double budgetSeconds) {
     std::optional<Chooser> chooser;
-    if (rung == "best") chooser.emplace(device, kernels, budgetSeconds);
+    StepKernels step;
+    step.foldsUpdate = rung == "fused";
+    if (rung == "best" || rung == "fused") chooser.emplace(device, kernels, budgetSeconds);
     const auto choose = [&](Product product, const DenseShape& dense, Activation activation) {
         return chooser ? chooser->choose(product, dense, activation)
                        : fixedKernel(device, rung, product, dense);
     };
-    std::vector<LayerKernels> layers;
     for (std::size_t layer = 0; layer < shape.layers(); ++layer) {
         const std::size_t inputs = shape.widths[layer];
         const std::size_t outputs = shape.widths[layer + 1];
@@ -249,9 +250,11 @@ std::vector<LayerKernels> chooseKernels(gpu::Device& device, Kernels& kernels, s
         if (layer > 0)
             how.backwardInputs = choose(Product::backwardInputs, dense, shape.activationOf(layer - 1));
         how.backwardWeights = choose(Product::backwardWeights, dense, own);
-        layers.push_back(how);
+        if (step.foldsUpdate && how.backwardWeights.rung == "subgroup")
+            how.backwardWeights = fixedKernel(device, "texel", Product::backwardWeights, dense);
+        step.layers.push_back(how);
     }
-    return layers;
+    return step;
 }
 
 } // namespace lockstep

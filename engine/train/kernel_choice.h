@@ -13,8 +13,8 @@ namespace lockstep {
 /// the device for up to `budgetSeconds` in all, compilation included (what was fully compared is remembered,
 /// see kernel_cache.h), and takes the fastest whose results agree with the processor's. Throws
 /// std::invalid_argument for an unknown rung, std::runtime_error when no kernel of a product is right.
-std::vector<LayerKernels> chooseKernels(gpu::Device& device, Kernels& kernels, std::string_view rung,
-                                        const NetShape& shape, std::size_t batch, double budgetSeconds = 0.9);
+StepKernels chooseKernels(gpu::Device& device, Kernels& kernels, std::string_view rung, const NetShape& shape,
+                          Optimizer optimizer, std::size_t batch, double budgetSeconds = 0.9);
 
 /// The kernels worth trying for a product on this kind of device, the likeliest first. All fit into the
 /// device's limits.

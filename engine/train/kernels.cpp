@@ -9,6 +9,22 @@ namespace {
 
 std::uint32_t number(auto value) { return static_cast<std::uint32_t>(value); }
 
+// By the numbers in shaders/dense_constants.glsl.
+gpu::SpecConstants constantsOf(const ProductKernel& how) {
+    gpu::SpecConstants constants{{0, how.groupM * how.groupN}, {1, how.groupN}};
+    if (how.rung != "naive") {
+        constants[2] = how.tileM;
+        constants[3] = how.tileN;
+    }
+    if (how.rung == "tiled") constants[5] = how.slabK;
+    if (how.rung == "subgroup") constants[6] = how.lanes;
+    return constants;
+}
+
+gpu::WorkItems outputsPerGroup(const ProductKernel& how) {
+    return {how.groupN * how.tileN, how.groupM * how.tileM, 1};
+}
+
 } // namespace
 
 std::string_view name(Product product) {
@@ -55,17 +71,17 @@ const gpu::Kernel<Params>& Kernels::find(std::map<std::string, gpu::Kernel<Param
 }
 
 const Kernels::Dense& Kernels::dense(Product product, const ProductKernel& how, Activation activation) {
-    gpu::SpecConstants constants{{0, how.groupM * how.groupN}, {1, how.groupN}};
-    if (how.rung != "naive") {
-        constants[2] = how.tileM;
-        constants[3] = how.tileN;
-    }
+    gpu::SpecConstants constants = constantsOf(how);
     if (product != Product::backwardWeights) constants[4] = number(activation);
-    if (how.rung == "tiled") constants[5] = how.slabK;
-    if (how.rung == "subgroup") constants[6] = how.lanes;
     const std::string stem(name(product));
-    return find(dense_, stem + "_" + how.rung, stem, std::move(constants),
-                {how.groupN * how.tileN, how.groupM * how.tileM, 1});
+    return find(dense_, stem + "_" + how.rung, stem, std::move(constants), outputsPerGroup(how));
+}
+
+const Kernels::DenseUpdate& Kernels::denseUpdate(const ProductKernel& how, Optimizer optimizer) {
+    gpu::SpecConstants constants = constantsOf(how);
+    constants[7] = number(optimizer);
+    const std::string stem(name(Product::backwardWeights));
+    return find(denseUpdate_, stem + "_update_" + how.rung, stem, std::move(constants), outputsPerGroup(how));
 }
 
 const gpu::Kernel<shared::GatherBatchParams>& Kernels::gatherBatch(bool pixels) {
@@ -88,7 +104,7 @@ const gpu::Kernel<shared::ScoreParams>& Kernels::score(Loss loss, Activation out
 }
 
 const gpu::Kernel<shared::UpdateParams>& Kernels::update(Optimizer optimizer) {
-    return find(update_, "update", "update", {{0, 64}, {1, number(optimizer)}});
+    return find(update_, "update", "update", {{0, 64}, {7, number(optimizer)}});
 }
 
 const gpu::Kernel<shared::PlaneInputsParams>& Kernels::planeInputs() {

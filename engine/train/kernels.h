@@ -52,6 +52,9 @@ class Kernels {
 
     using Dense = gpu::Kernel<shared::DenseParams>;
     const Dense& dense(Product product, const ProductKernel& how, Activation activation);
+    /// Product::backwardWeights, and the optimizer's step with it.
+    using DenseUpdate = gpu::Kernel<shared::DenseUpdateParams>;
+    const DenseUpdate& denseUpdate(const ProductKernel& how, Optimizer optimizer);
     const gpu::Kernel<shared::GatherBatchParams>& gatherBatch(bool pixels);
     const gpu::Kernel<shared::LossParams>& lossAndGradient(Loss loss, Activation outputActivation);
     const gpu::Kernel<shared::LossSumParams>& lossSum();
@@ -74,6 +77,7 @@ class Kernels {
     gpu::Device& device_;
     ReplacedShaders replaced_;
     std::map<std::string, Dense> dense_;
+    std::map<std::string, DenseUpdate> denseUpdate_;
     std::map<std::string, gpu::Kernel<shared::GatherBatchParams>> gatherBatch_;
     std::map<std::string, gpu::Kernel<shared::LossParams>> lossAndGradient_;
     std::map<std::string, gpu::Kernel<shared::LossSumParams>> lossSum_;

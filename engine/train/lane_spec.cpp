@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view lanes[] = {
     "cpu:scalar",  "cpu:simd",  "cpu:best",     "gpu:naive", "gpu:tiled",
-    "gpu:blocked", "gpu:texel", "gpu:subgroup", "gpu:best",
+    "gpu:blocked", "gpu:texel", "gpu:subgroup", "gpu:fused", "gpu:best",
 };
 
 } // namespace
