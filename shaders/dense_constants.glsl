@@ -16,3 +16,7 @@ uint laneN() { return gl_LocalInvocationIndex % groupN; }
 uint laneM() { return gl_LocalInvocationIndex / groupN; }
 uint invocationN() { return gl_WorkGroupID.x * groupN + laneN(); }
 uint invocationM() { return gl_WorkGroupID.y * groupM + laneM(); }
+
+// Rung naive-strided: the same workgroup, with its invocations numbered down the columns.
+uint stridedN() { return gl_WorkGroupID.x * groupN + gl_LocalInvocationIndex / groupM; }
+uint stridedM() { return gl_WorkGroupID.y * groupM + gl_LocalInvocationIndex % groupM; }

@@ -1,12 +1,13 @@
-// The loss of one row, as engine/net/plain_ops.h defines it. The including shader declares outputs[], targets[] and params.
+// The loss of one row, as engine/net/plain_ops.h defines it. The including shader declares params, and where outputs and targets
+// are: float outputValue(at), uint targetWord(at).
 #include "math.glsl"
 
 layout(constant_id = 1) const uint loss = 0;
 
 // The value that output j of a row is compared with.
 float targetValue(uint row, uint j) {
-    if (params.targetKind == targetValues) return uintBitsToFloat(targets[row * params.targetWidth + j]);
-    uint label = targets[row];
+    if (params.targetKind == targetValues) return uintBitsToFloat(targetWord(row * params.targetWidth + j));
+    uint label = targetWord(row);
     if (params.targetKind == targetSign) return label == 0 ? -1.0 : 1.0;
     if (params.targetKind == targetBit) return float(label);
     return label == j ? 1.0 : 0.0;
@@ -19,9 +20,9 @@ struct Softmax {
 };
 
 Softmax softmaxOf(uint at) {
-    Softmax s = Softmax(outputs[at], 0.0);
-    for (uint j = 1; j < params.outputs; ++j) s.largest = max(s.largest, outputs[at + j]);
-    for (uint j = 0; j < params.outputs; ++j) s.sum += exactExp(outputs[at + j] - s.largest);
+    Softmax s = Softmax(outputValue(at), 0.0);
+    for (uint j = 1; j < params.outputs; ++j) s.largest = max(s.largest, outputValue(at + j));
+    for (uint j = 0; j < params.outputs; ++j) s.sum += exactExp(outputValue(at + j) - s.largest);
     return s;
 }
 
@@ -33,13 +34,29 @@ float lossTerm(float y, float t) {
     return max(y, 0.0) - y * t + exactLog1p(exactExp(-abs(y)));
 }
 
+// Derivative of lossTerm with respect to y.
+float lossTermGradient(float y, float t) {
+    float d = y - t;
+    if (loss == lossMeanSquared) return 2.0 * d;
+    if (loss == lossHuber) return isNotNumber(d) ? d : clamp(d, -1.0, 1.0);
+    return exactSigmoid(y) - t;
+}
+
+// dz of output j of a row whose outputs start at `at`: the loss's gradient times `derivative`, f'(z) of the output activation
+// (not for cross-entropy, which goes with none). `s` is softmaxOf(at) for cross-entropy, else anything.
+float outputGradient(uint at, uint row, uint j, Softmax s, float derivative) {
+    float y = outputValue(at + j);
+    return loss == lossCrossEntropy ? exactExp(y - s.largest) / s.sum - (targetWord(row) == j ? 1.0 : 0.0)
+                                    : lossTermGradient(y, targetValue(row, j)) * derivative;
+}
+
 // Sum of the row's terms; its outputs start at `at`.
 float rowLoss(uint at, uint row) {
     if (loss == lossCrossEntropy) {
         Softmax s = softmaxOf(at);
-        return exactLog(s.sum) - (outputs[at + targets[row]] - s.largest);
+        return exactLog(s.sum) - (outputValue(at + targetWord(row)) - s.largest);
     }
     float total = 0.0;
-    for (uint j = 0; j < params.outputs; ++j) total += lossTerm(outputs[at + j], targetValue(row, j));
+    for (uint j = 0; j < params.outputs; ++j) total += lossTerm(outputValue(at + j), targetValue(row, j));
     return total;
 }

@@ -21,26 +21,16 @@ layout(set = 0, binding = 5) writeonly buffer DSums { float dSums[]; };
 layout(set = 0, binding = 6) writeonly buffer Partials { float partials[]; };
 layout(push_constant) uniform Params { LossParams params; };
 
+float outputValue(uint at) { return outputs[at]; }
+uint targetWord(uint at) { return targets[at]; }
 #include "loss.glsl"
-
-// Derivative of lossTerm with respect to y.
-float lossTermGradient(float y, float t) {
-    float d = y - t;
-    if (loss == lossMeanSquared) return 2.0 * d;
-    if (loss == lossHuber) return isNotNumber(d) ? d : clamp(d, -1.0, 1.0);
-    return exactSigmoid(y) - t;
-}
 
 void writeGradient(uint at, uint row) {
     Softmax s = Softmax(0.0, 1.0);
     if (loss == lossCrossEntropy) s = softmaxOf(at);
     for (uint j = 0; j < params.outputs; ++j) {
-        float y = outputs[at + j];
-        float t = targetValue(row, j);
-        float gradient = loss == lossCrossEntropy
-                             ? exactExp(y - s.largest) / s.sum - (targets[row] == j ? 1.0 : 0.0)
-                             : lossTermGradient(y, t) * activationDerivative(activation, saved[at + j]);
-        dSums[at + j] = gradient * params.scale;
+        float derivative = activationDerivative(activation, saved[at + j]);
+        dSums[at + j] = outputGradient(at, row, j, s, derivative) * params.scale;
     }
     for (uint j = params.outputs; j < params.stride; ++j) dSums[at + j] = 0.0;
 }

@@ -73,6 +73,8 @@ struct DenseParams {
     uint outputs;
     uint inputStride;  // of the layer's inputs and of a row of weights
     uint outputStride; // of the layer's outputs
+    uint first;        // rung `one`: outputs [first, first + count) of the product, counted row by row
+    uint count;
 };
 
 struct LossParams {
@@ -106,6 +108,33 @@ struct UpdateParams {
 struct DenseUpdateParams {
     DenseParams dense;
     UpdateParams update;
+};
+
+// Layers that a network computed by whole_step may have.
+SHARED_CONST uint wholeStepLayers = 8u;
+
+// Several steps of a network that fits into a workgroup's shared memory.
+struct WholeStepParams {
+    uint steps;            // to be done, records [firstRecord, firstRecord + steps)
+    uint firstRecord;
+    uint count;            // examples of the data set
+    uint shuffle;          // as in GatherBatchParams
+    uint sourceStride;
+    uint pixels;           // 1: examples are bytes
+    uint targetKind;
+    uint targetWidth;
+    uint outputs;          // width of the last layer, as loss.glsl calls it
+};
+
+// What changes from step to step, written by the host.
+struct StepRecord {
+    uint step;
+    uint slot;             // in the ring of losses
+    uint first;            // position of the batch's first row in the epoch
+    uint rows;
+    float scale;           // as in LossParams
+    OrderKeys keys;
+    UpdateParams update;   // `count` and `stride` are not used
 };
 
 // Adds up what the workgroups of loss_and_gradient left behind, when there is more than one.

@@ -16,6 +16,8 @@ layout(set = 0, binding = 2) writeonly buffer Sums { float sums[]; };
 layout(set = 0, binding = 3) buffer Counts { uint counts[]; };
 layout(push_constant) uniform Params { ScoreParams params; };
 
+float outputValue(uint at) { return outputs[at]; }
+uint targetWord(uint at) { return targets[at]; }
 #include "loss.glsl"
 
 uint answerOf(uint at) {

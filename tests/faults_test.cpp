@@ -164,7 +164,8 @@ TEST_CASE("devices that offer little train to the same bits") {
     for (const char* fault : {"non-coherent", "staged", "non-coherent,staged", "no-timestamps",
                               "no-push-descriptors", "low-limits"})
         check(fault, "tiled");
-    for (const char* rung : {"naive", "tiled", "blocked", "texel", "subgroup", "best"})
+    for (const char* rung : {"one", "naive-strided", "naive", "tiled", "blocked", "texel", "subgroup",
+                             "fused", "whole-step", "best"})
         check(everything, rung);
 }
 

@@ -3,9 +3,12 @@
 
 #include <set>
 #include <string>
+#include <tuple>
 
 #include "engine/train/kernel_choice.h"
+#include "engine/train/product_candidates.h"
 #include "engine/train/product_trial.h"
+#include "engine/train/update_trial.h"
 #include "tests/test_device.h"
 
 using namespace lockstep;
@@ -58,7 +61,8 @@ TEST_CASE("every activation and its derivative") {
              {Activation::identity, Activation::relu, Activation::leakyRelu, Activation::elu,
               Activation::gelu, Activation::tanh, Activation::sigmoid, Activation::silu})
             for (const ProductKernel& kernel :
-                 {ProductKernel{"naive", 8, 4, 1, 1}, ProductKernel{"tiled", 8, 4, 4, 4, 8},
+                 {ProductKernel{"one", 1, 1}, ProductKernel{"naive-strided", 8, 4},
+                  ProductKernel{"naive", 8, 4}, ProductKernel{"tiled", 8, 4, 4, 4, 8},
                   ProductKernel{"blocked", 8, 4, 4, 4}, ProductKernel{"texel", 8, 4, 4, 4},
                   ProductKernel{"subgroup", 32, 1, 4, 4, 0, 4}}) {
                 const DenseShape shape = shapeOf(33, 65, 31);
@@ -80,8 +84,8 @@ TEST_CASE("the smallest limits that Vulkan allows: 128 invocations, 16 KiB of sh
         std::set<std::string> rungs;
         for (const ProductKernel& candidate : candidates(device, product, shape))
             rungs.insert(candidate.rung);
-        CHECK(rungs ==
-              std::set<std::string>{"naive", "tiled", "blocked", "texel"}); // none reads another's registers
+        CHECK(rungs == std::set<std::string>{"one", "naive-strided", "naive", "tiled", "blocked",
+                                             "texel"}); // none reads another's registers
         checkAll(device, kernels, product, shape, Activation::tanh);
     }
 }
@@ -110,7 +114,7 @@ TEST_CASE("a rung that the device cannot run is refused with the reason, and `be
     Kernels kernels(device);
     const auto reason = [&](std::string_view rung, const NetShape& shape) -> std::string {
         try {
-            chooseKernels(device, kernels, rung, shape, 32);
+            chooseKernels(device, kernels, rung, shape, Optimizer::sgd, 32);
         } catch (const std::runtime_error& error) {
             return error.what();
         }
@@ -121,7 +125,48 @@ TEST_CASE("a rung that the device cannot run is refused with the reason, and `be
     CHECK(reason("texel", {{20, 12, 3}}).empty());
     CHECK(reason("texel", wide).find("1048576 bytes as texels") != std::string::npos);
     CHECK(reason("blocked", wide).empty());
-    CHECK(chooseKernels(device, kernels, "best", wide, 32, 0).front().forward.rung != "texel");
+    CHECK(chooseKernels(device, kernels, "best", wide, Optimizer::sgd, 32, 0).layers.front().forward.rung !=
+          "texel");
+}
+
+TEST_CASE("updates folded into the weights' gradients: every optimizer, awkward shapes") {
+    Kernels kernels(testDevice());
+    for (const Optimizer optimizer :
+         {Optimizer::sgd, Optimizer::momentum, Optimizer::rmsprop, Optimizer::adam, Optimizer::adamw})
+        for (const DenseShape& shape : {shapeOf(1, 1, 1), shapeOf(33, 65, 31), shapeOf(7, 784, 33)}) {
+            UpdateTrial trial(testDevice(), shape, optimizer);
+            for (const ProductKernel& kernel :
+                 {ProductKernel{"tiled", 8, 4, 4, 4, 8}, ProductKernel{"blocked", 8, 4, 4, 4},
+                  ProductKernel{"texel", 8, 4, 4, 4}, ProductKernel{"texel", 4, 2, 8, 16}}) {
+                const TrialResult result = trial.measureFolded(kernels.denseUpdate(kernel, optimizer), 0);
+                INFO(std::string(name(optimizer)), " ", shape.rows, "x", shape.inputs, "x", shape.outputs,
+                     " ", kernel.describe(), ": difference ", result.largestDifference);
+                CHECK(result.verified());
+            }
+        }
+}
+
+TEST_CASE("a wrong update is seen: another optimizer's") {
+    Kernels kernels(testDevice());
+    UpdateTrial trial(testDevice(), shapeOf(33, 65, 31), Optimizer::adam);
+    const ProductKernel kernel{"blocked", 8, 4, 4, 4};
+    CHECK_FALSE(trial.measureFolded(kernels.denseUpdate(kernel, Optimizer::momentum), 0).verified());
+    CHECK(trial.measureUpdate(kernels.update(Optimizer::adam), 1) > 0);
+}
+
+TEST_CASE("a product in pieces: each output once, none larger than a shader's loops may be") {
+    for (const auto& [m, n, k] :
+         {std::tuple{128u, 256u, 784u}, {1u, 4u, 1u}, {3u, 8u, 59999u}, {2u, 4u, 65000u}}) {
+        std::uint32_t next = 0;
+        for (const ProductPiece& piece : piecesOf({"one", 1, 1}, m, n, k)) {
+            CHECK(piece.first == next);
+            CHECK(piece.count >= 1);
+            CHECK((piece.count == 1 || piece.count * (k + 2) <= 65000));
+            next += piece.count;
+        }
+        CHECK(next == m * n);
+        CHECK(piecesOf({"naive", 8, 8}, m, n, k).size() == 1);
+    }
 }
 
 TEST_CASE("a wrong result is seen") {
@@ -140,13 +185,15 @@ TEST_CASE("the choice of `best` is measured once and remembered; a broken memory
     constexpr double patience = 300; // seconds: every candidate is compared, however slow the machine
     const NetShape shape{{20, 12, 3}};
     Kernels kernels(testDevice());
-    const auto first = chooseKernels(testDevice(), kernels, "best", shape, 32, patience);
-    const auto second = chooseKernels(testDevice(), kernels, "best", shape, 32, patience);
-    REQUIRE(first.size() == 2);
-    REQUIRE(second.size() == 2);
+    const auto first = chooseKernels(testDevice(), kernels, "best", shape, Optimizer::adam, 32, patience);
+    const auto second = chooseKernels(testDevice(), kernels, "best", shape, Optimizer::adam, 32, patience);
+    REQUIRE(first.layers.size() == 2);
+    REQUIRE(second.layers.size() == 2);
+    CHECK(first.foldsUpdate == second.foldsUpdate);
     for (std::size_t layer = 0; layer < 2; ++layer) {
-        CHECK(first[layer].forward == second[layer].forward);
-        CHECK(first[layer].backwardWeights == second[layer].backwardWeights);
+        CHECK(first.layers[layer].forward == second.layers[layer].forward);
+        CHECK(first.layers[layer].backwardWeights == second.layers[layer].backwardWeights);
     }
-    CHECK_THROWS_AS(chooseKernels(testDevice(), kernels, "beste", shape, 32), std::invalid_argument);
+    CHECK_THROWS_AS(chooseKernels(testDevice(), kernels, "beste", shape, Optimizer::adam, 32),
+                    std::invalid_argument);
 }

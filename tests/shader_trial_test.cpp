@@ -258,7 +258,7 @@ TEST_CASE("a trainer with replaced shaders: same words, same bits; choice and ca
     constexpr double patience = 300; // seconds: whatever has to be measured is, however slow the machine
     Kernels kernels(testDevice());
     const std::size_t batch = std::min(job.settings.batch, data.train.count);
-    chooseKernels(testDevice(), kernels, "best", job.shape, batch, patience);
+    chooseKernels(testDevice(), kernels, "best", job.shape, job.settings.optimizer.kind, batch, patience);
     const auto before = files();
     const auto builtIn = makeGpuTrainer(job, "best", testDevice());
     const auto same = makeGpuTrainer(job, "best", testDevice(), replaced);

@@ -6,6 +6,7 @@
 #include <limits>
 #include <memory>
 
+#include "engine/net/param_layout.h"
 #include "engine/train/gpu_trainer.h"
 #include "engine/train/step_trace.h"
 #include "tests/test_device.h"
@@ -19,9 +20,16 @@ namespace {
 std::vector<std::unique_ptr<Trainer>> trainersFor(const TrainJob& job) {
     std::vector<std::unique_ptr<Trainer>> trainers;
     for (const CpuRung& rung : cpuRungs) trainers.push_back(makeCpuTrainer(job, rung.name, rung.threads));
-    for (const char* rung : {"naive", "tiled", "blocked", "texel", "subgroup", "best"})
+    for (const char* rung : {"one", "naive-strided", "naive", "tiled", "blocked", "texel", "subgroup"})
         trainers.push_back(makeGpuTrainer(job, rung, testDevice()));
     return trainers;
+}
+
+std::vector<LossPoint> lossesOf(Trainer& trainer) {
+    std::vector<LossPoint> losses;
+    trainer.finish();
+    trainer.takeLosses(losses);
+    return losses;
 }
 
 std::string called(const Trainer& trainer) {
@@ -184,6 +192,37 @@ TEST_CASE("a folded update has no gradients to show, and says so") {
     const std::vector<float>& a = folded.find({TensorKind::weights, 0, true})->values;
     const std::vector<float>& b = plain.find({TensorKind::weights, 0, true})->values;
     for (std::size_t i = 0; i < a.size(); ++i) CHECK(a[i] == doctest::Approx(b[i]).epsilon(1e-4));
+}
+
+TEST_CASE("what a graphics card folds or does as a whole is traced as that, to the same bits") {
+    const Dataset data = classData();
+    for (const Optimizer optimizer : {Optimizer::sgd, Optimizer::momentum, Optimizer::adamw})
+        for (const char* rung : {"fused", "whole-step", "best"}) {
+            CAPTURE(rung);
+            CAPTURE(name(optimizer));
+            TrainJob job = jobFor(data, {33, 13});
+            job.settings.optimizer.kind = optimizer;
+            const auto plain = makeGpuTrainer(job, "naive", testDevice());
+            const auto traced = makeGpuTrainer(job, rung, testDevice());
+            plain->run(2);
+            traced->run(1);
+            traced->finish();
+            const StepTrace trace = traced->traceStep({});
+            CHECK(sameBits(plain->state(), traced->state()));
+            CHECK(trace.loss == lossesOf(*plain).back().loss);
+            CHECK(count(trace, "update") == (std::string_view(rung) == "best" ? count(trace, "update") : 0));
+            if (std::string_view(rung) == "fused") CHECK(count(trace, "dense_backward_weights") == 3);
+            if (std::string_view(rung) == "whole-step") CHECK(trace.operations.size() == 1);
+            const TrainerState state = traced->state();
+            for (std::size_t layer = 0; layer < 3; ++layer) {
+                const TracedTensor* updated = trace.find({TensorKind::weights, layer, true});
+                REQUIRE(updated != nullptr);
+                const LayerLayout& place = ParamLayout(job.shape).layer(layer);
+                CHECK(updated->values[0] == state.parameters[place.weightOffset]);
+                if (optimizer == Optimizer::adamw)
+                    CHECK(trace.find({TensorKind::biasState2, layer, true}) != nullptr);
+            }
+        }
 }
 
 TEST_CASE("large tensors are cut to their first rows, at least one") {

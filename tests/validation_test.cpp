@@ -66,7 +66,8 @@ void checkSilent(gpu::DeviceOptions options, std::initializer_list<std::string_v
 } // namespace
 
 TEST_CASE("core and synchronization validation are silent") {
-    checkSilent(testDeviceOptions(), {"naive", "tiled", "blocked", "texel", "subgroup", "best"});
+    checkSilent(testDeviceOptions(), {"one", "naive-strided", "naive", "tiled", "blocked", "texel",
+                                      "subgroup", "fused", "whole-step", "best"});
 }
 
 TEST_CASE("so they are with staged memory and minimum limits") {

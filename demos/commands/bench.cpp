@@ -15,7 +15,7 @@
 #include "engine/gpu/error.h"
 #include "engine/net/atomic_file.h"
 #include "engine/net/random.h"
-#include "engine/train/kernel_choice.h"
+#include "engine/train/product_candidates.h"
 #include "engine/train/product_trial.h"
 #include "engine/train/race.h"
 #include "engine/train/work.h"
@@ -89,7 +89,7 @@ Roof measureRoof(gpu::Device& device, Kernels& kernels) {
     const DenseShape shape{size, size, size, size, size};
     ProductTrial trial(device, Product::forward, shape, Activation::identity);
     Roof roof;
-    for (const ProductKernel& candidate : candidates(device, Product::forward, shape)) {
+    for (const ProductKernel& candidate : fastCandidates(device, Product::forward, shape)) {
         if (candidate.rung == "naive") continue; // never the fastest, and slow enough to be taken for a hang
         const TrialResult result =
             trial.measure(kernels.dense(Product::forward, candidate, Activation::identity), 3);

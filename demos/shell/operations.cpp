@@ -5,6 +5,7 @@ namespace lockstep::demos {
 OperationKind kindOf(std::string_view operation) {
     for (const OperationKind kind : operationKinds)
         if (operation == nameOf(kind)) return kind;
+    if (operation == nameOf(OperationKind::wholeStep)) return OperationKind::wholeStep;
     return OperationKind::loss;
 }
 
@@ -16,6 +17,7 @@ std::string_view nameOf(OperationKind kind) {
     case OperationKind::backwardInputs: return "dense_backward_inputs";
     case OperationKind::backwardWeights: return "dense_backward_weights";
     case OperationKind::update: return "update";
+    case OperationKind::wholeStep: return "whole_step";
     }
     return "";
 }
@@ -28,6 +30,7 @@ const char* labelOf(OperationKind kind) {
     case OperationKind::backwardInputs: return "backward: inputs";
     case OperationKind::backwardWeights: return "backward: weights";
     case OperationKind::update: return "update";
+    case OperationKind::wholeStep: return "whole step";
     }
     return "";
 }
@@ -44,6 +47,10 @@ const char* purposeOf(OperationKind kind) {
     case OperationKind::backwardWeights:
         return "Which way every weight of the layer should move, summed over the batch.";
     case OperationKind::update: return "Every weight and bias takes one small step downhill.";
+    case OperationKind::wholeStep:
+        return "Batch, forward, loss, backward and update of the whole network in one kernel, which does "
+               "many "
+               "steps at a time: between its parts nothing leaves shared memory.";
     }
     return "";
 }
@@ -58,6 +65,7 @@ ImU32 colourOf(const Theme& theme, OperationKind kind) {
     case OperationKind::backwardInputs: return back;
     case OperationKind::backwardWeights: return mixed(back, theme.background, 0.3f);
     case OperationKind::update: return mixed(back, theme.gpu, 0.5f);
+    case OperationKind::wholeStep: return seriesColour(theme, 2);
     }
     return theme.text;
 }

@@ -8,9 +8,10 @@
 
 namespace lockstep::demos {
 
-/// In the order of a step.
-enum class OperationKind { gather, forward, loss, backwardInputs, backwardWeights, update };
+/// In the order of a step; wholeStep is all of them in one kernel.
+enum class OperationKind { gather, forward, loss, backwardInputs, backwardWeights, update, wholeStep };
 
+/// Those that a step is made of, as the recipe tells it.
 inline constexpr OperationKind operationKinds[] = {
     OperationKind::gather,         OperationKind::forward,         OperationKind::loss,
     OperationKind::backwardInputs, OperationKind::backwardWeights, OperationKind::update};

@@ -60,7 +60,7 @@ class Buffer {
     }
 
     /// Memory::upload only: copies host data to `offset` at once. Nothing submitted earlier may still read
-    /// the buffer; what is submitted later sees the data. Counted in DeviceCounters::bytesUploaded.
+    /// those bytes; what is submitted later sees the data. Counted in DeviceCounters::bytesUploaded.
     void write(std::span<const std::byte> data, std::uint64_t offset = 0);
     template <class T> void writeValues(std::span<const T> values, std::uint64_t offset = 0) {
         write(std::as_bytes(values), offset);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "engine/train/product_dispatch.h"
 #include "engine/train/work.h"
 
 namespace lockstep {
@@ -14,11 +15,6 @@ std::uint32_t number(std::size_t value) { return static_cast<std::uint32_t>(valu
 
 std::uint32_t groupsOf(std::size_t rows) {
     return number((rows + Kernels::rowsPerGroup - 1) / Kernels::rowsPerGroup);
-}
-
-shared::DenseParams denseParams(const DenseShape& shape) {
-    return {number(shape.rows), number(shape.inputs), number(shape.outputs), number(shape.inputStride),
-            number(shape.outputStride)};
 }
 
 // The layer comes back with what the recorder traces.
@@ -38,11 +34,15 @@ GpuOps::GpuOps(gpu::Recorder& recorder, GpuArenas& arenas, Kernels& kernels, con
         const LayerKernels& products = how.layers[layer];
         const Activation own = arenas.shape.activationOf(layer);
         const Activation below = layer == 0 ? Activation::identity : arenas.shape.activationOf(layer - 1);
-        layers_.push_back(
-            {&kernels.dense(Product::forward, products.forward, own),
-             layer == 0 ? nullptr : &kernels.dense(Product::backwardInputs, products.backwardInputs, below),
-             foldsUpdate_ ? nullptr : &kernels.dense(Product::backwardWeights, products.backwardWeights, own),
-             foldsUpdate_ ? &kernels.denseUpdate(products.backwardWeights, optimizer_.kind) : nullptr});
+        LayerPipelines& pipelines = layers_.emplace_back();
+        pipelines.forward = kernels.dense(Product::forward, products.forward, own);
+        if (layer > 0)
+            pipelines.backwardInputs = kernels.dense(Product::backwardInputs, products.backwardInputs, below);
+        if (foldsUpdate_)
+            pipelines.denseUpdate = &kernels.denseUpdate(products.backwardWeights, optimizer_.kind);
+        else
+            pipelines.backwardWeights =
+                kernels.dense(Product::backwardWeights, products.backwardWeights, own);
     }
 }
 
@@ -68,14 +68,17 @@ void GpuOps::gatherRange(Split split, std::size_t first, std::size_t rows) {
     gather(arenas_.examples(split), first, rows, false, {});
 }
 
-void GpuOps::dense(std::size_t layer) {
+void GpuOps::product(const DenseKernel& kernel, std::size_t layer,
+                     std::initializer_list<gpu::BufferView> views) {
     const DenseShape shape = arenas_.denseShape(layer, rows_);
-    recorder_.dispatch(*layers_[layer].forward, {number(shape.outputStride), number(shape.rows), 1},
-                       denseParams(shape),
-                       {arenas_.activations(layer, rows_), arenas_.weights(layer), arenas_.bias(layer),
-                        arenas_.activations(layer + 1, rows_), arenas_.sums(layer, rows_)},
-                       cost(denseWork(shape), layer));
+    dispatchProduct(recorder_, kernel, shape, views, cost(denseWork(shape), layer), firstPiecesOnly_);
     endOperation();
+}
+
+void GpuOps::dense(std::size_t layer) {
+    product(layers_[layer].forward, layer,
+            {arenas_.activations(layer, rows_), arenas_.weights(layer), arenas_.bias(layer),
+             arenas_.activations(layer + 1, rows_), arenas_.sums(layer, rows_)});
 }
 
 void GpuOps::lossAndGradient(const StepSettings& step) {
@@ -103,48 +106,31 @@ void GpuOps::lossAndGradient(const StepSettings& step) {
 }
 
 void GpuOps::denseBackward(std::size_t layer) {
-    const DenseShape shape = arenas_.denseShape(layer, rows_);
-    if (layer > 0) {
-        recorder_.dispatch(*layers_[layer].backwardInputs, {number(shape.inputStride), number(shape.rows), 1},
-                           denseParams(shape),
-                           {arenas_.dSums(layer, rows_), arenas_.weights(layer),
-                            arenas_.saved(layer - 1, rows_), arenas_.dSums(layer - 1, rows_)},
-                           cost(denseWork(shape), layer));
-        endOperation();
-    }
+    if (layer > 0)
+        product(layers_[layer].backwardInputs, layer,
+                {arenas_.dSums(layer, rows_), arenas_.weights(layer), arenas_.saved(layer - 1, rows_),
+                 arenas_.dSums(layer - 1, rows_)});
     if (foldsUpdate_)
-        updateInProduct(layer, shape);
+        updateInProduct(layer);
     else
-        backwardWeights(layer, shape);
-    endOperation();
-}
-
-void GpuOps::backwardWeights(std::size_t layer, const DenseShape& shape) {
-    recorder_.dispatch(*layers_[layer].backwardWeights, {number(shape.inputStride), number(shape.outputs), 1},
-                       denseParams(shape),
-                       {arenas_.dSums(layer, rows_), arenas_.activations(layer, rows_),
-                        arenas_.dWeights(layer), arenas_.dBias(layer)},
-                       cost(denseWork(shape), layer));
+        product(layers_[layer].backwardWeights, layer,
+                {arenas_.dSums(layer, rows_), arenas_.activations(layer, rows_), arenas_.dWeights(layer),
+                 arenas_.dBias(layer)});
 }
 
 // State that the optimizer does not keep is never touched; something has to be bound in its place.
-void GpuOps::updateInProduct(std::size_t layer, const DenseShape& shape) {
-    const Kernels::DenseUpdate& kernel = *layers_[layer].denseUpdate;
-    const gpu::WorkItems items{number(shape.inputStride), number(shape.outputs), 1};
-    const shared::DenseUpdateParams params{denseParams(shape), stepUpdate_};
-    const gpu::Cost work = cost(denseWork(shape), layer);
-    const gpu::BufferView dSums = arenas_.dSums(layer, rows_);
-    const gpu::BufferView inputs = arenas_.activations(layer, rows_);
-    const gpu::BufferView status = arenas_.status.view();
+void GpuOps::updateInProduct(std::size_t layer) {
+    const DenseShape shape = arenas_.denseShape(layer, rows_);
     const gpu::BufferView parameters = arenas_.layerOf(arenas_.parameters, layer);
-    const gpu::BufferView state1 = arenas_.state1 ? arenas_.layerOf(*arenas_.state1, layer) : parameters;
-    const gpu::BufferView state2 = arenas_.state2 ? arenas_.layerOf(*arenas_.state2, layer) : parameters;
-    if (kernel.info().bindings.size() > 6) // what was there before is read by another way than it is written
-        recorder_.dispatch(kernel, items, params,
-                           {dSums, inputs, status, parameters, state1, state2, parameters, state1, state2},
-                           work);
-    else
-        recorder_.dispatch(kernel, items, params, {dSums, inputs, status, parameters, state1, state2}, work);
+    const FoldedBuffers buffers{arenas_.dSums(layer, rows_),
+                                arenas_.activations(layer, rows_),
+                                arenas_.status.view(),
+                                parameters,
+                                arenas_.state1 ? arenas_.layerOf(*arenas_.state1, layer) : parameters,
+                                arenas_.state2 ? arenas_.layerOf(*arenas_.state2, layer) : parameters};
+    dispatchDenseUpdate(recorder_, *layers_[layer].denseUpdate, shape, stepUpdate_, buffers,
+                        cost(denseWork(shape), layer));
+    endOperation();
 }
 
 void GpuOps::update(const StepSettings& step) {

@@ -23,6 +23,9 @@ struct StepKernels {
     /// The weights' gradients are used up where they are computed (Kernels::denseUpdate): there is no
     /// operation `update`, and gradients are not kept.
     bool foldsUpdate = false;
+
+    /// A product takes more than one dispatch, and more than one submission (rung `one`).
+    bool inPieces() const { return !layers.empty() && layers.front().forward.rung == "one"; }
 };
 
 class GpuOps final : public Ops {
@@ -50,19 +53,23 @@ class GpuOps final : public Ops {
     /// that does not answer for two seconds is reset by some systems).
     void submitEachOperation(bool on) { submitEach_ = on; }
 
+    /// True: of a product in many pieces (rung `one`) only the first is recorded, to get its pipeline
+    /// compiled.
+    void firstPiecesOnly(bool on) { firstPiecesOnly_ = on; }
+
   private:
     // The pipelines of one layer, looked up once.
     struct LayerPipelines {
-        const Kernels::Dense* forward;
-        const Kernels::Dense* backwardInputs; // null for the first layer
-        const Kernels::Dense* backwardWeights; // null where the update is folded into it ...
-        const Kernels::DenseUpdate* denseUpdate; // ... else this is
+        DenseKernel forward;
+        DenseKernel backwardInputs;                        // none for the first layer
+        DenseKernel backwardWeights;                       // none where the update is folded into it ...
+        const Kernels::DenseUpdate* denseUpdate = nullptr; // ... else this is none
     };
 
     void gather(const GpuExamples& examples, std::size_t first, std::size_t rows, bool shuffle,
                 const shared::OrderKeys& keys);
-    void backwardWeights(std::size_t layer, const DenseShape& shape);
-    void updateInProduct(std::size_t layer, const DenseShape& shape);
+    void product(const DenseKernel& kernel, std::size_t layer, std::initializer_list<gpu::BufferView> views);
+    void updateInProduct(std::size_t layer);
     void endOperation();
 
     gpu::Recorder& recorder_;
@@ -77,10 +84,11 @@ class GpuOps final : public Ops {
     const gpu::Kernel<shared::UpdateParams>& update_;
     const std::uint32_t
         updateLimit_;      ///< invocations of one update: each takes several vec4s where there are more
-    std::size_t rows_ = 0;            ///< of the batch or range at hand
+    std::size_t rows_ = 0; ///< of the batch or range at hand
     shared::UpdateParams stepUpdate_; ///< of the step at hand
-    std::uint32_t scoreSlot_ = 0; ///< where the next score() puts its sums
+    std::uint32_t scoreSlot_ = 0;     ///< where the next score() puts its sums
     bool submitEach_ = false;
+    bool firstPiecesOnly_ = false;
 };
 
 } // namespace lockstep

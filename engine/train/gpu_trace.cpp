@@ -23,6 +23,17 @@ TracedOperation operationOf(const gpu::TracedDispatch& dispatch) {
     return operation;
 }
 
+bool samePlace(const TracedOperation& one, const TracedOperation& other) {
+    return one.name == other.name && one.layer == other.layer;
+}
+
+// By its next piece.
+void prolong(TracedOperation& operation, const TracedOperation& piece) {
+    operation.endMs = piece.endMs;
+    operation.flops += piece.flops;
+    operation.bytes += piece.bytes;
+}
+
 } // namespace
 
 std::vector<TracedOperation> operationsOf(const std::vector<gpu::TracedDispatch>& dispatches,
@@ -32,16 +43,19 @@ std::vector<TracedOperation> operationsOf(const std::vector<gpu::TracedDispatch>
     for (const gpu::TracedDispatch& dispatch : dispatches) {
         TracedOperation operation = operationOf(dispatch);
         if (const ProductKernel* product = productOf(operation, how.layers.at(operation.layer))) {
-            if (how.foldsUpdate && product == &how.layers[operation.layer].backwardWeights)
-                operation.source += "_update";
-            operation.source += "_" + product->rung;
+            const bool folded = how.foldsUpdate && product == &how.layers[operation.layer].backwardWeights;
+            operation.source = shaderName(operation.name + (folded ? "_update" : ""), *product);
             operation.kernel = product->describe();
         }
         if (operation.name == "loss_and_gradient") {
             if (lossSeen) operation.source = "loss_sum"; // the same operation's second half
             lossSeen = true;
         }
-        operations.push_back(std::move(operation));
+        if (how.inPieces() && !operation.kernel.empty() && !operations.empty() &&
+            samePlace(operations.back(), operation))
+            prolong(operations.back(), operation);
+        else
+            operations.push_back(std::move(operation));
     }
     return operations;
 }

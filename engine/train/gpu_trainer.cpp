@@ -14,6 +14,7 @@
 #include "engine/train/step.h"
 #include "engine/train/step_trace.h"
 #include "engine/train/submission_size.h"
+#include "engine/train/whole_step.h"
 
 namespace lockstep {
 
@@ -41,7 +42,7 @@ class GpuTrainer final : public Trainer {
     void restore(const TrainerState& state) override;
     void setOptimizer(const OptimizerSettings& settings) override;
     double trainingSeconds() const override { return trainingSeconds_; }
-    double deviceSeconds() const override { return recorder_.deviceSeconds() - warmUpDeviceSeconds_; }
+    double deviceSeconds() const override { return recorder_.deviceSeconds() - warmUpRecorded_; }
     double warmUpSeconds() const override { return warmUpSeconds_; }
     std::vector<OperationTiming> operations() const override;
     StepTrace traceStep(const TraceOptions& options) override;
@@ -57,7 +58,9 @@ class GpuTrainer final : public Trainer {
 
     StepKernels choose(std::string_view rung, const ReplacedShaders& replaced);
     void describeMachine(std::string_view rung, const ReplacedShaders& replaced);
-    void warmUp();
+    void warmUp(std::string_view rung);
+    void recordSteps(std::uint64_t first, std::uint64_t count);
+    double millisecondsOf(std::uint64_t steps);
     void submitSteps(std::uint64_t count, bool profile);
     void collect();
     void noteLosses(const Flight& flight);
@@ -76,6 +79,7 @@ class GpuTrainer final : public Trainer {
     gpu::Recorder otherRecorder_; // of evaluation and prediction
     GpuOps ops_;
     GpuOps otherOps_;
+    std::optional<WholeStep> wholeStep_; // trains instead of ops_
     SubmissionSize submissionSize_;
     MachineInfo machine_;
 
@@ -88,7 +92,8 @@ class GpuTrainer final : public Trainer {
     std::optional<NonFiniteError> error_;
     double trainingSeconds_ = 0;
     double warmUpSeconds_ = 0;
-    double warmUpDeviceSeconds_ = 0;
+    double warmUpDeviceSeconds_ = 0; // of the one step that compiles the kernels
+    double warmUpRecorded_ = 0;      // of everything before training
     std::optional<Clock::time_point> runningSince_;
 };
 
@@ -96,10 +101,11 @@ GpuTrainer::GpuTrainer(const TrainJob& job, std::string_view rung, gpu::Device& 
                        const ReplacedShaders& replaced)
     : job_(job), device_(device), kernels_(device), arenas_(device, job), how_(choose(rung, replaced)),
       recorder_(device), otherRecorder_(device), ops_(recorder_, arenas_, kernels_, job.settings, how_),
-      otherOps_(otherRecorder_, arenas_, kernels_, job.settings, how_),
+      otherOps_(otherRecorder_, arenas_, kernels_, job.settings,
+                evaluationKernels(device, how_, job.shape, arenas_.capacity)),
       submissionSize_(device.software()) {
+    warmUp(rung);
     describeMachine(rung, replaced);
-    warmUp();
     warmUpSeconds_ = secondsSince(created_);
 }
 
@@ -119,22 +125,49 @@ void GpuTrainer::describeMachine(std::string_view rung, const ReplacedShaders& r
     machine_.software = device_.software();
     const std::string first = how_.layers.front().forward.describe();
     machine_.kernels = first == rung ? first : std::string(rung) + " (first layer: " + first + ")";
+    if (wholeStep_) machine_.kernels = wholeStep_->describe();
     for (const auto& [shader, words] : replaced) machine_.kernels += ", replaced: " + shader;
 }
 
 // Drivers compile a pipeline at its first use. One step goes through all of them with updates switched off,
-// as after a failed step, so that nothing is learned from it.
-void GpuTrainer::warmUp() {
+// as after a failed step, so that nothing is learned from it. `best` takes whole steps where they fit and are
+// faster: in the same way, nothing is learned from the comparison.
+void GpuTrainer::warmUp(std::string_view rung) {
     setStatus(0);
     ops_.submitEachOperation(true); // nobody knows yet how long they take
     otherOps_.submitEachOperation(true);
+    ops_.firstPiecesOnly(true);
+    if (rung == "whole-step") wholeStep_.emplace(kernels_, arenas_, job_);
+    warmUpDeviceSeconds_ = millisecondsOf(1) * 1e-3;
+    ops_.firstPiecesOnly(false);
+    if (rung == "best" && wholeStepLayout(device_, job_)) {
+        constexpr std::uint64_t steps = 16;
+        millisecondsOf(steps);
+        const double apart = millisecondsOf(steps);
+        wholeStep_.emplace(kernels_, arenas_, job_);
+        millisecondsOf(steps);
+        if (millisecondsOf(steps) >= apart) wholeStep_.reset();
+    }
+    warmUpRecorded_ = recorder_.deviceSeconds();
+    setStatus(shared::noStep);
+}
+
+// On the device, for steps that learn nothing.
+double GpuTrainer::millisecondsOf(std::uint64_t steps) {
     recorder_.begin();
-    trainStep(ops_, arenas_.shape, stepSettings(job_.settings, arenas_.order, 0));
+    recordSteps(0, steps);
     recorder_.submit();
     recorder_.finish();
-    recorder_.takeFinished();
-    warmUpDeviceSeconds_ = recorder_.deviceSeconds();
-    setStatus(shared::noStep);
+    double milliseconds = 0;
+    for (const gpu::FinishedSubmission& finished : recorder_.takeFinished())
+        milliseconds += finished.milliseconds;
+    return milliseconds;
+}
+
+void GpuTrainer::recordSteps(std::uint64_t first, std::uint64_t count) {
+    if (wholeStep_) return wholeStep_->record(recorder_, job_.settings, first, count);
+    for (std::uint64_t step = first; step < first + count; ++step)
+        trainStep(ops_, arenas_.shape, stepSettings(job_.settings, arenas_.order, step));
 }
 
 void GpuTrainer::setStatus(std::uint32_t word) { arenas_.status.uploadValues<std::uint32_t>({&word, 1}); }
@@ -157,8 +190,7 @@ void GpuTrainer::submitSteps(std::uint64_t count, bool profile) {
     ops_.submitEachOperation(submissionSize_.splitsSteps());
     recorder_.begin();
     recorder_.profileDispatches(profile);
-    for (std::uint64_t step = nextStep_; step < nextStep_ + count; ++step)
-        trainStep(ops_, arenas_.shape, stepSettings(job_.settings, arenas_.order, step));
+    recordSteps(nextStep_, count);
     flights_.push_back({recorder_.submit(), nextStep_, count, profile});
     nextStep_ += count;
     ++submissions_;
@@ -354,7 +386,8 @@ StepTrace GpuTrainer::traceStep(const TraceOptions& options) {
     tracer.keepBefore(options, source, trace);
 
     const double known = submissionSize_.millisecondsPerStep();
-    const bool knownToBeLong = (known > 0 ? known : warmUpDeviceSeconds_ * 1e3) > longForOneSubmission;
+    const bool knownToBeLong =
+        (known > 0 ? known : warmUpDeviceSeconds_ * 1e3) > longForOneSubmission || how_.inPieces();
     trace.oneSubmission = !knownToBeLong;
     const double deviceBefore = recorder_.deviceSeconds();
     const Clock::time_point start = Clock::now();
@@ -362,7 +395,7 @@ StepTrace GpuTrainer::traceStep(const TraceOptions& options) {
     ops_.submitEachOperation(knownToBeLong);
     recorder_.begin();
     recorder_.traceDispatches(true);
-    trainStep(ops_, arenas_.shape, step);
+    recordSteps(nextStep_, 1);
     flights_.push_back({recorder_.submit(), nextStep_, 1, true});
     ++nextStep_;
     recorder_.finish();
@@ -377,6 +410,8 @@ StepTrace GpuTrainer::traceStep(const TraceOptions& options) {
     trace.timed = device_.limits().timestampNanoseconds > 0;
     trace.totalMs = trace.timed ? (recorder_.deviceSeconds() - deviceBefore) * 1e3 : 0;
     trace.operations = operationsOf(dispatches, how_);
+    for (const TracedOperation& operation : trace.operations) // between submissions time passes, too
+        trace.totalMs = std::max(trace.totalMs, operation.endMs);
     for (TracedOperation& operation : trace.operations) {
         operation.replaced = kernels_.replaced(operation.source);
         tracer.describe(operation);

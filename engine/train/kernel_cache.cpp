@@ -47,10 +47,15 @@ std::filesystem::path pipelinesFile() { return cacheFolder() / "pipelines.bin"; 
 // Changes whenever one of the kernels that are chosen from does: what was measured of another is of no use.
 std::string shaderFingerprint() {
     std::uint64_t hash = 0xCBF29CE484222325u; // FNV-1a over words
-    for (const Product product : {Product::forward, Product::backwardInputs, Product::backwardWeights})
-        for (const char* rung : {"_naive", "_tiled", "_blocked", "_texel", "_subgroup"})
-            for (const std::uint32_t word : shaderWords(std::string(name(product)) + rung))
-                hash = (hash ^ word) * 0x100000001B3u;
+    const auto add = [&hash](const std::string& shader) {
+        for (const std::uint32_t word : shaderWords(shader)) hash = (hash ^ word) * 0x100000001B3u;
+    };
+    for (const char* rung : {"_naive", "_tiled", "_blocked", "_texel", "_subgroup"}) {
+        for (const Product product : {Product::forward, Product::backwardInputs, Product::backwardWeights})
+            add(std::string(name(product)) + rung);
+        add(std::string(name(Product::backwardWeights)) + "_update" + rung);
+    }
+    add("update");
     return std::to_string(hash);
 }
 
@@ -91,20 +96,21 @@ KernelCache::KernelCache(const gpu::Device& device) : identity_(gpu::cacheIdenti
     try {
         const json mine = readJson(kernelsFile()).value(identity_, json::object());
         for (const auto& [product, entry] : mine.items())
-            known_[product] = {fromJson(entry), entry.at("complete").get<bool>()};
+            known_[product] = {{fromJson(entry), entry.at("milliseconds").get<double>()},
+                               entry.at("complete").get<bool>()};
     } catch (const json::exception&) {
         known_.clear();
     }
 }
 
-std::optional<ProductKernel> KernelCache::find(const std::string& product) const {
-    const auto found = known_.find(product);
+std::optional<MeasuredKernel> KernelCache::find(const std::string& operation) const {
+    const auto found = known_.find(operation);
     return found == known_.end() || !found->second.complete ? std::nullopt
-                                                            : std::optional(found->second.kernel);
+                                                            : std::optional(found->second.measured);
 }
 
-void KernelCache::remember(const std::string& product, const ProductKernel& kernel, bool complete) {
-    known_[product] = {kernel, complete};
+void KernelCache::remember(const std::string& operation, const MeasuredKernel& kernel, bool complete) {
+    known_[operation] = {kernel, complete};
     changed_ = true;
 }
 
@@ -116,7 +122,8 @@ void KernelCache::store() {
         json& mine = stored[identity_];
         if (!mine.is_object()) mine = json::object(); // a damaged file
         for (const auto& [product, choice] : known_) {
-            mine[product] = toJson(choice.kernel);
+            mine[product] = toJson(choice.measured.kernel);
+            mine[product]["milliseconds"] = choice.measured.milliseconds;
             mine[product]["complete"] = choice.complete;
         }
         writeFile(kernelsFile(), stored.dump(1, ' ', false, json::error_handler_t::replace));

@@ -14,20 +14,25 @@ namespace lockstep {
 /// either.
 std::filesystem::path cacheFolder();
 
-/// Choices of kernels, by device (with its driver's version) and product, in kernels.json.
+struct MeasuredKernel {
+    ProductKernel kernel;
+    double milliseconds = 0; ///< of one call; below 0: right on no call
+};
+
+/// Choices of kernels, by device (with its driver's version) and operation, in kernels.json.
 class KernelCache {
   public:
     explicit KernelCache(const gpu::Device& device);
-    std::optional<ProductKernel> find(const std::string& product) const;
+    std::optional<MeasuredKernel> find(const std::string& operation) const;
     /// `complete`: all candidates were compared; others are kept for people to look at, and not found.
-    void remember(const std::string& product, const ProductKernel& kernel, bool complete);
+    void remember(const std::string& operation, const MeasuredKernel& kernel, bool complete);
     /// Writes what was remembered since the last call.
     void store();
 
   private:
     std::string identity_;
     struct Choice {
-        ProductKernel kernel;
+        MeasuredKernel measured;
         bool complete = false;
     };
     std::map<std::string, Choice> known_;

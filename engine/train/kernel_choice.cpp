@@ -2,13 +2,15 @@
 
 #include <algorithm>
 #include <chrono>
-#include <iterator>
 #include <optional>
 #include <stdexcept>
 
 #include "engine/gpu/error.h"
+#include "engine/net/names.h"
 #include "engine/train/kernel_cache.h"
+#include "engine/train/product_candidates.h"
 #include "engine/train/product_trial.h"
+#include "engine/train/update_trial.h"
 
 namespace lockstep {
 
@@ -18,104 +20,18 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t trialRows = 1024; // of a trial at most: beyond that, more rows are more of the same
 
-// Sizes of the product C[m][n] (see Product).
-struct Extent {
-    std::uint32_t m;
-    std::uint32_t n;
-};
-
-Extent extentOf(Product product, const DenseShape& shape) {
-    const auto number = [](std::size_t value) { return static_cast<std::uint32_t>(value); };
-    switch (product) {
-    case Product::forward: return {number(shape.rows), number(shape.outputStride)};
-    case Product::backwardInputs: return {number(shape.rows), number(shape.inputStride)};
-    case Product::backwardWeights: return {number(shape.outputs), number(shape.inputStride)};
-    }
-    return {1, 1};
-}
-
-std::uint32_t divideUp(std::uint32_t value, std::uint32_t by) { return (value + by - 1) / by; }
-
-// A workgroup of `lanes` invocations, laid along n, or along m where that leaves fewer of them with nothing
-// to do.
-ProductKernel fittedGroup(ProductKernel kernel, const Extent& extent, std::uint32_t lanes) {
-    const std::uint32_t tilesM = divideUp(extent.m, kernel.tileM);
-    const std::uint32_t tilesN = divideUp(extent.n, kernel.tileN);
-    const std::uint64_t groupsAlongN = std::uint64_t{divideUp(tilesN, lanes)} * tilesM;
-    const std::uint64_t groupsAlongM = std::uint64_t{divideUp(tilesM, lanes)} * tilesN;
-    kernel.groupN = groupsAlongN <= groupsAlongM ? lanes : 1;
-    kernel.groupM = lanes / kernel.groupN;
-    return kernel;
-}
-
-// Tiles that are not larger than the product.
-std::vector<Extent> fittingTiles(std::initializer_list<Extent> tiles, const Extent& extent) {
-    std::vector<Extent> fitting;
-    std::ranges::copy_if(tiles, std::back_inserter(fitting), [&](const Extent& tile) {
-        return tile.n <= roundUpToFour(extent.n) && tile.m <= roundUpToFour(extent.m);
-    });
-    return fitting;
-}
-
-// Software Vulkan runs the lanes of a subgroup as one vector, and a workgroup is one subgroup. Texels are
-// loaded for the whole vector at once, storage buffers lane by lane (five times slower products were
-// measured). Compilation takes longest for the largest block.
-std::vector<ProductKernel> softwareCandidates(const gpu::Device& device, const Extent& extent) {
-    const std::uint32_t lanes = std::clamp<std::uint32_t>(device.limits().subgroupSize, 4, 32);
-    std::vector<ProductKernel> all;
-    for (const Extent& tile : fittingTiles({{8, 16}, {8, 8}, {4, 4}}, extent))
-        all.push_back(fittedGroup({"texel", 1, 1, tile.m, tile.n}, extent, lanes));
-    for (const Extent& tile : fittingTiles({{16, 8}, {4, 4}}, extent))
-        all.push_back({"subgroup", lanes, 1, tile.m, tile.n, 0, lanes});
-    for (const Extent& tile : fittingTiles({{16, 16}, {8, 8}, {4, 4}}, extent))
-        all.push_back(fittedGroup({"blocked", 1, 1, tile.m, tile.n}, extent, lanes));
-    all.push_back({"tiled", 8, 8, 8, 8, 16});
-    all.push_back({"naive", 8, 8, 1, 1, 0});
-    return all;
-}
-
-// On a GPU shared memory feeds the registers; how large a tile pays depends on how many of them the product
-// fills.
-std::vector<ProductKernel> gpuCandidates(const gpu::Device& device) {
-    return {
-        {"tiled", 16, 16, 4, 4, 16},                                                 // 64 x 64
-        {"tiled", 8, 8, 8, 8, 16},                                                   // 64 x 64
-        {"tiled", 8, 8, 4, 4, 16},                                                   // 32 x 32
-        {"tiled", 16, 16, 8, 8, 8},                                                  // 128 x 128
-        {"tiled", 16, 8, 2, 2, 32},                                                  // 16 x 32
-        {"blocked", 8, 8, 4, 4, 0},                                                  // 32 x 32
-        {"blocked", 8, 8, 8, 8, 0},                                                  // 64 x 64
-        {"texel", 8, 8, 4, 4, 0},                                                    // 32 x 32
-        {"texel", 8, 8, 8, 8, 0},                                                    // 64 x 64
-        {"subgroup", 64, 1, 8, 4, 0, std::min(device.limits().broadcastLanes, 64u)}, // 8 x 256
-        {"naive", 16, 8, 1, 1, 0},
-    };
-}
-
-// Bytes of the largest operand.
-std::uint64_t operandBytes(const DenseShape& shape) {
-    const std::uint64_t stride = std::max(shape.inputStride, shape.outputStride);
-    return sizeof(float) * std::max(shape.rows * stride, std::uint64_t{shape.outputs} * shape.inputStride);
-}
-
-bool readsTexels(std::string_view rung) { return rung == "texel" || rung == "subgroup"; }
-
-bool fits(const gpu::Limits& limits, const ProductKernel& kernel, const DenseShape& shape) {
-    const std::uint32_t invocations = kernel.groupN * kernel.groupM;
-    const std::uint64_t slabs =
-        std::uint64_t{4} * kernel.slabK * (kernel.groupN * kernel.tileN + kernel.groupM * kernel.tileM);
-    const bool shares =
-        kernel.rung != "subgroup" || (kernel.lanes > 0 && kernel.lanes <= limits.broadcastLanes &&
-                                      kernel.groupN % limits.subgroupSize == 0);
-    const bool reads = !readsTexels(kernel.rung) || operandBytes(shape) <= limits.texelRange;
-    return shares && reads && invocations <= limits.groupInvocations && invocations <= limits.groupSize[0] &&
-           slabs <= limits.sharedMemory;
+std::string sizeOf(std::string_view operation, const DenseShape& shape) {
+    return std::string(operation) + " " + std::to_string(shape.rows) + "x" + std::to_string(shape.inputs) +
+           "x" + std::to_string(shape.outputs);
 }
 
 std::string keyOf(Product product, const DenseShape& shape, Activation activation) {
-    return std::string(name(product)) + " " + std::to_string(shape.rows) + "x" +
-           std::to_string(shape.inputs) + "x" + std::to_string(shape.outputs) + " " +
-           std::string(name(activation));
+    return sizeOf(name(product), shape) + " " + std::string(name(activation));
+}
+
+DenseShape trialOf(DenseShape shape) {
+    shape.rows = std::min(shape.rows, trialRows);
+    return shape;
 }
 
 // Measures and remembers, until the time is used up; then takes what is likeliest.
@@ -127,18 +43,44 @@ class Chooser {
     Chooser(const Chooser&) = delete;
     Chooser& operator=(const Chooser&) = delete;
 
-    ProductKernel choose(Product product, const DenseShape& shape, Activation activation) {
-        DenseShape trial = shape;
-        trial.rows = std::min(shape.rows, trialRows);
+    MeasuredKernel choose(Product product, const DenseShape& shape, Activation activation) {
+        const DenseShape trial = trialOf(shape);
         const std::string key = keyOf(product, trial, activation);
-        std::vector<ProductKernel> all = candidates(device_, product, trial);
-        std::erase_if(all,
-                      [&](const ProductKernel& kernel) { return !fits(device_.limits(), kernel, shape); });
+        std::vector<ProductKernel> all = fastCandidates(device_, product, trial);
+        std::erase_if(all, [&](const ProductKernel& kernel) { return !fits(device_, kernel, shape); });
         if (const auto known = cache_.find(key);
-            known && std::find(all.begin(), all.end(), *known) != all.end())
+            known && std::find(all.begin(), all.end(), known->kernel) != all.end())
             return *known;
         return measure(product, trial, activation, all);
     }
+
+    /// The folded kernel made of the fastest for the weights' gradients, or of the likeliest that can be
+    /// folded; nothing when it is wrong, or when folding it costs more than it saves.
+    std::optional<ProductKernel> chooseFolded(const DenseShape& shape, Optimizer optimizer,
+                                              const MeasuredKernel& apart) {
+        const std::optional<ProductKernel> kernel = foldable(shape, apart.kernel);
+        if (!kernel) return std::nullopt;
+        const DenseShape trial = trialOf(shape);
+        const std::string suffix = " " + std::string(lockstep::name(optimizer));
+        const std::string foldedKey = sizeOf("dense_backward_weights_update", trial) + suffix;
+        const std::string updateKey = sizeOf("update", {0, trial.inputs, trial.outputs, 0, 0}) + suffix;
+        const auto known = cache_.find(foldedKey);
+        if ((!known || !cache_.find(updateKey)) && !timeLeft()) return std::nullopt;
+        if (!known || known->kernel != *kernel || !cache_.find(updateKey)) {
+            UpdateTrial measurement(device_, trial, optimizer);
+            const TrialResult result = guarded(
+                [&] { return measurement.measureFolded(kernels_.denseUpdate(*kernel, optimizer), 2); });
+            const double update = measurement.measureUpdate(kernels_.update(optimizer), 2);
+            cache_.remember(foldedKey, {*kernel, result.verified() ? result.milliseconds : -1}, true);
+            cache_.remember(updateKey, {{}, update}, true);
+        }
+        const double folded = cache_.find(foldedKey)->milliseconds;
+        if (folded < 0) return std::nullopt;
+        savedByFolding_ += apart.milliseconds + cache_.find(updateKey)->milliseconds - folded;
+        return kernel;
+    }
+    /// Milliseconds that the folded kernels chosen so far save, all layers taken together.
+    double savedByFolding() const { return savedByFolding_; }
 
   private:
     bool timeLeft() const {
@@ -148,8 +90,8 @@ class Chooser {
     // At least one candidate is checked, whatever the time. A choice made in a hurry is good for this run,
     // but only a full comparison is remembered. All kernels sum in the same order, so results do not depend
     // on the choice.
-    ProductKernel measure(Product product, const DenseShape& shape, Activation activation,
-                          const std::vector<ProductKernel>& all) {
+    MeasuredKernel measure(Product product, const DenseShape& shape, Activation activation,
+                           const std::vector<ProductKernel>& all) {
         ProductTrial trial(device_, product, shape, activation);
         const ProductKernel* best = nullptr;
         double fastest = 0;
@@ -160,7 +102,8 @@ class Chooser {
                 break;
             }
             if (best != nullptr && device_.software() && hopeless(candidate, trial, fastest)) continue;
-            const TrialResult result = tryOut(trial, product, candidate, activation);
+            const TrialResult result =
+                guarded([&] { return trial.measure(kernels_.dense(product, candidate, activation), 2); });
             if (!result.verified() || (best != nullptr && result.milliseconds >= fastest)) continue;
             best = &candidate;
             fastest = result.milliseconds;
@@ -169,15 +112,22 @@ class Chooser {
             throw std::runtime_error(
                 "on '" + device_.report().name + "' no kernel computes " + keyOf(product, shape, activation) +
                 " rightly; the driver may be faulty, `lockstep bench` shows the differences");
-        cache_.remember(keyOf(product, shape, activation), *best, comparedAll);
-        return *best;
+        const MeasuredKernel measured{*best, fastest};
+        cache_.remember(keyOf(product, shape, activation), measured, comparedAll);
+        return measured;
+    }
+
+    std::optional<ProductKernel> foldable(const DenseShape& shape, const ProductKernel& fastest) const {
+        if (canFoldUpdate(fastest)) return fastest;
+        for (const ProductKernel& candidate : fastCandidates(device_, Product::backwardWeights, shape))
+            if (canFoldUpdate(candidate)) return candidate;
+        return std::nullopt;
     }
 
     // A kernel that the driver refuses is one candidate less, no reason to stop.
-    TrialResult tryOut(ProductTrial& trial, Product product, const ProductKernel& candidate,
-                       Activation activation) {
+    template <class Measure> static TrialResult guarded(Measure measure) {
         try {
-            return trial.measure(kernels_.dense(product, candidate, activation), 2);
+            return measure();
         } catch (const gpu::DeviceLostError&) {
             throw;
         } catch (const gpu::TimeoutError&) {
@@ -193,68 +143,89 @@ class Chooser {
     // a start.
     static bool hopeless(const ProductKernel& candidate, const ProductTrial& trial, double fastest) {
         const double atTenGigaflops = trial.flops() / 10e9 * 1e3;
-        return !readsTexels(candidate.rung) && fastest < atTenGigaflops;
+        return candidate.rung != "texel" && candidate.rung != "subgroup" && fastest < atTenGigaflops;
     }
 
     gpu::Device& device_;
     Kernels& kernels_;
     KernelCache cache_;
     double budgetSeconds_;
+    double savedByFolding_ = 0;
     Clock::time_point start_ = Clock::now();
 };
 
-ProductKernel fixedKernel(const gpu::Device& device, std::string_view rung, Product product,
-                          const DenseShape& shape) {
-    for (const ProductKernel& candidate : candidates(device, product, shape))
-        if (candidate.rung == rung) return candidate;
-    const auto refuse = [&](const std::string& reason) {
-        throw std::runtime_error("'" + device.report().name + "' cannot run gpu:" + std::string(rung) + ": " +
-                                 reason);
-    };
-    if (readsTexels(rung) && operandBytes(shape) > device.limits().texelRange)
-        refuse("it reads at most " + std::to_string(device.limits().texelRange) +
-               " bytes as texels, and a layer has " + std::to_string(operandBytes(shape)));
-    if (rung == "subgroup")
-        refuse("its subgroups are not known to read each other's registers (subgroupBroadcast in compute "
-               "shaders), or do not divide a workgroup");
-    throw std::invalid_argument("unknown GPU rung '" + std::string(rung) +
-                                "' (known: naive, tiled, blocked, texel, subgroup, best)");
+DenseShape denseShapeOf(const NetShape& shape, std::size_t layer, std::size_t rows) {
+    const std::size_t inputs = shape.widths[layer];
+    const std::size_t outputs = shape.widths[layer + 1];
+    return {rows, inputs, outputs, roundUpToFour(inputs), roundUpToFour(outputs)};
+}
+
+StepKernels measuredKernels(Chooser& chooser, const NetShape& shape, Optimizer optimizer, std::size_t batch) {
+    StepKernels step;
+    std::vector<MeasuredKernel> apart;
+    for (std::size_t layer = 0; layer < shape.layers(); ++layer) {
+        const DenseShape dense = denseShapeOf(shape, layer, batch);
+        const Activation own = shape.activationOf(layer);
+        LayerKernels how;
+        how.forward = chooser.choose(Product::forward, dense, own).kernel;
+        if (layer > 0)
+            how.backwardInputs =
+                chooser.choose(Product::backwardInputs, dense, shape.activationOf(layer - 1)).kernel;
+        apart.push_back(chooser.choose(Product::backwardWeights, dense, own));
+        how.backwardWeights = apart.back().kernel;
+        step.layers.push_back(how);
+    }
+    std::vector<ProductKernel> folded;
+    for (std::size_t layer = 0; layer < shape.layers(); ++layer)
+        if (const auto kernel =
+                chooser.chooseFolded(denseShapeOf(shape, layer, batch), optimizer, apart[layer]))
+            folded.push_back(*kernel);
+    if (folded.size() < shape.layers() || chooser.savedByFolding() <= 0) return step;
+    step.foldsUpdate = true;
+    for (std::size_t layer = 0; layer < shape.layers(); ++layer)
+        step.layers[layer].backwardWeights = folded[layer];
+    return step;
+}
+
+// The likeliest kernel of a product, of those that can be folded where `foldable` says so.
+ProductKernel likeliest(const gpu::Device& device, Product product, const DenseShape& shape, bool foldable) {
+    for (const ProductKernel& candidate : fastCandidates(device, product, shape))
+        if (!foldable || canFoldUpdate(candidate)) return candidate;
+    throw std::runtime_error("'" + device.report().name + "' cannot run a product of this size");
 }
 
 } // namespace
 
-std::vector<ProductKernel> candidates(const gpu::Device& device, Product product, const DenseShape& shape) {
-    std::vector<ProductKernel> all =
-        device.software() ? softwareCandidates(device, extentOf(product, shape)) : gpuCandidates(device);
-    std::erase_if(all, [&](const ProductKernel& kernel) { return !fits(device.limits(), kernel, shape); });
-    return all;
-}
-
 StepKernels chooseKernels(gpu::Device& device, Kernels& kernels, std::string_view rung, const NetShape& shape,
-                          Optimizer, std::size_t batch, double budgetSeconds) {
-    std::optional<Chooser> chooser;
+                          Optimizer optimizer, std::size_t batch, double budgetSeconds) {
+    if (rung == "best") {
+        Chooser chooser(device, kernels, budgetSeconds);
+        return measuredKernels(chooser, shape, optimizer, batch);
+    }
     StepKernels step;
-    step.foldsUpdate = rung == "fused";
-    if (rung == "best" || rung == "fused") chooser.emplace(device, kernels, budgetSeconds);
-    const auto choose = [&](Product product, const DenseShape& dense, Activation activation) {
-        return chooser ? chooser->choose(product, dense, activation)
-                       : fixedKernel(device, rung, product, dense);
+    // What a whole step does not do, evaluation for one, is left to the kernels of `fused`.
+    step.foldsUpdate = rung == "fused" || rung == "whole-step";
+    const auto fixed = [&](Product product, const DenseShape& dense) {
+        return step.foldsUpdate ? likeliest(device, product, dense, product == Product::backwardWeights)
+                                : kernelOfRung(device, rung, product, dense);
     };
     for (std::size_t layer = 0; layer < shape.layers(); ++layer) {
-        const std::size_t inputs = shape.widths[layer];
-        const std::size_t outputs = shape.widths[layer + 1];
-        const DenseShape dense{batch, inputs, outputs, roundUpToFour(inputs), roundUpToFour(outputs)};
-        const Activation own = shape.activationOf(layer);
-        LayerKernels how;
-        how.forward = choose(Product::forward, dense, own);
-        if (layer > 0)
-            how.backwardInputs = choose(Product::backwardInputs, dense, shape.activationOf(layer - 1));
-        how.backwardWeights = choose(Product::backwardWeights, dense, own);
-        if (step.foldsUpdate && how.backwardWeights.rung == "subgroup")
-            how.backwardWeights = fixedKernel(device, "texel", Product::backwardWeights, dense);
-        step.layers.push_back(how);
+        const DenseShape dense = denseShapeOf(shape, layer, batch);
+        step.layers.push_back({fixed(Product::forward, dense), fixed(Product::backwardInputs, dense),
+                               fixed(Product::backwardWeights, dense)});
     }
     return step;
+}
+
+StepKernels evaluationKernels(const gpu::Device& device, const StepKernels& training, const NetShape& shape,
+                              std::size_t rows) {
+    StepKernels evaluation = training;
+    for (std::size_t layer = 0; layer < shape.layers(); ++layer) {
+        ProductKernel& forward = evaluation.layers[layer].forward;
+        if (forward.tileM * forward.tileN == 1)
+            forward = likeliest(device, Product::forward, denseShapeOf(shape, layer, rows), false);
+    }
+    return evaluation;
 }
 
 } // namespace lockstep

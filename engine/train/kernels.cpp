@@ -1,5 +1,6 @@
 #include "engine/train/kernels.h"
 
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
@@ -9,10 +10,15 @@ namespace {
 
 std::uint32_t number(auto value) { return static_cast<std::uint32_t>(value); }
 
+bool oneOutputAtATime(const ProductKernel& how) {
+    return how.rung == "one" || how.rung == "naive" || how.rung == "naive-strided";
+}
+
 // By the numbers in shaders/dense_constants.glsl.
 gpu::SpecConstants constantsOf(const ProductKernel& how) {
+    if (how.rung == "one") return {{0, 1}};
     gpu::SpecConstants constants{{0, how.groupM * how.groupN}, {1, how.groupN}};
-    if (how.rung != "naive") {
+    if (!oneOutputAtATime(how)) {
         constants[2] = how.tileM;
         constants[3] = how.tileN;
     }
@@ -37,11 +43,28 @@ std::string_view name(Product product) {
 }
 
 std::string ProductKernel::describe() const {
-    if (rung == "naive") return rung;
+    if (oneOutputAtATime(*this)) return rung;
     std::string text = rung + " " + std::to_string(tileM) + "x" + std::to_string(tileN) + ", group " +
                        std::to_string(groupM) + "x" + std::to_string(groupN);
     if (slabK != 0) text += ", slab " + std::to_string(slabK);
     return text;
+}
+
+std::string shaderName(std::string_view operation, const ProductKernel& kernel) {
+    std::string stem = std::string(operation) + "_" + kernel.rung;
+    std::ranges::replace(stem, '-', '_');
+    return stem;
+}
+
+std::vector<ProductPiece> piecesOf(const ProductKernel& kernel, std::uint32_t m, std::uint32_t n,
+                                   std::uint32_t k) {
+    if (kernel.rung != "one") return {{0, m * n}};
+    constexpr std::uint32_t mostRounds = 60000; // of a shader's loops, nested ones added up
+    const std::uint32_t most = std::max(mostRounds / (k + 3), 1u); // a loop's last look counts
+    std::vector<ProductPiece> pieces;
+    for (std::uint32_t first = 0; first < m * n; first += most)
+        pieces.push_back({first, std::min(most, m * n - first)});
+    return pieces;
 }
 
 void Kernels::replace(ReplacedShaders shaders) {
@@ -70,18 +93,20 @@ const gpu::Kernel<Params>& Kernels::find(std::map<std::string, gpu::Kernel<Param
     return made.try_emplace(key, device_, source).first->second;
 }
 
-const Kernels::Dense& Kernels::dense(Product product, const ProductKernel& how, Activation activation) {
+DenseKernel Kernels::dense(Product product, const ProductKernel& how, Activation activation) {
     gpu::SpecConstants constants = constantsOf(how);
     if (product != Product::backwardWeights) constants[4] = number(activation);
     const std::string stem(name(product));
-    return find(dense_, stem + "_" + how.rung, stem, std::move(constants), outputsPerGroup(how));
+    return {&find(dense_, shaderName(stem, how), stem, std::move(constants), outputsPerGroup(how)), product,
+            how};
 }
 
 const Kernels::DenseUpdate& Kernels::denseUpdate(const ProductKernel& how, Optimizer optimizer) {
     gpu::SpecConstants constants = constantsOf(how);
     constants[7] = number(optimizer);
     const std::string stem(name(Product::backwardWeights));
-    return find(denseUpdate_, stem + "_update_" + how.rung, stem, std::move(constants), outputsPerGroup(how));
+    return find(denseUpdate_, shaderName(stem + "_update", how), stem, std::move(constants),
+                outputsPerGroup(how));
 }
 
 const gpu::Kernel<shared::GatherBatchParams>& Kernels::gatherBatch(bool pixels) {
@@ -105,6 +130,18 @@ const gpu::Kernel<shared::ScoreParams>& Kernels::score(Loss loss, Activation out
 
 const gpu::Kernel<shared::UpdateParams>& Kernels::update(Optimizer optimizer) {
     return find(update_, "update", "update", {{0, 64}, {7, number(optimizer)}});
+}
+
+const gpu::Kernel<shared::WholeStepParams>& Kernels::wholeStep(const NetShape& shape, Optimizer optimizer,
+                                                               std::uint32_t groupSize, std::uint32_t chunk,
+                                                               std::uint32_t sharedFloats) {
+    gpu::SpecConstants constants{
+        {0, groupSize},         {1, number(shape.loss)},       {2, number(shape.outputActivation)},
+        {3, sharedFloats},      {4, number(shape.activation)}, {5, chunk},
+        {7, number(optimizer)}, {9, number(shape.layers())}};
+    for (std::uint32_t level = 0; level <= shared::wholeStepLayers; ++level)
+        constants[10 + level] = level < shape.widths.size() ? number(shape.widths[level]) : 0;
+    return find(wholeStep_, "whole_step", "whole_step", std::move(constants), {1, 1, 1});
 }
 
 const gpu::Kernel<shared::PlaneInputsParams>& Kernels::planeInputs() {

@@ -24,12 +24,13 @@ std::string_view name(Product product);
 
 /// How a product is computed: which shader, and its specialisation (shaders/dense_constants.glsl).
 struct ProductKernel {
-    std::string rung = "naive"; ///< "naive", "tiled", "blocked", "texel", "subgroup"
-    std::uint32_t groupN = 8;   ///< invocations of a workgroup along n ...
-    std::uint32_t groupM = 8;   ///< ... and along m
-    std::uint32_t tileM = 1;    ///< outputs of one invocation along m ...
-    std::uint32_t tileN = 1;    ///< ... and along n
-    std::uint32_t slabK = 0;    ///< tiled: values of k in shared memory at a time, a multiple of four
+    /// "one", "naive-strided", "naive", "tiled", "blocked", "texel", "subgroup"
+    std::string rung = "naive";
+    std::uint32_t groupN = 8; ///< invocations of a workgroup along n ...
+    std::uint32_t groupM = 8; ///< ... and along m
+    std::uint32_t tileM = 1;  ///< outputs of one invocation along m ...
+    std::uint32_t tileN = 1;  ///< ... and along n
+    std::uint32_t slabK = 0;  ///< tiled: values of k in shared memory at a time, a multiple of four
     std::uint32_t lanes =
         0; ///< subgroup: invocations that load together, gpu::Limits::broadcastLanes at most
 
@@ -37,6 +38,31 @@ struct ProductKernel {
     std::string describe() const;
     auto operator<=>(const ProductKernel&) const = default;
 };
+
+/// The stem of the shader's file: "dense_naive_strided".
+std::string shaderName(std::string_view operation, const ProductKernel& kernel);
+
+/// A product's pipeline (it belongs to Kernels), and what has to be known to dispatch it.
+struct DenseKernel {
+    const gpu::Kernel<shared::DenseParams>* pipeline = nullptr;
+    Product product = Product::forward;
+    ProductKernel how;
+};
+
+/// What one dispatch of a product computes: all of it, but for the rung `one`, whose single invocation takes
+/// a product in pieces that end soon enough (software drivers end a shader's loops after 65,535 rounds in
+/// silence, and systems reset a GPU that is busy for seconds).
+struct ProductPiece {
+    std::uint32_t first = 0; ///< outputs [first, first + count), counted row by row
+    std::uint32_t count = 0;
+};
+
+/// Pieces of a product of m x n outputs that are sums of k products each. One piece for every rung but `one`.
+std::vector<ProductPiece> piecesOf(const ProductKernel& kernel, std::uint32_t m, std::uint32_t n,
+                                   std::uint32_t k);
+
+/// Pieces of the rung `one` that go into a submission, and so delay everything else on the device.
+inline constexpr std::size_t piecesPerSubmission = 8;
 
 /// Pipelines of a device, made on first use and kept. References stay valid as long as the object lives.
 class Kernels {
@@ -50,8 +76,7 @@ class Kernels {
     void replace(ReplacedShaders shaders);
     bool replaced(std::string_view shader) const { return replaced_.contains(shader); }
 
-    using Dense = gpu::Kernel<shared::DenseParams>;
-    const Dense& dense(Product product, const ProductKernel& how, Activation activation);
+    DenseKernel dense(Product product, const ProductKernel& how, Activation activation);
     /// Product::backwardWeights, and the optimizer's step with it.
     using DenseUpdate = gpu::Kernel<shared::DenseUpdateParams>;
     const DenseUpdate& denseUpdate(const ProductKernel& how, Optimizer optimizer);
@@ -60,6 +85,10 @@ class Kernels {
     const gpu::Kernel<shared::LossSumParams>& lossSum();
     const gpu::Kernel<shared::ScoreParams>& score(Loss loss, Activation outputActivation);
     const gpu::Kernel<shared::UpdateParams>& update(Optimizer optimizer);
+    /// One workgroup of `groupSize` invocations; see whole_step.h.
+    const gpu::Kernel<shared::WholeStepParams>& wholeStep(const NetShape& shape, Optimizer optimizer,
+                                                          std::uint32_t groupSize, std::uint32_t chunk,
+                                                          std::uint32_t sharedFloats);
 
     const gpu::Kernel<shared::PlaneInputsParams>& planeInputs();
     const gpu::Kernel<shared::PlanePictureParams>& planePicture(Loss loss, Activation outputActivation);
@@ -76,13 +105,14 @@ class Kernels {
 
     gpu::Device& device_;
     ReplacedShaders replaced_;
-    std::map<std::string, Dense> dense_;
+    std::map<std::string, gpu::Kernel<shared::DenseParams>> dense_;
     std::map<std::string, DenseUpdate> denseUpdate_;
     std::map<std::string, gpu::Kernel<shared::GatherBatchParams>> gatherBatch_;
     std::map<std::string, gpu::Kernel<shared::LossParams>> lossAndGradient_;
     std::map<std::string, gpu::Kernel<shared::LossSumParams>> lossSum_;
     std::map<std::string, gpu::Kernel<shared::ScoreParams>> score_;
     std::map<std::string, gpu::Kernel<shared::UpdateParams>> update_;
+    std::map<std::string, gpu::Kernel<shared::WholeStepParams>> wholeStep_;
     std::map<std::string, gpu::Kernel<shared::PlaneInputsParams>> planeInputs_;
     std::map<std::string, gpu::Kernel<shared::PlanePictureParams>> planePicture_;
     std::map<std::string, gpu::Kernel<shared::NeuronPictureParams>> neuronPicture_;

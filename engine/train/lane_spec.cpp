@@ -10,8 +10,8 @@ namespace lockstep {
 namespace {
 
 constexpr std::string_view lanes[] = {
-    "cpu:scalar",  "cpu:simd",  "cpu:best",     "gpu:naive", "gpu:tiled",
-    "gpu:blocked", "gpu:texel", "gpu:subgroup", "gpu:fused", "gpu:best",
+    "cpu:scalar",  "cpu:simd",  "cpu:best",     "gpu:one",   "gpu:naive-strided", "gpu:naive", "gpu:tiled",
+    "gpu:blocked", "gpu:texel", "gpu:subgroup", "gpu:fused", "gpu:whole-step",    "gpu:best",
 };
 
 } // namespace

@@ -6,7 +6,8 @@
 
 #include "engine/net/activation.h"
 #include "engine/net/plain_ops.h"
-#include "engine/train/kernel_choice.h"
+#include "engine/train/product_candidates.h"
+#include "engine/train/product_dispatch.h"
 
 namespace lockstep {
 
@@ -135,7 +136,7 @@ PlaneMap::PlaneMap(gpu::Device& device, const NetShape& shape, std::vector<Plane
         const DenseShape dense{capacity_, shape.widths[layer], shape.widths[layer + 1], stride(layer),
                                stride(layer + 1)};
         dense_.push_back(
-            &kernels_.dense(Product::forward, forwardKernel(device, dense), shape.activationOf(layer)));
+            kernels_.dense(Product::forward, forwardKernel(device, dense), shape.activationOf(layer)));
     }
 }
 
@@ -266,12 +267,12 @@ void PlaneMap::inputs(std::uint32_t cells, std::size_t first, std::size_t rows) 
 }
 
 void PlaneMap::dense(std::size_t layer, std::size_t rows, const gpu::BufferView& to) {
-    const shared::DenseParams params{number(rows), number(shape_.widths[layer]),
-                                     number(shape_.widths[layer + 1]), stride(layer), stride(layer + 1)};
+    const DenseShape shape{rows, shape_.widths[layer], shape_.widths[layer + 1], stride(layer),
+                           stride(layer + 1)};
     const bool keepsSums = derivativeNeedsSum(shape_.activationOf(layer));
-    recorder_.dispatch(*dense_[layer], {params.outputStride, params.rows, 1}, params,
-                       {activations(layer, rows), weights(layer), bias(layer), to,
-                        keepsSums ? sums_.view(0, bytes(layer + 1, rows)) : to});
+    dispatchProduct(recorder_, dense_[layer], shape,
+                    {activations(layer, rows), weights(layer), bias(layer), to,
+                     keepsSums ? sums_.view(0, bytes(layer + 1, rows)) : to});
 }
 
 std::vector<float> PlaneMap::outputs() {

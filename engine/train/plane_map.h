@@ -127,7 +127,7 @@ class PlaneMap {
     MapBudget budget_;
 
     Kernels kernels_;
-    std::vector<const Kernels::Dense*> dense_;
+    std::vector<DenseKernel> dense_;
     std::array<Upload, 2> uploads_;
     std::size_t turn_ = 0;
     gpu::Buffer parameters_; ///< then the colours

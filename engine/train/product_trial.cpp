@@ -4,23 +4,13 @@
 #include <cmath>
 
 #include "engine/net/activation.h"
-#include "engine/net/random.h"
+#include "engine/train/product_dispatch.h"
+#include "engine/train/trial_numbers.h"
 #include "engine/train/work.h"
 
 namespace lockstep {
 
 namespace {
-
-// [rows][stride] of uniform numbers in [-1, 1), padding 0.
-std::vector<float> randomMatrix(std::size_t rows, std::size_t width, std::size_t stride, std::uint64_t seed) {
-    std::vector<float> matrix(rows * stride);
-    for (std::size_t row = 0; row < rows; ++row)
-        for (std::size_t column = 0; column < width; ++column) {
-            const std::uint32_t word = randomWords(seed, RandomStream::test, row * width + column).x;
-            matrix[row * stride + column] = static_cast<float>(2 * uniform01(word) - 1);
-        }
-    return matrix;
-}
 
 std::size_t sumLength(Product product, const DenseShape& shape) {
     switch (product) {
@@ -29,21 +19,6 @@ std::size_t sumLength(Product product, const DenseShape& shape) {
     case Product::backwardWeights: return shape.rows;
     }
     return 1;
-}
-
-double largestDifference(std::span<const float> expected, std::span<const float> actual, double largest) {
-    double difference = 0;
-    for (std::size_t at = 0; at < expected.size(); ++at) {
-        const double here = std::abs(static_cast<double>(expected[at]) - static_cast<double>(actual[at]));
-        if (!(here <= difference)) difference = std::isnan(here) ? INFINITY : here;
-    }
-    return difference / largest;
-}
-
-double largestOf(std::span<const float> values) {
-    double largest = 1e-30;
-    for (const float value : values) largest = std::max(largest, std::abs(static_cast<double>(value)));
-    return largest;
 }
 
 std::size_t bytesOf(const std::vector<float>& values) { return values.size() * sizeof(float); }
@@ -95,24 +70,19 @@ void ProductTrial::computeExpected(const CpuKernels& cpu) {
     }
 }
 
-void ProductTrial::dispatch(const Kernels::Dense& kernel) {
-    const auto number = [](std::size_t value) { return static_cast<std::uint32_t>(value); };
-    const shared::DenseParams params{number(shape_.rows), number(shape_.inputs), number(shape_.outputs),
-                                     number(shape_.inputStride), number(shape_.outputStride)};
+void ProductTrial::dispatch(const DenseKernel& kernel) {
     const gpu::BufferView result = result_.view(0, bytesOf(expected_));
     const gpu::BufferView a = aBuffer_.view();
     const gpu::BufferView b = bBuffer_.view();
-    if (product_ == Product::forward) {
-        const bool sums = derivativeNeedsSum(activation_);
-        recorder_.dispatch(kernel, {params.outputStride, params.rows, 1}, params,
-                           {a, b, thirdBuffer_.view(), result, sums ? second_.view() : result});
-    } else if (product_ == Product::backwardInputs) {
-        recorder_.dispatch(kernel, {params.inputStride, params.rows, 1}, params,
-                           {a, b, thirdBuffer_.view(), result});
-    } else {
-        recorder_.dispatch(kernel, {params.inputStride, params.outputs, 1}, params,
-                           {a, b, result, second_.view(0, 4 * roundUpToFour(shape_.outputs))});
-    }
+    if (product_ == Product::forward)
+        dispatchProduct(
+            recorder_, kernel, shape_,
+            {a, b, thirdBuffer_.view(), result, derivativeNeedsSum(activation_) ? second_.view() : result});
+    else if (product_ == Product::backwardInputs)
+        dispatchProduct(recorder_, kernel, shape_, {a, b, thirdBuffer_.view(), result});
+    else
+        dispatchProduct(recorder_, kernel, shape_,
+                        {a, b, result, second_.view(0, 4 * roundUpToFour(shape_.outputs))});
 }
 
 double ProductTrial::compare() const {
@@ -123,33 +93,20 @@ double ProductTrial::compare() const {
     return std::max(difference, largestDifference(expectedSecond_, second, largestOf(expectedSecond_)));
 }
 
-TrialResult ProductTrial::measure(const Kernels::Dense& kernel, int rounds) {
-    constexpr double roundMilliseconds = 2; // long enough for a clock, short enough for many candidates
-    constexpr double slow = 30;             // not worth a second look
-    const auto runOnce = [&](int calls) {
-        recorder_.begin();
-        for (int call = 0; call < calls; ++call) dispatch(kernel);
-        recorder_.submit();
-        recorder_.finish();
-        return recorder_.takeFinished().back().milliseconds / calls;
-    };
-
+TrialResult ProductTrial::measure(const DenseKernel& kernel, int rounds) {
     TrialResult result;
     result.tolerance = 1e-6 * (1 + std::sqrt(static_cast<double>(sumLength(product_, shape_))));
     recorder_.begin();
     // NaN: an output that is not written is a difference.
     recorder_.fill(result_.view(), 0x7FC00000u);
     recorder_.fill(second_.view(), 0x7FC00000u);
+    dispatch(kernel);
     recorder_.submit();
-    runOnce(1);
+    recorder_.finish();
+    recorder_.takeFinished();
     result.largestDifference = compare();
-    if (!result.verified()) return result;
-    result.milliseconds = runOnce(1);
-    if (result.milliseconds > slow) return result;
-    const int calls =
-        std::clamp(static_cast<int>(roundMilliseconds / std::max(result.milliseconds, 1e-3)), 1, 64);
-    for (int round = 0; round < rounds; ++round)
-        result.milliseconds = std::min(result.milliseconds, runOnce(calls));
+    if (result.verified())
+        result.milliseconds = bestMilliseconds(recorder_, rounds, [&] { dispatch(kernel); });
     return result;
 }
 

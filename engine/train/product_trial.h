@@ -29,14 +29,14 @@ class ProductTrial {
                  const CpuKernels& reference = simdKernels());
 
     /// Runs the kernel once and compares; then, if right, times it `rounds` times and keeps the best round.
-    TrialResult measure(const Kernels::Dense& kernel, int rounds);
+    TrialResult measure(const DenseKernel& kernel, int rounds);
 
     /// Floating-point operations of one call.
     double flops() const;
 
   private:
     void computeExpected(const CpuKernels& cpu);
-    void dispatch(const Kernels::Dense& kernel);
+    void dispatch(const DenseKernel& kernel);
     double compare() const;
 
     const Product product_;

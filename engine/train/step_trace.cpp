@@ -120,6 +120,7 @@ void StepTracer::describe(TracedOperation& operation) const {
     }
     if (operation.name == "dense_backward_weights") return describeWeights(operation);
     if (operation.name == "update") return describeUpdate(operation);
+    if (operation.name == "whole_step") return describeWholeStep(operation);
     if (operation.name == "gather_batch") {
         operation.writes = {{TensorKind::activations, 0}, {TensorKind::targets, 0}};
         operation.shapes = std::to_string(rows_) + " examples of the data -> " + shapesOf(operation.writes);
@@ -148,7 +149,9 @@ void StepTracer::describeWeights(TracedOperation& operation) const {
     operation.writes = {{TensorKind::dWeights, layer}, {TensorKind::dBias, layer}};
     if (foldsUpdate_) {
         append(operation.reads, parametersOf(layer, false));
+        append(operation.reads, statesOf(layer, false));
         operation.writes = parametersOf(layer, true);
+        append(operation.writes, statesOf(layer, true));
     }
     operation.shapes = shapesOf(operation.reads) + " -> " + shapesOf(operation.writes);
     if (foldsUpdate_) operation.shapes += "; the update is folded in, dW and db are never stored";
@@ -168,6 +171,18 @@ void StepTracer::describeUpdate(TracedOperation& operation) const {
                             (states_ == 1 ? " number of state each" : " numbers of state each");
     operation.shapes += " -> W, b";
     if (states_ > 0) operation.shapes += states_ == 1 ? ", m" : ", m, v";
+}
+
+void StepTracer::describeWholeStep(TracedOperation& operation) const {
+    for (std::size_t layer = 0; layer < shape_.layers(); ++layer) {
+        append(operation.reads, parametersOf(layer, false));
+        append(operation.reads, statesOf(layer, false));
+        append(operation.writes, parametersOf(layer, true));
+        append(operation.writes, statesOf(layer, true));
+    }
+    operation.shapes = std::to_string(rows_) + " examples of the data, all " +
+                       std::to_string(shape_.parameters()) +
+                       " parameters -> W, b; everything in between stays in shared memory";
 }
 
 TracedTensor StepTracer::copied(const TensorId& id, const TraceOptions& options, const Source& source) const {

@@ -120,6 +120,7 @@ class StepTracer {
     std::vector<TensorId> statesOf(std::size_t layer, bool updated) const;
     void describeWeights(TracedOperation& operation) const;
     void describeUpdate(TracedOperation& operation) const;
+    void describeWholeStep(TracedOperation& operation) const;
     std::string shapesOf(const std::vector<TensorId>& ids) const;
     TracedTensor copied(const TensorId& id, const TraceOptions& options, const Source& source) const;
 

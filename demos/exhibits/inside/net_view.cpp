@@ -34,6 +34,7 @@ Lit litBy(const TracedOperation& operation, std::size_t layers) {
     case OperationKind::backwardInputs: return {l, l + 1, l, l + 1, -1};
     case OperationKind::backwardWeights: return {0, 0, l, l + 1, -1};
     case OperationKind::update: return {0, 0, 0, layers, 0};
+    case OperationKind::wholeStep: return {0, layers + 1, 0, layers, 0};
     }
     return {};
 }

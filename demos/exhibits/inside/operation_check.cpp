@@ -10,7 +10,9 @@
 
 #include "demos/exhibits/inside/operation_kind.h"
 #include "engine/net/activation.h"
+#include "engine/net/param_layout.h"
 #include "engine/net/plain_ops.h"
+#include "engine/train/cpu_trainer.h"
 
 namespace lockstep::demos {
 
@@ -55,6 +57,7 @@ class Checker {
             case OperationKind::backwardInputs: checkBackwardInputs(operation.layer); break;
             case OperationKind::backwardWeights: checkBackwardWeights(operation.layer); break;
             case OperationKind::update: checkUpdate(); break;
+            case OperationKind::wholeStep: checkWholeStep(); break;
             }
             if (found_) return found_;
         }
@@ -216,8 +219,89 @@ class Checker {
         const DenseShape some{rows_, whole.inputs, neurons.size(), whole.inputs, neurons.size()};
         plain::denseBackwardWeights(some, dSums.data(), inputs.data(), 0, neurons.size(), weights.data(),
                                     bias.data());
+        if (foldsUpdate()) {
+            checkFoldedUpdate(layer, neurons, weights, bias);
+            return;
+        }
         compare({TensorKind::dWeights, layer}, weights, neurons, rows_);
         compareBias(layer, bias, neurons);
+    }
+
+    // The operation at hand has no gradients to show: it uses them up.
+    bool foldsUpdate() const {
+        return std::ranges::find(operation_->writes, TensorKind::dWeights, &TensorId::kind) ==
+               operation_->writes.end();
+    }
+
+    // What the optimizer makes of the gradients of some neurons: their weights, and all biases as a row of
+    // which only theirs are compared.
+    void checkFoldedUpdate(std::size_t layer, const Indices& neurons, const Values& weights,
+                           const Values& bias) {
+        const auto updatedOf = [&](TensorKind kind, TensorKind first, TensorKind second,
+                                   const Values& gradients, const auto& rowsOfTensor) {
+            Values parameters = rowsOfTensor(TensorId{kind, layer});
+            const std::size_t states = job_.settings.optimizer.stateArrays();
+            Values state1 = states > 0 ? rowsOfTensor(TensorId{first, layer}) : Values{};
+            Values state2 = states > 1 ? rowsOfTensor(TensorId{second, layer}) : Values{};
+            plain::update(job_.settings.optimizer.kind, step_.update, 0, parameters.size(), gradients.data(),
+                          parameters.data(), states > 0 ? state1.data() : nullptr,
+                          states > 1 ? state2.data() : nullptr);
+            return parameters;
+        };
+        compare({TensorKind::weights, layer, true},
+                updatedOf(TensorKind::weights, TensorKind::weightState1, TensorKind::weightState2, weights,
+                          [&](const TensorId& id) { return rowsOf(id, neurons); }),
+                neurons, rows_);
+        const auto someOfRow = [&](const TensorId& id) {
+            const Values row = values(id);
+            Values some;
+            for (const std::size_t neuron : neurons) some.push_back(row[neuron]);
+            return some;
+        };
+        const Values updated =
+            updatedOf(TensorKind::bias, TensorKind::biasState1, TensorKind::biasState2, bias, someOfRow);
+        Values whole = values({TensorKind::bias, layer, true});
+        for (std::size_t i = 0; i < neurons.size(); ++i) whole[neurons[i]] = updated[i];
+        compare({TensorKind::bias, layer, true}, whole, {0}, rows_);
+    }
+
+    // A step of the plain rung from the same parameters and state.
+    void checkWholeStep() {
+        const ParamLayout layout(job_.shape);
+        TrainerState state;
+        state.step = trace_.step;
+        const std::size_t states = job_.settings.optimizer.stateArrays();
+        state.parameters.resize(layout.size());
+        state.optimizerState.assign(states, std::vector<float>(layout.size()));
+        for (std::size_t layer = 0; layer < job_.shape.layers(); ++layer) {
+            place({TensorKind::weights, layer}, layout, state.parameters);
+            place({TensorKind::bias, layer}, layout, state.parameters);
+            if (states > 0) place({TensorKind::weightState1, layer}, layout, state.optimizerState[0]);
+            if (states > 0) place({TensorKind::biasState1, layer}, layout, state.optimizerState[0]);
+            if (states > 1) place({TensorKind::weightState2, layer}, layout, state.optimizerState[1]);
+            if (states > 1) place({TensorKind::biasState2, layer}, layout, state.optimizerState[1]);
+        }
+        const auto plainTrainer = makeCpuTrainer(job_, "scalar", 1);
+        plainTrainer->restore(state);
+        const StepTrace expected = plainTrainer->traceStep({.tensors = true, .mostValues = layout.size()});
+        for (const TensorId& id : operation_->writes) {
+            const std::vector<float>& right = expected.tensors.at(id).values;
+            compare(id, {right.begin(), right.end()}, allOf(traced(id).rows), rows_);
+        }
+    }
+
+    // The tensor's values at their place in an arena.
+    void place(const TensorId& id, const ParamLayout& layout, std::vector<float>& arena) const {
+        const TracedTensor& tensor = traced(id);
+        const LayerLayout& layer = layout.layer(id.layer);
+        const bool bias =
+            tensor.rows == 1 && (id.kind == TensorKind::bias || id.kind == TensorKind::biasState1 ||
+                                 id.kind == TensorKind::biasState2);
+        const std::size_t begin = bias ? layer.biasOffset : layer.weightOffset;
+        const std::size_t stride = bias ? 0 : layer.rowStride;
+        for (std::size_t row = 0; row < tensor.rows; ++row)
+            for (std::size_t column = 0; column < tensor.columns; ++column)
+                arena[begin + row * stride + column] = tensor.values[row * tensor.columns + column];
     }
 
     // One row, of which some columns were computed: as a column, it is compared like everything else.

@@ -28,6 +28,7 @@ std::vector<std::string> shortNames(const TracedOperation& operation) {
         return {fmt::format("{} {}", label, l + 1), fmt::format("weights {}", l + 1),
                 fmt::format("dW[{}]", l)};
     case OperationKind::update: return {label, "W"};
+    case OperationKind::wholeStep: return {label, "step"};
     }
     return {};
 }
@@ -106,6 +107,7 @@ std::string formulaOf(const TracedOperation& operation, const NetShape& shape, O
         return fmt::format("dW[{0}] = {1}\ndb[{0}] = Σ dZ[{0}]", l, product);
     }
     case OperationKind::update: return updateFormula(optimizer);
+    case OperationKind::wholeStep: return "W, b after the step = all of the recipe, from W, b before it";
     }
     return {};
 }

@@ -28,6 +28,7 @@ Twin twinOf(const TracedOperation& operation) {
     case OperationKind::backwardInputs: return {"plain_ops.cpp", "denseBackwardInputs"};
     case OperationKind::backwardWeights: return {"plain_ops.cpp", "denseBackwardWeights"};
     case OperationKind::update: return {"plain_update.cpp", "update"};
+    case OperationKind::wholeStep: return {"step.cpp", "trainStep"};
     }
     return {"plain_ops.cpp", "dense"};
 }

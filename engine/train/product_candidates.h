@@ -1,0 +1,32 @@
+// Which kernels can compute a product on a device: all rungs, with the sizes worth trying.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "engine/gpu/device.h"
+#include "engine/net/plain_ops.h"
+#include "engine/train/kernels.h"
+
+namespace lockstep {
+
+/// The kernels of a product on this kind of device, the likeliest fastest first. All fit into the device's
+/// limits. The last two, `naive-strided` and `one`, are there to be looked at: never the fastest.
+std::vector<ProductKernel> candidates(const gpu::Device& device, Product product, const DenseShape& shape);
+
+/// The same without those two, and without those whose texel buffers or loops `shape` is too large for.
+std::vector<ProductKernel> fastCandidates(const gpu::Device& device, Product product,
+                                          const DenseShape& shape);
+
+/// Whether a kernel fits into the device's limits for a product of this shape.
+bool fits(const gpu::Device& device, const ProductKernel& kernel, const DenseShape& shape);
+
+/// The likeliest kernel of a rung. Throws std::runtime_error with the reason when the device cannot run it,
+/// std::invalid_argument when there is no such rung.
+ProductKernel kernelOfRung(const gpu::Device& device, std::string_view rung, Product product,
+                           const DenseShape& shape);
+
+/// The same of a rung that folds the update into the weights' gradients; only some rungs have such a kernel.
+bool canFoldUpdate(const ProductKernel& kernel);
+
+} // namespace lockstep

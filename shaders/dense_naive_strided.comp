@@ -1,0 +1,35 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
+
+// A[l + 1] = f(A[l] W^T + b), one dense layer forward.
+// inputs [rows][inputStride], weights [outputs][inputStride], outputs and sums [rows][outputStride]; rows are contiguous.
+// Padding columns of the outputs are written as 0. `sums` is written only for activations whose derivative needs it.
+// Rung naive-strided: as naive, but neighbouring invocations compute outputs that lie below one another: what they read and
+// write lies a whole row apart, and no two of them are served by one access to memory.
+#include "activation.glsl"
+#include "dense_constants.glsl"
+#include "params.h"
+
+layout(set = 0, binding = 0) readonly buffer Inputs { float inputs[]; };
+layout(set = 0, binding = 1) readonly buffer Weights { float weights[]; };
+layout(set = 0, binding = 2) readonly buffer Bias { float bias[]; };
+layout(set = 0, binding = 3) writeonly buffer Outputs { float outputs[]; };
+layout(set = 0, binding = 4) writeonly buffer Sums { float sums[]; };
+layout(push_constant) uniform Params { DenseParams params; };
+
+void main() {
+    uint o = stridedN();
+    uint row = stridedM();
+    if (o >= params.outputStride || row >= params.rows) return;
+    bool inside = o < params.outputs; // else padding, written as 0
+    float sum = 0.0;
+    if (inside) {
+        for (uint i = 0; i < params.inputs; ++i)
+            sum = fma(inputs[row * params.inputStride + i], weights[o * params.inputStride + i], sum);
+        sum += bias[o];
+    }
+    uint at = row * params.outputStride + o;
+    outputs[at] = inside ? activate(activation, sum) : 0.0;
+    if (derivativeNeedsSum(activation)) sums[at] = sum;
+}
