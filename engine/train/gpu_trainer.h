@@ -11,10 +11,9 @@
 namespace lockstep {
 
 /// A trainer on `device`, which must outlive it; several trainers may share one device.
-/// rung   "naive", "tiled", "blocked", "texel", "subgroup": one kind of kernel for all dense products;
-/// "best": the
-///        fastest of all for each product and shape, measured on this device and checked against the
-///        processor's results
+/// rung   one of the GPU's in knownLanes() (lane_spec.h), as chooseKernels() understands them; "whole-step"
+///        for networks that fit into a workgroup's shared memory (whole_step.h); "best" takes what is fastest
+///        for this network, measured on this device and checked against the processor's results
 /// replaced   shaders to use instead of built-in ones; which kernels are chosen does not depend on them, and
 ///            nobody checks their results
 /// Throws std::invalid_argument for an unknown rung or shader or a job that does not fit together,

@@ -25,8 +25,8 @@ struct InsideSettings {
     Optimizer optimizer = Optimizer::adam;
     std::size_t batch = 128;
     std::uint64_t seed = 1;
-    std::array<LaneSpec, 2> lanes{LaneSpec{false, "best", {}}, LaneSpec{true, "blocked", {}}}; ///< CPU; GPU: the fastest one that every device has and that keeps
-                                     ///< all tensors (best may fold operations into one another)
+    /// CPU, and GPU: what every device has and what keeps all tensors (best may fold operations together).
+    std::array<LaneSpec, 2> lanes{LaneSpec{false, "best", {}}, LaneSpec{true, "blocked", {}}};
 
     /// Throws std::invalid_argument naming what makes no sense.
     void validate() const;
