@@ -1,8 +1,8 @@
-#include "demos/exhibits/inside/source_text.h"
+#include "demos/sources/source_text.h"
 
 #include <algorithm>
 
-#include "demos/exhibits/inside/sources.h"
+#include "demos/sources/sources.h"
 
 namespace lockstep::demos {
 
