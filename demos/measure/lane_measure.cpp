@@ -27,9 +27,13 @@ double secondsPerStep(Trainer& trainer, double seconds, const std::atomic<bool>*
 
 } // namespace
 
-std::vector<float> firstLosses(Trainer& trainer, const TrainJob& job) {
+std::vector<float> firstLosses(Trainer& trainer, const TrainJob& job, const std::atomic<bool>* cancelled) {
     const double flops = job.shape.flopsPerExample() * static_cast<double>(job.settings.batch);
-    trainer.run(static_cast<std::uint64_t>(std::clamp(5e9 / flops, 2.0, 50.0)));
+    auto steps = static_cast<std::uint64_t>(std::clamp(5e9 / flops, 2.0, 50.0));
+    if (cancelled == nullptr)
+        trainer.run(steps);
+    else // slow rungs take seconds: step by step, so that nobody has to wait for them
+        for (; steps > 0 && !*cancelled; --steps) trainer.run(1);
     trainer.finish();
     std::vector<LossPoint> points;
     trainer.takeLosses(points);
@@ -43,9 +47,10 @@ LaneMeasure measureLane(Trainer& trainer, const TrainJob& job, const std::vector
                         double seconds, const std::atomic<bool>* cancelled) {
     LaneMeasure measure;
     measure.machine = trainer.machine();
-    measure.losses = firstLosses(trainer, job);
+    measure.losses = firstLosses(trainer, job, cancelled);
+    if (isSet(cancelled)) return measure;
     measure.agreement = compareLosses(expected, measure.losses);
-    if (!measure.right() || isSet(cancelled)) return measure;
+    if (!measure.right()) return measure;
     measure.secondsPerStep = secondsPerStep(trainer, seconds, cancelled);
     if (!measure.timed()) return measure;
     measure.samplesPerSecond = static_cast<double>(job.settings.batch) / measure.secondsPerStep;

@@ -10,7 +10,9 @@
 namespace lockstep::demos {
 
 /// Losses of a rung's first steps: few where a step is large, because the plain rung takes its time.
-std::vector<float> firstLosses(Trainer& trainer, const TrainJob& job);
+/// `cancelled` becoming true ends it early.
+std::vector<float> firstLosses(Trainer& trainer, const TrainJob& job,
+                               const std::atomic<bool>* cancelled = nullptr);
 
 /// How a rung did. There is no time of a rung whose losses are not those expected.
 struct LaneMeasure {
