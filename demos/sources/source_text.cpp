@@ -32,22 +32,24 @@ std::string includedBy(const ShaderTexts& changed, std::string_view line) {
     return textOf(changed, included).empty() ? std::string() : included;
 }
 
-void expand(const ShaderTexts& changed, const std::string& file, int depth, std::string& into) {
+void expand(const ShaderTexts& changed, const std::string& file, const std::vector<std::string>& kept,
+            int depth, std::string& into) {
     constexpr int deepest = 16; // as the compiler's
     for (const std::string_view line : linesOf(textOf(changed, file))) {
         const std::string included = depth < deepest ? includedBy(changed, line) : std::string();
-        if (included.empty())
+        if (included.empty() || std::ranges::find(kept, included) != kept.end())
             into.append(line).append("\n");
         else
-            expand(changed, included, depth + 1, into);
+            expand(changed, included, kept, depth + 1, into);
     }
 }
 
 } // namespace
 
-std::string withIncludesExpanded(const ShaderTexts& changed, const std::string& file) {
+std::string withIncludesExpanded(const ShaderTexts& changed, const std::string& file,
+                                 const std::vector<std::string>& kept) {
     std::string text;
-    expand(changed, file, 0, text);
+    expand(changed, file, kept, 0, text);
     return text;
 }
 

@@ -18,8 +18,8 @@ double both(std::span<const std::uint32_t> words, std::uint32_t low) {
 }
 
 AccessEvent eventFrom(std::uint32_t what, std::uint32_t at) {
-    if (what == RecordWords::barrier) return {0, 0, false, true};
-    return {what % RecordWords::write, at, what >= RecordWords::write, false};
+    if (what == RecordWords::barrier) return {0, 0, false, true, false};
+    return {what % RecordWords::write, at, what >= RecordWords::write, false, false};
 }
 
 /// Room for any operand or result of the product.
@@ -52,6 +52,30 @@ const RecordedArray& AccessRecord::array(std::uint32_t id) const {
     const auto found = std::ranges::find(arrays, id, &RecordedArray::id);
     if (found == arrays.end()) throw std::logic_error(shader + " has no array " + std::to_string(id));
     return *found;
+}
+
+AccessRecord alignedAtBarriers(AccessRecord record) {
+    std::vector<std::size_t> at(record.invocations.size()); // of each invocation, the next event
+    std::vector<std::vector<AccessEvent>> aligned(record.invocations.size());
+    const auto ended = [&](std::size_t i) { return at[i] >= record.invocations[i].size(); };
+    const auto waits = [&](std::size_t i) { return ended(i) || record.invocations[i][at[i]].barrier; };
+    for (bool all = false; !all;) {
+        const bool together = [&] {
+            for (std::size_t i = 0; i < at.size(); ++i)
+                if (!waits(i)) return false;
+            return true;
+        }();
+        all = true;
+        for (std::size_t i = 0; i < at.size(); ++i) {
+            if (together ? ended(i) : waits(i))
+                aligned[i].push_back({0, 0, false, false, true});
+            else
+                aligned[i].push_back(record.invocations[i][at[i]++]);
+            all = all && ended(i);
+        }
+    }
+    record.invocations = std::move(aligned);
+    return record;
 }
 
 std::string shaderStem(Product product, const ProductKernel& how) {

@@ -19,6 +19,9 @@ struct AccessEvent {
     std::uint32_t at = 0;    ///< element
     bool write = false;
     bool barrier = false; ///< all invocations waited for each other here; the rest means nothing
+    bool idle = false;    ///< nothing; the others go on (alignedAtBarriers)
+
+    bool access() const { return !barrier && !idle; }
 
     bool operator==(const AccessEvent&) const = default;
 };
@@ -63,6 +66,10 @@ class AccessRecorder {
     gpu::Device& device_;
     std::array<Mode, 2> modes_;
 };
+
+/// With idle moments where an invocation has nothing to do before a barrier that others have not reached, so
+/// that a barrier has the same place in all lists.
+AccessRecord alignedAtBarriers(AccessRecord record);
 
 /// The shader of a product's kernel: "dense_tiled".
 std::string shaderStem(Product product, const ProductKernel& how);

@@ -61,9 +61,9 @@ std::vector<Touch> touchesOf(const AccessRecord& record, const ArrayGrid& grid, 
     for (std::size_t i = 0; i < record.invocations.size(); ++i) {
         const std::vector<AccessEvent>& events = record.invocations[i];
         for (std::size_t at = 0; at < std::min(moment, events.size()); ++at)
-            if (!events[at].barrier && events[at].array == grid.id)
+            if (events[at].access() && events[at].array == grid.id)
                 eachWord(events[at], [](Touch& touch) { touch.before = true; });
-        if (moment >= events.size() || events[moment].barrier || events[moment].array != grid.id) continue;
+        if (moment >= events.size() || !events[moment].access() || events[moment].array != grid.id) continue;
         eachWord(events[moment], [&](Touch& touch) {
             touch.invocation = static_cast<int>(i);
             ++touch.invocations;
@@ -86,12 +86,12 @@ std::vector<ArrayGrid> gridsOf(const AccessRecord& record) {
     std::map<std::uint32_t, std::size_t> largest;
     for (const auto& events : record.invocations)
         for (const AccessEvent& event : events)
-            if (!event.barrier) {
+            if (event.access()) {
                 touched.insert(event.array);
                 largest[event.array] = std::max<std::size_t>(largest[event.array], event.at);
             }
     std::vector<ArrayGrid> grids;
-    for (const std::uint32_t id : touched) { // shared memory has the largest numbers
+    for (const std::uint32_t id : touched) {
         const RecordedArray& array = record.array(id);
         ArrayGrid grid{id, {}, 0, 0, std::max(array.bytes / 4, 1u)};
         const std::size_t words = (largest[id] + 1) * grid.wordsEach;
@@ -101,6 +101,10 @@ std::vector<ArrayGrid> gridsOf(const AccessRecord& record) {
             fmt::format("{} {} x {}{}", array.name, grid.rows, grid.columns, array.shared ? ", shared" : "");
         grids.push_back(std::move(grid));
     }
+    // Matrices first, then single rows and shared memory.
+    std::ranges::stable_sort(grids, {}, [&](const ArrayGrid& grid) {
+        return record.array(grid.id).shared ? 2 : grid.rows == 1 ? 1 : 0;
+    });
     return grids;
 }
 

@@ -6,6 +6,7 @@
 
 #include "demos/exhibits/ladder/access_view.h"
 #include "demos/exhibits/ladder/ladder_model.h"
+#include "demos/exhibits/ladder/roofline.h"
 #include "demos/exhibits/ladder/source_diff_view.h"
 #include "demos/shell/exhibit.h"
 #include "demos/shell/plot.h"
@@ -56,7 +57,7 @@ class LadderExhibit final : public Exhibit {
     AccessView access_;
     SourceDiffView source_;
     Plot lossPlot_;
-    Plot rooflinePlot_;
+    RooflineView roofline_;
     Tab tab_ = Tab::training;
     bool answerShown_ = false;
     std::string hiddenText_; ///< as it is being typed

@@ -202,7 +202,13 @@ void LadderExhibit::drawTraining(Ui& ui) {
     lossPlot_.draw(ui, "ladder loss", lines, options);
 }
 
-void LadderExhibit::drawRoofline(Ui& ui) { ui.muted("no roofline yet"); }
+void LadderExhibit::drawRoofline(Ui& ui) {
+    const auto batch = roofline_.draw(ui, model_);
+    if (!batch) return;
+    LadderSettings settings = model_.settings();
+    settings.batch = *batch;
+    change(settings);
+}
 
 void LadderExhibit::drawDetails(Ui& ui) {
     const Rung& rung = model_.rung();

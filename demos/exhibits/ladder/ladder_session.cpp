@@ -133,7 +133,8 @@ void LadderSession::takePicture(const LaneSpec& spec, Product product) {
         try {
             Kernels kernels(device_);
             const PictureKernel small = pictureKernel(device_, kernels, spec, product);
-            picture.record = recorder_.record(product, small.kernel, small.shape, Recording::events);
+            picture.record =
+                alignedAtBarriers(recorder_.record(product, small.kernel, small.shape, Recording::events));
         } catch (const gpu::DeviceLostError&) {
             throw;
         } catch (const std::runtime_error& error) {

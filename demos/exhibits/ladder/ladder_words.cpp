@@ -27,7 +27,7 @@ std::optional<std::uint32_t> usualDistance(const AccessRecord& record, std::size
     for (std::size_t i = 0; i + 1 < record.invocations.size(); ++i) {
         const AccessEvent* a = eventAt(record.invocations[i], moment);
         const AccessEvent* b = eventAt(record.invocations[i + 1], moment);
-        if (a == nullptr || b == nullptr || a->barrier || b->barrier || a->array != b->array) continue;
+        if (a == nullptr || b == nullptr || !a->access() || !b->access() || a->array != b->array) continue;
         ++pairs[apart(*a, *b, record.array(a->array).bytes)];
     }
     if (pairs.empty()) return std::nullopt;
@@ -72,7 +72,8 @@ std::string shortResult(const RungResult* result) {
 
 std::string roofShare(const RungResult* result, const Roof& roof) {
     if (result == nullptr || !result->timed() || !result->spec.gpu || !roof.measured()) return {};
-    return fmt::format("{:.1f} %", 100 * result->measure.gflops / roof.gflops);
+    const double share = 100 * result->measure.gflops / roof.gflops;
+    return share < 9.95 ? fmt::format("{:.2g} %", share) : fmt::format("{:.1f} %", share);
 }
 
 std::string checkText(const RungResult& result) {
@@ -123,7 +124,7 @@ std::string momentText(const AccessRecord& record, std::size_t moment) {
         if (const AccessEvent* event = eventAt(events, moment)) {
             if (event->barrier)
                 ++waiting;
-            else {
+            else if (event->access()) {
                 arrays.insert(event->array);
                 write = event->write;
             }
@@ -151,7 +152,7 @@ std::string recordText(const AccessRecord& record) {
     const std::uint32_t result = record.product == Product::backwardWeights ? 2 : 3;
     for (const auto& events : record.invocations)
         for (const AccessEvent& event : events) {
-            if (event.barrier) continue;
+            if (!event.access()) continue;
             const RecordedArray& array = record.array(event.array);
             const double words = array.bytes / 4.0;
             if (event.write && event.array == result) results += words;

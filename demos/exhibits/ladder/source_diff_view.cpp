@@ -17,6 +17,14 @@ const char* signOf(LineChange change) {
     return change == LineChange::added ? "+" : change == LineChange::removed ? "-" : " ";
 }
 
+std::vector<std::string> commonFiles(const std::string& a, const std::string& b) {
+    std::vector<std::string> files = withIncludes({}, a);
+    const std::vector<std::string> others = withIncludes({}, b);
+    std::erase_if(files,
+                  [&](const std::string& file) { return std::ranges::find(others, file) == others.end(); });
+    return files;
+}
+
 ImU32 colourOf(const Theme& theme, LineChange change) {
     return change == LineChange::added ? theme.good : theme.bad;
 }
@@ -30,14 +38,16 @@ void SourceDiffView::show(const Rung& rung, const std::vector<Rung>& rungs) {
     const std::string file(rung.file);
     const auto below = rungBelow(rung, rungs);
     belowLane_ = below ? below->lane : "";
-    before_ = below ? withIncludesExpanded({}, std::string(below->file)) : std::string();
-    // With nothing to compare with, what others have, too, would only be in the way.
-    after_ = below ? withIncludesExpanded({}, file) : std::string(textOf({}, file));
+    // What both include is the same, and would only be in the way.
+    const std::vector<std::string> common =
+        below ? commonFiles(file, std::string(below->file)) : withIncludes({}, file);
+    before_ = below ? withIncludesExpanded({}, std::string(below->file), common) : std::string();
+    after_ = withIncludesExpanded({}, file, common);
     diff_ = below ? lineDiff(before_, after_) : std::vector<DiffLine>();
     if (!below)
         for (const std::string_view line : linesOf(after_))
             diff_.push_back({LineChange::same, line, diff_.size() + 1});
-    title_ = below ? fmt::format("{}, and what has changed from {}", file, below->lane) : file;
+    title_ = below ? fmt::format("changes from {}", below->lane) : file;
 }
 
 void SourceDiffView::draw(Ui& ui, const Rung& rung, const std::vector<Rung>& rungs) {

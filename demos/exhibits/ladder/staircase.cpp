@@ -94,8 +94,14 @@ void drawRow(Ui& ui, const LadderModel& model, std::size_t index, const Scale& s
     }
     if (result != nullptr && result->wrong()) colour = ui.theme.bad;
     if (result != nullptr && result->refused()) text += ": " + result->refusal;
-    text = fittedText(text, end.x - after - ui.px(10));
-    draw.AddText({after + ui.px(6), middle}, colour, text.c_str());
+    const float room = end.x - x - ui.px(10);
+    text = fittedText(text, room);
+    const ImVec2 size = ImGui::CalcTextSize(text.c_str());
+    // After the bar, or over its end where there is no room.
+    const float at = std::min(after + ui.px(6), end.x - size.x - ui.px(6));
+    draw.AddRectFilled({at - ui.px(3), middle}, {at + size.x + ui.px(3), middle + size.y},
+                       faded(picked ? ui.theme.hovered : ui.theme.panel, 0.85f), ui.px(3));
+    draw.AddText({at, middle}, colour, text.c_str());
 }
 
 void drawRoof(Ui& ui, const Roof& roof, const Scale& scale, float x, float bars, float top, float bottom) {
@@ -116,20 +122,19 @@ std::optional<std::size_t> drawStaircase(Ui& ui, const LadderModel& model) {
         row.names =
             std::max(row.names, ImGui::CalcTextSize(rung.lane.data(), rung.lane.data() + rung.lane.size()).x);
     row.names += ui.px(12);
-    const float numbers = ImGui::CalcTextSize("435 GFLOP/s  100.0 %").x + ui.px(14);
-    row.bars = std::max(ImGui::GetContentRegionAvail().x - row.names - numbers, ui.px(20));
+    row.bars = std::max(ImGui::GetContentRegionAvail().x - row.names - ui.px(24), ui.px(20));
     row.at = ImGui::GetCursorScreenPos();
     const float top = row.at.y;
-    bool anyGpu = false;
+    const auto isGpu = [](const Rung& rung) { return rung.lane.starts_with("gpu"); };
+    const auto gpuRungs = static_cast<float>(std::ranges::count_if(model.rungs(), isGpu));
+    if (model.roof() && model.roof()->measured() && !ui.masked)
+        drawRoof(ui, *model.roof(), scale, row.at.x + ui.px(6) + row.names, row.bars, top,
+                 top + gpuRungs * row.height);
+    bool wasGpu = false;
     for (std::size_t i = model.rungs().size(); i-- > 0;) {
         const Rung& rung = model.rungs()[i];
-        anyGpu = anyGpu || rung.lane.starts_with("gpu");
-        if (anyGpu && rung.lane.starts_with("cpu")) { // between the machines
-            if (model.roof() && model.roof()->measured() && !ui.masked)
-                drawRoof(ui, *model.roof(), scale, row.at.x + ui.px(6) + row.names, row.bars, top, row.at.y);
-            row.at.y += ui.px(8);
-            anyGpu = false;
-        }
+        if (wasGpu && !isGpu(rung)) row.at.y += ui.px(8); // between the machines
+        wasGpu = isGpu(rung);
         const std::string control = "rung/" + std::string(rung.lane);
         if (ui.hidden(control.c_str())) continue;
         drawRow(ui, model, i, scale, row);
