@@ -4,5 +4,7 @@
 
 // dW = dZ^T X and db = column sums of dZ, the gradients of one layer.
 // Rung blocked: every invocation keeps a block of outputs in registers.
+#include "params.h"
+#include "store_gradients.glsl"
 #include "dense_backward_weights_vec4.glsl"
 #include "product_blocked.glsl"

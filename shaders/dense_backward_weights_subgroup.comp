@@ -6,5 +6,7 @@
 // dW = dZ^T X and db = column sums of dZ, the gradients of one layer.
 // Rung subgroup: as texel, and the lanes of a subgroup load one operand together.
 #define TEXELS
+#include "params.h"
+#include "store_gradients.glsl"
 #include "dense_backward_weights_vec4.glsl"
 #include "product_subgroup.glsl"

@@ -5,5 +5,7 @@
 // dW = dZ^T X and db = column sums of dZ, the gradients of one layer.
 // Rung texel: as blocked, and the operands are read through the units that read pictures.
 #define TEXELS
+#include "params.h"
+#include "store_gradients.glsl"
 #include "dense_backward_weights_vec4.glsl"
 #include "product_blocked.glsl"

@@ -5,6 +5,7 @@
 // dW = dZ^T X and db = column sums of dZ, the gradients of one layer, and the optimizer's step with them.
 // Rung fused: as texel, and the gradients never leave the registers (fold_update.glsl).
 #define TEXELS
-#define FOLD_UPDATE
+#include "params.h"
+#include "fold_update.glsl"
 #include "dense_backward_weights_vec4.glsl"
 #include "product_blocked.glsl"

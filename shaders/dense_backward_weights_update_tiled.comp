@@ -21,7 +21,4 @@ const bool sumRowsOfA = true;
 vec4 loadA(uint o, uint row) { return dSums[(row * params.outputStride + o) / 4]; }
 vec4 loadB(uint row, uint i) { return inputs[(row * params.inputStride + i) / 4]; }
 
-void store(uint o, uint i, float product) { if (learns()) updateOne(o * params.inputStride + i, product); }
-void storeRowSum(uint o, float sum) { if (learns()) updateBias(o, sum); }
-
 #include "product_tiled.glsl"

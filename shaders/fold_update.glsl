@@ -48,3 +48,16 @@ void updateBias(uint o, float gradient) {
     uint weights = params.outputs * params.inputStride;
     updateOne((weights + 63) / 64 * 64 + o, gradient);
 }
+
+// What product_block.glsl asks for.
+vec4 loadColumns(uint i) { return vec4(learns() ? 1.0 : 0.0); }
+void store(uint o, uint i, vec4 product, vec4 learning) {
+    if (learning.x != 0.0) updateWeights((o * params.inputStride + i) / 4, product);
+}
+void store(uint o, uint i, float product) { // product_tiled.glsl
+    if (learns()) updateOne(o * params.inputStride + i, product);
+}
+void storeRowSum(uint o, float sum) {
+    if (learns()) updateBias(o, sum);
+}
+void finish(uint o, uint i) {}

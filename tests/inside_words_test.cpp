@@ -4,8 +4,8 @@
 
 #include "demos/exhibits/inside/operation_words.h"
 #include "demos/exhibits/inside/source_view.h"
-#include "demos/exhibits/inside/sources.h"
 #include "demos/exhibits/inside/timeline.h"
+#include "demos/sources/sources.h"
 
 using namespace lockstep;
 using namespace lockstep::demos;

@@ -11,10 +11,10 @@
 #include <nlohmann/json.hpp>
 
 #include "demos/exhibits/inside/operation_check.h"
-#include "demos/exhibits/inside/shader_compiler.h"
 #include "demos/exhibits/inside/shader_texts_json.h"
 #include "demos/exhibits/inside/shader_trial.h"
-#include "demos/exhibits/inside/sources.h"
+#include "demos/sources/shader_compiler.h"
+#include "demos/sources/sources.h"
 #include "engine/train/gpu_trainer.h"
 #include "engine/train/kernel_cache.h"
 #include "engine/train/kernel_choice.h"

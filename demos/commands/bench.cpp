@@ -10,14 +10,15 @@
 
 #include "demos/command.h"
 #include "demos/machines.h"
+#include "demos/measure/lane_measure.h"
+#include "demos/measure/random_pixels.h"
+#include "demos/measure/roof.h"
 #include "demos/options/parse.h"
 #include "demos/report/text.h"
 #include "engine/gpu/error.h"
 #include "engine/net/atomic_file.h"
-#include "engine/net/random.h"
 #include "engine/train/product_candidates.h"
 #include "engine/train/product_trial.h"
-#include "engine/train/race.h"
 #include "engine/train/work.h"
 
 namespace lockstep::demos {
@@ -45,60 +46,6 @@ struct BenchOptions {
     std::string device;
     std::string jsonFile;
 };
-
-// Random pixels and classes: what is timed does not depend on what they mean.
-Dataset randomPixels(std::size_t inputs, std::size_t classes, std::size_t count) {
-    Dataset data;
-    data.name = "random pixels";
-    data.inputs = inputs;
-    data.classes = classes;
-    for (std::size_t label = 0; label < classes; ++label) data.classNames.push_back(std::to_string(label));
-    data.train.count = count;
-    for (std::size_t at = 0; at < count * inputs; ++at)
-        data.train.pixels.push_back(static_cast<std::uint8_t>(randomWords(1, RandomStream::data, at).x));
-    for (std::size_t example = 0; example < count; ++example)
-        data.train.labels.push_back(static_cast<std::uint32_t>(example % std::max<std::size_t>(classes, 1)));
-    return data;
-}
-
-// What the device does at best: its fastest kernel on a large square product, and a copy.
-struct Roof {
-    double gflops = 0;
-    double gigabytesPerSecond = 0;
-};
-
-double copyGigabytesPerSecond(gpu::Device& device) {
-    const std::uint64_t bytes = device.software() ? std::uint64_t{32} << 20 : std::uint64_t{256} << 20;
-    gpu::Buffer from(device, bytes, gpu::Memory::device, "copy source");
-    gpu::Buffer to(device, bytes, gpu::Memory::device, "copy target");
-    gpu::Recorder recorder(device);
-    double best = 0;
-    for (int round = 0; round < 5; ++round) {
-        recorder.begin();
-        recorder.copy(from.view(), to.view());
-        recorder.submit();
-        recorder.finish();
-        const double milliseconds = recorder.takeFinished().back().milliseconds;
-        best = std::max(best, 2 * static_cast<double>(bytes) / milliseconds * 1e-6); // read and written
-    }
-    return best;
-}
-
-Roof measureRoof(gpu::Device& device, Kernels& kernels) {
-    const std::size_t size = device.software() ? 512 : 2048;
-    const DenseShape shape{size, size, size, size, size};
-    ProductTrial trial(device, Product::forward, shape, Activation::identity);
-    Roof roof;
-    for (const ProductKernel& candidate : fastCandidates(device, Product::forward, shape)) {
-        if (candidate.rung == "naive") continue; // never the fastest, and slow enough to be taken for a hang
-        const TrialResult result =
-            trial.measure(kernels.dense(Product::forward, candidate, Activation::identity), 3);
-        if (result.verified())
-            roof.gflops = std::max(roof.gflops, trial.flops() / result.milliseconds * 1e-6);
-    }
-    roof.gigabytesPerSecond = copyGigabytesPerSecond(device);
-    return roof;
-}
 
 // One row of the table and one entry of the JSON for every kernel of one product.
 void benchProduct(gpu::Device& device, Kernels& kernels, const Roof& roof, Product product,
@@ -155,39 +102,6 @@ ordered_json benchKernels(gpu::Device& device, const BenchOptions& options) {
             {"products", products}};
 }
 
-// Losses of the plain rung's first steps: few where a step is large, because it takes its time.
-std::vector<LossPoint> firstLosses(Trainer& trainer, const TrainJob& job) {
-    const double flops = job.shape.flopsPerExample() * static_cast<double>(job.settings.batch);
-    trainer.run(static_cast<std::uint64_t>(std::clamp(5e9 / flops, 2.0, 50.0)));
-    trainer.finish();
-    std::vector<LossPoint> losses;
-    trainer.takeLosses(losses);
-    return losses;
-}
-
-std::vector<float> lossesOf(const std::vector<LossPoint>& points) {
-    std::vector<float> losses;
-    losses.reserve(points.size());
-    for (const LossPoint& point : points) losses.push_back(point.loss);
-    return losses;
-}
-
-// Seconds per step. Chunks grow until one takes long enough that starting and ending it does not count.
-double secondsPerStep(Trainer& trainer, double seconds) {
-    if (trainer.trainingSeconds() >= seconds) // the check has timed it well enough
-        return trainer.trainingSeconds() / static_cast<double>(trainer.completedSteps());
-    constexpr double chunkSeconds = 0.1;
-    const double begin = trainer.trainingSeconds();
-    const std::uint64_t before = trainer.completedSteps();
-    for (std::uint64_t chunk = 1; trainer.trainingSeconds() - begin < seconds;) {
-        const double chunkBegin = trainer.trainingSeconds();
-        trainer.run(chunk);
-        trainer.finish();
-        if (trainer.trainingSeconds() - chunkBegin < chunkSeconds) chunk *= 2;
-    }
-    return (trainer.trainingSeconds() - begin) / static_cast<double>(trainer.completedSteps() - before);
-}
-
 struct LaneBench {
     std::vector<std::string> row;
     ordered_json json;
@@ -196,21 +110,21 @@ struct LaneBench {
 LaneBench benchLane(const TrainJob& job, const LaneSpec& lane, Machines& machines,
                     const std::vector<float>& expected, double seconds) {
     const auto trainer = machines.maker(job, lane)();
-    const Agreement agreement = compareLosses(expected, lossesOf(firstLosses(*trainer, job)));
-    const bool right = agreement.same();
-    const double perStep = right ? secondsPerStep(*trainer, seconds) : NAN;
-    const double samples = static_cast<double>(job.settings.batch) / perStep;
-    const double gflops = samples * job.shape.flopsPerExample() * 1e-9;
-    return {{lane.text(), honestDevice(trainer->machine(), 50), right ? fixed(perStep * 1e3, 3) : "wrong",
+    const LaneMeasure measure = measureLane(*trainer, job, expected, seconds);
+    const bool right = measure.right();
+    const double perStep = right ? measure.secondsPerStep : NAN;
+    const double samples = right ? measure.samplesPerSecond : NAN;
+    const double gflops = right ? measure.gflops : NAN;
+    return {{lane.text(), honestDevice(measure.machine, 50), right ? fixed(perStep * 1e3, 3) : "wrong",
              right ? shortRate(samples) : "-", fixed(gflops, 2),
-             fmt::format("{:.0e}", agreement.largestDifference)},
+             fmt::format("{:.0e}", measure.agreement.largestDifference)},
             {{"lane", lane.text()},
-             {"device", trainer->machine().device},
-             {"software", trainer->machine().software},
-             {"threads", trainer->machine().threads},
-             {"kernels", trainer->machine().kernels},
+             {"device", measure.machine.device},
+             {"software", measure.machine.software},
+             {"threads", measure.machine.threads},
+             {"kernels", measure.machine.kernels},
              {"verified", right},
-             {"largest_difference", agreement.largestDifference},
+             {"largest_difference", measure.agreement.largestDifference},
              {"milliseconds_per_step", perStep * 1e3},
              {"samples_per_second", samples},
              {"gflops", gflops}}};
@@ -223,7 +137,7 @@ ordered_json benchLanes(const TrainJob& job, const std::vector<LaneSpec>& lanes,
     std::vector<std::vector<std::string>> rows{
         {"lane", "device", "ms per step", "samples/s", "GFLOP/s", "difference"}};
     const std::vector<float> expected =
-        lossesOf(firstLosses(*machines.maker(job, laneSpecFromText("cpu:scalar"))(), job));
+        firstLosses(*machines.maker(job, laneSpecFromText("cpu:scalar"))(), job);
     ordered_json results = ordered_json::array();
     std::string failures;
     for (const LaneSpec& lane : lanes) {

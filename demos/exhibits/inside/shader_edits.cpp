@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "demos/exhibits/inside/sources.h"
 #include "demos/ready.h"
+#include "demos/sources/sources.h"
 
 namespace lockstep::demos {
 

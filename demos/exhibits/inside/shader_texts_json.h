@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "demos/exhibits/inside/source_text.h"
+#include "demos/sources/source_text.h"
 
 namespace lockstep::demos {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "demos/exhibits/inside/shader_compiler.h"
+#include "demos/sources/shader_compiler.h"
 #include "engine/gpu/device.h"
 #include "engine/train/step_trace.h"
 #include "engine/train/trainer.h"

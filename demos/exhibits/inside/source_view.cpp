@@ -7,7 +7,7 @@
 
 #include "demos/exhibits/inside/edit_words.h"
 #include "demos/exhibits/inside/operation_words.h"
-#include "demos/exhibits/inside/sources.h"
+#include "demos/sources/sources.h"
 
 namespace lockstep::demos {
 

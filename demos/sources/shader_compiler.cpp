@@ -1,4 +1,4 @@
-#include "demos/exhibits/inside/shader_compiler.h"
+#include "demos/sources/shader_compiler.h"
 
 #include <algorithm>
 #include <charconv>

@@ -21,6 +21,11 @@ std::vector<std::string_view> linesOf(std::string_view text);
 /// The file and what it includes, each once, in the order of first mention.
 std::vector<std::string> withIncludes(const ShaderTexts& changed, const std::string& file);
 
+/// The file's text with every include replaced by the included text, so that the order of lines is that in
+/// which a compiler reads them. Files named in `kept` stay as they are included.
+std::string withIncludesExpanded(const ShaderTexts& changed, const std::string& file,
+                                 const std::vector<std::string>& kept = {});
+
 /// The shaders that training steps are made of, on any rung: "dense_naive".
 std::vector<std::string> stepShaders();
 /// A shader of a training step, or something that one includes: what may be changed.

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "demos/exhibits/inside/source_text.h"
+#include "demos/sources/source_text.h"
 
 namespace lockstep::demos {
 

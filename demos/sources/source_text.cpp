@@ -1,8 +1,8 @@
-#include "demos/exhibits/inside/source_text.h"
+#include "demos/sources/source_text.h"
 
 #include <algorithm>
 
-#include "demos/exhibits/inside/sources.h"
+#include "demos/sources/sources.h"
 
 namespace lockstep::demos {
 
@@ -21,22 +21,51 @@ std::vector<std::string_view> linesOf(std::string_view text) {
     return lines;
 }
 
+namespace {
+
+/// The file that a line includes, if the program has it; else empty.
+std::string includedBy(const ShaderTexts& changed, std::string_view line) {
+    constexpr std::string_view word = "#include \"";
+    if (!line.starts_with(word)) return {};
+    const std::string_view rest = line.substr(word.size());
+    std::string included(rest.substr(0, rest.find('"')));
+    return textOf(changed, included).empty() ? std::string() : included;
+}
+
+void expand(const ShaderTexts& changed, const std::string& file, const std::vector<std::string>& kept,
+            int depth, std::string& into) {
+    constexpr int deepest = 16; // as the compiler's
+    for (const std::string_view line : linesOf(textOf(changed, file))) {
+        const std::string included = depth < deepest ? includedBy(changed, line) : std::string();
+        if (included.empty() || std::ranges::find(kept, included) != kept.end())
+            into.append(line).append("\n");
+        else
+            expand(changed, included, kept, depth + 1, into);
+    }
+}
+
+} // namespace
+
+std::string withIncludesExpanded(const ShaderTexts& changed, const std::string& file,
+                                 const std::vector<std::string>& kept) {
+    std::string text;
+    expand(changed, file, kept, 0, text);
+    return text;
+}
+
 std::vector<std::string> withIncludes(const ShaderTexts& changed, const std::string& file) {
     std::vector<std::string> files{file};
     for (std::size_t i = 0; i < files.size(); ++i)
         for (const std::string_view line : linesOf(textOf(changed, files[i]))) {
-            constexpr std::string_view word = "#include \"";
-            if (!line.starts_with(word)) continue;
-            const std::string_view rest = line.substr(word.size());
-            const std::string included(rest.substr(0, rest.find('"')));
-            if (sourceText(included).empty() || std::ranges::find(files, included) != files.end()) continue;
+            const std::string included = includedBy(changed, line);
+            if (included.empty() || std::ranges::find(files, included) != files.end()) continue;
             files.push_back(included);
         }
     return files;
 }
 
 std::vector<std::string> stepShaders() {
-    constexpr std::string_view operations[] = {"gather_batch", "dense", "loss", "update"};
+    constexpr std::string_view operations[] = {"gather_batch", "dense", "loss", "update", "whole_step"};
     constexpr std::string_view ending = ".comp";
     std::vector<std::string> shaders;
     for (std::string_view name : sourceNames()) {

@@ -1,0 +1,277 @@
+#include "demos/exhibits/ladder/access_view.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "demos/exhibits/ladder/ladder_words.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+constexpr double momentsPerSecond = 5;
+constexpr Product products[] = {Product::forward, Product::backwardInputs, Product::backwardWeights};
+
+/// Words from one row of a buffer to the next, by its binding: shaders/dense_*_naive.comp.
+std::size_t strideOf(const AccessRecord& record, std::uint32_t id) {
+    const DenseShape& shape = record.shape;
+    switch (record.product) {
+    case Product::forward: return id <= 1 ? shape.inputStride : shape.outputStride;
+    case Product::backwardInputs: return id == 0 ? shape.outputStride : shape.inputStride;
+    case Product::backwardWeights: return id == 0 || id == 3 ? shape.outputStride : shape.inputStride;
+    }
+    return 1;
+}
+
+std::size_t rowsOf(const AccessRecord& record, std::uint32_t id) {
+    const DenseShape& shape = record.shape;
+    switch (record.product) {
+    case Product::forward: return id == 1 ? shape.outputs : id == 2 ? 1 : shape.rows;
+    case Product::backwardInputs: return id == 1 ? shape.outputs : shape.rows;
+    case Product::backwardWeights: return id == 2 ? shape.outputs : id == 3 ? 1 : shape.rows;
+    }
+    return 1;
+}
+
+/// Of shared memory nobody says how it is meant to lie: [k][m] or [k][n], as product_tiled.glsl has it.
+std::size_t sharedColumns(const AccessRecord& record, std::size_t elements) {
+    const std::size_t rows = std::max<std::size_t>(record.kernel.slabK, 1);
+    return elements % rows == 0 ? elements / rows : elements;
+}
+
+/// Who touches a word, and how many times it was touched before.
+struct Touch {
+    int invocation = -1; // the last of them
+    int invocations = 0;
+    bool write = false;
+    bool before = false;
+};
+
+std::vector<Touch> touchesOf(const AccessRecord& record, const ArrayGrid& grid, std::size_t moment) {
+    std::vector<Touch> touches(grid.rows * grid.columns);
+    const auto eachWord = [&](const AccessEvent& event, auto change) {
+        for (std::size_t word = 0; word < grid.wordsEach; ++word)
+            if (const std::size_t at = event.at * grid.wordsEach + word; at < touches.size())
+                change(touches[at]);
+    };
+    for (std::size_t i = 0; i < record.invocations.size(); ++i) {
+        const std::vector<AccessEvent>& events = record.invocations[i];
+        for (std::size_t at = 0; at < std::min(moment, events.size()); ++at)
+            if (events[at].access() && events[at].array == grid.id)
+                eachWord(events[at], [](Touch& touch) { touch.before = true; });
+        if (moment >= events.size() || !events[moment].access() || events[moment].array != grid.id) continue;
+        eachWord(events[moment], [&](Touch& touch) {
+            touch.invocation = static_cast<int>(i);
+            ++touch.invocations;
+            touch.write = events[moment].write;
+        });
+    }
+    return touches;
+}
+
+ImU32 colourOfInvocation(std::size_t invocation, std::size_t count) {
+    // Both ends of the scale would be lost on dark and light grounds.
+    const float share = count < 2 ? 0.5f : static_cast<float>(invocation) / static_cast<float>(count - 1);
+    return viridis(0.15f + 0.75f * share);
+}
+
+} // namespace
+
+std::vector<ArrayGrid> gridsOf(const AccessRecord& record) {
+    std::set<std::uint32_t> touched;
+    std::map<std::uint32_t, std::size_t> largest;
+    for (const auto& events : record.invocations)
+        for (const AccessEvent& event : events)
+            if (event.access()) {
+                touched.insert(event.array);
+                largest[event.array] = std::max<std::size_t>(largest[event.array], event.at);
+            }
+    std::vector<ArrayGrid> grids;
+    for (const std::uint32_t id : touched) {
+        const RecordedArray& array = record.array(id);
+        ArrayGrid grid{id, {}, 0, 0, std::max(array.bytes / 4, 1u)};
+        const std::size_t words = (largest[id] + 1) * grid.wordsEach;
+        grid.columns = array.shared ? sharedColumns(record, words) : strideOf(record, id);
+        grid.rows = array.shared ? (words + grid.columns - 1) / grid.columns : rowsOf(record, id);
+        grid.title =
+            fmt::format("{} {} x {}{}", array.name, grid.rows, grid.columns, array.shared ? ", shared" : "");
+        grids.push_back(std::move(grid));
+    }
+    // Matrices first, then single rows and shared memory.
+    std::ranges::stable_sort(grids, {}, [&](const ArrayGrid& grid) {
+        return record.array(grid.id).shared ? 2 : grid.rows == 1 ? 1 : 0;
+    });
+    return grids;
+}
+
+void AccessView::update(double seconds) {
+    if (!playing_) return;
+    played_ += seconds * momentsPerSecond;
+    while (played_ >= 1) {
+        played_ -= 1;
+        moment_ = moment_ < last_ ? moment_ + 1 : 0;
+    }
+}
+
+void AccessView::draw(Ui& ui, LadderModel& model) {
+    std::vector<std::string> names;
+    for (const Product each : products) names.emplace_back(labelOf(each));
+    auto chosen = static_cast<std::size_t>(product_);
+    if (ui.segments("##ladder/product", chosen, names)) product_ = products[chosen];
+    const RungPicture* picture = model.picture(model.picked(), product_);
+    if (picture == nullptr) {
+        ui.muted("The kernel is being recorded.");
+        return;
+    }
+    if (!picture->reason.empty()) {
+        ui.paragraph(picture->reason, ui.theme.muted);
+        return;
+    }
+    const AccessRecord& record = picture->record;
+    const std::string now = fmt::format("{} {}", picture->lane, labelOf(product_));
+    if (now != shown_ && !kept_) moment_ = 0;
+    kept_ = false;
+    shown_ = now;
+    last_ = std::max<std::size_t>(moments(record), 1) - 1;
+    moment_ = std::min(moment_, last_);
+    drawPlayer(ui, last_);
+    ui.paragraph(momentText(record, moment_));
+    ui.paragraph(recordText(record), ui.theme.muted);
+    const float below = ImGui::GetTextLineHeightWithSpacing() + ui.px(4);
+    drawGrids(ui, record, std::max(ImGui::GetContentRegionAvail().y - below, ui.px(60)));
+    drawLegend(ui, record.invocations.size());
+}
+
+void AccessView::drawPlayer(Ui& ui, std::size_t last) {
+    if (ui.button("Back##ladder", moment_ > 0)) {
+        playing_ = false;
+        --moment_;
+    }
+    ImGui::SameLine();
+    if (ui.button("Next##ladder", moment_ < last)) {
+        playing_ = false;
+        ++moment_;
+    }
+    ImGui::SameLine();
+    if (ui.toggle("Play##ladder", playing_)) {
+        playing_ = !playing_;
+        played_ = 0;
+        if (moment_ == last) moment_ = 0;
+    }
+    ImGui::SameLine();
+    ImGui::SetNextItemWidth(std::max(ui.px(60), ImGui::GetContentRegionAvail().x));
+    float at = static_cast<float>(moment_ + 1);
+    const std::string format = fmt::format("access %.0f of {}", last + 1);
+    if (ui.slider("##ladder/moment", at, 1, static_cast<float>(last + 1), format.c_str())) {
+        playing_ = false;
+        moment_ =
+            static_cast<std::size_t>(std::clamp(std::round(at), 1.0f, static_cast<float>(last + 1))) - 1;
+    }
+}
+
+// Side by side, in rows where that is needed; cells as large as the room allows.
+void AccessView::drawGrids(Ui& ui, const AccessRecord& record, float height) {
+    const std::vector<ArrayGrid> grids = gridsOf(record);
+    const float width = ImGui::GetContentRegionAvail().x;
+    const float title = ImGui::GetTextLineHeight() + ui.px(2);
+    const float gap = ui.px(12);
+    const auto sizeOf = [&](const ArrayGrid& grid, float cell) {
+        return ImVec2{
+            std::max(static_cast<float>(grid.columns) * cell, ImGui::CalcTextSize(grid.title.c_str()).x),
+            static_cast<float>(grid.rows) * cell + title};
+    };
+    const auto place = [&](float cell, std::vector<ImVec2>* corners) {
+        ImVec2 at{0, 0};
+        float row = 0;
+        for (const ArrayGrid& grid : grids) {
+            const ImVec2 size = sizeOf(grid, cell);
+            if (at.x > 0 && at.x + size.x > width) {
+                at = {0, at.y + row + gap / 2};
+                row = 0;
+            }
+            if (corners != nullptr) corners->push_back(at);
+            row = std::max(row, size.y);
+            at.x += size.x + gap;
+            if (at.x - gap > width) return height + 1; // a single one is too wide
+        }
+        return at.y + row;
+    };
+    float cell = std::floor(ui.px(14));
+    while (cell > 2 && place(cell, nullptr) > height) cell -= 1;
+    std::vector<ImVec2> corners;
+    const float used = place(cell, &corners);
+    corners.resize(grids.size());
+    const ImVec2 origin = ImGui::GetCursorScreenPos();
+    for (std::size_t i = 0; i < grids.size(); ++i)
+        drawGrid(ui, record, grids[i], {origin.x + corners[i].x, origin.y + corners[i].y}, cell);
+    ImGui::Dummy({width, std::min(used, height)});
+}
+
+void AccessView::drawGrid(Ui& ui, const AccessRecord& record, const ArrayGrid& grid, ImVec2 at,
+                          float cell) const {
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    draw.AddText(at, ui.theme.muted, grid.title.c_str());
+    at.y += ImGui::GetTextLineHeight() + ui.px(2);
+    const ImVec2 end{at.x + static_cast<float>(grid.columns) * cell,
+                     at.y + static_cast<float>(grid.rows) * cell};
+    draw.AddRectFilled(at, end, ui.theme.raised);
+    const std::vector<Touch> touches = touchesOf(record, grid, moment_);
+    for (std::size_t word = 0; word < touches.size(); ++word) {
+        const Touch& touch = touches[word];
+        if (touch.invocations == 0 && !touch.before) continue;
+        const ImVec2 low{at.x + static_cast<float>(word % grid.columns) * cell,
+                         at.y + static_cast<float>(word / grid.columns) * cell};
+        const ImVec2 high{low.x + cell - (cell > 4 ? 1 : 0), low.y + cell - (cell > 4 ? 1 : 0)};
+        if (touch.invocations == 0) {
+            draw.AddRectFilled(low, high, mixed(ui.theme.raised, ui.theme.muted, 0.35f));
+            continue;
+        }
+        const ImU32 colour =
+            colourOfInvocation(static_cast<std::size_t>(touch.invocation), record.invocations.size());
+        draw.AddRectFilled(low, high, touch.invocations > 1 ? ui.theme.text : colour);
+        if (touch.write && touch.invocations == 1 && cell > 4) // a second cue: a hole in what is written
+            draw.AddRectFilled({low.x + cell * 0.3f, low.y + cell * 0.3f},
+                               {high.x - cell * 0.3f, high.y - cell * 0.3f}, ui.theme.background);
+    }
+    draw.AddRect({at.x - 1, at.y - 1}, {end.x + 1, end.y + 1}, ui.theme.border);
+}
+
+void AccessView::drawLegend(Ui& ui, std::size_t invocations) const {
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const float line = ImGui::GetTextLineHeight();
+    const auto entry = [&](float width, auto fill, const char* label) {
+        const ImVec2 at = ImGui::GetCursorScreenPos();
+        fill(ImVec2{at.x, at.y + line * 0.15f}, ImVec2{at.x + width, at.y + line * 0.85f});
+        ImGui::Dummy({width, line});
+        ImGui::SameLine(0, ui.px(5));
+        ui.muted(label);
+        ImGui::SameLine(0, ui.px(12));
+    };
+    entry(
+        ui.px(48),
+        [&](ImVec2 low, ImVec2 high) {
+            constexpr int pieces = 16;
+            const float width = (high.x - low.x) / pieces;
+            for (int i = 0; i < pieces; ++i)
+                draw.AddRectFilled({low.x + static_cast<float>(i) * width, low.y},
+                                   {low.x + static_cast<float>(i + 1) * width, high.y},
+                                   colourOfInvocation(static_cast<std::size_t>(i), pieces));
+        },
+        fmt::format("invocation 0 to {}", invocations - 1).c_str());
+    entry(
+        line * 0.7f, [&](ImVec2 low, ImVec2 high) { draw.AddRectFilled(low, high, ui.theme.text); },
+        "several");
+    entry(
+        line * 0.7f,
+        [&](ImVec2 low, ImVec2 high) {
+            draw.AddRectFilled(low, high, mixed(ui.theme.raised, ui.theme.muted, 0.35f));
+        },
+        "before");
+    ImGui::NewLine();
+}
+
+} // namespace lockstep::demos

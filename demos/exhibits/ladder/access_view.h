@@ -1,0 +1,56 @@
+// A kernel's accesses as an animation: which invocation of one workgroup reads and writes which element.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "demos/exhibits/ladder/ladder_model.h"
+#include "demos/shell/ui.h"
+
+namespace lockstep::demos {
+
+/// An array as it lies in memory: rows of neighbouring elements.
+struct ArrayGrid {
+    std::uint32_t id = 0;
+    std::string title; ///< "inputs 32 x 16"
+    std::size_t rows = 0;
+    std::size_t columns = 0;   ///< in words
+    std::size_t wordsEach = 1; ///< of an element: 4 where vec4s are read
+};
+
+/// The arrays of a record that are touched by it, those in memory first.
+std::vector<ArrayGrid> gridsOf(const AccessRecord& record);
+
+class AccessView {
+  public:
+    void draw(Ui& ui, LadderModel& model);
+    /// Moves on while it is played.
+    void update(double seconds);
+    bool playing() const { return playing_; }
+    void stop() { playing_ = false; }
+
+    std::size_t moment() const { return moment_; }
+    Product product() const { return product_; }
+    void set(Product product, std::size_t moment) {
+        product_ = product;
+        moment_ = moment;
+        kept_ = true;
+    }
+
+  private:
+    void drawPlayer(Ui& ui, std::size_t last);
+    void drawGrids(Ui& ui, const AccessRecord& record, float height);
+    void drawGrid(Ui& ui, const AccessRecord& record, const ArrayGrid& grid, ImVec2 at, float cell) const;
+    void drawLegend(Ui& ui, std::size_t invocations) const;
+
+    Product product_ = Product::forward;
+    std::size_t moment_ = 0;
+    std::size_t last_ = 0; // moment of what is shown
+    std::string shown_;    // lane and product
+    bool kept_ = true;     // the moment belongs to what will be shown first
+    bool playing_ = false;
+    double played_ = 0;
+};
+
+} // namespace lockstep::demos

@@ -1,0 +1,68 @@
+// The ladder: the same training step on every rung, from one invocation at a time to the fastest kernels.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "demos/exhibits/ladder/access_view.h"
+#include "demos/exhibits/ladder/ladder_model.h"
+#include "demos/exhibits/ladder/roofline.h"
+#include "demos/exhibits/ladder/source_diff_view.h"
+#include "demos/shell/exhibit.h"
+#include "demos/shell/plot.h"
+
+namespace lockstep::demos {
+
+class LadderExhibit final : public Exhibit {
+  public:
+    std::string_view id() const override { return "ladder"; }
+    const char* title() const override { return "Ladder"; }
+    const char* blurb() const override { return "From one invocation to all of the device"; }
+    void drawIcon(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) const override;
+
+    void update(Ui& ui) override;
+    void draw(Ui& ui) override;
+    void drawDetails(Ui& ui) override;
+    void drawMenu(Ui& ui) override;
+
+    bool running() const override { return model_.running(); }
+    void run(Ui&) override { model_.run(); }
+    void pause() override { model_.pause(); }
+    bool canStep(StepUnit unit) const override { return unit == StepUnit::batch; }
+    void step(Ui& ui, StepUnit unit) override;
+    void reset(Ui&) override { model_.reset(); }
+    void reroll(Ui& ui) override;
+    void setSpeed(Speed speed) override { model_.setRate(speed); }
+    bool moving() const override { return running() || model_.busy() || access_.playing(); }
+
+    nlohmann::ordered_json state() const override;
+    std::function<void()> readState(const nlohmann::ordered_json& state) override;
+    bool dropFile(Ui& ui, const std::filesystem::path& file) override;
+    std::string releaseDevice() override;
+
+  private:
+    enum class Tab : std::size_t { training, memory, source, roofline };
+
+    void change(const LadderSettings& settings);
+    void drawSettings(Ui& ui);
+    void drawMeasuring(Ui& ui);
+    void drawRungs(Ui& ui);
+    void drawQuestion(Ui& ui);
+    void drawTabs(Ui& ui);
+    void drawTraining(Ui& ui);
+    void drawRoofline(Ui& ui);
+    std::string deviceText() const;
+
+    LadderModel model_;
+    AccessView access_;
+    SourceDiffView source_;
+    Plot lossPlot_;
+    RooflineView roofline_;
+    Tab tab_ = Tab::training;
+    bool answerShown_ = false;
+    std::string hiddenText_; ///< as it is being typed
+    std::string seedText_;
+    bool textsStale_ = true;
+};
+
+} // namespace lockstep::demos

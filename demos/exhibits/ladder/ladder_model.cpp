@@ -1,0 +1,281 @@
+#include "demos/exhibits/ladder/ladder_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "demos/ready.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+constexpr std::size_t firstPicked(const std::vector<Rung>& rungs) {
+    for (std::size_t i = 0; i < rungs.size(); ++i)
+        if (rungs[i].lane == "gpu:naive") return i;
+    return 0;
+}
+
+} // namespace
+
+LadderModel::LadderModel() : rungs_(rungsOf(knownLanes())), picked_(firstPicked(rungs_)) {}
+
+LadderModel::~LadderModel() { releaseDevice(); }
+
+void LadderModel::change(const LadderSettings& settings) {
+    settings.validate();
+    if (settings == settings_) return;
+    LadderSettings sameBatch = settings;
+    sameBatch.batch = settings_.batch;
+    std::vector<std::size_t> again;
+    if (sameBatch == settings_) {
+        for (std::size_t i = 0; i < rungs_.size(); ++i) // those that are on their way, too
+            if (result(i) != nullptr || std::ranges::find(wanted_, i) != wanted_.end()) again.push_back(i);
+        const auto known = results_.find(settings.batch);
+        std::erase_if(again, [&](std::size_t i) {
+            return known != results_.end() && known->second.contains(rungs_[i].lane);
+        });
+    } else {
+        results_.clear();
+    }
+    settings_ = settings;
+    retire();
+    broken_ = false;
+    wanted_ = again;
+    losses_.clear();
+    earlier_.clear();
+    keepEvery_ = 1;
+}
+
+void LadderModel::pick(std::size_t index) { picked_ = std::min(index, rungs_.size() - 1); }
+
+void LadderModel::reset() {
+    if (!losses_.empty()) earlier_ = std::exchange(losses_, {});
+    keepEvery_ = 1;
+    recent_.clear();
+    resetWanted_ = true;
+    broken_ = false;
+}
+
+void LadderModel::measureAll() {
+    wanted_.clear();
+    for (std::size_t i = 0; i < rungs_.size(); ++i) wanted_.push_back(i);
+    roofWanted_ = true;
+    broken_ = false;
+}
+
+void LadderModel::measurePicked() {
+    wanted_.push_back(picked_);
+    broken_ = false;
+}
+
+void LadderModel::stopMeasuring() {
+    wanted_.clear();
+    if (session_) session_->queue().cancel();
+    training_ = false;
+}
+
+const RungResult* LadderModel::result(std::size_t rung) const {
+    const auto batch = results_.find(settings_.batch);
+    if (batch == results_.end()) return nullptr;
+    const auto found = batch->second.find(rungs_[rung].lane);
+    return found == batch->second.end() ? nullptr : &found->second;
+}
+
+const RungPicture* LadderModel::picture(std::size_t rung, Product product) {
+    const auto found = pictures_.find({std::string(rungs_[rung].lane), product});
+    if (found != pictures_.end()) return &found->second;
+    const std::pair wanted{rung, product};
+    if (std::ranges::find(picturesWanted_, wanted) == picturesWanted_.end())
+        picturesWanted_.push_back(wanted);
+    return nullptr;
+}
+
+std::optional<double> LadderModel::differenceToEarlier() const {
+    std::optional<double> largest;
+    auto before = earlier_.begin();
+    for (const LadderLoss& now : losses_) {
+        while (before != earlier_.end() && before->step < now.step) ++before;
+        if (before == earlier_.end()) break;
+        if (before->step != now.step) continue; // long runs are kept with gaps
+        const auto x = static_cast<double>(now.loss);
+        const auto y = static_cast<double>(before->loss);
+        const double scale = std::max({std::abs(x), std::abs(y), 1e-30});
+        largest = std::max(largest.value_or(0), std::abs(x - y) / scale);
+    }
+    return largest;
+}
+
+double LadderModel::recentRate() const {
+    double examples = 0;
+    double seconds = 0;
+    for (const auto& [count, time] : recent_) {
+        examples += static_cast<double>(count);
+        seconds += time;
+    }
+    return seconds > 0 ? examples / seconds : 0;
+}
+
+std::optional<NetShape> LadderModel::shape() const {
+    if (!session_) return std::nullopt;
+    return session_->job().shape;
+}
+
+std::string LadderModel::doing() const {
+    if (!session_) return broken_ ? "" : "loading the data";
+    const std::string doing = session_->queue().doing();
+    return doing.empty() ? "" : "measuring " + doing;
+}
+
+bool LadderModel::busy() const {
+    if (!retired_.empty()) return true;
+    if (!session_) return !broken_;
+    return !session_->queue().idle() || !wanted_.empty() || !picturesWanted_.empty() || stepsWanted_ > 0;
+}
+
+// A piece of work may take a moment to end, and the window's thread waits for nobody.
+void LadderModel::retire() {
+    training_ = false;
+    recent_.clear();
+    if (!session_) return;
+    session_->queue().cancel();
+    retired_.push_back(std::async(std::launch::async, [old = session_.release()] { delete old; }));
+}
+
+void LadderModel::releaseDevice() {
+    retire();
+    retired_.clear(); // a future of std::async waits when it goes
+    running_ = false;
+    roof_.reset();
+    pictures_.clear();
+    wanted_.clear();
+    picturesWanted_.clear();
+    broken_ = true; // until somebody asks for something again
+}
+
+bool LadderModel::haveData(bool wait) {
+    const std::string key = fmt::format("{} {}", settings_.data, settings_.seed);
+    if (data_ && loadedKey_ == key) return true;
+    if (!loading_.valid()) {
+        loadingKey_ = key;
+        loading_ = std::async(std::launch::async, [settings = settings_] {
+            return std::make_shared<const Dataset>(settings.load());
+        });
+    }
+    if (!wait && !ready(loading_)) return false;
+    const bool stillWanted = loadingKey_ == key;
+    try {
+        data_ = loading_.get();
+        loadedKey_ = loadingKey_;
+    } catch (...) {
+        if (stillWanted) throw;
+    }
+    return stillWanted ? true : haveData(wait);
+}
+
+bool LadderModel::haveSession(Machines& machines, gpu::Device& device, bool wait) {
+    if (session_) return true;
+    if (broken_) {
+        if (!running_ && stepsWanted_ == 0 && wanted_.empty()) return false;
+        broken_ = false; // somebody tries again
+    }
+    try {
+        if (!haveData(wait)) return false;
+        session_ = std::make_unique<LadderSession>(settings_, data_, machines, device);
+    } catch (...) {
+        broken_ = true;
+        running_ = false;
+        stepsWanted_ = 0;
+        wanted_.clear();
+        throw;
+    }
+    return true;
+}
+
+void LadderModel::update(Machines& machines, gpu::Device& device, double seconds, bool wait) {
+    std::erase_if(retired_, ready<void>);
+    if (!haveSession(machines, device, wait)) return;
+    takeNews();
+    postWanted(wait);
+    postTraining(seconds, wait);
+    if (wait) {
+        session_->queue().wait();
+        takeNews();
+    }
+    if (std::string error = session_->queue().takeError(); !error.empty()) {
+        retire(); // and nothing is tried again until somebody asks for it
+        running_ = false;
+        broken_ = true;
+        throw std::runtime_error(error);
+    }
+}
+
+void LadderModel::postWanted(bool quick) {
+    const double seconds = quick ? 0.02 : 0.5;
+    const bool pickedIsNew = result(picked_) == nullptr && session_->queue().idle() && wanted_.empty();
+    if (pickedIsNew) wanted_.push_back(picked_);
+    if (resetWanted_) session_->resetTraining();
+    resetWanted_ = false;
+    if ((roofWanted_ || !roof_) && !wanted_.empty() && session_->queue().idle()) {
+        session_->measureRoof();
+        roofWanted_ = false;
+    }
+    for (const std::size_t rung : std::exchange(wanted_, {}))
+        session_->measure(laneSpecFromText(rungs_[rung].lane), seconds);
+    for (const auto& [rung, product] : std::exchange(picturesWanted_, {}))
+        session_->takePicture(laneSpecFromText(rungs_[rung].lane), product);
+}
+
+// Small pieces: between two of them a person's wish comes to its turn.
+void LadderModel::postTraining(double seconds, bool scripted) {
+    if (training_) return;
+    std::uint64_t steps = std::exchange(stepsWanted_, 0);
+    if (running_) {
+        credit_ = rate_ > 0 ? std::min(credit_ + seconds * rate_, static_cast<double>(chunk_)) : 0;
+        const std::uint64_t due = rate_ > 0 ? static_cast<std::uint64_t>(credit_) : scripted ? 1 : chunk_;
+        if (rate_ > 0) credit_ -= static_cast<double>(due);
+        steps += due;
+    }
+    if (steps == 0) return;
+    session_->train(laneSpecFromText(rung().lane), steps);
+    training_ = true;
+}
+
+// No plot has more pixels, and a tiny network makes a million steps a minute.
+void LadderModel::thinOut() {
+    constexpr std::size_t most = 16384;
+    if (losses_.size() <= most) return;
+    keepEvery_ *= 2;
+    std::erase_if(losses_, [this](const LadderLoss& loss) { return loss.step % keepEvery_ != 0; });
+}
+
+void LadderModel::takeNews() {
+    constexpr double pieceSeconds = 0.08;
+    constexpr std::size_t piecesOfASecond = 12;
+    LadderNews news = session_->takeNews();
+    if (news.roof) roof_ = news.roof;
+    for (RungResult& result : news.results) {
+        if (result.spec.gpu && !result.refused()) gpuMachine_ = result.measure.machine;
+        results_[settings_.batch].insert_or_assign(result.spec.text(), std::move(result));
+    }
+    for (RungPicture& picture : news.pictures) {
+        const std::pair key{picture.lane, picture.product};
+        pictures_.insert_or_assign(key, std::move(picture));
+    }
+    for (const TrainedPiece& piece : news.trained) {
+        const auto at = std::ranges::find(rungs_, piece.lane, &Rung::lane) - rungs_.begin();
+        for (const LossPoint& point : piece.losses)
+            if (point.step % keepEvery_ == 0)
+                losses_.push_back({point.step, point.loss, static_cast<std::size_t>(at)});
+        thinOut();
+        recent_.emplace_back(piece.losses.size() * settings_.batch, piece.seconds);
+        if (recent_.size() > piecesOfASecond) recent_.erase(recent_.begin());
+        if (piece.seconds < pieceSeconds / 2) chunk_ = std::min<std::uint64_t>(chunk_ * 2, 4096);
+        if (piece.seconds > pieceSeconds * 2) chunk_ = std::max<std::uint64_t>(chunk_ / 2, 1);
+    }
+    if (session_->queue().idle() || !news.trained.empty()) training_ = false;
+}
+
+} // namespace lockstep::demos

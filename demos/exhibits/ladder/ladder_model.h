@@ -1,0 +1,127 @@
+// "Ladder" without its looks: what is measured on which rung, and the network that is trained on the picked
+// one.
+#pragma once
+
+#include <future>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "demos/exhibits/ladder/ladder_session.h"
+#include "demos/exhibits/ladder/rungs.h"
+
+namespace lockstep::demos {
+
+/// A step's loss, and the rung that made the step.
+struct LadderLoss {
+    std::uint64_t step = 0;
+    float loss = 0;
+    std::size_t rung = 0;
+};
+
+class LadderModel {
+  public:
+    /// Results of one batch size, by lane.
+    using Results = std::map<std::string, RungResult, std::less<>>;
+
+    LadderModel();
+    ~LadderModel();
+
+    const LadderSettings& settings() const { return settings_; }
+    /// Throws std::invalid_argument, and then nothing has changed. Another batch alone keeps what was
+    /// measured with the one before, and measures the same rungs anew.
+    void change(const LadderSettings& settings);
+
+    const std::vector<Rung>& rungs() const { return rungs_; }
+    std::size_t picked() const { return picked_; }
+    const Rung& rung() const { return rungs_[picked_]; }
+    /// It is measured if it has not been. Training goes on with it.
+    void pick(std::size_t index);
+
+    /// Once per frame: loads, measures and trains in the background, and brings what is new. With `wait`,
+    /// everything asked for is there when this returns. Throws what is wrong with settings, data or devices.
+    void update(Machines& machines, gpu::Device& device, double seconds, bool wait);
+
+    void measureAll();
+    void measurePicked();
+    /// What is being done, for people; empty: nothing.
+    std::string doing() const;
+    bool busy() const;
+    /// Drops what has not been measured yet.
+    void stopMeasuring();
+
+    bool running() const { return running_; }
+    void run() { running_ = true; }
+    void pause() { running_ = false; }
+    void step() { ++stepsWanted_; }
+    /// Back to the first step; the losses so far become those of an earlier run.
+    void reset();
+    void setRate(double stepsPerSecond) { rate_ = stepsPerSecond; }
+
+    const std::optional<Roof>& roof() const { return roof_; }
+    const std::optional<MachineInfo>& gpuMachine() const { return gpuMachine_; }
+    const RungResult* result(std::size_t rung) const;
+    const std::map<std::size_t, Results>& resultsByBatch() const { return results_; }
+    /// Null until it has been taken; asking for it has it taken.
+    const RungPicture* picture(std::size_t rung, Product product);
+
+    const std::vector<LadderLoss>& losses() const { return losses_; }
+    const std::vector<LadderLoss>& earlier() const { return earlier_; }
+    /// Largest relative difference between the losses of the same steps of both; empty without any.
+    std::optional<double> differenceToEarlier() const;
+    /// Examples per second while training, over about the last second; 0: none.
+    double recentRate() const;
+    /// The network at hand; empty until the data are there.
+    std::optional<NetShape> shape() const;
+    LadderSession* session() { return session_.get(); }
+
+    /// Gives up everything on the device, and waits for it.
+    void releaseDevice();
+
+  private:
+    bool haveData(bool wait);
+    bool haveSession(Machines& machines, gpu::Device& device, bool wait);
+    void postWanted(bool quick);
+    void postTraining(double seconds, bool scripted);
+    void takeNews();
+    void thinOut();
+    void retire();
+
+    LadderSettings settings_;
+    std::vector<Rung> rungs_;
+    std::size_t picked_ = 0;
+
+    std::shared_ptr<const Dataset> data_;
+    std::string loadedKey_;
+    std::string loadingKey_;
+    std::future<std::shared_ptr<const Dataset>> loading_;
+    std::unique_ptr<LadderSession> session_;
+    std::vector<std::future<void>> retired_;
+    bool broken_ = false; // the settings at hand do not work, and that has been said
+
+    std::vector<std::size_t> wanted_; // rungs to be measured
+    bool roofWanted_ = false;
+    std::vector<std::pair<std::size_t, Product>> picturesWanted_;
+    bool resetWanted_ = false;
+
+    bool running_ = false;
+    bool training_ = false; // a piece of training is under way
+    double rate_ = 0;
+    double credit_ = 0;
+    std::uint64_t stepsWanted_ = 0;
+    std::uint64_t chunk_ = 1; // steps of a piece
+
+    std::optional<Roof> roof_;
+    std::optional<MachineInfo> gpuMachine_;
+    std::map<std::size_t, Results> results_; // by batch
+    std::map<std::pair<std::string, Product>, RungPicture> pictures_;
+    std::vector<LadderLoss> losses_;
+    std::uint64_t keepEvery_ = 1; // steps, of losses_
+    std::vector<LadderLoss> earlier_;
+    std::vector<std::pair<std::uint64_t, double>> recent_; // examples and seconds of the last pieces
+};
+
+} // namespace lockstep::demos

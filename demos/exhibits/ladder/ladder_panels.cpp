@@ -1,0 +1,248 @@
+// What the exhibit draws: settings, the staircase, and what is known about the picked rung.
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "demos/exhibits/ladder/ladder_exhibit.h"
+#include "demos/exhibits/ladder/ladder_words.h"
+#include "demos/exhibits/ladder/staircase.h"
+#include "demos/options/parse.h"
+#include "demos/options/run_options.h"
+#include "demos/report/text.h"
+#include "demos/shell/fields.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+constexpr Optimizer optimizers[] = {Optimizer::sgd, Optimizer::momentum, Optimizer::rmsprop, Optimizer::adam,
+                                    Optimizer::adamw};
+
+} // namespace
+
+void LadderExhibit::draw(Ui& ui) {
+    // Presenters have no room for settings, and have made them before.
+    if (!ui.presenter) drawSettings(ui);
+    drawMeasuring(ui);
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    const bool beside = room.x >= ui.px(640);
+    const float height = beside ? room.y : room.y * 0.5f;
+    ui.beginCard("ladder/rungs", {beside ? room.x * 0.44f : 0, std::max(height, ui.px(72))});
+    drawRungs(ui);
+    ui.endCard();
+    if (beside) ImGui::SameLine(0, ui.px(10));
+    ui.beginCard("ladder/tabs", {0, std::max(ImGui::GetContentRegionAvail().y, ui.px(72))});
+    drawTabs(ui);
+    ui.endCard();
+}
+
+void LadderExhibit::drawSettings(Ui& ui) {
+    LadderSettings settings = model_.settings();
+    if (textsStale_) {
+        hiddenText_ = widthsText(settings.hidden);
+        seedText_ = std::to_string(settings.seed);
+        textsStale_ = false;
+    }
+    FieldFlow fields(ui);
+    fields.field("##ladder/data", "Data", 130,
+                 [&](const char* control) { chooseText(ui, control, settings.data, dataNames()); });
+    fields.field("##ladder/layers", "Hidden layers", 98, [&](const char* control) {
+        const auto read = [&](const std::string& text) { settings.hidden = widthsFromText(text); };
+        textsStale_ |= textEntered(ui, control, hiddenText_, read);
+    });
+    fields.field("##ladder/optimizer", "Optimizer", 106,
+                 [&](const char* control) { chooseName(ui, control, settings.optimizer, optimizers); });
+    fields.field("##ladder/batch", "Batch", 120,
+                 [&](const char* control) { ui.powerSlider(control, settings.batch, 1, 4096); });
+    fields.field("##ladder/seed", "Seed", 50, [&](const char* control) {
+        const auto read = [&](const std::string& text) { settings.seed = seedFromText(text); };
+        textsStale_ |= textEntered(ui, control, seedText_, read);
+    });
+    fields.end();
+    // Only now, when nothing is half drawn, may what makes no sense be thrown.
+    if (settings == model_.settings()) return;
+    textsStale_ = true;
+    change(settings);
+}
+
+void LadderExhibit::drawMeasuring(Ui& ui) {
+    if (ui.primaryButton("Measure all rungs")) model_.measureAll();
+    ImGui::SameLine();
+    if (ui.button("This rung##ladder")) model_.measurePicked();
+    const std::string doing = model_.doing();
+    ImGui::SameLine();
+    if (ui.button("Stop##ladder", !doing.empty())) model_.stopMeasuring();
+    ImGui::SameLine(0, ui.px(12));
+    ImGui::AlignTextToFramePadding();
+    ui.muted(fittedText(doing.empty() ? deviceText() : doing, ImGui::GetContentRegionAvail().x));
+}
+
+std::string LadderExhibit::deviceText() const {
+    const auto& machine = model_.gpuMachine();
+    return machine ? "GPU rungs: " + honestDevice(*machine, 70) : "nothing measured yet";
+}
+
+void LadderExhibit::drawRungs(Ui& ui) {
+    if (const auto clicked = drawStaircase(ui, model_)) {
+        model_.pick(*clicked);
+        answerShown_ = false;
+    }
+    const std::optional<Roof>& roof = model_.roof();
+    std::string caption = "GFLOP/s of whole training steps, each notch ten times the one before it";
+    if (roof && roof->measured())
+        caption = fmt::format("Dashed: the device's roof, {}.",
+                              ui.timing(amountText(roof->gflops * 1e9, "FLOP/s")));
+    ui.paragraph(caption, ui.theme.muted);
+    if (const auto& machine = model_.gpuMachine(); machine && machine->software)
+        ui.paragraph(honestDevice(*machine), ui.theme.warning);
+    ImGui::Dummy({0, ui.px(4)});
+    drawQuestion(ui);
+}
+
+void LadderExhibit::drawQuestion(Ui& ui) {
+    const Rung& rung = model_.rung();
+    ui.heading(std::string(rung.lane));
+    ui.paragraph(rung.idea);
+    if (rung.question.empty()) return;
+    ImGui::Dummy({0, ui.px(2)});
+    ui.paragraph(rung.question, ui.theme.accent);
+    if (ui.toggle("Answer##ladder", answerShown_)) answerShown_ = !answerShown_;
+    if (answerShown_) ui.paragraph(rung.answer, ui.theme.muted);
+}
+
+void LadderExhibit::drawTabs(Ui& ui) {
+    const std::array<std::string, 4> names{"Training", "Memory", "Source", "Roofline"};
+    auto tab = static_cast<std::size_t>(tab_);
+    if (ui.segments("##ladder/tab", tab, names)) tab_ = static_cast<Tab>(tab);
+    switch (tab_) {
+    case Tab::training: drawTraining(ui); return;
+    case Tab::memory: access_.draw(ui, model_); return;
+    case Tab::source: source_.draw(ui, model_.rung(), model_.rungs()); return;
+    case Tab::roofline: drawRoofline(ui); return;
+    }
+}
+
+namespace {
+
+/// Steps and losses of one rung's stretches, with a gap between two of them.
+struct LossCurve {
+    std::vector<double> x;
+    std::vector<double> y;
+};
+
+LossCurve curveOf(const std::vector<LadderLoss>& losses, std::size_t rung) {
+    LossCurve curve;
+    bool gap = false;
+    for (const LadderLoss& loss : losses) {
+        if (loss.rung != rung) {
+            gap = !curve.x.empty();
+            continue;
+        }
+        if (gap) { // from the last one before it, a line would cross what others have trained
+            curve.x.push_back(static_cast<double>(loss.step) - 0.5);
+            curve.y.push_back(std::numeric_limits<double>::quiet_NaN());
+            gap = false;
+        }
+        curve.x.push_back(static_cast<double>(loss.step));
+        curve.y.push_back(static_cast<double>(loss.loss));
+    }
+    return curve;
+}
+
+} // namespace
+
+void LadderExhibit::drawTraining(Ui& ui) {
+    const RungResult* result = model_.result(model_.picked());
+    const auto live = model_.shape();
+    if (model_.recentRate() > 0 && live) {
+        const double rate = model_.recentRate();
+        ui.row("training now", ui.timing(fmt::format("{} samples/s, {}", shortRate(rate),
+                                                     amountText(rate * live->flopsPerExample(), "FLOP/s"))));
+    }
+    if (result == nullptr)
+        ui.muted("This rung has not been measured.");
+    else if (result->timed()) {
+        ui.row("speed", ui.timing(shortResult(result) +
+                                  (model_.roof() && !roofShare(result, *model_.roof()).empty()
+                                       ? ", " + roofShare(result, *model_.roof()) + " of the roof"
+                                       : "")));
+        ui.row("bytes moved in a step",
+               ui.timing(result->productBytes > 0 ? amountText(result->bytes(), "B") : "not counted"));
+    }
+    if (result != nullptr) ui.paragraph(checkText(*result), result->timed() ? ui.theme.good : ui.theme.bad);
+    if (const auto difference = model_.differenceToEarlier())
+        ui.paragraph(
+            fmt::format("The loss curve is the earlier run's, to {:.0e}.", std::max(*difference, 1e-8)),
+            *difference < Agreement::tolerance ? ui.theme.good : ui.theme.warning);
+
+    std::vector<LossCurve> curves;
+    std::vector<PlotLine> lines;
+    curves.reserve(2 * model_.rungs().size());
+    for (const bool earlier : {true, false})
+        for (std::size_t rung = 0; rung < model_.rungs().size(); ++rung) {
+            LossCurve curve = curveOf(earlier ? model_.earlier() : model_.losses(), rung);
+            if (curve.x.empty()) continue;
+            const LossCurve& kept = curves.emplace_back(std::move(curve));
+            PlotLine line;
+            line.name = model_.rungs()[rung].lane;
+            line.colour = seriesColour(ui.theme, rung);
+            line.dashed = rung % 2 == 1;
+            line.faint = earlier;
+            line.x = kept.x;
+            line.y = kept.y;
+            lines.push_back(std::move(line));
+        }
+    PlotOptions options;
+    options.x = {.title = "step", .unit = "", .whole = true};
+    options.y = {.title = "loss", .unit = ""};
+    options.empty = "Run trains the network on this rung.";
+    options.size = ImGui::GetContentRegionAvail();
+    options.size.y = std::max(options.size.y, ui.px(120));
+    lossPlot_.draw(ui, "ladder loss", lines, options);
+}
+
+void LadderExhibit::drawRoofline(Ui& ui) {
+    const auto batch = roofline_.draw(ui, model_);
+    if (!batch) return;
+    LadderSettings settings = model_.settings();
+    settings.batch = *batch;
+    change(settings);
+}
+
+void LadderExhibit::drawDetails(Ui& ui) {
+    const Rung& rung = model_.rung();
+    const RungResult* result = model_.result(model_.picked());
+    ui.heading(std::string(rung.lane));
+    if (result == nullptr) {
+        ui.paragraph("Measure it: first it is checked against the plain loops, then it is timed.",
+                     ui.theme.muted);
+        return;
+    }
+    if (!result->refused()) ui.paragraph(honestDevice(result->measure.machine), ui.theme.muted);
+    for (const auto& [name, value] : numbersOf(*result, model_.roof() ? &*model_.roof() : nullptr))
+        ui.row(name, ui.timing(value));
+    ui.paragraph(checkText(*result), result->timed() ? ui.theme.good : ui.theme.bad);
+    if (!result->uncounted.empty()) ui.paragraph("Bytes: " + result->uncounted + ".", ui.theme.muted);
+    if (result->timed() && result->spec.gpu)
+        ui.paragraph(
+            "Bytes moved: what the products' kernels ask memory for, counted by themselves; caches may "
+            "spare much of it. The least: every matrix once.",
+            ui.theme.muted);
+    if (!model_.roof() || !model_.roof()->measured()) return;
+    ImGui::Dummy({0, ui.px(6)});
+    ui.heading("The roof");
+    ui.row("fastest kernel", ui.timing(amountText(model_.roof()->gflops * 1e9, "FLOP/s")));
+    ui.row("copy", ui.timing(amountText(model_.roof()->gigabytesPerSecond * 1e9, "B/s")));
+    ui.paragraph(
+        "Measured on this device: the fastest kernel on a large square product, and a copy within its "
+        "memory.",
+        ui.theme.muted);
+}
+
+void LadderExhibit::drawMenu(Ui& ui) {
+    if (ImGui::MenuItem("Measure all rungs", nullptr, false)) model_.measureAll();
+    ui.noteControl("menu/Measure all rungs");
+}
+
+} // namespace lockstep::demos

@@ -1,0 +1,176 @@
+#include "demos/exhibits/ladder/ladder_session.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "demos/exhibits/ladder/rung_bytes.h"
+#include "engine/gpu/error.h"
+#include "engine/train/kernel_choice.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+const LaneSpec plainLane{false, "scalar", {}};
+
+} // namespace
+
+PictureKernel pictureKernel(gpu::Device& device, Kernels& kernels, const LaneSpec& spec, Product product) {
+    constexpr std::uint32_t k = 16;
+    constexpr std::uint32_t side = 32;
+    if (!spec.gpu) throw std::runtime_error("A processor's rung has no workgroups.");
+    if (spec.rung == "best")
+        throw std::runtime_error("It has no kernel of its own: see those of the other rungs.");
+    const NetShape net{.widths = {side, side, side}};
+    if (spec.rung == "whole-step")
+        throw std::runtime_error("It has no kernel for a product: its workgroup does the whole step.");
+    const LayerKernels layer =
+        chooseKernels(device, kernels, spec.rung, net, Optimizer::sgd, side).layers.back();
+    ProductKernel how = product == Product::forward          ? layer.forward
+                        : product == Product::backwardInputs ? layer.backwardInputs
+                                                             : layer.backwardWeights;
+    how.tileM = std::min(how.tileM, 4u);
+    how.tileN = std::min(how.tileN, 4u);
+    if (how.slabK > 0) { // shared memory: a group that shares along both
+        how.tileM = how.tileN = std::min(how.tileN, 2u);
+        how.groupM = how.groupN = std::min(how.groupN, 8u);
+        how.slabK = 8;
+    }
+    const std::size_t m = std::max(side, how.groupM * how.tileM);
+    const std::size_t n = std::max(side, how.groupN * how.tileN);
+    // C[m][n] = sum over k, in the words of a layer.
+    DenseShape shape;
+    if (product == Product::forward) shape = {m, k, n, k, n};
+    if (product == Product::backwardInputs) shape = {m, n, k, n, k};
+    if (product == Product::backwardWeights) shape = {k, n, m, n, m};
+    return {how, shape};
+}
+
+LadderSession::LadderSession(const LadderSettings& settings, std::shared_ptr<const Dataset> data,
+                             Machines& machines, gpu::Device& device)
+    : data_(std::move(data)), job_(settings.job(*data_)), machines_(machines), device_(device),
+      recorder_(device) {}
+
+template <class Change> void LadderSession::tell(Change change) {
+    const std::lock_guard lock(mutex_);
+    change(news_);
+}
+
+LadderNews LadderSession::takeNews() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(news_, {});
+}
+
+void LadderSession::measureRoof() {
+    queue_.post("the roof", [this](const std::atomic<bool>& cancelled) {
+        Kernels kernels(device_);
+        const Roof roof = demos::measureRoof(device_, kernels, &cancelled);
+        if (!cancelled) tell([&](LadderNews& news) { news.roof = roof; });
+    });
+}
+
+void LadderSession::measure(const LaneSpec& spec, double seconds) {
+    queue_.post(spec.text(),
+                [this, spec, seconds, make = machines_.maker(job_, spec),
+                 makePlain = machines_.maker(job_, plainLane)](const std::atomic<bool>& cancelled) {
+                    if (expected_.empty()) {
+                        expected_ = firstLosses(*makePlain(), job_, &cancelled);
+                        if (cancelled) expected_.clear();
+                    }
+                    if (cancelled) return;
+                    RungResult result = measured(spec, make, seconds, cancelled);
+                    if (!cancelled)
+                        tell([&](LadderNews& news) { news.results.push_back(std::move(result)); });
+                });
+}
+
+RungResult LadderSession::measured(const LaneSpec& spec, const Lane::MakeTrainer& make, double seconds,
+                                   const std::atomic<bool>& cancelled) {
+    RungResult result;
+    result.spec = spec;
+    std::unique_ptr<Trainer> trainer;
+    try {
+        trainer = make();
+    } catch (const gpu::DeviceLostError&) {
+        throw;
+    } catch (const std::runtime_error& error) {
+        result.refusal = error.what();
+        return result;
+    }
+    result.measure = measureLane(*trainer, job_, expected_, seconds, &cancelled);
+    if (result.measure.right() && !cancelled) describeStep(*trainer, result);
+    return result;
+}
+
+void LadderSession::describeStep(Trainer& trainer, RungResult& result) {
+    TraceOptions options;
+    options.tensors = false;
+    result.operations = trainer.traceStep(options).operations;
+    for (const TracedOperation& operation : result.operations) {
+        if (isProduct(operation)) {
+            result.productFlops += operation.flops;
+            result.leastProductBytes += operation.bytes;
+        } else {
+            result.otherBytes += operation.bytes;
+        }
+    }
+    if (!result.spec.gpu) {
+        result.uncounted = "what a processor's caches fetch is not counted";
+        return;
+    }
+    try {
+        result.productBytes =
+            countProductBytes(result.operations, job_.shape,
+                              std::min(job_.settings.batch, data_->train.count), device_, recorder_);
+    } catch (const gpu::DeviceLostError&) {
+        throw;
+    } catch (const std::runtime_error& error) {
+        result.uncounted = error.what();
+    }
+}
+
+void LadderSession::takePicture(const LaneSpec& spec, Product product) {
+    queue_.post("the accesses of " + spec.text(), [this, spec, product](const std::atomic<bool>&) {
+        RungPicture picture{spec.text(), product, {}, {}};
+        try {
+            Kernels kernels(device_);
+            const PictureKernel small = pictureKernel(device_, kernels, spec, product);
+            picture.record =
+                alignedAtBarriers(recorder_.record(product, small.kernel, small.shape, Recording::events));
+        } catch (const gpu::DeviceLostError&) {
+            throw;
+        } catch (const std::runtime_error& error) {
+            picture.reason = error.what();
+        }
+        tell([&](LadderNews& news) { news.pictures.push_back(std::move(picture)); });
+    });
+}
+
+void LadderSession::requireTrainer(const LaneSpec& spec, const Lane::MakeTrainer& make) {
+    if (trainer_ && trainerLane_ == spec.text()) return;
+    std::optional<TrainerState> state;
+    if (trainer_) state = trainer_->state();
+    std::unique_ptr<Trainer> next = make(); // may be refused: then training stands where it stood
+    if (state) next->restore(*state);
+    trainer_ = std::move(next);
+    trainerLane_ = spec.text();
+}
+
+void LadderSession::train(const LaneSpec& spec, std::uint64_t steps) {
+    queue_.post("", [this, spec, steps, make = machines_.maker(job_, spec)](const std::atomic<bool>&) {
+        requireTrainer(spec, make);
+        const double before = trainer_->trainingSeconds();
+        trainer_->run(steps);
+        trainer_->finish();
+        TrainedPiece piece{spec.text(), {}, trainer_->trainingSeconds() - before};
+        trainer_->takeLosses(piece.losses);
+        tell([&](LadderNews& news) { news.trained.push_back(std::move(piece)); });
+    });
+}
+
+void LadderSession::resetTraining() {
+    queue_.post("", [this](const std::atomic<bool>&) { trainer_.reset(); });
+}
+
+} // namespace lockstep::demos

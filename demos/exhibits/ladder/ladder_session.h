@@ -1,0 +1,100 @@
+// One setting of the exhibit at work: rungs are measured, kernels are recorded, and the network is trained,
+// all on one thread, one piece after the other, so that nothing is timed beside anything else.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "demos/exhibits/ladder/access_record.h"
+#include "demos/exhibits/ladder/ladder_settings.h"
+#include "demos/exhibits/ladder/rung_result.h"
+#include "demos/exhibits/ladder/work_queue.h"
+#include "demos/machines.h"
+#include "demos/measure/roof.h"
+
+namespace lockstep::demos {
+
+/// The kernel of a rung over a small product, and what its first workgroup does.
+struct RungPicture {
+    std::string lane;
+    Product product = Product::forward;
+    AccessRecord record; ///< without invocations where there is none
+    std::string reason;  ///< why there is none; empty where there is
+};
+
+/// Losses of steps that were trained on one rung, and the time they took.
+struct TrainedPiece {
+    std::string lane;
+    std::vector<LossPoint> losses;
+    double seconds = 0;
+};
+
+/// What has been done since it was last taken.
+struct LadderNews {
+    std::optional<Roof> roof;
+    std::vector<RungResult> results;
+    std::vector<RungPicture> pictures;
+    std::vector<TrainedPiece> trained;
+};
+
+class LadderSession {
+  public:
+    /// `device` draws the window and runs the GPU's rungs; it and `machines` outlive the session. Throws for
+    /// settings that do not fit the data.
+    LadderSession(const LadderSettings& settings, std::shared_ptr<const Dataset> data, Machines& machines,
+                  gpu::Device& device);
+    /// Cancels what is under way and waits for it.
+    ~LadderSession() = default;
+
+    const TrainJob& job() const { return job_; }
+
+    void measureRoof();
+    /// Checks the rung, then times it for about `seconds`.
+    void measure(const LaneSpec& spec, double seconds);
+    void takePicture(const LaneSpec& spec, Product product);
+    /// Trains on the rung from where training stands, whatever rung it stood on.
+    void train(const LaneSpec& spec, std::uint64_t steps);
+    /// Training stands at its first step again, with the same weights.
+    void resetTraining();
+
+    LadderNews takeNews();
+    WorkQueue& queue() { return queue_; }
+    const WorkQueue& queue() const { return queue_; }
+
+  private:
+    RungResult measured(const LaneSpec& spec, const Lane::MakeTrainer& make, double seconds,
+                        const std::atomic<bool>& cancelled);
+    void describeStep(Trainer& trainer, RungResult& result);
+    void requireTrainer(const LaneSpec& spec, const Lane::MakeTrainer& make);
+    template <class Change> void tell(Change change);
+
+    std::shared_ptr<const Dataset> data_;
+    TrainJob job_;
+    Machines& machines_; // used by the window's thread only
+    gpu::Device& device_;
+
+    // Of the queue's thread.
+    AccessRecorder recorder_;
+    std::vector<float> expected_; // losses of the plain rung
+    std::unique_ptr<Trainer> trainer_;
+    std::string trainerLane_;
+
+    std::mutex mutex_; // guards news_
+    LadderNews news_;
+    WorkQueue queue_; // last: its thread uses all of the above
+};
+
+/// The kernel of a rung as the pictures have it: small tiles, so that a workgroup can be looked at. The
+/// product it is for is returned with it. Throws std::runtime_error for a rung that the device cannot run or
+/// that has no kernel of its own.
+struct PictureKernel {
+    ProductKernel kernel;
+    DenseShape shape;
+};
+PictureKernel pictureKernel(gpu::Device& device, Kernels& kernels, const LaneSpec& spec, Product product);
+
+} // namespace lockstep::demos

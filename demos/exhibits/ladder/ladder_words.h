@@ -1,0 +1,38 @@
+// What is said of rungs and their accesses.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "demos/exhibits/ladder/access_record.h"
+#include "demos/exhibits/ladder/rung_result.h"
+#include "demos/measure/roof.h"
+#include "engine/train/lane_spec.h"
+
+namespace lockstep::demos {
+
+/// Of a bar in the staircase: "6.38 GFLOP/s", "wrong result", "cannot run here", "not measured".
+std::string shortResult(const RungResult* result);
+/// "25.2 % of the roof"; empty where there is no time or no roof.
+std::string roofShare(const RungResult* result, const Roof& roof);
+/// Names and numbers of a rung, for the panel beside it. Those that differ from run to run are given to
+/// `timing` first.
+std::vector<std::pair<std::string, std::string>> numbersOf(const RungResult& result, const Roof* roof);
+/// Whether the losses were the plain rung's, in a sentence.
+std::string checkText(const RungResult& result);
+
+/// Milliseconds as people read them: "38.0 µs", "1.25 ms".
+std::string stepTime(double seconds);
+
+/// What the invocations do at their `moment`-th access: what is touched, and how far apart neighbours are.
+std::string momentText(const AccessRecord& record, std::size_t moment);
+/// What the whole workgroup does: reads and writes, per output.
+std::string recordText(const AccessRecord& record);
+/// The most accesses that an invocation makes.
+std::size_t moments(const AccessRecord& record);
+
+/// The layer's product in words: "forward", "inputs' gradient", "weights' gradient".
+const char* labelOf(Product product);
+
+} // namespace lockstep::demos

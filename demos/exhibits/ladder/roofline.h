@@ -1,0 +1,39 @@
+// The roofline: how fast each rung is, by how many operations it makes for every byte it asks memory for.
+#pragma once
+
+#include "demos/exhibits/ladder/ladder_model.h"
+#include "demos/shell/plot.h"
+
+namespace lockstep::demos {
+
+/// A rung's dots, one per batch size that was measured, in the order of x.
+struct RungDots {
+    std::size_t rung = 0;
+    std::vector<double> x;          ///< FLOP per byte
+    std::vector<double> y;          ///< GFLOP/s
+    std::optional<std::size_t> now; ///< the one of the batch at hand
+};
+
+/// Of all GPU rungs that have dots: times are known, and bytes were counted.
+std::vector<RungDots> rooflineDots(const LadderModel& model);
+
+/// The roof as a line: up with memory's speed, then level. Empty while it is not measured.
+struct RoofLine {
+    std::vector<double> x;
+    std::vector<double> y;
+};
+RoofLine rooflineOf(const Roof& roof, double lowest, double highest);
+
+/// Draws it, with a slider for the batch. Returns the batch that was chosen, if another was.
+class RooflineView {
+  public:
+    std::optional<std::size_t> draw(Ui& ui, const LadderModel& model);
+
+    Plot& plot() { return plot_; }
+    const Plot& plot() const { return plot_; }
+
+  private:
+    Plot plot_;
+};
+
+} // namespace lockstep::demos

@@ -1,0 +1,70 @@
+#include "demos/exhibits/ladder/rung_bytes.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "engine/train/product_candidates.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+constexpr Product products[] = {Product::forward, Product::backwardInputs, Product::backwardWeights};
+
+Product productOf(const TracedOperation& operation) {
+    return *std::ranges::find_if(products, [&](Product each) { return name(each) == operation.name; });
+}
+
+constexpr std::string_view folded = "_update"; // in the name of a shader that makes the optimizer's step, too
+
+bool foldsUpdate(const TracedOperation& operation) {
+    return operation.source.find(folded) != std::string::npos;
+}
+
+// Of a folded update: parameters and state are read and written where the gradients would be written.
+double foldedBytes(const TracedOperation& operation, const DenseShape& shape) {
+    std::size_t arenas = 1;
+    for (const TensorId& id : operation.reads)
+        if (id.kind == TensorKind::weightState1 || id.kind == TensorKind::weightState2) ++arenas;
+    const auto parameters = static_cast<double>(shape.outputs * shape.inputStride + shape.outputs);
+    return parameters * sizeof(float) * (2 * static_cast<double>(arenas) - 1);
+}
+
+} // namespace
+
+bool isProduct(const TracedOperation& operation) {
+    return std::ranges::any_of(products, [&](Product each) { return name(each) == operation.name; });
+}
+
+ProductKernel kernelOf(const TracedOperation& operation, gpu::Device& device, const DenseShape& shape) {
+    const Product product = productOf(operation);
+    std::string source = operation.source;
+    if (foldsUpdate(operation)) source.erase(source.find(folded), folded.size());
+    const auto is = [&](const ProductKernel& how) {
+        return how.describe() == operation.kernel && shaderName(name(product), how) == source;
+    };
+    constexpr double most = 1e8; // operations: a second of a single invocation
+    if (operation.kernel == "one" && operation.flops > most)
+        throw std::runtime_error("counted by the kernel itself, its accesses would take as long as the step");
+    for (const ProductKernel& how : candidates(device, product, shape))
+        if (is(how)) return how;
+    throw std::runtime_error("the accesses of " + operation.source + " are not counted");
+}
+
+double countProductBytes(const std::vector<TracedOperation>& operations, const NetShape& net,
+                         std::size_t batch, gpu::Device& device, AccessRecorder& recorder) {
+    double bytes = 0;
+    for (const TracedOperation& operation : operations) {
+        if (!isProduct(operation)) continue;
+        const std::size_t inputs = net.widths[operation.layer];
+        const std::size_t outputs = net.widths[operation.layer + 1];
+        const DenseShape shape{batch, inputs, outputs, roundUpToFour(inputs), roundUpToFour(outputs)};
+        const AccessRecord record = recorder.record(productOf(operation), kernelOf(operation, device, shape),
+                                                    shape, Recording::bytes);
+        bytes += record.bytesRead + record.bytesWritten;
+        if (foldsUpdate(operation)) bytes += foldedBytes(operation, shape);
+    }
+    return bytes;
+}
+
+} // namespace lockstep::demos

@@ -1,0 +1,34 @@
+// What was measured of one rung.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "demos/measure/lane_measure.h"
+#include "engine/train/lane_spec.h"
+#include "engine/train/step_trace.h"
+
+namespace lockstep::demos {
+
+struct RungResult {
+    LaneSpec spec;
+    std::string refusal; ///< why this device cannot run it; empty: it can
+    LaneMeasure measure;
+    double productFlops = 0;      ///< of one step
+    double leastProductBytes = 0; ///< of one step, if every matrix were read or written once
+    double productBytes = 0;      ///< what the products' kernels ask memory for in one step, counted by
+                                  ///< themselves; 0: not known
+    double otherBytes = 0;        ///< of the step's other operations, every tensor counted once
+    std::string uncounted;        ///< why productBytes is not known; empty where it is
+    std::vector<TracedOperation> operations; ///< of one step
+
+    bool refused() const { return !refusal.empty(); }
+    /// Its check went well: then, and only then, there are times.
+    bool timed() const { return !refused() && measure.right() && measure.timed(); }
+    bool wrong() const { return !refused() && !measure.right(); }
+    double bytes() const { return productBytes > 0 ? productBytes + otherBytes : 0; }
+    /// Operations for every byte that the products' kernels ask memory for.
+    double intensity() const { return productBytes > 0 ? productFlops / productBytes : 0; }
+};
+
+} // namespace lockstep::demos

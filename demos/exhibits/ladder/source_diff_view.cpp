@@ -1,0 +1,122 @@
+#include "demos/exhibits/ladder/source_diff_view.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "demos/sources/source_text.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+constexpr std::size_t contextLines = 3;
+
+const char* signOf(LineChange change) {
+    return change == LineChange::added ? "+" : change == LineChange::removed ? "-" : " ";
+}
+
+std::vector<std::string> commonFiles(const std::string& a, const std::string& b) {
+    std::vector<std::string> files = withIncludes({}, a);
+    const std::vector<std::string> others = withIncludes({}, b);
+    std::erase_if(files,
+                  [&](const std::string& file) { return std::ranges::find(others, file) == others.end(); });
+    return files;
+}
+
+ImU32 colourOf(const Theme& theme, LineChange change) {
+    return change == LineChange::added ? theme.good : theme.bad;
+}
+
+} // namespace
+
+void SourceDiffView::show(const Rung& rung, const std::vector<Rung>& rungs) {
+    if (lane_ == rung.lane) return;
+    lane_ = rung.lane;
+    toTop_ = true;
+    const std::string file(rung.file);
+    const auto below = rungBelow(rung, rungs);
+    belowLane_ = below ? below->lane : "";
+    // What both include is the same, and would only be in the way.
+    const std::vector<std::string> common =
+        below ? commonFiles(file, std::string(below->file)) : withIncludes({}, file);
+    before_ = below ? withIncludesExpanded({}, std::string(below->file), common) : std::string();
+    after_ = withIncludesExpanded({}, file, common);
+    diff_ = below ? lineDiff(before_, after_) : std::vector<DiffLine>();
+    if (!below)
+        for (const std::string_view line : linesOf(after_))
+            diff_.push_back({LineChange::same, line, diff_.size() + 1});
+    title_ = below ? fmt::format("changes from {}", below->lane) : file;
+}
+
+void SourceDiffView::draw(Ui& ui, const Rung& rung, const std::vector<Rung>& rungs) {
+    show(rung, rungs);
+    if (after_.empty()) {
+        ui.paragraph(rung.lane == "gpu:best"
+                         ? "It has no source of its own: it takes the kernels of the other rungs."
+                         : "Its source is not shown here.",
+                     ui.theme.muted);
+        return;
+    }
+    const std::array<std::string, 2> names{"Changes", "All lines"};
+    std::size_t chosen = whole_ ? 1 : 0;
+    if (!belowLane_.empty()) {
+        if (ui.segments("##ladder/lines", chosen, names)) {
+            whole_ = chosen == 1;
+            toTop_ = true;
+        }
+        ImGui::SameLine(0, ui.px(12));
+        ImGui::AlignTextToFramePadding();
+    }
+    ui.text(fittedText(title_, ImGui::GetContentRegionAvail().x), ui.theme.gpu, ui.fonts.strong);
+    drawLines(ui);
+}
+
+void SourceDiffView::drawLines(Ui& ui) {
+    ImGui::PushStyleColor(ImGuiCol_ChildBg, ui.theme.background);
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui.px(8), ui.px(6)});
+    ImGui::BeginChild("ladder/source", {0, 0}, true,
+                      ImGuiWindowFlags_HorizontalScrollbar | ImGuiWindowFlags_AlwaysUseWindowPadding);
+    ImGui::PopStyleVar();
+    if (toTop_) ImGui::SetScrollY(0);
+    toTop_ = false;
+    ImGui::PushFont(ui.fonts.mono);
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, 0});
+    const float letter = ImGui::CalcTextSize("m").x;
+    const float height = ImGui::GetTextLineHeight();
+    std::vector<DiffPart> parts{{0, diff_.size(), false}};
+    if (!belowLane_.empty() && !whole_) parts = foldedParts(diff_, contextLines);
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    for (const DiffPart& part : parts) {
+        if (part.folded) {
+            ui.muted(fmt::format("     … {} lines as below", part.end - part.begin));
+            continue;
+        }
+        for (std::size_t i = part.begin; i < part.end; ++i) {
+            const DiffLine& line = diff_[i];
+            const ImVec2 at = ImGui::GetCursorScreenPos();
+            const float width =
+                6 * letter + ImGui::CalcTextSize(line.text.data(), line.text.data() + line.text.size()).x;
+            const float right = std::max(at.x + width, ImGui::GetWindowPos().x + ImGui::GetWindowWidth());
+            const bool changed = line.change != LineChange::same;
+            if (changed)
+                draw.AddRectFilled(at, {right, at.y + height}, faded(colourOf(ui.theme, line.change), 0.16f));
+            draw.AddText(at, ui.theme.muted, fmt::format("{:3}", line.number).c_str());
+            if (changed)
+                draw.AddText({at.x + 4 * letter, at.y}, colourOf(ui.theme, line.change), signOf(line.change));
+            const std::size_t indent = std::min(line.text.find_first_not_of(' '), line.text.size());
+            const bool comment = line.text.substr(indent).starts_with("//");
+            const bool quiet = comment || line.change == LineChange::removed;
+            draw.AddText({at.x + 6 * letter, at.y}, quiet ? ui.theme.muted : ui.theme.text, line.text.data(),
+                         line.text.data() + line.text.size());
+            ImGui::Dummy({width, height});
+        }
+    }
+    ImGui::PopStyleVar();
+    ImGui::PopFont();
+    ImGui::EndChild();
+    ImGui::PopStyleColor();
+}
+
+} // namespace lockstep::demos

@@ -1,0 +1,34 @@
+// The source of a rung, with what has changed from the rung below.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "demos/exhibits/ladder/line_diff.h"
+#include "demos/exhibits/ladder/rungs.h"
+#include "demos/shell/ui.h"
+
+namespace lockstep::demos {
+
+class SourceDiffView {
+  public:
+    void draw(Ui& ui, const Rung& rung, const std::vector<Rung>& rungs);
+
+    bool whole() const { return whole_; }
+    void setWhole(bool on) { whole_ = on; }
+
+  private:
+    void show(const Rung& rung, const std::vector<Rung>& rungs);
+    void drawLines(Ui& ui);
+
+    std::string lane_; // of what is shown
+    std::string belowLane_;
+    std::string title_;
+    std::string before_; // the texts that diff_ points into
+    std::string after_;
+    std::vector<DiffLine> diff_;
+    bool whole_ = false; // all lines, also those far from a change
+    bool toTop_ = true;
+};
+
+} // namespace lockstep::demos

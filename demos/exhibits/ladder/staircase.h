@@ -1,0 +1,14 @@
+// All rungs as a staircase: bars as long as they are fast, on a scale of powers of ten. A click picks one.
+#pragma once
+
+#include <optional>
+
+#include "demos/exhibits/ladder/ladder_model.h"
+#include "demos/shell/ui.h"
+
+namespace lockstep::demos {
+
+/// Draws the rungs, the lowest at the bottom. Returns the one that was clicked.
+std::optional<std::size_t> drawStaircase(Ui& ui, const LadderModel& model);
+
+} // namespace lockstep::demos

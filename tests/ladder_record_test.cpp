@@ -1,0 +1,151 @@
+// What kernels read and write, recorded by themselves: every operand that the mathematics asks for, every
+// output once.
+#include <doctest/doctest.h>
+
+#include <map>
+#include <set>
+
+#include "demos/exhibits/ladder/access_record.h"
+#include "engine/train/product_candidates.h"
+#include "engine/train/lane_spec.h"
+#include "tests/test_device.h"
+
+namespace {
+
+using namespace lockstep;
+using namespace lockstep::demos;
+
+constexpr std::size_t rows = 32;
+constexpr std::size_t inputs = 16;
+constexpr std::size_t outputs = 32;
+constexpr DenseShape shape{rows, inputs, outputs, inputs, outputs};
+
+/// Words, whatever the size of an element: "array, first word, number of words".
+template <class Visit> void eachWord(const AccessRecord& record, const AccessEvent& event, Visit visit) {
+    if (event.barrier) return;
+    const std::uint32_t words = record.array(event.array).bytes / 4;
+    for (std::uint32_t word = 0; word < words; ++word) visit(event.at * words + word);
+}
+
+struct Seen {
+    std::map<std::uint32_t, std::set<std::uint32_t>> read;         // words by array
+    std::map<std::uint32_t, std::map<std::uint32_t, int>> written; // how often
+    double bytesRead = 0;                                          // of the recorded workgroup
+};
+
+Seen seenIn(const AccessRecord& record) {
+    Seen seen;
+    for (const auto& events : record.invocations)
+        for (const AccessEvent& event : events) {
+            if (!event.barrier && !event.write && !record.array(event.array).shared)
+                seen.bytesRead += record.array(event.array).bytes;
+            eachWord(record, event, [&](std::uint32_t word) {
+                if (event.write)
+                    ++seen.written[event.array][word];
+                else
+                    seen.read[event.array].insert(word);
+            });
+        }
+    return seen;
+}
+
+std::vector<ProductKernel> everyKernel(gpu::Device& device, Product product) {
+    return candidates(device, product, shape);
+}
+
+} // namespace
+
+TEST_CASE("the record of a workgroup holds all that its outputs need, and each output once") {
+    gpu::Device& device = testDevice();
+    AccessRecorder recorder(device);
+    std::set<std::string> rungs;
+    for (const ProductKernel& how : everyKernel(device, Product::forward)) {
+        CAPTURE(how.describe());
+        rungs.insert(how.rung);
+        const AccessRecord record = recorder.record(Product::forward, how, shape, Recording::events);
+        REQUIRE(record.whole);
+        CHECK(record.invocations.size() == how.groupM * how.groupN);
+        const Seen seen = seenIn(record);
+        REQUIRE(seen.written.contains(3));
+        CHECK_FALSE(seen.written.contains(0));
+        CHECK_FALSE(seen.written.contains(1));
+        for (const auto& [word, times] : seen.written.at(3)) {
+            CHECK(times == 1);
+            const std::size_t row = word / outputs;
+            const std::size_t output = word % outputs;
+            for (std::size_t k = 0; k < inputs; ++k) {
+                CHECK(seen.read.at(0).contains(static_cast<std::uint32_t>(row * inputs + k)));
+                CHECK(seen.read.at(1).contains(static_cast<std::uint32_t>(output * inputs + k)));
+            }
+        }
+    }
+    CHECK(rungs.contains("naive"));
+    CHECK(rungs.contains("tiled"));
+    CHECK(rungs.contains("blocked"));
+}
+
+TEST_CASE("the naive kernel reads both operands anew for every product, and larger tiles read less") {
+    gpu::Device& device = testDevice();
+    AccessRecorder recorder(device);
+    const ProductKernel naive{"naive", 8, 8, 1, 1, 0};
+    const AccessRecord record = recorder.record(Product::forward, naive, shape, Recording::events);
+    for (const auto& events : record.invocations) {
+        std::map<std::uint32_t, std::size_t> reads;
+        for (const AccessEvent& event : events)
+            if (!event.write) ++reads[event.array];
+        CHECK(reads[0] == inputs);
+        CHECK(reads[1] == inputs);
+        CHECK(reads[2] == 1); // the bias
+    }
+    CHECK(record.bytesRead == 4.0 * rows * outputs * (2 * inputs + 1));
+    CHECK(record.bytesWritten == 4.0 * rows * outputs);
+
+    const ProductKernel blocked{"blocked", 8, 1, 4, 4, 0};
+    const double fewer = recorder.record(Product::forward, blocked, shape, Recording::bytes).bytesRead;
+    CHECK(fewer == 4.0 * rows * outputs * (2.0 * inputs / 4 + 1.0 / 4));
+    const ProductKernel tiled{"tiled", 8, 8, 2, 2, 8}; // a workgroup shares what 16 x 16 outputs need
+    const AccessRecord shared = recorder.record(Product::forward, tiled, shape, Recording::events);
+    CHECK(shared.bytesRead == 4.0 * rows * outputs * (2.0 * inputs / 16 + 1));
+    // Two barriers for each of the two slabs, met by all.
+    for (const auto& events : shared.invocations)
+        CHECK(std::ranges::count(events, true, &AccessEvent::barrier) == 4);
+}
+
+TEST_CASE("shared memory is written before it is read, word for word") {
+    gpu::Device& device = testDevice();
+    AccessRecorder recorder(device);
+    const ProductKernel tiled{"tiled", 8, 8, 2, 2, 8};
+    const AccessRecord record = recorder.record(Product::forward, tiled, shape, Recording::events);
+    Seen seen = seenIn(record);
+    std::size_t slabs = 0;
+    for (const RecordedArray& array : record.arrays) {
+        if (!array.shared) continue;
+        ++slabs;
+        CHECK(seen.read[array.id].size() == 8 * 16);
+        for (const std::uint32_t word : seen.read[array.id]) CHECK(seen.written[array.id].contains(word));
+    }
+    CHECK(slabs == 2);
+}
+
+TEST_CASE("all three products of every kernel can be recorded, and write each result once") {
+    gpu::Device& device = testDevice();
+    AccessRecorder recorder(device);
+    for (const Product product : {Product::backwardInputs, Product::backwardWeights})
+        for (const ProductKernel& how : everyKernel(device, product)) {
+            CAPTURE(shaderName(name(product), how));
+            const AccessRecord record = recorder.record(product, how, shape, Recording::events);
+            const std::uint32_t result = product == Product::backwardInputs ? 3 : 2;
+            const Seen seen = seenIn(record);
+            for (const auto& [word, times] : seen.written.at(result)) CHECK(times == 1);
+        }
+}
+
+TEST_CASE("what cannot be recorded says why") {
+    CHECK_THROWS_WITH(recordingShaderOf("#version 450\nvoid main() {}\n", "empty", Recording::bytes),
+                      doctest::Contains("empty"));
+    CHECK_THROWS_WITH(
+        recordingShaderOf(
+            "#version 450\nlayout(set = 0, binding = 0) buffer B { mat4 b[]; };\nvoid main() {}\n", "odd",
+            Recording::bytes),
+        doctest::Contains("mat4"));
+}
