@@ -306,29 +306,37 @@ std::vector<float> CpuTrainer::tensor(const TensorId& id, std::size_t floats) {
     return {from, from + floats};
 }
 
-const CpuKernels& kernelsOf(std::string_view rung) {
-    static constexpr std::string_view known[] = {"scalar", "simd", "best"};
-    if (rung == known[0]) return scalarKernels();
-    if (rung == known[1]) return simdKernels();
-    if (rung == known[2]) return bestKernels();
-    throwUnknownName("CPU rung", rung, known);
+struct Rung {
+    const CpuKernels& kernels;
+    bool allCores;
+    double flopsPerMicrosecond; ///< of one thread; see usefulThreads
+};
+
+Rung rungFromName(std::string_view name) {
+    static constexpr std::string_view known[] = {"scalar", "simd", "threads", "best"};
+    if (name == known[0]) return {scalarKernels(), false, 2e3};
+    if (name == known[1]) return {simdKernels(), false, 50e3};
+    if (name == known[2]) return {scalarKernels(), true, 2e3};
+    if (name == known[3]) return {bestKernels(), true, 50e3};
+    throwUnknownName("CPU rung", name, known);
 }
 
 } // namespace
 
-std::size_t usefulThreads(const NetShape& shape, std::size_t batch, std::size_t available) {
-    constexpr double flopsWorthAThread = 1e6; // about 20 microseconds
+std::size_t usefulThreads(const NetShape& shape, std::size_t batch, std::size_t available,
+                          double flopsPerMicrosecond) {
+    constexpr double microsecondsWorthAThread = 20;
     const double flops = shape.flopsPerExample() * static_cast<double>(batch);
-    const double useful = std::max(1.0, flops / flopsWorthAThread);
+    const double useful = std::max(1.0, flops / (microsecondsWorthAThread * flopsPerMicrosecond));
     return useful >= static_cast<double>(available) ? available : static_cast<std::size_t>(useful);
 }
 
 std::unique_ptr<Trainer> makeCpuTrainer(const TrainJob& job, std::string_view rung, std::size_t threads) {
     job.validate();
-    const CpuKernels& kernels = kernelsOf(rung);
+    const auto [kernels, allCores, flopsPerMicrosecond] = rungFromName(rung);
     const std::size_t available = threads == 0 ? usableCores() : threads;
     const std::size_t batch = std::min(job.settings.batch, job.data->train.count);
-    const std::size_t team = rung == "best" ? usefulThreads(job.shape, batch, available) : 1;
+    const std::size_t team = allCores ? usefulThreads(job.shape, batch, available, flopsPerMicrosecond) : 1;
     return std::make_unique<CpuTrainer>(job, kernels, team);
 }
 
