@@ -1,6 +1,8 @@
 #include "engine/train/cpu_ops.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 
 namespace lockstep {
 
@@ -160,19 +162,31 @@ void CpuOps::updateSlice(const StepSettings& step, std::size_t begin, std::size_
                            arenas_.parameters.data(), arenas_.stateArray(0), arenas_.stateArray(1));
 }
 
-void CpuOps::beginEvaluation() {
-    scored_ = {};
-    confusion_.assign(arenas_.data.classes * arenas_.data.classes, 0);
-}
-
 void CpuOps::score() {
     const LossShape shape = lossShape();
-    const ScoreSum sum = arenas_.kernels.score(
+    addScore(arenas_.kernels.score(
         shape, arenas_.data.classes, arenas_.layers.back().outputs.data() + rows_.begin * shape.stride,
-        arenas_.targets.data() + rows_.begin * shape.targetWidth,
-        confusion_.empty() ? nullptr : confusion_.data());
-    scored_.loss += sum.loss;
-    scored_.correct += sum.correct;
+        arenas_.targets.data() + rows_.begin * shape.targetWidth, confusionCounts()));
+}
+
+void CpuOps::copyOutputs(float* to) const {
+    const std::size_t outputs = arenas_.shape.outputs();
+    const float* from = arenas_.layers.back().outputs.data();
+    for (std::size_t row = rows_.begin; row < rows_.end; ++row, to += outputs)
+        std::copy_n(from + row * roundUpToFour(outputs), outputs, to);
+}
+
+std::vector<float> CpuOps::tensor(const TensorId& id, std::size_t floats) const {
+    std::vector<float> result(floats);
+    const auto copyFrom = [&](const void* from) { std::memcpy(result.data(), from, floats * sizeof(float)); };
+    if (id.kind == TensorKind::targets)
+        copyFrom(arenas_.targets.data());
+    else if (id.kind == TensorKind::activations)
+        copyFrom(id.layer == 0 ? arenas_.inputs.data() : arenas_.layers[id.layer - 1].outputs.data());
+    else
+        copyFrom(id.kind == TensorKind::sums ? arenas_.layers[id.layer].sums.data()
+                                             : arenas_.layers[id.layer].dSums.data());
+    return result;
 }
 
 } // namespace lockstep

@@ -14,14 +14,13 @@
 #include <vector>
 
 #include "engine/cpu/thread_team.h"
-#include "engine/train/cpu_arenas.h"
+#include "engine/train/cpu_kitchen.h"
 #include "engine/train/cpu_timing.h"
-#include "engine/train/ops.h"
 
 namespace lockstep {
 
 /// One thread's view onto the arenas of a training run.
-class CpuOps final : public Ops {
+class CpuOps final : public CpuKitchen {
   public:
     /// `timing` may be null: only one thread holds the watch. All references must outlive the object.
     CpuOps(CpuArenas& arenas, ThreadTeam& team, std::size_t thread, CpuTiming* timing);
@@ -35,19 +34,10 @@ class CpuOps final : public Ops {
     void gatherRange(Split split, std::size_t first, std::size_t rows) override;
     void score() override;
 
-    /// The last step's mean loss, the same on every thread after the step.
-    float loss() const { return loss_; }
-    /// The last step's loss was not finite; nothing was updated.
-    bool failed() const { return failed_; }
-
-    /// Forgets what score() added up, and sizes the confusion matrix.
-    void beginEvaluation();
-    /// This thread's part of the evaluation.
-    const ScoreSum& scored() const { return scored_; }
-    const std::vector<std::uint64_t>& confusion() const { return confusion_; }
-
-    /// This thread's rows of the batch or range at hand.
-    Share ownRows() const { return rows_; }
+    std::size_t capacity() const override { return arenas_.capacity; }
+    Share ownRows() const override { return rows_; }
+    void copyOutputs(float* to) const override;
+    std::vector<float> tensor(const TensorId& id, std::size_t floats) const override;
 
   private:
     void takeRows(std::size_t rows);
@@ -68,10 +58,6 @@ class CpuOps final : public Ops {
     Share rows_;                ///< of this thread
     float keep_ = 1;            ///< folded update: what stays of a weight ...
     float rate_ = 0;            ///< ... and how much of the gradient is taken off
-    float loss_ = 0;
-    bool failed_ = false;
-    ScoreSum scored_;
-    std::vector<std::uint64_t> confusion_;
 };
 
 } // namespace lockstep
