@@ -15,8 +15,8 @@ import pathlib
 import sys
 
 from report import (LOSS_TOLERANCE, about_machine, amount, cores, in_turn, largest_difference, parser, print_table,
-                    ratios, spread, two_digits, with_spread, write_json)
-from program import Program, ProgramError, find_program, version
+                    ratios, spread, try_row, two_digits, with_spread, write_json)
+from program import Program, find_program, version
 from workloads import OPTIMIZERS, PLAYGROUND_STEPS_PER_SECOND, WORKLOADS, settings, small, write_data
 
 
@@ -51,8 +51,8 @@ def fastest(torch, training, workload, run_settings, data, weights, threads, sec
     return best[1:]
 
 
-def compare(torch, training, arguments, program_path, workload, optimizer, threads, weights_file, weights):
-    """One row: a dictionary, as it stands in the JSON."""
+def compare(row, torch, training, arguments, program_path, workload, optimizer, threads, weights_file, weights):
+    """Fills one row: a dictionary, as it stands in the JSON."""
     run_settings = settings(workload, optimizer)
     spec = write_data(workload, arguments.folder)
     import torch_training
@@ -61,12 +61,11 @@ def compare(torch, training, arguments, program_path, workload, optimizer, threa
     torch.set_num_threads(threads)
     expected = training(workload, run_settings, data, weights).losses_in_file_order(workload.checked_steps)
     difference = largest_difference(program.losses(weights_file, workload.checked_steps), expected)
-    row = {"workload": workload.name, "optimizer": optimizer, "threads": threads, "lane": arguments.lane,
-           "kernels": program.lane["kernels"], "program_threads": program.lane["threads"],
-           "checked_steps": workload.checked_steps, "largest_difference": difference,
-           "verified": difference <= LOSS_TOLERANCE}
+    row.update(kernels=program.lane["kernels"], program_threads=program.lane["threads"],
+               checked_steps=workload.checked_steps, largest_difference=difference,
+               verified=difference <= LOSS_TOLERANCE)
     if not row["verified"]:
-        return row
+        return
     count, way, how = fastest(torch, training, workload, run_settings, data, weights, threads,
                               arguments.seconds / 4)
     torch.set_num_threads(count)
@@ -79,11 +78,12 @@ def compare(torch, training, arguments, program_path, workload, optimizer, threa
                gflops=spread(ours)["median"] * workload.flops_per_example * 1e-9)
     if workload.name == "W-tiny":
         row["playground_ratio"] = row["program_steps_per_second"] / PLAYGROUND_STEPS_PER_SECOND
-    return row
 
 
 def cells(row):
     name = [row["workload"], row["optimizer"], row["threads"]]
+    if "error" in row:
+        return name + [row["error"].splitlines()[-1][:60], "", "", "", ""]
     if not row["verified"]:
         return name + [f"DIFFERS by {row['largest_difference']:.1e}: not timed", "", "", "", ""]
     pytorch = f"{with_spread(row['pytorch'])}, {row['pytorch_threads']} threads, {row['pytorch_optimizer']}"
@@ -126,8 +126,10 @@ def main():
         for optimizer in arguments.optimizers.split(","):
             for count in threads:
                 print(f"{name}, {optimizer}, {count} threads ...", file=sys.stderr, flush=True)
-                rows.append(compare(torch, torch_training.Training, arguments, program_path, workload, optimizer,
-                                    count, weights_file, weights))
+                row = {"workload": name, "optimizer": optimizer, "threads": count, "lane": arguments.lane}
+                rows.append(try_row(row, lambda row: compare(
+                    row, torch, torch_training.Training, arguments, program_path, workload, optimizer, count,
+                    weights_file, weights)))
     print_table(["workload", "optimizer", "threads", f"{arguments.lane}, samples/s", "steps/s", "PyTorch, samples/s",
                  "ratio", "loss difference"], [cells(row) for row in rows])
     if any("playground_ratio" in row for row in rows):
@@ -135,11 +137,8 @@ def main():
               "measured here)")
     write_json(arguments.json, {**machine, "program": version(program_path), "pytorch": torch.__version__,
                                 "rows": rows})
-    return 0 if all(row["verified"] for row in rows) else 1
+    return 0 if all(row.get("verified") and "error" not in row for row in rows) else 1
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except ProgramError as error:
-        sys.exit(str(error))
+    sys.exit(main())

@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import statistics
+import sys
 
 LOSS_TOLERANCE = 1e-4  # relative; between two float implementations of the same step
 
@@ -67,6 +68,16 @@ def with_spread(numbers, form=amount):
 
 def two_digits(value):
     return f"{value:.2f}" if value < 100 else f"{value:.0f}"
+
+
+def try_row(row, measure):
+    """`measure(row)` fills a dictionary; what goes wrong in one row is noted there, and the others go on."""
+    try:
+        measure(row)
+    except Exception as error:  # whatever it is: a comparison runs unattended
+        row["error"] = f"{type(error).__name__}: {error}"
+        print(f"{row}", file=sys.stderr)
+    return row
 
 
 def print_table(head, rows):

