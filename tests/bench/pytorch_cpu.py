@@ -31,7 +31,8 @@ def start_again_in_best_environment():
         environment[threads] = str(cores())
     for folder in glob.glob("/usr/lib/*/openblas-openmp"):
         environment["LD_LIBRARY_PATH"] = folder
-    os.execve(sys.executable, [sys.executable, *sys.argv], environment)
+    python = sys.executable or os.path.realpath("/proc/self/exe")  # Python does not know it without a PATH
+    os.execve(python, [python, *sys.argv], environment)
 
 
 def fastest(torch, training, workload, run_settings, data, weights, threads, seconds):
