@@ -21,9 +21,11 @@ class CpuKitchen : public Ops {
     /// The last step's loss was not finite; nothing was updated.
     bool failed() const { return failed_; }
 
+    /// Which parts of a step are this thread's, from the next one on; a kitchen for one thread has but one.
+    virtual void takeParts(Share parts) = 0;
     /// Rows that fit at once: a batch, or a part of an evaluation.
     virtual std::size_t capacity() const = 0;
-    /// This thread's rows of the batch or range at hand.
+    /// This thread's rows of the batch or range at hand, all its parts'.
     virtual Share ownRows() const = 0;
     /// The network's outputs for ownRows(): [rows][outputs], no padding.
     virtual void copyOutputs(float* to) const = 0;

@@ -17,6 +17,7 @@
 #include "engine/train/small_ops.h"
 #include "engine/train/step.h"
 #include "engine/train/step_trace.h"
+#include "engine/train/team_sizing.h"
 
 namespace lockstep {
 
@@ -56,7 +57,8 @@ class CpuTrainer final : public Trainer {
     }
     void describeMachine();
     void warmUp();
-    void runChunk(std::uint64_t steps, Clock::time_point start);
+    template <class Work> void runTeam(std::size_t threads, const Work& work);
+    void runChunk(std::uint64_t steps, std::size_t threads, Clock::time_point start);
     void marchThrough(std::size_t thread, std::uint64_t steps, Clock::time_point start);
     void noteLoss(const LossPoint& point, Clock::time_point start);
     void timeLosses(Clock::time_point start);
@@ -67,6 +69,7 @@ class CpuTrainer final : public Trainer {
     TrainJob job_;
     CpuArenas arenas_;
     ThreadTeam team_;
+    TeamSizing sizing_;
     CpuTiming timing_;
     std::vector<std::unique_ptr<CpuKitchen>> ops_; ///< one per thread
     const bool small_;
@@ -84,14 +87,14 @@ class CpuTrainer final : public Trainer {
 
 CpuTrainer::CpuTrainer(const TrainJob& job, const CpuKernels& kernels, std::size_t threads,
                        const SmallKernels* small)
-    : job_(job), arenas_(job, kernels, threads), team_(threads), small_(small != nullptr) {
+    : job_(job), arenas_(job, kernels, threads), team_(threads), sizing_(threads), small_(small != nullptr) {
     if (small_) {
         timing_.setPeriod(256);
         stepsPerClock_ = 8;
         ops_.push_back(std::make_unique<SmallOps>(arenas_, *small, timing_));
     }
     for (std::size_t thread = 0; !small_ && thread < threads; ++thread)
-        ops_.push_back(std::make_unique<CpuOps>(arenas_, team_, thread, thread == 0 ? &timing_ : nullptr));
+        ops_.push_back(std::make_unique<CpuOps>(arenas_, team_, thread == 0 ? &timing_ : nullptr));
     describeMachine();
     warmUp();
 }
@@ -114,27 +117,40 @@ void CpuTrainer::warmUp() {
     preferHugePages(examples.values.data(), examples.values.size() * sizeof(float));
     preferHugePages(arenas_.parameters.data(), arenas_.parameters.size() * sizeof(float));
     const TrainerState initial = state();
-    runChunk(1, start);
+    runChunk(1, team_.size(), start);
     restore(initial);
     timing_.clear();
     warmUpSeconds_ = secondsSince(start);
 }
 
 void CpuTrainer::run(std::uint64_t steps) {
-    constexpr std::uint64_t chunk = 4096; // losses are reserved by the chunk
     const Clock::time_point start = Clock::now();
+    double passed = 0;
     while (steps > 0 && !failed_) {
-        const std::uint64_t now = std::min(steps, chunk);
-        runChunk(now, start);
+        const TeamSizing::Stretch stretch = sizing_.next();
+        const std::uint64_t now = std::min(steps, stretch.steps);
+        runChunk(now, stretch.threads, start);
+        const double after = secondsSince(start);
+        sizing_.took(now, after - passed);
+        passed = after;
         steps -= now;
     }
     trainingSeconds_ += secondsSince(start);
 }
 
-void CpuTrainer::runChunk(std::uint64_t steps, Clock::time_point start) {
-    losses_.reserve(losses_.size() + steps);
+/// The first `threads` threads share all parts of what `work` does.
+template <class Work> void CpuTrainer::runTeam(std::size_t threads, const Work& work) {
+    for (std::size_t thread = 0; thread < threads; ++thread)
+        ops_[thread]->takeParts(shareOf(team_.size(), thread, threads));
+    team_.run(work, threads);
+}
+
+void CpuTrainer::runChunk(std::uint64_t steps, std::size_t threads, Clock::time_point start) {
+    // Beforehand, because threads at work must not throw; and ahead, because stretches are short.
+    if (losses_.capacity() < losses_.size() + steps)
+        losses_.reserve(std::max(2 * losses_.capacity(), losses_.size() + steps));
     const std::size_t before = losses_.size();
-    team_.run([&](std::size_t thread) { marchThrough(thread, steps, start); });
+    runTeam(threads, [&](std::size_t thread) { marchThrough(thread, steps, start); });
     step_ += losses_.size() - before;
     failed_ = ops_[0]->failed();
 }
@@ -183,7 +199,7 @@ Evaluation CpuTrainer::evaluate(Split split) {
     const std::size_t count = examplesOf(split).count;
     const std::size_t capacity = ops_[0]->capacity();
     for (const auto& ops : ops_) ops->beginEvaluation(job_.data->classes);
-    team_.run([&](std::size_t thread) {
+    runTeam(team_.size(), [&](std::size_t thread) {
         for (std::size_t first = 0; first < count; first += capacity)
             scoreRange(*ops_[thread], arenas_.shape, split, first, std::min(capacity, count - first));
     });
@@ -214,7 +230,7 @@ std::vector<float> CpuTrainer::predict(Split split, std::size_t first, std::size
     const std::size_t outputs = arenas_.shape.outputs();
     const std::size_t capacity = ops_[0]->capacity();
     std::vector<float> result(rows * outputs);
-    team_.run([&](std::size_t thread) {
+    runTeam(team_.size(), [&](std::size_t thread) {
         CpuKitchen& ops = *ops_[thread];
         for (std::size_t done = 0; done < rows; done += capacity) {
             ops.gatherRange(split, first + done, std::min(capacity, rows - done));
@@ -272,7 +288,7 @@ StepTrace CpuTrainer::traceStep(const TraceOptions& options) {
     tracer.keepBefore(options, source, trace);
 
     const Clock::time_point start = Clock::now();
-    team_.run([&](std::size_t thread) { traceOn(thread, step, trace); });
+    runTeam(team_.size(), [&](std::size_t thread) { traceOn(thread, step, trace); });
     const double seconds = secondsSince(start);
     trace.wallMs = seconds * 1e3;
     trainingSeconds_ += seconds;

@@ -31,6 +31,7 @@ class SmallOps final : public CpuKitchen {
     void gatherRange(Split split, std::size_t first, std::size_t rows) override;
     void score() override;
 
+    void takeParts(Share) override {}
     std::size_t capacity() const override { return stride_; }
     Share ownRows() const override { return {0, rows_}; }
     void copyOutputs(float* to) const override;
