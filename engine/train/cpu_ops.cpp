@@ -155,10 +155,12 @@ void CpuOps::update(const StepSettings& step) {
     if (!failed_ && !arenas_.foldsUpdate) {
         for (std::size_t layer = 0; layer < arenas_.shape.layers(); ++layer) {
             const LayerLayout& place = arenas_.layout.layer(layer);
-            const Share outputs{outputsOf(layer, parts_.begin).begin, outputsOf(layer, parts_.end - 1).end};
-            updateSlice(step, place.weightOffset + outputs.begin * place.rowStride,
-                        place.weightOffset + outputs.end * place.rowStride);
-            updateSlice(step, place.biasOffset + outputs.begin, place.biasOffset + outputs.end);
+            forParts([&](std::size_t part) {
+                const Share outputs = outputsOf(layer, part);
+                updateSlice(step, place.weightOffset + outputs.begin * place.rowStride,
+                            place.weightOffset + outputs.end * place.rowStride);
+                updateSlice(step, place.biasOffset + outputs.begin, place.biasOffset + outputs.end);
+            });
         }
     }
     const bool updates = !failed_ && !arenas_.foldsUpdate;

@@ -345,6 +345,11 @@ LOCKSTEP_INLINE void gatherExample(const Dataset& data, const Examples& examples
         targets[row] = examples.labels[example];
 }
 
+/// The lanes from `count` on become as the one before.
+template <class T> LOCKSTEP_INLINE void copyLast(T* to, std::size_t count) {
+    for (std::size_t lane = count; lane < lanes; ++lane) to[lane] = to[count - 1];
+}
+
 inline void smallGatherBatch(const Dataset& data, const Examples& examples, const SmallBatch& batch,
                              std::size_t stride, float* inputs, TargetWord* targets) {
     const auto count = static_cast<std::uint32_t>(examples.count);
@@ -356,9 +361,13 @@ inline void smallGatherBatch(const Dataset& data, const Examples& examples, cons
         std::uint32_t index[lanes];
         __builtin_memcpy(index, &chosen, sizeof(index));
         const std::size_t rows = lanesLeft(first, batch.rows);
-        for (std::size_t lane = 0; lane < lanes; ++lane)
-            gatherExample(data, examples, index[lane < rows ? lane : rows - 1], first + lane, stride, inputs,
-                          targets);
+        for (std::size_t lane = 0; lane < rows; ++lane)
+            gatherExample(data, examples, index[lane], first + lane, stride, inputs, targets);
+        if (rows == lanes) continue;
+        for (std::size_t i = 0; i < data.inputs; ++i)
+            copyLast(inputs + i * stride + first, rows);
+        for (std::size_t j = 0; j < data.targetWidth; ++j)
+            copyLast(targets + j * stride + first, rows);
     }
 }
 
