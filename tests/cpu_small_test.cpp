@@ -156,13 +156,15 @@ TEST_CASE("small batches hold the examples that the order names, and copies of t
 
 TEST_CASE("small losses are the plain twin's") {
     for (const SmallTable& table : smallTables())
-        for (const auto& [loss, kind] : {std::pair{Loss::crossEntropy, shared::targetClassIndex},
-                                         {Loss::meanSquared, shared::targetSign},
-                                         {Loss::meanSquared, shared::targetOneHot},
-                                         {Loss::huber, shared::targetValues},
-                                         {Loss::binaryCrossEntropy, shared::targetBit},
-                                         {Loss::binaryCrossEntropy, shared::targetOneHot}})
+        for (const auto& compared : {std::pair{Loss::crossEntropy, shared::targetClassIndex},
+                                     {Loss::meanSquared, shared::targetSign},
+                                     {Loss::meanSquared, shared::targetOneHot},
+                                     {Loss::huber, shared::targetValues},
+                                     {Loss::binaryCrossEntropy, shared::targetBit},
+                                     {Loss::binaryCrossEntropy, shared::targetOneHot}})
             for (const std::size_t rows : {1, 9, 20}) {
+                const Loss loss = compared.first;
+                const std::uint32_t kind = compared.second;
                 CAPTURE(table.name);
                 CAPTURE(name(loss));
                 const bool one = kind == shared::targetSign || kind == shared::targetBit;
