@@ -31,4 +31,10 @@ if(LOCKSTEP_BUILD_DEMOS)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/assets DESTINATION . COMPONENT program OPTIONAL)
   install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION . COMPONENT bundle
           EXCLUDE_FROM_ALL)
+  # The report of a machine with a GPU, which needs no more than the bundle: tests/bench/gpu_report.sh.
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/tests/bench DESTINATION tests COMPONENT bundle EXCLUDE_FROM_ALL
+          USE_SOURCE_PERMISSIONS FILES_MATCHING PATTERN "*.py" PATTERN "gpu_report.sh" PATTERN "README.md"
+          PATTERN "__pycache__" EXCLUDE)
+  install(FILES ${PROJECT_SOURCE_DIR}/tests/reference/pytorch_twin.py DESTINATION tests/reference COMPONENT bundle
+          EXCLUDE_FROM_ALL)
 endif()

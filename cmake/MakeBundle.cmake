@@ -5,6 +5,7 @@
 #   NAME/libexec/libvulkan.so.1 for a system that has a driver but no loader; the system's own comes first
 #   NAME/lib/                   every other library but glibc's, which has to fit the system's kernel and drivers
 #   NAME/lib/runtime/           those among them that drivers use as well
+#   NAME/tests/bench/           gpu_report.sh and what it runs
 #   NAME/assets/, README.md, LICENSE; the window's letters and their licences in assets/fonts/
 cmake_minimum_required(VERSION 3.25)
 

@@ -38,6 +38,7 @@ TEST_CASE("all rungs agree for every activation, loss and optimizer") {
                 REQUIRE(reference.size() == 100);
                 CHECK(reference.back().loss < reference.front().loss);
                 CHECK(lossDistance(train(*makeCpuTrainer(job, "simd", 1), 100), reference) < 1e-4);
+                CHECK(lossDistance(train(*makeCpuTrainer(job, "threads", 2), 100), reference) < 1e-4);
                 CHECK(lossDistance(train(*makeCpuTrainer(job, "best", 2), 100), reference) < 1e-4);
             }
 }
@@ -208,4 +209,5 @@ TEST_CASE("small steps are done by few threads, large ones by all") {
     fashion.widths = {784, 256, 128, 10};
     CHECK(usefulThreads(fashion, 128, 16) == 16);
     CHECK(usefulThreads(fashion, 1, 16) == 1);
+    CHECK(usefulThreads(fashion, 1, 16, 2e3) == 16); // the slower a thread, the more it has to give away
 }

@@ -370,6 +370,7 @@ TEST_CASE("lanes are named MACHINE:RUNG@DEVICE") {
     CHECK(spec.device == "GeForce RTX 4070");
     CHECK(spec.text() == "gpu:tiled@GeForce RTX 4070");
     CHECK(handicap(laneSpecFromText("cpu:scalar")) == "one thread, no SIMD");
+    CHECK(handicap(laneSpecFromText("cpu:threads")) == "no SIMD");
     CHECK(handicap(laneSpecFromText("gpu:naive")).empty());
 }
 

@@ -118,7 +118,8 @@ struct CpuRung {
     std::string_view name;
     std::size_t threads;
 };
-inline constexpr CpuRung cpuRungs[] = {{"scalar", 1}, {"simd", 1}, {"best", 1}, {"best", 2}, {"best", 3}};
+inline constexpr CpuRung cpuRungs[] = {{"scalar", 1}, {"simd", 1}, {"threads", 2}, {"threads", 3},
+                                       {"best", 1},   {"best", 2}, {"best", 3}};
 
 /// A network large enough that `best` really splits its steps: 2 * 100k weights * 64 rows.
 inline TrainJob largeJob(const Dataset& data) {

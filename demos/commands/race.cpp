@@ -27,10 +27,10 @@ constexpr const char* examples = R"(examples:
   lockstep race --data spiral --layers 32,32 --until-accuracy 95%
   lockstep race --epochs 3 --log-every 1 --json race.json
 
-lanes: cpu:scalar is one thread without SIMD, cpu:simd one thread, cpu:best all cores. gpu:one,
-gpu:naive-strided, gpu:naive, gpu:tiled, gpu:blocked, gpu:texel and gpu:subgroup are kernels of growing
-refinement, gpu:fused has the optimizer's step in the products, gpu:whole-step does small networks in one
-dispatch; gpu:best takes what is fastest on this device.
+lanes: cpu:scalar is one thread without SIMD, cpu:simd one thread, cpu:threads all cores without SIMD, cpu:best
+all cores with it. gpu:one, gpu:naive-strided, gpu:naive, gpu:tiled, gpu:blocked, gpu:texel and gpu:subgroup are
+kernels of growing refinement, gpu:fused has the optimizer's step in the products, gpu:whole-step does small
+networks in one dispatch; gpu:best takes what is fastest on this device.
 without a finish line: 10 epochs of large data (1 if a Vulkan device that is software takes part), or 5,000 steps;
 an accuracy or a loss that is not reached ends the run after 100 epochs, or 20,000 steps where those are more
 )";

@@ -172,7 +172,7 @@ void addMachineOptions(CLI::App& command, RunOptions& options, bool manyLanes) {
         ->group(machineGroup);
     command
         .add_option("--threads", options.threads,
-                    "of cpu:best at most [one per core]; small networks use fewer")
+                    "of cpu:threads and cpu:best at most [one per core]; small networks use fewer")
         ->type_name("N")
         ->check(atLeastOne())
         ->group(machineGroup);

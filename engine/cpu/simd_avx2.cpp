@@ -1,5 +1,6 @@
 // `simd` with 8 floats per vector, for x86-64 processors since about 2013.
 #include "engine/cpu/simd_kernels.h"
+#include "engine/cpu/small_kernels.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -25,6 +26,7 @@
 namespace lockstep {
 
 const SimdKernels& simdAvx2() { return simdTable; }
+const SmallKernels& smallAvx2() { return smallTable; }
 
 } // namespace lockstep
 #endif

@@ -1,5 +1,6 @@
 // `simd` with 16 floats per vector, for x86-64 processors with AVX-512.
 #include "engine/cpu/simd_kernels.h"
+#include "engine/cpu/small_kernels.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -26,6 +27,7 @@
 namespace lockstep {
 
 const SimdKernels& simdAvx512() { return simdTable; }
+const SmallKernels& smallAvx512() { return smallTable; }
 
 } // namespace lockstep
 #endif

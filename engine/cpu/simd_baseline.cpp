@@ -1,5 +1,6 @@
 // `simd` with 4 floats per vector: SSE2, which every x86-64 processor has, or NEON, which every AArch64 has.
 #include "engine/cpu/simd_kernels.h"
+#include "engine/cpu/small_kernels.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -14,5 +15,6 @@
 namespace lockstep {
 
 const SimdKernels& simdBaseline() { return simdTable; }
+const SmallKernels& smallBaseline() { return smallTable; }
 
 } // namespace lockstep

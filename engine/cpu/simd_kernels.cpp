@@ -1,4 +1,5 @@
 #include "engine/cpu/simd_kernels.h"
+#include "engine/cpu/small_kernels.h"
 
 namespace lockstep {
 
@@ -9,6 +10,15 @@ const SimdKernels& simdKernelsFor(VectorLevel level) {
 #endif
     static_cast<void>(level);
     return simdBaseline();
+}
+
+const SmallKernels& smallKernelsFor(VectorLevel level) {
+#if defined(__x86_64__)
+    if (level == VectorLevel::avx512) return smallAvx512();
+    if (level == VectorLevel::avx2) return smallAvx2();
+#endif
+    static_cast<void>(level);
+    return smallBaseline();
 }
 
 const CpuKernels& simdKernels() {

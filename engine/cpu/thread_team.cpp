@@ -24,16 +24,27 @@ inline void relax() {
 #endif
 }
 
+constexpr std::uint32_t calledBits = 12;
+constexpr std::uint32_t mostThreads = (1u << calledBits) - 1;
+
+/// Looks at `value` for a while, and then sleeps, until it is no longer `old`.
+void waitForChange(const std::atomic<std::uint32_t>& value, std::uint32_t old) {
+    for (int spin = 0; spin < spinsBeforeSleep; ++spin) {
+        if (value.load(std::memory_order_acquire) != old) return;
+        relax();
+    }
+    value.wait(old, std::memory_order_acquire);
+}
+
 } // namespace
 
-ThreadTeam::ThreadTeam(std::size_t threads) : size_(std::max<std::size_t>(threads, 1)) {
+ThreadTeam::ThreadTeam(std::size_t threads) : size_(std::clamp<std::size_t>(threads, 1, mostThreads)) {
     workers_.reserve(size_ - 1);
     try {
         for (std::size_t thread = 1; thread < size_; ++thread)
             workers_.emplace_back([this, thread] { workerLoop(thread); });
     } catch (const std::system_error& error) {
         const std::size_t started = workers_.size();
-        arrived_.fetch_add(static_cast<std::uint32_t>(size_ - 1 - started)); // for those that never will
         dismiss();
         throw std::runtime_error("could not start thread " + std::to_string(started + 2) + " of " +
                                  std::to_string(size_) + ": " + error.what() + "; ask for fewer threads");
@@ -43,42 +54,57 @@ ThreadTeam::ThreadTeam(std::size_t threads) : size_(std::max<std::size_t>(thread
 ThreadTeam::~ThreadTeam() { dismiss(); }
 
 void ThreadTeam::dismiss() {
-    dismissed_ = true;
-    barrier();
+    dismissed_.store(true, std::memory_order_relaxed);
+    call(0);
     for (std::thread& worker : workers_) worker.join();
 }
 
-void ThreadTeam::run(const std::function<void(std::size_t)>& work) {
+void ThreadTeam::call(std::uint32_t threads) {
+    const std::uint32_t runs = call_.load(std::memory_order_relaxed) >> calledBits;
+    call_.store((runs + 1) << calledBits | threads, std::memory_order_release);
+    call_.notify_all();
+}
+
+void ThreadTeam::run(const std::function<void(std::size_t)>& work, std::size_t threads) {
     const OpenMpGuard guard;
+    running_ = std::clamp<std::size_t>(threads, 1, size_);
+    if (running_ == 1) return work(0);
     work_ = &work;
-    barrier(); // releases the workers
+    finished_.store(0, std::memory_order_relaxed);
+    call(static_cast<std::uint32_t>(running_));
     work(0);
-    barrier(); // collects them
+    waitForWorkers();
+}
+
+void ThreadTeam::waitForWorkers() {
+    const auto workers = static_cast<std::uint32_t>(running_ - 1);
+    for (std::uint32_t done = finished_.load(std::memory_order_acquire); done != workers;
+         done = finished_.load(std::memory_order_acquire))
+        waitForChange(finished_, done);
 }
 
 void ThreadTeam::workerLoop(std::size_t thread) {
     const OpenMpGuard guard;
-    for (;;) {
-        barrier();
-        if (dismissed_) return;
+    for (std::uint32_t seen = 0;;) {
+        waitForChange(call_, seen);
+        seen = call_.load(std::memory_order_acquire);
+        if (dismissed_.load(std::memory_order_relaxed)) return;
+        if (thread >= (seen & mostThreads)) continue;
         (*work_)(thread);
-        barrier();
+        finished_.fetch_add(1, std::memory_order_release);
+        finished_.notify_one();
     }
 }
 
 void ThreadTeam::waitForAll() {
     const std::uint32_t generation = generation_.load(std::memory_order_acquire);
-    if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == size_) {
+    if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == running_) {
         arrived_.store(0, std::memory_order_relaxed);
         generation_.store(generation + 1, std::memory_order_release);
         generation_.notify_all();
         return;
     }
-    for (int spin = 0; spin < spinsBeforeSleep; ++spin) {
-        if (generation_.load(std::memory_order_acquire) != generation) return;
-        relax();
-    }
-    generation_.wait(generation, std::memory_order_acquire);
+    waitForChange(generation_, generation);
 }
 
 Share shareOf(std::size_t count, std::size_t thread, std::size_t threads, std::size_t grain) {

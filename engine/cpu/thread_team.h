@@ -11,8 +11,8 @@
 
 namespace lockstep {
 
-/// The calling thread and `threads - 1` workers, which sleep between calls of run(). Used by one thread at a
-/// time. With one thread nothing is ever waited for.
+/// The calling thread and `threads - 1` workers (at most 4,095), which sleep between calls of run(). Used by
+/// one thread at a time. With one thread nothing is ever waited for.
 class ThreadTeam {
   public:
     /// Throws std::runtime_error when the system does not give so many threads.
@@ -23,26 +23,34 @@ class ThreadTeam {
 
     std::size_t size() const { return size_; }
 
-    /// work(0) on the calling thread and work(t) on worker t, at the same time; returns when all are done.
-    /// `work` must not throw: the others would wait for ever. Libraries that it calls start no OpenMP threads
-    /// of their own meanwhile.
-    void run(const std::function<void(std::size_t thread)>& work);
+    /// work(0) on the calling thread and work(t) on worker t, for the first `threads` threads of the team, at
+    /// the same time; returns when all are done. `work` must not throw: the others would wait for ever.
+    /// Libraries that it calls start no OpenMP threads of their own meanwhile.
+    void run(const std::function<void(std::size_t thread)>& work, std::size_t threads);
+    void run(const std::function<void(std::size_t thread)>& work) { run(work, size_); }
 
-    /// Returns when every thread of the team has called it. What a thread wrote before is seen by all after.
+    /// Returns when every thread of this run has called it. What a thread wrote before is seen by all after.
     void barrier() {
-        if (size_ > 1) waitForAll();
+        if (running_ > 1) waitForAll();
     }
 
   private:
     void waitForAll();
+    void waitForWorkers();
     void workerLoop(std::size_t thread);
+    void call(std::uint32_t threads);
     void dismiss();
 
     std::size_t size_;
+    std::size_t running_ = 1; ///< threads of the run under way
+    /// What wakes the workers: a number that counts runs, and in its lowest bits how many threads are called.
+    /// Those that are not called need not have woken up before the run ends.
+    alignas(64) std::atomic<std::uint32_t> call_{0};
+    alignas(64) std::atomic<std::uint32_t> finished_{0};
     alignas(64) std::atomic<std::uint32_t> arrived_{0};
     alignas(64) std::atomic<std::uint32_t> generation_{0};
     const std::function<void(std::size_t)>* work_ = nullptr;
-    bool dismissed_ = false;
+    std::atomic<bool> dismissed_{false};
     std::vector<std::thread> workers_;
 };
 

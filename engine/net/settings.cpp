@@ -110,11 +110,14 @@ StepSettings stepSettings(const TrainSettings& settings, const BatchOrder& order
     // Adam's bias corrections are made for the betas that the kernels see: 1 - float(0.999) is off by 1.3e-5,
     // and so is every average made with it, unless it is divided by its own sum of weights.
     const auto updates = static_cast<double>(step) + 1;
-    const double firstWeights = 1 - std::pow(static_cast<double>(update.momentum), updates);
-    const double secondWeights = 1 - std::pow(static_cast<double>(update.secondDecay), updates);
-    update.learningRate = static_cast<float>(adam ? rate / firstWeights : rate);
+    const auto weightsOf = [updates, adam](float beta) {
+        return adam ? 1 - std::pow(static_cast<double>(beta), updates) : 1.0;
+    };
+    const double firstWeights = weightsOf(update.momentum);
+    const double secondWeights = weightsOf(update.secondDecay);
+    update.learningRate = static_cast<float>(rate / firstWeights);
     update.epsilon = static_cast<float>(optimizer.epsilon);
-    update.secondScale = static_cast<float>(adam ? 1 / std::sqrt(secondWeights) : 1.0);
+    update.secondScale = static_cast<float>(1 / std::sqrt(secondWeights));
     const bool decoupled = optimizer.kind == Optimizer::adamw;
     update.weightKeep = static_cast<float>(decoupled ? 1 - rate * decay : 1.0);
     update.l1 = static_cast<float>(optimizer.l1);

@@ -43,11 +43,11 @@ struct CpuArenas {
     AlignedArray<TargetWord> targets;
     std::vector<LayerArrays> layers;
 
-    /// One thread's part of a batch's loss, on a cache line of its own.
+    /// One part of a batch's loss, on a cache line of its own.
     struct alignas(64) PartialLoss {
         double sum = 0;
     };
-    std::vector<PartialLoss> partialLosses; ///< one per thread
+    std::vector<PartialLoss> partialLosses; ///< one per part: as many as threads
 
     /// What activationDerivative takes for layer `layer`: its sums, or its outputs.
     const float* saved(std::size_t layer) const;

@@ -1,19 +1,16 @@
 #include "engine/train/cpu_ops.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 
 namespace lockstep {
 
-CpuOps::CpuOps(CpuArenas& arenas, ThreadTeam& team, std::size_t thread, CpuTiming* timing)
-    : arenas_(arenas), team_(team), thread_(thread), timing_(timing) {}
+CpuOps::CpuOps(CpuArenas& arenas, ThreadTeam& team, CpuTiming* timing)
+    : arenas_(arenas), team_(team), timing_(timing) {}
 
-void CpuOps::takeRows(std::size_t rows) {
-    batchRows_ = rows;
-    rows_ = shareOf(rows, thread_, team_.size());
-}
-
-Share CpuOps::ownOutputs(std::size_t layer) const {
-    return shareOf(arenas_.layout.layer(layer).outputs, thread_, team_.size());
+Share CpuOps::outputsOf(std::size_t layer, std::size_t part) const {
+    return shareOf(arenas_.layout.layer(layer).outputs, part, team_.size());
 }
 
 void CpuOps::lap(CpuOperation operation, const Work& work, std::size_t layer) {
@@ -21,12 +18,13 @@ void CpuOps::lap(CpuOperation operation, const Work& work, std::size_t layer) {
 }
 
 void CpuOps::gatherBatch(const StepSettings& step) {
-    takeRows(step.batch.rows);
+    batchRows_ = step.batch.rows;
     // The folded update is w -= rate * (gradient + l2 * w), with w taken out of the bracket.
     rate_ = step.update.learningRate;
     keep_ = 1.0f - step.update.learningRate * step.update.l2;
-    arenas_.kernels.gatherBatch(arenas_.data, arenas_.data.train, arenas_.order, step.batch, rows_.begin,
-                                rows_.end, arenas_.layout.layer(0).rowStride, arenas_.inputs.data(),
+    const Share rows = ownRows();
+    arenas_.kernels.gatherBatch(arenas_.data, arenas_.data.train, arenas_.order, step.batch, rows.begin,
+                                rows.end, arenas_.layout.layer(0).rowStride, arenas_.inputs.data(),
                                 arenas_.targets.data());
     lap(CpuOperation::gatherBatch, gatherWork(batchRows_, arenas_.shape.inputs(), arenas_.data.bytes()));
 }
@@ -35,31 +33,35 @@ void CpuOps::gatherBatch(const StepSettings& step) {
 // become another thread's.
 void CpuOps::gatherRange(Split split, std::size_t first, std::size_t rows) {
     team_.barrier();
-    takeRows(rows);
+    batchRows_ = rows;
+    const Share own = ownRows();
     const Examples& examples = split == Split::train ? arenas_.data.train : arenas_.data.test;
     const BatchOrder fileOrder(examples.count, examples.count, 0, false);
-    arenas_.kernels.gatherBatch(arenas_.data, examples, fileOrder, BatchRange{0, first, rows}, rows_.begin,
-                                rows_.end, arenas_.layout.layer(0).rowStride, arenas_.inputs.data(),
+    arenas_.kernels.gatherBatch(arenas_.data, examples, fileOrder, BatchRange{0, first, rows}, own.begin,
+                                own.end, arenas_.layout.layer(0).rowStride, arenas_.inputs.data(),
                                 arenas_.targets.data());
 }
 
 void CpuOps::dense(std::size_t layer) {
     const LayerLayout& place = arenas_.layout.layer(layer);
-    const DenseShape shape = arenas_.denseShape(layer, rows_.end - rows_.begin);
     const float* below = layer == 0 ? arenas_.inputs.data() : arenas_.layers[layer - 1].outputs.data();
     LayerArrays& own = arenas_.layers[layer];
-    float* sums = own.sums.size() == 0 ? nullptr : own.sums.data() + rows_.begin * shape.outputStride;
-    arenas_.kernels.dense(shape, below + rows_.begin * shape.inputStride,
-                          arenas_.parameters.data() + place.weightOffset,
-                          arenas_.parameters.data() + place.biasOffset, arenas_.shape.activationOf(layer),
-                          own.outputs.data() + rows_.begin * shape.outputStride, sums);
+    forParts([&](std::size_t part) {
+        const Share rows = rowsOf(part);
+        const DenseShape shape = arenas_.denseShape(layer, rows.end - rows.begin);
+        float* sums = own.sums.size() == 0 ? nullptr : own.sums.data() + rows.begin * shape.outputStride;
+        arenas_.kernels.dense(shape, below + rows.begin * shape.inputStride,
+                              arenas_.parameters.data() + place.weightOffset,
+                              arenas_.parameters.data() + place.biasOffset, arenas_.shape.activationOf(layer),
+                              own.outputs.data() + rows.begin * shape.outputStride, sums);
+    });
     lap(CpuOperation::dense, denseWork(arenas_.denseShape(layer, batchRows_)), layer);
 }
 
-LossShape CpuOps::lossShape() const {
+LossShape CpuOps::lossShape(Share rows) const {
     const std::size_t outputs = arenas_.shape.outputs();
     LossShape shape;
-    shape.rows = rows_.end - rows_.begin;
+    shape.rows = rows.end - rows.begin;
     shape.outputs = outputs;
     shape.stride = roundUpToFour(outputs);
     shape.targetWidth = arenas_.data.targetWidth;
@@ -71,12 +73,16 @@ LossShape CpuOps::lossShape() const {
 }
 
 void CpuOps::lossAndGradient(const StepSettings&) {
-    const LossShape shape = lossShape();
     const std::size_t last = arenas_.shape.layers() - 1;
-    const std::size_t offset = rows_.begin * shape.stride;
-    arenas_.partialLosses[thread_].sum = arenas_.kernels.lossAndGradient(
-        shape, arenas_.layers[last].outputs.data() + offset, arenas_.saved(last) + offset,
-        arenas_.targets.data() + rows_.begin * shape.targetWidth, arenas_.layers[last].dSums.data() + offset);
+    forParts([&](std::size_t part) {
+        const Share rows = rowsOf(part);
+        const LossShape shape = lossShape(rows);
+        const std::size_t offset = rows.begin * shape.stride;
+        arenas_.partialLosses[part].sum = arenas_.kernels.lossAndGradient(
+            shape, arenas_.layers[last].outputs.data() + offset, arenas_.saved(last) + offset,
+            arenas_.targets.data() + rows.begin * shape.targetWidth,
+            arenas_.layers[last].dSums.data() + offset);
+    });
     lap(CpuOperation::lossAndGradient, lossWork(batchRows_, arenas_.shape.outputs()));
 }
 
@@ -97,18 +103,21 @@ void CpuOps::denseBackward(std::size_t layer) {
 }
 
 void CpuOps::backwardInputs(std::size_t layer) {
-    const DenseShape shape = arenas_.denseShape(layer, rows_.end - rows_.begin);
-    const std::size_t above = rows_.begin * shape.outputStride;
-    const std::size_t below = rows_.begin * shape.inputStride;
-    arenas_.kernels.denseBackwardInputs(shape, arenas_.layers[layer].dSums.data() + above,
-                                        arenas_.parameters.data() + arenas_.layout.layer(layer).weightOffset,
-                                        arenas_.shape.activationOf(layer - 1),
-                                        arenas_.saved(layer - 1) + below,
-                                        arenas_.layers[layer - 1].dSums.data() + below);
+    forParts([&](std::size_t part) {
+        const Share rows = rowsOf(part);
+        const DenseShape shape = arenas_.denseShape(layer, rows.end - rows.begin);
+        const std::size_t above = rows.begin * shape.outputStride;
+        const std::size_t below = rows.begin * shape.inputStride;
+        arenas_.kernels.denseBackwardInputs(
+            shape, arenas_.layers[layer].dSums.data() + above,
+            arenas_.parameters.data() + arenas_.layout.layer(layer).weightOffset,
+            arenas_.shape.activationOf(layer - 1), arenas_.saved(layer - 1) + below,
+            arenas_.layers[layer - 1].dSums.data() + below);
+    });
     lap(CpuOperation::denseBackwardInputs, denseWork(arenas_.denseShape(layer, batchRows_)), layer);
 }
 
-// Summed in the order of the threads, so that the same number of threads gives the same loss every time, and
+// Summed in the order of the parts, so that the same number of threads gives the same loss every time, and
 // by every thread for itself, so that all decide alike whether the step may change the weights.
 void CpuOps::settleLoss() {
     double sum = 0;
@@ -121,17 +130,20 @@ void CpuOps::settleLoss() {
 void CpuOps::backwardWeights(std::size_t layer) {
     const DenseShape shape = arenas_.denseShape(layer, batchRows_);
     const LayerLayout& place = arenas_.layout.layer(layer);
-    const Share outputs = ownOutputs(layer);
     const float* dSums = arenas_.layers[layer].dSums.data();
     const float* below = layer == 0 ? arenas_.inputs.data() : arenas_.layers[layer - 1].outputs.data();
-    if (outputs.begin < outputs.end && arenas_.foldsUpdate)
-        arenas_.kernels.denseBackwardWeightsAndUpdate(shape, dSums, below, outputs.begin, outputs.end, keep_,
-                                                      rate_, arenas_.parameters.data() + place.weightOffset,
-                                                      arenas_.parameters.data() + place.biasOffset);
-    if (outputs.begin < outputs.end && !arenas_.foldsUpdate)
-        arenas_.kernels.denseBackwardWeights(shape, dSums, below, outputs.begin, outputs.end,
-                                             arenas_.gradients.data() + place.weightOffset,
-                                             arenas_.gradients.data() + place.biasOffset);
+    float* target = arenas_.foldsUpdate ? arenas_.parameters.data() : arenas_.gradients.data();
+    forParts([&](std::size_t part) {
+        const Share outputs = outputsOf(layer, part);
+        if (outputs.begin == outputs.end) return;
+        if (arenas_.foldsUpdate)
+            arenas_.kernels.denseBackwardWeightsAndUpdate(shape, dSums, below, outputs.begin, outputs.end,
+                                                          keep_, rate_, target + place.weightOffset,
+                                                          target + place.biasOffset);
+        else
+            arenas_.kernels.denseBackwardWeights(shape, dSums, below, outputs.begin, outputs.end,
+                                                 target + place.weightOffset, target + place.biasOffset);
+    });
     lap(CpuOperation::denseBackwardWeights, denseWork(shape), layer);
 }
 
@@ -143,10 +155,12 @@ void CpuOps::update(const StepSettings& step) {
     if (!failed_ && !arenas_.foldsUpdate) {
         for (std::size_t layer = 0; layer < arenas_.shape.layers(); ++layer) {
             const LayerLayout& place = arenas_.layout.layer(layer);
-            const Share outputs = ownOutputs(layer);
-            updateSlice(step, place.weightOffset + outputs.begin * place.rowStride,
-                        place.weightOffset + outputs.end * place.rowStride);
-            updateSlice(step, place.biasOffset + outputs.begin, place.biasOffset + outputs.end);
+            forParts([&](std::size_t part) {
+                const Share outputs = outputsOf(layer, part);
+                updateSlice(step, place.weightOffset + outputs.begin * place.rowStride,
+                            place.weightOffset + outputs.end * place.rowStride);
+                updateSlice(step, place.biasOffset + outputs.begin, place.biasOffset + outputs.end);
+            });
         }
     }
     const bool updates = !failed_ && !arenas_.foldsUpdate;
@@ -160,19 +174,32 @@ void CpuOps::updateSlice(const StepSettings& step, std::size_t begin, std::size_
                            arenas_.parameters.data(), arenas_.stateArray(0), arenas_.stateArray(1));
 }
 
-void CpuOps::beginEvaluation() {
-    scored_ = {};
-    confusion_.assign(arenas_.data.classes * arenas_.data.classes, 0);
+void CpuOps::score() {
+    const Share rows = ownRows();
+    const LossShape shape = lossShape(rows);
+    addScore(arenas_.kernels.score(
+        shape, arenas_.data.classes, arenas_.layers.back().outputs.data() + rows.begin * shape.stride,
+        arenas_.targets.data() + rows.begin * shape.targetWidth, confusionCounts()));
 }
 
-void CpuOps::score() {
-    const LossShape shape = lossShape();
-    const ScoreSum sum = arenas_.kernels.score(
-        shape, arenas_.data.classes, arenas_.layers.back().outputs.data() + rows_.begin * shape.stride,
-        arenas_.targets.data() + rows_.begin * shape.targetWidth,
-        confusion_.empty() ? nullptr : confusion_.data());
-    scored_.loss += sum.loss;
-    scored_.correct += sum.correct;
+void CpuOps::copyOutputs(float* to) const {
+    const std::size_t outputs = arenas_.shape.outputs();
+    const float* from = arenas_.layers.back().outputs.data();
+    for (std::size_t row = ownRows().begin; row < ownRows().end; ++row, to += outputs)
+        std::copy_n(from + row * roundUpToFour(outputs), outputs, to);
+}
+
+std::vector<float> CpuOps::tensor(const TensorId& id, std::size_t floats) const {
+    std::vector<float> result(floats);
+    const auto copyFrom = [&](const void* from) { std::memcpy(result.data(), from, floats * sizeof(float)); };
+    if (id.kind == TensorKind::targets)
+        copyFrom(arenas_.targets.data());
+    else if (id.kind == TensorKind::activations)
+        copyFrom(id.layer == 0 ? arenas_.inputs.data() : arenas_.layers[id.layer - 1].outputs.data());
+    else
+        copyFrom(id.kind == TensorKind::sums ? arenas_.layers[id.layer].sums.data()
+                                             : arenas_.layers[id.layer].dSums.data());
+    return result;
 }
 
 } // namespace lockstep

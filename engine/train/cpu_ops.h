@@ -1,9 +1,12 @@
-// The operations of a training step on a processor. Every thread of a team has its own CpuOps and walks
-// through the whole recipe (step.cpp) on its own share:
+// The operations of a training step on a processor. A step is cut into parts, as many as the team has
+// threads. Every thread has its own CpuOps and walks through the whole recipe (step.cpp) on the parts that
+// fall to it: one each, or more where fewer threads run (team_sizing.h). What is computed depends on the
+// parts alone, not on who computes them:
 //
-//   gatherBatch, dense, lossAndGradient, input gradients    its rows of the batch; rows are independent, so
-//                                                           nobody waits for anybody
-//   weight gradients, update                                its output rows of every layer's weights, which
+//   gatherBatch, dense, lossAndGradient, input gradients    a part's rows of the batch; rows are independent,
+//                                                           so nobody waits for anybody
+//   weight gradients, update                                a part's output rows of every layer's weights,
+//   which
 //                                                           need all rows of the batch: a barrier comes first
 //
 // A step waits twice, however many layers there are: before the weight gradients, and at its end.
@@ -14,17 +17,19 @@
 #include <vector>
 
 #include "engine/cpu/thread_team.h"
-#include "engine/train/cpu_arenas.h"
+#include "engine/train/cpu_kitchen.h"
 #include "engine/train/cpu_timing.h"
-#include "engine/train/ops.h"
 
 namespace lockstep {
 
 /// One thread's view onto the arenas of a training run.
-class CpuOps final : public Ops {
+class CpuOps final : public CpuKitchen {
   public:
     /// `timing` may be null: only one thread holds the watch. All references must outlive the object.
-    CpuOps(CpuArenas& arenas, ThreadTeam& team, std::size_t thread, CpuTiming* timing);
+    CpuOps(CpuArenas& arenas, ThreadTeam& team, CpuTiming* timing);
+
+    /// Which parts of a step are this thread's, from the next one on.
+    void takeParts(Share parts) override { parts_ = parts; }
 
     void gatherBatch(const StepSettings& step) override;
     void dense(std::size_t layer) override;
@@ -35,43 +40,32 @@ class CpuOps final : public Ops {
     void gatherRange(Split split, std::size_t first, std::size_t rows) override;
     void score() override;
 
-    /// The last step's mean loss, the same on every thread after the step.
-    float loss() const { return loss_; }
-    /// The last step's loss was not finite; nothing was updated.
-    bool failed() const { return failed_; }
-
-    /// Forgets what score() added up, and sizes the confusion matrix.
-    void beginEvaluation();
-    /// This thread's part of the evaluation.
-    const ScoreSum& scored() const { return scored_; }
-    const std::vector<std::uint64_t>& confusion() const { return confusion_; }
-
-    /// This thread's rows of the batch or range at hand.
-    Share ownRows() const { return rows_; }
+    std::size_t capacity() const override { return arenas_.capacity; }
+    Share ownRows() const override { return {rowsOf(parts_.begin).begin, rowsOf(parts_.end - 1).end}; }
+    void copyOutputs(float* to) const override;
+    std::vector<float> tensor(const TensorId& id, std::size_t floats) const override;
 
   private:
-    void takeRows(std::size_t rows);
-    LossShape lossShape() const;
+    Share rowsOf(std::size_t part) const { return shareOf(batchRows_, part, team_.size()); }
+    Share outputsOf(std::size_t layer, std::size_t part) const;
+    LossShape lossShape(Share rows) const;
+    template <class Work> void forParts(const Work& work) const {
+        for (std::size_t part = parts_.begin; part < parts_.end; ++part) work(part);
+    }
     void backwardInputs(std::size_t layer);
     void backwardWeights(std::size_t layer);
     void updateSlice(const StepSettings& step, std::size_t begin, std::size_t end);
     void settleLoss();
-    Share ownOutputs(std::size_t layer) const;
     void lap(CpuOperation operation, const Work& work, std::size_t layer = 0);
 
     CpuArenas& arenas_;
     ThreadTeam& team_;
-    const std::size_t thread_;
     CpuTiming* timing_;
 
-    std::size_t batchRows_ = 0; ///< of all threads together
-    Share rows_;                ///< of this thread
+    Share parts_;
+    std::size_t batchRows_ = 0; ///< of all parts together
     float keep_ = 1;            ///< folded update: what stays of a weight ...
     float rate_ = 0;            ///< ... and how much of the gradient is taken off
-    float loss_ = 0;
-    bool failed_ = false;
-    ScoreSum scored_;
-    std::vector<std::uint64_t> confusion_;
 };
 
 } // namespace lockstep

@@ -35,14 +35,19 @@ struct CpuLap {
     bool afterBarrier = false; ///< the thread met the others between the operation before and this one
 };
 
-/// Reading the clock costs as much as a small layer, so only one step in sixteen is timed. The watch belongs
-/// to the first thread; what it waits for the others at a barrier counts to the operation before the barrier.
+/// Reading the clock costs as much as a small layer, so only one step in sixteen is timed, or fewer. The
+/// watch belongs to the first thread; what it waits for the others at a barrier counts to the operation
+/// before the barrier.
 class CpuTiming {
   public:
+    /// From now on one step in `period` is timed.
+    void setPeriod(std::uint64_t period) { samplePeriod_ = period; }
     void beginStep(std::uint64_t step) {
-        sampling_ = step % samplePeriod == 0;
+        sampling_ = step % samplePeriod_ == 0;
         if (sampling_) last_ = Clock::now();
     }
+    /// Whether the step at hand is timed or traced at all.
+    bool watching() const { return sampling_ || tracing_; }
     /// The time since the last call belongs to `operation` (of that layer).
     void lap(CpuOperation operation, const Work& work, std::size_t layer = 0) {
         if (tracing_)
@@ -70,7 +75,6 @@ class CpuTiming {
 
   private:
     using Clock = std::chrono::steady_clock;
-    static constexpr std::uint64_t samplePeriod = 16;
 
     struct Total {
         double seconds = 0;
@@ -83,6 +87,7 @@ class CpuTiming {
     void noteLap(CpuOperation operation, std::size_t layer, const Work& work);
     void noteBarrier();
 
+    std::uint64_t samplePeriod_ = 16;
     bool sampling_ = false;
     Clock::time_point last_;
     std::array<Total, 6> totals_{};

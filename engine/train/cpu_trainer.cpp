@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -14,8 +14,10 @@
 #include "engine/cpu/thread_team.h"
 #include "engine/net/names.h"
 #include "engine/train/cpu_ops.h"
+#include "engine/train/small_ops.h"
 #include "engine/train/step.h"
 #include "engine/train/step_trace.h"
+#include "engine/train/team_sizing.h"
 
 namespace lockstep {
 
@@ -29,7 +31,9 @@ double secondsSince(Clock::time_point start) {
 
 class CpuTrainer final : public Trainer {
   public:
-    CpuTrainer(const TrainJob& job, const CpuKernels& kernels, std::size_t threads);
+    /// `small` may be null: how a network that fits SmallOps is trained, by one thread.
+    CpuTrainer(const TrainJob& job, const CpuKernels& kernels, std::size_t threads,
+               const SmallKernels* small);
 
     const MachineInfo& machine() const override { return machine_; }
     void run(std::uint64_t steps) override;
@@ -53,8 +57,11 @@ class CpuTrainer final : public Trainer {
     }
     void describeMachine();
     void warmUp();
-    void runChunk(std::uint64_t steps, Clock::time_point start);
+    template <class Work> void runTeam(std::size_t threads, const Work& work);
+    void runChunk(std::uint64_t steps, std::size_t threads, Clock::time_point start);
     void marchThrough(std::size_t thread, std::uint64_t steps, Clock::time_point start);
+    void noteLoss(const LossPoint& point, Clock::time_point start);
+    void timeLosses(Clock::time_point start);
     void throwIfFailed();
     void traceOn(std::size_t thread, const StepSettings& step, StepTrace& trace);
     std::vector<float> tensor(const TensorId& id, std::size_t floats);
@@ -62,22 +69,32 @@ class CpuTrainer final : public Trainer {
     TrainJob job_;
     CpuArenas arenas_;
     ThreadTeam team_;
+    TeamSizing sizing_;
     CpuTiming timing_;
-    std::vector<CpuOps> ops_; ///< one per thread
+    std::vector<std::unique_ptr<CpuKitchen>> ops_; ///< one per thread
+    const bool small_;
     MachineInfo machine_;
 
     std::uint64_t step_ = 0; ///< steps done
     bool failed_ = false;    ///< step `step_` had a loss that is not finite
     std::optional<NonFiniteError> error_;
-    std::vector<LossPoint> losses_; ///< not yet taken
+    std::vector<LossPoint> losses_;     ///< not yet taken
+    std::size_t lossesWithoutTime_ = 0; ///< the last ones of them
+    std::size_t stepsPerClock_ = 1; ///< a small network takes as long for a layer as reading the clock takes
     double trainingSeconds_ = 0;
     double warmUpSeconds_ = 0;
 };
 
-CpuTrainer::CpuTrainer(const TrainJob& job, const CpuKernels& kernels, std::size_t threads)
-    : job_(job), arenas_(job, kernels, threads), team_(threads) {
-    for (std::size_t thread = 0; thread < threads; ++thread)
-        ops_.emplace_back(arenas_, team_, thread, thread == 0 ? &timing_ : nullptr);
+CpuTrainer::CpuTrainer(const TrainJob& job, const CpuKernels& kernels, std::size_t threads,
+                       const SmallKernels* small)
+    : job_(job), arenas_(job, kernels, threads), team_(threads), sizing_(threads), small_(small != nullptr) {
+    if (small_) {
+        timing_.setPeriod(256);
+        stepsPerClock_ = 8;
+        ops_.push_back(std::make_unique<SmallOps>(arenas_, *small, timing_));
+    }
+    for (std::size_t thread = 0; !small_ && thread < threads; ++thread)
+        ops_.push_back(std::make_unique<CpuOps>(arenas_, team_, thread == 0 ? &timing_ : nullptr));
     describeMachine();
     warmUp();
 }
@@ -85,7 +102,9 @@ CpuTrainer::CpuTrainer(const TrainJob& job, const CpuKernels& kernels, std::size
 void CpuTrainer::describeMachine() {
     machine_.device = cpuName();
     machine_.threads = team_.size();
-    machine_.kernels = describeKernels(arenas_.kernels);
+    machine_.kernels = small_
+                           ? std::string("own kernels for small networks, ") + lockstep::name(vectorLevel())
+                           : describeKernels(arenas_.kernels);
     if (arenas_.foldsUpdate)
         machine_.kernels += ", update folded into the weight gradient (gradients are not kept)";
 }
@@ -98,40 +117,65 @@ void CpuTrainer::warmUp() {
     preferHugePages(examples.values.data(), examples.values.size() * sizeof(float));
     preferHugePages(arenas_.parameters.data(), arenas_.parameters.size() * sizeof(float));
     const TrainerState initial = state();
-    runChunk(1, start);
+    runChunk(1, team_.size(), start);
     restore(initial);
     timing_.clear();
     warmUpSeconds_ = secondsSince(start);
 }
 
 void CpuTrainer::run(std::uint64_t steps) {
-    constexpr std::uint64_t chunk = 4096; // losses are reserved by the chunk
     const Clock::time_point start = Clock::now();
+    double passed = 0;
     while (steps > 0 && !failed_) {
-        const std::uint64_t now = std::min(steps, chunk);
-        runChunk(now, start);
+        const TeamSizing::Stretch stretch = sizing_.next();
+        const std::uint64_t now = std::min(steps, stretch.steps);
+        runChunk(now, stretch.threads, start);
+        const double after = secondsSince(start);
+        sizing_.took(now, after - passed);
+        passed = after;
         steps -= now;
     }
     trainingSeconds_ += secondsSince(start);
 }
 
-void CpuTrainer::runChunk(std::uint64_t steps, Clock::time_point start) {
-    losses_.reserve(losses_.size() + steps);
+/// The first `threads` threads share all parts of what `work` does.
+template <class Work> void CpuTrainer::runTeam(std::size_t threads, const Work& work) {
+    for (std::size_t thread = 0; thread < threads; ++thread)
+        ops_[thread]->takeParts(shareOf(team_.size(), thread, threads));
+    team_.run(work, threads);
+}
+
+void CpuTrainer::runChunk(std::uint64_t steps, std::size_t threads, Clock::time_point start) {
+    // Beforehand, because threads at work must not throw; and ahead, because stretches are short.
+    if (losses_.capacity() < losses_.size() + steps)
+        losses_.reserve(std::max(2 * losses_.capacity(), losses_.size() + steps));
     const std::size_t before = losses_.size();
-    team_.run([&](std::size_t thread) { marchThrough(thread, steps, start); });
+    runTeam(threads, [&](std::size_t thread) { marchThrough(thread, steps, start); });
     step_ += losses_.size() - before;
-    failed_ = ops_[0].failed();
+    failed_ = ops_[0]->failed();
 }
 
 /// What every thread does. The loss of a step is the same on all of them, so they stop at the same step.
 void CpuTrainer::marchThrough(std::size_t thread, std::uint64_t steps, Clock::time_point start) {
-    CpuOps& ops = ops_[thread];
+    CpuKitchen& ops = *ops_[thread];
     for (std::uint64_t step = step_; steps > 0; ++step, --steps) {
         if (thread == 0) timing_.beginStep(step);
         trainStep(ops, arenas_.shape, stepSettings(job_.settings, arenas_.order, step));
-        if (ops.failed()) return;
-        if (thread == 0) losses_.push_back({step, ops.loss(), trainingSeconds_ + secondsSince(start)});
+        if (ops.failed()) break;
+        if (thread == 0) noteLoss({step, ops.loss()}, start);
     }
+    if (thread == 0) timeLosses(start);
+}
+
+void CpuTrainer::noteLoss(const LossPoint& point, Clock::time_point start) {
+    losses_.push_back(point);
+    if (++lossesWithoutTime_ == stepsPerClock_) timeLosses(start);
+}
+
+void CpuTrainer::timeLosses(Clock::time_point start) {
+    const double seconds = trainingSeconds_ + secondsSince(start);
+    for (; lossesWithoutTime_ > 0; --lossesWithoutTime_)
+        losses_[losses_.size() - lossesWithoutTime_].seconds = seconds;
 }
 
 void CpuTrainer::throwIfFailed() {
@@ -153,20 +197,21 @@ void CpuTrainer::takeLosses(std::vector<LossPoint>& into) {
 
 Evaluation CpuTrainer::evaluate(Split split) {
     const std::size_t count = examplesOf(split).count;
-    for (CpuOps& ops : ops_) ops.beginEvaluation();
-    team_.run([&](std::size_t thread) {
-        for (std::size_t first = 0; first < count; first += arenas_.capacity)
-            scoreRange(ops_[thread], arenas_.shape, split, first, std::min(arenas_.capacity, count - first));
+    const std::size_t capacity = ops_[0]->capacity();
+    for (const auto& ops : ops_) ops->beginEvaluation(job_.data->classes);
+    runTeam(team_.size(), [&](std::size_t thread) {
+        for (std::size_t first = 0; first < count; first += capacity)
+            scoreRange(*ops_[thread], arenas_.shape, split, first, std::min(capacity, count - first));
     });
 
     ScoreSum sum;
     Evaluation result;
     result.count = count;
-    result.confusion.assign(ops_[0].confusion().size(), 0);
-    for (const CpuOps& ops : ops_) {
-        sum.loss += ops.scored().loss;
-        sum.correct += ops.scored().correct;
-        std::ranges::transform(result.confusion, ops.confusion(), result.confusion.begin(), std::plus<>());
+    result.confusion.assign(ops_[0]->confusion().size(), 0);
+    for (const auto& ops : ops_) {
+        sum.loss += ops->scored().loss;
+        sum.correct += ops->scored().correct;
+        std::ranges::transform(result.confusion, ops->confusion(), result.confusion.begin(), std::plus<>());
     }
     const std::size_t terms = lossTerms(arenas_.shape.loss, count, arenas_.shape.outputs());
     constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
@@ -183,16 +228,14 @@ std::vector<float> CpuTrainer::predict(Split split, std::size_t first, std::size
                                     std::to_string(first + rows) + " were asked for, and the split has " +
                                     std::to_string(count));
     const std::size_t outputs = arenas_.shape.outputs();
-    const std::size_t stride = roundUpToFour(outputs);
+    const std::size_t capacity = ops_[0]->capacity();
     std::vector<float> result(rows * outputs);
-    team_.run([&](std::size_t thread) {
-        CpuOps& ops = ops_[thread];
-        for (std::size_t done = 0; done < rows; done += arenas_.capacity) {
-            ops.gatherRange(split, first + done, std::min(arenas_.capacity, rows - done));
+    runTeam(team_.size(), [&](std::size_t thread) {
+        CpuKitchen& ops = *ops_[thread];
+        for (std::size_t done = 0; done < rows; done += capacity) {
+            ops.gatherRange(split, first + done, std::min(capacity, rows - done));
             for (std::size_t layer = 0; layer < arenas_.shape.layers(); ++layer) ops.dense(layer);
-            for (std::size_t row = ops.ownRows().begin; row < ops.ownRows().end; ++row)
-                std::copy_n(arenas_.layers.back().outputs.data() + row * stride, outputs,
-                            result.data() + (done + row) * outputs);
+            ops.copyOutputs(result.data() + (done + ops.ownRows().begin) * outputs);
         }
     });
     return result;
@@ -245,13 +288,13 @@ StepTrace CpuTrainer::traceStep(const TraceOptions& options) {
     tracer.keepBefore(options, source, trace);
 
     const Clock::time_point start = Clock::now();
-    team_.run([&](std::size_t thread) { traceOn(thread, step, trace); });
+    runTeam(team_.size(), [&](std::size_t thread) { traceOn(thread, step, trace); });
     const double seconds = secondsSince(start);
     trace.wallMs = seconds * 1e3;
     trainingSeconds_ += seconds;
-    failed_ = ops_[0].failed();
+    failed_ = ops_[0]->failed();
     throwIfFailed();
-    trace.loss = ops_[0].loss();
+    trace.loss = ops_[0]->loss();
     losses_.push_back({step_, trace.loss, trainingSeconds_});
     ++step_;
 
@@ -264,7 +307,7 @@ StepTrace CpuTrainer::traceStep(const TraceOptions& options) {
 void CpuTrainer::traceOn(std::size_t thread, const StepSettings& step, StepTrace& trace) {
     team_.barrier();
     if (thread == 0) timing_.beginTrace();
-    trainStep(ops_[thread], arenas_.shape, step);
+    trainStep(*ops_[thread], arenas_.shape, step);
     if (thread != 0) return;
     for (const CpuLap& lap : timing_.endTrace(trace.totalMs)) {
         TracedOperation operation;
@@ -280,20 +323,16 @@ void CpuTrainer::traceOn(std::size_t thread, const StepSettings& step, StepTrace
 }
 
 std::vector<float> CpuTrainer::tensor(const TensorId& id, std::size_t floats) {
-    const LayerLayout place =
-        id.kind == TensorKind::activations ? LayerLayout{} : arenas_.layout.layer(id.layer);
     const float* from = nullptr;
     switch (id.kind) {
     case TensorKind::activations:
-        from = id.layer == 0 ? arenas_.inputs.data() : arenas_.layers[id.layer - 1].outputs.data();
-        break;
-    case TensorKind::targets: {
-        std::vector<float> words(floats);
-        std::memcpy(words.data(), arenas_.targets.data(), floats * sizeof(float));
-        return words;
+    case TensorKind::targets:
+    case TensorKind::sums:
+    case TensorKind::dSums: return ops_[0]->tensor(id, floats);
+    default: break;
     }
-    case TensorKind::sums: from = arenas_.layers[id.layer].sums.data(); break;
-    case TensorKind::dSums: from = arenas_.layers[id.layer].dSums.data(); break;
+    const LayerLayout& place = arenas_.layout.layer(id.layer);
+    switch (id.kind) {
     case TensorKind::weights: from = arenas_.parameters.data() + place.weightOffset; break;
     case TensorKind::bias: from = arenas_.parameters.data() + place.biasOffset; break;
     case TensorKind::dWeights: from = arenas_.gradients.data() + place.weightOffset; break;
@@ -302,34 +341,45 @@ std::vector<float> CpuTrainer::tensor(const TensorId& id, std::size_t floats) {
     case TensorKind::biasState1: from = arenas_.stateArray(0) + place.biasOffset; break;
     case TensorKind::weightState2: from = arenas_.stateArray(1) + place.weightOffset; break;
     case TensorKind::biasState2: from = arenas_.stateArray(1) + place.biasOffset; break;
+    default: break;
     }
     return {from, from + floats};
 }
 
-const CpuKernels& kernelsOf(std::string_view rung) {
-    static constexpr std::string_view known[] = {"scalar", "simd", "best"};
-    if (rung == known[0]) return scalarKernels();
-    if (rung == known[1]) return simdKernels();
-    if (rung == known[2]) return bestKernels();
-    throwUnknownName("CPU rung", rung, known);
+struct Rung {
+    const CpuKernels& kernels;
+    bool allCores;
+    double flopsPerMicrosecond; ///< of one thread; see usefulThreads
+};
+
+Rung rungFromName(std::string_view name) {
+    static constexpr std::string_view known[] = {"scalar", "simd", "threads", "best"};
+    if (name == known[0]) return {scalarKernels(), false, 2e3};
+    if (name == known[1]) return {simdKernels(), false, 50e3};
+    if (name == known[2]) return {scalarKernels(), true, 2e3};
+    if (name == known[3]) return {bestKernels(), true, 50e3};
+    throwUnknownName("CPU rung", name, known);
 }
 
 } // namespace
 
-std::size_t usefulThreads(const NetShape& shape, std::size_t batch, std::size_t available) {
-    constexpr double flopsWorthAThread = 1e6; // about 20 microseconds
+std::size_t usefulThreads(const NetShape& shape, std::size_t batch, std::size_t available,
+                          double flopsPerMicrosecond) {
+    constexpr double microsecondsWorthAThread = 20;
     const double flops = shape.flopsPerExample() * static_cast<double>(batch);
-    const double useful = std::max(1.0, flops / flopsWorthAThread);
+    const double useful = std::max(1.0, flops / (microsecondsWorthAThread * flopsPerMicrosecond));
     return useful >= static_cast<double>(available) ? available : static_cast<std::size_t>(useful);
 }
 
 std::unique_ptr<Trainer> makeCpuTrainer(const TrainJob& job, std::string_view rung, std::size_t threads) {
     job.validate();
-    const CpuKernels& kernels = kernelsOf(rung);
+    const auto [kernels, allCores, flopsPerMicrosecond] = rungFromName(rung);
     const std::size_t available = threads == 0 ? usableCores() : threads;
     const std::size_t batch = std::min(job.settings.batch, job.data->train.count);
-    const std::size_t team = rung == "best" ? usefulThreads(job.shape, batch, available) : 1;
-    return std::make_unique<CpuTrainer>(job, kernels, team);
+    const std::size_t team = allCores ? usefulThreads(job.shape, batch, available, flopsPerMicrosecond) : 1;
+    const bool small = rung == "best" && fitsSmallOps(job.shape, batch);
+    return std::make_unique<CpuTrainer>(job, kernels, small ? 1 : team,
+                                        small ? &smallKernelsFor(vectorLevel()) : nullptr);
 }
 
 } // namespace lockstep

@@ -10,8 +10,8 @@ namespace lockstep {
 namespace {
 
 constexpr std::string_view lanes[] = {
-    "cpu:scalar",  "cpu:simd",  "cpu:best",     "gpu:one",   "gpu:naive-strided", "gpu:naive", "gpu:tiled",
-    "gpu:blocked", "gpu:texel", "gpu:subgroup", "gpu:fused", "gpu:whole-step",    "gpu:best",
+    "cpu:scalar", "cpu:simd",    "cpu:threads", "cpu:best",     "gpu:one",   "gpu:naive-strided", "gpu:naive",
+    "gpu:tiled",  "gpu:blocked", "gpu:texel",   "gpu:subgroup", "gpu:fused", "gpu:whole-step",    "gpu:best",
 };
 
 } // namespace
@@ -46,6 +46,7 @@ std::span<const std::string_view> knownLanes() { return lanes; }
 std::string_view handicap(const LaneSpec& spec) {
     if (spec.gpu) return {};
     if (spec.rung == "scalar") return "one thread, no SIMD";
+    if (spec.rung == "threads") return "no SIMD";
     return spec.rung == "simd" ? "one thread" : "";
 }
 

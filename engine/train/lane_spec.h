@@ -24,11 +24,11 @@ struct LaneSpec {
 /// the nearest right lane, for an unknown machine or rung, an empty device, and a device after a CPU lane.
 LaneSpec laneSpecFromText(std::string_view text);
 
-/// All machines and rungs: "cpu:scalar", "cpu:simd", "cpu:best", "gpu:naive", ...
+/// All machines and rungs: "cpu:scalar", "cpu:simd", "cpu:threads", "cpu:best", "gpu:naive", ...
 std::span<const std::string_view> knownLanes();
 
 /// What a rung is, in a few words that a comparison has to carry: "one thread, no SIMD" for cpu:scalar, "one
-/// thread" for cpu:simd; empty where nothing has to be said.
+/// thread" for cpu:simd, "no SIMD" for cpu:threads; empty where nothing has to be said.
 std::string_view handicap(const LaneSpec& spec);
 
 } // namespace lockstep

@@ -11,7 +11,7 @@
 namespace lockstep {
 
 /// A trainer for `spec`: makeCpuTrainer or makeGpuTrainer.
-/// threads   of cpu:best; 0 for one per core
+/// threads   of cpu:threads and cpu:best; 0 for one per core
 /// device    of a GPU lane, which the trainer uses as long as it lives; may be null for a CPU lane
 /// Throws std::invalid_argument for a job that does not fit together, gpu::GpuError for what fails on a
 /// device.

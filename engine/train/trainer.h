@@ -38,7 +38,7 @@ struct LossPoint {
 };
 
 /// Time of one operation, from the steps that were sampled (one step in every 64th submission of a
-/// GPU, one step in sixteen of a CPU).
+/// GPU, one step in sixteen of a CPU, one in 256 where a step takes about a microsecond).
 struct OperationTiming {
     std::string name; ///< as in Ops and in the shader's file name: "dense", "dense_backward_weights", ...
     double milliseconds = 0; ///< total of the timed calls

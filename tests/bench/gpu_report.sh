@@ -1,35 +1,100 @@
 #!/usr/bin/env bash
-# Measures a machine's GPU with the built tree (or an unpacked bundle) alone: which device, are its results right, how fast are
-# kernels and whole steps, what does a race say. With PyTorch installed, its numbers stand beside them.
-#   tests/bench/gpu_report.sh [BUILD_FOLDER | BUNDLE_FOLDER] [DEVICE]        the report goes to standard output
+# The whole report on a machine's GPU, unattended: which device, are its results right, how fast are kernels and whole steps,
+# what does a race say; and, with a python3 that has PyTorch, how PyTorch on the processor and on the card compares, step by step
+# and as CUDA graphs, with cuBLAS alone and a copy as roofs. Needs the built tree or an unpacked bundle, and a Vulkan driver.
+#
+#   tests/bench/gpu_report.sh [--quick] [--device DEVICE] [--json FOLDER] [BUILD_FOLDER | BUNDLE_FOLDER]
+#
+# The report goes to standard output, JSON results into FOLDER where one is named. --quick only sees that everything runs. The last
+# line counts the checks of results; the exit code is 1 when one of them failed. Takes about an hour, most of it for the widest network.
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-tree=${1:-$here/../../build/release}
-device=${2:-}
-lockstep=$tree/demos/lockstep
-[ -x "$lockstep" ] || lockstep=$tree/bin/lockstep
-[ -x "$lockstep" ] || { echo "no program in $tree: build it first, or name a build or bundle folder" >&2; exit 1; }
+tree= device= json= quick=
+while [ $# -gt 0 ]; do
+    case $1 in
+        --quick) quick=1 ;;
+        --device | --json) [ $# -gt 1 ] || { echo "$1 needs a value" >&2; exit 2; }
+            declare "${1#--}=$2"; shift ;;
+        -*) echo "unknown option $1 (see the top of $0)" >&2; exit 2 ;;
+        *) tree=$1 ;;
+    esac
+    shift
+done
+lockstep=
+for place in ${tree:+"$tree"} "$here/../.." "$here/../../build/release"; do
+    for file in demos/lockstep bin/lockstep; do
+        [ -n "$lockstep" ] || { [ -f "$place/$file" ] && [ -x "$place/$file" ] && lockstep=$(realpath "$place/$file") tree=$(realpath "$place"); }
+    done
+done
+[ -n "$lockstep" ] || { echo "no program in ${tree:-$here/../..}: build it first, or name a build or bundle folder" >&2; exit 1; }
 chosen=()
 [ -z "$device" ] || chosen=(--device "$device")
+[ -z "$json" ] || mkdir -p "$json"
 
-section() { printf '\n## %s\n\n$ %s\n' "$1" "${*:2}"; shift; "$@" 2>&1 || printf '(exit code %d)\n' $?; }
+right=0 wrong=()
+section() { printf '\n## %s\n\n$ %s\n\n' "$1" "${*:2}"; shift; "$@" 2>&1 || { code=$?; printf '(exit code %d)\n' $code; return $code; }; }
+# A section whose success is a check of results.
+checked() { if section "$@"; then right=$((right + 1)); else wrong+=("$1"); fi; }
+json_file() { [ -z "$json" ] || printf -- '--json %s/%s.json' "$json" "$1"; }
 
-echo "# Report of $(date -u +%Y-%m-%d), $("$lockstep" --version)"
+# Every GPU rung that computes in 32 bits against the plain loops: the program says so itself where losses agree.
+rungs_agree() {
+    local output lanes=() lane
+    for lane in $("$lockstep" race --help | grep -o 'gpu:[a-z-]*' | grep -v half | sort -u); do lanes+=(--lane "$lane"); done
+    output=$("$lockstep" race --lane cpu:scalar "${lanes[@]}" "${chosen[@]}" --evaluate-every 0 --quiet "$@" 2>&1)
+    local code=$?
+    printf '%s\n' "$output" | grep -v '^ ' | tail -n 20
+    [ $code = 0 ] && printf '%s\n' "$output" | grep -q '^same mathematics'
+}
+
+echo "# Report of $(date -u +%Y-%m-%d), $("$lockstep" --version), load $(cut -d' ' -f1 /proc/loadavg 2>/dev/null)"
 section "Devices" "$lockstep" devices "${chosen[@]}"
+
+for optimizer in sgd momentum rmsprop adam adamw; do
+    checked "Right? all rungs, $optimizer, awkward widths" rungs_agree --data circle --layers 33,17 --activation tanh --batch 48 --steps 100 --optimizer $optimizer
+    [ -z "$quick" ] || break
+done
+[ -n "$quick" ] || checked "Right? all rungs, a wide network" rungs_agree --data spiral --layers 384,256 --activation gelu --batch 128 --steps 100
 # The suite's own checks of every kernel and of whole runs, where the build folder has them.
 for test in gpu_device_test gpu_products_test gpu_trainer_test validation_test; do
-    [ -x "$tree/tests/$test" ] && section "Right? $test" env LOCKSTEP_TEST_DEVICE="$device" "$tree/tests/$test"
+    [ -x "$tree/tests/$test" ] && [ -z "$quick" ] && checked "Right? $test" env LOCKSTEP_TEST_DEVICE="$device" "$tree/tests/$test"
 done
-section "W: 784-256-128-10, batch 128" "$lockstep" bench "${chosen[@]}"
-section "W-big: 784-2048-2048-10, batch 512" "$lockstep" bench --widths 784,2048,2048,10 --batch 512 "${chosen[@]}" \
-    --lane cpu:best --lane gpu:best
-section "W-wide: 4096-4096-4096-10, batch 4096" "$lockstep" bench --widths 4096,4096,4096,10 --batch 4096 "${chosen[@]}" \
-    --lane gpu:best
-section "A race" "$lockstep" race --epochs 3 "${chosen[@]}"
-if python3 -c 'import torch' 2>/dev/null; then
-    for workload in W W-big; do
-        for optimizer in sgd adam; do
-            section "PyTorch on the processor: $workload, $optimizer" python3 "$here/pytorch_cpu.py" "$workload" "$optimizer" "$(nproc)" 5
-        done
-    done
+
+seconds=0.5
+[ -z "$quick" ] || seconds=0.01
+if [ -n "$quick" ]; then
+    section "Kernels and rungs, a small network" "$lockstep" bench --widths 12,8,4 --batch 16 --seconds $seconds "${chosen[@]}"
+else
+    section "W: 784-256-128-10, batch 128" "$lockstep" bench "${chosen[@]}" $(json_file bench-w)
+    section "W-big: 784-2048-2048-10, batch 512" "$lockstep" bench --widths 784,2048,2048,10 --batch 512 "${chosen[@]}" \
+        --lane cpu:best --lane gpu:best $(json_file bench-w-big)
 fi
+data=(--data spiral --layers 256,128 --batch 128 --steps 2000)
+[ -d /usr/share/datasets/fashion-mnist ] && data=(--data fashion-mnist --epochs 3)
+[ -z "$quick" ] || data=(--data circle --layers 8 --epochs 2)
+section "A race" "$lockstep" race "${data[@]}" "${chosen[@]}" $(json_file race)
+[ -x "$tree/tests/bench/cpu_roof" ] && [ -z "$quick" ] && checked "The processor's roof" "$tree/tests/bench/cpu_roof" $(json_file cpu-roof)
+
+python=
+for file in python3 /usr/bin/python3; do
+    [ -n "$python" ] || { "$file" -c 'import torch' 2>/dev/null && python=$file; }
+done
+small=()
+[ -z "$quick" ] || small=(--small --workloads W-tiny --rounds 1 --seconds 0.05)
+if [ -z "$python" ]; then
+    printf '\n## PyTorch\n\nnot measured: no python3 with PyTorch (import torch)\n'
+else
+    checked "PyTorch on the processor" "$python" "$here/pytorch_cpu.py" --program "$lockstep" "${small[@]}" $(json_file pytorch-cpu)
+    if "$python" -c 'import sys, torch; sys.exit(not torch.cuda.is_available())' 2>/dev/null; then
+        checked "PyTorch on the card" "$python" "$here/pytorch_cuda.py" --program "$lockstep" "${chosen[@]}" "${small[@]}" $(json_file pytorch-cuda)
+        [ -n "$quick" ] || checked "cuBLAS alone" "$python" "$here/products_cuda.py" --program "$lockstep" "${chosen[@]}" $(json_file products-cuda)
+    else
+        printf '\n## PyTorch on the card\n\nnot measured: PyTorch sees no CUDA card\n'
+    fi
+fi
+# Last, because plain loops, which everything is checked against, take their time on it.
+[ -n "$quick" ] || section "W-wide: 4096-4096-4096-10, batch 4096" timeout 3600 "$lockstep" bench --widths 4096,4096,4096,10 --batch 4096 \
+    "${chosen[@]}" --lane gpu:best $(json_file bench-w-wide)
+
+printf '\n%d of %d checks of results passed%s\n' $right $((right + ${#wrong[@]})) "${wrong:+; failed: $(IFS=';'; echo "${wrong[*]}")}"
+[ ${#wrong[@]} = 0 ]

@@ -34,9 +34,9 @@ void dispatch(gpu::Recorder& recorder, const DenseKernel& kernel, const DenseSha
                         {buffers[0].view(), buffers[1].view(), buffers[2].view(), buffers[3].view(),
                          buffers[4].view(), buffers[5].view()});
     else
-        dispatchProduct(recorder, kernel, shape,
-                        {buffers[0].view(), buffers[1].view(), buffers[2].view(), buffers[3].view(),
-                         buffers[4].view()});
+        dispatchProduct(
+            recorder, kernel, shape,
+            {buffers[0].view(), buffers[1].view(), buffers[2].view(), buffers[3].view(), buffers[4].view()});
 }
 
 } // namespace

@@ -36,7 +36,7 @@ inline float crossEntropyRow(const float* z, std::size_t outputs, std::size_t ta
         storeFirst(dz + j, loadFirst(dz + j, count) * factor, count);
     }
     dz[target] -= scale;
-    return top + __builtin_logf(sum) - z[target];
+    return __builtin_logf(sum) + (top - z[target]); // in this order: near 0 where the answer is right
 }
 
 /// What outputs [first, first + count) of a row are compared with.

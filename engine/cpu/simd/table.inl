@@ -16,6 +16,8 @@
 
 #include "engine/cpu/simd/gather.inl"
 
+#include "engine/cpu/simd/small.inl"
+
 namespace lockstep {
 namespace {
 

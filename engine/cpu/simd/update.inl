@@ -34,8 +34,9 @@ LOCKSTEP_INLINE void updateLanes(const shared::UpdateParams& p, std::size_t k, s
     storeFirst(weights + k, w, count);
 }
 
+// The numbers are taken by value: behind a reference, every store of a weight could have changed them.
 template <Optimizer optimizer>
-void updateRange(const shared::UpdateParams& params, std::size_t begin, std::size_t end,
+void updateRange(const shared::UpdateParams params, std::size_t begin, std::size_t end,
                  const float* gradients, float* weights, float* state1, float* state2) {
     std::size_t k = begin;
     for (; k + lanes <= end; k += lanes)

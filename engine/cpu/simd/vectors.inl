@@ -42,6 +42,7 @@ LOCKSTEP_INLINE Floats loadFirst(const float* from, std::size_t count) {
 #if LOCKSTEP_VECTOR_BYTES == 64
     return reinterpret_cast<Floats>(_mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << count) - 1u), from));
 #elif LOCKSTEP_VECTOR_BYTES == 32
+    if (count == lanes) return load(from);
     const Ints mask = laneNumbers() < static_cast<std::int32_t>(count);
     return reinterpret_cast<Floats>(_mm256_maskload_ps(from, reinterpret_cast<__m256i>(mask)));
 #else
@@ -56,6 +57,7 @@ LOCKSTEP_INLINE void storeFirst(float* to, Floats value, std::size_t count) {
 #if LOCKSTEP_VECTOR_BYTES == 64
     _mm512_mask_storeu_ps(to, static_cast<__mmask16>((1u << count) - 1u), reinterpret_cast<__m512>(value));
 #elif LOCKSTEP_VECTOR_BYTES == 32
+    if (count == lanes) return store(to, value); // a masked one takes dozens of cycles on some processors
     const Ints mask = laneNumbers() < static_cast<std::int32_t>(count);
     _mm256_maskstore_ps(to, reinterpret_cast<__m256i>(mask), reinterpret_cast<__m256>(value));
 #else

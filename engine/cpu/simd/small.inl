@@ -1,0 +1,383 @@
+// Small networks: the examples of a batch in the lanes, everything in the first-level cache. Layout and formulas:
+// small_kernels.h.
+#pragma once
+
+namespace lockstep {
+namespace {
+
+LOCKSTEP_INLINE std::size_t vectorsFor(std::size_t rows) { return (rows + lanes - 1) / lanes; }
+
+/// Where the matrix of a product lies: element (row, depth) is at row * rowStride + depth * depthStride.
+struct SmallMatrix {
+    const float* data;
+    std::size_t rowStride;
+    std::size_t depthStride;
+};
+
+/// C [rows][vectors] = A X (+ bias), a block that stays in registers.
+template <std::size_t rows, std::size_t vectors>
+LOCKSTEP_INLINE void smallTile(const SmallMatrix& a, const float* x, std::size_t depth, std::size_t stride,
+                               const float* bias, float* c) {
+    Floats sums[rows][vectors];
+    for (std::size_t row = 0; row < rows; ++row)
+        for (std::size_t v = 0; v < vectors; ++v)
+            sums[row][v] = bias == nullptr ? Floats{} : splat(bias[row]);
+    for (std::size_t k = 0; k < depth; ++k) {
+        Floats right[vectors];
+        for (std::size_t v = 0; v < vectors; ++v) right[v] = load(x + k * stride + v * lanes);
+        for (std::size_t row = 0; row < rows; ++row) {
+            const Floats left = splat(a.data[row * a.rowStride + k * a.depthStride]);
+            for (std::size_t v = 0; v < vectors; ++v) sums[row][v] += left * right[v];
+        }
+    }
+    for (std::size_t row = 0; row < rows; ++row)
+        for (std::size_t v = 0; v < vectors; ++v) store(c + row * stride + v * lanes, sums[row][v]);
+}
+
+/// `vectors` vectors of examples, all rows of A.
+template <std::size_t vectors>
+LOCKSTEP_INLINE void smallColumns(const SmallMatrix& a, std::size_t rows, const float* x, std::size_t depth,
+                                  std::size_t stride, const float* bias, float* c) {
+    constexpr std::size_t tall = 8 / vectors; // eight sums hide the latency of multiply-adds, and fit everywhere
+    const auto from = [&](std::size_t row) {
+        return SmallMatrix{a.data + row * a.rowStride, a.rowStride, a.depthStride};
+    };
+    const auto biasOf = [&](std::size_t row) { return bias == nullptr ? nullptr : bias + row; };
+    std::size_t row = 0;
+    for (; row + tall <= rows; row += tall)
+        smallTile<tall, vectors>(from(row), x, depth, stride, biasOf(row), c + row * stride);
+    for (; row + 2 <= rows; row += 2)
+        smallTile<2, vectors>(from(row), x, depth, stride, biasOf(row), c + row * stride);
+    if (row < rows) smallTile<1, vectors>(from(row), x, depth, stride, biasOf(row), c + row * stride);
+}
+
+inline void smallProduct(const SmallMatrix& a, std::size_t rows, const float* x, std::size_t depth,
+                         std::size_t vectors, std::size_t stride, const float* bias, float* c) {
+    std::size_t v = 0;
+    for (; v + 2 <= vectors; v += 2)
+        smallColumns<2>(a, rows, x + v * lanes, depth, stride, bias, c + v * lanes);
+    if (v < vectors) smallColumns<1>(a, rows, x + v * lanes, depth, stride, bias, c + v * lanes);
+}
+
+struct SmallActivate {
+    template <Activation activation>
+    static void run(std::size_t neurons, std::size_t vectors, std::size_t stride, float* outputs,
+                    float* sums) {
+        if (activation == Activation::identity && sums == nullptr) return;
+        for (std::size_t neuron = 0; neuron < neurons; ++neuron)
+            for (std::size_t v = 0; v < vectors; ++v) {
+                const std::size_t at = neuron * stride + v * lanes;
+                const Floats z = load(outputs + at);
+                if (sums != nullptr) store(sums + at, z);
+                store(outputs + at, activateLanes<activation>(z));
+            }
+    }
+};
+
+struct SmallDerive {
+    template <Activation activation>
+    static void run(std::size_t neurons, std::size_t vectors, std::size_t stride, const float* saved,
+                    float* dSums) {
+        if (activation == Activation::identity) return;
+        for (std::size_t neuron = 0; neuron < neurons; ++neuron)
+            for (std::size_t v = 0; v < vectors; ++v) {
+                const std::size_t at = neuron * stride + v * lanes;
+                store(dSums + at, load(dSums + at) * derivativeLanes<activation>(load(saved + at)));
+            }
+    }
+};
+
+inline void smallDense(const SmallShape& shape, const float* inputs, const float* weights, const float* bias,
+                       Activation activation, float* outputs, float* sums) {
+    const std::size_t vectors = vectorsFor(shape.rows);
+    smallProduct({weights, shape.weightStride, 1}, shape.outputs, inputs, shape.inputs, vectors, shape.stride,
+                 bias, outputs);
+    withActivation<SmallActivate>(activation, shape.outputs, vectors, shape.stride, outputs, sums);
+}
+
+inline void smallBackwardInputs(const SmallShape& shape, const float* dSums, const float* weights,
+                                Activation previous, const float* saved, float* dPreviousSums) {
+    const std::size_t vectors = vectorsFor(shape.rows);
+    smallProduct({weights, 1, shape.weightStride}, shape.inputs, dSums, shape.outputs, vectors, shape.stride,
+                 nullptr, dPreviousSums);
+    withActivation<SmallDerive>(previous, shape.inputs, vectors, shape.stride, saved, dPreviousSums);
+}
+
+/// Of each group of four lanes: the sums of a's, b's, c's and d's.
+LOCKSTEP_INLINE Floats sumGroups(Floats a, Floats b, Floats c, Floats d) {
+    const Floats ab = interleaveLow(a, b) + interleaveHigh(a, b); // a02 b02 a13 b13
+    const Floats cd = interleaveLow(c, d) + interleaveHigh(c, d);
+    return joinLow(ab, cd) + joinHigh(ab, cd);
+}
+
+/// Lane k = the sum of all lanes of values[k].
+LOCKSTEP_INLINE Floats sumsOfVectors(const Floats* values) {
+    const Floats first = sumGroups(values[0], values[1], values[2], values[3]);
+#if LOCKSTEP_VECTOR_BYTES == 64
+    const Floats second = sumGroups(values[4], values[5], values[6], values[7]);
+    const Floats third = sumGroups(values[8], values[9], values[10], values[11]);
+    const Floats fourth = sumGroups(values[12], values[13], values[14], values[15]);
+    const Floats low =
+        __builtin_shufflevector(first, second, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23) +
+        __builtin_shufflevector(first, second, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
+    const Floats high =
+        __builtin_shufflevector(third, fourth, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23) +
+        __builtin_shufflevector(third, fourth, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
+    return __builtin_shufflevector(low, high, 0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27) +
+           __builtin_shufflevector(low, high, 4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31);
+#elif LOCKSTEP_VECTOR_BYTES == 32
+    const Floats second = sumGroups(values[4], values[5], values[6], values[7]);
+    return __builtin_shufflevector(first, second, 0, 1, 2, 3, 8, 9, 10, 11) +
+           __builtin_shufflevector(first, second, 4, 5, 6, 7, 12, 13, 14, 15);
+#else
+    return first;
+#endif
+}
+
+/// to = keep to + scale sums, the first `count` lanes.
+LOCKSTEP_INLINE void addFirst(float* to, Floats sums, std::size_t count, float keep, float scale) {
+    Floats value = scale * sums;
+    if (keep != 0) value += keep * loadFirst(to, count);
+    storeFirst(to, value, count);
+}
+
+/// The gradients of `lanes` weights that lie side by side: of `outputs` rows of W with lanes / outputs inputs each.
+template <std::size_t outputs>
+LOCKSTEP_INLINE Floats weightSums(const float* dSums, const float* inputs, std::size_t vectors,
+                                  std::size_t stride) {
+    constexpr std::size_t columns = lanes / outputs;
+    Floats sums[lanes] = {};
+    for (std::size_t v = 0; v < vectors; ++v)
+        for (std::size_t o = 0; o < outputs; ++o) {
+            const Floats d = load(dSums + o * stride + v * lanes);
+            for (std::size_t i = 0; i < columns; ++i)
+                sums[o * columns + i] += d * load(inputs + i * stride + v * lanes);
+        }
+    return sumsOfVectors(sums);
+}
+
+template <std::size_t outputs>
+LOCKSTEP_INLINE void weightRows(const SmallShape& shape, const float* dSums, const float* inputs, float keep,
+                                float scale, float* weights) {
+    const std::size_t vectors = vectorsFor(shape.rows);
+    const std::size_t width = outputs == 1 ? shape.inputs : shape.weightStride;
+    for (std::size_t o = 0; o < shape.outputs; o += outputs) {
+        const std::size_t rows = shape.outputs - o < outputs ? shape.outputs - o : outputs;
+        for (std::size_t i = 0; i < width; i += lanes / outputs) {
+            const Floats sums =
+                weightSums<outputs>(dSums + o * shape.stride, inputs + i * shape.stride, vectors, shape.stride);
+            const std::size_t left = rows * width - i;
+            addFirst(weights + o * shape.weightStride + i, sums, left < lanes ? left : lanes, keep, scale);
+        }
+    }
+}
+
+inline void smallWeightGradient(const SmallShape& shape, const float* dSums, const float* inputs, float keep,
+                                float scale, float* weights, float* bias) {
+    const std::size_t vectors = vectorsFor(shape.rows);
+    // Rows of W that are shorter than a vector share one: their padding is part of the product, and 0.
+    if (lanes == 16 && shape.weightStride == 4)
+        weightRows<lanes / 4>(shape, dSums, inputs, keep, scale, weights);
+    else if (lanes >= 8 && shape.weightStride == lanes / 2)
+        weightRows<lanes >= 8 ? 2 : 1>(shape, dSums, inputs, keep, scale, weights);
+    else
+        weightRows<1>(shape, dSums, inputs, keep, scale, weights);
+    for (std::size_t o = 0; o < shape.outputs; o += lanes) {
+        Floats sums[lanes] = {};
+        for (std::size_t v = 0; v < vectors; ++v)
+            for (std::size_t k = 0; k < lanes; ++k) sums[k] += load(dSums + (o + k) * shape.stride + v * lanes);
+        addFirst(bias + o, sumsOfVectors(sums), lanesLeft(o, shape.outputs), keep, scale);
+    }
+}
+
+/// What output j of the examples in a vector is compared with; `words` are theirs.
+LOCKSTEP_INLINE Floats smallTarget(std::uint32_t kind, const TargetWord* words, std::size_t stride,
+                                   std::size_t j) {
+    if (kind == shared::targetValues) return load(reinterpret_cast<const float*>(words + j * stride));
+    const Ints classes = bitsOf(load(reinterpret_cast<const float*>(words)));
+    if (kind == shared::targetSign) return classes == 1 ? splat(1.0f) : splat(-1.0f);
+    const std::int32_t hot = kind == shared::targetOneHot ? static_cast<std::int32_t>(j) : 1;
+    return classes == hot ? splat(1.0f) : Floats{};
+}
+
+template <Loss loss>
+double smallElementwiseLoss(const LossShape& shape, const float* outputs, const TargetWord* targets,
+                            float* dSums) {
+    const auto scale = static_cast<float>(shape.scale);
+    double total = 0;
+    for (std::size_t first = 0; first < shape.rows; first += lanes) {
+        const std::size_t count = lanesLeft(first, shape.rows);
+        Floats sums{};
+        for (std::size_t j = 0; j < shape.outputs; ++j) {
+            const Floats y = load(outputs + j * shape.stride + first);
+            const Floats t = smallTarget(shape.targetKind, targets + first, shape.stride, j);
+            sums += fillBehind(lossTermLanes<loss>(y, t), count, 0);
+            store(dSums + j * shape.stride + first,
+                  fillBehind(scale * lossDerivativeLanes<loss>(y, t), count, 0));
+        }
+        total += static_cast<double>(sumOfLanes(sums));
+    }
+    return total;
+}
+
+/// log(x) for x >= 1.
+LOCKSTEP_INLINE Floats logarithm(Floats x) {
+    const Ints exponent = (bitsOf(x) >> 23) - 127;
+    const Floats fraction = floatsOf((bitsOf(x) & 0x007FFFFF) | 0x3F800000); // in [1, 2)
+    const Floats result =
+        logOnePlus(fraction - 1.0f) + __builtin_convertvector(exponent, Floats) * 0.693147180559945309f;
+    return x == x ? result : x;
+}
+
+/// Loss and gradient as crossEntropyRow's, the examples in the lanes.
+inline double smallCrossEntropy(const LossShape& shape, const float* outputs, const TargetWord* targets,
+                                float* dSums) {
+    const Floats scale = splat(static_cast<float>(shape.scale));
+    double total = 0;
+    for (std::size_t first = 0; first < shape.rows; first += lanes) {
+        const std::size_t count = lanesLeft(first, shape.rows);
+        const Ints classes = bitsOf(load(reinterpret_cast<const float*>(targets + first)));
+        const float* z = outputs + first;
+        float* dz = dSums + first;
+        Floats top = load(z);
+        for (std::size_t j = 1; j < shape.outputs; ++j) top = larger(load(z + j * shape.stride), top);
+        Floats sum{};
+        Floats wanted{};
+        for (std::size_t j = 0; j < shape.outputs; ++j) {
+            const Floats value = load(z + j * shape.stride);
+            const Floats e = exponential(value - top);
+            store(dz + j * shape.stride, e);
+            sum += e;
+            wanted = classes == static_cast<std::int32_t>(j) ? value : wanted;
+        }
+        const Floats factor = scale / sum;
+        for (std::size_t j = 0; j < shape.outputs; ++j) {
+            const Floats hot = classes == static_cast<std::int32_t>(j) ? scale : Floats{};
+            const Floats d = load(dz + j * shape.stride) * factor - hot;
+            store(dz + j * shape.stride, fillBehind(d, count, 0));
+        }
+        total += static_cast<double>(sumOfLanes(fillBehind(logarithm(sum) + (top - wanted), count, 0)));
+    }
+    return total;
+}
+
+inline double smallLossAndGradient(const LossShape& shape, const float* outputs, const float* saved,
+                                   const TargetWord* targets, float* dSums) {
+    const auto ofKind = [&](auto function) { return function(shape, outputs, targets, dSums); };
+    double total = 0;
+    switch (shape.loss) {
+    case Loss::crossEntropy: total = ofKind(smallCrossEntropy); break;
+    case Loss::meanSquared: total = ofKind(smallElementwiseLoss<Loss::meanSquared>); break;
+    case Loss::huber: total = ofKind(smallElementwiseLoss<Loss::huber>); break;
+    case Loss::binaryCrossEntropy: total = ofKind(smallElementwiseLoss<Loss::binaryCrossEntropy>); break;
+    }
+    withActivation<SmallDerive>(shape.outputActivation, shape.outputs, vectorsFor(shape.rows), shape.stride,
+                                saved, dSums);
+    return total;
+}
+
+using Words __attribute__((vector_size(LOCKSTEP_VECTOR_BYTES))) = std::uint32_t;
+
+LOCKSTEP_INLINE Words smallOrderMix(Words value, std::uint32_t key) {
+    value = (value ^ key) * 0x85EBCA6Bu;
+    value ^= value >> 13;
+    value *= 0xC2B2AE35u;
+    return value ^ (value >> 16);
+}
+
+/// shaders/order.h, a vector of positions at once.
+LOCKSTEP_INLINE Words smallOrderFeistel(Words value, std::uint32_t bits, const shared::OrderKeys& keys) {
+    const std::uint32_t lowBits = bits / 2;
+    const std::uint32_t lowMask = (1u << lowBits) - 1u;
+    const std::uint32_t highMask = (1u << (bits - lowBits)) - 1u;
+    Words low = value & lowMask;
+    Words high = value >> lowBits;
+    high ^= smallOrderMix(low, keys.k0) & highMask;
+    low ^= smallOrderMix(high, keys.k1) & lowMask;
+    high ^= smallOrderMix(low, keys.k2) & highMask;
+    low ^= smallOrderMix(high, keys.k3) & lowMask;
+    high ^= smallOrderMix(low, keys.k0 + 0x9E3779B9u) & highMask;
+    low ^= smallOrderMix(high, keys.k1 + 0x9E3779B9u) & lowMask;
+    return (high << lowBits) | low;
+}
+
+LOCKSTEP_INLINE bool anyLane(Words mask) {
+#if LOCKSTEP_VECTOR_BYTES == 64
+    return _mm512_test_epi32_mask(reinterpret_cast<__m512i>(mask), reinterpret_cast<__m512i>(mask)) != 0;
+#elif LOCKSTEP_VECTOR_BYTES == 32
+    return _mm256_movemask_epi8(reinterpret_cast<__m256i>(mask)) != 0;
+#else
+    std::uint32_t any = 0;
+    for (std::size_t lane = 0; lane < lanes; ++lane) any |= mask[lane];
+    return any != 0;
+#endif
+}
+
+/// The examples at positions position, position + 1, ... of an epoch's order.
+LOCKSTEP_INLINE Words smallOrderIndex(std::uint32_t position, std::uint32_t count, std::uint32_t bits,
+                                      const shared::OrderKeys& keys) {
+    // Positions behind the last one may lie outside of what is permuted: they take position 0 with them.
+    Words index = reinterpret_cast<Words>(laneNumbers()) + position;
+    index = index < count ? index : Words{};
+    index = smallOrderFeistel(index, bits, keys);
+    for (Words outside = reinterpret_cast<Words>(index >= count); anyLane(outside);
+         outside = reinterpret_cast<Words>(index >= count))
+        index = index >= count ? smallOrderFeistel(index, bits, keys) : index;
+    return index;
+}
+
+LOCKSTEP_INLINE void gatherExample(const Dataset& data, const Examples& examples, std::size_t example,
+                                   std::size_t row, std::size_t stride, float* inputs, TargetWord* targets) {
+    constexpr float scale = static_cast<float>(1.0 / 255.0);
+    if (examples.pixels.empty()) {
+        const float* from = examples.values.data() + example * data.inputs;
+        for (std::size_t i = 0; i < data.inputs; ++i) inputs[i * stride + row] = from[i];
+    } else {
+        const std::uint8_t* from = examples.pixels.data() + example * data.inputs;
+        for (std::size_t i = 0; i < data.inputs; ++i)
+            inputs[i * stride + row] = static_cast<float>(from[i]) * scale;
+    }
+    if (examples.labels.empty())
+        for (std::size_t j = 0; j < data.targetWidth; ++j)
+            __builtin_memcpy(targets + j * stride + row,
+                             examples.targets.data() + example * data.targetWidth + j, sizeof(float));
+    else
+        targets[row] = examples.labels[example];
+}
+
+/// The lanes from `count` on become as the one before.
+template <class T> LOCKSTEP_INLINE void copyLast(T* to, std::size_t count) {
+    for (std::size_t lane = count; lane < lanes; ++lane) to[lane] = to[count - 1];
+}
+
+inline void smallGatherBatch(const Dataset& data, const Examples& examples, const SmallBatch& batch,
+                             std::size_t stride, float* inputs, TargetWord* targets) {
+    const auto count = static_cast<std::uint32_t>(examples.count);
+    const std::uint32_t bits = shared::orderBits(count);
+    for (std::size_t first = 0; first < batch.rows; first += lanes) {
+        const auto position = static_cast<std::uint32_t>(batch.first + first);
+        const Words chosen = batch.shuffled ? smallOrderIndex(position, count, bits, batch.keys)
+                                            : reinterpret_cast<Words>(laneNumbers()) + position;
+        std::uint32_t index[lanes];
+        __builtin_memcpy(index, &chosen, sizeof(index));
+        const std::size_t rows = lanesLeft(first, batch.rows);
+        for (std::size_t lane = 0; lane < rows; ++lane)
+            gatherExample(data, examples, index[lane], first + lane, stride, inputs, targets);
+        if (rows == lanes) continue;
+        for (std::size_t i = 0; i < data.inputs; ++i)
+            copyLast(inputs + i * stride + first, rows);
+        for (std::size_t j = 0; j < data.targetWidth; ++j)
+            copyLast(targets + j * stride + first, rows);
+    }
+}
+
+constexpr SmallKernels smallTable{
+    .gatherBatch = smallGatherBatch,
+    .dense = smallDense,
+    .lossAndGradient = smallLossAndGradient,
+    .denseBackwardInputs = smallBackwardInputs,
+    .addWeightGradient = smallWeightGradient,
+};
+
+} // namespace
+} // namespace lockstep

@@ -1,0 +1,72 @@
+// Kernels for networks so small that calling, packing and padding cost more than the arithmetic: everything
+// fits into the first-level cache, and the examples of a batch lie side by side in the lanes of vectors.
+//
+// Activations are stored neuron by neuron: X [neurons][stride], the examples of a batch contiguous, `stride`
+// a multiple of 16. A batch that does not fill its last vector is filled up with copies of its last example,
+// whose gradients are 0. Arrays have rows up to the next multiple of 16 neurons, so that whole blocks of
+// neurons can be read; rows behind the last neuron are 0. Weights, gradients and states lie in the arena as
+// everywhere else. Formulas: net/plain_ops.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "engine/cpu/cpu_info.h"
+#include "engine/net/dataset.h"
+#include "engine/net/plain_ops.h"
+#include "engine/net/settings.h"
+
+namespace lockstep {
+
+/// What neurons and examples are rounded up to: the lanes of the longest vectors.
+constexpr std::size_t smallGrain = 16;
+constexpr std::size_t roundUpToGrain(std::size_t value) {
+    return (value + smallGrain - 1) / smallGrain * smallGrain;
+}
+
+struct SmallShape {
+    std::size_t rows = 0; ///< examples in the batch at hand
+    std::size_t inputs = 0;
+    std::size_t outputs = 0;
+    std::size_t weightStride = 0; ///< from one row of W [outputs][inputs] to the next
+    std::size_t stride = 0;       ///< of activations, from one neuron to the next
+};
+
+/// Which examples: positions [first, first + rows) of an order, or of the file.
+struct SmallBatch {
+    std::size_t first = 0;
+    std::size_t rows = 0;
+    bool shuffled = false;
+    shared::OrderKeys keys{};
+};
+
+/// None of these throws.
+struct SmallKernels {
+    /// X [inputs][stride] and targets [targetWidth][stride].
+    void (*gatherBatch)(const Dataset& data, const Examples& examples, const SmallBatch& batch,
+                        std::size_t stride, float* inputs, TargetWord* targets);
+    /// Y = f(W X + b); `sums` (may be null) receives what f was applied to.
+    void (*dense)(const SmallShape& shape, const float* inputs, const float* weights, const float* bias,
+                  Activation activation, float* outputs, float* sums);
+    /// dZ of the last layer; returns the sum of the batch's loss terms. LossShape::stride is SmallShape's.
+    double (*lossAndGradient)(const LossShape& shape, const float* outputs, const float* saved,
+                              const TargetWord* targets, float* dSums);
+    /// dZ of the layer below = (W^T dZ) * f'(saved).
+    void (*denseBackwardInputs)(const SmallShape& shape, const float* dSums, const float* weights,
+                                Activation previous, const float* saved, float* dPreviousSums);
+    /// W = keep W + scale dZ X^T, and b alike with the sums of dZ's rows; not read when keep is 0. Gradients
+    /// are made with keep 0 and scale 1; keep 1 - lr l2 and scale -lr is plain SGD.
+    void (*addWeightGradient)(const SmallShape& shape, const float* dSums, const float* inputs, float keep,
+                              float scale, float* weights, float* bias);
+};
+
+/// The table for an instruction set, as simdKernelsFor.
+const SmallKernels& smallKernelsFor(VectorLevel level);
+
+const SmallKernels& smallBaseline();
+#if defined(__x86_64__)
+const SmallKernels& smallAvx2();
+const SmallKernels& smallAvx512();
+#endif
+
+} // namespace lockstep
