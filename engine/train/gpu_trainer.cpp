@@ -5,9 +5,9 @@
 #include <cmath>
 #include <cstring>
 #include <deque>
-#include <limits>
 #include <optional>
 
+#include "engine/train/gpu_evaluation.h"
 #include "engine/train/gpu_ops.h"
 #include "engine/train/gpu_trace.h"
 #include "engine/train/kernel_choice.h"
@@ -66,7 +66,6 @@ class GpuTrainer final : public Trainer {
     void noteLosses(const Flight& flight);
     void throwIfFailed();
     void setStatus(std::uint32_t word);
-    std::size_t countOf(Split split) const;
     std::size_t chunkRows() const;
 
     TrainJob job_;
@@ -75,10 +74,9 @@ class GpuTrainer final : public Trainer {
     Kernels kernels_;
     GpuArenas arenas_;
     StepKernels how_;
-    gpu::Recorder recorder_;      // of training: its device time is the steps' own
-    gpu::Recorder otherRecorder_; // of evaluation and prediction
+    gpu::Recorder recorder_; // of training: its device time is the steps' own
     GpuOps ops_;
-    GpuOps otherOps_;
+    GpuEvaluation evaluation_;
     std::optional<WholeStep> wholeStep_; // trains instead of ops_
     SubmissionSize submissionSize_;
     MachineInfo machine_;
@@ -100,9 +98,9 @@ class GpuTrainer final : public Trainer {
 GpuTrainer::GpuTrainer(const TrainJob& job, std::string_view rung, gpu::Device& device,
                        const ReplacedShaders& replaced)
     : job_(job), device_(device), kernels_(device), arenas_(device, job), how_(choose(rung, replaced)),
-      recorder_(device), otherRecorder_(device), ops_(recorder_, arenas_, kernels_, job.settings, how_),
-      otherOps_(otherRecorder_, arenas_, kernels_, job.settings,
-                evaluationKernels(device, how_, job.shape, arenas_.capacity)),
+      recorder_(device), ops_(recorder_, arenas_, kernels_, job.settings, how_),
+      evaluation_(device, arenas_, kernels_, job_,
+                  evaluationKernels(device, how_, job.shape, arenas_.capacity)),
       submissionSize_(device.software()) {
     warmUp(rung);
     describeMachine(rung, replaced);
@@ -135,7 +133,6 @@ void GpuTrainer::describeMachine(std::string_view rung, const ReplacedShaders& r
 void GpuTrainer::warmUp(std::string_view rung) {
     setStatus(0);
     ops_.submitEachOperation(true); // nobody knows yet how long they take
-    otherOps_.submitEachOperation(true);
     ops_.firstPiecesOnly(true);
     if (rung == "whole-step") wholeStep_.emplace(kernels_, arenas_, job_);
     warmUpDeviceSeconds_ = millisecondsOf(1) * 1e-3;
@@ -257,10 +254,6 @@ void GpuTrainer::takeLosses(std::vector<LossPoint>& into) {
     throwIfFailed();
 }
 
-std::size_t GpuTrainer::countOf(Split split) const {
-    return split == Split::train ? job_.data->train.count : job_.data->test.count;
-}
-
 // As many rows at a time as a submission has time for, in whole workgroups of score() where that is more than
 // one.
 std::size_t GpuTrainer::chunkRows() const {
@@ -271,58 +264,12 @@ std::size_t GpuTrainer::chunkRows() const {
 
 Evaluation GpuTrainer::evaluate(Split split) {
     finish();
-    Evaluation result;
-    result.accuracy = result.loss = std::numeric_limits<double>::quiet_NaN();
-    result.count = countOf(split);
-    if (result.count == 0) return result;
-    const std::size_t count = result.count;
-    const std::size_t chunk = chunkRows();
-    for (std::size_t first = 0; first < count; first += chunk) {
-        otherRecorder_.begin();
-        if (first == 0) otherOps_.beginEvaluation();
-        scoreRange(otherOps_, arenas_.shape, split, first, std::min(chunk, count - first));
-        otherRecorder_.submit();
-    }
-    otherRecorder_.finish();
-    otherRecorder_.takeFinished();
-
-    const auto* sums = reinterpret_cast<const float*>(arenas_.scoreSums.mapped().data());
-    const auto* counts = reinterpret_cast<const std::uint32_t*>(arenas_.scoreCounts.mapped().data());
-    double loss = 0;
-    for (std::size_t group = 0; group < otherOps_.scoredGroups(); ++group)
-        loss += static_cast<double>(sums[group]);
-    result.loss = loss / static_cast<double>(lossTerms(arenas_.shape.loss, count, arenas_.shape.outputs()));
-    if (arenas_.classes > 0) result.accuracy = static_cast<double>(counts[0]) / static_cast<double>(count);
-    result.confusion.assign(counts + 1, counts + 1 + arenas_.classes * arenas_.classes);
-    return result;
+    return evaluation_.evaluate(split, chunkRows());
 }
 
 std::vector<float> GpuTrainer::predict(Split split, std::size_t first, std::size_t rows) {
-    if (first > countOf(split) || rows > countOf(split) - first)
-        throw std::invalid_argument("rows " + std::to_string(first) + " to " + std::to_string(first + rows) +
-                                    " are asked for, the split has " + std::to_string(countOf(split)));
     finish();
-    const std::size_t outputs = arenas_.shape.outputs();
-    const std::size_t levels = arenas_.shape.layers();
-    std::vector<float> result;
-    result.reserve(rows * outputs);
-    const std::size_t chunk = chunkRows();
-    for (std::size_t done = 0; done < rows; done += chunk) {
-        const std::size_t count = std::min(chunk, rows - done);
-        otherRecorder_.begin();
-        otherOps_.gatherRange(split, first + done, count);
-        for (std::size_t layer = 0; layer < levels; ++layer) otherOps_.dense(layer);
-        otherRecorder_.submit();
-        otherRecorder_.finish();
-        const std::size_t stride = arenas_.stride(levels);
-        const std::vector<float> padded = arenas_.outputs(count);
-        for (std::size_t row = 0; row < count; ++row) {
-            const auto begin = padded.begin() + static_cast<std::ptrdiff_t>(row * stride);
-            result.insert(result.end(), begin, begin + static_cast<std::ptrdiff_t>(outputs));
-        }
-    }
-    otherRecorder_.takeFinished();
-    return result;
+    return evaluation_.predict(split, first, rows, chunkRows());
 }
 
 TrainerState GpuTrainer::state() {
