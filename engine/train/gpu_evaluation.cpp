@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "engine/train/step.h"
+
 namespace lockstep {
 
 GpuEvaluation::GpuEvaluation(gpu::Device& device, GpuArenas& arenas, Kernels& kernels, const TrainJob& job,
