@@ -16,7 +16,7 @@ std::filesystem::path cacheFolder();
 
 struct MeasuredKernel {
     ProductKernel kernel;
-    double milliseconds = 0; ///< of one call; below 0: right on no call
+    double milliseconds = 0; ///< of one call; below 0: no kernel is right
 };
 
 /// Choices of kernels, by device (with its driver's version) and operation, in kernels.json.

@@ -11,6 +11,7 @@
 #include "engine/train/product_candidates.h"
 #include "engine/train/product_trial.h"
 #include "engine/train/update_trial.h"
+#include "engine/train/work.h"
 
 namespace lockstep {
 
@@ -43,85 +44,86 @@ class Chooser {
     Chooser(const Chooser&) = delete;
     Chooser& operator=(const Chooser&) = delete;
 
+    /// Whether a choice has been made before, so that it costs no time.
+    bool known(Product product, const DenseShape& shape, Activation activation) const {
+        return cache_.find(keyOf(product, trialOf(shape), activation)).has_value();
+    }
+
     MeasuredKernel choose(Product product, const DenseShape& shape, Activation activation) {
         const DenseShape trial = trialOf(shape);
         const std::string key = keyOf(product, trial, activation);
-        std::vector<ProductKernel> all = fastCandidates(device_, product, trial);
-        std::erase_if(all, [&](const ProductKernel& kernel) { return !fits(device_, kernel, shape); });
-        if (const auto known = cache_.find(key);
-            known && std::find(all.begin(), all.end(), known->kernel) != all.end())
-            return *known;
-        return measure(product, trial, activation, all);
+        std::optional<ProductTrial> numbers;
+        const MeasuredKernel chosen =
+            fastest(key, fitting(product, shape), denseWork(trial).flops, [&](const ProductKernel& kernel) {
+                if (!numbers) numbers.emplace(device_, product, trial, activation);
+                return numbers->measure(kernels_.dense(product, kernel, activation), 2);
+            });
+        if (chosen.milliseconds >= 0) return chosen;
+        throw std::runtime_error(
+            "on '" + device_.report().name + "' no kernel computes " + key +
+            " rightly; the driver may be faulty, `lockstep bench` shows the differences");
     }
 
-    /// The folded kernel made of the fastest for the weights' gradients, or of the likeliest that can be
-    /// folded; nothing when it is wrong, or when folding it costs more than it saves.
-    std::optional<ProductKernel> chooseFolded(const DenseShape& shape, Optimizer optimizer,
-                                              const MeasuredKernel& apart) {
-        const std::optional<ProductKernel> kernel = foldable(shape, apart.kernel);
-        if (!kernel) return std::nullopt;
+    /// The weights' gradients with the optimizer's step folded in. Below 0 milliseconds: no kernel is right.
+    MeasuredKernel chooseFolded(const DenseShape& shape, Optimizer optimizer) {
         const DenseShape trial = trialOf(shape);
-        const std::string suffix = " " + std::string(lockstep::name(optimizer));
-        const std::string foldedKey = sizeOf("dense_backward_weights_update", trial) + suffix;
-        const std::string updateKey = sizeOf("update", {0, trial.inputs, trial.outputs, 0, 0}) + suffix;
-        const auto known = cache_.find(foldedKey);
-        if ((!known || !cache_.find(updateKey)) && !timeLeft()) return std::nullopt;
-        if (!known || known->kernel != *kernel || !cache_.find(updateKey)) {
-            UpdateTrial measurement(device_, trial, optimizer);
-            const TrialResult result = guarded(
-                [&] { return measurement.measureFolded(kernels_.denseUpdate(*kernel, optimizer), 2); });
-            const double update = measurement.measureUpdate(kernels_.update(optimizer), 2);
-            cache_.remember(foldedKey, {*kernel, result.verified() ? result.milliseconds : -1}, true);
-            cache_.remember(updateKey, {{}, update}, true);
-        }
-        const double folded = cache_.find(foldedKey)->milliseconds;
-        if (folded < 0) return std::nullopt;
-        savedByFolding_ += apart.milliseconds + cache_.find(updateKey)->milliseconds - folded;
-        return kernel;
+        const std::string key =
+            sizeOf("dense_backward_weights_update", trial) + " " + std::string(lockstep::name(optimizer));
+        std::vector<ProductKernel> all = fitting(Product::backwardWeights, shape);
+        std::erase_if(all, [](const ProductKernel& kernel) { return !canFoldUpdate(kernel); });
+        std::optional<UpdateTrial> numbers;
+        return fastest(key, all, denseWork(trial).flops, [&](const ProductKernel& kernel) {
+            if (!numbers) numbers.emplace(device_, trial, optimizer);
+            return numbers->measureFolded(kernels_.denseUpdate(kernel, optimizer), 2);
+        });
     }
-    /// Milliseconds that the folded kernels chosen so far save, all layers taken together.
-    double savedByFolding() const { return savedByFolding_; }
 
-  private:
+    /// Milliseconds of the operation `update` on a layer's parameters.
+    double updateTime(DenseShape shape, Optimizer optimizer) {
+        shape.rows = 1;
+        const std::string key = sizeOf("update", shape) + " " + std::string(lockstep::name(optimizer));
+        if (const auto known = cache_.find(key)) return known->milliseconds;
+        UpdateTrial trial(device_, shape, optimizer);
+        const double milliseconds = trial.measureUpdate(kernels_.update(optimizer), 2);
+        cache_.remember(key, {{}, milliseconds}, true);
+        return milliseconds;
+    }
+
     bool timeLeft() const {
         return std::chrono::duration<double>(Clock::now() - start_).count() < budgetSeconds_;
+    }
+
+  private:
+    std::vector<ProductKernel> fitting(Product product, const DenseShape& shape) const {
+        std::vector<ProductKernel> all = fastCandidates(device_, product, trialOf(shape));
+        std::erase_if(all, [&](const ProductKernel& kernel) { return !fits(device_, kernel, shape); });
+        return all;
     }
 
     // At least one candidate is checked, whatever the time. A choice made in a hurry is good for this run,
     // but only a full comparison is remembered. All kernels sum in the same order, so results do not depend
     // on the choice.
-    MeasuredKernel measure(Product product, const DenseShape& shape, Activation activation,
-                           const std::vector<ProductKernel>& all) {
-        ProductTrial trial(device_, product, shape, activation);
-        const ProductKernel* best = nullptr;
-        double fastest = 0;
+    template <class Measure>
+    MeasuredKernel fastest(const std::string& key, const std::vector<ProductKernel>& all, double flops,
+                           Measure measure) {
+        if (const auto known = cache_.find(key);
+            known && std::find(all.begin(), all.end(), known->kernel) != all.end())
+            return *known;
+        MeasuredKernel best{{}, -1};
         bool comparedAll = true;
         for (const ProductKernel& candidate : all) {
-            if (best != nullptr && !timeLeft()) {
+            const bool found = best.milliseconds >= 0;
+            if (found && !timeLeft()) {
                 comparedAll = false;
                 break;
             }
-            if (best != nullptr && device_.software() && hopeless(candidate, trial, fastest)) continue;
-            const TrialResult result =
-                guarded([&] { return trial.measure(kernels_.dense(product, candidate, activation), 2); });
-            if (!result.verified() || (best != nullptr && result.milliseconds >= fastest)) continue;
-            best = &candidate;
-            fastest = result.milliseconds;
+            if (found && device_.software() && hopeless(candidate, flops, best.milliseconds)) continue;
+            const TrialResult result = guarded([&] { return measure(candidate); });
+            if (!result.verified() || (found && result.milliseconds >= best.milliseconds)) continue;
+            best = {candidate, result.milliseconds};
         }
-        if (best == nullptr)
-            throw std::runtime_error(
-                "on '" + device_.report().name + "' no kernel computes " + keyOf(product, shape, activation) +
-                " rightly; the driver may be faulty, `lockstep bench` shows the differences");
-        const MeasuredKernel measured{*best, fastest};
-        cache_.remember(keyOf(product, shape, activation), measured, comparedAll);
-        return measured;
-    }
-
-    std::optional<ProductKernel> foldable(const DenseShape& shape, const ProductKernel& fastest) const {
-        if (canFoldUpdate(fastest)) return fastest;
-        for (const ProductKernel& candidate : fastCandidates(device_, Product::backwardWeights, shape))
-            if (canFoldUpdate(candidate)) return candidate;
-        return std::nullopt;
+        if (best.milliseconds >= 0) cache_.remember(key, best, comparedAll);
+        return best;
     }
 
     // A kernel that the driver refuses is one candidate less, no reason to stop.
@@ -141,8 +143,8 @@ class Chooser {
 
     // Measured on software Vulkan: storage buffers hold products back to a few GFLOP/s; not worth a second of
     // a start.
-    static bool hopeless(const ProductKernel& candidate, const ProductTrial& trial, double fastest) {
-        const double atTenGigaflops = trial.flops() / 10e9 * 1e3;
+    static bool hopeless(const ProductKernel& candidate, double flops, double fastest) {
+        const double atTenGigaflops = flops / 10e9 * 1e3;
         return candidate.rung != "texel" && candidate.rung != "subgroup" && fastest < atTenGigaflops;
     }
 
@@ -150,7 +152,6 @@ class Chooser {
     Kernels& kernels_;
     KernelCache cache_;
     double budgetSeconds_;
-    double savedByFolding_ = 0;
     Clock::time_point start_ = Clock::now();
 };
 
@@ -160,30 +161,50 @@ DenseShape denseShapeOf(const NetShape& shape, std::size_t layer, std::size_t ro
     return {rows, inputs, outputs, roundUpToFour(inputs), roundUpToFour(outputs)};
 }
 
-StepKernels measuredKernels(Chooser& chooser, const NetShape& shape, Optimizer optimizer, std::size_t batch) {
-    StepKernels step;
-    std::vector<MeasuredKernel> apart;
+// The weights' gradients of all layers: folded with the update, or apart from it. Folded is the likelier one,
+// an operation less and no gradients to be stored: apart is tried when there is time for it.
+void chooseBackwardWeights(Chooser& chooser, const NetShape& shape, Optimizer optimizer, std::size_t batch,
+                           StepKernels& step) {
+    step.foldsUpdate = true;
+    bool inTime = true;
+    double foldedTime = 0;
     for (std::size_t layer = 0; layer < shape.layers(); ++layer) {
         const DenseShape dense = denseShapeOf(shape, layer, batch);
-        const Activation own = shape.activationOf(layer);
+        const MeasuredKernel folded = chooser.chooseFolded(dense, optimizer);
+        step.foldsUpdate = step.foldsUpdate && folded.milliseconds >= 0;
+        step.layers[layer].backwardWeights = folded.kernel;
+        foldedTime += folded.milliseconds;
+        inTime = inTime && (chooser.known(Product::backwardWeights, dense, shape.activationOf(layer)) ||
+                            chooser.timeLeft());
+    }
+    if (step.foldsUpdate && !inTime) return;
+    std::vector<ProductKernel> apart;
+    double apartTime = 0;
+    for (std::size_t layer = 0; layer < shape.layers(); ++layer) {
+        const DenseShape dense = denseShapeOf(shape, layer, batch);
+        const MeasuredKernel product =
+            chooser.choose(Product::backwardWeights, dense, shape.activationOf(layer));
+        apart.push_back(product.kernel);
+        apartTime += product.milliseconds + chooser.updateTime(dense, optimizer);
+    }
+    step.foldsUpdate = step.foldsUpdate && foldedTime <= apartTime;
+    if (step.foldsUpdate) return;
+    for (std::size_t layer = 0; layer < shape.layers(); ++layer)
+        step.layers[layer].backwardWeights = apart[layer];
+}
+
+StepKernels measuredKernels(Chooser& chooser, const NetShape& shape, Optimizer optimizer, std::size_t batch) {
+    StepKernels step;
+    for (std::size_t layer = 0; layer < shape.layers(); ++layer) {
+        const DenseShape dense = denseShapeOf(shape, layer, batch);
         LayerKernels how;
-        how.forward = chooser.choose(Product::forward, dense, own).kernel;
+        how.forward = chooser.choose(Product::forward, dense, shape.activationOf(layer)).kernel;
         if (layer > 0)
             how.backwardInputs =
                 chooser.choose(Product::backwardInputs, dense, shape.activationOf(layer - 1)).kernel;
-        apart.push_back(chooser.choose(Product::backwardWeights, dense, own));
-        how.backwardWeights = apart.back().kernel;
         step.layers.push_back(how);
     }
-    std::vector<ProductKernel> folded;
-    for (std::size_t layer = 0; layer < shape.layers(); ++layer)
-        if (const auto kernel =
-                chooser.chooseFolded(denseShapeOf(shape, layer, batch), optimizer, apart[layer]))
-            folded.push_back(*kernel);
-    if (folded.size() < shape.layers() || chooser.savedByFolding() <= 0) return step;
-    step.foldsUpdate = true;
-    for (std::size_t layer = 0; layer < shape.layers(); ++layer)
-        step.layers[layer].backwardWeights = folded[layer];
+    chooseBackwardWeights(chooser, shape, optimizer, batch, step);
     return step;
 }
 
