@@ -1,6 +1,7 @@
 // What the exhibit draws: settings, the staircase, and what is known about the picked rung.
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -112,7 +113,7 @@ void LadderExhibit::drawQuestion(Ui& ui) {
 }
 
 void LadderExhibit::drawTabs(Ui& ui) {
-    const std::array<std::string, 4> names{"Training", "Memory", "Source", "Roofline"};
+    const std::array<std::string, 5> names{"Training", "Memory", "Source", "Roofline", "Crossover"};
     auto tab = static_cast<std::size_t>(tab_);
     if (ui.segments("##ladder/tab", tab, names)) tab_ = static_cast<Tab>(tab);
     switch (tab_) {
@@ -120,6 +121,7 @@ void LadderExhibit::drawTabs(Ui& ui) {
     case Tab::memory: access_.draw(ui, model_); return;
     case Tab::source: source_.draw(ui, model_.rung(), model_.rungs()); return;
     case Tab::roofline: drawRoofline(ui); return;
+    case Tab::crossover: crossover_.draw(ui, model_); return;
     }
 }
 
