@@ -31,8 +31,12 @@ constexpr Part parts[] = {
     {"read-back", &StepParts::readBack, "The loss comes back to the host."},
 };
 
+// What the host does is in the processor's colour or near it, what the device does in the GPU's.
 ImU32 colourOf(const Theme& theme, std::size_t part) {
-    return std::string_view(parts[part].name) == "execution" ? theme.gpu : seriesColour(theme, part);
+    const ImU32 colours[std::size(parts)] = {
+        theme.cpu, seriesColour(theme, 4), seriesColour(theme, 2), theme.muted,
+        theme.gpu, seriesColour(theme, 3)};
+    return colours[part];
 }
 
 void drawLegend(Ui& ui) {

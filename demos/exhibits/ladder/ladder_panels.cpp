@@ -90,10 +90,10 @@ void LadderExhibit::drawRungs(Ui& ui) {
         answerShown_ = false;
     }
     const std::optional<Roof>& roof = model_.roof();
-    std::string caption = "GFLOP/s of whole training steps, each notch ten times the one before it";
+    std::string caption = "GFLOP/s of whole training steps, on a logarithmic scale.";
     if (roof && roof->measured())
-        caption = fmt::format("Dashed: the device's roof, {}.",
-                              ui.timing(amountText(roof->gflops * 1e9, "FLOP/s")));
+        caption += fmt::format(" The mark: this device's roof, {}.",
+                               ui.timing(amountText(roof->gflops * 1e9, "FLOP/s")));
     ui.paragraph(caption, ui.theme.muted);
     if (const auto& machine = model_.gpuMachine(); machine && machine->software)
         ui.paragraph(honestDevice(*machine), ui.theme.warning);

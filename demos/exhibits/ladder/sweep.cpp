@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "demos/exhibits/ladder/ladder_words.h"
 #include "demos/report/text.h"
 
 namespace lockstep::demos {
@@ -81,11 +82,11 @@ std::string partsText(const std::vector<SweepPoint>& points) {
     const auto computing = [](const SweepPoint& point) {
         return 100 * point.parts.execution / std::max(point.parts.sum(), 1e-12);
     };
-    return fmt::format(
-        "The device computes in {:.0f} % of the time of the smallest step, in {:.0f} % of the "
-        "largest; the rest is the price of starting it. Data went up once, before: {} in {:.0f} ms.",
-        computing(both.front()), computing(both.back()),
-        amountText(static_cast<double>(both.back().uploadBytes), "B"), both.back().uploadOnce * 1e3);
+    return fmt::format("The device computes in {:.0f} % of the time of the smallest step, in {:.0f} % of the "
+                       "largest; the rest is the price of starting it. Data went up once, before: {} in {}.",
+                       computing(both.front()), computing(both.back()),
+                       amountText(static_cast<double>(both.back().uploadBytes), "B"),
+                       stepTime(both.back().uploadOnce));
 }
 
 } // namespace lockstep::demos
