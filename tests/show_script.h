@@ -10,7 +10,7 @@
 
 namespace lockstep::test {
 
-inline const std::vector<std::string> exhibits{"race", "playground", "inside"};
+inline const std::vector<std::string> exhibits{"race", "playground", "inside", "ladder"};
 
 /// Small, quick settings for every exhibit: the suite's pictures need no Fashion-MNIST.
 inline std::string stateOf(const std::string& exhibit) {

@@ -20,9 +20,10 @@ draw race race-fashion-mnist
 draw playground playground-spiral
 draw playground-circle playground-circle --light
 draw inside inside-a-step
+draw ladder ladder-all-rungs
 
 # Smaller, to the pixel the same, where there is a tool for it.
-for name in race playground playground-circle inside; do
+for name in race playground playground-circle inside ladder; do
     if command -v oxipng >/dev/null; then
         oxipng --quiet --opt max --strip safe "$folder/$name.png"
     elif command -v optipng >/dev/null; then

@@ -151,6 +151,7 @@ void Buffer::upload(std::span<const std::byte> data, std::uint64_t offset) {
     if (data.empty()) return;
     const BufferView range = view(offset, data.size());
     device_.counters().bytesUploaded += data.size();
+    const CountedTime timed(device_.counters().uploadNanoseconds);
     device_.waitForAll();
     if (direct()) {
         invalidate(offset, data.size()); // a flush writes whole atoms, with the data's neighbours
@@ -171,6 +172,7 @@ void Buffer::download(std::span<std::byte> data, std::uint64_t offset) const {
     if (data.empty()) return;
     const BufferView range = view(offset, data.size());
     device_.counters().bytesDownloaded += data.size();
+    const CountedTime timed(device_.counters().downloadNanoseconds);
     device_.waitForAll();
     if (direct()) {
         invalidate(offset, data.size());

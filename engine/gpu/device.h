@@ -93,8 +93,30 @@ struct DeviceCounters {
     std::atomic<std::uint64_t> hostWaits{0};
     std::atomic<std::uint64_t> bytesUploaded{0};
     std::atomic<std::uint64_t> bytesDownloaded{0};
+    std::atomic<std::uint64_t> recordingNanoseconds{
+        0}; ///< of the host, between a recorder's begin and submit
+    std::atomic<std::uint64_t> submissionNanoseconds{0}; ///< of the host, handing over what was recorded
+    std::atomic<std::uint64_t> uploadNanoseconds{0};     ///< of the host, until the device has the bytes
+    std::atomic<std::uint64_t> downloadNanoseconds{0};
     std::atomic<std::uint64_t> bytesAllocated{0};                            ///< held at the moment
     std::array<std::atomic<std::uint64_t>, VK_MAX_MEMORY_HEAPS> heapBytes{}; ///< the same, by heap
+};
+
+/// Adds the time from its making to its end to a counter of nanoseconds.
+class CountedTime {
+  public:
+    explicit CountedTime(std::atomic<std::uint64_t>& counter) : counter_(counter) {}
+    ~CountedTime() {
+        const auto passed = std::chrono::steady_clock::now() - begin_;
+        counter_ +=
+            static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(passed).count());
+    }
+    CountedTime(const CountedTime&) = delete;
+    CountedTime& operator=(const CountedTime&) = delete;
+
+  private:
+    std::atomic<std::uint64_t>& counter_;
+    std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
 /// All devices of the system in the loader's order, with the one that `options.select` would choose marked.

@@ -81,6 +81,7 @@ void Recorder::begin() {
         device_.wait(slot.ticket);
         collectFinished();
     }
+    recordingTime_.emplace(device_.counters().recordingNanoseconds);
     auto info = structure<VkCommandBufferBeginInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO);
     info.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
     check(device_.vk().BeginCommandBuffer(slot.commands, &info), "vkBeginCommandBuffer");
@@ -234,6 +235,8 @@ Ticket Recorder::submit() {
     writeTimestamp(1);
     check(device_.vk().EndCommandBuffer(slot.commands), "vkEndCommandBuffer");
     recording_ = false;
+    recordingTime_.reset();
+    const CountedTime timed(device_.counters().submissionNanoseconds);
     slot.submitted = std::chrono::steady_clock::now();
     slot.ticket = device_.submit(slot.commands);
     next_ = (next_ + 1) % slots;

@@ -136,6 +136,7 @@ class Recorder {
     std::array<Slot, slots> slots_;
     std::size_t next_ = 0;
     bool recording_ = false;
+    std::optional<CountedTime> recordingTime_; ///< while recording
     bool profiling_ = false;
     bool tracing_ = false;
     HazardTracker hazards_;

@@ -45,7 +45,8 @@ void LadderExhibit::change(const LadderSettings& settings) { model_.change(setti
 
 namespace {
 
-constexpr std::string_view tabWords[] = {"training", "memory", "source", "roofline"};
+constexpr std::string_view tabWords[] = {"training", "memory", "source", "roofline", "crossover"};
+constexpr std::string_view sweepWords[] = {"batch", "width"};
 constexpr std::string_view productWords[] = {"forward", "inputs", "weights"};
 
 /// Which of the words a field says.
@@ -66,6 +67,7 @@ nlohmann::ordered_json LadderExhibit::state() const {
     json["product"] = productWords[static_cast<std::size_t>(access_.product())];
     json["access"] = access_.moment();
     json["all_lines"] = source_.whole();
+    json["sweep_by"] = sweepWords[static_cast<std::size_t>(crossover_.by())];
     json["answer_shown"] = answerShown_;
     return json;
 }
@@ -83,13 +85,15 @@ std::function<void()> LadderExhibit::readState(const nlohmann::ordered_json& sta
     const auto product = static_cast<Product>(wordOf(state, "product", productWords));
     const auto moment = jsonValueOr(state, "access", std::size_t{0});
     const bool whole = jsonValueOr(state, "all_lines", false);
+    const auto by = static_cast<SweepBy>(wordOf(state, "sweep_by", sweepWords));
     const bool answer = jsonValueOr(state, "answer_shown", false);
-    return [this, settings, index, tab, product, moment, whole, answer] {
+    return [this, settings, index, tab, product, moment, whole, by, answer] {
         change(settings);
         model_.pick(index);
         tab_ = tab;
         access_.set(product, moment);
         source_.setWhole(whole);
+        crossover_.setBy(by);
         answerShown_ = answer;
         textsStale_ = true;
     };

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "demos/exhibits/ladder/access_view.h"
+#include "demos/exhibits/ladder/crossover.h"
 #include "demos/exhibits/ladder/ladder_model.h"
 #include "demos/exhibits/ladder/roofline.h"
 #include "demos/exhibits/ladder/source_diff_view.h"
@@ -41,7 +42,7 @@ class LadderExhibit final : public Exhibit {
     std::string releaseDevice() override;
 
   private:
-    enum class Tab : std::size_t { training, memory, source, roofline };
+    enum class Tab : std::size_t { training, memory, source, roofline, crossover };
 
     void change(const LadderSettings& settings);
     void drawSettings(Ui& ui);
@@ -58,6 +59,7 @@ class LadderExhibit final : public Exhibit {
     SourceDiffView source_;
     Plot lossPlot_;
     RooflineView roofline_;
+    CrossoverView crossover_;
     Tab tab_ = Tab::training;
     bool answerShown_ = false;
     std::string hiddenText_; ///< as it is being typed

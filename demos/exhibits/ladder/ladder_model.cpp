@@ -39,17 +39,23 @@ void LadderModel::change(const LadderSettings& settings) {
         });
     } else {
         results_.clear();
+        sweeps_ = {};
     }
+    if (settings.batch != settings_.batch) sweeps_[static_cast<std::size_t>(SweepBy::width)].clear();
     settings_ = settings;
     retire();
     broken_ = false;
     wanted_ = again;
+    pickedWanted_ = true;
     losses_.clear();
     earlier_.clear();
     keepEvery_ = 1;
 }
 
-void LadderModel::pick(std::size_t index) { picked_ = std::min(index, rungs_.size() - 1); }
+void LadderModel::pick(std::size_t index) {
+    picked_ = std::min(index, rungs_.size() - 1);
+    pickedWanted_ = true;
+}
 
 void LadderModel::reset() {
     if (!losses_.empty()) earlier_ = std::exchange(losses_, {});
@@ -71,8 +77,15 @@ void LadderModel::measurePicked() {
     broken_ = false;
 }
 
+void LadderModel::startSweep(SweepBy by) {
+    sweepWanted_ = by;
+    sweeps_[static_cast<std::size_t>(by)].clear();
+    broken_ = false;
+}
+
 void LadderModel::stopMeasuring() {
     wanted_.clear();
+    sweepWanted_.reset();
     if (session_) session_->queue().cancel();
     training_ = false;
 }
@@ -178,7 +191,7 @@ bool LadderModel::haveData(bool wait) {
 bool LadderModel::haveSession(Machines& machines, gpu::Device& device, bool wait) {
     if (session_) return true;
     if (broken_) {
-        if (!running_ && stepsWanted_ == 0 && wanted_.empty()) return false;
+        if (!running_ && stepsWanted_ == 0 && wanted_.empty() && !sweepWanted_) return false;
         broken_ = false; // somebody tries again
     }
     try {
@@ -189,6 +202,7 @@ bool LadderModel::haveSession(Machines& machines, gpu::Device& device, bool wait
         running_ = false;
         stepsWanted_ = 0;
         wanted_.clear();
+        sweepWanted_.reset();
         throw;
     }
     return true;
@@ -214,8 +228,9 @@ void LadderModel::update(Machines& machines, gpu::Device& device, double seconds
 
 void LadderModel::postWanted(bool quick) {
     const double seconds = quick ? 0.02 : 0.5;
-    const bool pickedIsNew = result(picked_) == nullptr && session_->queue().idle() && wanted_.empty();
-    if (pickedIsNew) wanted_.push_back(picked_);
+    const bool listed = std::ranges::find(wanted_, picked_) != wanted_.end();
+    if (std::exchange(pickedWanted_, false) && result(picked_) == nullptr && !listed)
+        wanted_.push_back(picked_);
     if (resetWanted_) session_->resetTraining();
     resetWanted_ = false;
     if ((roofWanted_ || !roof_) && !wanted_.empty() && session_->queue().idle()) {
@@ -224,6 +239,8 @@ void LadderModel::postWanted(bool quick) {
     }
     for (const std::size_t rung : std::exchange(wanted_, {}))
         session_->measure(laneSpecFromText(rungs_[rung].lane), seconds);
+    if (sweepWanted_) session_->sweep(*sweepWanted_, quick ? 0.02 : 0.3);
+    sweepWanted_.reset();
     for (const auto& [rung, product] : std::exchange(picturesWanted_, {}))
         session_->takePicture(laneSpecFromText(rungs_[rung].lane), product);
 }
@@ -260,6 +277,8 @@ void LadderModel::takeNews() {
         if (result.spec.gpu && !result.refused()) gpuMachine_ = result.measure.machine;
         results_[settings_.batch].insert_or_assign(result.spec.text(), std::move(result));
     }
+    for (SweepPoint& point : news.sweep)
+        sweeps_[static_cast<std::size_t>(point.by)].push_back(std::move(point));
     for (RungPicture& picture : news.pictures) {
         const std::pair key{picture.lane, picture.product};
         pictures_.insert_or_assign(key, std::move(picture));

@@ -2,6 +2,7 @@
 // one.
 #pragma once
 
+#include <array>
 #include <future>
 #include <map>
 #include <memory>
@@ -53,6 +54,11 @@ class LadderModel {
     /// Drops what has not been measured yet.
     void stopMeasuring();
 
+    /// Measures both machines over many sizes, the network at hand otherwise.
+    void startSweep(SweepBy by);
+    /// In the order of their sizes; those that have been measured.
+    const std::vector<SweepPoint>& sweep(SweepBy by) const { return sweeps_[static_cast<std::size_t>(by)]; }
+
     bool running() const { return running_; }
     void run() { running_ = true; }
     void pause() { running_ = false; }
@@ -103,9 +109,11 @@ class LadderModel {
     bool broken_ = false; // the settings at hand do not work, and that has been said
 
     std::vector<std::size_t> wanted_; // rungs to be measured
+    bool pickedWanted_ = true;        // the picked rung, unless it has been measured
     bool roofWanted_ = false;
     std::vector<std::pair<std::size_t, Product>> picturesWanted_;
     bool resetWanted_ = false;
+    std::optional<SweepBy> sweepWanted_;
 
     bool running_ = false;
     bool training_ = false; // a piece of training is under way
@@ -118,6 +126,7 @@ class LadderModel {
     std::optional<MachineInfo> gpuMachine_;
     std::map<std::size_t, Results> results_; // by batch
     std::map<std::pair<std::string, Product>, RungPicture> pictures_;
+    std::array<std::vector<SweepPoint>, 2> sweeps_; // by SweepBy
     std::vector<LadderLoss> losses_;
     std::uint64_t keepEvery_ = 1; // steps, of losses_
     std::vector<LadderLoss> earlier_;

@@ -1,6 +1,7 @@
 // What the exhibit draws: settings, the staircase, and what is known about the picked rung.
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -89,10 +90,10 @@ void LadderExhibit::drawRungs(Ui& ui) {
         answerShown_ = false;
     }
     const std::optional<Roof>& roof = model_.roof();
-    std::string caption = "GFLOP/s of whole training steps, each notch ten times the one before it";
+    std::string caption = "GFLOP/s of whole training steps, on a logarithmic scale.";
     if (roof && roof->measured())
-        caption = fmt::format("Dashed: the device's roof, {}.",
-                              ui.timing(amountText(roof->gflops * 1e9, "FLOP/s")));
+        caption += fmt::format(" The mark: this device's roof, {}.",
+                               ui.timing(amountText(roof->gflops * 1e9, "FLOP/s")));
     ui.paragraph(caption, ui.theme.muted);
     if (const auto& machine = model_.gpuMachine(); machine && machine->software)
         ui.paragraph(honestDevice(*machine), ui.theme.warning);
@@ -112,7 +113,7 @@ void LadderExhibit::drawQuestion(Ui& ui) {
 }
 
 void LadderExhibit::drawTabs(Ui& ui) {
-    const std::array<std::string, 4> names{"Training", "Memory", "Source", "Roofline"};
+    const std::array<std::string, 5> names{"Training", "Memory", "Source", "Roofline", "Crossover"};
     auto tab = static_cast<std::size_t>(tab_);
     if (ui.segments("##ladder/tab", tab, names)) tab_ = static_cast<Tab>(tab);
     switch (tab_) {
@@ -120,6 +121,7 @@ void LadderExhibit::drawTabs(Ui& ui) {
     case Tab::memory: access_.draw(ui, model_); return;
     case Tab::source: source_.draw(ui, model_.rung(), model_.rungs()); return;
     case Tab::roofline: drawRoofline(ui); return;
+    case Tab::crossover: crossover_.draw(ui, model_); return;
     }
 }
 

@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "demos/exhibits/ladder/rung_bytes.h"
 #include "engine/gpu/error.h"
 #include "engine/train/kernel_choice.h"
@@ -13,6 +15,8 @@ namespace lockstep::demos {
 namespace {
 
 const LaneSpec plainLane{false, "scalar", {}};
+const LaneSpec cpuLane{false, "best", {}};
+const LaneSpec gpuLane{true, "best", {}};
 
 } // namespace
 
@@ -49,8 +53,8 @@ PictureKernel pictureKernel(gpu::Device& device, Kernels& kernels, const LaneSpe
 
 LadderSession::LadderSession(const LadderSettings& settings, std::shared_ptr<const Dataset> data,
                              Machines& machines, gpu::Device& device)
-    : data_(std::move(data)), job_(settings.job(*data_)), machines_(machines), device_(device),
-      recorder_(device) {}
+    : settings_(settings), data_(std::move(data)), job_(settings.job(*data_)), machines_(machines),
+      device_(device), recorder_(device) {}
 
 template <class Change> void LadderSession::tell(Change change) {
     const std::lock_guard lock(mutex_);
@@ -167,6 +171,54 @@ void LadderSession::train(const LaneSpec& spec, std::uint64_t steps) {
         trainer_->takeLosses(piece.losses);
         tell([&](LadderNews& news) { news.trained.push_back(std::move(piece)); });
     });
+}
+
+void LadderSession::sweep(SweepBy by, double seconds) {
+    for (const std::size_t value : sweepValues(by, data_->train.count)) {
+        const TrainJob job = settingsFor(settings_, by, value).job(*data_);
+        SweepPoint point;
+        point.by = by;
+        point.value = value;
+        queue_.post(fmt::format("{} {}", by == SweepBy::batch ? "batch" : "width", value),
+                    [this, point, job, seconds, makeCpu = machines_.maker(job, cpuLane),
+                     makeGpu = machines_.maker(job, gpuLane)](const std::atomic<bool>& cancelled) {
+                        sweepPoint(point, job, makeCpu, makeGpu, seconds, cancelled);
+                    });
+    }
+}
+
+void LadderSession::sweepPoint(SweepPoint point, const TrainJob& job, const Lane::MakeTrainer& makeCpu,
+                               const Lane::MakeTrainer& makeGpu, double seconds,
+                               const std::atomic<bool>& cancelled) {
+    constexpr int stepsByThemselves = 20;
+    try {
+        LaneMeasure cpu;
+        {
+            const auto trainer = makeCpu();
+            cpu = measureLane(*trainer, job, {}, seconds, &cancelled);
+        }
+        point.cpu = cpu.machine;
+        point.cpuSamples = cpu.samplesPerSecond;
+        const std::uint64_t bytes = device_.counters().bytesUploaded;
+        const std::uint64_t uploading = device_.counters().uploadNanoseconds;
+        const auto trainer = makeGpu();
+        point.uploadBytes = device_.counters().bytesUploaded - bytes;
+        point.uploadOnce = static_cast<double>(device_.counters().uploadNanoseconds - uploading) * 1e-9;
+        const LaneMeasure gpu = measureLane(*trainer, job, cpu.losses, seconds, &cancelled);
+        point.gpu = gpu.machine;
+        if (gpu.right()) {
+            point.gpuSamples = gpu.samplesPerSecond;
+            if (!cancelled) point.parts = measureStepParts(*trainer, device_, stepsByThemselves);
+        } else { // one of them is wrong, and nobody knows which
+            point.cpuSamples = 0;
+            point.trouble = "the losses of both differ, so neither is timed";
+        }
+    } catch (const gpu::DeviceLostError&) {
+        throw;
+    } catch (const std::runtime_error& error) {
+        point.trouble = error.what();
+    }
+    if (!cancelled) tell([&](LadderNews& news) { news.sweep.push_back(std::move(point)); });
 }
 
 void LadderSession::resetTraining() {

@@ -12,6 +12,7 @@
 #include "demos/exhibits/ladder/access_record.h"
 #include "demos/exhibits/ladder/ladder_settings.h"
 #include "demos/exhibits/ladder/rung_result.h"
+#include "demos/exhibits/ladder/sweep.h"
 #include "demos/exhibits/ladder/work_queue.h"
 #include "demos/machines.h"
 #include "demos/measure/roof.h"
@@ -39,6 +40,7 @@ struct LadderNews {
     std::vector<RungResult> results;
     std::vector<RungPicture> pictures;
     std::vector<TrainedPiece> trained;
+    std::vector<SweepPoint> sweep;
 };
 
 class LadderSession {
@@ -58,6 +60,8 @@ class LadderSession {
     void takePicture(const LaneSpec& spec, Product product);
     /// Trains on the rung from where training stands, whatever rung it stood on.
     void train(const LaneSpec& spec, std::uint64_t steps);
+    /// Measures cpu:best and gpu:best over all sizes, each for about `seconds`.
+    void sweep(SweepBy by, double seconds);
     /// Training stands at its first step again, with the same weights.
     void resetTraining();
 
@@ -68,10 +72,13 @@ class LadderSession {
   private:
     RungResult measured(const LaneSpec& spec, const Lane::MakeTrainer& make, double seconds,
                         const std::atomic<bool>& cancelled);
+    void sweepPoint(SweepPoint point, const TrainJob& job, const Lane::MakeTrainer& makeCpu,
+                    const Lane::MakeTrainer& makeGpu, double seconds, const std::atomic<bool>& cancelled);
     void describeStep(Trainer& trainer, RungResult& result);
     void requireTrainer(const LaneSpec& spec, const Lane::MakeTrainer& make);
     template <class Change> void tell(Change change);
 
+    const LadderSettings settings_;
     std::shared_ptr<const Dataset> data_;
     TrainJob job_;
     Machines& machines_; // used by the window's thread only

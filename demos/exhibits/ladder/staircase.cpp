@@ -38,13 +38,6 @@ Scale scaleOf(const LadderModel& model) {
     return {std::floor(std::log10(least) - 0.3), std::ceil(std::log10(most) + 0.01)};
 }
 
-struct Row {
-    ImVec2 at;
-    float height = 0;
-    float names = 0; // width of the names
-    float bars = 0;  // width of the longest bar
-};
-
 void explain(Ui& ui, const Rung& rung, const RungResult* result, const LadderModel& model) {
     Detail detail;
     detail.title = rung.lane;
@@ -57,58 +50,55 @@ void explain(Ui& ui, const Rung& rung, const RungResult* result, const LadderMod
     ui.explainItem(detail);
 }
 
-void drawRow(Ui& ui, const LadderModel& model, std::size_t index, const Scale& scale, const Row& row) {
+constexpr float barHeight = 6; // units, and as many pixels as the scale makes of them
+
+void drawBar(Ui& ui, const LadderModel& model, const RungResult* result, const LaneSpec& spec,
+             const Scale& scale, ImVec2 low, float length) {
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const float bottom = low.y + ui.px(barHeight);
+    draw.AddRectFilled(low, {low.x + length, bottom}, ui.theme.raised, ui.px(2));
+    if (ui.masked) return;
+    if (result != nullptr && result->timed()) {
+        const float end = low.x + std::max(length * scale.share(result->measure.gflops), ui.px(3));
+        draw.AddRectFilled(low, {end, bottom}, ui.colour(spec), ui.px(2));
+        if (spec.gpu && result->measure.machine.software) // the second cue: it is no GPU
+            for (float x = low.x + ui.px(3); x + ui.px(3) < end; x += ui.px(7))
+                draw.AddLine({x, bottom}, {x + ui.px(3), low.y}, ui.theme.panel, ui.line(1.5f));
+    }
+    if (!spec.gpu || !model.roof() || !model.roof()->measured()) return;
+    const float roof = low.x + length * scale.share(model.roof()->gflops);
+    draw.AddLine({roof, low.y - ui.px(3)}, {roof, bottom + ui.px(3)}, ui.theme.warning, ui.line(2));
+}
+
+// Name and number, and the bar below them.
+void drawRow(Ui& ui, const LadderModel& model, std::size_t index, const Scale& scale, ImVec2 at,
+             ImVec2 size) {
     const Rung& rung = model.rungs()[index];
     const RungResult* result = model.result(index);
     const LaneSpec spec = laneSpecFromText(rung.lane);
     const bool picked = index == model.picked();
     ImDrawList& draw = *ImGui::GetWindowDrawList();
-    const ImVec2 end{row.at.x + ImGui::GetContentRegionAvail().x, row.at.y + row.height};
-    ImGui::SetCursorScreenPos(row.at);
-    if (picked) draw.AddRectFilled(row.at, end, ui.theme.hovered, ui.px(4));
-    const float middle = row.at.y + (row.height - ImGui::GetTextLineHeight()) / 2;
-    const float left = row.at.x + ui.px(6);
-    draw.AddText(picked ? ui.fonts.strong : nullptr, 0, {left, middle},
-                 picked ? ui.theme.text : ui.theme.muted, rung.lane.data(),
-                 rung.lane.data() + rung.lane.size());
+    if (picked) draw.AddRectFilled(at, {at.x + size.x, at.y + size.y}, ui.theme.hovered, ui.px(4));
+    const float left = at.x + ui.px(6);
+    const float top = at.y + ui.px(2);
+    const float width = size.x - ui.px(12);
+    draw.AddText(picked ? ui.fonts.strong : nullptr, 0, {left, top}, picked ? ui.theme.text : ui.theme.muted,
+                 rung.lane.data(), rung.lane.data() + rung.lane.size());
+    const float name = ImGui::CalcTextSize(rung.lane.data(), rung.lane.data() + rung.lane.size()).x;
 
-    const float x = left + row.names;
-    float after = x;
-    if (result != nullptr && result->timed() && !ui.masked) {
-        after = x + std::max(row.bars * scale.share(result->measure.gflops), ui.px(2));
-        const ImVec2 low{x, row.at.y + row.height * 0.18f};
-        const ImVec2 high{after, row.at.y + row.height * 0.82f};
-        draw.AddRectFilled(low, high, ui.colour(spec), ui.px(2));
-        if (spec.gpu && result->measure.machine.software) // the second cue: it is no GPU
-            for (float line = low.x + ui.px(3); line < high.x; line += ui.px(7))
-                draw.AddLine({line, high.y}, {std::min(line + ui.px(5), high.x), low.y}, ui.theme.panel,
-                             ui.line(1.5f));
-    }
     std::string text = shortResult(result);
     ImU32 colour = ui.theme.muted;
     if (result != nullptr && result->timed()) {
         colour = ui.theme.text;
         const std::string share = model.roof() ? roofShare(result, *model.roof()) : "";
-        if (!share.empty()) text += "  " + share;
+        if (!share.empty()) text += "   " + share;
         text = ui.timing(text);
     }
     if (result != nullptr && result->wrong()) colour = ui.theme.bad;
     if (result != nullptr && result->refused()) text += ": " + result->refusal;
-    const float room = end.x - x - ui.px(10);
-    text = fittedText(text, room);
-    const ImVec2 size = ImGui::CalcTextSize(text.c_str());
-    // After the bar, or over its end where there is no room.
-    const float at = std::min(after + ui.px(6), end.x - size.x - ui.px(6));
-    draw.AddRectFilled({at - ui.px(3), middle}, {at + size.x + ui.px(3), middle + size.y},
-                       faded(picked ? ui.theme.hovered : ui.theme.panel, 0.85f), ui.px(3));
-    draw.AddText({at, middle}, colour, text.c_str());
-}
-
-void drawRoof(Ui& ui, const Roof& roof, const Scale& scale, float x, float bars, float top, float bottom) {
-    const float at = x + bars * scale.share(roof.gflops);
-    ImDrawList& draw = *ImGui::GetWindowDrawList();
-    for (float y = top; y < bottom; y += ui.px(8))
-        draw.AddLine({at, y}, {at, std::min(y + ui.px(4), bottom)}, ui.theme.warning, ui.line(1.5f));
+    text = fittedText(text, width - name - ui.px(14));
+    draw.AddText({left + width - ImGui::CalcTextSize(text.c_str()).x, top}, colour, text.c_str());
+    drawBar(ui, model, result, spec, scale, {left, top + ImGui::GetTextLineHeight() + ui.px(2)}, width);
 }
 
 } // namespace
@@ -116,35 +106,24 @@ void drawRoof(Ui& ui, const Roof& roof, const Scale& scale, float x, float bars,
 std::optional<std::size_t> drawStaircase(Ui& ui, const LadderModel& model) {
     std::optional<std::size_t> clicked;
     const Scale scale = scaleOf(model);
-    Row row;
-    row.height = ImGui::GetTextLineHeight() + ui.px(7);
-    for (const Rung& rung : model.rungs())
-        row.names =
-            std::max(row.names, ImGui::CalcTextSize(rung.lane.data(), rung.lane.data() + rung.lane.size()).x);
-    row.names += ui.px(12);
-    row.bars = std::max(ImGui::GetContentRegionAvail().x - row.names - ui.px(24), ui.px(20));
-    row.at = ImGui::GetCursorScreenPos();
-    const float top = row.at.y;
+    ImVec2 at = ImGui::GetCursorScreenPos();
+    const ImVec2 size{std::max(ImGui::GetContentRegionAvail().x, 1.0f),
+                      ImGui::GetTextLineHeight() + ui.px(barHeight + 9)};
     const auto isGpu = [](const Rung& rung) { return rung.lane.starts_with("gpu"); };
-    const auto gpuRungs = static_cast<float>(std::ranges::count_if(model.rungs(), isGpu));
-    if (model.roof() && model.roof()->measured() && !ui.masked)
-        drawRoof(ui, *model.roof(), scale, row.at.x + ui.px(6) + row.names, row.bars, top,
-                 top + gpuRungs * row.height);
     bool wasGpu = false;
     for (std::size_t i = model.rungs().size(); i-- > 0;) {
         const Rung& rung = model.rungs()[i];
-        if (wasGpu && !isGpu(rung)) row.at.y += ui.px(8); // between the machines
-        wasGpu = isGpu(rung);
         const std::string control = "rung/" + std::string(rung.lane);
         if (ui.hidden(control.c_str())) continue;
-        drawRow(ui, model, i, scale, row);
-        ImGui::SetCursorScreenPos(row.at);
-        const float width = std::max(ImGui::GetContentRegionAvail().x, 1.0f);
-        if (ui.tile(control.c_str(), {width, row.height})) clicked = i;
+        if (wasGpu && !isGpu(rung)) at.y += ui.px(8); // between the machines
+        wasGpu = isGpu(rung);
+        drawRow(ui, model, i, scale, at, size);
+        ImGui::SetCursorScreenPos(at);
+        if (ui.tile(control.c_str(), size)) clicked = i;
         explain(ui, rung, model.result(i), model);
-        row.at.y += row.height;
+        at.y += size.y;
     }
-    ImGui::SetCursorScreenPos({row.at.x, row.at.y + ui.px(4)});
+    ImGui::SetCursorScreenPos({at.x, at.y + ui.px(4)});
     return clicked;
 }
 

@@ -1,0 +1,191 @@
+#include "demos/exhibits/ladder/crossover.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "demos/exhibits/ladder/ladder_words.h"
+#include "demos/report/text.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+struct Part {
+    const char* name;
+    double StepParts::*seconds;
+    const char* meaning;
+};
+
+constexpr Part parts[] = {
+    {"recording", &StepParts::recording,
+     "The host writes the step's commands, one dispatch after the other."},
+    {"submission", &StepParts::submission, "The host hands the commands over to the device."},
+    {"upload", &StepParts::upload,
+     "Data go to the device. None in a step: the data set was uploaded once, before the first."},
+    {"waiting", &StepParts::waiting,
+     "Neither side computes for the step: until the device begins, and until the host learns that it ended."},
+    {"execution", &StepParts::execution, "The device computes, by its own clock."},
+    {"read-back", &StepParts::readBack, "The loss comes back to the host."},
+};
+
+// What the host does is in the processor's colour or near it, what the device does in the GPU's.
+ImU32 colourOf(const Theme& theme, std::size_t part) {
+    const ImU32 colours[std::size(parts)] = {
+        theme.cpu, seriesColour(theme, 4), seriesColour(theme, 2), theme.muted,
+        theme.gpu, seriesColour(theme, 3)};
+    return colours[part];
+}
+
+void drawLegend(Ui& ui) {
+    const float line = ImGui::GetTextLineHeight();
+    for (std::size_t i = 0; i < std::size(parts); ++i) {
+        const float width = line * 0.7f + ui.px(5) + ImGui::CalcTextSize(parts[i].name).x;
+        if (i > 0) {
+            ImGui::SameLine(0, ui.px(10));
+            if (ImGui::GetCursorPosX() + width > ImGui::GetWindowContentRegionMax().x) ImGui::NewLine();
+        }
+        const ImVec2 at = ImGui::GetCursorScreenPos();
+        ImDrawList& draw = *ImGui::GetWindowDrawList();
+        draw.AddRectFilled({at.x, at.y + line * 0.15f}, {at.x + line * 0.7f, at.y + line * 0.85f},
+                           colourOf(ui.theme, i));
+        draw.AddText({at.x + line * 0.7f + ui.px(5), at.y}, ui.theme.muted, parts[i].name);
+        ImGui::Dummy({width, line});
+        ui.explainItem({.title = parts[i].name, .formula = {}, .values = {}, .text = parts[i].meaning});
+    }
+}
+
+void drawStack(Ui& ui, const SweepPoint& point, float names, float height) {
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float room = ImGui::GetContentRegionAvail().x;
+    const std::string time = ui.timing(stepTime(point.parts.sum()));
+    const float numbers = ImGui::CalcTextSize("000.0 ms").x + ui.px(8);
+    const std::string name = grouped(point.value);
+    const float text = at.y + (height - ImGui::GetTextLineHeight()) / 2;
+    draw.AddText({at.x, text}, ui.theme.muted, name.c_str());
+    const float left = at.x + names;
+    const float bars = std::max(room - names - numbers, ui.px(20));
+    draw.AddRectFilled({left, at.y + height * 0.2f}, {left + bars, at.y + height * 0.8f}, ui.theme.raised);
+    if (!ui.masked) {
+        // All bars are as wide: what share each part has is what is asked.
+        const double whole = std::max(point.parts.sum(), 1e-12);
+        double before = 0;
+        for (std::size_t i = 0; i < std::size(parts); ++i) {
+            const double after = before + point.parts.*parts[i].seconds;
+            const float x0 = left + bars * static_cast<float>(before / whole);
+            const float x1 = left + bars * static_cast<float>(after / whole);
+            if (x1 > x0)
+                draw.AddRectFilled(
+                    {x0, at.y + height * 0.2f},
+                    {std::max(x1 - (x1 - x0 > 3 ? 1.0f : 0.0f), x0 + 0.5f), at.y + height * 0.8f},
+                    colourOf(ui.theme, i));
+            before = after;
+        }
+    }
+    draw.AddText({left + bars + ui.px(8), text}, ui.theme.text, time.c_str());
+    ImGui::Dummy({room, height});
+    Detail detail;
+    detail.title = "A GPU step by itself";
+    for (const Part& part : parts)
+        detail.values.emplace_back(part.name, ui.timing(stepTime(point.parts.*part.seconds)));
+    detail.values.emplace_back("data and weights, once", ui.timing(stepTime(point.uploadOnce)));
+    detail.text =
+        "From the first recorded command until the loss is on the host. Training makes many steps at a "
+        "time, so that these parts overlap; small steps cannot hide them.";
+    ui.explainItem(detail);
+}
+
+} // namespace
+
+void CrossoverView::draw(Ui& ui, LadderModel& model) {
+    const std::array<std::string, 2> names{"batch", "width"};
+    auto by = static_cast<std::size_t>(by_);
+    if (ui.segments("##ladder/by", by, names)) by_ = static_cast<SweepBy>(by);
+    ImGui::SameLine(0, ui.px(10));
+    if (ui.primaryButton("Sweep##ladder")) model.startSweep(by_);
+    const std::vector<SweepPoint>& points = model.sweep(by_);
+    if (!points.empty()) {
+        const SweepPoint& last = points.back();
+        ui.muted(fittedText(
+            fmt::format("cpu:best {}; gpu:best {}", honestDevice(last.cpu, 40), honestDevice(last.gpu, 40)),
+            ImGui::GetContentRegionAvail().x));
+    }
+    const std::string crossing = crossingText(points, by_);
+    if (!crossing.empty()) ui.paragraph(ui.timing(crossing));
+    for (const SweepPoint& point : points)
+        if (!point.trouble.empty())
+            ui.paragraph(fmt::format("{} {}: {}", names[by], point.value, point.trouble), ui.theme.bad);
+    const float row = ImGui::GetTextLineHeight() + ui.px(3);
+    const float below = points.empty() ? 0
+                                       : static_cast<float>(points.size()) * (row + ui.px(1)) +
+                                             6 * ImGui::GetTextLineHeightWithSpacing();
+    drawCurves(ui, points, std::max(ImGui::GetContentRegionAvail().y - below, ui.px(170)));
+    if (!points.empty()) drawParts(ui, points);
+}
+
+void CrossoverView::drawCurves(Ui& ui, const std::vector<SweepPoint>& points, float height) {
+    std::vector<double> x;
+    std::vector<double> cpu;
+    std::vector<double> gpu;
+    const auto orGap = [](double rate) { return rate > 0 ? rate : std::nan(""); };
+    for (const SweepPoint& point : points) {
+        x.push_back(static_cast<double>(point.value));
+        cpu.push_back(orGap(point.cpuSamples));
+        gpu.push_back(orGap(point.gpuSamples));
+    }
+    std::vector<PlotLine> lines;
+    if (!x.empty()) {
+        lines.push_back({.name = "cpu:best", .colour = ui.theme.cpu, .x = x, .y = cpu, .points = true});
+        lines.push_back(
+            {.name = "gpu:best", .colour = ui.theme.gpu, .dashed = true, .x = x, .y = gpu, .points = true});
+    }
+    // Where they cross: a mark on both lines.
+    std::vector<std::vector<double>> marks;
+    for (const Crossing& crossing : crossingsOf(points)) {
+        double rate = 0;
+        for (std::size_t i = 1; i < points.size(); ++i) {
+            const auto from = static_cast<double>(points[i - 1].value);
+            const auto to = static_cast<double>(points[i].value);
+            if (crossing.value < from || crossing.value > to || !points[i - 1].compared()) continue;
+            const double share = std::log(crossing.value / from) / std::log(to / from);
+            rate = std::exp(std::log(cpu[i - 1]) + share * std::log(cpu[i] / cpu[i - 1]));
+        }
+        if (rate <= 0) continue;
+        marks.push_back({crossing.value});
+        marks.push_back({rate});
+    }
+    for (std::size_t i = 0; i + 1 < marks.size(); i += 2)
+        lines.push_back({.name = "crossing",
+                         .colour = ui.theme.text,
+                         .dashed = true,
+                         .x = marks[i],
+                         .y = marks[i + 1],
+                         .points = true});
+    PlotOptions options;
+    options.x = {
+        .title = by_ == SweepBy::batch ? "batch" : "width of the hidden layers", .unit = "", .log = true};
+    options.y = {.title = "samples/s", .unit = "", .log = true, .measured = true};
+    options.size = {ImGui::GetContentRegionAvail().x, height};
+    options.empty = "Sweep measures both machines over many sizes.";
+    plot_.draw(ui, "ladder crossover", lines, options);
+}
+
+void CrossoverView::drawParts(Ui& ui, const std::vector<SweepPoint>& points) const {
+    ui.text("A GPU step by itself, its parts", ui.theme.text, ui.fonts.strong);
+    drawLegend(ui);
+    float names = 0;
+    for (const SweepPoint& point : points)
+        names = std::max(names, ImGui::CalcTextSize(grouped(point.value).c_str()).x);
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ImGui::GetStyle().ItemSpacing.x, ui.px(1)});
+    for (const SweepPoint& point : points)
+        if (point.gpuSamples > 0)
+            drawStack(ui, point, names + ui.px(8), ImGui::GetTextLineHeight() + ui.px(3));
+    ImGui::PopStyleVar();
+    const std::string text = partsText(points);
+    if (!text.empty()) ui.paragraph(ui.timing(text), ui.theme.muted);
+}
+
+} // namespace lockstep::demos

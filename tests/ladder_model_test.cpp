@@ -1,0 +1,169 @@
+// The ladder without its looks: rungs are measured, training climbs from one to another, batches walk.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "demos/exhibits/ladder/ladder_model.h"
+#include "demos/exhibits/ladder/roofline.h"
+#include "tests/test_device.h"
+
+namespace {
+
+using namespace lockstep;
+using namespace lockstep::demos;
+
+LadderSettings small() {
+    LadderSettings settings;
+    settings.data = "spiral";
+    settings.hidden = {16, 8};
+    settings.batch = 32;
+    return settings;
+}
+
+/// A ladder on the test's device, driven as by a script: everything asked for is there after a frame.
+struct Ladder {
+    Machines machines{0, testDeviceOptions().select};
+    gpu::Device& device = machines.openForDrawing({});
+    LadderModel model; // last: it uses the device
+
+    Ladder() { model.change(small()); }
+    void frame() { model.update(machines, device, 1.0 / 60, true); }
+    std::size_t rung(std::string_view lane) const {
+        const auto found = std::ranges::find(model.rungs(), lane, &Rung::lane);
+        return static_cast<std::size_t>(found - model.rungs().begin());
+    }
+    void climb(std::string_view lane, int steps) {
+        model.pick(rung(lane));
+        for (int step = 0; step < steps; ++step) {
+            model.step();
+            frame();
+        }
+    }
+};
+
+} // namespace
+
+TEST_CASE("all rungs are measured, and each has a time or a reason") {
+    Ladder ladder;
+    ladder.model.measureAll();
+    ladder.frame();
+    CHECK(ladder.model.roof()->measured());
+    for (std::size_t i = 0; i < ladder.model.rungs().size(); ++i) {
+        CAPTURE(ladder.model.rungs()[i].lane);
+        const RungResult* result = ladder.model.result(i);
+        REQUIRE(result != nullptr);
+        CHECK((result->timed() || result->refused()));
+        if (!result->timed()) continue;
+        CHECK(result->measure.gflops > 0);
+        CHECK(result->leastProductBytes > 0);
+        // Counted bytes are no fewer than the least, and unknown ones say why.
+        if (result->productBytes > 0)
+            CHECK(result->productBytes >= result->leastProductBytes * 0.9);
+        else
+            CHECK_FALSE(result->uncounted.empty());
+    }
+    // The naive kernels ask for more than those that share what they load.
+    CHECK(ladder.model.result(ladder.rung("gpu:naive"))->productBytes >
+          2 * ladder.model.result(ladder.rung("gpu:tiled"))->productBytes);
+    CHECK_FALSE(ladder.model.busy());
+}
+
+TEST_CASE("training goes on from rung to rung, and the loss curve stays the same") {
+    Ladder ladder;
+    ladder.climb("gpu:naive", 3);
+    ladder.climb("gpu:tiled", 3);
+    ladder.climb("cpu:best", 3);
+    const std::vector<LadderLoss>& losses = ladder.model.losses();
+    REQUIRE(losses.size() == 9);
+    for (std::size_t step = 0; step < losses.size(); ++step) CHECK(losses[step].step == step);
+    CHECK(losses[0].rung == ladder.rung("gpu:naive"));
+    CHECK(losses[8].rung == ladder.rung("cpu:best"));
+    CHECK_FALSE(ladder.model.differenceToEarlier().has_value());
+
+    ladder.model.reset();
+    ladder.climb("gpu:blocked", 9);
+    CHECK(ladder.model.losses().size() == 9);
+    CHECK(ladder.model.earlier().size() == 9);
+    REQUIRE(ladder.model.differenceToEarlier().has_value());
+    CHECK(*ladder.model.differenceToEarlier() < Agreement::tolerance);
+}
+
+TEST_CASE("another batch measures the same rungs anew, and the dots walk") {
+    Ladder ladder;
+    ladder.model.pick(ladder.rung("gpu:blocked"));
+    ladder.frame();
+    REQUIRE(ladder.model.result(ladder.rung("gpu:blocked")) != nullptr);
+    LadderSettings larger = small();
+    larger.batch = 64;
+    ladder.model.change(larger);
+    CHECK(ladder.model.result(ladder.rung("gpu:blocked")) == nullptr);
+    ladder.frame();
+    CHECK(ladder.model.result(ladder.rung("gpu:blocked")) != nullptr);
+    const std::vector<RungDots> dots = rooflineDots(ladder.model);
+    REQUIRE(dots.size() == 1);
+    CHECK(dots[0].x.size() == 2);
+    CHECK(dots[0].now.has_value());
+    // Another network has nothing to do with what was measured.
+    larger.hidden = {8};
+    ladder.model.change(larger);
+    CHECK(rooflineDots(ladder.model).empty());
+}
+
+TEST_CASE("a kernel's picture comes when it is asked for, or the reason why there is none") {
+    Ladder ladder;
+    for (std::size_t i = 0; i < ladder.model.rungs().size(); ++i) {
+        CAPTURE(ladder.model.rungs()[i].lane);
+        for (const Product product : {Product::forward, Product::backwardInputs, Product::backwardWeights}) {
+            CHECK(ladder.model.picture(i, product) == nullptr);
+            ladder.frame();
+            const RungPicture* picture = ladder.model.picture(i, product);
+            REQUIRE(picture != nullptr);
+            CHECK(picture->reason.empty() != picture->record.invocations.empty());
+        }
+    }
+    CHECK(ladder.model.picture(ladder.rung("gpu:tiled"), Product::forward)->reason.empty());
+}
+
+TEST_CASE("a sweep measures both machines over every size, and the parts of a step are those of its time") {
+    Ladder ladder;
+    ladder.model.startSweep(SweepBy::batch);
+    ladder.frame();
+    const std::vector<SweepPoint>& points = ladder.model.sweep(SweepBy::batch);
+    REQUIRE(points.size() >= 3); // as many as the data have examples for
+    for (const SweepPoint& point : points) {
+        CAPTURE(point.value);
+        CHECK(point.trouble.empty());
+        CHECK(point.compared());
+        CHECK(point.parts.recording > 0);
+        CHECK(point.parts.submission > 0);
+        CHECK(point.parts.execution > 0);
+        CHECK(point.parts.upload == 0); // data stay on the device
+        CHECK(point.uploadBytes > 0);
+    }
+    CHECK_FALSE(crossingText(points, SweepBy::batch).empty());
+}
+
+TEST_CASE("what is wrong with the settings is said once, and nothing is tried again by itself") {
+    Ladder ladder;
+    LadderSettings wrong = small();
+    wrong.data = "csv:/nowhere.csv";
+    ladder.model.change(wrong);
+    CHECK_THROWS(ladder.frame());
+    CHECK_NOTHROW(ladder.frame());
+    CHECK_FALSE(ladder.model.busy());
+    ladder.model.change(small());
+    CHECK_NOTHROW(ladder.frame());
+    CHECK(ladder.model.result(ladder.model.picked()) != nullptr);
+}
+
+TEST_CASE("without the device all is given up but the numbers, and goes on when somebody asks") {
+    Ladder ladder;
+    ladder.climb("gpu:naive", 2);
+    ladder.model.releaseDevice();
+    CHECK_FALSE(ladder.model.busy());
+    CHECK(ladder.model.result(ladder.model.picked()) != nullptr);
+    CHECK_FALSE(ladder.model.roof().has_value());
+    ladder.model.measurePicked();
+    ladder.frame();
+    CHECK(ladder.model.roof()->measured());
+}

@@ -1,0 +1,264 @@
+// What the ladder says: rungs, differences of sources, accesses in words, where two curves cross.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "demos/exhibits/ladder/ladder_settings.h"
+#include "demos/exhibits/ladder/ladder_words.h"
+#include "demos/exhibits/ladder/line_diff.h"
+#include "demos/exhibits/ladder/roofline.h"
+#include "demos/exhibits/ladder/rungs.h"
+#include "demos/exhibits/ladder/sweep.h"
+#include "demos/exhibits/ladder/work_queue.h"
+#include "demos/sources/source_text.h"
+#include "demos/sources/sources.h"
+
+#include <nlohmann/json.hpp>
+
+using namespace lockstep;
+using namespace lockstep::demos;
+using Json = nlohmann::ordered_json;
+
+TEST_CASE("every lane of the program is a rung, and every told rung has something to think about") {
+    const std::vector<Rung> rungs = rungsOf(knownLanes());
+    CHECK(rungs.size() == knownLanes().size());
+    for (const Rung& rung : rungs) {
+        CAPTURE(rung.lane);
+        CHECK(std::ranges::find(knownLanes(), rung.lane) != knownLanes().end());
+        if (!rung.file.empty()) CHECK_FALSE(sourceText(rung.file).empty());
+        const auto below = rungBelow(rung, rungs);
+        if (below) CHECK_FALSE(below->file.empty());
+    }
+    std::set<std::string_view> questions;
+    for (const Rung& rung : toldRungs()) {
+        CAPTURE(rung.lane);
+        CHECK(rung.idea.ends_with("."));
+        CHECK(rung.question.ends_with("?"));
+        CHECK(rung.answer.ends_with("."));
+        CHECK(questions.insert(rung.question).second);
+        // What is compared with comes before.
+        const auto at = std::ranges::find(toldRungs(), rung.lane, &Rung::lane);
+        if (!rung.below.empty()) CHECK(std::ranges::find(toldRungs(), rung.below, &Rung::lane) < at);
+    }
+}
+
+TEST_CASE("a rung that is missing is passed over, and one that nobody has told about is listed") {
+    const std::string_view lanes[] = {"gpu:naive", "gpu:blocked", "gpu:unheard"};
+    const std::vector<Rung> rungs = rungsOf(lanes);
+    REQUIRE(rungs.size() == 3);
+    CHECK(rungs.back().lane == "gpu:unheard");
+    CHECK(rungBelow(rungs[1], rungs)->lane == "gpu:naive"); // gpu:tiled is not there
+    CHECK_FALSE(rungBelow(rungs[0], rungs).has_value());
+}
+
+namespace {
+
+std::string written(const std::vector<DiffLine>& diff) {
+    std::string text;
+    for (const DiffLine& line : diff) {
+        text += line.change == LineChange::same ? ' ' : line.change == LineChange::added ? '+' : '-';
+        text += line.text;
+        text += std::to_string(line.number) + ";";
+    }
+    return text;
+}
+
+} // namespace
+
+TEST_CASE("differences name the lines of their texts") {
+    CHECK(written(lineDiff("a\nb\nc\n", "a\nc\nd\n")) == " a1;-b2; c2;+d3;");
+    CHECK(written(lineDiff("", "x\n")) == "+x1;");
+    CHECK(written(lineDiff("x\n", "")) == "-x1;");
+    CHECK(lineDiff("", "").empty());
+    CHECK(written(lineDiff("a\nb\nz\n", "c\nd\nz\n")) == "-a1;-b2;+c1;+d2; z3;"); // removed before added
+    // Whatever the texts: old lines and new lines come back in order.
+    const std::string_view before = sourceText("dense_naive.comp");
+    const std::string_view after = sourceText("dense_tiled.comp");
+    std::string old;
+    std::string now;
+    for (const DiffLine& line : lineDiff(before, after)) {
+        if (line.change != LineChange::added) old += std::string(line.text) + "\n";
+        if (line.change != LineChange::removed) now += std::string(line.text) + "\n";
+    }
+    CHECK(old == before);
+    CHECK(now == after);
+}
+
+TEST_CASE("what lies far from a change is folded") {
+    const std::vector<DiffLine> diff =
+        lineDiff("1\n2\n3\n4\n5\n6\n7\n8\nx\n9\n", "1\n2\n3\n4\n5\n6\n7\n8\ny\n9\n");
+    const std::vector<DiffPart> parts = foldedParts(diff, 2);
+    REQUIRE(parts.size() == 2);
+    CHECK(parts[0] == DiffPart{0, 6, true});
+    CHECK(parts[1] == DiffPart{6, 11, false});
+    CHECK(foldedParts(lineDiff("1\n2\n", "1\n2\n"), 2) ==
+          std::vector<DiffPart>{{0, 2, false}}); // two are few
+}
+
+TEST_CASE("includes that stay are not expanded") {
+    const std::string all = withIncludesExpanded({}, "dense_texel.comp");
+    CHECK(all.find("#include \"") == std::string::npos);
+    CHECK(all.find("void storeBlock") != std::string::npos);
+    const std::string kept = withIncludesExpanded({}, "dense_texel.comp", {"product_block.glsl"});
+    CHECK(kept.find("#include \"product_block.glsl\"") != std::string::npos);
+    CHECK(kept.find("void storeBlock") == std::string::npos);
+}
+
+namespace {
+
+/// Each invocation with one access to array 0 of floats.
+AccessRecord recordOf(std::initializer_list<std::uint32_t> places, bool write = false) {
+    AccessRecord record;
+    record.arrays = {{"inputs", 0, 4, false}, {"slab", firstSharedId, 4, true}};
+    for (const std::uint32_t at : places) record.invocations.push_back({{0, at, write, false, false}});
+    return record;
+}
+
+} // namespace
+
+TEST_CASE("a moment says how far apart neighbours are") {
+    CHECK(momentText(recordOf({4, 4, 4}), 0).find("the same word") != std::string::npos);
+    CHECK(momentText(recordOf({4, 5, 6}), 0).find("side by side") != std::string::npos);
+    CHECK(momentText(recordOf({0, 16, 32}), 0).find("64 bytes apart: each needs") != std::string::npos);
+    CHECK(momentText(recordOf({0, 1, 2}, true), 0).find("Writing inputs") == 0);
+    CHECK(momentText(recordOf({0, 1}), 1).find("done") != std::string::npos);
+    AccessRecord waits = recordOf({0, 1});
+    for (auto& events : waits.invocations) events = {{0, 0, false, true, false}};
+    CHECK(momentText(waits, 0).find("barrier") != std::string::npos);
+    AccessRecord alone = recordOf({3});
+    CHECK(momentText(alone, 0).find("single") != std::string::npos);
+}
+
+TEST_CASE("barriers stand at the same moment for all invocations") {
+    const AccessEvent wait{0, 0, false, true, false};
+    AccessRecord record = recordOf({0, 1});
+    record.invocations = {{{0, 1, false}, {0, 2, false}, wait, {0, 3, false}}, {wait, {0, 4, false}}};
+    const AccessRecord aligned = alignedAtBarriers(record);
+    REQUIRE(aligned.invocations[0].size() == 4);
+    REQUIRE(aligned.invocations[1].size() == 4);
+    CHECK(aligned.invocations[1][0].idle);
+    CHECK(aligned.invocations[1][1].idle);
+    CHECK(aligned.invocations[0][2].barrier);
+    CHECK(aligned.invocations[1][2].barrier);
+    CHECK(aligned.invocations[1][3].at == 4);
+}
+
+TEST_CASE("a rung whose check failed has no number, and one that cannot run has its reason") {
+    RungResult result;
+    result.spec = laneSpecFromText("gpu:naive");
+    CHECK(shortResult(nullptr) == "not measured");
+    result.measure.agreement = {.steps = 20, .agreedSteps = 20, .largestDifference = 2e-7};
+    result.measure.secondsPerStep = 0.002;
+    result.measure.samplesPerSecond = 64000;
+    result.measure.gflops = 6.4;
+    result.productFlops = 1e6;
+    result.productBytes = 5e5;
+    CHECK(shortResult(&result) == "6.40 GFLOP/s");
+    CHECK(roofShare(&result, {25.6, 10}) == "25.0 %");
+    CHECK(roofShare(&result, {}).empty());
+    CHECK(result.intensity() == 2);
+    const Roof roof{25.6, 10};
+    CHECK(numbersOf(result, &roof).size() == 8);
+
+    result.measure.agreement = {.steps = 20, .agreedSteps = 3, .largestDifference = 0.5};
+    CHECK(shortResult(&result) == "wrong result");
+    CHECK(roofShare(&result, roof).empty());
+    CHECK(numbersOf(result, &roof).empty());
+    CHECK(checkText(result).find("no time") != std::string::npos);
+
+    result.refusal = "it reads at most 64 bytes";
+    CHECK(shortResult(&result) == "cannot run here");
+    CHECK(checkText(result) == result.refusal);
+}
+
+TEST_CASE("the roofline rises to its corner and is level from there") {
+    const Roof roof{100, 20};
+    CHECK(roof.ridge() == 5);
+    const RoofLine line = rooflineOf(roof, 0.5, 8);
+    REQUIRE(line.x.size() == 3);
+    CHECK(line.x[0] == 0.5);
+    CHECK(line.y[0] == 10);
+    CHECK(line.x[1] == 5);
+    CHECK(line.y[1] == 100);
+    CHECK(line.y[2] == 100);
+    CHECK(line.x[2] == 20);
+}
+
+namespace {
+
+SweepPoint pointAt(std::size_t value, double cpu, double gpu) {
+    SweepPoint point;
+    point.value = value;
+    point.cpuSamples = cpu;
+    point.gpuSamples = gpu;
+    point.parts.execution = 1e-3;
+    point.parts.recording = 1e-3;
+    return point;
+}
+
+} // namespace
+
+TEST_CASE("curves cross where their ratio does, between two sizes") {
+    const std::vector<SweepPoint> points{pointAt(1, 100, 25), pointAt(16, 100, 400)};
+    const std::vector<Crossing> crossings = crossingsOf(points);
+    REQUIRE(crossings.size() == 1);
+    CHECK(crossings[0].value == doctest::Approx(4));
+    CHECK(crossings[0].gpuFasterBeyond);
+    CHECK(crossingText(points, SweepBy::batch) == "From batch 4 on, gpu:best is faster.");
+    CHECK(partsText(points).find("50 %") != std::string::npos);
+
+    std::vector<SweepPoint> never{pointAt(1, 100, 25), pointAt(4, 100, 50)};
+    CHECK(crossingText(never, SweepBy::width) ==
+          "No crossing: cpu:best is faster for every width from 1 to 4.");
+    never.back().gpu.software = true;
+    never[0].gpuSamples = 200;
+    CHECK(crossingText(never, SweepBy::width) == "From width 2 on, cpu:best is faster.");
+    // A size without a time is passed over.
+    CHECK(crossingsOf({pointAt(1, 100, 25), pointAt(4, 100, 0), pointAt(16, 100, 400)}).size() == 1);
+    CHECK(crossingText({pointAt(1, 100, 25)}, SweepBy::batch).empty());
+}
+
+TEST_CASE("sweeps stay within the data, and change one thing") {
+    CHECK(sweepValues(SweepBy::batch, 100) == std::vector<std::size_t>{1, 4, 16, 64});
+    LadderSettings settings;
+    CHECK(settingsFor(settings, SweepBy::batch, 7).batch == 7);
+    CHECK(settingsFor(settings, SweepBy::batch, 7).hidden == settings.hidden);
+    CHECK(settingsFor(settings, SweepBy::width, 32).hidden == std::vector<std::size_t>{32, 32});
+}
+
+TEST_CASE("settings come back from JSON, and what is wrong is named") {
+    LadderSettings settings;
+    settings.hidden = {8};
+    settings.batch = 64;
+    CHECK(ladderSettingsFromJson(toJson(settings)) == settings);
+    CHECK_THROWS_WITH(ladderSettingsFromJson(Json::parse(R"({"batch": 0})")), doctest::Contains("batches"));
+    CHECK_THROWS_WITH(ladderSettingsFromJson(Json::parse(R"({"hidden": [0]})")),
+                      doctest::Contains("neurons"));
+    CHECK_THROWS_WITH(ladderSettingsFromJson(Json::parse(R"({"batch": "many"})")),
+                      doctest::Contains("'batch'"));
+}
+
+TEST_CASE("work is done in its order, errors are told, and what has not begun can be dropped") {
+    std::vector<int> done;
+    WorkQueue queue;
+    for (int i = 0; i < 3; ++i) queue.post("", [&done, i](const std::atomic<bool>&) { done.push_back(i); });
+    queue.post("", [](const std::atomic<bool>&) { throw std::runtime_error("no such luck"); });
+    queue.wait();
+    CHECK(done == std::vector<int>{0, 1, 2});
+    CHECK(queue.takeError() == "no such luck");
+    CHECK(queue.takeError().empty());
+
+    std::atomic<bool> begun{false};
+    queue.post("waiting", [&](const std::atomic<bool>& cancelled) {
+        begun = true;
+        while (!cancelled) std::this_thread::yield();
+    });
+    queue.post("", [&done](const std::atomic<bool>&) { done.push_back(3); });
+    while (!begun) std::this_thread::yield();
+    CHECK(queue.doing() == "waiting");
+    queue.cancel();
+    queue.wait();
+    CHECK(done.size() == 3);
+}
