@@ -79,6 +79,8 @@ python=
 for file in python3 /usr/bin/python3; do
     [ -n "$python" ] || { "$file" -c 'import torch' 2>/dev/null && python=$file; }
 done
+[ -z "$quick" ] && python3 -c '' 2>/dev/null &&
+    section "The processor's lane while another process takes a core" python3 "$here/contention.py" --program "$lockstep" $(json_file contention)
 small=()
 [ -z "$quick" ] || small=(--small --workloads W-tiny --rounds 1 --seconds 0.05)
 if [ -z "$python" ]; then
