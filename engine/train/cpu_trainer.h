@@ -11,11 +11,11 @@ namespace lockstep {
 
 /// A trainer that computes at once: run() returns when its steps are done.
 /// rung      "scalar" (the plain loops, one thread, no vectors), "simd" (own vector kernels, one thread),
-///           "threads" (the plain loops, all cores) or "best" (oneDNN and the vector kernels, all cores)
-/// threads   of `threads` and `best`: how many; 0 for one per core that this process may use. A step too
-/// small
-///           to be worth splitting is done by fewer; MachineInfo says how many train. The other rungs always
-///           use one.
+///           "threads" (the plain loops, all cores) or "best" (oneDNN and the vector kernels, all cores; for
+///           networks that fit SmallOps, its kernels on one thread)
+/// threads   of `threads` and `best`: how many at most; 0 for one per core that this process may use. A step
+///           too small to be worth splitting is done by fewer; MachineInfo says how many. Some of them sit
+///           out where other programs want their cores (team_sizing.h). The other rungs always use one.
 /// A run is bit-identical to any other with the same job, rung and number of threads.
 /// Throws std::invalid_argument for a job that does not fit together or an unknown rung.
 std::unique_ptr<Trainer> makeCpuTrainer(const TrainJob& job, std::string_view rung, std::size_t threads);

@@ -38,9 +38,10 @@ checked() { if section "$@"; then right=$((right + 1)); else wrong+=("$1"); fi; 
 json_file() { [ -z "$json" ] || printf -- '--json %s/%s.json' "$json" "$1"; }
 
 # Every GPU rung that computes in 32 bits against the plain loops: the program says so itself where losses agree.
-rungs_agree() {
-    local output lanes=() lane
-    for lane in $("$lockstep" race --help | grep -o 'gpu:[a-z-]*' | grep -v half | sort -u); do lanes+=(--lane "$lane"); done
+rungs_agree() { # the lanes left out, options of race
+    local without=$1 output lanes=() lane
+    shift
+    for lane in $("$lockstep" race --help | grep -o 'gpu:[a-z-]*' | grep -vE "^gpu:($without)$" | sort -u); do lanes+=(--lane "$lane"); done
     output=$("$lockstep" race --lane cpu:scalar "${lanes[@]}" "${chosen[@]}" --evaluate-every 0 --quiet "$@" 2>&1)
     local code=$?
     printf '%s\n' "$output" | grep -v '^ ' | tail -n 20
@@ -51,10 +52,10 @@ echo "# Report of $(date -u +%Y-%m-%d), $("$lockstep" --version), load $(cut -d'
 section "Devices" "$lockstep" devices "${chosen[@]}"
 
 for optimizer in sgd momentum rmsprop adam adamw; do
-    checked "Right? all rungs, $optimizer, awkward widths" rungs_agree --data circle --layers 33,17 --activation tanh --batch 48 --steps 100 --optimizer $optimizer
+    checked "Right? all rungs, $optimizer, awkward widths" rungs_agree half --data circle --layers 33,17 --activation tanh --batch 48 --steps 100 --optimizer $optimizer
     [ -z "$quick" ] || break
 done
-[ -n "$quick" ] || checked "Right? all rungs, a wide network" rungs_agree --data spiral --layers 384,256 --activation gelu --batch 128 --steps 100
+[ -n "$quick" ] || checked "Right? all rungs, a wide network" rungs_agree "half|one|whole-step" --data spiral --layers 384,256 --activation gelu --batch 128 --steps 100
 # The suite's own checks of every kernel and of whole runs, where the build folder has them.
 for test in gpu_device_test gpu_products_test gpu_trainer_test validation_test; do
     [ -x "$tree/tests/$test" ] && [ -z "$quick" ] && checked "Right? $test" env LOCKSTEP_TEST_DEVICE="$device" "$tree/tests/$test"
@@ -79,6 +80,8 @@ python=
 for file in python3 /usr/bin/python3; do
     [ -n "$python" ] || { "$file" -c 'import torch' 2>/dev/null && python=$file; }
 done
+[ -z "$quick" ] && python3 -c '' 2>/dev/null &&
+    section "The processor's lane while another process takes a core" python3 "$here/contention.py" --program "$lockstep" $(json_file contention)
 small=()
 [ -z "$quick" ] || small=(--small --workloads W-tiny --rounds 1 --seconds 0.05)
 if [ -z "$python" ]; then

@@ -18,6 +18,17 @@ def find_program(named=None):
     sys.exit(f"no program `lockstep` in {' or '.join(map(str, places))}: build it first, or name it with --program")
 
 
+def environment_before():
+    """The environment as it was before a comparison set up PyTorch's libraries and threads: those are not the
+    program's. What was changed is noted in LOCKSTEP_BENCH_BEFORE (see pytorch_cpu.py)."""
+    environment = dict(os.environ)
+    for key, value in json.loads(environment.pop("LOCKSTEP_BENCH_BEFORE", "{}")).items():
+        environment.pop(key, None)
+        if value is not None:
+            environment[key] = value
+    return environment
+
+
 class ProgramError(RuntimeError):
     """The program could not do it: its own words."""
 
@@ -36,10 +47,7 @@ class Program:
         self.lane = {}  # of the last run: device, threads, kernels, ...
 
     def run(self, *options):
-        # PyTorch's own libraries and thread counts are not the program's.
-        ours = ("LD_LIBRARY_PATH", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
-        environment = {key: value for key, value in os.environ.items() if key not in ours}
-        done = subprocess.run(self.command + list(options), capture_output=True, text=True, env=environment)
+        done = subprocess.run(self.command + list(options), capture_output=True, text=True, env=environment_before())
         if done.returncode != 0:
             raise ProgramError(f"{' '.join(self.command + list(options))}\n{done.stderr.strip()}")
         result = json.loads(done.stdout)

@@ -10,6 +10,7 @@ optimizer those that are fastest here.
   pytorch_cpu.py --workloads W --optimizers sgd --threads 1 --rounds 7 --json w.json
 """
 import glob
+import json
 import os
 import pathlib
 import sys
@@ -22,15 +23,18 @@ from workloads import OPTIMIZERS, PLAYGROUND_STEPS_PER_SECOND, WORKLOADS, settin
 
 def start_again_in_best_environment():
     """Libraries read these once, when they are loaded."""
-    if "LOCKSTEP_BENCH_READY" in os.environ:
+    if "LOCKSTEP_BENCH_BEFORE" in os.environ:
         return
-    environment = {**os.environ, "LOCKSTEP_BENCH_READY": "1"}
-    for misleading in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE"):
-        environment.pop(misleading, None)
+    wanted = {"OPENBLAS_CORETYPE": None, "OPENBLAS_L2_SIZE": None}  # these mislead it
     for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-        environment[threads] = str(cores())
+        wanted[threads] = str(cores())
     for folder in glob.glob("/usr/lib/*/openblas-openmp"):
-        environment["LD_LIBRARY_PATH"] = folder
+        wanted["LD_LIBRARY_PATH"] = ":".join([folder, *filter(None, [os.environ.get("LD_LIBRARY_PATH")])])
+    environment = {**os.environ, "LOCKSTEP_BENCH_BEFORE": json.dumps({key: os.environ.get(key) for key in wanted})}
+    for key, value in wanted.items():
+        environment.pop(key, None)
+        if value is not None:
+            environment[key] = value
     python = sys.executable or os.path.realpath("/proc/self/exe")  # Python does not know it without a PATH
     os.execve(python, [python, *sys.argv], environment)
 

@@ -313,17 +313,28 @@ LOCKSTEP_INLINE bool anyLane(Words mask) {
 #endif
 }
 
+/// Vectors of positions that are permuted together: one after the other would wait for its own multiplications.
+constexpr std::size_t orderVectors = 2;
+
 /// The examples at positions position, position + 1, ... of an epoch's order.
-LOCKSTEP_INLINE Words smallOrderIndex(std::uint32_t position, std::uint32_t count, std::uint32_t bits,
-                                      const shared::OrderKeys& keys) {
-    // Positions behind the last one may lie outside of what is permuted: they take position 0 with them.
-    Words index = reinterpret_cast<Words>(laneNumbers()) + position;
-    index = index < count ? index : Words{};
-    index = smallOrderFeistel(index, bits, keys);
-    for (Words outside = reinterpret_cast<Words>(index >= count); anyLane(outside);
-         outside = reinterpret_cast<Words>(index >= count))
-        index = index >= count ? smallOrderFeistel(index, bits, keys) : index;
-    return index;
+LOCKSTEP_INLINE void smallOrderIndices(std::uint32_t position, std::uint32_t count, std::uint32_t bits,
+                                       const shared::OrderKeys& keys, Words* indices) {
+    Words outside{};
+    for (std::size_t v = 0; v < orderVectors; ++v) {
+        // Positions behind the last one may lie outside of what is permuted: 0 is computed in their place.
+        Words index = reinterpret_cast<Words>(laneNumbers()) + (position + static_cast<std::uint32_t>(v * lanes));
+        index = smallOrderFeistel(index < count ? index : Words{}, bits, keys);
+        outside |= reinterpret_cast<Words>(index >= count);
+        indices[v] = index;
+    }
+    while (anyLane(outside)) {
+        outside = Words{};
+        for (std::size_t v = 0; v < orderVectors; ++v) {
+            const Words again = smallOrderFeistel(indices[v], bits, keys);
+            indices[v] = indices[v] >= count ? again : indices[v];
+            outside |= reinterpret_cast<Words>(indices[v] >= count);
+        }
+    }
 }
 
 LOCKSTEP_INLINE void gatherExample(const Dataset& data, const Examples& examples, std::size_t example,
@@ -345,30 +356,32 @@ LOCKSTEP_INLINE void gatherExample(const Dataset& data, const Examples& examples
         targets[row] = examples.labels[example];
 }
 
-/// The lanes from `count` on become as the one before.
-template <class T> LOCKSTEP_INLINE void copyLast(T* to, std::size_t count) {
-    for (std::size_t lane = count; lane < lanes; ++lane) to[lane] = to[count - 1];
+/// Elements [count, end) become as the one before them.
+template <class T> LOCKSTEP_INLINE void copyLast(T* to, std::size_t count, std::size_t end) {
+    for (std::size_t at = count; at < end; ++at) to[at] = to[count - 1];
 }
 
 inline void smallGatherBatch(const Dataset& data, const Examples& examples, const SmallBatch& batch,
                              std::size_t stride, float* inputs, TargetWord* targets) {
     const auto count = static_cast<std::uint32_t>(examples.count);
     const std::uint32_t bits = shared::orderBits(count);
-    for (std::size_t first = 0; first < batch.rows; first += lanes) {
+    constexpr std::size_t block = orderVectors * lanes;
+    for (std::size_t first = 0; first < batch.rows; first += block) {
         const auto position = static_cast<std::uint32_t>(batch.first + first);
-        const Words chosen = batch.shuffled ? smallOrderIndex(position, count, bits, batch.keys)
-                                            : reinterpret_cast<Words>(laneNumbers()) + position;
-        std::uint32_t index[lanes];
-        __builtin_memcpy(index, &chosen, sizeof(index));
-        const std::size_t rows = lanesLeft(first, batch.rows);
-        for (std::size_t lane = 0; lane < rows; ++lane)
-            gatherExample(data, examples, index[lane], first + lane, stride, inputs, targets);
-        if (rows == lanes) continue;
-        for (std::size_t i = 0; i < data.inputs; ++i)
-            copyLast(inputs + i * stride + first, rows);
-        for (std::size_t j = 0; j < data.targetWidth; ++j)
-            copyLast(targets + j * stride + first, rows);
+        Words chosen[orderVectors] = {};
+        if (batch.shuffled) smallOrderIndices(position, count, bits, batch.keys, chosen);
+        std::uint32_t index[block];
+        __builtin_memcpy(index, chosen, sizeof(index));
+        const std::size_t left = batch.rows - first;
+        const std::size_t rows = left < block ? left : block;
+        for (std::size_t row = 0; row < rows; ++row)
+            gatherExample(data, examples, batch.shuffled ? index[row] : position + row, first + row, stride,
+                          inputs, targets);
     }
+    // The last vector is filled up; a whole one is left as it is.
+    const std::size_t end = vectorsFor(batch.rows) * lanes;
+    for (std::size_t i = 0; i < data.inputs; ++i) copyLast(inputs + i * stride, batch.rows, end);
+    for (std::size_t j = 0; j < data.targetWidth; ++j) copyLast(targets + j * stride, batch.rows, end);
 }
 
 constexpr SmallKernels smallTable{
