@@ -201,14 +201,15 @@ void AccessView::drawGrids(Ui& ui, const AccessRecord& record, float height) {
         return at.y + row;
     };
     float cell = std::floor(ui.px(14));
-    while (cell > 2 && place(cell, nullptr) > height) cell -= 1;
+    // Never smaller than can be told apart: what does not fit is scrolled to.
+    while (cell > ui.px(3) && place(cell, nullptr) > height) cell -= 1;
     std::vector<ImVec2> corners;
     const float used = place(cell, &corners);
     corners.resize(grids.size());
     const ImVec2 origin = ImGui::GetCursorScreenPos();
     for (std::size_t i = 0; i < grids.size(); ++i)
         drawGrid(ui, record, grids[i], {origin.x + corners[i].x, origin.y + corners[i].y}, cell);
-    ImGui::Dummy({width, std::min(used, height)});
+    ImGui::Dummy({width, used});
 }
 
 void AccessView::drawGrid(Ui& ui, const AccessRecord& record, const ArrayGrid& grid, ImVec2 at,

@@ -45,7 +45,7 @@ void LadderExhibit::change(const LadderSettings& settings) { model_.change(setti
 
 namespace {
 
-constexpr std::string_view tabWords[] = {"training", "memory", "source", "roofline", "crossover"};
+constexpr std::string_view tabWords[] = {"training", "memory", "source", "roofline", "crossover", "rungs"};
 constexpr std::string_view sweepWords[] = {"batch", "width"};
 constexpr std::string_view productWords[] = {"forward", "inputs", "weights"};
 

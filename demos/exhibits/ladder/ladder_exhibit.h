@@ -42,14 +42,15 @@ class LadderExhibit final : public Exhibit {
     std::string releaseDevice() override;
 
   private:
-    enum class Tab : std::size_t { training, memory, source, roofline, crossover };
+    enum class Tab : std::size_t { training, memory, source, roofline, crossover, rungs };
+    static constexpr std::size_t wideTabs = 5; ///< of these; the rungs stand beside them
 
     void change(const LadderSettings& settings);
     void drawSettings(Ui& ui);
     void drawMeasuring(Ui& ui);
     void drawRungs(Ui& ui);
     void drawQuestion(Ui& ui);
-    void drawTabs(Ui& ui);
+    void drawTabs(Ui& ui, bool wide);
     void drawTraining(Ui& ui);
     void drawRoofline(Ui& ui);
     std::string deviceText() const;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -27,14 +28,16 @@ void LadderExhibit::draw(Ui& ui) {
     if (!ui.presenter) drawSettings(ui);
     drawMeasuring(ui);
     const ImVec2 room = ImGui::GetContentRegionAvail();
-    const bool beside = room.x >= ui.px(640);
-    const float height = beside ? room.y : room.y * 0.5f;
-    ui.beginCard("ladder/rungs", {beside ? room.x * 0.44f : 0, std::max(height, ui.px(72))});
-    drawRungs(ui);
-    ui.endCard();
-    if (beside) ImGui::SameLine(0, ui.px(10));
+    // Where there is no room beside them (a presenter's large letters), the rungs are one of the tabs.
+    const bool wide = room.x >= ui.px(640);
+    if (wide) {
+        ui.beginCard("ladder/rungs", {room.x * 0.44f, std::max(room.y, ui.px(72))});
+        drawRungs(ui);
+        ui.endCard();
+        ImGui::SameLine(0, ui.px(10));
+    }
     ui.beginCard("ladder/tabs", {0, std::max(ImGui::GetContentRegionAvail().y, ui.px(72))});
-    drawTabs(ui);
+    drawTabs(ui, wide);
     ui.endCard();
 }
 
@@ -90,11 +93,9 @@ void LadderExhibit::drawRungs(Ui& ui) {
         answerShown_ = false;
     }
     const std::optional<Roof>& roof = model_.roof();
-    std::string caption = "GFLOP/s of whole training steps, on a logarithmic scale.";
+    ui.paragraph("GFLOP/s of whole training steps, on a logarithmic scale.", ui.theme.muted);
     if (roof && roof->measured())
-        caption += fmt::format(" The mark: this device's roof, {}.",
-                               ui.timing(amountText(roof->gflops * 1e9, "FLOP/s")));
-    ui.paragraph(caption, ui.theme.muted);
+        ui.muted("The mark, the roof: " + ui.timing(amountText(roof->gflops * 1e9, "FLOP/s")));
     if (const auto& machine = model_.gpuMachine(); machine && machine->software)
         ui.paragraph(honestDevice(*machine), ui.theme.warning);
     ImGui::Dummy({0, ui.px(4)});
@@ -112,16 +113,20 @@ void LadderExhibit::drawQuestion(Ui& ui) {
     if (answerShown_) ui.paragraph(rung.answer, ui.theme.muted);
 }
 
-void LadderExhibit::drawTabs(Ui& ui) {
-    const std::array<std::string, 5> names{"Training", "Memory", "Source", "Roofline", "Crossover"};
-    auto tab = static_cast<std::size_t>(tab_);
-    if (ui.segments("##ladder/tab", tab, names)) tab_ = static_cast<Tab>(tab);
-    switch (tab_) {
+void LadderExhibit::drawTabs(Ui& ui, bool wide) {
+    const std::array<std::string, 6> names{"Training", "Memory", "Source", "Roofline", "Crossover", "Rungs"};
+    // What is not among the tabs is beside them.
+    const Tab shown = wide && tab_ == Tab::rungs ? Tab::training : tab_;
+    auto tab = static_cast<std::size_t>(shown);
+    if (ui.segments("##ladder/tab", tab, std::span(names).first(wide ? wideTabs : names.size())))
+        tab_ = static_cast<Tab>(tab);
+    switch (shown) {
     case Tab::training: drawTraining(ui); return;
     case Tab::memory: access_.draw(ui, model_); return;
     case Tab::source: source_.draw(ui, model_.rung(), model_.rungs()); return;
     case Tab::roofline: drawRoofline(ui); return;
     case Tab::crossover: crossover_.draw(ui, model_); return;
+    case Tab::rungs: drawRungs(ui); return;
     }
 }
 
