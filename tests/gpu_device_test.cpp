@@ -24,7 +24,7 @@ std::vector<float> numbers(std::size_t count) {
 }
 
 gpu::KernelSource updateSource() {
-    return {"update", shaderWords("update"), {{0, 64}, {1, shared::optimizerSgd}}};
+    return {"update", shaderWords("update"), {{0, 64}, {7, shared::optimizerSgd}}};
 }
 
 template <class Call> std::string messageOf(Call&& call) {

@@ -14,7 +14,7 @@ using namespace lockstep;
 
 TEST_CASE("a kernel's bindings, push constants and sizes") {
     const gpu::ShaderInfo info =
-        gpu::reflect(shaderWords("update"), {{0, 96}, {1, shared::optimizerAdam}}, "update");
+        gpu::reflect(shaderWords("update"), {{0, 96}, {7, shared::optimizerAdam}}, "update");
     CHECK(info.pushConstantBytes == sizeof(shared::UpdateParams));
     CHECK(info.groupSize[0] == 96);
     CHECK(info.groupSize[1] == 1);

@@ -76,9 +76,8 @@ TEST_CASE("rungs for small networks agree likewise, to the last bit with the oth
     const Dataset values = valueData();
     for (const std::string_view rung : smallRungs)
         for (const Dataset* data : {&pixels, &values})
-            for (const std::size_t batch : {1, 33, 64})
-                for (const Optimizer optimizer : {Optimizer::sgd, Optimizer::momentum, Optimizer::rmsprop,
-                                                  Optimizer::adam, Optimizer::adamw}) {
+            for (const std::size_t batch : {1, 33})
+                for (const Optimizer optimizer : {Optimizer::sgd, Optimizer::rmsprop, Optimizer::adamw}) {
                     CAPTURE(rung);
                     CAPTURE(data->name);
                     CAPTURE(batch);
@@ -348,7 +347,7 @@ TEST_CASE("a rate that is far too high stops at the processor's step, with the w
 TEST_CASE("times add up") {
     const Dataset data = pixelData(784, 10, 500);
     const TrainJob job = jobFor(data, {65});
-    const auto trainer = makeGpuTrainer(job, "best", testDevice());
+    const auto trainer = makeGpuTrainer(job, "blocked", testDevice());
     const auto losses = train(*trainer, 200);
     CHECK(trainer->trainingSeconds() > 0);
     CHECK(trainer->deviceSeconds() > 0);

@@ -155,7 +155,8 @@ TEST_CASE("a shader that means the same passes, and trains to the same bits") {
 }
 
 TEST_CASE("every shader of a step passes as it is, on every rung and with every loss") {
-    for (const std::string rung : {"naive", "tiled", "blocked", "best"})
+    for (const std::string rung :
+         {"one", "naive-strided", "naive", "tiled", "blocked", "fused", "whole-step", "best"})
         for (const bool values : {false, true}) {
             CAPTURE(rung);
             const Dataset data = values ? valueData() : classData();
@@ -167,7 +168,8 @@ TEST_CASE("every shader of a step passes as it is, on every rung and with every 
             const TrialOutcome outcome = tried(job, texts, rung);
             INFO(outcome.report.message);
             CHECK(outcome.report.verdict == Verdict::passed);
-            CHECK(outcome.report.times.size() >= 3 * job.shape.layers());
+            const bool together = rung == "fused" || rung == "whole-step" || rung == "best";
+            CHECK(outcome.report.times.size() >= (together ? 1 : 3 * job.shape.layers()));
         }
 }
 
@@ -183,9 +185,13 @@ TEST_CASE("a wrong result is refused, and its tensor named") {
     CHECK(contains(refusal(job, changed(naive, "row >= params.rows", "row + 1 >= params.rows")), "A[1]"));
     CHECK(contains(refusal(job, changed("dense_backward_inputs_naive.comp", "0.0", "0.01")), "dZ["));
     CHECK(contains(refusal(job, changed("dense_backward_weights_naive.comp", "0.0", "0.01")), "d"));
-    CHECK(contains(
-        refusal(job, changed("update.comp", "params.learningRate * m /", "0.5 * params.learningRate * m /")),
-        "update: "));
+    CHECK(contains(refusal(job, changed("update.glsl", "how.learningRate * first /",
+                                        "0.5 * how.learningRate * first /")),
+                   "update: "));
+    const ShaderTexts halved =
+        changed("update.glsl", "how.learningRate * first /", "0.5 * how.learningRate * first /");
+    CHECK(contains(refusal(job, halved, "fused"), "backward: weights, layer 3 of 3: W[2] is "));
+    CHECK(contains(refusal(job, halved, "whole-step"), "whole step: W[0] is "));
 }
 
 TEST_CASE("only the last, smaller batch goes wrong: found all the same") {

@@ -112,7 +112,7 @@ void LadderSession::describeStep(Trainer& trainer, RungResult& result) {
     options.tensors = false;
     result.operations = trainer.traceStep(options).operations;
     for (const TracedOperation& operation : result.operations) {
-        if (isProduct(operation)) {
+        if (isProduct(operation) || isWholeStep(operation)) {
             result.productFlops += operation.flops;
             result.leastProductBytes += operation.bytes;
         } else {

@@ -36,6 +36,8 @@ bool isProduct(const TracedOperation& operation) {
     return std::ranges::any_of(products, [&](Product each) { return name(each) == operation.name; });
 }
 
+bool isWholeStep(const TracedOperation& operation) { return operation.name == "whole_step"; }
+
 ProductKernel kernelOf(const TracedOperation& operation, gpu::Device& device, const DenseShape& shape) {
     const Product product = productOf(operation);
     std::string source = operation.source;
@@ -55,6 +57,8 @@ double countProductBytes(const std::vector<TracedOperation>& operations, const N
                          std::size_t batch, gpu::Device& device, AccessRecorder& recorder) {
     double bytes = 0;
     for (const TracedOperation& operation : operations) {
+        if (isWholeStep(operation))
+            throw std::runtime_error("between its parts nothing leaves the workgroup's shared memory");
         if (!isProduct(operation)) continue;
         const std::size_t inputs = net.widths[operation.layer];
         const std::size_t outputs = net.widths[operation.layer + 1];

@@ -17,5 +17,7 @@ double countProductBytes(const std::vector<TracedOperation>& operations, const N
                          std::size_t batch, gpu::Device& device, AccessRecorder& recorder);
 
 bool isProduct(const TracedOperation& operation);
+/// All operations in one kernel: its products are not to be told from the rest.
+bool isWholeStep(const TracedOperation& operation);
 
 } // namespace lockstep::demos

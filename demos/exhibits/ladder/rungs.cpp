@@ -20,7 +20,7 @@ constexpr Rung told[] = {
      "The plain loop also waited for its own sum. Here many sums are kept in registers, and while one waits "
      "the "
      "others go on."},
-    {"cpu:threads", "The vectors on every core of the processor.", "product.inl", "",
+    {"cpu:threads", "The plain loops again, the rows of a batch split over every core.", "plain_ops.cpp", "",
      "Two cores, but not twice the speed: what is shared?",
      "Memory and its caches are, and all threads wait for the slowest one between two operations."},
     {"cpu:best",
@@ -75,10 +75,11 @@ constexpr Rung told[] = {
     {"gpu:fused",
      "The optimizer's step is folded into the weights' gradients: they never go to memory, and one operation "
      "less is dispatched.",
-     "dense_backward_weights_update_texel.comp", "gpu:subgroup",
+     "dense_backward_weights_update_texel.comp", "gpu:texel",
      "What does a network lose whose gradients are never stored?",
      "Nobody can look at them, add up those of several batches, or clip them by their total size: that takes "
-     "all of them before the first weight is changed."},
+     "all of them before the first weight is changed.",
+     "dense_backward_weights_texel.comp"},
     {"gpu:half", "Operands of half the size: 16 bits a number, sums still in 32.", "dense_half.comp",
      "gpu:subgroup", "Half the bytes: when is it twice as fast, and when not at all?",
      "Twice where memory is what it waits for, left of the roofline's corner. Right of it only where the "
@@ -90,7 +91,7 @@ constexpr Rung told[] = {
      "Everything that is no product: gathering, activations, the loss, the optimizer. The faster the "
      "products get, the larger is their share of the time."},
     {"gpu:whole-step", "A whole training step in one dispatch, for networks that fit into a workgroup.",
-     "whole_step.comp", "gpu:fused", "For which networks is this the fastest rung, and why not for all?",
+     "whole_step.comp", "", "For which networks is this the fastest rung, and why not for all?",
      "For tiny ones, whose operations take less time than starting them. One workgroup uses one of the "
      "card's "
      "processors; large networks would leave all others idle."},

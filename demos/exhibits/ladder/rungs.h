@@ -18,6 +18,7 @@ struct Rung {
     std::string_view below; ///< lane of the rung below, whose source it is compared with; empty: none
     std::string_view question;
     std::string_view answer;
+    std::string_view against = {}; ///< file to compare with instead of the one of the rung below
 };
 
 /// All rungs that are told about, the lowest first: the processor's, then the GPU's.

@@ -38,10 +38,10 @@ void SourceDiffView::show(const Rung& rung, const std::vector<Rung>& rungs) {
     const std::string file(rung.file);
     const auto below = rungBelow(rung, rungs);
     belowLane_ = below ? below->lane : "";
+    const std::string other(!below ? std::string_view() : rung.against.empty() ? below->file : rung.against);
     // What both include is the same, and would only be in the way.
-    const std::vector<std::string> common =
-        below ? commonFiles(file, std::string(below->file)) : withIncludes({}, file);
-    before_ = below ? withIncludesExpanded({}, std::string(below->file), common) : std::string();
+    const std::vector<std::string> common = below ? commonFiles(file, other) : withIncludes({}, file);
+    before_ = below ? withIncludesExpanded({}, other, common) : std::string();
     after_ = withIncludesExpanded({}, file, common);
     diff_ = below ? lineDiff(before_, after_) : std::vector<DiffLine>();
     if (!below)
