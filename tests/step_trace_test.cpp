@@ -217,7 +217,7 @@ TEST_CASE("what a graphics card folds or does as a whole is traced as that, to t
             for (std::size_t layer = 0; layer < 3; ++layer) {
                 const TracedTensor* updated = trace.find({TensorKind::weights, layer, true});
                 REQUIRE(updated != nullptr);
-                const LayerLayout& place = ParamLayout(job.shape).layer(layer);
+                const LayerLayout place = ParamLayout(job.shape).layer(layer);
                 CHECK(updated->values[0] == state.parameters[place.weightOffset]);
                 if (optimizer == Optimizer::adamw)
                     CHECK(trace.find({TensorKind::biasState2, layer, true}) != nullptr);

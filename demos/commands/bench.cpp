@@ -47,18 +47,31 @@ struct BenchOptions {
     std::string jsonFile;
 };
 
+// A single invocation computes some ten million operations per second.
+bool takesMinutes(const ProductKernel& kernel, const Work& work) {
+    return kernel.rung == "one" && work.flops > 5e8;
+}
+
+std::string sizeText(const DenseShape& shape) {
+    return fmt::format("{}x{}x{}", shape.rows, shape.inputs, shape.outputs);
+}
+
 // One row of the table and one entry of the JSON for every kernel of one product.
 void benchProduct(gpu::Device& device, Kernels& kernels, const Roof& roof, Product product,
                   const DenseShape& shape, std::vector<std::vector<std::string>>& rows, ordered_json& json) {
     ProductTrial trial(device, product, shape, Activation::relu);
     const Work work = denseWork(shape);
     for (const ProductKernel& candidate : candidates(device, product, shape)) {
+        if (takesMinutes(candidate, work)) {
+            rows.push_back({std::string(name(product)), sizeText(shape), candidate.describe(), "too long",
+                            "-", "-", "-", "-"});
+            continue;
+        }
         const TrialResult result = trial.measure(kernels.dense(product, candidate, Activation::relu), 5);
         const bool right = result.verified();
         const double gflops = right ? work.flops / result.milliseconds * 1e-6 : NAN;
         const double bandwidth = right ? work.bytes / result.milliseconds * 1e-6 : NAN;
-        const std::string size = fmt::format("{}x{}x{}", shape.rows, shape.inputs, shape.outputs);
-        rows.push_back({std::string(name(product)), size, candidate.describe(),
+        rows.push_back({std::string(name(product)), sizeText(shape), candidate.describe(),
                         right ? fixed(result.milliseconds, 3) : "wrong", fixed(gflops, 2),
                         fixed(bandwidth, 2), percent(gflops / roof.gflops),
                         fmt::format("{:.0e}", result.largestDifference)});
