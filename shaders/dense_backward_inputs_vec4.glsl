@@ -10,7 +10,7 @@
 OPERAND(0, DSums, dSums)
 OPERAND(1, Weights, weights)
 OPERAND(2, Saved, saved)
-layout(set = 0, binding = 3) buffer DPreviousSums { vec4 dPreviousSums[]; };
+layout(set = 0, binding = 3) buffer DPreviousSums { STORED dPreviousSums[]; };
 layout(push_constant) uniform Params { DenseParams params; };
 
 uint productM() { return params.rows; }
@@ -35,15 +35,15 @@ void store(uint row, uint i, vec4 product, vec4 unused) {
         vec4 value = FOUR(saved, at);
         [[unroll]] for (uint j = 0; j < 4; ++j) product[j] *= activationDerivative(activation, value[j]);
     }
-    dPreviousSums[at] = product;
+    dPreviousSums[at] = PACK(product);
 }
 
 void finish(uint row, uint i) {
     if (derivativeIsShort(activation)) return;
     uint at = (row * params.inputStride + i) / 4;
-    vec4 result = dPreviousSums[at];
+    vec4 result = UNPACK(dPreviousSums[at]);
     for (uint j = 0; j < 4; ++j) result[j] *= activationDerivative(activation, FOUR(saved, at)[j]);
-    dPreviousSums[at] = result;
+    dPreviousSums[at] = PACK(result);
 }
 
 void storeRowSum(uint m, float sum) {}

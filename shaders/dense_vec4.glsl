@@ -10,8 +10,8 @@
 OPERAND(0, Inputs, inputs)
 OPERAND(1, Weights, weights)
 layout(set = 0, binding = 2) readonly buffer Bias { float bias[]; };
-layout(set = 0, binding = 3) buffer Outputs { vec4 outputs[]; };
-layout(set = 0, binding = 4) writeonly buffer Sums { vec4 sums[]; };
+layout(set = 0, binding = 3) buffer Outputs { STORED outputs[]; };
+layout(set = 0, binding = 4) writeonly buffer Sums { STORED sums[]; };
 layout(push_constant) uniform Params { DenseParams params; };
 
 uint productM() { return params.rows; }
@@ -39,18 +39,18 @@ void store(uint row, uint o, vec4 product, vec4 biases) {
         sum[j] = o + j < params.outputs ? sum[j] : 0.0;
         if (activationIsShort(activation)) sum[j] = activate(activation, sum[j]);
     }
-    outputs[(row * params.outputStride + o) / 4] = sum;
+    outputs[(row * params.outputStride + o) / 4] = PACK(sum);
 }
 
 void finish(uint row, uint o) {
     if (activationIsShort(activation)) return;
     uint at = (row * params.outputStride + o) / 4;
-    vec4 sum = outputs[at];
-    if (derivativeNeedsSum(activation)) sums[at] = sum;
+    vec4 sum = UNPACK(outputs[at]);
+    if (derivativeNeedsSum(activation)) sums[at] = PACK(sum);
     vec4 result = vec4(0.0);
     for (uint j = 0; j < 4; ++j)
         if (o + j < params.outputs) result[j] = activate(activation, sum[j]);
-    outputs[at] = result;
+    outputs[at] = PACK(result);
 }
 
 void storeRowSum(uint m, float sum) {}

@@ -4,35 +4,50 @@
 // The batch's mean loss, and dZ of the output layer.
 //   cross-entropy  loss = log(sum_j exp(z_j)) - z_c    dz_j = softmax(z)_j - [j = c]
 //   the others     as in loss.glsl                     dz = dL/dy * f'(z)
-// each times `scale`. outputs, saved, dSums [rows][stride], contiguous along a row; targets [rows][targetWidth]. One
+// each times `scale`, and where outputs, saved and dSums are halves, dz times lossScale (loss_scale.glsl). outputs, saved, dSums [rows][stride], contiguous along a row; targets [rows][targetWidth]. One
 // invocation per row; the workgroup's sum of losses goes to partials[group], or, when it is the only one, straight into the
 // ring of losses.
 #include "activation.glsl"
 #include "group_sum.glsl"
+#include "half.glsl"
 #include "loss_ring.glsl"
+#define LOSS_SCALE 7
+#include "loss_scale.glsl"
 #include "params.h"
 
 layout(constant_id = 2) const uint activation = 0;
+layout(constant_id = 3) const bool halves = false;
 
 layout(set = 0, binding = 2) readonly buffer Outputs { float outputs[]; };
+layout(set = 0, binding = 2) readonly buffer HalfOutputs { uint halfOutputs[]; };
 layout(set = 0, binding = 3) readonly buffer Saved { float saved[]; };
+layout(set = 0, binding = 3) readonly buffer HalfSaved { uint halfSaved[]; };
 layout(set = 0, binding = 4) readonly buffer Targets { uint targets[]; };
-layout(set = 0, binding = 5) writeonly buffer DSums { float dSums[]; };
+layout(set = 0, binding = 5) writeonly buffer DSums { vec4 dSums[]; };
+layout(set = 0, binding = 5) writeonly buffer HalfDSums { uvec2 halfDSums[]; };
 layout(set = 0, binding = 6) writeonly buffer Partials { float partials[]; };
 layout(push_constant) uniform Params { LossParams params; };
 
-float outputValue(uint at) { return outputs[at]; }
+float outputValue(uint at) { return halves ? unpackHalf2x16(halfOutputs[at / 2])[at % 2] : outputs[at]; }
+float savedValue(uint at) { return halves ? unpackHalf2x16(halfSaved[at / 2])[at % 2] : saved[at]; }
 uint targetWord(uint at) { return targets[at]; }
 #include "loss.glsl"
 
 void writeGradient(uint at, uint row) {
     Softmax s = Softmax(0.0, 1.0);
     if (loss == lossCrossEntropy) s = softmaxOf(at);
-    for (uint j = 0; j < params.outputs; ++j) {
-        float derivative = activationDerivative(activation, saved[at + j]);
-        dSums[at + j] = outputGradient(at, row, j, s, derivative) * params.scale;
+    float scale = halves ? params.scale * lossScale : params.scale;
+    for (uint j = 0; j < params.stride; j += 4) {
+        vec4 four = vec4(0.0);
+        for (uint i = 0; i < min(4, params.outputs - j); ++i) {
+            float derivative = activationDerivative(activation, savedValue(at + j + i));
+            four[i] = outputGradient(at, row, j + i, s, derivative) * scale;
+        }
+        if (halves)
+            halfDSums[(at + j) / 4] = packFour(four);
+        else
+            dSums[(at + j) / 4] = four;
     }
-    for (uint j = params.outputs; j < params.stride; ++j) dSums[at + j] = 0.0;
 }
 
 void main() {

@@ -110,6 +110,20 @@ struct DenseUpdateParams {
     UpdateParams update;
 };
 
+// Half precision: the optimizer's step also writes the weights' halves.
+struct UpdateHalfParams {
+    UpdateParams update;
+    uint layers;
+};
+
+// The scale of the loss (loss_scale.glsl): at first, and at most; and good steps until one that was halved is doubled.
+SHARED_CONST float lossScaleMost = 32768.0f;
+SHARED_CONST uint lossScaleGrowth = 2000u;
+
+struct LossScaleParams {
+    uint layers;
+};
+
 // Layers that a network computed by whole_step may have.
 SHARED_CONST uint wholeStepLayers = 8u;
 

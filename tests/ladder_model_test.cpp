@@ -85,7 +85,7 @@ TEST_CASE("training goes on from rung to rung, and the loss curve stays the same
     CHECK(ladder.model.losses().size() == 9);
     CHECK(ladder.model.earlier().size() == 9);
     REQUIRE(ladder.model.differenceToEarlier().has_value());
-    CHECK(*ladder.model.differenceToEarlier() < Agreement::tolerance);
+    CHECK(*ladder.model.differenceToEarlier() < Agreement::floatTolerance);
 }
 
 TEST_CASE("another batch measures the same rungs anew, and the dots walk") {

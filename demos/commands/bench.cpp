@@ -61,13 +61,17 @@ void benchProduct(gpu::Device& device, Kernels& kernels, const Roof& roof, Produ
                   const DenseShape& shape, std::vector<std::vector<std::string>>& rows, ordered_json& json) {
     ProductTrial trial(device, product, shape, Activation::relu);
     const Work work = denseWork(shape);
-    for (const ProductKernel& candidate : candidates(device, product, shape)) {
+    ProductTrial halfTrial(device, product, shape, Activation::relu, simdKernels(), true);
+    std::vector<ProductKernel> all = candidates(device, product, shape);
+    std::ranges::copy(halfCandidates(device, product, shape), std::back_inserter(all));
+    for (const ProductKernel& candidate : all) {
         if (takesMinutes(candidate, work)) {
             rows.push_back({std::string(name(product)), sizeText(shape), candidate.describe(), "too long",
                             "-", "-", "-", "-"});
             continue;
         }
-        const TrialResult result = trial.measure(kernels.dense(product, candidate, Activation::relu), 5);
+        const TrialResult result = (candidate.half ? halfTrial : trial)
+                                       .measure(kernels.dense(product, candidate, Activation::relu), 5);
         const bool right = result.verified();
         const double gflops = right ? work.flops / result.milliseconds * 1e-6 : NAN;
         const double bandwidth = right ? work.bytes / result.milliseconds * 1e-6 : NAN;
@@ -123,7 +127,7 @@ struct LaneBench {
 LaneBench benchLane(const TrainJob& job, const LaneSpec& lane, Machines& machines,
                     const std::vector<float>& expected, double seconds) {
     const auto trainer = machines.maker(job, lane)();
-    const LaneMeasure measure = measureLane(*trainer, job, expected, seconds);
+    const LaneMeasure measure = measureLane(*trainer, job, expected, lossTolerance(lane), seconds);
     const bool right = measure.right();
     const double perStep = right ? measure.secondsPerStep : NAN;
     const double samples = right ? measure.samplesPerSecond : NAN;

@@ -44,12 +44,12 @@ std::vector<float> firstLosses(Trainer& trainer, const TrainJob& job, const std:
 }
 
 LaneMeasure measureLane(Trainer& trainer, const TrainJob& job, const std::vector<float>& expected,
-                        double seconds, const std::atomic<bool>* cancelled) {
+                        double tolerance, double seconds, const std::atomic<bool>* cancelled) {
     LaneMeasure measure;
     measure.machine = trainer.machine();
     measure.losses = firstLosses(trainer, job, cancelled);
     if (isSet(cancelled)) return measure;
-    measure.agreement = compareLosses(expected, measure.losses);
+    measure.agreement = compareLosses(expected, measure.losses, tolerance);
     if (!measure.right()) return measure;
     measure.secondsPerStep = secondsPerStep(trainer, seconds, cancelled);
     if (!measure.timed()) return measure;

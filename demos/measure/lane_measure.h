@@ -28,8 +28,9 @@ struct LaneMeasure {
 };
 
 /// Makes the first steps, compares their losses with `expected` (the plain rung's), and when they are the
-/// same times steps for about `seconds`. `cancelled` becoming true ends it early, untimed.
+/// same, to within `tolerance` (lossTolerance() of the lane), times steps for about `seconds`. `cancelled`
+/// becoming true ends it early, untimed.
 LaneMeasure measureLane(Trainer& trainer, const TrainJob& job, const std::vector<float>& expected,
-                        double seconds, const std::atomic<bool>* cancelled = nullptr);
+                        double tolerance, double seconds, const std::atomic<bool>* cancelled = nullptr);
 
 } // namespace lockstep::demos

@@ -18,7 +18,10 @@ std::string fullName(const LaneResult& result) {
     std::string note =
         fmt::format("{} thread{}", result.machine.threads, result.machine.threads == 1 ? "" : "s");
     if (const std::string_view lack = handicap(result.spec); !lack.empty()) note = lack;
-    if (result.spec.gpu) note = result.machine.software ? "software, not a GPU" : "";
+    if (result.spec.gpu && result.machine.software)
+        note = "software, not a GPU" + (handicap(result.spec).empty() ? "" : ", " + note);
+    else if (result.spec.gpu)
+        note = handicap(result.spec);
     const std::string device = shortDevice(result.machine);
     return fmt::format("{} on {}{}", result.spec.text(), device, note.empty() ? "" : " (" + note + ")");
 }
@@ -114,6 +117,7 @@ std::string agreementText(const std::vector<LaneResult>& results) {
     double largest = 0;
     std::uint64_t steps = Telemetry::openingSteps;
     std::uint64_t agreed = Telemetry::openingSteps;
+    double tolerance = 0;
     std::size_t compared = 0;
     for (const LaneResult& result : results) {
         const Agreement& agreement = result.agreement;
@@ -122,22 +126,27 @@ std::string agreementText(const std::vector<LaneResult>& results) {
         steps = std::min(steps, agreement.steps);
         agreed = std::min(agreed, agreement.agreedSteps);
         largest = std::max(largest, agreement.largestDifference);
+        tolerance = std::max(tolerance, agreement.tolerance);
         if (!agreement.same())
             faults += fmt::format(
                 "different mathematics: the losses of {} leave the others' after {} steps and differ by "
                 "up to {:.1g} ({:.0g} is allowed over the first {}); its speed is not compared\n",
-                result.spec.text(), agreement.agreedSteps, agreement.largestDifference, Agreement::tolerance,
+                result.spec.text(), agreement.agreedSteps, agreement.largestDifference, agreement.tolerance,
                 Agreement::decisiveSteps);
     }
     if (compared < 2) return {};
     if (!faults.empty()) return faults;
+    if (tolerance > Agreement::floatTolerance)
+        return fmt::format("same mathematics in different precision: the first {} losses agree within "
+                           "{:.0g}, all {} within {:.1g}\n",
+                           agreed, tolerance, steps, largest);
     if (agreed >= steps)
         return fmt::format("same mathematics: largest relative difference {:.1g} over the first {} steps\n",
                            largest, steps);
     return fmt::format("same mathematics: the first {} losses agree within {:.0g}; then rounding sets the "
                        "lanes apart, by up "
                        "to {:.1g} within {} steps, as where a ReLU unit lies within rounding of 0\n",
-                       agreed, Agreement::tolerance, largest, steps);
+                       agreed, tolerance, largest, steps);
 }
 
 } // namespace lockstep::demos

@@ -47,7 +47,7 @@ Json agreementJson(const Agreement& agreement) {
     return {{"steps", agreement.steps},
             {"agreed_steps", agreement.agreedSteps},
             {"largest_relative_difference", agreement.largestDifference},
-            {"tolerance", Agreement::tolerance},
+            {"tolerance", agreement.tolerance},
             {"same", agreement.same()}};
 }
 

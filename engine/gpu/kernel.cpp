@@ -21,7 +21,8 @@ VkDescriptorType descriptorType(BindingKind kind) {
                                        : VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
 }
 
-AnyKernel::AnyKernel(Device& device, const KernelSource& source) : device_(&device), name_(source.name) {
+AnyKernel::AnyKernel(Device& device, const KernelSource& source)
+    : device_(&device), name_(source.name), texels_(source.texels) {
     if (source.words.empty()) throw std::runtime_error("there is no shader '" + name_ + "'");
     info_ = reflect(source.words, source.constants, name_);
     if (!source.buffersOf.empty()) addUnusedBuffers(source);
@@ -41,7 +42,8 @@ AnyKernel::AnyKernel(Device& device, const KernelSource& source) : device_(&devi
 
 AnyKernel::AnyKernel(AnyKernel&& other) noexcept
     : device_(other.device_), name_(std::move(other.name_)), info_(std::move(other.info_)),
-      itemsPerGroup_(other.itemsPerGroup_), setLayout_(std::exchange(other.setLayout_, VK_NULL_HANDLE)),
+      itemsPerGroup_(other.itemsPerGroup_), texels_(other.texels_),
+      setLayout_(std::exchange(other.setLayout_, VK_NULL_HANDLE)),
       layout_(std::exchange(other.layout_, VK_NULL_HANDLE)),
       pipeline_(std::exchange(other.pipeline_, VK_NULL_HANDLE)) {}
 

@@ -33,6 +33,7 @@ struct KernelSource {
     WorkItems itemsPerGroup{0, 0, 0}; ///< what one workgroup computes; 0: an item per invocation
     /// SPIR-V of the shader whose buffers it is given. It need not use them all; empty: its own.
     std::span<const std::uint32_t> buffersOf{};
+    TexelFormat texels = TexelFormat::floats; ///< of its texel buffers
 };
 
 /// A pipeline without the type of its push constants; see Kernel.
@@ -52,6 +53,7 @@ class AnyKernel {
     VkDescriptorSetLayout setLayout() const { return setLayout_; }
     /// Workgroups that cover the items. Throws GpuError when the device allows fewer.
     WorkItems groupsFor(const WorkItems& items) const;
+    TexelFormat texels() const { return texels_; }
 
   private:
     void addUnusedBuffers(const KernelSource& source);
@@ -64,6 +66,7 @@ class AnyKernel {
     std::string name_;
     ShaderInfo info_;
     WorkItems itemsPerGroup_;
+    TexelFormat texels_;
     VkDescriptorSetLayout setLayout_ = VK_NULL_HANDLE;
     VkPipelineLayout layout_ = VK_NULL_HANDLE;
     VkPipeline pipeline_ = VK_NULL_HANDLE;

@@ -191,7 +191,7 @@ void Recorder::bind(const AnyKernel& kernel, std::span<const BufferView> views) 
         writes[index].descriptorType = descriptorType(kind);
         writes[index].pBufferInfo = &buffers[index];
         if (kind != BindingKind::texels) continue;
-        texels[index] = device_.texelViews().of(views[index]);
+        texels[index] = device_.texelViews().of(views[index], kernel.texels());
         writes[index].pTexelBufferView = &texels[index];
     }
     const auto count = static_cast<std::uint32_t>(views.size());

@@ -110,6 +110,7 @@ class Module {
             if (definition.opcode == OpVariable) describeVariable(id, definition, info);
         std::sort(info.bindings.begin(), info.bindings.end(),
                   [](const ShaderBinding& a, const ShaderBinding& b) { return a.binding < b.binding; });
+        mergeViews(info.bindings);
         return info;
     }
 
@@ -293,6 +294,22 @@ class Module {
         case UniformConstant: info.bindings.push_back(texelBinding(id, pointee)); break;
         case Uniform: fail("binds something else than buffers"); break;
         default: break;
+        }
+    }
+
+    // A shader may name one buffer several times, as arrays of different types.
+    void mergeViews(std::vector<ShaderBinding>& bindings) const {
+        for (std::size_t at = 1; at < bindings.size();) {
+            ShaderBinding& first = bindings[at - 1];
+            const ShaderBinding& next = bindings[at];
+            if (first.binding != next.binding) {
+                ++at;
+                continue;
+            }
+            if (first.kind != next.kind) fail("binds two kinds of buffers in one place");
+            first.reads = first.reads || next.reads;
+            first.writes = first.writes || next.writes;
+            bindings.erase(bindings.begin() + static_cast<std::ptrdiff_t>(at));
         }
     }
 

@@ -17,6 +17,9 @@ enum class BindingKind {
              ///< read
 };
 
+/// What four numbers of a texel buffer are in memory. A shader does not say: it sees floats.
+enum class TexelFormat { floats, halves };
+
 struct ShaderBinding {
     std::uint32_t binding = 0;
     std::string name;
@@ -29,7 +32,7 @@ struct ShaderBinding {
 using SpecConstants = std::map<std::uint32_t, std::uint32_t>;
 
 struct ShaderInfo {
-    std::vector<ShaderBinding> bindings; ///< buffers of set 0, by binding
+    std::vector<ShaderBinding> bindings; ///< buffers of set 0, by binding; each once, whatever its names
     std::uint32_t pushConstantBytes = 0;
     std::uint32_t groupSize[3] = {1, 1, 1}; ///< invocations per workgroup
     std::uint32_t sharedBytes = 0;          ///< of workgroup-shared variables

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "engine/gpu/buffer.h"
+#include "engine/gpu/reflection.h"
 
 namespace lockstep::gpu {
 
@@ -17,13 +18,13 @@ class TexelViews {
     TexelViews(const TexelViews&) = delete;
     TexelViews& operator=(const TexelViews&) = delete;
 
-    /// The range as vec4s of floats; valid as long as the buffer. Throws GpuError.
-    VkBufferView of(const BufferView& view);
+    /// The range as vec4s of that format; valid as long as the buffer. Throws GpuError.
+    VkBufferView of(const BufferView& view, TexelFormat format);
     /// Destroys the views of a buffer that is about to be destroyed.
     void forget(VkBuffer buffer) noexcept;
 
   private:
-    using Range = std::tuple<VkBuffer, std::uint64_t, std::uint64_t>; // buffer, offset, size
+    using Range = std::tuple<VkBuffer, std::uint64_t, std::uint64_t, TexelFormat>; // buffer, offset, size
 
     Device& device_;
     std::mutex mutex_;

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "shaders/half.h"
+
 namespace lockstep {
 
 /// IEEE 754 binary16: 1 sign, 5 exponent (bias 15), 10 fraction bits. Exact.
@@ -18,6 +20,11 @@ inline float fromFloat16(std::uint16_t half) {
                              : sign * std::numeric_limits<float>::infinity();
     if (exponent == 0) return sign * std::ldexp(static_cast<float>(fraction), -24);
     return sign * std::ldexp(static_cast<float>(fraction + 1024), exponent - 25);
+}
+
+/// The nearest binary16, of two equally near the even one; 65520 and more become infinite.
+inline std::uint16_t toFloat16(float value) {
+    return static_cast<std::uint16_t>(shared::halfFromFloatBits(std::bit_cast<std::uint32_t>(value)));
 }
 
 /// bfloat16: the upper half of a float. Exact.

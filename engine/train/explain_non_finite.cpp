@@ -15,15 +15,11 @@ namespace lockstep {
 
 namespace {
 
-bool allFinite(std::span<const float> values) {
-    return std::ranges::all_of(values, [](float value) { return std::isfinite(value); });
-}
-
 /// The failed step's batch, gathered and pushed through the network by the plain twin.
 class Autopsy {
   public:
-    Autopsy(const TrainJob& job, std::uint64_t step, std::span<const float> parameters)
-        : data_(*job.data), shape_(job.shape), layout_(job.shape), parameters_(parameters),
+    Autopsy(const TrainJob& job, std::uint64_t step, std::span<const float> parameters, float largest)
+        : largest_(largest), data_(*job.data), shape_(job.shape), layout_(job.shape), parameters_(parameters),
           order_(data_.train.count, job.settings.batch, job.settings.seed, job.settings.shuffle),
           batch_(order_.range(step)), values_(batch_.rows * roundUpToFour(data_.inputs)),
           targets_(batch_.rows * data_.targetWidth) {
@@ -41,6 +37,10 @@ class Autopsy {
     }
 
   private:
+    bool allFinite(std::span<const float> values) const { // never true of NaN
+        return std::ranges::all_of(values, [&](float value) { return std::abs(value) <= largest_; });
+    }
+
     std::optional<std::string> badExample() const {
         const std::size_t stride = roundUpToFour(data_.inputs);
         for (std::size_t row = 0; row < batch_.rows; ++row) {
@@ -90,6 +90,7 @@ class Autopsy {
                std::to_string(shape_.widths[layer + 1]) + ")";
     }
 
+    const float largest_; ///< that the lane's numbers can be
     const Dataset& data_;
     const NetShape& shape_;
     const ParamLayout layout_;
@@ -108,8 +109,9 @@ std::string shortNumber(double value) {
 
 } // namespace
 
-NonFiniteError explainNonFinite(const TrainJob& job, std::uint64_t step, std::span<const float> parameters) {
-    const std::string where = Autopsy(job, step, parameters).findPlace();
+NonFiniteError explainNonFinite(const TrainJob& job, std::uint64_t step, std::span<const float> parameters,
+                                float largest) {
+    const std::string where = Autopsy(job, step, parameters, largest).findPlace();
     const bool fromData = where.find("of example") != std::string::npos;
     const std::string hint = fromData ? "correct or remove that example"
                                       : "the learning rate at this step was " +
@@ -117,8 +119,12 @@ NonFiniteError explainNonFinite(const TrainJob& job, std::uint64_t step, std::sp
                                             "; go back to an earlier state and try a tenth of it";
     return NonFiniteError(step, where,
                           "training stopped at step " + std::to_string(step) +
-                              ": the loss is not a finite number, and the first place that is not is " +
-                              where + "; " + hint);
+                              ": the loss is not a finite number, and the first place that is not" +
+                              (largest < std::numeric_limits<float>::max()
+                                   ? ", or is beyond " + shortNumber(static_cast<double>(largest)) +
+                                         ", the largest number of half precision,"
+                                   : "") +
+                              " is " + where + "; " + hint);
 }
 
 } // namespace lockstep

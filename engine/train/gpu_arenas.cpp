@@ -226,8 +226,6 @@ gpu::BufferView GpuArenas::sums(std::size_t layer, std::size_t rows) const {
     return sums_.view(dSumOffsets_[layer], rows * stride(layer + 1) * sizeof(float));
 }
 
-gpu::BufferView GpuArenas::saved(std::size_t layer, std::size_t rows) const { return sums(layer, rows); }
-
 gpu::BufferView GpuArenas::dSums(std::size_t layer, std::size_t rows) const {
     return dSums_.view(dSumOffsets_[layer], rows * stride(layer + 1) * sizeof(float));
 }

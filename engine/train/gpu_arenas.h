@@ -65,10 +65,8 @@ class GpuArenas {
     const GpuExamples& examples(Split split) const;
     std::uint32_t stride(std::size_t level) const;                          ///< floats per row of A[level]
     gpu::BufferView activations(std::size_t level, std::size_t rows) const; ///< A[level], level 0 to layers
-    gpu::BufferView sums(std::size_t layer,
-                         std::size_t rows) const; ///< Z[layer], or its outputs when not kept
-    gpu::BufferView saved(std::size_t layer,
-                          std::size_t rows) const; ///< what the derivative is computed from
+    /// Z[layer], or its outputs when not kept: what the activation's derivative is computed from.
+    gpu::BufferView sums(std::size_t layer, std::size_t rows) const;
     gpu::BufferView dSums(std::size_t layer, std::size_t rows) const;
     gpu::BufferView weights(std::size_t layer) const;
     gpu::BufferView bias(std::size_t layer) const;

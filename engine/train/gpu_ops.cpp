@@ -23,12 +23,14 @@ gpu::Cost cost(const Work& work, std::size_t layer = 0) { return {work.flops, wo
 } // namespace
 
 GpuOps::GpuOps(gpu::Recorder& recorder, GpuArenas& arenas, Kernels& kernels, const TrainSettings& settings,
-               const StepKernels& how)
+               const StepKernels& how, const HalfArenas* half)
     : recorder_(recorder), arenas_(arenas), optimizer_(settings.optimizer), foldsUpdate_(how.foldsUpdate),
-      gatherBatch_(kernels.gatherBatch(arenas.pixels)),
-      lossAndGradient_(kernels.lossAndGradient(arenas.shape.loss, arenas.shape.outputActivation)),
+      half_(half), gatherBatch_(kernels.gatherBatch(arenas.pixels, half != nullptr)),
+      lossAndGradient_(
+          kernels.lossAndGradient(arenas.shape.loss, arenas.shape.outputActivation, half != nullptr)),
       lossSum_(kernels.lossSum()), score_(kernels.score(arenas.shape.loss, arenas.shape.outputActivation)),
       update_(kernels.update(settings.optimizer.kind)),
+      updateHalf_(kernels.updateHalf(settings.optimizer.kind)), lossScale_(kernels.lossScale()),
       updateLimit_(std::min(kernels.device().limits().groupCount[0], 1u << 20) * 64) {
     for (std::size_t layer = 0; layer < how.layers.size(); ++layer) {
         const LayerKernels& products = how.layers[layer];
@@ -46,6 +48,24 @@ GpuOps::GpuOps(gpu::Recorder& recorder, GpuArenas& arenas, Kernels& kernels, con
     }
 }
 
+// Halves lie where floats would, and take half of their place.
+gpu::BufferView GpuOps::stored(gpu::BufferView view) const {
+    if (half_ != nullptr) view.size /= 2;
+    return view;
+}
+
+gpu::BufferView GpuOps::activations(std::size_t level) const {
+    return stored(arenas_.activations(level, rows_));
+}
+
+gpu::BufferView GpuOps::weights(std::size_t layer) const {
+    return half_ != nullptr ? half_->weights(layer) : arenas_.weights(layer);
+}
+
+gpu::BufferView GpuOps::sums(std::size_t layer) const { return stored(arenas_.sums(layer, rows_)); }
+
+gpu::BufferView GpuOps::dSums(std::size_t layer) const { return stored(arenas_.dSums(layer, rows_)); }
+
 void GpuOps::gather(const GpuExamples& examples, std::size_t first, std::size_t rows, bool shuffle,
                     const shared::OrderKeys& keys) {
     rows_ = rows;
@@ -53,7 +73,7 @@ void GpuOps::gather(const GpuExamples& examples, std::size_t first, std::size_t 
         number(rows),      number(first),         number(examples.count), shuffle ? 1u : 0u,
         arenas_.stride(0), examples.sourceStride, arenas_.targetWidth,    keys};
     recorder_.dispatch(gatherBatch_, {examples.sourceStride / 4, number(rows), 1}, params,
-                       {examples.source.view(), examples.answers.view(), arenas_.activations(0, rows),
+                       {examples.source.view(), examples.answers.view(), activations(0),
                         arenas_.targets.view(0, rows * arenas_.targetWidth * sizeof(std::uint32_t))},
                        cost(gatherWork(rows, arenas_.shape.inputs(), arenas_.pixels)));
     endOperation();
@@ -77,29 +97,29 @@ void GpuOps::product(const DenseKernel& kernel, std::size_t layer,
 
 void GpuOps::dense(std::size_t layer) {
     product(layers_[layer].forward, layer,
-            {arenas_.activations(layer, rows_), arenas_.weights(layer), arenas_.bias(layer),
-             arenas_.activations(layer + 1, rows_), arenas_.sums(layer, rows_)});
+            {activations(layer), weights(layer), arenas_.bias(layer), activations(layer + 1), sums(layer)});
 }
 
 void GpuOps::lossAndGradient(const StepSettings& step) {
     const std::size_t last = arenas_.shape.layers() - 1;
     const std::size_t outputs = arenas_.shape.outputs();
-    const auto scale =
+    const auto perTerm =
         static_cast<float>(1.0 / static_cast<double>(lossTerms(arenas_.shape.loss, rows_, outputs)));
     const auto stepNumber = static_cast<std::uint32_t>(step.step);
     const std::uint32_t slot = stepNumber % GpuArenas::ringSlots;
     const std::uint32_t groups = groupsOf(rows_);
     const shared::LossParams params{number(rows_),       number(outputs), arenas_.stride(last + 1),
                                     arenas_.targetWidth, stepNumber,      slot,
-                                    arenas_.targetKind,  groups,          scale};
+                                    arenas_.targetKind,  groups,          perTerm};
     const gpu::BufferView partials = arenas_.lossPartials.view();
+    // Floats are not scaled; something has to be bound in the scale's place.
+    const gpu::BufferView scale = half_ != nullptr ? half_->lossScale() : arenas_.status.view();
     recorder_.dispatch(lossAndGradient_, {number(rows_), 1, 1}, params,
-                       {arenas_.losses.view(), arenas_.status.view(), arenas_.activations(last + 1, rows_),
-                        arenas_.saved(last, rows_), arenas_.targets.view(), arenas_.dSums(last, rows_),
-                        partials},
+                       {arenas_.losses.view(), arenas_.status.view(), activations(last + 1), sums(last),
+                        arenas_.targets.view(), dSums(last), partials, scale},
                        cost(lossWork(rows_, outputs)));
     if (groups > 1)
-        recorder_.dispatch(lossSum_, {1, 1, 1}, shared::LossSumParams{groups, stepNumber, slot, scale},
+        recorder_.dispatch(lossSum_, {1, 1, 1}, shared::LossSumParams{groups, stepNumber, slot, perTerm},
                            {arenas_.losses.view(), arenas_.status.view(), partials},
                            {static_cast<double>(groups), static_cast<double>(groups) * sizeof(float)});
     endOperation();
@@ -108,14 +128,12 @@ void GpuOps::lossAndGradient(const StepSettings& step) {
 void GpuOps::denseBackward(std::size_t layer) {
     if (layer > 0)
         product(layers_[layer].backwardInputs, layer,
-                {arenas_.dSums(layer, rows_), arenas_.weights(layer), arenas_.saved(layer - 1, rows_),
-                 arenas_.dSums(layer - 1, rows_)});
+                {dSums(layer), weights(layer), sums(layer - 1), dSums(layer - 1)});
     if (foldsUpdate_)
         updateInProduct(layer);
     else
         product(layers_[layer].backwardWeights, layer,
-                {arenas_.dSums(layer, rows_), arenas_.activations(layer, rows_), arenas_.dWeights(layer),
-                 arenas_.dBias(layer)});
+                {dSums(layer), activations(layer), arenas_.dWeights(layer), arenas_.dBias(layer)});
 }
 
 // State that the optimizer does not keep is never touched; something has to be bound in its place.
@@ -140,10 +158,25 @@ void GpuOps::update(const StepSettings& step) {
     // State that the optimizer does not keep is never touched; something has to be bound in its place.
     const gpu::BufferView weights = arenas_.parameters.view();
     params.stride = std::min((params.count / 4 + 63) / 64 * 64, updateLimit_); // whole workgroups
+    if (half_ != nullptr) return updateWithHalves(params);
     recorder_.dispatch(update_, {params.stride, 1, 1}, params,
                        {arenas_.status.view(), arenas_.gradients.view(), weights,
                         arenas_.state1 ? arenas_.state1->view() : weights,
                         arenas_.state2 ? arenas_.state2->view() : weights},
+                       cost(updateWork(arenas_.shape, optimizer_)));
+    endOperation();
+}
+
+void GpuOps::updateWithHalves(const shared::UpdateParams& params) {
+    const gpu::BufferView weights = arenas_.parameters.view();
+    const auto layers = number(arenas_.shape.layers());
+    recorder_.dispatch(lossScale_, {1, 1, 1}, shared::LossScaleParams{layers},
+                       {arenas_.status.view(), arenas_.gradients.view(), half_->lossScale(), half_->table()});
+    recorder_.dispatch(updateHalf_, {params.stride, 1, 1}, shared::UpdateHalfParams{params, layers},
+                       {arenas_.status.view(), arenas_.gradients.view(), weights,
+                        arenas_.state1 ? arenas_.state1->view() : weights,
+                        arenas_.state2 ? arenas_.state2->view() : weights, half_->lossScale(), half_->table(),
+                        half_->allWeights()},
                        cost(updateWork(arenas_.shape, optimizer_)));
     endOperation();
 }

@@ -5,6 +5,7 @@
 
 #include "engine/gpu/recorder.h"
 #include "engine/train/gpu_arenas.h"
+#include "engine/train/half_arenas.h"
 #include "engine/train/kernels.h"
 #include "engine/train/ops.h"
 
@@ -23,6 +24,8 @@ struct StepKernels {
     /// The weights' gradients are used up where they are computed (Kernels::denseUpdate): there is no
     /// operation `update`, and gradients are not kept.
     bool foldsUpdate = false;
+    /// Operands are halves (half_arenas.h); all kernels are ones of half precision.
+    bool half = false;
 
     /// A product takes more than one dispatch, and more than one submission (rung `one`).
     bool inPieces() const { return !layers.empty() && layers.front().forward.rung == "one"; }
@@ -30,9 +33,9 @@ struct StepKernels {
 
 class GpuOps final : public Ops {
   public:
-    /// All references must outlive the object.
+    /// All references must outlive the object. `half` is there when the kernels are of half precision.
     GpuOps(gpu::Recorder& recorder, GpuArenas& arenas, Kernels& kernels, const TrainSettings& settings,
-           const StepKernels& how);
+           const StepKernels& how, const HalfArenas* half = nullptr);
 
     void gatherBatch(const StepSettings& step) override;
     void dense(std::size_t layer) override;
@@ -70,18 +73,28 @@ class GpuOps final : public Ops {
                 const shared::OrderKeys& keys);
     void product(const DenseKernel& kernel, std::size_t layer, std::initializer_list<gpu::BufferView> views);
     void updateInProduct(std::size_t layer);
+    void updateWithHalves(const shared::UpdateParams& params);
+    // The arenas' views of values that may be halves.
+    gpu::BufferView stored(gpu::BufferView view) const;
+    gpu::BufferView activations(std::size_t level) const;
+    gpu::BufferView weights(std::size_t layer) const;
+    gpu::BufferView sums(std::size_t layer) const;
+    gpu::BufferView dSums(std::size_t layer) const;
     void endOperation();
 
     gpu::Recorder& recorder_;
     GpuArenas& arenas_;
     const OptimizerSettings optimizer_;
     const bool foldsUpdate_;
+    const HalfArenas* half_; // null: floats
     std::vector<LayerPipelines> layers_;
     const gpu::Kernel<shared::GatherBatchParams>& gatherBatch_;
     const gpu::Kernel<shared::LossParams>& lossAndGradient_;
     const gpu::Kernel<shared::LossSumParams>& lossSum_;
     const gpu::Kernel<shared::ScoreParams>& score_;
     const gpu::Kernel<shared::UpdateParams>& update_;
+    const gpu::Kernel<shared::UpdateHalfParams>& updateHalf_;
+    const gpu::Kernel<shared::LossScaleParams>& lossScale_;
     const std::uint32_t
         updateLimit_;      ///< invocations of one update: each takes several vec4s where there are more
     std::size_t rows_ = 0; ///< of the batch or range at hand

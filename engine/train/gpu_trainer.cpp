@@ -7,6 +7,7 @@
 #include <deque>
 #include <optional>
 
+#include "engine/net/initial_weights.h"
 #include "engine/train/gpu_evaluation.h"
 #include "engine/train/gpu_ops.h"
 #include "engine/train/gpu_trace.h"
@@ -57,6 +58,7 @@ class GpuTrainer final : public Trainer {
     };
 
     StepKernels choose(std::string_view rung, const ReplacedShaders& replaced);
+    std::optional<HalfArenas> halfArenas();
     void describeMachine(std::string_view rung, const ReplacedShaders& replaced);
     void warmUp(std::string_view rung);
     void recordSteps(std::uint64_t first, std::uint64_t count);
@@ -74,7 +76,8 @@ class GpuTrainer final : public Trainer {
     Kernels kernels_;
     GpuArenas arenas_;
     StepKernels how_;
-    gpu::Recorder recorder_; // of training: its device time is the steps' own
+    std::optional<HalfArenas> half_; // of kernels of half precision
+    gpu::Recorder recorder_;         // of training: its device time is the steps' own
     GpuOps ops_;
     GpuEvaluation evaluation_;
     std::optional<WholeStep> wholeStep_; // trains instead of ops_
@@ -98,7 +101,8 @@ class GpuTrainer final : public Trainer {
 GpuTrainer::GpuTrainer(const TrainJob& job, std::string_view rung, gpu::Device& device,
                        const ReplacedShaders& replaced)
     : job_(job), device_(device), kernels_(device), arenas_(device, job), how_(choose(rung, replaced)),
-      recorder_(device), ops_(recorder_, arenas_, kernels_, job.settings, how_),
+      half_(halfArenas()), recorder_(device),
+      ops_(recorder_, arenas_, kernels_, job.settings, how_, half_ ? &*half_ : nullptr),
       evaluation_(device, arenas_, kernels_, job_,
                   evaluationKernels(device, how_, job.shape, arenas_.capacity)),
       submissionSize_(device.software()) {
@@ -113,6 +117,12 @@ StepKernels GpuTrainer::choose(std::string_view rung, const ReplacedShaders& rep
                                     arenas_.order.batch());
     kernels_.replace(replaced);
     return how;
+}
+
+std::optional<HalfArenas> GpuTrainer::halfArenas() {
+    if (!how_.half) return std::nullopt;
+    return std::optional<HalfArenas>(std::in_place, device_, arenas_,
+                                     initialWeights(job_.shape, job_.settings.seed));
 }
 
 void GpuTrainer::describeMachine(std::string_view rung, const ReplacedShaders& replaced) {
@@ -236,7 +246,8 @@ void GpuTrainer::throwIfFailed() {
     if (!error_) {
         recorder_.finish();
         const std::vector<float> parameters = arenas_.parameters.downloadValues<float>(arenas_.layout.size());
-        error_ = explainNonFinite(job_, *failedStep_, parameters);
+        error_ = half_ ? explainNonFinite(job_, *failedStep_, parameters, HalfArenas::largest)
+                       : explainNonFinite(job_, *failedStep_, parameters);
     }
     throw NonFiniteError(*error_);
 }
@@ -296,6 +307,7 @@ void GpuTrainer::restore(const TrainerState& state) {
     failedStep_.reset();
     error_.reset();
     arenas_.parameters.uploadValues<float>(state.parameters);
+    if (half_) half_->restore(state.parameters);
     if (arenas_.state1) arenas_.state1->uploadValues<float>(state.optimizerState[0]);
     if (arenas_.state2) arenas_.state2->uploadValues<float>(state.optimizerState[1]);
     setStatus(shared::noStep);
@@ -326,7 +338,9 @@ StepTrace GpuTrainer::traceStep(const TraceOptions& options) {
     throwIfFailed();
     const StepSettings step = stepSettings(job_.settings, arenas_.order, nextStep_);
     const StepTracer tracer(job_, step.batch.rows, arenas_.targetKind, how_.foldsUpdate);
-    const auto source = [this](const TensorId& id, std::size_t floats) { return arenas_.tensor(id, floats); };
+    const auto source = [this](const TensorId& id, std::size_t floats) {
+        return half_ ? half_->tensor(id, floats) : arenas_.tensor(id, floats);
+    };
     StepTrace trace;
     trace.step = nextStep_;
     trace.machine = machine_;

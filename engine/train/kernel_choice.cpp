@@ -226,7 +226,9 @@ StepKernels chooseKernels(gpu::Device& device, Kernels& kernels, std::string_vie
     StepKernels step;
     // What a whole step does not do, evaluation for one, is left to the kernels of `fused`.
     step.foldsUpdate = rung == "fused" || rung == "whole-step";
+    step.half = rung == "half";
     const auto fixed = [&](Product product, const DenseShape& dense) {
+        if (step.half) return halfCandidates(device, product, dense).at(0);
         return step.foldsUpdate ? likeliest(device, product, dense, product == Product::backwardWeights)
                                 : kernelOfRung(device, rung, product, dense);
     };
@@ -241,9 +243,10 @@ StepKernels chooseKernels(gpu::Device& device, Kernels& kernels, std::string_vie
 StepKernels evaluationKernels(const gpu::Device& device, const StepKernels& training, const NetShape& shape,
                               std::size_t rows) {
     StepKernels evaluation = training;
+    evaluation.half = false;
     for (std::size_t layer = 0; layer < shape.layers(); ++layer) {
         ProductKernel& forward = evaluation.layers[layer].forward;
-        if (forward.tileM * forward.tileN == 1)
+        if (forward.half || forward.tileM * forward.tileN == 1)
             forward = likeliest(device, Product::forward, denseShapeOf(shape, layer, rows), false);
     }
     return evaluation;

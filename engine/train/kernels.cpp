@@ -44,14 +44,15 @@ std::string_view name(Product product) {
 
 std::string ProductKernel::describe() const {
     if (oneOutputAtATime(*this)) return rung;
-    std::string text = rung + " " + std::to_string(tileM) + "x" + std::to_string(tileN) + ", group " +
-                       std::to_string(groupM) + "x" + std::to_string(groupN);
+    std::string text = (half ? "half " : "") + rung + " " + std::to_string(tileM) + "x" +
+                       std::to_string(tileN) + ", group " + std::to_string(groupM) + "x" +
+                       std::to_string(groupN);
     if (slabK != 0) text += ", slab " + std::to_string(slabK);
     return text;
 }
 
 std::string shaderName(std::string_view operation, const ProductKernel& kernel) {
-    std::string stem = std::string(operation) + "_" + kernel.rung;
+    std::string stem = std::string(operation) + "_" + kernel.rung + (kernel.half ? "_half" : "");
     std::ranges::replace(stem, '-', '_');
     return stem;
 }
@@ -77,13 +78,15 @@ void Kernels::replace(ReplacedShaders shaders) {
 template <class Params>
 const gpu::Kernel<Params>& Kernels::find(std::map<std::string, gpu::Kernel<Params>>& made,
                                          const std::string& stem, const std::string& shownAs,
-                                         gpu::SpecConstants constants, gpu::WorkItems itemsPerGroup) {
+                                         gpu::SpecConstants constants, gpu::WorkItems itemsPerGroup,
+                                         gpu::TexelFormat texels) {
     const auto replacement = replaced_.find(stem);
     std::string key = stem;
     if (replacement != replaced_.end()) key += " replaced";
     for (const auto& [id, value] : constants) key += " " + std::to_string(id) + "=" + std::to_string(value);
     if (const auto found = made.find(key); found != made.end()) return found->second;
     gpu::KernelSource source{shownAs, shaderWords(stem), std::move(constants), itemsPerGroup};
+    source.texels = texels;
     if (replacement != replaced_.end()) {
         source.buffersOf = std::exchange(source.words, replacement->second);
         const gpu::SpecConstants known = gpu::reflect(source.words, {}, shownAs).specConstants;
@@ -97,8 +100,9 @@ DenseKernel Kernels::dense(Product product, const ProductKernel& how, Activation
     gpu::SpecConstants constants = constantsOf(how);
     if (product != Product::backwardWeights) constants[4] = number(activation);
     const std::string stem(name(product));
-    return {&find(dense_, shaderName(stem, how), stem, std::move(constants), outputsPerGroup(how)), product,
-            how};
+    const auto texels = how.half ? gpu::TexelFormat::halves : gpu::TexelFormat::floats;
+    return {&find(dense_, shaderName(stem, how), stem, std::move(constants), outputsPerGroup(how), texels),
+            product, how};
 }
 
 const Kernels::DenseUpdate& Kernels::denseUpdate(const ProductKernel& how, Optimizer optimizer) {
@@ -109,13 +113,15 @@ const Kernels::DenseUpdate& Kernels::denseUpdate(const ProductKernel& how, Optim
                 outputsPerGroup(how));
 }
 
-const gpu::Kernel<shared::GatherBatchParams>& Kernels::gatherBatch(bool pixels) {
-    return find(gatherBatch_, "gather_batch", "gather_batch", {{0, 8}, {1, 8}, {2, pixels ? 1 : 0}});
+const gpu::Kernel<shared::GatherBatchParams>& Kernels::gatherBatch(bool pixels, bool half) {
+    return find(gatherBatch_, "gather_batch", "gather_batch",
+                {{0, 8}, {1, 8}, {2, pixels ? 1 : 0}, {3, half ? 1 : 0}});
 }
 
-const gpu::Kernel<shared::LossParams>& Kernels::lossAndGradient(Loss loss, Activation outputActivation) {
+const gpu::Kernel<shared::LossParams>& Kernels::lossAndGradient(Loss loss, Activation outputActivation,
+                                                                bool half) {
     return find(lossAndGradient_, "loss_and_gradient", "loss_and_gradient",
-                {{0, rowsPerGroup}, {1, number(loss)}, {2, number(outputActivation)}});
+                {{0, rowsPerGroup}, {1, number(loss)}, {2, number(outputActivation)}, {3, half ? 1 : 0}});
 }
 
 const gpu::Kernel<shared::LossSumParams>& Kernels::lossSum() {
@@ -130,6 +136,15 @@ const gpu::Kernel<shared::ScoreParams>& Kernels::score(Loss loss, Activation out
 
 const gpu::Kernel<shared::UpdateParams>& Kernels::update(Optimizer optimizer) {
     return find(update_, "update", "update", {{0, 64}, {7, number(optimizer)}});
+}
+
+const gpu::Kernel<shared::UpdateHalfParams>& Kernels::updateHalf(Optimizer optimizer) {
+    return find(updateHalf_, "update_half", "update", {{0, 64}, {7, number(optimizer)}});
+}
+
+const gpu::Kernel<shared::LossScaleParams>& Kernels::lossScale() {
+    return find(lossScale_, "loss_scale", "update", // the same operation's first half
+                {{0, 64}});
 }
 
 const gpu::Kernel<shared::WholeStepParams>& Kernels::wholeStep(const NetShape& shape, Optimizer optimizer,

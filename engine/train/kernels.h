@@ -32,7 +32,8 @@ struct ProductKernel {
     std::uint32_t tileN = 1;  ///< ... and along n
     std::uint32_t slabK = 0;  ///< tiled: values of k in shared memory at a time, a multiple of four
     std::uint32_t lanes =
-        0; ///< subgroup: invocations that load together, gpu::Limits::broadcastLanes at most
+        0;             ///< subgroup: invocations that load together, gpu::Limits::broadcastLanes at most
+    bool half = false; ///< tiled, texel: operands, and results but for gradients of weights, are halves
 
     /// "blocked 16x16, group 8x1"; "tiled 8x8, group 8x8, slab 16".
     std::string describe() const;
@@ -80,11 +81,15 @@ class Kernels {
     /// Product::backwardWeights, and the optimizer's step with it.
     using DenseUpdate = gpu::Kernel<shared::DenseUpdateParams>;
     const DenseUpdate& denseUpdate(const ProductKernel& how, Optimizer optimizer);
-    const gpu::Kernel<shared::GatherBatchParams>& gatherBatch(bool pixels);
-    const gpu::Kernel<shared::LossParams>& lossAndGradient(Loss loss, Activation outputActivation);
+    /// `half`: the batch is one of halves; likewise outputs and gradients of sums below.
+    const gpu::Kernel<shared::GatherBatchParams>& gatherBatch(bool pixels, bool half);
+    const gpu::Kernel<shared::LossParams>& lossAndGradient(Loss loss, Activation outputActivation, bool half);
     const gpu::Kernel<shared::LossSumParams>& lossSum();
     const gpu::Kernel<shared::ScoreParams>& score(Loss loss, Activation outputActivation);
     const gpu::Kernel<shared::UpdateParams>& update(Optimizer optimizer);
+    /// The same, and weights as halves; what comes before it: have gradients overflowed?
+    const gpu::Kernel<shared::UpdateHalfParams>& updateHalf(Optimizer optimizer);
+    const gpu::Kernel<shared::LossScaleParams>& lossScale();
     /// One workgroup of `groupSize` invocations; see whole_step.h.
     const gpu::Kernel<shared::WholeStepParams>& wholeStep(const NetShape& shape, Optimizer optimizer,
                                                           std::uint32_t groupSize, std::uint32_t chunk,
@@ -101,7 +106,8 @@ class Kernels {
     template <class Params>
     const gpu::Kernel<Params>& find(std::map<std::string, gpu::Kernel<Params>>& made, const std::string& stem,
                                     const std::string& shownAs, gpu::SpecConstants constants,
-                                    gpu::WorkItems itemsPerGroup = {0, 0, 0});
+                                    gpu::WorkItems itemsPerGroup = {0, 0, 0},
+                                    gpu::TexelFormat texels = gpu::TexelFormat::floats);
 
     gpu::Device& device_;
     ReplacedShaders replaced_;
@@ -112,6 +118,8 @@ class Kernels {
     std::map<std::string, gpu::Kernel<shared::LossSumParams>> lossSum_;
     std::map<std::string, gpu::Kernel<shared::ScoreParams>> score_;
     std::map<std::string, gpu::Kernel<shared::UpdateParams>> update_;
+    std::map<std::string, gpu::Kernel<shared::UpdateHalfParams>> updateHalf_;
+    std::map<std::string, gpu::Kernel<shared::LossScaleParams>> lossScale_;
     std::map<std::string, gpu::Kernel<shared::WholeStepParams>> wholeStep_;
     std::map<std::string, gpu::Kernel<shared::PlaneInputsParams>> planeInputs_;
     std::map<std::string, gpu::Kernel<shared::PlanePictureParams>> planePicture_;

@@ -27,8 +27,12 @@ LaneSpec laneSpecFromText(std::string_view text);
 /// All machines and rungs: "cpu:scalar", "cpu:simd", "cpu:threads", "cpu:best", "gpu:naive", ...
 std::span<const std::string_view> knownLanes();
 
+/// Whether a rung computes with operands of 16 bits: close to what the others compute, not the same.
+bool halfPrecision(const LaneSpec& spec);
+
 /// What a rung is, in a few words that a comparison has to carry: "one thread, no SIMD" for cpu:scalar, "one
-/// thread" for cpu:simd, "no SIMD" for cpu:threads; empty where nothing has to be said.
+/// thread" for cpu:simd, "no SIMD" for cpu:threads, "half precision" for gpu:half; empty where nothing has to
+/// be said.
 std::string_view handicap(const LaneSpec& spec);
 
 } // namespace lockstep

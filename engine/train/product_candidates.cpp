@@ -129,6 +129,17 @@ std::vector<ProductKernel> fastCandidates(const gpu::Device& device, Product pro
     return all;
 }
 
+// Those whose invocations have fours of neighbouring outputs: devices need not be able to write a half alone.
+std::vector<ProductKernel> halfCandidates(const gpu::Device& device, Product product,
+                                          const DenseShape& shape) {
+    std::vector<ProductKernel> all = candidates(device, product, shape);
+    std::erase_if(all, [](const ProductKernel& kernel) {
+        return (kernel.rung != "tiled" && kernel.rung != "texel") || kernel.tileN % 4 != 0;
+    });
+    for (ProductKernel& kernel : all) kernel.half = true;
+    return all;
+}
+
 bool fits(const gpu::Device& device, const ProductKernel& kernel, const DenseShape& shape) {
     return fitsLimits(device.limits(), kernel, shape);
 }
@@ -151,9 +162,9 @@ ProductKernel kernelOfRung(const gpu::Device& device, std::string_view rung, Pro
     if (rung == "subgroup")
         refuse("its subgroups are not known to read each other's registers (subgroupBroadcast in compute "
                "shaders), or do not divide a workgroup");
-    throw std::invalid_argument(
-        "unknown GPU rung '" + std::string(rung) +
-        "' (known: one, naive-strided, naive, tiled, blocked, texel, subgroup, fused, whole-step, best)");
+    throw std::invalid_argument("unknown GPU rung '" + std::string(rung) +
+                                "' (known: one, naive-strided, naive, tiled, blocked, texel, subgroup, "
+                                "fused, half, whole-step, best)");
 }
 
 } // namespace lockstep

@@ -18,6 +18,10 @@ std::vector<ProductKernel> candidates(const gpu::Device& device, Product product
 std::vector<ProductKernel> fastCandidates(const gpu::Device& device, Product product,
                                           const DenseShape& shape);
 
+/// Kernels of half precision: operands as halves, sums in floats.
+std::vector<ProductKernel> halfCandidates(const gpu::Device& device, Product product,
+                                          const DenseShape& shape);
+
 /// Whether a kernel fits into the device's limits for a product of this shape.
 bool fits(const gpu::Device& device, const ProductKernel& kernel, const DenseShape& shape);
 

@@ -24,9 +24,11 @@ class ProductTrial {
   public:
     /// `shape` as of the layer: rows of the batch, inputs, outputs, strides. `activation` is the function
     /// applied (forward) or whose derivative is (backwardInputs); backwardWeights has none.
-    /// What is right comes from `reference`.
+    /// What is right comes from `reference`. `half`: for kernels of half precision, the numbers are halves,
+    /// and the tolerance includes the rounding of results: sums and what becomes of them are off by at most
+    /// 2^-11 of their size each, which no activation makes larger by more than 1.13 (gelu's steepest slope).
     ProductTrial(gpu::Device& device, Product product, const DenseShape& shape, Activation activation,
-                 const CpuKernels& reference = simdKernels());
+                 const CpuKernels& reference = simdKernels(), bool half = false);
 
     /// Runs the kernel once and compares; then, if right, times it `rounds` times and keeps the best round.
     TrialResult measure(const DenseKernel& kernel, int rounds);
@@ -36,12 +38,17 @@ class ProductTrial {
 
   private:
     void computeExpected(const CpuKernels& cpu);
+    void upload(gpu::Buffer& buffer, std::vector<float>& values, bool asHalves) const;
+    std::vector<float> download(const gpu::Buffer& buffer, std::size_t count) const;
     void dispatch(const DenseKernel& kernel);
+    // Gradients of weights are floats whatever the precision.
+    bool resultsAreHalves() const { return half_ && product_ != Product::backwardWeights; }
     double compare() const;
 
     const Product product_;
     const DenseShape shape_;
     const Activation activation_;
+    const bool half_;
     // A and B of the product, the bias (forward) or what the derivative is computed from (backwardInputs).
     std::vector<float> a_;
     std::vector<float> b_;

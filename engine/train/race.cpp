@@ -6,8 +6,14 @@
 
 namespace lockstep {
 
-Agreement compareLosses(const std::vector<float>& reference, const std::vector<float>& other) {
+double lossTolerance(const LaneSpec& spec) {
+    return halfPrecision(spec) ? Agreement::halfTolerance : Agreement::floatTolerance;
+}
+
+Agreement compareLosses(const std::vector<float>& reference, const std::vector<float>& other,
+                        double tolerance) {
     Agreement result;
+    result.tolerance = tolerance;
     result.steps = std::min(reference.size(), other.size());
     bool agreed = true;
     for (std::size_t step = 0; step < result.steps; ++step) {
@@ -15,7 +21,7 @@ Agreement compareLosses(const std::vector<float>& reference, const std::vector<f
         const auto b = static_cast<double>(other[step]);
         const double difference = a == b ? 0 : std::abs(a - b) / std::max(std::abs(a), std::abs(b));
         result.largestDifference = std::max(result.largestDifference, difference);
-        agreed = agreed && difference <= Agreement::tolerance;
+        agreed = agreed && difference <= tolerance;
         result.agreedSteps += agreed ? 1 : 0;
     }
     return result;
@@ -28,7 +34,9 @@ void addAgreements(std::vector<LaneResult>& results) {
     if (reference == results.end()) reference = std::ranges::find_if(results, hasLosses);
     if (reference == results.end()) return;
     for (LaneResult& result : results)
-        result.agreement = compareLosses(reference->telemetry.opening(), result.telemetry.opening());
+        result.agreement =
+            compareLosses(reference->telemetry.opening(), result.telemetry.opening(),
+                          std::max(lossTolerance(reference->spec), lossTolerance(result.spec)));
 }
 
 Race::Race(const TrainJob& job, std::vector<RaceEntry> entries, RaceOptions options)

@@ -31,16 +31,24 @@ struct RaceOptions {
 /// drift apart through no fault of either (PyTorch does so between float and double). So the first few steps
 /// decide, and the rest is reported.
 struct Agreement {
-    std::uint64_t steps = 0;       ///< compared, at most Telemetry::openingSteps; 0: nothing to compare
+    double tolerance = floatTolerance; ///< relative, of two losses that agree
+    std::uint64_t steps = 0;           ///< compared, at most Telemetry::openingSteps; 0: nothing to compare
     std::uint64_t agreedSteps = 0; ///< of these, before the first one that differs by more than the tolerance
     double largestDifference = 0;  ///< relative: |a - b| / max(|a|, |b|)
     bool same() const { return agreedSteps >= std::min(steps, decisiveSteps); }
 
-    static constexpr double tolerance = 1e-4;
+    static constexpr double floatTolerance = 1e-4;
+    /// Of a lane of half precision. Rounding to 11 bits moves a first loss by about 1e-3. Then it also decides
+    /// the sign of gradients that are nearly 0, and Adam makes every gradient's first step the same size.
+    static constexpr double halfTolerance = 0.05;
     static constexpr std::uint64_t decisiveSteps = 10;
 };
 
-Agreement compareLosses(const std::vector<float>& reference, const std::vector<float>& other);
+/// What the losses of a lane may differ by from those of one that computes in floats.
+double lossTolerance(const LaneSpec& spec);
+
+Agreement compareLosses(const std::vector<float>& reference, const std::vector<float>& other,
+                        double tolerance = Agreement::floatTolerance);
 
 /// What a lane has to show at the end.
 struct LaneResult {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <stdexcept>
@@ -136,7 +137,9 @@ class Trainer {
 void requireSameOptimizer(const OptimizerSettings& current, const OptimizerSettings& next);
 
 /// The layer that a non-finite loss came from, found by the plain twin from the parameters the step started
-/// with. `step` has to be the failed step; returns the error to throw, message with a hint included.
-NonFiniteError explainNonFinite(const TrainJob& job, std::uint64_t step, std::span<const float> parameters);
+/// with. `step` has to be the failed step; `largest` is the size of the largest number that products can
+/// read. Returns the error to throw, message with a hint included.
+NonFiniteError explainNonFinite(const TrainJob& job, std::uint64_t step, std::span<const float> parameters,
+                                float largest = std::numeric_limits<float>::max());
 
 } // namespace lockstep

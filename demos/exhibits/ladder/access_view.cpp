@@ -93,7 +93,7 @@ std::vector<ArrayGrid> gridsOf(const AccessRecord& record) {
     std::vector<ArrayGrid> grids;
     for (const std::uint32_t id : touched) {
         const RecordedArray& array = record.array(id);
-        ArrayGrid grid{id, {}, 0, 0, std::max(array.bytes / 4, 1u)};
+        ArrayGrid grid{id, {}, 0, 0, array.numbers};
         const std::size_t words = (largest[id] + 1) * grid.wordsEach;
         grid.columns = array.shared ? sharedColumns(record, words) : strideOf(record, id);
         grid.rows = array.shared ? (words + grid.columns - 1) / grid.columns : rowsOf(record, id);

@@ -181,7 +181,7 @@ void LadderExhibit::drawTraining(Ui& ui) {
     if (const auto difference = model_.differenceToEarlier())
         ui.paragraph(
             fmt::format("The loss curve is the earlier run's, to {:.0e}.", std::max(*difference, 1e-8)),
-            *difference < Agreement::tolerance ? ui.theme.good : ui.theme.warning);
+            *difference < Agreement::floatTolerance ? ui.theme.good : ui.theme.warning);
 
     std::vector<LossCurve> curves;
     std::vector<PlotLine> lines;

@@ -37,7 +37,8 @@ PictureKernel pictureKernel(gpu::Device& device, Kernels& kernels, const LaneSpe
     how.tileM = std::min(how.tileM, 4u);
     how.tileN = std::min(how.tileN, 4u);
     if (how.slabK > 0) { // shared memory: a group that shares along both
-        how.tileM = how.tileN = std::min(how.tileN, 2u);
+        how.tileM = std::min(how.tileN, 2u);
+        how.tileN = how.half ? 4 : how.tileM; // halves are stored in fours
         how.groupM = how.groupN = std::min(how.groupN, 8u);
         how.slabK = 8;
     }
@@ -102,7 +103,7 @@ RungResult LadderSession::measured(const LaneSpec& spec, const Lane::MakeTrainer
         result.refusal = error.what();
         return result;
     }
-    result.measure = measureLane(*trainer, job_, expected_, seconds, &cancelled);
+    result.measure = measureLane(*trainer, job_, expected_, lossTolerance(spec), seconds, &cancelled);
     if (result.measure.right() && !cancelled) describeStep(*trainer, result);
     return result;
 }
@@ -195,7 +196,7 @@ void LadderSession::sweepPoint(SweepPoint point, const TrainJob& job, const Lane
         LaneMeasure cpu;
         {
             const auto trainer = makeCpu();
-            cpu = measureLane(*trainer, job, {}, seconds, &cancelled);
+            cpu = measureLane(*trainer, job, {}, Agreement::floatTolerance, seconds, &cancelled);
         }
         point.cpu = cpu.machine;
         point.cpuSamples = cpu.samplesPerSecond;
@@ -204,7 +205,8 @@ void LadderSession::sweepPoint(SweepPoint point, const TrainJob& job, const Lane
         const auto trainer = makeGpu();
         point.uploadBytes = device_.counters().bytesUploaded - bytes;
         point.uploadOnce = static_cast<double>(device_.counters().uploadNanoseconds - uploading) * 1e-9;
-        const LaneMeasure gpu = measureLane(*trainer, job, cpu.losses, seconds, &cancelled);
+        const LaneMeasure gpu =
+            measureLane(*trainer, job, cpu.losses, Agreement::floatTolerance, seconds, &cancelled);
         point.gpu = gpu.machine;
         if (gpu.right()) {
             point.gpuSamples = gpu.samplesPerSecond;

@@ -25,11 +25,14 @@ std::string withoutComments(const std::string& text) {
     return result;
 }
 
-std::uint32_t bytesOfType(const std::string& type, const std::string& stem) {
-    if (type == "float" || type == "uint" || type == "int" || type == "f16vec2") return 4;
-    if (type == "vec4" || type == "uvec4" || type == "ivec4") return 16;
-    if (type == "vec2" || type == "uvec2" || type == "f16vec4") return 8;
-    if (type == "float16_t") return 2;
+// A buffer's elements by their type. What operands.glsl calls STORED is four numbers, and so are two words of
+// halves.
+RecordedArray arrayOf(const std::string& name, std::uint32_t id, const std::string& type, bool halves,
+                      const std::string& stem) {
+    if (type == "float" || type == "uint" || type == "int") return {name, id, 4, 1, false};
+    if (type == "vec4" || type == "uvec4" || type == "ivec4") return {name, id, 16, 4, false};
+    if (type == "vec2" || type == "uvec2") return {name, id, 8, halves ? 4u : 2u, false};
+    if (type == "STORED") return {name, id, halves ? 8u : 16u, 4, false};
     throw std::runtime_error(fmt::format("{}: how many bytes a '{}' has is not known here", stem, type));
 }
 
@@ -38,16 +41,21 @@ std::vector<RecordedArray> arraysOf(const std::string& text, const std::string& 
         R"(layout\(set = 0, binding = (\d+)\)[^;{]*\bbuffer\s+\w+\s*\{\s*(\w+)\s+(\w+)\[\];)");
     static const std::regex operand(R"((?:^|\n)OPERAND\((\d+), \w+, (\w+)\))"); // operands.glsl
     static const std::regex slab(R"((?:^|\n)shared\s+(\w+)\s+(\w+)\[)");
+    const bool halves = text.find("\n#define HALVES") != std::string::npos;
     std::vector<RecordedArray> arrays;
     const std::sregex_iterator end;
+    const auto number = [](const std::string& digits) {
+        return static_cast<std::uint32_t>(std::stoul(digits));
+    };
     for (std::sregex_iterator at(text.begin(), text.end(), buffer); at != end; ++at)
-        arrays.push_back(
-            {(*at)[3], static_cast<std::uint32_t>(std::stoul((*at)[1])), bytesOfType((*at)[2], stem), false});
+        arrays.push_back(arrayOf((*at)[3], number((*at)[1]), (*at)[2], halves, stem));
     for (std::sregex_iterator at(text.begin(), text.end(), operand); at != end; ++at)
-        arrays.push_back({(*at)[2], static_cast<std::uint32_t>(std::stoul((*at)[1])), 16, false});
+        arrays.push_back(arrayOf((*at)[2], number((*at)[1]), "STORED", halves, stem));
     std::uint32_t id = firstSharedId;
-    for (std::sregex_iterator at(text.begin(), text.end(), slab); at != end; ++at)
-        arrays.push_back({(*at)[2], id++, bytesOfType((*at)[1], stem), true});
+    for (std::sregex_iterator at(text.begin(), text.end(), slab); at != end; ++at) {
+        arrays.push_back(arrayOf((*at)[2], id++, (*at)[1], halves, stem));
+        arrays.back().shared = true;
+    }
     return arrays;
 }
 

@@ -11,9 +11,10 @@ namespace lockstep::demos {
 
 /// Something that a shader indexes.
 struct RecordedArray {
-    std::string name;        ///< as in the shader: "inputs", "aSlab"
-    std::uint32_t id = 0;    ///< its binding; shared memory: firstSharedId and up
-    std::uint32_t bytes = 4; ///< of one element
+    std::string name;          ///< as in the shader: "inputs", "aSlab"
+    std::uint32_t id = 0;      ///< its binding; shared memory: firstSharedId and up
+    std::uint32_t bytes = 4;   ///< of one element
+    std::uint32_t numbers = 1; ///< in one element: 4 of a vec4, or of halves in two words
     bool shared = false;
 
     bool operator==(const RecordedArray&) const = default;

@@ -48,8 +48,9 @@ ProductKernel kernelOf(const TracedOperation& operation, gpu::Device& device, co
     constexpr double most = 1e8; // operations: a second of a single invocation
     if (operation.kernel == "one" && operation.flops > most)
         throw std::runtime_error("counted by the kernel itself, its accesses would take as long as the step");
-    for (const ProductKernel& how : candidates(device, product, shape))
-        if (is(how)) return how;
+    for (const auto& all : {candidates(device, product, shape), halfCandidates(device, product, shape)})
+        for (const ProductKernel& how : all)
+            if (is(how)) return how;
     throw std::runtime_error("the accesses of " + operation.source + " are not counted");
 }
 
