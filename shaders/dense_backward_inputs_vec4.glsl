@@ -27,6 +27,10 @@ uint atB(uint o, uint i) {
 }
 vec4 loadA(uint row, uint o) { return FOUR(dSums, atA(row, o) / 4); }
 vec4 loadB(uint o, uint i) { return FOUR(weights, atB(o, i) / 4); }
+#ifdef WORDS
+uvec2 wordsA(uint row, uint o) { return dSums[atA(row, o) / 4]; }
+uvec2 wordsB(uint o, uint i) { return weights[atB(o, i) / 4]; }
+#endif
 
 vec4 loadColumns(uint i) { return vec4(0.0); }
 void store(uint row, uint i, vec4 product, vec4 unused) {

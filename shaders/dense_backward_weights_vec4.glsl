@@ -27,3 +27,7 @@ vec4 loadA(uint o, uint row) {
     return row < params.rows ? four : vec4(0.0);
 }
 vec4 loadB(uint row, uint i) { return FOUR(inputs, atB(row, i) / 4); }
+#ifdef WORDS
+uvec2 wordsA(uint o, uint row) { return dSums[atA(o, row) / 4]; }
+uvec2 wordsB(uint row, uint i) { return inputs[atB(row, i) / 4]; }
+#endif

@@ -25,6 +25,10 @@ uint atA(uint row, uint i) { return min(row, params.rows - 1) * params.inputStri
 uint atB(uint i, uint o) { return min(o, params.outputs - 1) * params.inputStride + i; }
 vec4 loadA(uint row, uint i) { return FOUR(inputs, atA(row, i) / 4); }
 vec4 loadB(uint i, uint o) { return FOUR(weights, atB(i, o) / 4); }
+#ifdef WORDS
+uvec2 wordsA(uint row, uint i) { return inputs[atA(row, i) / 4]; }
+uvec2 wordsB(uint i, uint o) { return weights[atB(i, o) / 4]; }
+#endif
 
 vec4 loadColumns(uint o) {
     vec4 four = vec4(0.0);

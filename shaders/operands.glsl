@@ -1,7 +1,8 @@
 // How kernels that read vec4s see their operands: as storage buffers, or, where the including shader defines TEXELS, as texture
 // buffers. A GPU reads both through the same cache, or texture buffers through one more; software Vulkan fetches texels for
 // a whole vector of invocations at once, and storage buffers one invocation after another.
-// Where it defines HALVES, operands and results are halves, and still vec4s of floats in registers (half.glsl).
+// Where it defines HALVES, operands and results are halves, and still vec4s of floats in registers (half.glsl). Where it defines
+// WORDS, four halves can also be had as they lie in memory.
 #ifdef HALVES
 #include "half.glsl"
 #define STORED uvec2

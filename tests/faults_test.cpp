@@ -167,6 +167,10 @@ TEST_CASE("devices that offer little train to the same bits") {
     for (const char* rung : {"one", "naive-strided", "naive", "tiled", "blocked", "texel", "subgroup",
                              "fused", "whole-step", "best"})
         check(everything, rung);
+    const Result halves = trainOnNewDevice(training.job, "half");
+    const Faults faults(everything);
+    CHECK(same(trainOnNewDevice(training.job, "half"), halves));
+    checkNothingLeft();
 }
 
 TEST_CASE("damaged and unwritable caches are ignored") {

@@ -2,6 +2,7 @@
 // loss.
 #include <doctest/doctest.h>
 
+#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -115,6 +116,38 @@ TEST_CASE("kernels of half precision: every activation, and the smallest limits 
              {Activation::identity, Activation::relu, Activation::leakyRelu, Activation::elu,
               Activation::gelu, Activation::tanh, Activation::sigmoid, Activation::silu})
             checkAll(device, kernels, product, shapeOf(33, 65, 31), activation, smallKernels());
+}
+
+TEST_CASE("cooperative matrices: right where the device has them, else refused with the reason") {
+    const Dataset pixels = pixelData(784, 10, 300);
+    TrainJob job = jobFor(pixels, {33, 13});
+    job.settings.optimizer.kind = Optimizer::sgd;
+    job.settings.optimizer.learningRate = 0.05;
+    if (matrixTileOf(testDevice()).m == 0) {
+        CHECK_THROWS_WITH(makeGpuTrainer(job, "matrix", testDevice()),
+                          doctest::Contains("it has no cooperative matrices of halves"));
+        return;
+    }
+    Kernels kernels(testDevice());
+    for (const Product product : products)
+        for (const auto& [rows, inputs, outputs] : {std::array<std::size_t, 3>{1, 1, 1},
+                                                    {7, 33, 13},
+                                                    {33, 784, 33},
+                                                    {127, 64, 64},
+                                                    {300, 31, 10}}) {
+            const DenseShape shape = shapeOf(rows, inputs, outputs);
+            std::vector<ProductKernel> all = halfCandidates(testDevice(), product, shape);
+            std::erase_if(all, [](const ProductKernel& kernel) { return kernel.rung != "matrix"; });
+            CHECK(all.size() > 1);
+            for (const Activation activation : {Activation::relu, Activation::gelu})
+                checkAll(testDevice(), kernels, product, shape, activation, all);
+        }
+    const auto trainer = makeGpuTrainer(job, "matrix", testDevice());
+    const std::vector<LossPoint> losses = train(*trainer, 20);
+    CHECK(lossDistance(losses, trainOnCpu(job, 20)) < Agreement::halfTolerance);
+    const auto again = makeGpuTrainer(job, "matrix", testDevice());
+    train(*again, 20);
+    CHECK(sameBits(trainer->state(), again->state()));
 }
 
 TEST_CASE("the batch is rounded to the nearest halves, on any device the same") {

@@ -156,7 +156,7 @@ TEST_CASE("a shader that means the same passes, and trains to the same bits") {
 
 TEST_CASE("every shader of a step passes as it is, on every rung and with every loss") {
     for (const std::string rung :
-         {"one", "naive-strided", "naive", "tiled", "blocked", "fused", "whole-step", "best"})
+         {"one", "naive-strided", "naive", "tiled", "blocked", "fused", "half", "whole-step", "best"})
         for (const bool values : {false, true}) {
             CAPTURE(rung);
             const Dataset data = values ? valueData() : classData();

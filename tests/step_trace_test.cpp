@@ -194,6 +194,32 @@ TEST_CASE("a folded update has no gradients to show, and says so") {
     for (std::size_t i = 0; i < a.size(); ++i) CHECK(a[i] == doctest::Approx(b[i]).epsilon(1e-4));
 }
 
+TEST_CASE("half precision: tensors are traced as floats, gradients without the scale of the loss") {
+    const Dataset data = classData();
+    for (const Activation activation : {Activation::relu, Activation::gelu}) {
+        TrainJob job = jobFor(data, {33, 13});
+        job.shape.activation = activation;
+        const StepTrace plain = makeGpuTrainer(job, "naive", testDevice())->traceStep({});
+        const StepTrace half = makeGpuTrainer(job, "half", testDevice())->traceStep({});
+        CHECK(half.half);
+        CHECK_FALSE(plain.half);
+        REQUIRE(count(half, "update") == 2);
+        CHECK(half.operations.end()[-2].source == "loss_scale");
+        CHECK(half.operations.back().source == "update_half");
+        CHECK(half.tensors.size() == plain.tensors.size());
+        for (const auto& [id, tensor] : plain.tensors) {
+            CAPTURE(name(id));
+            const TracedTensor* other = half.find(id);
+            REQUIRE(other != nullptr);
+            REQUIRE(other->values.size() == tensor.values.size());
+            float largest = 0;
+            for (const float value : tensor.values) largest = std::max(largest, std::abs(value));
+            for (std::size_t i = 0; i < tensor.values.size(); ++i)
+                if (!id.updated) CHECK(std::abs(other->values[i] - tensor.values[i]) <= 0.02f * largest);
+        }
+    }
+}
+
 TEST_CASE("what a graphics card folds or does as a whole is traced as that, to the same bits") {
     const Dataset data = classData();
     for (const Optimizer optimizer : {Optimizer::sgd, Optimizer::momentum, Optimizer::adamw})

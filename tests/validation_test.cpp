@@ -67,7 +67,7 @@ void checkSilent(gpu::DeviceOptions options, std::initializer_list<std::string_v
 
 TEST_CASE("core and synchronization validation are silent") {
     checkSilent(testDeviceOptions(), {"one", "naive-strided", "naive", "tiled", "blocked", "texel",
-                                      "subgroup", "fused", "whole-step", "best"});
+                                      "subgroup", "fused", "half", "whole-step", "best"});
 }
 
 TEST_CASE("so they are with staged memory and minimum limits") {
@@ -96,6 +96,13 @@ TEST_CASE("GPU-assisted validation finds no access out of bounds") {
                   ProductKernel{"texel", 4, 2, 4, 4}, ProductKernel{"subgroup", 8, 1, 4, 4, 0, 4}}) {
                 ProductTrial trial(device, product, {33, 31, 13, 32, 16}, Activation::relu);
                 CHECK(trial.measure(kernels.dense(product, kernel, Activation::relu), 0).verified());
+                if (kernel.rung != "tiled" && kernel.rung != "texel") continue;
+                ProductKernel half = kernel;
+                half.half = true;
+                half.tileN = 4;
+                ProductTrial halfTrial(device, product, {33, 31, 13, 32, 16}, Activation::gelu,
+                                       scalarKernels(), true);
+                CHECK(halfTrial.measure(kernels.dense(product, half, Activation::gelu), 0).verified());
             }
     }
     for (const gpu::ValidationMessage& message : messages.all) MESSAGE(message.id, ": ", message.text);

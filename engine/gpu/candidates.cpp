@@ -7,6 +7,7 @@
 
 #include "engine/gpu/error.h"
 #include "engine/gpu/instance.h"
+#include "engine/gpu/matrix_tiles.h"
 
 namespace lockstep::gpu {
 
@@ -88,11 +89,16 @@ std::optional<std::uint32_t> graphicsFamily(const std::vector<VkQueueFamilyPrope
     return std::nullopt;
 }
 
-bool hasDeviceExtension(const InstanceApi& api, VkPhysicalDevice device, const char* name) {
+std::vector<VkExtensionProperties> extensionsOf(const InstanceApi& api, VkPhysicalDevice device) {
     std::uint32_t count = 0;
     api.EnumerateDeviceExtensionProperties(device, nullptr, &count, nullptr);
     std::vector<VkExtensionProperties> all(count);
     api.EnumerateDeviceExtensionProperties(device, nullptr, &count, all.data());
+    return all;
+}
+
+bool hasDeviceExtension(const InstanceApi& api, VkPhysicalDevice device, const char* name) {
+    const std::vector<VkExtensionProperties> all = extensionsOf(api, device);
     return std::any_of(all.begin(), all.end(), [&](const VkExtensionProperties& extension) {
         return std::strcmp(extension.extensionName, name) == 0;
     });
@@ -144,6 +150,7 @@ Instance::Candidate inspect(const InstanceApi& api, VkPhysicalDevice device, std
     report.limits.subgroupSize = subgroup.subgroupSize;
     report.limits.broadcastLanes =
         broadcastLanesOf(subgroup, sizes, features12.subgroupBroadcastDynamicId != VK_FALSE);
+    report.limits.matrixTiles = matrixTilesOf(api, device, extensionsOf(api, device));
     if (options.minimumLimits) report.limits = minimumLimits(report.limits);
     if (!options.pushDescriptors || !hasDeviceExtension(api, device, VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME))
         report.limits.pushDescriptors = 0;

@@ -6,6 +6,7 @@
 
 #include "engine/gpu/error.h"
 #include "engine/gpu/instance.h"
+#include "engine/gpu/matrix_tiles.h"
 #include "engine/gpu/pipeline_cache.h"
 #include "engine/gpu/texel_views.h"
 
@@ -106,13 +107,15 @@ void Device::createLogicalDevice() {
         queues[1].queueFamilyIndex = drawing_.family;
     }
 
-    const std::vector<const char*> extensions = extensionsToEnable();
+    std::vector<const char*> extensions = extensionsToEnable();
     auto features12 =
         structure<VkPhysicalDeviceVulkan12Features>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES);
     features12.timelineSemaphore = VK_TRUE;
     features12.subgroupBroadcastDynamicId = limits().broadcastLanes > 0 ? VK_TRUE : VK_FALSE;
     auto info = structure<VkDeviceCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO);
-    info.pNext = &features12;
+    MatrixFeatures matrices(limits().matrixTiles, features12);
+    extensions.insert(extensions.end(), matrices.extensions().begin(), matrices.extensions().end());
+    info.pNext = matrices.chain();
     VkPhysicalDeviceFeatures features{};
     features.robustBufferAccess = options_.robust ? VK_TRUE : VK_FALSE; // every device has it
     info.pEnabledFeatures = &features;

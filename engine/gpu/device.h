@@ -22,6 +22,20 @@ class TexelViews;
 
 enum class DeviceType { discrete, integrated, virtualGpu, software, other };
 
+/// C[m][n] += A[m][k] B[k][n] with one instruction of a subgroup; zeros: there is none.
+struct MatrixTile {
+    std::uint32_t m = 0;
+    std::uint32_t n = 0;
+    std::uint32_t k = 0;
+    bool operator==(const MatrixTile&) const = default;
+};
+
+/// Tiles of halves whose products are added up in floats, by the extension that a shader is written for.
+struct MatrixTiles {
+    MatrixTile khr;
+    MatrixTile nv;
+};
+
 /// What kernels have to fit into. Sizes in bytes.
 struct Limits {
     std::uint32_t groupInvocations = 128;
@@ -40,6 +54,7 @@ struct Limits {
     /// Invocations that every subgroup of a compute shader has at least, where they can read each other's
     /// registers (subgroupBroadcast, from any lane); 0: they cannot.
     std::uint32_t broadcastLanes = 0;
+    MatrixTiles matrixTiles;          ///< that it was made to use
     double timestampNanoseconds = 0;  ///< of one tick; 0: no timestamps
     std::uint32_t timestampBits = 64; ///< valid ones; higher ones are to be ignored
 };

@@ -68,6 +68,11 @@ void AnyKernel::addUnusedBuffers(const KernelSource& source) {
 // Software drivers accept shaders that break these limits, and compute something else.
 void AnyKernel::checkLimits() const {
     const Limits& limits = device_->limits();
+    const MatrixTiles& tiles = limits.matrixTiles;
+    if ((info_.matrices == MatrixDialect::khr && tiles.khr.m == 0) ||
+        (info_.matrices == MatrixDialect::nv && tiles.nv.m == 0))
+        throw std::runtime_error("kernel '" + name_ + "' needs cooperative matrices, which '" +
+                                 device_->report().name + "' has not");
     const auto require = [&](std::uint64_t value, std::uint64_t limit, const char* what) {
         if (value > limit)
             throw std::runtime_error("kernel '" + name_ + "' needs " + std::to_string(value) + " " + what +
@@ -143,6 +148,8 @@ void AnyKernel::createPipeline(const KernelSource& source) {
 
     auto info = structure<VkComputePipelineCreateInfo>(VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO);
     info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
+    if (info_.matrices != MatrixDialect::none)
+        info.stage.flags = VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT;
     info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
     info.stage.module = module;
     info.stage.pName = "main";

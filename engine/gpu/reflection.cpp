@@ -1,63 +1,17 @@
-// Opcode and operand numbers are those of the SPIR-V specification, section 3 (binary form); each case names
-// its opcode.
+// Each case names its opcode; see spirv.h.
 #include "engine/gpu/reflection.h"
 
 #include <algorithm>
 #include <stdexcept>
 #include <string_view>
 
+#include "engine/gpu/spirv.h"
+
 namespace lockstep::gpu {
 
 namespace {
 
-enum Opcode : std::uint32_t {
-    OpName = 5,
-    OpEntryPoint = 15,
-    OpExecutionMode = 16,
-    OpTypeInt = 21,
-    OpTypeFloat = 22,
-    OpTypeVector = 23,
-    OpTypeImage = 25,
-    OpTypeArray = 28,
-    OpTypeRuntimeArray = 29,
-    OpTypeStruct = 30,
-    OpTypePointer = 32,
-    OpConstantTrue = 41,
-    OpConstantFalse = 42,
-    OpConstant = 43,
-    OpConstantComposite = 44,
-    OpSpecConstantTrue = 48,
-    OpSpecConstantFalse = 49,
-    OpSpecConstant = 50,
-    OpSpecConstantComposite = 51,
-    OpSpecConstantOp = 52,
-    OpVariable = 59,
-    OpDecorate = 71,
-    OpMemberDecorate = 72,
-    OpExecutionModeId = 331,
-};
-
-enum StorageClass : std::uint32_t {
-    UniformConstant = 0,
-    Uniform = 2,
-    Workgroup = 4,
-    PushConstant = 9,
-    StorageBuffer = 12
-};
-
-constexpr std::uint32_t executionModelGlCompute = 5;
-constexpr std::uint32_t executionModeLocalSize = 17;
-constexpr std::uint32_t executionModeLocalSizeId = 38;
-constexpr std::uint32_t decorationSpecId = 1;
-constexpr std::uint32_t decorationBuiltIn = 11;
-constexpr std::uint32_t decorationNonWritable = 24;
-constexpr std::uint32_t decorationNonReadable = 25;
-constexpr std::uint32_t decorationBinding = 33;
-constexpr std::uint32_t decorationDescriptorSet = 34;
-constexpr std::uint32_t decorationOffset = 35;
-constexpr std::uint32_t builtInWorkgroupSize = 25;
-constexpr std::uint32_t dimBuffer = 5;
-constexpr std::uint32_t readOnlyImage = 1; // "sampled": storage images are 2
+using namespace spirv;
 
 struct Instruction {
     std::uint32_t opcode = 0;
@@ -104,6 +58,7 @@ class Module {
     ShaderInfo describe() const {
         if (!compute_) fail("has no compute entry point");
         ShaderInfo info;
+        info.matrices = matrices_;
         info.specConstants = specConstants();
         describeGroupSize(info);
         for (const auto& [id, definition] : definitions_)
@@ -122,6 +77,7 @@ class Module {
     // Operands that are read of an instruction here or later.
     static std::size_t leastOperands(std::uint32_t opcode) {
         switch (opcode) {
+        case OpCapability:
         case OpEntryPoint:
         case OpTypeStruct: return 1;
         case OpExecutionMode:
@@ -164,6 +120,10 @@ class Module {
             names_[operands[0]] = text.substr(0, text.find('\0'));
             break;
         }
+        case OpCapability:
+            if (operands[0] == capabilityMatricesNv) matrices_ = MatrixDialect::nv;
+            if (operands[0] == capabilityMatricesKhr) matrices_ = MatrixDialect::khr;
+            break;
         case OpEntryPoint: compute_ = compute_ || operands[0] == executionModelGlCompute; break;
         case OpExecutionMode:
         case OpExecutionModeId:
@@ -381,6 +341,7 @@ class Module {
     const std::string& shader_;
     const SpecConstants& constants_;
     bool compute_ = false;
+    MatrixDialect matrices_ = MatrixDialect::none;
     bool groupSizeIsIds_ = false;
     std::uint32_t groupSize_[3] = {1, 1, 1};
     std::map<std::uint32_t, std::string> names_;

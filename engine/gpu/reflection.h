@@ -31,7 +31,11 @@ struct ShaderBinding {
 /// A specialisation constant's value by its id; constants not named keep their default.
 using SpecConstants = std::map<std::uint32_t, std::uint32_t>;
 
+/// The extension that a shader's cooperative matrices are written for.
+enum class MatrixDialect { none, khr, nv };
+
 struct ShaderInfo {
+    MatrixDialect matrices = MatrixDialect::none;
     std::vector<ShaderBinding> bindings; ///< buffers of set 0, by binding; each once, whatever its names
     std::uint32_t pushConstantBytes = 0;
     std::uint32_t groupSize[3] = {1, 1, 1}; ///< invocations per workgroup

@@ -65,6 +65,10 @@ InstanceApi loadInstanceApi(VkInstance instance) {
     LOCKSTEP_VULKAN_INSTANCE(LOCKSTEP_LOAD)
     LOCKSTEP_LOAD(CreateDebugUtilsMessengerEXT)
     LOCKSTEP_LOAD(DestroyDebugUtilsMessengerEXT)
+    LOCKSTEP_LOAD(GetPhysicalDeviceCooperativeMatrixPropertiesNV)
+#ifdef VK_KHR_cooperative_matrix
+    LOCKSTEP_LOAD(GetPhysicalDeviceCooperativeMatrixPropertiesKHR)
+#endif
 #undef LOCKSTEP_LOAD
     return api;
 }

@@ -49,6 +49,12 @@ struct InstanceApi {
     PFN_vkCreateDebugUtilsMessengerEXT CreateDebugUtilsMessengerEXT = nullptr; ///< null without the extension
     PFN_vkDestroyDebugUtilsMessengerEXT DestroyDebugUtilsMessengerEXT =
         nullptr; ///< null without the extension
+    PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesNV GetPhysicalDeviceCooperativeMatrixPropertiesNV =
+        nullptr;                 ///< null where no device has the extension
+#ifdef VK_KHR_cooperative_matrix // headers of 2023 and later
+    PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR GetPhysicalDeviceCooperativeMatrixPropertiesKHR =
+        nullptr; ///< likewise
+#endif
 };
 
 struct DeviceApi {

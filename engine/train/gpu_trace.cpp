@@ -40,6 +40,7 @@ std::vector<TracedOperation> operationsOf(const std::vector<gpu::TracedDispatch>
                                           const StepKernels& how) {
     std::vector<TracedOperation> operations;
     bool lossSeen = false;
+    bool scaleSeen = false;
     for (const gpu::TracedDispatch& dispatch : dispatches) {
         TracedOperation operation = operationOf(dispatch);
         if (const ProductKernel* product = productOf(operation, how.layers.at(operation.layer))) {
@@ -50,6 +51,10 @@ std::vector<TracedOperation> operationsOf(const std::vector<gpu::TracedDispatch>
         if (operation.name == "loss_and_gradient") {
             if (lossSeen) operation.source = "loss_sum"; // the same operation's second half
             lossSeen = true;
+        }
+        if (how.half && operation.name == "update") {
+            operation.source = scaleSeen ? "update_half" : "loss_scale"; // the same operation's first half
+            scaleSeen = true;
         }
         if (how.inPieces() && !operation.kernel.empty() && !operations.empty() &&
             samePlace(operations.back(), operation))

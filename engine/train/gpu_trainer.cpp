@@ -344,6 +344,7 @@ StepTrace GpuTrainer::traceStep(const TraceOptions& options) {
     StepTrace trace;
     trace.step = nextStep_;
     trace.machine = machine_;
+    trace.half = how_.half;
     tracer.keepBefore(options, source, trace);
 
     const double known = submissionSize_.millisecondsPerStep();

@@ -226,9 +226,8 @@ StepKernels chooseKernels(gpu::Device& device, Kernels& kernels, std::string_vie
     StepKernels step;
     // What a whole step does not do, evaluation for one, is left to the kernels of `fused`.
     step.foldsUpdate = rung == "fused" || rung == "whole-step";
-    step.half = rung == "half";
+    step.half = rung == "half" || rung == "matrix";
     const auto fixed = [&](Product product, const DenseShape& dense) {
-        if (step.half) return halfCandidates(device, product, dense).at(0);
         return step.foldsUpdate ? likeliest(device, product, dense, product == Product::backwardWeights)
                                 : kernelOfRung(device, rung, product, dense);
     };

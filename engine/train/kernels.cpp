@@ -15,15 +15,19 @@ bool oneOutputAtATime(const ProductKernel& how) {
 }
 
 // By the numbers in shaders/dense_constants.glsl.
-gpu::SpecConstants constantsOf(const ProductKernel& how) {
+gpu::SpecConstants constantsOf(const ProductKernel& how, const gpu::Device& device) {
     if (how.rung == "one") return {{0, 1}};
-    gpu::SpecConstants constants{{0, how.groupM * how.groupN}, {1, how.groupN}};
+    gpu::SpecConstants constants{{0, how.invocations()}, {1, how.groupN}};
     if (!oneOutputAtATime(how)) {
         constants[2] = how.tileM;
         constants[3] = how.tileN;
     }
-    if (how.rung == "tiled") constants[5] = how.slabK;
-    if (how.rung == "subgroup") constants[6] = how.lanes;
+    if (how.slabK > 0) constants[5] = how.slabK;
+    if (how.lanes > 0) constants[6] = how.lanes;
+    if (how.rung == "matrix") {
+        const gpu::MatrixTile tile = matrixTileOf(device);
+        constants.insert({{10, tile.m}, {11, tile.n}, {12, tile.k}});
+    }
     return constants;
 }
 
@@ -44,15 +48,23 @@ std::string_view name(Product product) {
 
 std::string ProductKernel::describe() const {
     if (oneOutputAtATime(*this)) return rung;
-    std::string text = (half ? "half " : "") + rung + " " + std::to_string(tileM) + "x" +
+    std::string text = (half && rung != "matrix" ? "half " : "") + rung + " " + std::to_string(tileM) + "x" +
                        std::to_string(tileN) + ", group " + std::to_string(groupM) + "x" +
                        std::to_string(groupN);
     if (slabK != 0) text += ", slab " + std::to_string(slabK);
     return text;
 }
 
+gpu::MatrixTile matrixTileOf(const gpu::Device& device) {
+    static const gpu::MatrixDialect dialect =
+        gpu::reflect(shaderWords("dense_matrix"), {}, "dense_matrix").matrices;
+    const gpu::MatrixTiles& tiles = device.limits().matrixTiles;
+    return dialect == gpu::MatrixDialect::khr ? tiles.khr : tiles.nv;
+}
+
 std::string shaderName(std::string_view operation, const ProductKernel& kernel) {
-    std::string stem = std::string(operation) + "_" + kernel.rung + (kernel.half ? "_half" : "");
+    std::string stem =
+        std::string(operation) + "_" + kernel.rung + (kernel.half && kernel.rung != "matrix" ? "_half" : "");
     std::ranges::replace(stem, '-', '_');
     return stem;
 }
@@ -97,7 +109,7 @@ const gpu::Kernel<Params>& Kernels::find(std::map<std::string, gpu::Kernel<Param
 }
 
 DenseKernel Kernels::dense(Product product, const ProductKernel& how, Activation activation) {
-    gpu::SpecConstants constants = constantsOf(how);
+    gpu::SpecConstants constants = constantsOf(how, device_);
     if (product != Product::backwardWeights) constants[4] = number(activation);
     const std::string stem(name(product));
     const auto texels = how.half ? gpu::TexelFormat::halves : gpu::TexelFormat::floats;
@@ -106,7 +118,7 @@ DenseKernel Kernels::dense(Product product, const ProductKernel& how, Activation
 }
 
 const Kernels::DenseUpdate& Kernels::denseUpdate(const ProductKernel& how, Optimizer optimizer) {
-    gpu::SpecConstants constants = constantsOf(how);
+    gpu::SpecConstants constants = constantsOf(how, device_);
     constants[7] = number(optimizer);
     const std::string stem(name(Product::backwardWeights));
     return find(denseUpdate_, shaderName(stem + "_update", how), stem, std::move(constants),

@@ -24,21 +24,29 @@ std::string_view name(Product product);
 
 /// How a product is computed: which shader, and its specialisation (shaders/dense_constants.glsl).
 struct ProductKernel {
-    /// "one", "naive-strided", "naive", "tiled", "blocked", "texel", "subgroup"
+    /// "one", "naive-strided", "naive", "tiled", "blocked", "texel", "subgroup", "matrix"
     std::string rung = "naive";
-    std::uint32_t groupN = 8; ///< invocations of a workgroup along n ...
+    std::uint32_t groupN = 8; ///< invocations of a workgroup along n (matrix: subgroups) ...
     std::uint32_t groupM = 8; ///< ... and along m
-    std::uint32_t tileM = 1;  ///< outputs of one invocation along m ...
+    std::uint32_t tileM = 1;  ///< outputs of one invocation (matrix: of one subgroup) along m ...
     std::uint32_t tileN = 1;  ///< ... and along n
-    std::uint32_t slabK = 0;  ///< tiled: values of k in shared memory at a time, a multiple of four
-    std::uint32_t lanes =
-        0;             ///< subgroup: invocations that load together, gpu::Limits::broadcastLanes at most
-    bool half = false; ///< tiled, texel: operands, and results but for gradients of weights, are halves
+    std::uint32_t slabK = 0;  ///< tiled, matrix: values of k in shared memory at a time, a multiple of four
+    /// subgroup: invocations that load together, gpu::Limits::broadcastLanes at most; matrix: of a subgroup
+    std::uint32_t lanes = 0;
+    /// tiled and texel may have, matrix has: halves as operands and, but for gradients of weights, as results
+    bool half = false;
+
+    /// Of a workgroup.
+    std::uint32_t invocations() const { return groupM * groupN * (rung == "matrix" ? lanes : 1); }
 
     /// "blocked 16x16, group 8x1"; "tiled 8x8, group 8x8, slab 16".
     std::string describe() const;
     auto operator<=>(const ProductKernel&) const = default;
 };
+
+/// The tile that the rung `matrix` multiplies at once on a device; zeros: the device has none for which its
+/// shaders were compiled.
+gpu::MatrixTile matrixTileOf(const gpu::Device& device);
 
 /// The stem of the shader's file: "dense_naive_strided".
 std::string shaderName(std::string_view operation, const ProductKernel& kernel);

@@ -10,9 +10,9 @@ namespace lockstep {
 namespace {
 
 constexpr std::string_view lanes[] = {
-    "cpu:scalar",        "cpu:simd",  "cpu:threads", "cpu:best",       "gpu:one",
-    "gpu:naive-strided", "gpu:naive", "gpu:tiled",   "gpu:blocked",    "gpu:texel",
-    "gpu:subgroup",      "gpu:fused", "gpu:half",    "gpu:whole-step", "gpu:best",
+    "cpu:scalar", "cpu:simd",   "cpu:threads",    "cpu:best",  "gpu:one",      "gpu:naive-strided",
+    "gpu:naive",  "gpu:tiled",  "gpu:blocked",    "gpu:texel", "gpu:subgroup", "gpu:fused",
+    "gpu:half",   "gpu:matrix", "gpu:whole-step", "gpu:best",
 };
 
 } // namespace
@@ -44,7 +44,9 @@ LaneSpec laneSpecFromText(std::string_view text) {
 
 std::span<const std::string_view> knownLanes() { return lanes; }
 
-bool halfPrecision(const LaneSpec& spec) { return spec.gpu && spec.rung == "half"; }
+bool halfPrecision(const LaneSpec& spec) {
+    return spec.gpu && (spec.rung == "half" || spec.rung == "matrix");
+}
 
 std::string_view handicap(const LaneSpec& spec) {
     if (halfPrecision(spec)) return "half precision";

@@ -100,16 +100,36 @@ std::uint64_t operandBytes(const DenseShape& shape) {
 
 bool readsTexels(std::string_view rung) { return rung == "texel" || rung == "subgroup"; }
 
+// Of a workgroup: slabs of both operands; the matrices' sums on their way to memory, and sums of rows.
+std::uint64_t sharedBytes(const ProductKernel& kernel) {
+    const std::uint64_t blockM = std::uint64_t{kernel.groupM} * kernel.tileM;
+    const std::uint64_t blockN = std::uint64_t{kernel.groupN} * kernel.tileN;
+    const std::uint64_t slabs = kernel.slabK * (blockM + blockN);
+    return kernel.rung == "matrix" ? 2 * slabs + 4 * (blockM * blockN + blockM) : 4 * slabs;
+}
+
 bool fitsLimits(const gpu::Limits& limits, const ProductKernel& kernel, const DenseShape& shape) {
-    const std::uint32_t invocations = kernel.groupN * kernel.groupM;
-    const std::uint64_t slabs =
-        std::uint64_t{4} * kernel.slabK * (kernel.groupN * kernel.tileN + kernel.groupM * kernel.tileM);
+    const std::uint32_t invocations = kernel.invocations();
     const bool shares =
         kernel.rung != "subgroup" || (kernel.lanes > 0 && kernel.lanes <= limits.broadcastLanes &&
                                       kernel.groupN % limits.subgroupSize == 0);
     const bool reads = !readsTexels(kernel.rung) || operandBytes(shape) <= limits.texelRange;
     return shares && reads && invocations <= limits.groupInvocations && invocations <= limits.groupSize[0] &&
-           slabs <= limits.sharedMemory;
+           sharedBytes(kernel) <= limits.sharedMemory;
+}
+
+// Blocks of subgroups, each with as many whole tiles as come near to a size.
+std::vector<ProductKernel> matrixCandidates(const gpu::Device& device) {
+    const gpu::MatrixTile tile = matrixTileOf(device);
+    if (tile.m == 0) return {};
+    const auto whole = [](std::uint32_t size, std::uint32_t each) {
+        return std::max(size / each, 1u) * each;
+    };
+    std::vector<ProductKernel> all;
+    for (const auto& [tileM, tileN] : {std::pair{32u, 32u}, {64u, 32u}, {16u, 16u}})
+        all.push_back({"matrix", 2, 2, whole(tileM, tile.m), whole(tileN, tile.n), whole(32, tile.k),
+                       device.limits().subgroupSize, true});
+    return all;
 }
 
 } // namespace
@@ -137,6 +157,8 @@ std::vector<ProductKernel> halfCandidates(const gpu::Device& device, Product pro
         return (kernel.rung != "tiled" && kernel.rung != "texel") || kernel.tileN % 4 != 0;
     });
     for (ProductKernel& kernel : all) kernel.half = true;
+    for (const ProductKernel& kernel : matrixCandidates(device))
+        if (fitsLimits(device.limits(), kernel, shape)) all.push_back(kernel);
     return all;
 }
 
@@ -150,8 +172,11 @@ bool canFoldUpdate(const ProductKernel& kernel) {
 
 ProductKernel kernelOfRung(const gpu::Device& device, std::string_view rung, Product product,
                            const DenseShape& shape) {
-    for (const ProductKernel& candidate : candidates(device, product, shape))
-        if (candidate.rung == rung) return candidate;
+    const bool half = rung == "half";
+    const bool matrix = rung == "matrix";
+    for (const ProductKernel& candidate :
+         half || matrix ? halfCandidates(device, product, shape) : candidates(device, product, shape))
+        if (candidate.rung == rung || half) return candidate;
     const auto refuse = [&](const std::string& reason) {
         throw std::runtime_error("'" + device.report().name + "' cannot run gpu:" + std::string(rung) + ": " +
                                  reason);
@@ -159,12 +184,17 @@ ProductKernel kernelOfRung(const gpu::Device& device, std::string_view rung, Pro
     if (readsTexels(rung) && operandBytes(shape) > device.limits().texelRange)
         refuse("it reads at most " + std::to_string(device.limits().texelRange) +
                " bytes as texels, and a layer has " + std::to_string(operandBytes(shape)));
+    if (matrix)
+        refuse("it has no cooperative matrices of halves with sums of floats that this program could use "
+               "(VK_KHR_cooperative_matrix or VK_NV_cooperative_matrix, whichever its shaders were compiled "
+               "for)");
     if (rung == "subgroup")
         refuse("its subgroups are not known to read each other's registers (subgroupBroadcast in compute "
                "shaders), or do not divide a workgroup");
     throw std::invalid_argument("unknown GPU rung '" + std::string(rung) +
                                 "' (known: one, naive-strided, naive, tiled, blocked, texel, subgroup, "
-                                "fused, half, whole-step, best)");
+                                "fused, half, "
+                                "matrix, whole-step, best)");
 }
 
 } // namespace lockstep

@@ -18,15 +18,16 @@ std::vector<ProductKernel> candidates(const gpu::Device& device, Product product
 std::vector<ProductKernel> fastCandidates(const gpu::Device& device, Product product,
                                           const DenseShape& shape);
 
-/// Kernels of half precision: operands as halves, sums in floats.
+/// Kernels of half precision, operands as halves, sums in floats: those of the rung `half`, then, where the
+/// device has cooperative matrices, those of the rung `matrix`.
 std::vector<ProductKernel> halfCandidates(const gpu::Device& device, Product product,
                                           const DenseShape& shape);
 
 /// Whether a kernel fits into the device's limits for a product of this shape.
 bool fits(const gpu::Device& device, const ProductKernel& kernel, const DenseShape& shape);
 
-/// The likeliest kernel of a rung. Throws std::runtime_error with the reason when the device cannot run it,
-/// std::invalid_argument when there is no such rung.
+/// The likeliest kernel of a rung of single kernels, `half` or `matrix`. Throws std::runtime_error with the
+/// reason when the device cannot run it, std::invalid_argument when there is no such rung.
 ProductKernel kernelOfRung(const gpu::Device& device, std::string_view rung, Product product,
                            const DenseShape& shape);
 

@@ -38,8 +38,9 @@ struct Agreement {
     bool same() const { return agreedSteps >= std::min(steps, decisiveSteps); }
 
     static constexpr double floatTolerance = 1e-4;
-    /// Of a lane of half precision. Rounding to 11 bits moves a first loss by about 1e-3. Then it also decides
-    /// the sign of gradients that are nearly 0, and Adam makes every gradient's first step the same size.
+    /// Of a lane of half precision. Rounding to 11 bits moves a first loss by about 1e-3. Then it also
+    /// decides the sign of gradients that are nearly 0, and Adam makes every gradient's first step the same
+    /// size.
     static constexpr double halfTolerance = 0.05;
     static constexpr std::uint64_t decisiveSteps = 10;
 };

@@ -118,6 +118,10 @@ void StepTracer::describe(TracedOperation& operation) const {
         operation.shapes = "sums of groups of rows -> loss";
         return;
     }
+    if (operation.source == "loss_scale") {
+        operation.shapes = "all db -> scale of the loss, and whether they are finite";
+        return;
+    }
     if (operation.name == "dense_backward_weights") return describeWeights(operation);
     if (operation.name == "update") return describeUpdate(operation);
     if (operation.name == "whole_step") return describeWholeStep(operation);

@@ -27,7 +27,9 @@ std::vector<std::string> shortNames(const TracedOperation& operation) {
     case OperationKind::backwardWeights:
         return {fmt::format("{} {}", label, l + 1), fmt::format("weights {}", l + 1),
                 fmt::format("dW[{}]", l)};
-    case OperationKind::update: return {label, "W"};
+    case OperationKind::update:
+        if (operation.source == "loss_scale") return {"scale of the loss", "scale"};
+        return {label, "W"};
     case OperationKind::wholeStep: return {label, "step"};
     }
     return {};
@@ -106,7 +108,9 @@ std::string formulaOf(const TracedOperation& operation, const NetShape& shape, O
         if (folded) return fmt::format("W[{0}] -= lr {1}\nb[{0}] -= lr Σ dZ[{0}]", l, product);
         return fmt::format("dW[{0}] = {1}\ndb[{0}] = Σ dZ[{0}]", l, product);
     }
-    case OperationKind::update: return updateFormula(optimizer);
+    case OperationKind::update:
+        if (operation.source == "loss_scale") return "scale / 2 where a db is not finite, and no update then";
+        return updateFormula(optimizer);
     case OperationKind::wholeStep: return "W, b after the step = all of the recipe, from W, b before it";
     }
     return {};

@@ -1,0 +1,13 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
+
+// dW = dZ^T X and db = column sums of dZ, the gradients of one layer.
+// Rung matrix: halves as in rung half, multiplied by the units that do nothing but multiply matrices (product_matrix.glsl).
+#include "cooperative_matrix.glsl"
+#define HALVES
+#define WORDS
+#include "params.h"
+#include "store_gradients.glsl"
+#include "dense_backward_weights_vec4.glsl"
+#include "product_matrix.glsl"
