@@ -89,11 +89,11 @@ std::string LadderExhibit::deviceText() const {
 }
 
 void LadderExhibit::drawRungs(Ui& ui) {
-    ui.paragraph("Whole steps, on a logarithmic scale.", ui.theme.muted);
     const std::optional<Roof>& roof = model_.roof();
-    if (roof && roof->measured())
-        ui.paragraph("The mark, the roof: " + ui.timing(amountText(roof->gflops * 1e9, "FLOP/s")),
-                     ui.theme.muted);
+    ui.paragraph(roof && roof->measured() ? "Logarithmic. The mark, the roof: " +
+                                                ui.timing(amountText(roof->gflops * 1e9, "FLOP/s"))
+                                          : "Whole steps, on a logarithmic scale.",
+                 ui.theme.muted);
     if (const auto& machine = model_.gpuMachine(); machine && machine->software)
         ui.paragraph(honestDevice(*machine), ui.theme.warning);
     if (const auto clicked = drawStaircase(ui, model_, ImGui::GetContentRegionAvail().y)) {

@@ -52,8 +52,8 @@ void explain(Ui& ui, const Rung& rung, const RungResult* result, const LadderMod
 
 // Units, and as many pixels as the scale makes of them.
 constexpr float barHeight = 6;
-constexpr float secondLine = 14; // of a row's text, below the first
-constexpr float closest = 29;    // from row to row: two lines can still be read
+constexpr float secondLine = 13; // of a row's text, below the first
+constexpr float closest = 31;    // from row to row: two lines can still be read
 constexpr float farthest = 33;
 constexpr float machineGap = 8; // between the processor's rungs and the GPU's
 
