@@ -165,7 +165,7 @@ LossCurve curveOf(const std::vector<LadderLoss>& losses, std::size_t rung) {
 void LadderExhibit::drawTraining(Ui& ui) {
     const RungResult* result = model_.result(model_.picked());
     const auto live = model_.shape();
-    if (model_.recentRate() > 0 && live) {
+    if (running() && model_.recentRate() > 0 && live) {
         const double rate = model_.recentRate();
         ui.row("training now", ui.timing(fmt::format("{} samples/s, {}", shortRate(rate),
                                                      amountText(rate * live->flopsPerExample(), "FLOP/s"))));
