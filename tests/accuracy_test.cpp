@@ -3,6 +3,9 @@
 // software Vulkan device.
 #include <doctest/doctest.h>
 
+#include <numeric>
+#include <vector>
+
 #include "engine/net/data_source.h"
 #include "engine/train/cpu_trainer.h"
 #include "engine/train/gpu_trainer.h"
@@ -12,10 +15,10 @@ using namespace lockstep;
 
 namespace {
 
-// Mean test accuracy of seeds 1 to 3 after ten epochs on trainers that `make` makes.
-template <class Make> double meanAccuracy(const Dataset& data, Make&& make) {
-    double sum = 0;
-    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+// Test accuracy of seeds 1 to `seeds` after ten epochs on trainers that `make` makes.
+template <class Make> std::vector<double> accuracies(const Dataset& data, std::uint64_t seeds, Make&& make) {
+    std::vector<double> found;
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
         TrainJob job;
         job.data = &data;
         job.shape.widths = {784, 256, 128, 10};
@@ -25,20 +28,27 @@ template <class Make> double meanAccuracy(const Dataset& data, Make&& make) {
         const Evaluation evaluation = trainer->evaluate(Split::test);
         MESSAGE(trainer->machine().device, ", seed ", seed, ": test accuracy ", 100 * evaluation.accuracy,
                 " %, ", trainer->trainingSeconds(), " s");
-        sum += evaluation.accuracy;
+        found.push_back(evaluation.accuracy);
     }
-    return sum / 3;
+    return found;
+}
+
+double mean(const std::vector<double>& values) {
+    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
 } // namespace
 
 TEST_CASE("ten epochs of Fashion-MNIST reach 88 % on both machines") {
     const Dataset data = loadDataset("fashion-mnist", {});
-    const double cpu = meanAccuracy(data, [](const TrainJob& job) { return makeCpuTrainer(job, "best", 0); });
-    MESSAGE("cpu:best, mean of seeds 1 to 3: ", 100 * cpu, " %");
-    CHECK(cpu >= 0.88);
-    const double gpu =
-        meanAccuracy(data, [](const TrainJob& job) { return makeGpuTrainer(job, "best", testDevice()); });
-    MESSAGE("gpu:best, mean of seeds 1 to 3: ", 100 * gpu, " %");
-    CHECK(gpu >= 0.88);
+    const auto cpu = accuracies(data, 3, [](const TrainJob& job) { return makeCpuTrainer(job, "best", 0); });
+    MESSAGE("cpu:best, mean of seeds 1 to 3: ", 100 * mean(cpu), " %");
+    CHECK(mean(cpu) >= 0.88);
+    // Software Vulkan takes two minutes for one of them, and ends where the processor does.
+    const std::uint64_t seeds = testDevice().software() ? 1 : 3;
+    const auto gpu = accuracies(
+        data, seeds, [](const TrainJob& job) { return makeGpuTrainer(job, "best", testDevice()); });
+    MESSAGE("gpu:best, mean of seeds 1 to ", seeds, ": ", 100 * mean(gpu), " %");
+    CHECK(mean(gpu) >= 0.88);
+    for (std::size_t at = 0; at < gpu.size(); ++at) CHECK(gpu[at] == doctest::Approx(cpu[at]).epsilon(0.01));
 }

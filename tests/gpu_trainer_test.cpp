@@ -18,8 +18,6 @@ using namespace lockstep::test;
 namespace {
 
 constexpr std::string_view rungs[] = {"naive", "tiled", "blocked", "texel", "subgroup", "fused", "best"};
-// They take small networks, or their time.
-constexpr std::string_view smallRungs[] = {"one", "naive-strided", "whole-step"};
 
 std::vector<LossPoint> trainOnCpu(const TrainJob& job, std::uint64_t steps) {
     return train(*makeCpuTrainer(job, "scalar", 1), steps);
@@ -31,15 +29,21 @@ std::vector<LossPoint> trainOnGpu(const TrainJob& job, std::string_view rung, st
 
 } // namespace
 
+// Software Vulkan, slow to compile them, makes every pair of the three: no kernel knows all of them.
 TEST_CASE("the first 100 losses agree with the processor's for every activation, loss and optimizer") {
     const Dataset classes = classData();
     const Dataset values = valueData();
+    const auto leftOut = [](Activation activation, Loss loss, Optimizer optimizer) {
+        const auto at = [](auto value) { return static_cast<std::size_t>(value); };
+        return testDevice().software() && (at(activation) + at(optimizer)) % 4 != at(loss) % 4;
+    };
     for (const Activation activation :
          {Activation::identity, Activation::relu, Activation::leakyRelu, Activation::elu, Activation::gelu,
           Activation::tanh, Activation::sigmoid, Activation::silu})
         for (const Loss loss : {Loss::crossEntropy, Loss::meanSquared, Loss::huber, Loss::binaryCrossEntropy})
             for (const Optimizer optimizer : {Optimizer::sgd, Optimizer::momentum, Optimizer::rmsprop,
                                               Optimizer::adam, Optimizer::adamw}) {
+                if (leftOut(activation, loss, optimizer)) continue;
                 CAPTURE(name(activation));
                 CAPTURE(name(loss));
                 CAPTURE(name(optimizer));
@@ -56,94 +60,20 @@ TEST_CASE("the first 100 losses agree with the processor's for every activation,
 TEST_CASE("every rung agrees, with pixels and values, classes and curves, any batch") {
     const Dataset pixels = pixelData(784, 10, 300);
     const Dataset values = valueData();
-    for (const std::string_view rung : rungs)
-        for (const Dataset* data : {&pixels, &values})
-            for (const std::size_t batch : {1, 33, 1000}) {
+    for (const Dataset* data : {&pixels, &values})
+        for (const std::size_t batch : {1, 33, 1000}) {
+            CAPTURE(data->name);
+            CAPTURE(batch);
+            TrainJob job = jobFor(*data, {33, 13});
+            job.shape.activation = Activation::tanh;
+            job.shape.loss = data == &values ? Loss::meanSquared : Loss::crossEntropy;
+            job.settings.batch = batch;
+            const auto reference = trainOnCpu(job, 100);
+            for (const std::string_view rung : rungs) {
                 CAPTURE(rung);
-                CAPTURE(data->name);
-                CAPTURE(batch);
-                TrainJob job = jobFor(*data, {33, 13});
-                job.shape.activation = Activation::tanh;
-                job.shape.loss = data == &values ? Loss::meanSquared : Loss::crossEntropy;
-                job.settings.batch = batch;
-                const auto reference = trainOnCpu(job, 100);
                 CHECK(lossDistance(trainOnGpu(job, rung, 100), reference) < 1e-4);
             }
-}
-
-TEST_CASE("rungs for small networks agree likewise, to the last bit with the others") {
-    const Dataset pixels = pixelData(20, 10, 300);
-    const Dataset values = valueData();
-    for (const std::string_view rung : smallRungs)
-        for (const Dataset* data : {&pixels, &values})
-            for (const std::size_t batch : {1, 33})
-                for (const Optimizer optimizer : {Optimizer::sgd, Optimizer::rmsprop, Optimizer::adamw}) {
-                    CAPTURE(rung);
-                    CAPTURE(data->name);
-                    CAPTURE(batch);
-                    CAPTURE(name(optimizer));
-                    TrainJob job = jobFor(*data, {9, 5});
-                    job.shape.activation = data == &values ? Activation::gelu : Activation::tanh;
-                    job.shape.loss = data == &values ? Loss::huber : Loss::crossEntropy;
-                    job.settings.batch = batch;
-                    job.settings.optimizer.kind = optimizer;
-                    job.settings.optimizer.l1 = 0.001;
-                    const auto trainer = makeGpuTrainer(job, rung, testDevice());
-                    CHECK(lossDistance(train(*trainer, 30), trainOnCpu(job, 30)) < 1e-4);
-                    const auto other = makeGpuTrainer(job, "naive", testDevice());
-                    train(*other, 30);
-                    CHECK(sameBits(trainer->state(), other->state()));
-                }
-}
-
-TEST_CASE("whole steps: a batch in several chunks, a network of one layer, many steps across epochs") {
-    const Dataset data = classData(7, 3, 400);
-    for (const std::size_t batch : {1, 200, 400})
-        for (const std::vector<std::size_t>& hidden :
-             {std::vector<std::size_t>{}, std::vector<std::size_t>{60, 40}}) {
-            CAPTURE(batch);
-            TrainJob job = jobFor(data, hidden);
-            job.settings.batch = batch;
-            job.shape.activation = Activation::silu;
-            const auto trainer = makeGpuTrainer(job, "whole-step", testDevice());
-            CHECK(lossDistance(train(*trainer, 150), trainOnCpu(job, 150)) < 1e-4);
-            const auto again = makeGpuTrainer(job, "whole-step", testDevice());
-            train(*again, 70); // other dispatches, the same steps
-            train(*again, 80);
-            CHECK(sameBits(trainer->state(), again->state()));
         }
-}
-
-TEST_CASE("whole steps say what does not fit into shared memory") {
-    const Dataset data = pixelData(784, 10, 100);
-    try {
-        makeGpuTrainer(jobFor(data, {33}), "whole-step", testDevice());
-        FAIL("26,245 parameters fit into no shared memory");
-    } catch (const std::runtime_error& error) {
-        CHECK(std::string(error.what()).find("shared memory holds") != std::string::npos);
-        CHECK(std::string(error.what()).find("26245") != std::string::npos);
-    }
-    const Dataset deep = classData();
-    CHECK_THROWS_AS(makeGpuTrainer(jobFor(deep, std::vector<std::size_t>(8, 4)), "whole-step", testDevice()),
-                    std::runtime_error);
-}
-
-TEST_CASE("whole steps stop at the first loss that is not finite, with the parameters as it found them") {
-    const Dataset data = classData();
-    TrainJob job = jobFor(data, {9});
-    job.settings.optimizer.kind = Optimizer::sgd;
-    job.settings.optimizer.learningRate = 1e6;
-    const auto whole = makeGpuTrainer(job, "whole-step", testDevice());
-    const auto apart = makeGpuTrainer(job, "naive", testDevice());
-    std::uint64_t failed[2] = {0, 1};
-    std::size_t at = 0;
-    for (Trainer* trainer : {whole.get(), apart.get()}) try {
-            train(*trainer, 50);
-            FAIL("such a rate ends in infinity");
-        } catch (const NonFiniteError& error) {
-            failed[at++] = error.step;
-        }
-    CHECK(failed[0] == failed[1]);
 }
 
 TEST_CASE("all rungs sum in the same order, so they agree to the last bit, whatever the choice of kernels") {

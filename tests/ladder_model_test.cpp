@@ -88,6 +88,23 @@ TEST_CASE("training goes on from rung to rung, and the loss curve stays the same
     CHECK(*ladder.model.differenceToEarlier() < Agreement::floatTolerance);
 }
 
+TEST_CASE("a rung that cannot run says so once, and the next one trains on from where training stood") {
+    Ladder ladder;
+    LadderSettings large = small();
+    large.hidden = {256, 128}; // 34,000 parameters fit into no shared memory
+    ladder.model.change(large);
+    ladder.climb("gpu:blocked", 3);
+    ladder.model.pick(ladder.rung("gpu:whole-step"));
+    ladder.model.run();
+    CHECK_THROWS(ladder.frame());
+    CHECK_FALSE(ladder.model.running());
+    CHECK_NOTHROW(ladder.frame());
+    ladder.climb("gpu:blocked", 3);
+    const std::vector<LadderLoss>& losses = ladder.model.losses();
+    REQUIRE(losses.size() == 6);
+    for (std::size_t step = 0; step < losses.size(); ++step) CHECK(losses[step].step == step);
+}
+
 TEST_CASE("another batch measures the same rungs anew, and the dots walk") {
     Ladder ladder;
     ladder.model.pick(ladder.rung("gpu:blocked"));

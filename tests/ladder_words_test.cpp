@@ -171,6 +171,9 @@ TEST_CASE("a rung whose check failed has no number, and one that cannot run has 
     result.refusal = "it reads at most 64 bytes";
     CHECK(shortResult(&result) == "cannot run here");
     CHECK(checkText(result) == result.refusal);
+    CHECK(refusalReason(result) == result.refusal);
+    result.refusal = "'A card: 2' cannot run gpu:naive: it has no memory";
+    CHECK(refusalReason(result) == "it has no memory");
 }
 
 TEST_CASE("the roofline rises to its corner and is level from there") {

@@ -1,6 +1,7 @@
 // The window's contents without a window, driven by scripts.
 #pragma once
 
+#include <cctype>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -12,7 +13,16 @@ namespace lockstep::test {
 
 inline const std::vector<std::string> exhibits{"race", "playground", "inside", "ladder"};
 
-/// Small, quick settings for every exhibit: the suite's pictures need no Fashion-MNIST.
+/// Its name in the list of exhibits.
+inline std::string titleOf(const std::string& exhibit) {
+    if (exhibit == "inside") return "Inside a step";
+    std::string title = exhibit;
+    title[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(title[0])));
+    return title;
+}
+
+/// Small, quick settings for every exhibit, of whichever is shown: the suite's pictures need no
+/// Fashion-MNIST.
 inline std::string stateOf(const std::string& exhibit) {
     return (fs::path(LOCKSTEP_SOURCE_DIR) / "tests/window" / (exhibit + ".json")).string();
 }

@@ -43,26 +43,6 @@ TEST_CASE("every exhibit draws itself, the same picture and the same log every t
     }
 }
 
-TEST_CASE("every control can be pressed, and nothing breaks") {
-    for (const std::string& exhibit : exhibits) {
-        CAPTURE(exhibit);
-        const Folder folder;
-        const Outcome listed = showScript(folder, exhibit, "frames 3\ncontrols\n");
-        REQUIRE(listed.code == 0);
-        const std::vector<std::string> names = controlNames(listed.out);
-        CHECK(names.size() > 20);
-        std::string script;
-        for (const std::string& name : names) {
-            // Each from the same start: what one control opens must not hide the next.
-            if (name.starts_with("menu/")) continue;
-            script += "try " + name + "\nkey Escape\nframes 2\n";
-        }
-        const Outcome pressed = showScript(folder, exhibit, script);
-        INFO(pressed.out << pressed.err);
-        CHECK(pressed.code == 0);
-    }
-}
-
 TEST_CASE("a state that was saved comes back exactly") {
     for (const std::string& exhibit : exhibits) {
         CAPTURE(exhibit);
@@ -85,7 +65,15 @@ TEST_CASE("presets load, say what they show, and run") {
         const Json preset = Json::parse(contents(entry.path()));
         CHECK(preset["title"].get<std::string>().size() > 3);
         CHECK(preset["about"].get<std::string>().size() > 20);
-        const Outcome outcome = run("show " + entry.path().string() + " --headless --mask --frames 3");
+        const Folder folder;
+        Json quick = preset;
+        // Nothing looks at the numbers, and without a window the ladder's frames wait for its measurements.
+        if (Json& ladder = quick["exhibits"]; ladder.contains("ladder")) {
+            CHECK(ladder["ladder"]["batch"] <= 4096);
+            ladder["ladder"]["batch"] = 4;
+        }
+        std::ofstream(folder.file("preset.json")) << quick;
+        const Outcome outcome = run("show " + folder.file("preset.json") + " --headless --mask --frames 3");
         CHECK(outcome.code == 0);
         CHECK_FALSE(outcome.says("message:"));
     }
@@ -184,55 +172,6 @@ TEST_CASE("the speed that the list shows is every exhibit's") {
     const int steps = Json::parse(contents(state))["exhibits"]["playground"]["step"];
     CHECK(steps >= 2);
     CHECK(steps <= 3);
-}
-
-TEST_CASE("while a click hides controls, it uses none") {
-    for (const std::string& exhibit : exhibits) {
-        CAPTURE(exhibit);
-        const Folder folder;
-        const std::string hide = "click menu/View\nclick menu/Hide controls by clicking\n";
-        const Outcome listed = showScript(folder, exhibit, "frames 3\n" + hide + "controls\n");
-        REQUIRE(listed.code == 0);
-        std::string script = "frames 3\nstate " + folder.file("before.json") + "\n" + hide;
-        std::size_t pressed = 0;
-        for (const std::string& name : controlNames(listed.out)) {
-            // Menus, and the list of exhibits: the way to what else is to be hidden.
-            if (name.starts_with("menu/") || name == "Race" || name == "Playground" ||
-                name == "Inside a step" || name == "Ladder")
-                continue;
-            script += "try " + name + "\n";
-            ++pressed;
-        }
-        script += "key Escape\nstate " + folder.file("after.json") + "\n";
-        const Outcome outcome = showScript(folder, exhibit, script);
-        INFO(outcome.out << outcome.err);
-        REQUIRE(outcome.code == 0);
-        const Json before = Json::parse(contents(folder.file("before.json")));
-        Json after = Json::parse(contents(folder.file("after.json")));
-        CHECK(pressed > 20);
-        CHECK(after["hidden"].size() > 10);
-        after["hidden"] = before["hidden"];
-        CHECK(after.dump(2) == before.dump(2));
-    }
-}
-
-TEST_CASE("a control that a teacher hides is gone, and comes back") {
-    const Folder folder;
-    const std::vector<std::string> hidden{"##lower", "##rate", "Reset", "data/xor", "device"};
-    std::string script = "click menu/View\nclick menu/Hide controls by clicking\n";
-    for (const std::string& name : hidden)
-        script += "click " + name + (name == "##lower" ? "/Losses\n" : "\n");
-    script += "key Escape\ncontrols\nstate " + folder.file("s.json") +
-              "\nclick menu/View\nclick menu/Show all controls\ncontrols\n";
-    const Outcome outcome = showScript(folder, "playground", script);
-    INFO(outcome.out << outcome.err);
-    REQUIRE(outcome.code == 0);
-    CHECK(Json::parse(contents(folder.file("s.json")))["hidden"] == Json(hidden));
-    const std::vector<std::string> seen = controlNames(outcome.out);
-    for (const std::string name : {"##lower/Losses", "##rate", "Reset", "data/xor", "device"}) {
-        CAPTURE(name);
-        CHECK(std::ranges::count(seen, name) == 1); // of two lists, in the second
-    }
 }
 
 TEST_CASE("wrong arguments are named") {

@@ -9,8 +9,8 @@ namespace lockstep::demos {
 
 namespace {
 
-double copyGigabytesPerSecond(gpu::Device& device) {
-    const std::uint64_t bytes = device.software() ? std::uint64_t{32} << 20 : std::uint64_t{256} << 20;
+double copyGigabytesPerSecond(gpu::Device& device, bool rough) {
+    const std::uint64_t bytes = std::uint64_t{rough ? 4u : device.software() ? 32u : 256u} << 20;
     gpu::Buffer from(device, bytes, gpu::Memory::device, "copy source");
     gpu::Buffer to(device, bytes, gpu::Memory::device, "copy target");
     gpu::Recorder recorder(device);
@@ -31,8 +31,8 @@ bool hopeless(const ProductKernel& candidate) { return candidate.rung == "naive"
 
 } // namespace
 
-Roof measureRoof(gpu::Device& device, Kernels& kernels, const std::atomic<bool>* cancelled) {
-    const std::size_t size = device.software() ? 512 : 2048;
+Roof measureRoof(gpu::Device& device, Kernels& kernels, const std::atomic<bool>* cancelled, bool rough) {
+    const std::size_t size = rough ? 128 : device.software() ? 512 : 2048;
     const DenseShape shape{size, size, size, size, size};
     ProductTrial trial(device, Product::forward, shape, Activation::identity);
     Roof roof;
@@ -44,7 +44,7 @@ Roof measureRoof(gpu::Device& device, Kernels& kernels, const std::atomic<bool>*
         if (result.verified())
             roof.gflops = std::max(roof.gflops, trial.flops() / result.milliseconds * 1e-6);
     }
-    roof.gigabytesPerSecond = copyGigabytesPerSecond(device);
+    roof.gigabytesPerSecond = copyGigabytesPerSecond(device, rough);
     return roof;
 }
 

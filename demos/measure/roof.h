@@ -20,6 +20,9 @@ struct Roof {
 };
 
 /// Takes seconds, in submissions of milliseconds. `cancelled` becoming true ends it early, with what it has.
-Roof measureRoof(gpu::Device& device, Kernels& kernels, const std::atomic<bool>* cancelled = nullptr);
+/// `rough`, it takes a fraction of that, on a product too small to be the roof: where nobody reads the
+/// number.
+Roof measureRoof(gpu::Device& device, Kernels& kernels, const std::atomic<bool>* cancelled = nullptr,
+                 bool rough = false);
 
 } // namespace lockstep::demos

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "demos/shell/app.h"
+#include "demos/shell/side_panels.h"
 
 namespace lockstep::demos {
 
@@ -46,11 +47,7 @@ void App::drawMiddle() {
     const ImVec2 display = ImGui::GetIO().DisplaySize;
     const float top = ImGui::GetCursorPosY() - ImGui::GetStyle().ItemSpacing.y;
     const float height = std::max(1.0f, display.y - top - statusHeight());
-    // What an exhibit needs comes first; the details go, then the list (menus and keys have both).
-    const float needed = ui_->px(420);
-    const bool room = !ui_->presenter && display.x >= needed + ui_->px(212);
-    const float left = room ? ui_->px(212) : 0;
-    const float right = room && display.x >= needed + ui_->px(212 + 286) ? ui_->px(286) : 0;
+    const auto [left, right] = sidePanels(*ui_);
     const auto part = [&](const char* id, float from, float width, bool side, ImVec2 padding, auto draw) {
         ImGui::SetCursorPos({from, top});
         ImGui::PushStyleColor(ImGuiCol_ChildBg, side ? ui_->theme.panel : ImU32{0});

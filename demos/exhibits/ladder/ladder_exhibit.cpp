@@ -25,7 +25,7 @@ void LadderExhibit::drawIcon(ImDrawList& draw, ImVec2 centre, float size, ImU32 
 
 void LadderExhibit::update(Ui& ui) {
     access_.update(ui.delta);
-    model_.update(ui.machines, ui.graphics.device(), ui.delta, ui.scripted);
+    model_.update(ui.machines, ui.graphics.device(), ui.delta, ui.scripted, ui.masked);
 }
 
 void LadderExhibit::step(Ui&, StepUnit unit) {

@@ -49,7 +49,7 @@ class LadderExhibit final : public Exhibit {
     void drawSettings(Ui& ui);
     void drawMeasuring(Ui& ui);
     void drawRungs(Ui& ui);
-    void drawQuestion(Ui& ui);
+    void drawIdea(Ui& ui);
     void drawTabs(Ui& ui, bool wide);
     void drawTraining(Ui& ui);
     void drawRoofline(Ui& ui);

@@ -208,11 +208,11 @@ bool LadderModel::haveSession(Machines& machines, gpu::Device& device, bool wait
     return true;
 }
 
-void LadderModel::update(Machines& machines, gpu::Device& device, double seconds, bool wait) {
+void LadderModel::update(Machines& machines, gpu::Device& device, double seconds, bool wait, bool rough) {
     std::erase_if(retired_, ready<void>);
     if (!haveSession(machines, device, wait)) return;
     takeNews();
-    postWanted(wait);
+    postWanted(wait, rough);
     postTraining(seconds, wait);
     if (wait) {
         session_->queue().wait();
@@ -224,9 +224,10 @@ void LadderModel::update(Machines& machines, gpu::Device& device, double seconds
         broken_ = true;
         throw std::runtime_error(error);
     }
+    if (!refusal_.empty()) throw std::runtime_error(std::exchange(refusal_, {}));
 }
 
-void LadderModel::postWanted(bool quick) {
+void LadderModel::postWanted(bool quick, bool rough) {
     const double seconds = quick ? 0.02 : 0.5;
     const bool listed = std::ranges::find(wanted_, picked_) != wanted_.end();
     if (std::exchange(pickedWanted_, false) && result(picked_) == nullptr && !listed)
@@ -234,7 +235,7 @@ void LadderModel::postWanted(bool quick) {
     if (resetWanted_) session_->resetTraining();
     resetWanted_ = false;
     if ((roofWanted_ || !roof_) && !wanted_.empty() && session_->queue().idle()) {
-        session_->measureRoof();
+        session_->measureRoof(rough);
         roofWanted_ = false;
     }
     for (const std::size_t rung : std::exchange(wanted_, {}))
@@ -282,6 +283,11 @@ void LadderModel::takeNews() {
     for (RungPicture& picture : news.pictures) {
         const std::pair key{picture.lane, picture.product};
         pictures_.insert_or_assign(key, std::move(picture));
+    }
+    if (!news.refusal.empty()) { // training stands where it stood; another rung goes on from there
+        refusal_ = std::move(news.refusal);
+        running_ = false;
+        training_ = false;
     }
     for (const TrainedPiece& piece : news.trained) {
         const auto at = std::ranges::find(rungs_, piece.lane, &Rung::lane) - rungs_.begin();

@@ -43,8 +43,9 @@ class LadderModel {
     void pick(std::size_t index);
 
     /// Once per frame: loads, measures and trains in the background, and brings what is new. With `wait`,
-    /// everything asked for is there when this returns. Throws what is wrong with settings, data or devices.
-    void update(Machines& machines, gpu::Device& device, double seconds, bool wait);
+    /// everything asked for is there when this returns. `rough`: nobody sees the roof (measureRoof). Throws
+    /// what is wrong with settings, data or devices.
+    void update(Machines& machines, gpu::Device& device, double seconds, bool wait, bool rough = false);
 
     void measureAll();
     void measurePicked();
@@ -90,7 +91,7 @@ class LadderModel {
   private:
     bool haveData(bool wait);
     bool haveSession(Machines& machines, gpu::Device& device, bool wait);
-    void postWanted(bool quick);
+    void postWanted(bool quick, bool rough);
     void postTraining(double seconds, bool scripted);
     void takeNews();
     void thinOut();
@@ -120,6 +121,7 @@ class LadderModel {
     double rate_ = 0;
     double credit_ = 0;
     std::uint64_t stepsWanted_ = 0;
+    std::string refusal_;     // why the picked rung does not train, to be said once
     std::uint64_t chunk_ = 1; // steps of a piece
 
     std::optional<Roof> roof_;

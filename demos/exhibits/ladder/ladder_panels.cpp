@@ -13,6 +13,7 @@
 #include "demos/options/run_options.h"
 #include "demos/report/text.h"
 #include "demos/shell/fields.h"
+#include "demos/shell/side_panels.h"
 
 namespace lockstep::demos {
 
@@ -88,21 +89,23 @@ std::string LadderExhibit::deviceText() const {
 }
 
 void LadderExhibit::drawRungs(Ui& ui) {
-    if (const auto clicked = drawStaircase(ui, model_)) {
+    const std::optional<Roof>& roof = model_.roof();
+    ui.paragraph(roof && roof->measured() ? "Logarithmic. The mark, the roof: " +
+                                                ui.timing(amountText(roof->gflops * 1e9, "FLOP/s"))
+                                          : "Whole steps, on a logarithmic scale.",
+                 ui.theme.muted);
+    if (const auto& machine = model_.gpuMachine(); machine && machine->software)
+        ui.paragraph(honestDevice(*machine), ui.theme.warning);
+    if (const auto clicked = drawStaircase(ui, model_, ImGui::GetContentRegionAvail().y)) {
         model_.pick(*clicked);
         answerShown_ = false;
     }
-    const std::optional<Roof>& roof = model_.roof();
-    ui.paragraph("GFLOP/s of whole training steps, on a logarithmic scale.", ui.theme.muted);
-    if (roof && roof->measured())
-        ui.muted("The mark, the roof: " + ui.timing(amountText(roof->gflops * 1e9, "FLOP/s")));
-    if (const auto& machine = model_.gpuMachine(); machine && machine->software)
-        ui.paragraph(honestDevice(*machine), ui.theme.warning);
+    if (sidePanels(ui).details > 0) return; // they begin with it
     ImGui::Dummy({0, ui.px(4)});
-    drawQuestion(ui);
+    drawIdea(ui);
 }
 
-void LadderExhibit::drawQuestion(Ui& ui) {
+void LadderExhibit::drawIdea(Ui& ui) {
     const Rung& rung = model_.rung();
     ui.heading(std::string(rung.lane));
     ui.paragraph(rung.idea);
@@ -162,7 +165,7 @@ LossCurve curveOf(const std::vector<LadderLoss>& losses, std::size_t rung) {
 void LadderExhibit::drawTraining(Ui& ui) {
     const RungResult* result = model_.result(model_.picked());
     const auto live = model_.shape();
-    if (model_.recentRate() > 0 && live) {
+    if (running() && model_.recentRate() > 0 && live) {
         const double rate = model_.recentRate();
         ui.row("training now", ui.timing(fmt::format("{} samples/s, {}", shortRate(rate),
                                                      amountText(rate * live->flopsPerExample(), "FLOP/s"))));
@@ -218,9 +221,9 @@ void LadderExhibit::drawRoofline(Ui& ui) {
 }
 
 void LadderExhibit::drawDetails(Ui& ui) {
-    const Rung& rung = model_.rung();
+    drawIdea(ui);
+    ImGui::Dummy({0, ui.px(2)});
     const RungResult* result = model_.result(model_.picked());
-    ui.heading(std::string(rung.lane));
     if (result == nullptr) {
         ui.paragraph("Measure it: first it is checked against the plain loops, then it is timed.",
                      ui.theme.muted);

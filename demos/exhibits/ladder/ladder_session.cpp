@@ -67,10 +67,10 @@ LadderNews LadderSession::takeNews() {
     return std::exchange(news_, {});
 }
 
-void LadderSession::measureRoof() {
-    queue_.post("the roof", [this](const std::atomic<bool>& cancelled) {
+void LadderSession::measureRoof(bool rough) {
+    queue_.post("the roof", [this, rough](const std::atomic<bool>& cancelled) {
         Kernels kernels(device_);
-        const Roof roof = demos::measureRoof(device_, kernels, &cancelled);
+        const Roof roof = demos::measureRoof(device_, kernels, &cancelled, rough);
         if (!cancelled) tell([&](LadderNews& news) { news.roof = roof; });
     });
 }
@@ -164,7 +164,14 @@ void LadderSession::requireTrainer(const LaneSpec& spec, const Lane::MakeTrainer
 
 void LadderSession::train(const LaneSpec& spec, std::uint64_t steps) {
     queue_.post("", [this, spec, steps, make = machines_.maker(job_, spec)](const std::atomic<bool>&) {
-        requireTrainer(spec, make);
+        try {
+            requireTrainer(spec, make);
+        } catch (const gpu::DeviceLostError&) {
+            throw;
+        } catch (const std::runtime_error& error) {
+            tell([&](LadderNews& news) { news.refusal = error.what(); });
+            return;
+        }
         const double before = trainer_->trainingSeconds();
         trainer_->run(steps);
         trainer_->finish();

@@ -40,6 +40,7 @@ struct LadderNews {
     std::vector<RungResult> results;
     std::vector<RungPicture> pictures;
     std::vector<TrainedPiece> trained;
+    std::string refusal; ///< why the rung to train on cannot run; empty: it can
     std::vector<SweepPoint> sweep;
 };
 
@@ -54,11 +55,12 @@ class LadderSession {
 
     const TrainJob& job() const { return job_; }
 
-    void measureRoof();
+    void measureRoof(bool rough);
     /// Checks the rung, then times it for about `seconds`.
     void measure(const LaneSpec& spec, double seconds);
     void takePicture(const LaneSpec& spec, Product product);
-    /// Trains on the rung from where training stands, whatever rung it stood on.
+    /// Trains on the rung from where training stands, whatever rung it stood on. One that is refused changes
+    /// nothing.
     void train(const LaneSpec& spec, std::uint64_t steps);
     /// Measures cpu:best and gpu:best over all sizes, each for about `seconds`.
     void sweep(SweepBy by, double seconds);

@@ -63,6 +63,13 @@ std::string stepTime(double seconds) {
                               : fmt::format("{:.1f} ms", seconds * 1e3);
 }
 
+std::string_view refusalReason(const RungResult& result) {
+    const std::string names = " cannot run " + result.spec.text() + ": ";
+    const std::string_view whole = result.refusal;
+    const std::size_t at = whole.find(names);
+    return at == std::string_view::npos ? whole : whole.substr(at + names.size());
+}
+
 std::string shortResult(const RungResult* result) {
     if (result == nullptr) return "not measured";
     if (result->refused()) return "cannot run here";

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -12,6 +13,8 @@
 
 namespace lockstep::demos {
 
+/// Why a device cannot run the rung, without the names of both: "it reads at most 64 bytes as texels".
+std::string_view refusalReason(const RungResult& result);
 /// Of a bar in the staircase: "6.38 GFLOP/s", "wrong result", "cannot run here", "not measured".
 std::string shortResult(const RungResult* result);
 /// "25.2 % of the roof"; empty where there is no time or no roof.

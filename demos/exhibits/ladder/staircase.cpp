@@ -50,7 +50,12 @@ void explain(Ui& ui, const Rung& rung, const RungResult* result, const LadderMod
     ui.explainItem(detail);
 }
 
-constexpr float barHeight = 6; // units, and as many pixels as the scale makes of them
+// Units, and as many pixels as the scale makes of them.
+constexpr float barHeight = 6;
+constexpr float secondLine = 13; // of a row's text, below the first
+constexpr float closest = 31;    // from row to row: two lines can still be read
+constexpr float farthest = 33;
+constexpr float machineGap = 8; // between the processor's rungs and the GPU's
 
 void drawBar(Ui& ui, const LadderModel& model, const RungResult* result, const LaneSpec& spec,
              const Scale& scale, ImVec2 low, float length) {
@@ -70,7 +75,7 @@ void drawBar(Ui& ui, const LadderModel& model, const RungResult* result, const L
     draw.AddLine({roof, low.y - ui.px(3)}, {roof, bottom + ui.px(3)}, ui.theme.warning, ui.line(2));
 }
 
-// Name and number, and the bar below them.
+// Name and number, and below them the bar, or the reason why there is none.
 void drawRow(Ui& ui, const LadderModel& model, std::size_t index, const Scale& scale, ImVec2 at,
              ImVec2 size) {
     const Rung& rung = model.rungs()[index];
@@ -95,35 +100,40 @@ void drawRow(Ui& ui, const LadderModel& model, std::size_t index, const Scale& s
         text = ui.timing(text);
     }
     if (result != nullptr && result->wrong()) colour = ui.theme.bad;
-    if (result != nullptr && result->refused()) text += ": " + result->refusal;
     text = fittedText(text, width - name - ui.px(14));
     draw.AddText({left + width - ImGui::CalcTextSize(text.c_str()).x, top}, colour, text.c_str());
+    if (result != nullptr && result->refused()) {
+        const std::string reason = fittedText(refusalReason(*result), width);
+        draw.AddText({left, top + ui.px(secondLine)}, ui.theme.muted, reason.c_str());
+        return;
+    }
     drawBar(ui, model, result, spec, scale, {left, top + ImGui::GetTextLineHeight() + ui.px(2)}, width);
 }
 
 } // namespace
 
-std::optional<std::size_t> drawStaircase(Ui& ui, const LadderModel& model) {
+std::optional<std::size_t> drawStaircase(Ui& ui, const LadderModel& model, float height) {
     std::optional<std::size_t> clicked;
     const Scale scale = scaleOf(model);
     ImVec2 at = ImGui::GetCursorScreenPos();
+    const float share = (height - ui.px(machineGap)) / static_cast<float>(model.rungs().size());
     const ImVec2 size{std::max(ImGui::GetContentRegionAvail().x, 1.0f),
-                      ImGui::GetTextLineHeight() + ui.px(barHeight + 9)};
+                      std::floor(std::clamp(share, ui.px(closest), ui.px(farthest)))};
     const auto isGpu = [](const Rung& rung) { return rung.lane.starts_with("gpu"); };
     bool wasGpu = false;
     for (std::size_t i = model.rungs().size(); i-- > 0;) {
         const Rung& rung = model.rungs()[i];
         const std::string control = "rung/" + std::string(rung.lane);
         if (ui.hidden(control.c_str())) continue;
-        if (wasGpu && !isGpu(rung)) at.y += ui.px(8); // between the machines
+        if (wasGpu && !isGpu(rung)) at.y += ui.px(machineGap);
         wasGpu = isGpu(rung);
         drawRow(ui, model, i, scale, at, size);
         ImGui::SetCursorScreenPos(at);
         if (ui.tile(control.c_str(), size)) clicked = i;
-        explain(ui, rung, model.result(i), model);
+        if (i != model.picked()) explain(ui, rung, model.result(i), model); // of that the exhibit tells more
         at.y += size.y;
     }
-    ImGui::SetCursorScreenPos({at.x, at.y + ui.px(4)});
+    ImGui::SetCursorScreenPos(at);
     return clicked;
 }
 

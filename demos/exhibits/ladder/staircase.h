@@ -8,7 +8,8 @@
 
 namespace lockstep::demos {
 
-/// Draws the rungs, the lowest at the bottom. Returns the one that was clicked.
-std::optional<std::size_t> drawStaircase(Ui& ui, const LadderModel& model);
+/// Draws the rungs, the lowest at the bottom, so close that `height` pixels hold them, as far as they can be
+/// read then. Returns the one that was clicked.
+std::optional<std::size_t> drawStaircase(Ui& ui, const LadderModel& model, float height);
 
 } // namespace lockstep::demos

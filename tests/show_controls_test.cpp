@@ -1,0 +1,87 @@
+// Every control of the window, pressed and hidden by scripts of what a person does.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/show_script.h"
+
+using namespace lockstep::test;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+bool isExhibit(const std::string& control) { return std::ranges::count(exhibits, control, titleOf) > 0; }
+
+} // namespace
+
+TEST_CASE("every control can be pressed, and nothing breaks") {
+    for (const std::string& exhibit : exhibits) {
+        CAPTURE(exhibit);
+        const Folder folder;
+        const Outcome listed = showScript(folder, exhibit, "frames 3\ncontrols\n");
+        REQUIRE(listed.code == 0);
+        const std::vector<std::string> names = controlNames(listed.out);
+        CHECK(names.size() > 20);
+        std::string script;
+        for (const std::string& name : names) {
+            if (name.starts_with("menu/")) continue;
+            // What one control opens must not hide the next, nor what leads to another exhibit.
+            script += "try " + name + "\nkey Escape\n";
+            if (isExhibit(name)) script += "click " + titleOf(exhibit) + "\n";
+        }
+        const Outcome pressed = showScript(folder, exhibit, script);
+        INFO(pressed.out << pressed.err);
+        CHECK(pressed.code == 0);
+    }
+}
+
+TEST_CASE("while a click hides controls, it uses none") {
+    for (const std::string& exhibit : exhibits) {
+        CAPTURE(exhibit);
+        const Folder folder;
+        const std::string hide = "click menu/View\nclick menu/Hide controls by clicking\n";
+        const Outcome listed = showScript(folder, exhibit, "frames 3\n" + hide + "controls\n");
+        REQUIRE(listed.code == 0);
+        std::string script = "frames 3\nstate " + folder.file("before.json") + "\n" + hide;
+        std::size_t pressed = 0;
+        for (const std::string& name : controlNames(listed.out)) {
+            // Menus, and the list of exhibits: the way to what else is to be hidden.
+            if (name.starts_with("menu/") || isExhibit(name)) continue;
+            script += "try " + name + "\n";
+            ++pressed;
+        }
+        script += "key Escape\nstate " + folder.file("after.json") + "\n";
+        const Outcome outcome = showScript(folder, exhibit, script);
+        INFO(outcome.out << outcome.err);
+        REQUIRE(outcome.code == 0);
+        const Json before = Json::parse(contents(folder.file("before.json")));
+        Json after = Json::parse(contents(folder.file("after.json")));
+        CHECK(pressed > 20);
+        CHECK(after["hidden"].size() > 10);
+        after["hidden"] = before["hidden"];
+        CHECK(after.dump(2) == before.dump(2));
+    }
+}
+
+TEST_CASE("a control that a teacher hides is gone, and comes back") {
+    const Folder folder;
+    const std::vector<std::string> hidden{"##lower", "##rate", "Reset", "data/xor", "device"};
+    std::string script = "click menu/View\nclick menu/Hide controls by clicking\n";
+    for (const std::string& name : hidden)
+        script += "click " + name + (name == "##lower" ? "/Losses\n" : "\n");
+    script += "key Escape\ncontrols\nstate " + folder.file("s.json") +
+              "\nclick menu/View\nclick menu/Show all controls\ncontrols\n";
+    const Outcome outcome = showScript(folder, "playground", script);
+    INFO(outcome.out << outcome.err);
+    REQUIRE(outcome.code == 0);
+    CHECK(Json::parse(contents(folder.file("s.json")))["hidden"] == Json(hidden));
+    const std::vector<std::string> seen = controlNames(outcome.out);
+    for (const std::string name : {"##lower/Losses", "##rate", "Reset", "data/xor", "device"}) {
+        CAPTURE(name);
+        CHECK(std::ranges::count(seen, name) == 1); // of two lists, in the second
+    }
+}
