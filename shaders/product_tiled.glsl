@@ -3,13 +3,18 @@
 // apart, so that neighbours read neighbouring words of shared memory and write neighbouring words of C. Where the including
 // shader defines QUADS, its columns are fours of neighbours instead, and so can be stored as halves.
 //
+// Where a product has few outputs and long sums, as the weights' gradients of a small last layer have, most of a GPU would have
+// nothing to do. Then `slices` invocations share each output's sum ("split-K"): a slab is as many times as long, each of them
+// takes its part, and in the end the first one adds up all parts, in a fixed order.
+//
 // The including shader provides what product_blocked.glsl names; without QUADS store(m, n, float) for one value instead of
 // loadColumns, store and finish for four.
 
 const uint blockM = groupM * tileM;
 const uint blockN = groupN * tileN;
-shared float aSlab[slabK * blockM]; // [k][m]
-shared float bSlab[slabK * blockN]; // [k][n]
+const uint slabsK = slabK * slices;
+shared float aSlab[slabsK * blockM]; // [k][m]; parts of sums in the end: slabsK is blockN at least where there are slices
+shared float bSlab[slabsK * blockN]; // [k][n]
 
 #ifdef QUADS
 uint columnOf(uint n) { return (n / 4 * groupN + laneN()) * 4 + n % 4; }
@@ -18,10 +23,10 @@ uint columnOf(uint n) { return n * groupN + laneN(); }
 #endif
 
 void loadSlab(uint m0, uint n0, uint k0) {
-    for (uint quad = gl_LocalInvocationIndex; quad < slabK * blockM / 4; quad += groupSize) {
+    for (uint quad = gl_LocalInvocationIndex; quad < slabsK * blockM / 4; quad += groupSize) {
         if (aAlongK) {
-            uint m = quad / (slabK / 4);
-            uint k = quad % (slabK / 4) * 4;
+            uint m = quad / (slabsK / 4);
+            uint k = quad % (slabsK / 4) * 4;
             vec4 four = m0 + m < productM() && k0 + k < productK() ? loadA(m0 + m, k0 + k) : vec4(0.0);
             for (uint i = 0; i < 4; ++i) aSlab[(k + i) * blockM + m] = four[i];
         } else {
@@ -31,10 +36,10 @@ void loadSlab(uint m0, uint n0, uint k0) {
             for (uint i = 0; i < 4; ++i) aSlab[k * blockM + m + i] = four[i];
         }
     }
-    for (uint quad = gl_LocalInvocationIndex; quad < slabK * blockN / 4; quad += groupSize) {
+    for (uint quad = gl_LocalInvocationIndex; quad < slabsK * blockN / 4; quad += groupSize) {
         if (bAlongK) {
-            uint n = quad / (slabK / 4);
-            uint k = quad % (slabK / 4) * 4;
+            uint n = quad / (slabsK / 4);
+            uint k = quad % (slabsK / 4) * 4;
             vec4 four = n0 + n < productN() && k0 + k < productK() ? loadB(k0 + k, n0 + n) : vec4(0.0);
             for (uint i = 0; i < 4; ++i) bSlab[(k + i) * blockN + n] = four[i];
         } else {
@@ -56,10 +61,12 @@ void main() {
     [[unroll]] for (uint i = 0; i < tileM * tileN; ++i) sum[i] = 0.0;
     [[unroll]] for (uint m = 0; m < tileM; ++m) rowSum[m] = 0.0;
 
-    for (uint k0 = 0; k0 < productK(); k0 += slabK) {
+    uint slice = slices > 1 ? gl_LocalInvocationIndex / (groupN * groupM) : 0;
+    for (uint k0 = 0; k0 < productK(); k0 += slabsK) {
         loadSlab(m0, n0, k0);
         barrier();
-        [[unroll]] for (uint k = 0; k < slabK; ++k) {
+        [[unroll]] for (uint kk = 0; kk < slabK; ++kk) {
+            uint k = slice * slabK + kk;
             float a[tileM];
             float b[tileN];
             [[unroll]] for (uint m = 0; m < tileM; ++m) a[m] = aSlab[k * blockM + ownM + m];
@@ -72,6 +79,26 @@ void main() {
         }
         barrier();
     }
+
+    for (uint part = 1; part < slices; ++part) {
+        if (slice == part) {
+            [[unroll]] for (uint m = 0; m < tileM; ++m) {
+                [[unroll]] for (uint n = 0; n < tileN; ++n)
+                    aSlab[(ownM + m) * blockN + columnOf(n)] = sum[m * tileN + n];
+                if (laneN() == 0) bSlab[ownM + m] = rowSum[m];
+            }
+        }
+        barrier();
+        if (slice == 0) {
+            [[unroll]] for (uint m = 0; m < tileM; ++m) {
+                [[unroll]] for (uint n = 0; n < tileN; ++n)
+                    sum[m * tileN + n] += aSlab[(ownM + m) * blockN + columnOf(n)];
+                rowSum[m] += bSlab[ownM + m];
+            }
+        }
+        barrier();
+    }
+    if (slice != 0) return;
 
 #ifdef QUADS
     vec4 columns[tileN / 4];

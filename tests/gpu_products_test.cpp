@@ -146,6 +146,42 @@ TEST_CASE("updates folded into the weights' gradients: every optimizer, awkward 
         }
 }
 
+TEST_CASE("sums that several invocations share, of floats and of halves, with the update folded in, too") {
+    gpu::DeviceOptions options = testDeviceOptions();
+    options.minimumLimits = true;
+    gpu::Device device(options);
+    Kernels kernels(device);
+    for (const ProductKernel& kernel : {ProductKernel{"tiled", 8, 4, 4, 4, 16, 0, false, 2},
+                                        ProductKernel{"tiled", 4, 4, 4, 4, 4, 0, false, 4},
+                                        ProductKernel{"tiled", 4, 4, 2, 4, 8, 0, true, 4},
+                                        ProductKernel{"tiled", 8, 4, 2, 4, 16, 0, true, 3}})
+        for (const DenseShape& shape : {shapeOf(1, 1, 1), shapeOf(33, 65, 10), shapeOf(1000, 31, 7)}) {
+            CAPTURE(kernel.describe());
+            CAPTURE(shape.rows);
+            for (const Product product : products) {
+                CAPTURE(std::string(name(product)));
+                ProductTrial trial(device, product, shape, Activation::tanh, scalarKernels(), kernel.half);
+                CHECK(trial.measure(kernels.dense(product, kernel, Activation::tanh), 0).verified());
+            }
+            if (kernel.half) continue;
+            UpdateTrial trial(device, shape, Optimizer::adam);
+            CHECK(trial.measureFolded(kernels.denseUpdate(kernel, Optimizer::adam), 0).verified());
+        }
+}
+
+TEST_CASE(
+    "where sums are shared depends on sizes alone, and then all kernels to choose from share them alike") {
+    const gpu::Device& device = testDevice();
+    const DenseShape last = shapeOf(4096, 4096, 10);
+    CHECK(splitsSums(device, Product::backwardWeights, last) == !device.software());
+    CHECK_FALSE(splitsSums(device, Product::backwardWeights, shapeOf(128, 4096, 10)));
+    CHECK_FALSE(splitsSums(device, Product::backwardWeights, shapeOf(4096, 4096, 4096)));
+    CHECK_FALSE(splitsSums(device, Product::forward, last));
+    for (const Product product : products)
+        for (const ProductKernel& kernel : fastCandidates(device, product, last))
+            CHECK((kernel.slices > 1) == splitsSums(device, product, last));
+}
+
 TEST_CASE("a wrong update is seen: another optimizer's") {
     Kernels kernels(testDevice());
     UpdateTrial trial(testDevice(), shapeOf(33, 65, 31), Optimizer::adam);

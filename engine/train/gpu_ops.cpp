@@ -75,7 +75,7 @@ void GpuOps::gather(const GpuExamples& examples, std::size_t first, std::size_t 
     recorder_.dispatch(gatherBatch_, {examples.sourceStride / 4, number(rows), 1}, params,
                        {examples.source.view(), examples.answers.view(), activations(0),
                         arenas_.targets.view(0, rows * arenas_.targetWidth * sizeof(std::uint32_t))},
-                       cost(gatherWork(rows, arenas_.shape.inputs(), arenas_.pixels)));
+                       cost(gatherWork(rows, arenas_.shape.inputs(), arenas_.pixels, half_ != nullptr)));
     endOperation();
 }
 
@@ -91,7 +91,9 @@ void GpuOps::gatherRange(Split split, std::size_t first, std::size_t rows) {
 void GpuOps::product(const DenseKernel& kernel, std::size_t layer,
                      std::initializer_list<gpu::BufferView> views) {
     const DenseShape shape = arenas_.denseShape(layer, rows_);
-    dispatchProduct(recorder_, kernel, shape, views, cost(denseWork(shape), layer), firstPiecesOnly_);
+    const Work work = half_ != nullptr ? halfDenseWork(shape, kernel.product == Product::backwardWeights)
+                                       : denseWork(shape);
+    dispatchProduct(recorder_, kernel, shape, views, cost(work, layer), firstPiecesOnly_);
     endOperation();
 }
 
@@ -117,7 +119,7 @@ void GpuOps::lossAndGradient(const StepSettings& step) {
     recorder_.dispatch(lossAndGradient_, {number(rows_), 1, 1}, params,
                        {arenas_.losses.view(), arenas_.status.view(), activations(last + 1), sums(last),
                         arenas_.targets.view(), dSums(last), partials, scale},
-                       cost(lossWork(rows_, outputs)));
+                       cost(lossWork(rows_, outputs, half_ != nullptr)));
     if (groups > 1)
         recorder_.dispatch(lossSum_, {1, 1, 1}, shared::LossSumParams{groups, stepNumber, slot, perTerm},
                            {arenas_.losses.view(), arenas_.status.view(), partials},
@@ -177,7 +179,7 @@ void GpuOps::updateWithHalves(const shared::UpdateParams& params) {
                         arenas_.state1 ? arenas_.state1->view() : weights,
                         arenas_.state2 ? arenas_.state2->view() : weights, half_->lossScale(), half_->table(),
                         half_->allWeights()},
-                       cost(updateWork(arenas_.shape, optimizer_)));
+                       cost(updateWork(arenas_.shape, optimizer_, true)));
     endOperation();
 }
 

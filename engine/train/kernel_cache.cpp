@@ -62,7 +62,7 @@ std::string shaderFingerprint() {
 json toJson(const ProductKernel& kernel) {
     return {{"rung", kernel.rung},   {"groupN", kernel.groupN}, {"groupM", kernel.groupM},
             {"tileM", kernel.tileM}, {"tileN", kernel.tileN},   {"slabK", kernel.slabK},
-            {"lanes", kernel.lanes}};
+            {"lanes", kernel.lanes}, {"slices", kernel.slices}};
 }
 
 ProductKernel fromJson(const json& entry) {
@@ -74,6 +74,7 @@ ProductKernel fromJson(const json& entry) {
     kernel.tileN = entry.at("tileN").get<std::uint32_t>();
     kernel.slabK = entry.at("slabK").get<std::uint32_t>();
     kernel.lanes = entry.at("lanes").get<std::uint32_t>();
+    kernel.slices = entry.at("slices").get<std::uint32_t>();
     return kernel;
 }
 

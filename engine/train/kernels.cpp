@@ -24,6 +24,7 @@ gpu::SpecConstants constantsOf(const ProductKernel& how, const gpu::Device& devi
     }
     if (how.slabK > 0) constants[5] = how.slabK;
     if (how.lanes > 0) constants[6] = how.lanes;
+    if (how.slices > 1) constants[8] = how.slices;
     if (how.rung == "matrix") {
         const gpu::MatrixTile tile = matrixTileOf(device);
         constants.insert({{10, tile.m}, {11, tile.n}, {12, tile.k}});
@@ -52,6 +53,7 @@ std::string ProductKernel::describe() const {
                        std::to_string(tileN) + ", group " + std::to_string(groupM) + "x" +
                        std::to_string(groupN);
     if (slabK != 0) text += ", slab " + std::to_string(slabK);
+    if (slices > 1) text += ", " + std::to_string(slices) + " slices";
     return text;
 }
 

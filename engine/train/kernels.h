@@ -35,11 +35,14 @@ struct ProductKernel {
     std::uint32_t lanes = 0;
     /// tiled and texel may have, matrix has: halves as operands and, but for gradients of weights, as results
     bool half = false;
+    /// tiled: invocations that share the sum of an output; then slabK * slices is groupN * tileN at least.
+    /// They add in another order than all other kernels do, so that results differ in rounding.
+    std::uint32_t slices = 1;
 
     /// Of a workgroup.
-    std::uint32_t invocations() const { return groupM * groupN * (rung == "matrix" ? lanes : 1); }
+    std::uint32_t invocations() const { return groupM * groupN * (rung == "matrix" ? lanes : slices); }
 
-    /// "blocked 16x16, group 8x1"; "tiled 8x8, group 8x8, slab 16".
+    /// "blocked 16x16, group 8x1"; "tiled 8x8, group 8x8, slab 16", ", 4 slices".
     std::string describe() const;
     auto operator<=>(const ProductKernel&) const = default;
 };

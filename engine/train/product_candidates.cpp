@@ -81,6 +81,7 @@ std::vector<ProductKernel> gpuCandidates(const gpu::Device& device) {
         {"tiled", 8, 8, 4, 4, 16},                                                   // 32 x 32
         {"tiled", 16, 16, 8, 8, 8},                                                  // 128 x 128
         {"tiled", 16, 8, 2, 2, 32},                                                  // 16 x 32
+        {"tiled", 8, 8, 4, 4, 16, 0, false, 4},                                      // 32 x 32
         {"blocked", 8, 8, 4, 4, 0},                                                  // 32 x 32
         {"blocked", 8, 8, 8, 8, 0},                                                  // 64 x 64
         {"texel", 8, 8, 4, 4, 0},                                                    // 32 x 32
@@ -104,7 +105,7 @@ bool readsTexels(std::string_view rung) { return rung == "texel" || rung == "sub
 std::uint64_t sharedBytes(const ProductKernel& kernel) {
     const std::uint64_t blockM = std::uint64_t{kernel.groupM} * kernel.tileM;
     const std::uint64_t blockN = std::uint64_t{kernel.groupN} * kernel.tileN;
-    const std::uint64_t slabs = kernel.slabK * (blockM + blockN);
+    const std::uint64_t slabs = std::uint64_t{kernel.slabK} * kernel.slices * (blockM + blockN);
     return kernel.rung == "matrix" ? 2 * slabs + 4 * (blockM * blockN + blockM) : 4 * slabs;
 }
 
@@ -145,16 +146,28 @@ std::vector<ProductKernel> candidates(const gpu::Device& device, Product product
 std::vector<ProductKernel> fastCandidates(const gpu::Device& device, Product product,
                                           const DenseShape& shape) {
     std::vector<ProductKernel> all = candidates(device, product, shape);
-    std::erase_if(all, onlyToBeLookedAt);
+    const bool splits = splitsSums(device, product, shape);
+    std::erase_if(all, [&](const ProductKernel& kernel) {
+        return onlyToBeLookedAt(kernel) || (kernel.slices > 1) != splits;
+    });
     return all;
+}
+
+// Not from measurement: with fewer than 256 workgroups of 32 x 32 outputs, most of a large GPU is idle; sums
+// of fewer than 512 products are done before sharing them pays. The processors of software Vulkan are few.
+bool splitsSums(const gpu::Device& device, Product product, const DenseShape& shape) {
+    if (device.software() || product != Product::backwardWeights) return false;
+    const auto [m, n] = extentOf(product, shape);
+    return std::uint64_t{divideUp(m, 32)} * divideUp(n, 32) < 256 && shape.rows >= 512;
 }
 
 // Those whose invocations have fours of neighbouring outputs: devices need not be able to write a half alone.
 std::vector<ProductKernel> halfCandidates(const gpu::Device& device, Product product,
                                           const DenseShape& shape) {
     std::vector<ProductKernel> all = candidates(device, product, shape);
-    std::erase_if(all, [](const ProductKernel& kernel) {
-        return (kernel.rung != "tiled" && kernel.rung != "texel") || kernel.tileN % 4 != 0;
+    std::erase_if(all, [&](const ProductKernel& kernel) {
+        return (kernel.rung != "tiled" && kernel.rung != "texel") || kernel.tileN % 4 != 0 ||
+               (kernel.slices > 1) != splitsSums(device, product, shape);
     });
     for (ProductKernel& kernel : all) kernel.half = true;
     for (const ProductKernel& kernel : matrixCandidates(device))

@@ -14,9 +14,14 @@ namespace lockstep {
 /// limits. The last two, `naive-strided` and `one`, are there to be looked at: never the fastest.
 std::vector<ProductKernel> candidates(const gpu::Device& device, Product product, const DenseShape& shape);
 
-/// The same without those two, and without those whose texel buffers or loops `shape` is too large for.
+/// The same without those two. All sum in the same order, so that results do not depend on the choice: where
+/// splitsSums(), they are the kernels that share sums; elsewhere they are the others.
 std::vector<ProductKernel> fastCandidates(const gpu::Device& device, Product product,
                                           const DenseShape& shape);
+
+/// Whether a product has so few outputs and so long sums that a GPU is better used when invocations share
+/// sums (ProductKernel::slices): a fixed rule of sizes and the kind of device.
+bool splitsSums(const gpu::Device& device, Product product, const DenseShape& shape);
 
 /// Kernels of half precision, operands as halves, sums in floats: those of the rung `half`, then, where the
 /// device has cooperative matrices, those of the rung `matrix`.

@@ -5,6 +5,7 @@ namespace lockstep {
 namespace {
 
 constexpr double floatBytes = sizeof(float);
+constexpr double halfBytes = 2;
 
 double flopsPerParameter(Optimizer optimizer) {
     switch (optimizer) {
@@ -19,9 +20,9 @@ double flopsPerParameter(Optimizer optimizer) {
 
 } // namespace
 
-Work gatherWork(std::size_t rows, std::size_t inputs, bool pixels) {
+Work gatherWork(std::size_t rows, std::size_t inputs, bool pixels, bool half) {
     const auto values = static_cast<double>(rows * inputs);
-    return {pixels ? values : 0, values * ((pixels ? 1 : floatBytes) + floatBytes)};
+    return {pixels ? values : 0, values * ((pixels ? 1 : floatBytes) + (half ? halfBytes : floatBytes))};
 }
 
 Work denseWork(const DenseShape& shape) {
@@ -31,15 +32,22 @@ Work denseWork(const DenseShape& shape) {
     return {2 * rows * inputs * outputs, floatBytes * (rows * inputs + inputs * outputs + rows * outputs)};
 }
 
-Work lossWork(std::size_t rows, std::size_t outputs) {
-    const auto values = static_cast<double>(rows * outputs);
-    return {5 * values, 2 * floatBytes * values};
+Work halfDenseWork(const DenseShape& shape, bool weightGradient) {
+    const Work floats = denseWork(shape);
+    const auto weights = static_cast<double>(shape.inputs * shape.outputs);
+    return {floats.flops, floats.bytes / 2 + (weightGradient ? halfBytes * weights : 0)};
 }
 
-Work updateWork(const NetShape& shape, const OptimizerSettings& optimizer) {
+Work lossWork(std::size_t rows, std::size_t outputs, bool half) {
+    const auto values = static_cast<double>(rows * outputs);
+    return {5 * values, 2 * (half ? halfBytes : floatBytes) * values};
+}
+
+Work updateWork(const NetShape& shape, const OptimizerSettings& optimizer, bool half) {
     const auto count = static_cast<double>(shape.parameters());
     const auto states = static_cast<double>(optimizer.stateArrays());
-    return {flopsPerParameter(optimizer.kind) * count, floatBytes * count * (3 + 2 * states)};
+    return {flopsPerParameter(optimizer.kind) * count,
+            floatBytes * count * (3 + 2 * states) + (half ? halfBytes * count : 0)};
 }
 
 } // namespace lockstep
