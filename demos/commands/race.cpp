@@ -29,8 +29,9 @@ constexpr const char* examples = R"(examples:
 
 lanes: cpu:scalar is one thread without SIMD, cpu:simd one thread, cpu:threads all cores without SIMD, cpu:best
 all cores with it. gpu:one, gpu:naive-strided, gpu:naive, gpu:tiled, gpu:blocked, gpu:texel and gpu:subgroup are
-kernels of growing refinement, gpu:fused has the optimizer's step in the products, gpu:whole-step does small
-networks in one dispatch; gpu:best takes what is fastest on this device.
+kernels of growing refinement, gpu:fused has the optimizer's step in the products, gpu:half computes with numbers
+of 16 bits and sums of 32, gpu:matrix does so in cooperative matrices, gpu:whole-step does small networks in one
+dispatch; gpu:best takes what is fastest on this device, in 32 bits.
 without a finish line: 10 epochs of large data (1 if a Vulkan device that is software takes part), or 5,000 steps;
 an accuracy or a loss that is not reached ends the run after 100 epochs, or 20,000 steps where those are more
 )";

@@ -30,8 +30,11 @@ GpuOps::GpuOps(gpu::Recorder& recorder, GpuArenas& arenas, Kernels& kernels, con
           kernels.lossAndGradient(arenas.shape.loss, arenas.shape.outputActivation, half != nullptr)),
       lossSum_(kernels.lossSum()), score_(kernels.score(arenas.shape.loss, arenas.shape.outputActivation)),
       update_(kernels.update(settings.optimizer.kind)),
-      updateHalf_(kernels.updateHalf(settings.optimizer.kind)), lossScale_(kernels.lossScale()),
       updateLimit_(std::min(kernels.device().limits().groupCount[0], 1u << 20) * 64) {
+    if (half != nullptr) {
+        updateHalf_ = &kernels.updateHalf(settings.optimizer.kind);
+        lossScale_ = &kernels.lossScale();
+    }
     for (std::size_t layer = 0; layer < how.layers.size(); ++layer) {
         const LayerKernels& products = how.layers[layer];
         const Activation own = arenas.shape.activationOf(layer);
@@ -172,9 +175,9 @@ void GpuOps::update(const StepSettings& step) {
 void GpuOps::updateWithHalves(const shared::UpdateParams& params) {
     const gpu::BufferView weights = arenas_.parameters.view();
     const auto layers = number(arenas_.shape.layers());
-    recorder_.dispatch(lossScale_, {1, 1, 1}, shared::LossScaleParams{layers},
+    recorder_.dispatch(*lossScale_, {1, 1, 1}, shared::LossScaleParams{layers},
                        {arenas_.status.view(), arenas_.gradients.view(), half_->lossScale(), half_->table()});
-    recorder_.dispatch(updateHalf_, {params.stride, 1, 1}, shared::UpdateHalfParams{params, layers},
+    recorder_.dispatch(*updateHalf_, {params.stride, 1, 1}, shared::UpdateHalfParams{params, layers},
                        {arenas_.status.view(), arenas_.gradients.view(), weights,
                         arenas_.state1 ? arenas_.state1->view() : weights,
                         arenas_.state2 ? arenas_.state2->view() : weights, half_->lossScale(), half_->table(),

@@ -93,8 +93,8 @@ class GpuOps final : public Ops {
     const gpu::Kernel<shared::LossSumParams>& lossSum_;
     const gpu::Kernel<shared::ScoreParams>& score_;
     const gpu::Kernel<shared::UpdateParams>& update_;
-    const gpu::Kernel<shared::UpdateHalfParams>& updateHalf_;
-    const gpu::Kernel<shared::LossScaleParams>& lossScale_;
+    const gpu::Kernel<shared::UpdateHalfParams>* updateHalf_ = nullptr; // of half precision, instead
+    const gpu::Kernel<shared::LossScaleParams>* lossScale_ = nullptr;   // likewise
     const std::uint32_t
         updateLimit_;      ///< invocations of one update: each takes several vec4s where there are more
     std::size_t rows_ = 0; ///< of the batch or range at hand

@@ -52,10 +52,14 @@ echo "# Report of $(date -u +%Y-%m-%d), $("$lockstep" --version), load $(cut -d'
 section "Devices" "$lockstep" devices "${chosen[@]}"
 
 for optimizer in sgd momentum rmsprop adam adamw; do
-    checked "Right? all rungs, $optimizer, awkward widths" rungs_agree half --data circle --layers 33,17 --activation tanh --batch 48 --steps 100 --optimizer $optimizer
+    checked "Right? all rungs, $optimizer, awkward widths" rungs_agree "half|matrix" --data circle --layers 33,17 --activation tanh --batch 48 --steps 100 --optimizer $optimizer
     [ -z "$quick" ] || break
 done
-[ -n "$quick" ] || checked "Right? all rungs, a wide network" rungs_agree "half|one|whole-step" --data spiral --layers 384,256 --activation gelu --batch 128 --steps 100
+# Those of half precision, each by itself: not every device has both.
+for lane in half matrix; do
+    section "Right? gpu:$lane, within the tolerance of half precision" "$lockstep" race --lane cpu:scalar --lane gpu:$lane "${chosen[@]}" --evaluate-every 0 --quiet --data circle --layers 33,17 --activation tanh --batch 48 --steps 100 || :
+done
+[ -n "$quick" ] || checked "Right? all rungs, a wide network" rungs_agree "half|matrix|one|whole-step" --data spiral --layers 384,256 --activation gelu --batch 128 --steps 100
 # The suite's own checks of every kernel and of whole runs, where the build folder has them.
 for test in gpu_device_test gpu_products_test gpu_trainer_test validation_test; do
     [ -x "$tree/tests/$test" ] && [ -z "$quick" ] && checked "Right? $test" env LOCKSTEP_TEST_DEVICE="$device" "$tree/tests/$test"

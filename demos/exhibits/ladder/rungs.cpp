@@ -80,8 +80,11 @@ constexpr Rung told[] = {
      "Nobody can look at them, add up those of several batches, or clip them by their total size: that takes "
      "all of them before the first weight is changed.",
      "dense_backward_weights_texel.comp"},
-    {"gpu:half", "Operands of half the size: 16 bits a number, sums still in 32.", "dense_texel_half.comp",
-     "gpu:texel", "Half the bytes: when is it twice as fast, and when not at all?",
+    {"gpu:half",
+     "Operands of half the size: 16 bits a number, sums still in 32. The loss is scaled up, or small "
+     "gradients "
+     "would be 0.",
+     "dense_texel_half.comp", "gpu:texel", "Half the bytes: when is it twice as fast, and when not at all?",
      "Twice where memory is what it waits for, left of the roofline's corner. Right of it only where the "
      "device "
      "also computes faster with 16 bits."},
