@@ -4,9 +4,9 @@
 // The batch's mean loss, and dZ of the output layer.
 //   cross-entropy  loss = log(sum_j exp(z_j)) - z_c    dz_j = softmax(z)_j - [j = c]
 //   the others     as in loss.glsl                     dz = dL/dy * f'(z)
-// each times `scale`, and where outputs, saved and dSums are halves, dz times lossScale (loss_scale.glsl). outputs, saved, dSums [rows][stride], contiguous along a row; targets [rows][targetWidth]. One
-// invocation per row; the workgroup's sum of losses goes to partials[group], or, when it is the only one, straight into the
-// ring of losses.
+// each times `scale`; where outputs, saved and dSums are halves, dz also times lossScale (loss_scale.glsl).
+// outputs, saved, dSums [rows][stride], contiguous along a row; targets [rows][targetWidth]. One invocation per row; the
+// workgroup's sum of losses goes to partials[group], or, when it is the only one, straight into the ring of losses.
 #include "activation.glsl"
 #include "group_sum.glsl"
 #include "half.glsl"

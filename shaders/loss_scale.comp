@@ -29,7 +29,7 @@ void main() {
     goodSteps = anyNotFinite ? 0 : goodSteps + 1;
     if (anyNotFinite) {
         skippedSteps += 1;
-        lossScale = max(lossScale * 0.5, 1.0);
+        lossScale = max(lossScale * 0.5, lossScaleLeast);
     } else if (goodSteps == lossScaleGrowth) {
         lossScale = min(lossScale * 2.0, lossScaleMost);
         goodSteps = 0;

@@ -116,8 +116,10 @@ struct UpdateHalfParams {
     uint layers;
 };
 
-// The scale of the loss (loss_scale.glsl): at first, and at most; and good steps until one that was halved is doubled.
+// The scale of the loss (loss_scale.glsl): at first, and at most; at least; and good steps until one that was halved is
+// doubled.
 SHARED_CONST float lossScaleMost = 32768.0f;
+SHARED_CONST float lossScaleLeast = 5.9604645e-8f; // 2^-24
 SHARED_CONST uint lossScaleGrowth = 2000u;
 
 struct LossScaleParams {

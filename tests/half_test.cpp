@@ -9,12 +9,14 @@
 
 #include "engine/net/float_formats.h"
 #include "engine/net/random.h"
+#include "engine/train/checkpoint.h"
 #include "engine/train/cpu_trainer.h"
 #include "engine/train/gpu_trainer.h"
 #include "engine/train/product_candidates.h"
 #include "engine/train/product_trial.h"
 #include "engine/train/race.h"
 #include "engine/train/step_trace.h"
+#include "tests/data_files.h"
 #include "tests/test_device.h"
 #include "tests/trainer_jobs.h"
 
@@ -251,6 +253,47 @@ TEST_CASE(
     CHECK(unchanged < 15); // 2^15 can be halved fifteen times
     CHECK(losses.back().loss < losses.front().loss);
     for (const float parameter : trainer->state().parameters) REQUIRE(std::isfinite(parameter));
+}
+
+TEST_CASE("a run that was taken up again scales its loss as it would have, from a checkpoint, too") {
+    const Dataset data = steepData();
+    TrainJob job = jobFor(data, {9});
+    job.shape.loss = Loss::meanSquared;
+    job.settings.optimizer.kind = Optimizer::sgd;
+    job.settings.optimizer.learningRate = 1e-7;
+    const auto whole = makeGpuTrainer(job, half, testDevice());
+    train(*whole, 40);
+    const auto first = makeGpuTrainer(job, half, testDevice());
+    train(*first, 25);
+    CHECK(first->skippedSteps() > 2);
+    const TemporaryFolder folder;
+    saveCheckpoint(folder.path() / "run.safetensors", {.dataSpec = "steep",
+                                                       .dataOptions = {},
+                                                       .lane = "gpu:half",
+                                                       .shape = job.shape,
+                                                       .settings = job.settings,
+                                                       .state = first->state()});
+    const Checkpoint saved = loadCheckpoint(folder.path() / "run.safetensors");
+    CHECK(saved.state.lossScaling == first->state().lossScaling);
+    const auto second = makeGpuTrainer(job, half, testDevice());
+    second->restore(saved.state);
+    train(*second, 15);
+    CHECK(sameBits(whole->state(), second->state()));
+    CHECK(whole->skippedSteps() == second->skippedSteps());
+}
+
+TEST_CASE("gradients that overflow without any scale are scaled down") {
+    Dataset data = valueData();
+    for (float& target : data.train.targets) target = 2e5f;
+    TrainJob job = jobFor(data, {});
+    job.shape.loss = Loss::meanSquared;
+    job.settings.batch = 1;
+    job.settings.optimizer.kind = Optimizer::sgd;
+    job.settings.optimizer.learningRate = 1e-3;
+    const auto trainer = makeGpuTrainer(job, half, testDevice());
+    const std::vector<LossPoint> losses = train(*trainer, 60);
+    CHECK(trainer->state().lossScaling.scale < 1);
+    CHECK(losses.back().loss < 0.99f * losses.front().loss);
 }
 
 TEST_CASE("numbers beyond 65504 end the run, and the place is named") {

@@ -69,6 +69,7 @@ Json laneJson(const LaneResult& result, std::size_t classes) {
                  {"epochs", epochsJson(result.telemetry)},
                  {"seconds", end.trainingSeconds},
                  {"device_seconds", end.deviceSeconds},
+                 {"skipped_steps", result.skippedSteps},
                  {"warm_up_seconds", end.warmUpSeconds},
                  {"evaluation_seconds", end.evaluationSeconds},
                  {"samples_per_second", end.rate()},

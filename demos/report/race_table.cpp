@@ -21,6 +21,10 @@ std::string ranWhere(const LaneResult& result, std::size_t laneWidth) {
     if (!machine.gpu) line += fmt::format(", {} thread{}", machine.threads, machine.threads == 1 ? "" : "s");
     if (!machine.driver.empty()) line += ", driver " + machine.driver;
     line += fmt::format("\n{:{}}  {}", "", laneWidth, machine.kernels);
+    if (result.skippedSteps > 0)
+        line +=
+            fmt::format("\n{:{}}  gradients overflowed in {} of its steps: nothing was learned from those",
+                        "", laneWidth, grouped(result.skippedSteps));
     return line + fmt::format("\n{:{}}  not counted above: {:.3f} s warm-up, {:.3f} s evaluation\n", "",
                               laneWidth, result.end.warmUpSeconds, result.end.evaluationSeconds);
 }

@@ -9,6 +9,7 @@
 #include "engine/net/atomic_file.h"
 #include "engine/net/checksum.h"
 #include "engine/net/file_bytes.h"
+#include "engine/net/float_formats.h"
 #include "engine/train/json_field.h"
 #include "engine/train/param_tensors.h"
 #include "engine/train/settings_json.h"
@@ -45,17 +46,31 @@ std::string checksumOf(const TensorFile& file, const std::string& runText) {
 }
 
 std::string runTextOf(const Checkpoint& checkpoint) {
-    const ordered_json run = {
+    ordered_json run = {
         {"format", formatVersion},
         {"data", {{"spec", checkpoint.dataSpec}, {"options", toJson(checkpoint.dataOptions)}}},
         {"lane", checkpoint.lane},
         {"net", toJson(checkpoint.shape)},
         {"settings", toJson(checkpoint.settings)},
         {"step", checkpoint.state.step}};
+    if (const LossScaling& scaling = checkpoint.state.lossScaling; scaling != LossScaling{})
+        run["loss_scaling"] = {{"scale", scaling.scale},
+                               {"good_steps", scaling.goodSteps},
+                               {"skipped_steps", scaling.skippedSteps}};
     std::string text = run.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
     if (text.size() > largestRunText)
         throw std::invalid_argument("the names of the classes take more than a checkpoint may hold (4 MiB)");
     return text;
+}
+
+LossScaling lossScalingFromJson(const ordered_json& json) {
+    LossScaling scaling;
+    scaling.scale = narrow(jsonValue<double>(json, "scale"));
+    scaling.goodSteps = jsonValue<std::uint32_t>(json, "good_steps");
+    scaling.skippedSteps = jsonValue<std::uint32_t>(json, "skipped_steps");
+    if (!(scaling.scale >= shared::lossScaleLeast && scaling.scale <= shared::lossScaleMost))
+        throw std::invalid_argument("'scale' is no scale of a loss");
+    return scaling;
 }
 
 void readRun(Checkpoint& checkpoint, const std::string& text) {
@@ -71,6 +86,7 @@ void readRun(Checkpoint& checkpoint, const std::string& text) {
     checkpoint.shape = netShapeFromJson(jsonField(run, "net"));
     checkpoint.settings = trainSettingsFromJson(jsonField(run, "settings"));
     checkpoint.state.step = jsonValue<std::uint64_t>(run, "step");
+    if (run.contains("loss_scaling")) checkpoint.state.lossScaling = lossScalingFromJson(run["loss_scaling"]);
 }
 
 // The run's JSON text, once size and checksum say that the file is as it was written.

@@ -245,7 +245,9 @@ TrainerState CpuTrainer::state() {
     const auto copy = [](const AlignedArray<float>& from) {
         return std::vector<float>(from.data(), from.data() + from.size());
     };
-    TrainerState result{step_, copy(arenas_.parameters), {}};
+    TrainerState result;
+    result.step = step_;
+    result.parameters = copy(arenas_.parameters);
     for (const AlignedArray<float>& array : arenas_.optimizerState)
         result.optimizerState.push_back(copy(array));
     return result;

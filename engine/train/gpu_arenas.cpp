@@ -75,7 +75,7 @@ std::size_t scoreGroups(const TrainJob& job, std::size_t capacity) {
 
 } // namespace
 
-std::uint64_t deviceBytes(const gpu::Device& device, const TrainJob& job, std::size_t batch) {
+std::uint64_t deviceBytes(const gpu::Device& device, const TrainJob& job, std::size_t batch, bool half) {
     const Dataset& data = *job.data;
     const std::uint64_t rows = capacityFor(device, job, batch);
     std::uint64_t floatsPerRow = 0;
@@ -86,7 +86,8 @@ std::uint64_t deviceBytes(const gpu::Device& device, const TrainJob& job, std::s
     }
     const std::uint64_t arenas = 2 + job.settings.optimizer.stateArrays(); // weights, gradients, state
     const std::uint64_t examples = data.train.count + data.test.count;
-    return arenas * arenaBytes(ParamLayout(job.shape)) + rows * floatsPerRow * sizeof(float) +
+    const std::uint64_t halves = half ? arenaBytes(ParamLayout(job.shape)) / 2 : 0;
+    return halves + arenas * arenaBytes(ParamLayout(job.shape)) + rows * floatsPerRow * sizeof(float) +
            examples * 4 * (wordsPerExample(data) + data.targetWidth) + GpuArenas::ringSlots * sizeof(float) +
            scoreCountBytes(data.classes);
 }
@@ -132,18 +133,18 @@ std::size_t mostRows(const gpu::Device& device) {
 
 } // namespace
 
-void requireMemory(const gpu::Device& device, const TrainJob& job) {
+void requireMemory(const gpu::Device& device, const TrainJob& job, bool half) {
     requireLimits(device, job);
     const std::uint64_t available = device.memoryLeft();
     const std::uint64_t range = device.limits().storageRange;
     const std::size_t most = mostRows(device);
     const auto fits = [&](std::size_t batch) {
-        return deviceBytes(device, job, batch) <= available && widestBytes(job, batch) <= range &&
+        return deviceBytes(device, job, batch, half) <= available && widestBytes(job, batch) <= range &&
                batch <= most;
     };
     std::size_t batch = std::min(job.settings.batch, job.data->train.count);
     if (fits(batch)) return;
-    const std::uint64_t needed = deviceBytes(device, job, batch);
+    const std::uint64_t needed = deviceBytes(device, job, batch, half);
     std::string message = "training on '" + device.report().name + "' ";
     if (needed > available)
         message += "needs about " + std::to_string(needed >> 20) + " MiB of its memory, " +

@@ -24,12 +24,14 @@ struct GpuExamples {
     gpu::Buffer answers;        ///< class numbers or the bits of target values
 };
 
-/// Bytes of device memory that training `job` with batches of `batch` rows takes, within a few percent.
-std::uint64_t deviceBytes(const gpu::Device& device, const TrainJob& job, std::size_t batch);
+/// Bytes of device memory that training `job` with batches of `batch` rows takes, within a few percent;
+/// `half`: by a lane of half precision.
+std::uint64_t deviceBytes(const gpu::Device& device, const TrainJob& job, std::size_t batch,
+                          bool half = false);
 
 /// Throws gpu::OutOfMemoryError, naming a batch or saying that narrower layers are needed, when the job does
 /// not fit into what the device has left.
-void requireMemory(const gpu::Device& device, const TrainJob& job);
+void requireMemory(const gpu::Device& device, const TrainJob& job, bool half = false);
 
 class GpuArenas {
   public:

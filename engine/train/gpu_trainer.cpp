@@ -12,6 +12,7 @@
 #include "engine/train/gpu_ops.h"
 #include "engine/train/gpu_trace.h"
 #include "engine/train/kernel_choice.h"
+#include "engine/train/lane_spec.h"
 #include "engine/train/step.h"
 #include "engine/train/step_trace.h"
 #include "engine/train/submission_size.h"
@@ -42,6 +43,7 @@ class GpuTrainer final : public Trainer {
     TrainerState state() override;
     void restore(const TrainerState& state) override;
     void setOptimizer(const OptimizerSettings& settings) override;
+    std::uint64_t skippedSteps() override;
     double trainingSeconds() const override { return trainingSeconds_; }
     double deviceSeconds() const override { return recorder_.deviceSeconds() - warmUpRecorded_; }
     double warmUpSeconds() const override { return warmUpSeconds_; }
@@ -290,7 +292,14 @@ TrainerState GpuTrainer::state() {
     state.parameters = arenas_.parameters.downloadValues<float>(arenas_.layout.size());
     for (const std::optional<gpu::Buffer>* kept : {&arenas_.state1, &arenas_.state2})
         if (*kept) state.optimizerState.push_back((*kept)->downloadValues<float>(arenas_.layout.size()));
+    if (half_) state.lossScaling = half_->scaling();
     return state;
+}
+
+std::uint64_t GpuTrainer::skippedSteps() {
+    if (!half_) return 0;
+    finish();
+    return half_->scaling().skippedSteps;
 }
 
 void GpuTrainer::restore(const TrainerState& state) {
@@ -307,7 +316,7 @@ void GpuTrainer::restore(const TrainerState& state) {
     failedStep_.reset();
     error_.reset();
     arenas_.parameters.uploadValues<float>(state.parameters);
-    if (half_) half_->restore(state.parameters);
+    if (half_) half_->restore(state.parameters, state.lossScaling);
     if (arenas_.state1) arenas_.state1->uploadValues<float>(state.optimizerState[0]);
     if (arenas_.state2) arenas_.state2->uploadValues<float>(state.optimizerState[1]);
     setStatus(shared::noStep);
@@ -378,6 +387,8 @@ StepTrace GpuTrainer::traceStep(const TraceOptions& options) {
         operation.replaced = kernels_.replaced(operation.source);
         tracer.describe(operation);
     }
+    trace.skipped = half_ && half_->overflowed();
+    if (trace.skipped) trace.operations.back().shapes += "; skipped: gradients have overflowed";
     tracer.keepAfter(options, source, trace);
     return trace;
 }
@@ -387,7 +398,7 @@ StepTrace GpuTrainer::traceStep(const TraceOptions& options) {
 std::unique_ptr<Trainer> makeGpuTrainer(const TrainJob& job, std::string_view rung, gpu::Device& device,
                                         const ReplacedShaders& replaced) {
     job.validate();
-    requireMemory(device, job);
+    requireMemory(device, job, halfPrecision(LaneSpec{true, std::string(rung), {}}));
     return std::make_unique<GpuTrainer>(job, rung, device, replaced);
 }
 

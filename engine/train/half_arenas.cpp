@@ -54,14 +54,14 @@ HalfArenas::HalfArenas(gpu::Device& device, const GpuArenas& arenas, std::span<c
         table.push_back(offsets_[layer]);
     }
     table_.uploadValues<std::uint32_t>(table);
-    restore(parameters);
+    restore(parameters, {});
 }
 
 gpu::BufferView HalfArenas::weights(std::size_t layer) const {
     return weights_.view(offsets_[layer] * halfBytes, arenas_.layout.layer(layer).weightCount() * halfBytes);
 }
 
-void HalfArenas::restore(std::span<const float> parameters) {
+void HalfArenas::restore(std::span<const float> parameters, const LossScaling& scaling) {
     std::vector<std::uint16_t> halves(offsets_.back());
     for (std::size_t layer = 0; layer < arenas_.layout.layers(); ++layer) {
         const LayerLayout& place = arenas_.layout.layer(layer);
@@ -69,8 +69,8 @@ void HalfArenas::restore(std::span<const float> parameters) {
             halves[offsets_[layer] + at] = toFloat16(parameters[place.weightOffset + at]);
     }
     weights_.uploadValues<std::uint16_t>(halves);
-    const LossScale atFirst;
-    lossScale_.uploadValues<LossScale>({&atFirst, 1});
+    const LossScale scale{scaling.scale, 1 / scaling.scale, 0, scaling.goodSteps, scaling.skippedSteps};
+    lossScale_.uploadValues<LossScale>({&scale, 1});
 }
 
 std::vector<float> HalfArenas::tensor(const TensorId& id, std::size_t floats) const {
@@ -78,15 +78,18 @@ std::vector<float> HalfArenas::tensor(const TensorId& id, std::size_t floats) co
     case TensorKind::activations:
     case TensorKind::sums: return unpacked(arenas_.tensor(id, floats / 2));
     case TensorKind::dSums: return times(scaleNow().unscale, unpacked(arenas_.tensor(id, floats / 2)));
-    case TensorKind::weights:
-        return unpacked(weights_.downloadValues<float>(floats / 2, offsets_[id.layer] * halfBytes));
     case TensorKind::dWeights:
     case TensorKind::dBias: return times(scaleNow().unscale, arenas_.tensor(id, floats));
     default: return arenas_.tensor(id, floats);
     }
 }
 
-std::uint32_t HalfArenas::skippedSteps() const { return scaleNow().skippedSteps; }
+LossScaling HalfArenas::scaling() const {
+    const LossScale now = scaleNow();
+    return {now.scale, now.goodSteps, now.skippedSteps};
+}
+
+bool HalfArenas::overflowed() const { return scaleNow().overflowed != 0; }
 
 HalfArenas::LossScale HalfArenas::scaleNow() const { return lossScale_.downloadValues<LossScale>(1).front(); }
 

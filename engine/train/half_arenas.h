@@ -25,23 +25,23 @@ class HalfArenas {
     gpu::BufferView table() const { return table_.view(); }         ///< shaders/layer_table.glsl
     gpu::BufferView lossScale() const { return lossScale_.view(); } ///< shaders/loss_scale.glsl
 
-    /// Copies of these parameters, rounded, and the loss scaled as at first. Nothing may be training.
-    void restore(std::span<const float> parameters);
+    /// Copies of these parameters, rounded, and the loss scaled like that. Nothing may be training.
+    void restore(std::span<const float> parameters, const LossScaling& scaling);
 
-    /// As GpuArenas::tensor(): what the kernels read and wrote, with gradients as they are without the scale
-    /// of the loss.
+    LossScaling scaling() const; ///< waits for the device
+    bool overflowed() const;     ///< the gradients of the last step; waits for the device
+
+    /// As GpuArenas::tensor(), with gradients as they are without the scale of the loss. Weights are those
+    /// of the optimizer, which products read rounded.
     std::vector<float> tensor(const TensorId& id, std::size_t floats) const;
-
-    /// Steps so far whose gradients overflowed, so that nothing was learned from them. Waits for the device.
-    std::uint32_t skippedSteps() const;
 
   private:
     struct LossScale { // shaders/loss_scale.glsl
-        float scale = shared::lossScaleMost;
-        float unscale = 1.0f / shared::lossScaleMost;
-        std::uint32_t overflowed = 0;
-        std::uint32_t goodSteps = 0;
-        std::uint32_t skippedSteps = 0;
+        float scale;
+        float unscale;
+        std::uint32_t overflowed;
+        std::uint32_t goodSteps;
+        std::uint32_t skippedSteps;
     };
 
     LossScale scaleNow() const;

@@ -72,6 +72,9 @@ bool onlyToBeLookedAt(const ProductKernel& kernel) {
     return kernel.rung == "one" || kernel.rung == "naive-strided";
 }
 
+// The only one whose invocations share sums: all that may be chosen where they do have to add alike.
+ProductKernel sumsShared() { return {"tiled", 8, 8, 4, 4, 16, 0, false, 4}; }
+
 // On a GPU shared memory feeds the registers; how large a tile pays depends on how many of them the product
 // fills.
 std::vector<ProductKernel> gpuCandidates(const gpu::Device& device) {
@@ -81,7 +84,7 @@ std::vector<ProductKernel> gpuCandidates(const gpu::Device& device) {
         {"tiled", 8, 8, 4, 4, 16},                                                   // 32 x 32
         {"tiled", 16, 16, 8, 8, 8},                                                  // 128 x 128
         {"tiled", 16, 8, 2, 2, 32},                                                  // 16 x 32
-        {"tiled", 8, 8, 4, 4, 16, 0, false, 4},                                      // 32 x 32
+        sumsShared(),                                                                // 32 x 32
         {"blocked", 8, 8, 4, 4, 0},                                                  // 32 x 32
         {"blocked", 8, 8, 8, 8, 0},                                                  // 64 x 64
         {"texel", 8, 8, 4, 4, 0},                                                    // 32 x 32
@@ -115,8 +118,13 @@ bool fitsLimits(const gpu::Limits& limits, const ProductKernel& kernel, const De
         kernel.rung != "subgroup" || (kernel.lanes > 0 && kernel.lanes <= limits.broadcastLanes &&
                                       kernel.groupN % limits.subgroupSize == 0);
     const bool reads = !readsTexels(kernel.rung) || operandBytes(shape) <= limits.texelRange;
-    return shares && reads && invocations <= limits.groupInvocations && invocations <= limits.groupSize[0] &&
-           sharedBytes(kernel) <= limits.sharedMemory;
+    // Parts of shared sums go through the slabs (shaders/product_tiled.glsl).
+    const std::uint32_t slabs = kernel.slabK * kernel.slices;
+    const std::uint32_t blockN = kernel.groupN * kernel.tileN;
+    const bool parts =
+        kernel.slices == 1 || (slabs >= blockN && slabs * blockN >= kernel.groupM * kernel.tileM);
+    return shares && reads && parts && invocations <= limits.groupInvocations &&
+           invocations <= limits.groupSize[0] && sharedBytes(kernel) <= limits.sharedMemory;
 }
 
 // Blocks of subgroups, each with as many whole tiles as come near to a size.
@@ -158,7 +166,8 @@ std::vector<ProductKernel> fastCandidates(const gpu::Device& device, Product pro
 bool splitsSums(const gpu::Device& device, Product product, const DenseShape& shape) {
     if (device.software() || product != Product::backwardWeights) return false;
     const auto [m, n] = extentOf(product, shape);
-    return std::uint64_t{divideUp(m, 32)} * divideUp(n, 32) < 256 && shape.rows >= 512;
+    return std::uint64_t{divideUp(m, 32)} * divideUp(n, 32) < 256 && shape.rows >= 512 &&
+           fitsLimits(device.limits(), sumsShared(), shape);
 }
 
 // Those whose invocations have fours of neighbouring outputs: devices need not be able to write a half alone.
@@ -189,7 +198,7 @@ ProductKernel kernelOfRung(const gpu::Device& device, std::string_view rung, Pro
     const bool matrix = rung == "matrix";
     for (const ProductKernel& candidate :
          half || matrix ? halfCandidates(device, product, shape) : candidates(device, product, shape))
-        if (candidate.rung == rung || half) return candidate;
+        if (candidate.rung == rung || (half && candidate.rung != "matrix")) return candidate;
     const auto refuse = [&](const std::string& reason) {
         throw std::runtime_error("'" + device.report().name + "' cannot run gpu:" + std::string(rung) + ": " +
                                  reason);
@@ -197,6 +206,7 @@ ProductKernel kernelOfRung(const gpu::Device& device, std::string_view rung, Pro
     if (readsTexels(rung) && operandBytes(shape) > device.limits().texelRange)
         refuse("it reads at most " + std::to_string(device.limits().texelRange) +
                " bytes as texels, and a layer has " + std::to_string(operandBytes(shape)));
+    if (half) refuse("no kernel of half precision fits into its limits");
     if (matrix)
         refuse("it has no cooperative matrices of halves with sums of floats that this program could use "
                "(VK_KHR_cooperative_matrix or VK_NV_cooperative_matrix, whichever its shaders were compiled "

@@ -31,8 +31,9 @@ std::vector<ProductKernel> halfCandidates(const gpu::Device& device, Product pro
 /// Whether a kernel fits into the device's limits for a product of this shape.
 bool fits(const gpu::Device& device, const ProductKernel& kernel, const DenseShape& shape);
 
-/// The likeliest kernel of a rung of single kernels, `half` or `matrix`. Throws std::runtime_error with the
-/// reason when the device cannot run it, std::invalid_argument when there is no such rung.
+/// The likeliest kernel of a rung that has kernels of its own (not `fused`, `whole-step`, `best`). Throws
+/// std::runtime_error with the reason when the device cannot run it, std::invalid_argument when there is no
+/// such rung.
 ProductKernel kernelOfRung(const gpu::Device& device, std::string_view rung, Product product,
                            const DenseShape& shape);
 

@@ -31,6 +31,10 @@ void addAgreements(std::vector<LaneResult>& results) {
     const auto hasLosses = [](const LaneResult& result) { return !result.telemetry.opening().empty(); };
     const auto ofCpu = [&](const LaneResult& result) { return !result.spec.gpu && hasLosses(result); };
     auto reference = std::ranges::find_if(results, ofCpu);
+    const auto ofFloats = [&](const LaneResult& result) {
+        return !halfPrecision(result.spec) && hasLosses(result);
+    };
+    if (reference == results.end()) reference = std::ranges::find_if(results, ofFloats);
     if (reference == results.end()) reference = std::ranges::find_if(results, hasLosses);
     if (reference == results.end()) return;
     for (LaneResult& result : results)
@@ -103,7 +107,10 @@ LaneResult Race::resultOf(std::size_t index) {
                       .operations = {},
                       .agreement = {}};
     if (result.end.evaluatedStep != result.end.step) result.evaluation.reset();
-    if (Trainer* trainer = lane.trainer()) result.operations = trainer->operations();
+    if (Trainer* trainer = lane.trainer()) {
+        result.operations = trainer->operations();
+        result.skippedSteps = trainer->skippedSteps();
+    }
     result.gflops = result.end.rate() * job_.shape.flopsPerExample() * 1e-9;
     return result;
 }

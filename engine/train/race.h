@@ -60,8 +60,10 @@ struct LaneResult {
     std::optional<Evaluation>
         evaluation; ///< of the test split, as of the last step; empty where there is none
     std::vector<OperationTiming> operations;
-    Agreement agreement; ///< with the first CPU lane that has losses, or else the first lane that has
-    double gflops = 0;   ///< of the products alone, over training seconds
+    /// With the first CPU lane that has losses, or else the first lane of floats, or else the first that has.
+    Agreement agreement;
+    std::uint64_t skippedSteps = 0; ///< Trainer::skippedSteps
+    double gflops = 0;              ///< of the products alone, over training seconds
 
     /// Its numbers may be compared: it reached the finish line, and computed the same as the others.
     bool counts() const { return end.status == LaneStatus::finished && agreement.same(); }

@@ -79,8 +79,10 @@ struct StepTrace {
     std::uint64_t step = 0; ///< that was traced, counted from 0
     MachineInfo machine;
     float loss = 0;
-    bool timed = true;         ///< false: a device without timestamps; all times but wallMs are 0
-    bool half = false;         ///< batch, activations, weights, gradients of sums are rounded to 16 bits
+    bool timed = true; ///< false: a device without timestamps; all times but wallMs are 0
+    bool half =
+        false; ///< batch, activations, gradients of sums are rounded to 16 bits, and weights in products
+    bool skipped = false;      ///< gradients overflowed (half precision): nothing was learned from them
     bool oneSubmission = true; ///< false: too long for one, the operations went to the device one by one
     std::vector<TracedOperation> operations; ///< in the order in which they ran
     double totalMs = 0;                      ///< from the step's begin to its end, by the machine's own clock

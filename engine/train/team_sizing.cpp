@@ -9,12 +9,16 @@ namespace {
 constexpr std::uint64_t mostSteps = 4096;
 constexpr double longestStretch = 0.02; // seconds
 constexpr double trialSeconds = 0.003;
-constexpr double shortestPause = 0.05;
-constexpr double longestPause = 1.6;
+constexpr double leastPause = 0.05;
+constexpr double stepsOfPause =
+    16; // a trial is a step at least: where steps are long, it must not be every other
+constexpr double pauseGrowth = 32;     // the longest pause, of the shortest ones
 constexpr double clearlyFaster = 0.95; // of the other's time: a team is not changed for nothing
 constexpr double suddenlySlower = 1.3;
 
 } // namespace
+
+double TeamSizing::shortestPause() const { return std::max(leastPause, stepsOfPause * secondsPerStep_); }
 
 TeamSizing::Stretch TeamSizing::next() const {
     if (most_ == 1) return {1, mostSteps};
@@ -31,22 +35,24 @@ void TeamSizing::took(std::uint64_t steps, double seconds) {
             team_ = trial_; // and on in the same direction, soon
             secondsPerStep_ = perStep;
             stretchSeconds_ = trialSeconds;
-            pause_ = shortestPause;
+            pause_ = shortestPause();
             reach_ = 1;
         } else {
             trial_ = team_;
             fewer_ = !fewer_;
             // Where two cores are taken, leaving out one thread brings nothing: the next time two.
             if (fewer_ || team_ == most_) reach_ = 2 * reach_ < most_ ? 2 * reach_ : 1;
-            pause_ = std::min(2 * pause_, longestPause);
+            pause_ = std::clamp(2 * pause_, shortestPause(), pauseGrowth * shortestPause());
         }
         untilTrial_ = pause_;
+        sinceTrial_ = 0;
         return;
     }
-    // What takes a core away comes without notice: look around at once.
+    // What takes a core away comes without notice: look around at once, if that was not just done.
+    sinceTrial_ += seconds;
     if (secondsPerStep_ > 0 && perStep > suddenlySlower * secondsPerStep_) {
-        pause_ = shortestPause;
-        untilTrial_ = 0;
+        pause_ = shortestPause();
+        untilTrial_ = pause_ - sinceTrial_;
         fewer_ = true;
         stretchSeconds_ = trialSeconds;
     }

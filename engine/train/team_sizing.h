@@ -25,6 +25,7 @@ class TeamSizing {
 
   private:
     bool trying() const { return trial_ != team_; }
+    double shortestPause() const;
     void beginTrial();
 
     std::size_t most_;
@@ -36,6 +37,7 @@ class TeamSizing {
     double stretchSeconds_ = 0.001; ///< grows while all goes well
     double untilTrial_ = 0.02;      ///< seconds
     double pause_ = 0.05;           ///< between two trials; grows while they bring nothing
+    double sinceTrial_ = 0;         ///< seconds
 };
 
 } // namespace lockstep

@@ -57,10 +57,19 @@ struct Evaluation {
 
 /// All that a run needs to go on: bit-identical to never having stopped, on the same rung with the same
 /// threads.
+/// How a lane of half precision scales its loss (shaders/loss_scale.glsl).
+struct LossScaling {
+    float scale = shared::lossScaleMost; ///< of the next step, a power of two
+    std::uint32_t goodSteps = 0;         ///< since it changed
+    std::uint32_t skippedSteps = 0;      ///< so far: gradients overflowed, and nothing was learned from them
+    bool operator==(const LossScaling&) const = default;
+};
+
 struct TrainerState {
     std::uint64_t step = 0;                         ///< steps done
     std::vector<float> parameters;                  ///< arena, ParamLayout
     std::vector<std::vector<float>> optimizerState; ///< OptimizerSettings::stateArrays() arenas
+    LossScaling lossScaling;                        ///< of half precision; others leave it alone
 };
 
 /// What computes, as results name it.
@@ -120,6 +129,9 @@ class Trainer {
     /// Throws std::invalid_argument for settings that make no sense and for another kind of optimizer: that
     /// takes a new trainer.
     virtual void setOptimizer(const OptimizerSettings& settings) = 0;
+
+    /// LossScaling::skippedSteps: 0 but in half precision. Waits for the steps asked for.
+    virtual std::uint64_t skippedSteps() { return 0; }
 
     virtual double trainingSeconds() const = 0; ///< wall time inside run() and finish(), warm-up left out
     virtual double

@@ -91,7 +91,7 @@ AccessRecord AccessRecorder::record(Product product, const ProductKernel& how, c
     const RecordingShader& shader = prepare(record.shader, recording);
     record.arrays = shader.arrays;
 
-    const std::uint32_t invocations = how.groupM * how.groupN;
+    const std::uint32_t invocations = how.invocations();
     const std::uint32_t capacity = events ? mostEvents / invocations : 0;
     const std::size_t words = RecordWords::events + (events ? invocations * (1 + 2 * capacity) : 0);
     std::deque<gpu::Buffer> buffers;

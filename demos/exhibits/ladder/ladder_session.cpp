@@ -29,6 +29,9 @@ PictureKernel pictureKernel(gpu::Device& device, Kernels& kernels, const LaneSpe
     const NetShape net{.widths = {side, side, side}};
     if (spec.rung == "whole-step")
         throw std::runtime_error("It has no kernel for a product: its workgroup does the whole step.");
+    if (spec.rung == "matrix")
+        throw std::runtime_error("Its operands belong to whole subgroups: no invocation reads or writes a "
+                                 "number of its own. What it loads is in the source.");
     const LayerKernels layer =
         chooseKernels(device, kernels, spec.rung, net, Optimizer::sgd, side).layers.back();
     ProductKernel how = product == Product::forward          ? layer.forward

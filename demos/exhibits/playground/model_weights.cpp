@@ -59,7 +59,7 @@ void PlaygroundModel::reset() { startFresh(); }
 void PlaygroundModel::setWeights(std::vector<float> parameters, std::uint64_t step) {
     ring_.clear();
     history_.clear();
-    adopt({step, std::move(parameters), {}}, settings_.train.optimizer.kind);
+    adopt({step, std::move(parameters), {}, {}}, settings_.train.optimizer.kind);
     remember();
 }
 
