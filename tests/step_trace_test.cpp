@@ -207,7 +207,8 @@ TEST_CASE("half precision: tensors are traced as floats, gradients without the s
         CHECK(half.operations.end()[-2].source == "loss_scale");
         CHECK(half.operations.back().source == "update_half");
         CHECK(half.tensors.size() == plain.tensors.size());
-        for (const auto& [id, tensor] : plain.tensors) {
+        for (const auto& [tensorId, tensor] : plain.tensors) {
+            const TensorId id = tensorId;
             CAPTURE(name(id));
             const TracedTensor* other = half.find(id);
             REQUIRE(other != nullptr);
