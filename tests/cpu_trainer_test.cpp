@@ -62,6 +62,29 @@ TEST_CASE("rungs and thread counts agree on a network worth splitting") {
     }
 }
 
+TEST_CASE("layers with a million weights are cut by columns, and evaluate and predict alike") {
+    const Dataset data = pixelData(784, 10, 60);
+    TrainJob job = jobFor(data, {1370, 1030});
+    job.shape.activation = Activation::tanh;
+    job.settings.batch = 20;
+    const auto one = makeCpuTrainer(job, "best", 1);
+    const auto reference = train(*one, 12);
+    for (const std::size_t threads : {2, 3})
+        for (const char* rung : {"simd", "best"}) {
+            CAPTURE(threads);
+            CAPTURE(rung);
+            const auto trainer = makeCpuTrainer(job, rung, threads);
+            CHECK(lossDistance(train(*trainer, 12), reference) < 1e-4);
+            CHECK(trainer->evaluate(Split::train).loss ==
+                  doctest::Approx(one->evaluate(Split::train).loss).epsilon(1e-4));
+            const auto outputs = trainer->predict(Split::train, 3, 41);
+            const auto expected = one->predict(Split::train, 3, 41);
+            for (std::size_t k = 0; k < expected.size(); ++k)
+                REQUIRE(static_cast<double>(outputs[k]) ==
+                        doctest::Approx(static_cast<double>(expected[k])).epsilon(1e-3));
+        }
+}
+
 TEST_CASE("regularised SGD agrees too, folded or not") {
     const Dataset data = classData();
     for (const double l1 : {0.0, 0.001}) {

@@ -28,7 +28,7 @@ class CpuKitchen : public Ops {
     /// This thread's rows of the batch or range at hand, all its parts'.
     virtual Share ownRows() const = 0;
     /// The network's outputs for ownRows(): [rows][outputs], no padding.
-    virtual void copyOutputs(float* to) const = 0;
+    virtual void copyOutputs(float* to) = 0;
     /// The first `floats` floats of activations, targets (as words), sums or dSums, rows padded to four; of
     /// all threads' rows.
     virtual std::vector<float> tensor(const TensorId& id, std::size_t floats) const = 0;

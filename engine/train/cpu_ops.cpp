@@ -13,6 +13,24 @@ Share CpuOps::outputsOf(std::size_t layer, std::size_t part) const {
     return shareOf(arenas_.layout.layer(layer).outputs, part, team_.size());
 }
 
+// The left matrix of a product is packed as well: by columns each part packs all of it.
+CpuOps::Cut CpuOps::bestCut(std::size_t layer, std::size_t columns) const {
+    constexpr std::size_t worthABarrier = 1 << 20; // numbers; packing them takes a core about a millisecond
+    const bool many = arenas_.layout.layer(layer).weightCount() >= worthABarrier;
+    return team_.size() > 1 && many && columns > batchRows_ ? Cut::columns : Cut::rows;
+}
+
+/// What comes next is cut so. Parts that are not cut by rows before and after need what others computed.
+void CpuOps::cutBy(Cut cut) {
+    if (cut == Cut::columns || cut_ == Cut::columns) meetOthers();
+    cut_ = cut;
+}
+
+void CpuOps::meetOthers() {
+    team_.barrier();
+    if (timing_ != nullptr) timing_->waited();
+}
+
 void CpuOps::lap(CpuOperation operation, const Work& work, std::size_t layer) {
     if (timing_ != nullptr) timing_->lap(operation, work, layer);
 }
@@ -33,6 +51,7 @@ void CpuOps::gatherBatch(const StepSettings& step) {
 // become another thread's.
 void CpuOps::gatherRange(Split split, std::size_t first, std::size_t rows) {
     team_.barrier();
+    cut_ = Cut::rows;
     batchRows_ = rows;
     const Share own = ownRows();
     const Examples& examples = split == Split::train ? arenas_.data.train : arenas_.data.test;
@@ -46,14 +65,19 @@ void CpuOps::dense(std::size_t layer) {
     const LayerLayout& place = arenas_.layout.layer(layer);
     const float* below = layer == 0 ? arenas_.inputs.data() : arenas_.layers[layer - 1].outputs.data();
     LayerArrays& own = arenas_.layers[layer];
+    cutBy(bestCut(layer, place.outputs));
     forParts([&](std::size_t part) {
-        const Share rows = rowsOf(part);
-        const DenseShape shape = arenas_.denseShape(layer, rows.end - rows.begin);
-        float* sums = own.sums.size() == 0 ? nullptr : own.sums.data() + rows.begin * shape.outputStride;
-        arenas_.kernels.dense(shape, below + rows.begin * shape.inputStride,
-                              arenas_.parameters.data() + place.weightOffset,
-                              arenas_.parameters.data() + place.biasOffset, arenas_.shape.activationOf(layer),
-                              own.outputs.data() + rows.begin * shape.outputStride, sums);
+        DenseShape shape = arenas_.denseShape(layer, batchRows_);
+        const Share rows = cut_ == Cut::rows ? rowsOf(part) : Share{0, batchRows_};
+        const Share columns = cut_ == Cut::rows ? Share{0, place.outputs} : columnsOf(place.outputs, part);
+        shape.rows = rows.end - rows.begin;
+        shape.outputs = columns.end - columns.begin;
+        const std::size_t first = rows.begin * shape.outputStride + columns.begin;
+        arenas_.kernels.dense(
+            shape, below + rows.begin * shape.inputStride,
+            arenas_.parameters.data() + place.weightOffset + columns.begin * place.rowStride,
+            arenas_.parameters.data() + place.biasOffset + columns.begin, arenas_.shape.activationOf(layer),
+            own.outputs.data() + first, own.sums.size() == 0 ? nullptr : own.sums.data() + first);
     });
     lap(CpuOperation::dense, denseWork(arenas_.denseShape(layer, batchRows_)), layer);
 }
@@ -74,6 +98,7 @@ LossShape CpuOps::lossShape(Share rows) const {
 
 void CpuOps::lossAndGradient(const StepSettings&) {
     const std::size_t last = arenas_.shape.layers() - 1;
+    cutBy(Cut::rows);
     forParts([&](std::size_t part) {
         const Share rows = rowsOf(part);
         const LossShape shape = lossShape(rows);
@@ -95,22 +120,26 @@ void CpuOps::denseBackward(std::size_t layer) {
         backwardInputs(layer);
         return;
     }
-    team_.barrier();
-    if (timing_ != nullptr) timing_->extend(CpuOperation::denseBackwardInputs);
+    meetOthers();
+    cut_ = Cut::rows;
     settleLoss();
     if (failed_) return;
     for (std::size_t each = arenas_.shape.layers(); each-- > 0;) backwardWeights(each);
 }
 
 void CpuOps::backwardInputs(std::size_t layer) {
+    const LayerLayout& place = arenas_.layout.layer(layer);
+    cutBy(bestCut(layer, place.inputs));
     forParts([&](std::size_t part) {
-        const Share rows = rowsOf(part);
-        const DenseShape shape = arenas_.denseShape(layer, rows.end - rows.begin);
-        const std::size_t above = rows.begin * shape.outputStride;
-        const std::size_t below = rows.begin * shape.inputStride;
+        DenseShape shape = arenas_.denseShape(layer, batchRows_);
+        const Share rows = cut_ == Cut::rows ? rowsOf(part) : Share{0, batchRows_};
+        const Share columns = cut_ == Cut::rows ? Share{0, place.inputs} : columnsOf(place.inputs, part);
+        shape.rows = rows.end - rows.begin;
+        shape.inputs = columns.end - columns.begin;
+        const std::size_t below = rows.begin * shape.inputStride + columns.begin;
         arenas_.kernels.denseBackwardInputs(
-            shape, arenas_.layers[layer].dSums.data() + above,
-            arenas_.parameters.data() + arenas_.layout.layer(layer).weightOffset,
+            shape, arenas_.layers[layer].dSums.data() + rows.begin * shape.outputStride,
+            arenas_.parameters.data() + place.weightOffset + columns.begin,
             arenas_.shape.activationOf(layer - 1), arenas_.saved(layer - 1) + below,
             arenas_.layers[layer - 1].dSums.data() + below);
     });
@@ -162,11 +191,9 @@ void CpuOps::update(const StepSettings& step) {
                 updateSlice(step, place.biasOffset + outputs.begin, place.biasOffset + outputs.end);
             });
         }
+        lap(CpuOperation::update, updateWork(arenas_.shape, arenas_.optimizer));
     }
-    const bool updates = !failed_ && !arenas_.foldsUpdate;
-    if (updates) lap(CpuOperation::update, updateWork(arenas_.shape, arenas_.optimizer));
-    team_.barrier();
-    if (updates && timing_ != nullptr) timing_->extend(CpuOperation::update);
+    meetOthers();
 }
 
 void CpuOps::updateSlice(const StepSettings& step, std::size_t begin, std::size_t end) {
@@ -175,6 +202,7 @@ void CpuOps::updateSlice(const StepSettings& step, std::size_t begin, std::size_
 }
 
 void CpuOps::score() {
+    cutBy(Cut::rows);
     const Share rows = ownRows();
     const LossShape shape = lossShape(rows);
     addScore(arenas_.kernels.score(
@@ -182,7 +210,8 @@ void CpuOps::score() {
         arenas_.targets.data() + rows.begin * shape.targetWidth, confusionCounts()));
 }
 
-void CpuOps::copyOutputs(float* to) const {
+void CpuOps::copyOutputs(float* to) {
+    cutBy(Cut::rows);
     const std::size_t outputs = arenas_.shape.outputs();
     const float* from = arenas_.layers.back().outputs.data();
     for (std::size_t row = ownRows().begin; row < ownRows().end; ++row, to += outputs)

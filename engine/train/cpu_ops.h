@@ -5,11 +5,13 @@
 //
 //   gatherBatch, dense, lossAndGradient, input gradients    a part's rows of the batch; rows are independent,
 //                                                           so nobody waits for anybody
-//   weight gradients, update                                a part's output rows of every layer's weights,
-//   which
-//                                                           need all rows of the batch: a barrier comes first
+//   weight gradients, update                                a part's output rows of every layer's weights;
+//                                                           they need all rows of the batch: a barrier comes
+//                                                           first
 //
-// A step waits twice, however many layers there are: before the weight gradients, and at its end.
+// A step waits twice, however many layers there are: before the weight gradients, and at its end. Only where
+// a layer's weights are many, its products are cut by columns, with barriers between them: a product packs
+// the matrix on its right before it multiplies, and with rows of its own every part packs all the weights.
 #pragma once
 
 #include <cstddef>
@@ -42,11 +44,20 @@ class CpuOps final : public CpuKitchen {
 
     std::size_t capacity() const override { return arenas_.capacity; }
     Share ownRows() const override { return {rowsOf(parts_.begin).begin, rowsOf(parts_.end - 1).end}; }
-    void copyOutputs(float* to) const override;
+    void copyOutputs(float* to) override;
     std::vector<float> tensor(const TensorId& id, std::size_t floats) const override;
 
   private:
+    enum class Cut { rows, columns };
+
     Share rowsOf(std::size_t part) const { return shareOf(batchRows_, part, team_.size()); }
+    /// Of a matrix [rows][width]; whole cache lines, so that no two parts write to the same one.
+    Share columnsOf(std::size_t width, std::size_t part) const {
+        return shareOf(width, part, team_.size(), 64 / sizeof(float));
+    }
+    Cut bestCut(std::size_t layer, std::size_t columns) const;
+    void cutBy(Cut cut);
+    void meetOthers();
     Share outputsOf(std::size_t layer, std::size_t part) const;
     LossShape lossShape(Share rows) const;
     template <class Work> void forParts(const Work& work) const {
@@ -64,6 +75,7 @@ class CpuOps final : public CpuKitchen {
 
     Share parts_;
     std::size_t batchRows_ = 0; ///< of all parts together
+    Cut cut_ = Cut::rows;       ///< of what was computed last
     float keep_ = 1;            ///< folded update: what stays of a weight ...
     float rate_ = 0;            ///< ... and how much of the gradient is taken off
 };

@@ -28,6 +28,7 @@ CpuTiming::Total& CpuTiming::addTime(CpuOperation operation) {
 }
 
 void CpuTiming::note(CpuOperation operation, const Work& work) {
+    lastOperation_ = operation;
     Total& total = addTime(operation);
     total.calls += 1;
     total.work.flops += work.flops;

@@ -46,6 +46,8 @@ class CpuTiming {
         sampling_ = step % samplePeriod_ == 0;
         if (sampling_) last_ = Clock::now();
     }
+    /// No step is at hand: what is done until the next one is not training.
+    void endSteps() { sampling_ = false; }
     /// Whether the step at hand is timed or traced at all.
     bool watching() const { return sampling_ || tracing_; }
     /// The time since the last call belongs to `operation` (of that layer).
@@ -55,13 +57,13 @@ class CpuTiming {
         else if (sampling_)
             note(operation, work);
     }
-    /// The time since the last call was spent waiting for the other threads. It belongs to `operation`, as
-    /// part of the calls already counted; a trace shows it as a gap.
-    void extend(CpuOperation operation) {
+    /// The time since the last call was spent waiting for the other threads. It belongs to the operation
+    /// before, as part of a call already counted; a trace shows it as a gap.
+    void waited() {
         if (tracing_)
             noteBarrier();
         else if (sampling_)
-            addTime(operation);
+            addTime(lastOperation_);
     }
 
     /// The step that begins now is noted lap by lap, and counts in no timings.
@@ -90,6 +92,7 @@ class CpuTiming {
     std::uint64_t samplePeriod_ = 16;
     bool sampling_ = false;
     Clock::time_point last_;
+    CpuOperation lastOperation_ = CpuOperation::gatherBatch;
     std::array<Total, 6> totals_{};
 
     bool tracing_ = false;

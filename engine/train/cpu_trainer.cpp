@@ -164,7 +164,9 @@ void CpuTrainer::marchThrough(std::size_t thread, std::uint64_t steps, Clock::ti
         if (ops.failed()) break;
         if (thread == 0) noteLoss({step, ops.loss()}, start);
     }
-    if (thread == 0) timeLosses(start);
+    if (thread != 0) return;
+    timing_.endSteps();
+    timeLosses(start);
 }
 
 void CpuTrainer::noteLoss(const LossPoint& point, Clock::time_point start) {

@@ -162,7 +162,7 @@ void SmallOps::score() {
                                    confusionCounts()));
 }
 
-void SmallOps::copyOutputs(float* to) const {
+void SmallOps::copyOutputs(float* to) {
     const std::size_t outputs = arenas_.shape.outputs();
     const std::vector<float> rows =
         byExample(layers_.back().outputs.data(), outputs, stride_, outputs, rows_ * outputs);

@@ -34,7 +34,7 @@ class SmallOps final : public CpuKitchen {
     void takeParts(Share) override {}
     std::size_t capacity() const override { return stride_; }
     Share ownRows() const override { return {0, rows_}; }
-    void copyOutputs(float* to) const override;
+    void copyOutputs(float* to) override;
     std::vector<float> tensor(const TensorId& id, std::size_t floats) const override;
 
   private:

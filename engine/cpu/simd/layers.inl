@@ -53,9 +53,11 @@ struct DeriveBlock {
     }
 };
 
+/// What fills every row of `width` columns up to a multiple of four = 0. `data` may be null.
 inline void clearPaddingOfRows(float* data, std::size_t rows, std::size_t width, std::size_t stride) {
-    if (data == nullptr || width == stride) return;
-    for (std::size_t row = 0; row < rows; ++row) clearPadding(data + row * stride, width, stride);
+    const std::size_t padded = (width + 3) / 4 * 4;
+    if (data == nullptr || width == padded) return;
+    for (std::size_t row = 0; row < rows; ++row) clearPadding(data + row * stride, width, padded);
 }
 
 inline void dense(const DenseShape& shape, const float* inputs, const float* weights, const float* bias,
