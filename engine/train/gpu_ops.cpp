@@ -29,11 +29,12 @@ GpuOps::GpuOps(gpu::Recorder& recorder, GpuArenas& arenas, Kernels& kernels, con
       lossAndGradient_(
           kernels.lossAndGradient(arenas.shape.loss, arenas.shape.outputActivation, half != nullptr)),
       lossSum_(kernels.lossSum()), score_(kernels.score(arenas.shape.loss, arenas.shape.outputActivation)),
-      update_(kernels.update(settings.optimizer.kind)),
       updateLimit_(std::min(kernels.device().limits().groupCount[0], 1u << 20) * 64) {
     if (half != nullptr) {
         updateHalf_ = &kernels.updateHalf(settings.optimizer.kind);
         lossScale_ = &kernels.lossScale();
+    } else if (!foldsUpdate_) {
+        update_ = &kernels.update(settings.optimizer.kind);
     }
     for (std::size_t layer = 0; layer < how.layers.size(); ++layer) {
         const LayerKernels& products = how.layers[layer];
@@ -164,7 +165,7 @@ void GpuOps::update(const StepSettings& step) {
     const gpu::BufferView weights = arenas_.parameters.view();
     params.stride = std::min((params.count / 4 + 63) / 64 * 64, updateLimit_); // whole workgroups
     if (half_ != nullptr) return updateWithHalves(params);
-    recorder_.dispatch(update_, {params.stride, 1, 1}, params,
+    recorder_.dispatch(*update_, {params.stride, 1, 1}, params,
                        {arenas_.status.view(), arenas_.gradients.view(), weights,
                         arenas_.state1 ? arenas_.state1->view() : weights,
                         arenas_.state2 ? arenas_.state2->view() : weights},

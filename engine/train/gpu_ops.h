@@ -92,8 +92,8 @@ class GpuOps final : public Ops {
     const gpu::Kernel<shared::LossParams>& lossAndGradient_;
     const gpu::Kernel<shared::LossSumParams>& lossSum_;
     const gpu::Kernel<shared::ScoreParams>& score_;
-    const gpu::Kernel<shared::UpdateParams>& update_;
-    const gpu::Kernel<shared::UpdateHalfParams>* updateHalf_ = nullptr; // of half precision, instead
+    const gpu::Kernel<shared::UpdateParams>* update_ = nullptr;         // where it is not folded ...
+    const gpu::Kernel<shared::UpdateHalfParams>* updateHalf_ = nullptr; // ... and of half precision, instead
     const gpu::Kernel<shared::LossScaleParams>* lossScale_ = nullptr;   // likewise
     const std::uint32_t
         updateLimit_;      ///< invocations of one update: each takes several vec4s where there are more

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <limits>
 #include <optional>
 #include <stdexcept>
 
 #include "engine/gpu/error.h"
 #include "engine/net/names.h"
 #include "engine/train/kernel_cache.h"
+#include "engine/train/lane_spec.h"
 #include "engine/train/product_candidates.h"
 #include "engine/train/product_trial.h"
 #include "engine/train/update_trial.h"
@@ -110,20 +113,44 @@ class Chooser {
             known && std::find(all.begin(), all.end(), known->kernel) != all.end())
             return *known;
         MeasuredKernel best{{}, -1};
+        std::vector<MeasuredKernel> right;
         bool comparedAll = true;
         for (const ProductKernel& candidate : all) {
-            const bool found = best.milliseconds >= 0;
+            const bool found = !right.empty();
             if (found && !timeLeft()) {
                 comparedAll = false;
                 break;
             }
             if (found && device_.software() && hopeless(candidate, flops, best.milliseconds)) continue;
             const TrialResult result = guarded([&] { return measure(candidate); });
-            if (!result.verified() || (found && result.milliseconds >= best.milliseconds)) continue;
-            best = {candidate, result.milliseconds};
+            if (!result.verified()) continue;
+            right.push_back({candidate, result.milliseconds});
+            if (!found || result.milliseconds < best.milliseconds) best = right.back();
         }
+        if (comparedAll) best = playOff(right, best, measure);
         if (best.milliseconds >= 0) cache_.remember(key, best, comparedAll);
         return best;
+    }
+
+    // What a machine does besides comes and goes, and a kernel that was timed a moment later may have won by
+    // luck. Those that came close are timed again, in turn.
+    template <class Measure>
+    MeasuredKernel playOff(std::vector<MeasuredKernel> candidates, MeasuredKernel best, Measure measure) {
+        constexpr double close = 1.5; // times as long
+        constexpr int rounds = 3;
+        std::erase_if(candidates, [&](const MeasuredKernel& one) {
+            return one.milliseconds > close * best.milliseconds;
+        });
+        if (candidates.size() < 2) return best;
+        for (MeasuredKernel& one : candidates) one.milliseconds = std::numeric_limits<double>::infinity();
+        for (int round = 0; round < rounds && timeLeft(); ++round)
+            for (MeasuredKernel& one : candidates) {
+                const TrialResult result = guarded([&] { return measure(one.kernel); });
+                if (result.verified()) one.milliseconds = std::min(one.milliseconds, result.milliseconds);
+            }
+        const MeasuredKernel winner =
+            *std::ranges::min_element(candidates, {}, &MeasuredKernel::milliseconds);
+        return std::isfinite(winner.milliseconds) ? winner : best;
     }
 
     // A kernel that the driver refuses is one candidate less, no reason to stop.
@@ -226,7 +253,7 @@ StepKernels chooseKernels(gpu::Device& device, Kernels& kernels, std::string_vie
     StepKernels step;
     // What a whole step does not do, evaluation for one, is left to the kernels of `fused`.
     step.foldsUpdate = rung == "fused" || rung == "whole-step";
-    step.half = rung == "half" || rung == "matrix";
+    step.half = halfPrecision({.gpu = true, .rung = std::string(rung), .device = {}});
     const auto fixed = [&](Product product, const DenseShape& dense) {
         return step.foldsUpdate ? likeliest(device, product, dense, product == Product::backwardWeights)
                                 : kernelOfRung(device, rung, product, dense);
