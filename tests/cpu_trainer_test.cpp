@@ -66,15 +66,17 @@ TEST_CASE("layers with a million weights are cut by columns, and evaluate and pr
     const Dataset data = pixelData(784, 10, 60);
     TrainJob job = jobFor(data, {1370, 1030});
     job.shape.activation = Activation::tanh;
-    job.settings.batch = 20;
+    job.settings.batch = 10;
+    const std::uint64_t steps = sanitized ? 2 : 12;
     const auto one = makeCpuTrainer(job, "best", 1);
-    const auto reference = train(*one, 12);
+    const auto reference = train(*one, steps);
     for (const std::size_t threads : {2, 3})
         for (const char* rung : {"simd", "best"}) {
+            if (sanitized && threads == 3) continue;
             CAPTURE(threads);
             CAPTURE(rung);
             const auto trainer = makeCpuTrainer(job, rung, threads);
-            CHECK(lossDistance(train(*trainer, 12), reference) < 1e-4);
+            CHECK(lossDistance(train(*trainer, steps), reference) < 1e-4);
             CHECK(trainer->evaluate(Split::train).loss ==
                   doctest::Approx(one->evaluate(Split::train).loss).epsilon(1e-4));
             const auto outputs = trainer->predict(Split::train, 3, 41);
