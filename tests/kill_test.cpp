@@ -61,7 +61,13 @@ TEST_CASE("kill -9 during a write leaves the previous checkpoint or the new one,
     const fs::path folder = fs::temp_directory_path() / ("lockstep-kill-test-" + std::to_string(::getpid()));
     fs::create_directories(folder);
     const fs::path path = folder / "run.safetensors";
-    saveCheckpoint(path, checkpointOf(0));
+    // Kills come within a few times what a save takes here, or a slow machine would never see one end.
+    const auto start = std::chrono::steady_clock::now();
+    for (int save = 0; save < 3; ++save) saveCheckpoint(path, checkpointOf(0));
+    const auto aSave =
+        std::chrono::duration_cast<std::chrono::microseconds>((std::chrono::steady_clock::now() - start) / 3)
+            .count();
+    const auto range = static_cast<std::uint32_t>(std::clamp<std::int64_t>(6 * aSave, 20'000, 200'000));
 
     std::uint64_t last = 0;
     std::size_t interrupted = 0;
@@ -70,7 +76,7 @@ TEST_CASE("kill -9 during a write leaves the previous checkpoint or the new one,
         const ::pid_t writer = startWriter(path, round * savesPerWriter);
         REQUIRE(writer > 0);
         const std::uint32_t word = randomWords(7, RandomStream::test, round).x;
-        std::this_thread::sleep_for(std::chrono::microseconds(500 + word % 20'000));
+        std::this_thread::sleep_for(std::chrono::microseconds(500 + word % range));
         REQUIRE(::kill(writer, SIGKILL) == 0);
         int status = 0;
         REQUIRE(::waitpid(writer, &status, 0) == writer);
