@@ -23,6 +23,7 @@ std::vector<DenseShape> awkwardShapes() {
                     shapes.push_back({rows, inputs, outputs, roundUpToFour(inputs), roundUpToFour(outputs)});
     shapes.push_back({64, 300, 256, 300, 256}); // large enough for a library
     shapes.push_back({5, 64, 64, 64, 64});      // whole vectors, whole tiles
+    shapes.push_back({9, 14, 11, 14, 11});      // rows without padding
     return shapes;
 }
 

@@ -10,9 +10,13 @@ namespace lockstep::plain {
 
 namespace {
 
-/// What fills a row of `width` columns up to a multiple of four = 0.
-template <class T> void clearPadding(T* row, std::size_t width) {
-    std::fill(row + width, row + roundUpToFour(width), T(0));
+/// What fills a row of `width` columns up to a multiple of four; rows may also stand without any padding.
+std::size_t paddedWidth(std::size_t width, std::size_t stride) {
+    return std::min(roundUpToFour(width), stride);
+}
+
+template <class T> void clearPadding(T* row, std::size_t width, std::size_t stride) {
+    std::fill(row + width, row + paddedWidth(width, stride), T(0));
 }
 
 template <class T>
@@ -43,7 +47,7 @@ void gatherBatch(const Dataset& data, const Examples& examples, const BatchOrder
     for (std::size_t r = rowBegin; r < rowEnd; ++r) {
         const std::size_t example = order.example(batch.epoch, batch.first + r);
         copyInputs(examples, data.inputs, example, inputs + r * stride);
-        clearPadding(inputs + r * stride, data.inputs);
+        clearPadding(inputs + r * stride, data.inputs, stride);
         copyTarget(examples, data.targetWidth, example, targets + r * data.targetWidth);
     }
 }
@@ -63,8 +67,8 @@ void dense(const DenseShape& shape, const T* inputs, const T* weights, const T* 
             y[o] = activate(activation, sum);
             if (z != nullptr) z[o] = sum;
         }
-        clearPadding(y, shape.outputs);
-        if (z != nullptr) clearPadding(z, shape.outputs);
+        clearPadding(y, shape.outputs, shape.outputStride);
+        if (z != nullptr) clearPadding(z, shape.outputs, shape.outputStride);
     }
 }
 
@@ -75,7 +79,7 @@ void denseBackwardInputs(const DenseShape& shape, const T* dSums, const T* weigh
         const T* dz = dSums + r * shape.outputStride;
         const T* below = saved + r * shape.inputStride;
         T* dx = dPreviousSums + r * shape.inputStride;
-        std::fill(dx, dx + roundUpToFour(shape.inputs), T(0));
+        std::fill(dx, dx + paddedWidth(shape.inputs, shape.inputStride), T(0));
         for (std::size_t o = 0; o < shape.outputs; ++o) {
             const T* w = weights + o * shape.inputStride;
             for (std::size_t i = 0; i < shape.inputs; ++i) dx[i] += dz[o] * w[i];
@@ -89,7 +93,7 @@ void denseBackwardWeights(const DenseShape& shape, const T* dSums, const T* inpu
                           std::size_t outputEnd, T* dWeights, T* dBias) {
     for (std::size_t o = outputBegin; o < outputEnd; ++o) {
         T* dw = dWeights + o * shape.inputStride;
-        std::fill(dw, dw + roundUpToFour(shape.inputs), T(0));
+        std::fill(dw, dw + paddedWidth(shape.inputs, shape.inputStride), T(0));
         dBias[o] = T(0);
         for (std::size_t r = 0; r < shape.rows; ++r) {
             const T dz = dSums[r * shape.outputStride + o];

@@ -4,10 +4,10 @@
 //
 // Shapes: matrices are row-major; `stride` is the distance in elements from one row to the next, at least the
 // width, and a multiple of four for activations and weights; padding is written as 0 wherever a function
-// writes rows, up to the next multiple of four: what lies between that and the stride is not touched, so that
-// a matrix can be written by several threads, each its own columns. Notation: X [rows][inputs] a layer's
-// inputs, W [outputs][inputs] its weights, b [outputs], z = X W^T + b the sums, f the activation; dZ is the
-// gradient of the loss with respect to z, and so on.
+// writes rows, up to the next multiple of four (or to the stride): what lies between that and the stride is
+// not touched, so that a matrix can be written by several threads, each its own columns. Notation: X
+// [rows][inputs] a layer's inputs, W [outputs][inputs] its weights, b [outputs], z = X W^T + b the sums, f
+// the activation; dZ is the gradient of the loss with respect to z, and so on.
 #pragma once
 
 #include <cstddef>

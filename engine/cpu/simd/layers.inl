@@ -55,7 +55,8 @@ struct DeriveBlock {
 
 /// What fills every row of `width` columns up to a multiple of four = 0. `data` may be null.
 inline void clearPaddingOfRows(float* data, std::size_t rows, std::size_t width, std::size_t stride) {
-    const std::size_t padded = (width + 3) / 4 * 4;
+    const std::size_t four = (width + 3) / 4 * 4;
+    const std::size_t padded = four < stride ? four : stride;
     if (data == nullptr || width == padded) return;
     for (std::size_t row = 0; row < rows; ++row) clearPadding(data + row * stride, width, padded);
 }
