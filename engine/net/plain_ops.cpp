@@ -10,7 +10,7 @@ namespace lockstep::plain {
 
 namespace {
 
-/// What fills a row of `width` columns up to a multiple of four; rows may also stand without any padding.
+/// Where the padding of a row of `width` columns ends; rows may also stand without any.
 std::size_t paddedWidth(std::size_t width, std::size_t stride) {
     return std::min(roundUpToFour(width), stride);
 }

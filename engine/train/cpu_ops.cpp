@@ -68,8 +68,7 @@ void CpuOps::dense(std::size_t layer) {
     cutBy(bestCut(layer, place.outputs));
     forParts([&](std::size_t part) {
         DenseShape shape = arenas_.denseShape(layer, batchRows_);
-        const Share rows = cut_ == Cut::rows ? rowsOf(part) : Share{0, batchRows_};
-        const Share columns = cut_ == Cut::rows ? Share{0, place.outputs} : columnsOf(place.outputs, part);
+        const auto [rows, columns] = blockOf(place.outputs, part);
         shape.rows = rows.end - rows.begin;
         shape.outputs = columns.end - columns.begin;
         const std::size_t first = rows.begin * shape.outputStride + columns.begin;
@@ -132,8 +131,7 @@ void CpuOps::backwardInputs(std::size_t layer) {
     cutBy(bestCut(layer, place.inputs));
     forParts([&](std::size_t part) {
         DenseShape shape = arenas_.denseShape(layer, batchRows_);
-        const Share rows = cut_ == Cut::rows ? rowsOf(part) : Share{0, batchRows_};
-        const Share columns = cut_ == Cut::rows ? Share{0, place.inputs} : columnsOf(place.inputs, part);
+        const auto [rows, columns] = blockOf(place.inputs, part);
         shape.rows = rows.end - rows.begin;
         shape.inputs = columns.end - columns.begin;
         const std::size_t below = rows.begin * shape.inputStride + columns.begin;

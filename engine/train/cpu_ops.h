@@ -55,6 +55,15 @@ class CpuOps final : public CpuKitchen {
     Share columnsOf(std::size_t width, std::size_t part) const {
         return shareOf(width, part, team_.size(), 64 / sizeof(float));
     }
+    /// What a part computes of a matrix [batch][width], by the present cut.
+    struct Block {
+        Share rows;
+        Share columns;
+    };
+    Block blockOf(std::size_t width, std::size_t part) const {
+        return cut_ == Cut::rows ? Block{rowsOf(part), {0, width}}
+                                 : Block{{0, batchRows_}, columnsOf(width, part)};
+    }
     Cut bestCut(std::size_t layer, std::size_t columns) const;
     void cutBy(Cut cut);
     void meetOthers();
