@@ -42,9 +42,12 @@ class Machines {
     bool deviceAsked() const { return !device_.empty(); }
     /// What makes the lane's trainer. Opens its device. This object has to outlive the trainer.
     Lane::MakeTrainer maker(const TrainJob& job, const LaneSpec& spec);
+    /// The lane's device, opened; null for a CPU lane. Throws gpu::GpuError.
+    gpu::Device* deviceOf(const LaneSpec& spec);
+    /// Of cpu:best; 0: one per core.
+    std::size_t threads() const { return threads_; }
 
   private:
-    gpu::Device* deviceOf(const LaneSpec& spec);
     gpu::Device& open(gpu::DeviceOptions options);
     void storeCaches();
 

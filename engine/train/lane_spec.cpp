@@ -21,11 +21,13 @@ std::string LaneSpec::text() const {
     return (gpu ? "gpu:" : "cpu:") + rung + (device.empty() ? "" : "@" + device);
 }
 
-LaneSpec laneSpecFromText(std::string_view text) {
+LaneSpec laneSpecFromText(std::string_view text) { return laneSpecFromText(text, lanes); }
+
+LaneSpec laneSpecFromText(std::string_view text, std::span<const std::string_view> known) {
     const std::size_t at = text.find('@');
     std::string lane(text.substr(0, at));
     if (lane == "cpu" || lane == "gpu") lane += ":best";
-    if (std::ranges::find(lanes, lane) == std::end(lanes)) throwUnknownName("lane", lane, lanes);
+    if (std::ranges::find(known, lane) == known.end()) throwUnknownName("lane", lane, known);
 
     LaneSpec spec;
     spec.gpu = lane.starts_with("gpu");

@@ -27,6 +27,9 @@ LaneSpec laneSpecFromText(std::string_view text);
 /// All machines and rungs: "cpu:scalar", "cpu:simd", "cpu:threads", "cpu:best", "gpu:naive", ...
 std::span<const std::string_view> knownLanes();
 
+/// The same where other lanes are `known`.
+LaneSpec laneSpecFromText(std::string_view text, std::span<const std::string_view> known);
+
 /// Whether a rung computes with operands of 16 bits: close to what the others compute, not the same.
 bool halfPrecision(const LaneSpec& spec);
 

@@ -13,6 +13,7 @@
 #include "engine/net/plane_features.h"
 #include "engine/train/kernels.h"
 #include "engine/train/map_budget.h"
+#include "engine/train/plane_colours.h"
 
 namespace lockstep {
 
@@ -21,16 +22,6 @@ struct PlaneMapOptions {
     std::uint32_t neuronSize = 40;  ///< pixels of one neuron's map, square; 4 to 512
     std::uint32_t mostNeurons = 32; ///< maps per layer (the first ones)
     float from = -6, to = 6; ///< the rectangle, both axes; y grows upwards (row 0 of a picture is y = to)
-};
-
-/// Words 0xAABBGGRR.
-struct PlaneColours {
-    std::uint32_t negative = 0;
-    std::uint32_t zero = 0;
-    std::uint32_t positive = 0;
-    std::uint32_t background = 0;                         ///< no neuron, or no finite number
-    std::uint32_t classes[shared::colourClassCount] = {}; ///< of class k: k modulo their number
-    bool discretise = false;                              ///< the answer alone, not how sure it is
 };
 
 /// Where the tiles of a wide layer lie in its picture: neuron n at column n % columns, line n / columns.

@@ -1,0 +1,20 @@
+// The colours in which answers over the plane are shown.
+#pragma once
+
+#include <cstdint>
+
+#include "shaders/params.h"
+
+namespace lockstep {
+
+/// Words 0xAABBGGRR.
+struct PlaneColours {
+    std::uint32_t negative = 0;
+    std::uint32_t zero = 0;
+    std::uint32_t positive = 0;
+    std::uint32_t background = 0;                         ///< no neuron, or no finite number
+    std::uint32_t classes[shared::colourClassCount] = {}; ///< of class k: k modulo their number
+    bool discretise = false;                              ///< the answer alone, not how sure it is
+};
+
+} // namespace lockstep
