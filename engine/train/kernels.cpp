@@ -190,7 +190,8 @@ const gpu::Kernel<shared::TrainabilityParams>& Kernels::trainability(std::size_t
                                                                      Activation activation) {
     // A software device runs a workgroup on one core: the smaller, the evener.
     const std::uint32_t groupSize = device_.software() ? device_.limits().subgroupSize : 64;
-    return find(trainability_, "trainability", "trainability",
+    const bool wide = inputs * hidden > 64;
+    return find(trainability_, wide ? "trainability_rows" : "trainability", "trainability",
                 {{0, groupSize}, {1, number(inputs)}, {2, number(hidden)}, {3, number(activation)}});
 }
 
