@@ -152,7 +152,7 @@ TEST_CASE("wrong arguments end with 2 and say what is right or the largest possi
         {"--activation tahn", "did you mean 'tanh'"},
         {"--activation gelu", "identity, relu and tanh"},
         {"--lane gpu:bets", "did you mean 'gpu:best'"},
-        {"--lane cpu:scalar", "did you mean"},
+        {"--lane cpu:scalar", "known: cpu:best, gpu:best"},
         {"--size 5000x5000", "4096x4096"},
         {"--size 0x4", "1x1"},
         {"--size 512", "512x512"},
