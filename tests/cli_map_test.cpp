@@ -64,6 +64,14 @@ int interrupted(const std::vector<std::string>& words) {
 
 } // namespace
 
+TEST_CASE("help explains with examples, and names every preset") {
+    const Outcome help = run("map --help");
+    CHECK(help.code == 0);
+    CHECK(help.says("examples:"));
+    for (const std::string preset : {"overview", "edge", "scale", "sohl-dickstein-tanh"})
+        CHECK(help.says(preset + ":"));
+}
+
 TEST_CASE("a map on both machines: they agree, and every file says the same") {
     const Folder folder;
     const Outcome map =
