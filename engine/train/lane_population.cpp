@@ -72,8 +72,8 @@ struct LaneWorkspace {
         AlignedArray<float> dSums;   ///< dZ
     };
 
-    LaneWorkspace(const LanePlan& plan, const NetShape& shape)
-        : examples(plan.capacity * plan.kernels.lanes),
+    LaneWorkspace(const LanePlan& plan, const NetShape& shape, const PopulationData& populationData)
+        : data(populationData), examples(orderedCapacity * plan.kernels.lanes),
           inputs(plan.capacity * plan.job.shape.inputs() * plan.kernels.lanes),
           targets(plan.capacity * plan.job.data.front()->targetWidth * plan.kernels.lanes),
           gradients(plan.parameters * plan.kernels.lanes) {
@@ -90,7 +90,11 @@ struct LaneWorkspace {
         return layers[layer].sums.size() > 0 ? layers[layer].sums.data() : layers[layer].outputs.data();
     }
 
-    AlignedArray<std::uint32_t> examples;
+    static constexpr std::size_t orderedCapacity = 128; ///< at least a plan's
+    const PopulationData data;
+    AlignedArray<std::uint32_t> examples; ///< of the positions `ordered` of ...
+    PopulationBatch ordered;
+    std::uint64_t epoch = 0; ///< ... this epoch
     AlignedArray<float> inputs;
     AlignedArray<TargetWord> targets;
     AlignedArray<float> gradients;
@@ -115,12 +119,12 @@ class LaneBlock final : public PopulationBlock {
   private:
     std::uint32_t numberOf(std::size_t lane) const { return members_[std::min(lane, members_.size() - 1)]; }
     const PopulationMember& memberOf(std::size_t lane) const { return plan_->job.members[numberOf(lane)]; }
-    const Dataset& dataOf(std::size_t lane) const { return *plan_->job.data[memberOf(lane).data]; }
     void load(std::size_t lane, std::span<const float> arena);
     void takeEpoch(std::uint64_t epoch);
     void takeHyperparameters();
     void takeRates();
-    void gather(LaneWorkspace& at, Split split, std::size_t rows) const;
+    PopulationData dataOf(Split split) const;
+    const std::uint32_t* examples(LaneWorkspace& at, std::size_t first, std::size_t rows) const;
     void forward(LaneWorkspace& at, std::size_t rows) const;
     void backward(LaneWorkspace& at, std::size_t rows, bool add) const;
     void trainStep(LaneWorkspace& at);
@@ -236,26 +240,30 @@ void LaneBlock::takeRates() {
     }
 }
 
-/// The chosen examples into the lanes of X and of the targets.
-void LaneBlock::gather(LaneWorkspace& at, Split split, std::size_t rows) const {
-    const std::size_t lanes = plan_->kernels.lanes;
-    for (std::size_t lane = 0; lane < lanes; ++lane) {
-        const Dataset& data = dataOf(lane);
+PopulationData LaneBlock::dataOf(Split split) const {
+    PopulationData result{};
+    for (std::size_t lane = 0; lane < plan_->kernels.lanes; ++lane) {
+        const Dataset& data = *plan_->job.data[memberOf(lane).data];
         const Examples& examples = split == Split::train ? data.train : data.test;
-        for (std::size_t row = 0; row < rows; ++row) {
-            const std::size_t example = at.examples[row * lanes + lane];
-            const float* values = examples.values.data() + example * data.inputs;
-            float* inputs = at.inputs.data() + row * data.inputs * lanes + lane;
-            for (std::size_t i = 0; i < data.inputs; ++i) inputs[i * lanes] = values[i];
-            TargetWord* targets = at.targets.data() + row * data.targetWidth * lanes + lane;
-            if (data.classes > 0)
-                targets[0] = examples.labels[example];
-            else
-                for (std::size_t j = 0; j < data.targetWidth; ++j)
-                    targets[j * lanes] =
-                        std::bit_cast<TargetWord>(examples.targets[example * data.targetWidth + j]);
-        }
+        result.values[lane] = examples.values.data();
+        result.targets[lane] = data.classes > 0 ? static_cast<const void*>(examples.labels.data())
+                                                : static_cast<const void*>(examples.targets.data());
+        result.inputs = data.inputs;
+        result.targetWidth = data.targetWidth;
     }
+    return result;
+}
+
+/// The numbers of the examples at positions [first, first + rows) of the epoch's order, of which some more
+/// are computed than are asked for: the next batches'.
+const std::uint32_t* LaneBlock::examples(LaneWorkspace& at, std::size_t first, std::size_t rows) const {
+    if (at.epoch != epoch_ || first < at.ordered.first || first + rows > at.ordered.first + at.ordered.rows) {
+        at.epoch = epoch_;
+        at.ordered = {first, std::min(at.orderedCapacity, plan_->order.count() - first),
+                      plan_->order.shuffles(), alike_};
+        plan_->kernels.orderExamples(at.ordered, plan_->order.count(), keys_, at.examples.data());
+    }
+    return at.examples.data() + (first - at.ordered.first) * (alike_ ? 1 : plan_->kernels.lanes);
 }
 
 void LaneBlock::forward(LaneWorkspace& at, std::size_t rows) const {
@@ -308,9 +316,8 @@ void LaneBlock::trainStep(LaneWorkspace& at) {
     const std::size_t terms = lossTerms(shape_.loss, range.rows, shape_.outputs());
     for (std::size_t done = 0; done < range.rows; done += plan_->capacity) {
         const std::size_t rows = std::min(plan_->capacity, range.rows - done);
-        kernels.orderExamples({range.first + done, rows, plan_->order.shuffles(), alike_},
-                              plan_->order.count(), keys_, at.examples.data());
-        gather(at, Split::train, rows);
+        kernels.gatherExamples(at.data, rows, alike_, examples(at, range.first + done, rows),
+                               at.inputs.data(), at.targets.data());
         forward(at, rows);
         LossShape loss = lossShape(rows);
         loss.scale = 1.0 / static_cast<double>(terms);
@@ -330,7 +337,7 @@ void LaneBlock::trainStep(LaneWorkspace& at) {
 }
 
 void LaneBlock::train(std::uint64_t steps) {
-    LaneWorkspace workspace(*plan_, shape_);
+    LaneWorkspace workspace(*plan_, shape_, dataOf(Split::train));
     for (; steps > 0 && !allDiverged(); --steps) trainStep(workspace);
 }
 
@@ -339,13 +346,14 @@ void LaneBlock::evaluate(std::span<MemberResult> results) {
     const Dataset& data = *plan_->job.data.front();
     const Split split = data.test.count > 0 ? Split::test : Split::train;
     const std::size_t count = data.test.count > 0 ? data.test.count : data.train.count;
-    LaneWorkspace at(*plan_, shape_);
+    LaneWorkspace at(*plan_, shape_, dataOf(split));
     double sums[mostPopulationLanes] = {};
     std::uint64_t correct[mostPopulationLanes] = {};
     for (std::size_t first = 0; first < count; first += plan_->capacity) {
         const std::size_t rows = std::min(plan_->capacity, count - first);
-        kernels.orderExamples({first, rows, false, false}, count, keys_, at.examples.data());
-        gather(at, split, rows);
+        kernels.orderExamples({first, rows, false, alike_}, count, keys_, at.examples.data());
+        kernels.gatherExamples(at.data, rows, alike_, at.examples.data(), at.inputs.data(),
+                               at.targets.data());
         forward(at, rows);
         kernels.score(lossShape(rows), data.classes, at.layers.back().outputs.data(), at.targets.data(), sums,
                       correct);
@@ -367,7 +375,7 @@ std::vector<float> LaneBlock::answers(std::span<const float> points, std::size_t
     const std::size_t lanes = plan_->kernels.lanes;
     const std::size_t inputs = shape_.inputs();
     const std::size_t outputs = shape_.outputs();
-    LaneWorkspace at(*plan_, shape_);
+    LaneWorkspace at(*plan_, shape_, {});
     std::vector<float> result(members_.size() * rows * outputs);
     for (std::size_t first = 0; first < rows; first += plan_->capacity) {
         const std::size_t now = std::min(plan_->capacity, rows - first);

@@ -18,7 +18,7 @@ LOCKSTEP_INLINE Words loadWords(const std::uint32_t* from) {
 
 LOCKSTEP_INLINE void storeWords(std::uint32_t* to, Words words) { __builtin_memcpy(to, &words, sizeof(words)); }
 
-/// All lanes have the same order: a vector of positions at once.
+/// A vector of positions at once.
 inline void orderAlike(const PopulationBatch& batch, std::uint32_t count, const shared::OrderKeys& keys,
                        std::uint32_t* examples) {
     constexpr std::size_t block = orderVectors * lanes;
@@ -26,14 +26,12 @@ inline void orderAlike(const PopulationBatch& batch, std::uint32_t count, const 
         Words chosen[orderVectors];
         smallOrderIndices(static_cast<std::uint32_t>(batch.first + first), count, shared::orderBits(count),
                           keys, chosen);
-        std::uint32_t index[block];
-        __builtin_memcpy(index, chosen, sizeof(index));
         const std::size_t rows = batch.rows - first < block ? batch.rows - first : block;
-        for (std::size_t row = 0; row < rows; ++row)
-            storeWords(examples + (first + row) * lanes, index[row] - Words{});
+        __builtin_memcpy(examples + first, chosen, rows * sizeof(std::uint32_t));
     }
 }
 
+/// A position in all orders at once.
 inline void orderLanes(const PopulationBatch& batch, std::uint32_t count, const PopulationKeys& all,
                        std::uint32_t* examples) {
     const LaneKeys keys{loadWords(all.k0), loadWords(all.k1), loadWords(all.k2), loadWords(all.k3)};
@@ -55,8 +53,49 @@ inline void populationOrderExamples(const PopulationBatch& batch, std::size_t co
     if (batch.shuffled && batch.alike)
         return orderAlike(batch, size, {keys.k0[0], keys.k1[0], keys.k2[0], keys.k3[0]}, examples);
     if (batch.shuffled) return orderLanes(batch, size, keys, examples);
-    for (std::size_t row = 0; row < batch.rows; ++row)
-        storeWords(examples + row * lanes, static_cast<std::uint32_t>(batch.first + row) - Words{});
+    for (std::size_t row = 0; row < batch.rows; ++row) {
+        const auto position = static_cast<std::uint32_t>(batch.first + row);
+        if (batch.alike)
+            examples[row] = position;
+        else
+            storeWords(examples + row * lanes, position - Words{});
+    }
+}
+
+/// `width` words of one example for all lanes.
+LOCKSTEP_INLINE void spreadWords(const void* from, std::size_t example, std::size_t width, void* to) {
+    for (std::size_t k = 0; k < width; ++k) {
+        std::uint32_t word;
+        __builtin_memcpy(&word, static_cast<const char*>(from) + (example * width + k) * sizeof(word),
+                         sizeof(word));
+        storeWords(static_cast<std::uint32_t*>(to) + k * lanes, word - Words{});
+    }
+}
+
+/// `width` words of an example of its own for each lane.
+LOCKSTEP_INLINE void gatherWords(const void* const* from, const std::uint32_t* examples, std::size_t width,
+                                 void* to) {
+    for (std::size_t lane = 0; lane < lanes; ++lane) {
+        const char* words = static_cast<const char*>(from[lane]) + examples[lane] * width * sizeof(float);
+        for (std::size_t k = 0; k < width; ++k)
+            __builtin_memcpy(static_cast<char*>(to) + (k * lanes + lane) * sizeof(float),
+                             words + k * sizeof(float), sizeof(float));
+    }
+}
+
+inline void populationGatherExamples(const PopulationData& data, std::size_t rows, bool alike,
+                                     const std::uint32_t* examples, float* inputs, TargetWord* targets) {
+    for (std::size_t row = 0; row < rows; ++row) {
+        float* x = inputs + row * data.inputs * lanes;
+        TargetWord* t = targets + row * data.targetWidth * lanes;
+        if (alike) {
+            spreadWords(data.values[0], examples[row], data.inputs, x);
+            spreadWords(data.targets[0], examples[row], data.targetWidth, t);
+        } else {
+            gatherWords(data.values, examples + row * lanes, data.inputs, x);
+            gatherWords(data.targets, examples + row * lanes, data.targetWidth, t);
+        }
+    }
 }
 
 LOCKSTEP_INLINE void addToDoubles(double* to, Floats values) {
@@ -251,6 +290,7 @@ inline void populationUpdate(Optimizer optimizer, const PopulationRates& rates,
 constexpr PopulationKernels populationTable{
     .lanes = lanes,
     .orderExamples = populationOrderExamples,
+    .gatherExamples = populationGatherExamples,
     .dense = populationDense,
     .lossAndGradient = populationLossAndGradient,
     .settleLosses = populationSettleLosses,
