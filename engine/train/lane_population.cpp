@@ -112,6 +112,7 @@ class LaneBlock final : public PopulationBlock {
     bool allDiverged() const override;
     void reset() override;
     void train(std::uint64_t steps) override;
+    std::vector<float> batchLosses() const override { return {losses_.mean, losses_.mean + members_.size()}; }
     void evaluate(std::span<MemberResult> results) override;
     std::vector<float> parameters(std::size_t lane) const override;
     std::vector<float> answers(std::span<const float> points, std::size_t rows) override;
