@@ -31,19 +31,38 @@ inline void orderAlike(const PopulationBatch& batch, std::uint32_t count, const 
     }
 }
 
-/// A position in all orders at once.
+/// Rows whose examples are computed together: one alone would wait for its own multiplications.
+constexpr std::size_t orderRows = 4;
+
+/// Positions [position, position + orderRows) of all lanes' orders. Those behind the last one may lie outside of
+/// what is permuted: the last one is computed in their place.
+inline void orderSomeRows(std::uint32_t position, std::uint32_t count, std::uint32_t bits, const LaneKeys& keys,
+                          Words* indices) {
+    Words outside{};
+    for (std::size_t row = 0; row < orderRows; ++row) {
+        const auto at = position + static_cast<std::uint32_t>(row);
+        indices[row] = smallOrderFeistel((at < count ? at : count - 1) - Words{}, bits, keys);
+        outside |= reinterpret_cast<Words>(indices[row] >= count);
+    }
+    while (anyLane(outside)) {
+        outside = Words{};
+        for (std::size_t row = 0; row < orderRows; ++row) {
+            const Words again = smallOrderFeistel(indices[row], bits, keys);
+            indices[row] = indices[row] >= count ? again : indices[row];
+            outside |= reinterpret_cast<Words>(indices[row] >= count);
+        }
+    }
+}
+
 inline void orderLanes(const PopulationBatch& batch, std::uint32_t count, const PopulationKeys& all,
                        std::uint32_t* examples) {
     const LaneKeys keys{loadWords(all.k0), loadWords(all.k1), loadWords(all.k2), loadWords(all.k3)};
-    const std::uint32_t bits = shared::orderBits(count);
-    for (std::size_t row = 0; row < batch.rows; ++row) {
-        const auto position = static_cast<std::uint32_t>(batch.first + row);
-        Words index = smallOrderFeistel(position - Words{}, bits, keys);
-        while (anyLane(reinterpret_cast<Words>(index >= count))) {
-            const Words again = smallOrderFeistel(index, bits, keys);
-            index = index >= count ? again : index;
-        }
-        storeWords(examples + row * lanes, index);
+    for (std::size_t first = 0; first < batch.rows; first += orderRows) {
+        Words indices[orderRows];
+        orderSomeRows(static_cast<std::uint32_t>(batch.first + first), count, shared::orderBits(count), keys,
+                      indices);
+        const std::size_t rows = batch.rows - first < orderRows ? batch.rows - first : orderRows;
+        __builtin_memcpy(examples + first * lanes, indices, rows * sizeof(Words));
     }
 }
 
@@ -72,15 +91,27 @@ LOCKSTEP_INLINE void spreadWords(const void* from, std::size_t example, std::siz
     }
 }
 
-/// `width` words of an example of its own for each lane.
+/// Words first, first + 1, ... of an example of its own for each lane. `count` of them, of `width` that it has.
+template <std::size_t count>
+LOCKSTEP_INLINE void gatherSome(const void* const* from, const std::uint32_t* examples, std::size_t width,
+                                std::size_t first, void* to) {
+    for (std::size_t lane = 0; lane < lanes; ++lane) {
+        std::uint32_t words[count];
+        __builtin_memcpy(words,
+                         static_cast<const char*>(from[lane]) +
+                             (examples[lane] * width + first) * sizeof(std::uint32_t),
+                         sizeof(words));
+        for (std::size_t k = 0; k < count; ++k)
+            __builtin_memcpy(static_cast<char*>(to) + ((first + k) * lanes + lane) * sizeof(std::uint32_t),
+                             words + k, sizeof(std::uint32_t));
+    }
+}
+
 LOCKSTEP_INLINE void gatherWords(const void* const* from, const std::uint32_t* examples, std::size_t width,
                                  void* to) {
-    for (std::size_t lane = 0; lane < lanes; ++lane) {
-        const char* words = static_cast<const char*>(from[lane]) + examples[lane] * width * sizeof(float);
-        for (std::size_t k = 0; k < width; ++k)
-            __builtin_memcpy(static_cast<char*>(to) + (k * lanes + lane) * sizeof(float),
-                             words + k * sizeof(float), sizeof(float));
-    }
+    std::size_t first = 0;
+    for (; first + 2 <= width; first += 2) gatherSome<2>(from, examples, width, first, to);
+    if (first < width) gatherSome<1>(from, examples, width, first, to);
 }
 
 inline void populationGatherExamples(const PopulationData& data, std::size_t rows, bool alike,
