@@ -90,10 +90,23 @@ void laneProduct(const LaneMatrix& a, std::size_t rows, const LaneMatrix& b, std
     for (; row < rows; ++row) laneRows<sumsFrom, 1>(a.from(row), b, columns, depth, c.from(row, 0));
 }
 
+/// x clamped to [-limit, limit]; NaN stays NaN. (Of comparisons and selections, compilers make twice the instructions.)
+LOCKSTEP_INLINE Floats clampBoth(Floats x, float limit) {
+#if LOCKSTEP_VECTOR_BYTES == 64
+    const __m512 atMost = _mm512_maskz_min_ps(0xFFFF, _mm512_set1_ps(limit), reinterpret_cast<__m512>(x));
+    return reinterpret_cast<Floats>(_mm512_maskz_max_ps(0xFFFF, _mm512_set1_ps(-limit), atMost));
+#elif LOCKSTEP_VECTOR_BYTES == 32
+    const __m256 atMost = _mm256_min_ps(_mm256_set1_ps(limit), reinterpret_cast<__m256>(x));
+    return reinterpret_cast<Floats>(_mm256_max_ps(_mm256_set1_ps(-limit), atMost));
+#else
+    x = x > limit ? splat(limit) : x;
+    return x < -limit ? splat(-limit) : x;
+#endif
+}
+
 /// By a quotient of polynomials (shaders/tanh.h): half the work of an exponential.
 LOCKSTEP_INLINE Floats quotientTanh(Floats x) {
-    x = x > shared::tanhLimit ? splat(shared::tanhLimit) : x;
-    x = x < -shared::tanhLimit ? splat(-shared::tanhLimit) : x;
+    x = clampBoth(x, shared::tanhLimit);
     const Floats u = x * x;
     Floats p = shared::tanhP4 * u + shared::tanhP3;
     Floats q = shared::tanhQ4 * u + shared::tanhQ3;
