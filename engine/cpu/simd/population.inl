@@ -19,10 +19,7 @@ struct LaneMatrix {
     }
 };
 
-/// Where sums of a product begin: one vector per column, the same for all rows; or the result as it is; or 0.
-enum class SumsFrom { zero, bias, result };
-
-/// C [rows][columns] = A B^T (+ what the sums begin with), as many rows and columns as stay in registers.
+/// Where a product's result goes, and the biases of its columns (may be null).
 struct LaneResult {
     float* data;
     std::size_t stride;
@@ -36,6 +33,10 @@ struct LaneResult {
     }
 };
 
+/// What the sums of a product begin with: 0, the column's bias, or what the result has been.
+enum class SumsFrom { zero, bias, result };
+
+/// C [rows][columns] = A B^T (+ what the sums begin with), as many rows and columns as stay in registers.
 template <SumsFrom sumsFrom, std::size_t rows, std::size_t columns>
 LOCKSTEP_INLINE void laneTile(const LaneMatrix& a, const LaneMatrix& b, std::size_t depth,
                               const LaneResult& c) {
@@ -60,7 +61,7 @@ LOCKSTEP_INLINE void laneTile(const LaneMatrix& a, const LaneMatrix& b, std::siz
             store(c.at(row, column), sums[row][column]);
 }
 
-/// `rows` rows, all columns.
+/// `rows` rows of C, all columns.
 template <SumsFrom sumsFrom, std::size_t rows>
 LOCKSTEP_INLINE void laneRows(const LaneMatrix& a, const LaneMatrix& b, std::size_t columns,
                               std::size_t depth, const LaneResult& c) {
