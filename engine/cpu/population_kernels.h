@@ -69,7 +69,7 @@ struct PopulationLosses {
 };
 
 /// None of these throws.
-struct PopulationKernels {
+struct CpuPopulationKernels {
     std::size_t lanes;
 
     /// The batch's example numbers [rows].
@@ -103,12 +103,12 @@ struct PopulationKernels {
 };
 
 /// The table for an instruction set, as simdKernelsFor.
-const PopulationKernels& populationKernelsFor(VectorLevel level);
+const CpuPopulationKernels& populationKernelsFor(VectorLevel level);
 
-const PopulationKernels& populationBaseline();
+const CpuPopulationKernels& populationBaseline();
 #if defined(__x86_64__)
-const PopulationKernels& populationAvx2();
-const PopulationKernels& populationAvx512();
+const CpuPopulationKernels& populationAvx2();
+const CpuPopulationKernels& populationAvx512();
 #endif
 
 } // namespace lockstep

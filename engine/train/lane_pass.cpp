@@ -17,7 +17,7 @@ std::size_t vectorsPerRow(const LanePlan& plan) {
 
 } // namespace
 
-LanePlan::LanePlan(const PopulationJob& populationJob, const PopulationKernels& table)
+LanePlan::LanePlan(const PopulationJob& populationJob, const CpuPopulationKernels& table)
     : job(populationJob), kernels(table), layout(job.shape),
       order(job.data.front()->train.count, job.settings.batch, 0, job.settings.shuffle),
       targetKind(lockstep::targetKind(*job.data.front(), job.shape)), pace(job.settings.optimizer) {

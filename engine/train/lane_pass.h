@@ -20,10 +20,10 @@ struct LanePlace {
 
 /// What the blocks of a population share. `job` outlives it.
 struct LanePlan {
-    LanePlan(const PopulationJob& populationJob, const PopulationKernels& table);
+    LanePlan(const PopulationJob& populationJob, const CpuPopulationKernels& table);
 
     const PopulationJob& job;
-    const PopulationKernels& kernels;
+    const CpuPopulationKernels& kernels;
     const ParamLayout layout;
     const BatchOrder order; ///< of batches; that of examples depends on each lane's seed
     const std::uint32_t targetKind;

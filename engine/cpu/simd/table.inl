@@ -47,7 +47,7 @@ constexpr SimdKernels simdTable{
     .sumColumns = sumColumns,
 };
 
-constexpr PopulationKernels populationTable{
+constexpr CpuPopulationKernels populationTable{
     .lanes = lanes,
     .orderExamples = populationOrderExamples,
     .gatherExamples = populationGatherExamples,
