@@ -160,6 +160,16 @@ inline void populationBackwardInputs(const PopulationShape& shape, const float* 
     withActivation<PopulationDerive>(previous, shape.rows * shape.inputs, saved, dPreviousSums);
 }
 
+/// to [count] = the sums of this many rows of A, side by side because one would wait for its own additions.
+template <std::size_t count>
+LOCKSTEP_INLINE void addRows(const LaneMatrix& a, std::size_t depth, bool add, float* to) {
+    Floats sums[count];
+    for (std::size_t row = 0; row < count; ++row) sums[row] = add ? load(to + row * lanes) : Floats{};
+    for (std::size_t k = 0; k < depth; ++k)
+        for (std::size_t row = 0; row < count; ++row) sums[row] += a.at(row, k);
+    for (std::size_t row = 0; row < count; ++row) store(to + row * lanes, sums[row]);
+}
+
 inline void populationBackwardWeights(const PopulationShape& shape, const float* dSums, const float* inputs,
                                       bool add, float* gradients) {
     const LaneMatrix a{dSums, 1, shape.outputs};
@@ -170,11 +180,10 @@ inline void populationBackwardWeights(const PopulationShape& shape, const float*
     else
         laneProduct<SumsFrom::zero>(a, shape.outputs, b, shape.inputs, shape.rows, c);
     float* dBias = gradients + shape.outputs * shape.inputs * lanes;
-    for (std::size_t o = 0; o < shape.outputs; ++o) {
-        Floats sum = add ? load(dBias + o * lanes) : Floats{};
-        for (std::size_t row = 0; row < shape.rows; ++row) sum += a.at(o, row);
-        store(dBias + o * lanes, sum);
-    }
+    std::size_t o = 0;
+    for (; o + 4 <= shape.outputs; o += 4)
+        addRows<4>(a.from(o), shape.rows, add, dBias + o * lanes);
+    for (; o < shape.outputs; ++o) addRows<1>(a.from(o), shape.rows, add, dBias + o * lanes);
 }
 
 } // namespace
