@@ -1,4 +1,5 @@
 // `simd` with 4 floats per vector: SSE2, which every x86-64 processor has, or NEON, which every AArch64 has.
+#include "engine/cpu/population_kernels.h"
 #include "engine/cpu/simd_kernels.h"
 #include "engine/cpu/small_kernels.h"
 #include "engine/cpu/trainability_kernels.h"
@@ -19,5 +20,6 @@ namespace lockstep {
 const SimdKernels& simdBaseline() { return simdTable; }
 const SmallKernels& smallBaseline() { return smallTable; }
 const TrainabilityKernels& trainabilityBaseline() { return trainability::table; }
+const CpuPopulationKernels& populationBaseline() { return populationTable; }
 
 } // namespace lockstep

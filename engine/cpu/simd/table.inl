@@ -20,6 +20,14 @@
 
 #include "engine/cpu/simd/trainability.inl"
 
+#include "engine/cpu/simd/population.inl"
+
+#include "engine/cpu/simd/population_batch.inl"
+
+#include "engine/cpu/simd/population_loss.inl"
+
+#include "engine/cpu/simd/population_update.inl"
+
 namespace lockstep {
 namespace {
 
@@ -39,6 +47,19 @@ constexpr SimdKernels simdTable{
     .finishDense = finishDense,
     .finishBackwardInputs = finishBackwardInputs,
     .sumColumns = sumColumns,
+};
+
+constexpr CpuPopulationKernels populationTable{
+    .lanes = lanes,
+    .orderExamples = populationOrderExamples,
+    .gatherExamples = populationGatherExamples,
+    .dense = populationDense,
+    .lossAndGradient = populationLossAndGradient,
+    .settleLosses = populationSettleLosses,
+    .denseBackwardInputs = populationBackwardInputs,
+    .denseBackwardWeights = populationBackwardWeights,
+    .update = populationUpdate,
+    .score = populationScore,
 };
 
 } // namespace
