@@ -80,13 +80,16 @@ std::string fontFiles() {
     return lines;
 }
 
+ImFont* addBodyFont(ImFontAtlas& atlas, float pixels) {
+    return addFace(atlas, regularNames, firstThatExists(signNames), pixels);
+}
+
 Fonts FontAtlas::bake(Graphics& graphics, float pixels) {
     ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
     atlas.Clear();
-    const std::string signs = firstThatExists(signNames);
     Fonts fonts;
-    fonts.body = addFace(atlas, regularNames, signs, pixels);
-    fonts.strong = addFace(atlas, strongNames, signs, pixels);
+    fonts.body = addBodyFont(atlas, pixels);
+    fonts.strong = addFace(atlas, strongNames, firstThatExists(signNames), pixels);
     fonts.title = addFace(atlas, strongNames, {}, pixels * 1.4f);
     fonts.headline = addFace(atlas, strongNames, {}, pixels * 1.9f);
     fonts.mono = addFace(atlas, monoNames, {}, pixels * 0.92f);

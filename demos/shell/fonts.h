@@ -21,6 +21,9 @@ struct Fonts {
 /// The files of letters that are used, a line each: name and size in bytes.
 std::string fontFiles();
 
+/// The body's letters of `pixels` height, for who draws them without a window.
+ImFont* addBodyFont(ImFontAtlas& atlas, float pixels);
+
 class FontAtlas {
   public:
     /// Bakes all fonts for a body of `pixels` height and shows ImGui the picture of their letters.

@@ -31,6 +31,7 @@ std::vector<double> linearMarks(double low, double high, std::size_t most, bool 
     const int digits = static_cast<int>(std::floor(std::log10(step) + nearly));
     const double factor = std::round(step / std::pow(10, digits));
     std::vector<double> marks;
+    // The sum makes minus zero zero.
     for (double i = std::ceil(low / step - nearly) + 0.0; i * step <= high + step * nearly; ++i)
         marks.push_back(decimal(i * factor, digits));
     return marks;
