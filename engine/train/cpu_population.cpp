@@ -4,7 +4,6 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
-#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -66,8 +65,10 @@ class CpuPopulation final : public Population {
     double warmUpSeconds() const override { return warmUpSeconds_; }
 
   private:
-    template <class Work> void forBlocks(const Work& work);
-    void train(std::uint64_t step, std::optional<Clock::time_point> end);
+    template <class MakeWork> void forBlocks(const MakeWork& makeWork);
+    bool finished(const PopulationBlock& block) const {
+        return block.step() >= job_.steps || block.allDiverged();
+    }
     void evaluate(PopulationBlock& block, std::vector<MemberResult>& results);
     void paint(PopulationBlock& block, const DecisionMapOptions& options, std::span<const float> points,
                std::vector<std::uint32_t>& picture);
@@ -84,48 +85,57 @@ class CpuPopulation final : public Population {
 CpuPopulation::CpuPopulation(const PopulationJob& job, std::size_t threads, bool vectors)
     : job_(job), layout_(job.shape), team_(threads) {
     const Clock::time_point start = Clock::now();
-    static_cast<void>(vectors);
-    blocks_ = plainPopulationBlocks(job_);
+    blocks_ = vectors ? lanePopulationBlocks(job_, vectorLevel()) : plainPopulationBlocks(job_);
     machine_.device = cpuName();
     machine_.threads = team_.size();
-    machine_.kernels = "plain loops, one network after the other";
+    machine_.kernels = vectors ? std::string("own kernels, networks side by side in vectors, ") +
+                                     lockstep::name(vectorLevel())
+                               : "plain loops, one network after the other";
     warmUpSeconds_ = secondsSince(start);
 }
 
-/// Every thread takes the next block that nobody has taken, until there is none.
-template <class Work> void CpuPopulation::forBlocks(const Work& work) {
+/// Every thread takes the next block that nobody has taken, until there is none. makeWork() is called once
+/// per thread; what it returns takes that thread's blocks.
+template <class MakeWork> void CpuPopulation::forBlocks(const MakeWork& makeWork) {
     std::atomic<std::size_t> next{0};
     team_.run([&](std::size_t) {
+        auto work = makeWork();
         for (std::size_t block = next++; block < blocks_.size(); block = next++) work(*blocks_[block]);
     });
 }
 
-/// Blocks are taken in their order, so those that a call has left unfinished are the first of the next one.
-void CpuPopulation::train(std::uint64_t step, std::optional<Clock::time_point> end) {
+void CpuPopulation::trainTo(std::uint64_t step) {
     const Clock::time_point start = Clock::now();
-    forBlocks([&](PopulationBlock& block) {
-        SliceLength slice;
-        Clock::time_point now = Clock::now();
-        while (block.step() < step && !block.allDiverged() && (!end || now < *end)) {
-            const Clock::time_point before = now;
-            block.train(std::min(slice.steps(), step - block.step()));
-            now = Clock::now();
-            slice.took(Milliseconds(now - before).count());
-        }
+    const std::uint64_t last = std::min(step, job_.steps);
+    forBlocks([last] {
+        return [last](PopulationBlock& block) {
+            if (block.step() < last) block.train(last - block.step());
+        };
     });
     trainingSeconds_ += secondsSince(start);
 }
 
+/// Blocks are taken in their order, so those that a call has left unfinished are the first of the next one.
 bool CpuPopulation::advance(double milliseconds) {
-    train(job_.steps, Clock::now() + std::chrono::duration_cast<Clock::duration>(Milliseconds(milliseconds)));
-    return std::ranges::any_of(
-        blocks_, [&](const auto& block) { return block->step() < job_.steps && !block->allDiverged(); });
+    const Clock::time_point start = Clock::now();
+    const Clock::time_point end =
+        start + std::chrono::duration_cast<Clock::duration>(Milliseconds(milliseconds));
+    forBlocks([&] {
+        return [&, slice = SliceLength(), now = start](PopulationBlock& block) mutable {
+            while (!finished(block) && now < end) {
+                const Clock::time_point before = now;
+                block.train(std::min(slice.steps(), job_.steps - block.step()));
+                now = Clock::now();
+                slice.took(Milliseconds(now - before).count());
+            }
+        };
+    });
+    trainingSeconds_ += secondsSince(start);
+    return !std::ranges::all_of(blocks_, [this](const auto& block) { return finished(*block); });
 }
 
-void CpuPopulation::trainTo(std::uint64_t step) { train(std::min(step, job_.steps), std::nullopt); }
-
 void CpuPopulation::reset() {
-    forBlocks([](PopulationBlock& block) { block.reset(); });
+    forBlocks([] { return [](PopulationBlock& block) { block.reset(); }; });
 }
 
 void CpuPopulation::evaluate(PopulationBlock& block, std::vector<MemberResult>& results) {
@@ -140,7 +150,7 @@ void CpuPopulation::evaluate(PopulationBlock& block, std::vector<MemberResult>& 
 
 std::vector<MemberResult> CpuPopulation::results() {
     std::vector<MemberResult> results(job_.members.size());
-    forBlocks([&](PopulationBlock& block) { evaluate(block, results); });
+    forBlocks([&] { return [&](PopulationBlock& block) { evaluate(block, results); }; });
     return results;
 }
 
@@ -175,7 +185,7 @@ std::vector<std::uint32_t> CpuPopulation::decisionMaps(const DecisionMapOptions&
     const std::vector<float> points = decisionMapPoints(options);
     std::vector<std::uint32_t> picture(std::size_t{options.width()} * options.height(job_.members.size()),
                                        options.colours.background);
-    forBlocks([&](PopulationBlock& block) { paint(block, options, points, picture); });
+    forBlocks([&] { return [&](PopulationBlock& block) { paint(block, options, points, picture); }; });
     return picture;
 }
 

@@ -31,6 +31,7 @@ class PlainBlock final : public PopulationBlock {
     bool allDiverged() const override { return diverged_; }
     void reset() override;
     void train(std::uint64_t steps) override;
+    std::vector<float> batchLosses() const override { return {batchLoss_}; }
     void evaluate(std::span<MemberResult> results) override;
     std::vector<float> parameters(std::size_t) const override { return parameters_; }
     std::vector<float> answers(std::span<const float> points, std::size_t rows) override;

@@ -29,6 +29,8 @@ class PopulationBlock {
     /// Back to the first weights.
     virtual void reset() = 0;
     virtual void train(std::uint64_t steps) = 0;
+    /// MemberResult::batchLoss of each lane.
+    virtual std::vector<float> batchLosses() const = 0;
 
     /// Evaluates; all but weightNorm is filled in. `results` has an element per lane.
     virtual void evaluate(std::span<MemberResult> results) = 0;
@@ -42,5 +44,8 @@ using PopulationBlocks = std::vector<std::unique_ptr<PopulationBlock>>;
 
 /// A network per block, trained by the plain loops of cpu:scalar. `job` outlives the blocks.
 PopulationBlocks plainPopulationBlocks(const PopulationJob& job);
+/// As many networks per block as vectors have lanes, those of one activation together. `job` outlives the
+/// blocks.
+PopulationBlocks lanePopulationBlocks(const PopulationJob& job, VectorLevel level);
 
 } // namespace lockstep
