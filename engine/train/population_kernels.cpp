@@ -26,11 +26,16 @@ const gpu::Kernel<Params>& PopulationKernels::find(std::map<std::string, gpu::Ke
 }
 
 // By the numbers in shaders/population_network.glsl.
-gpu::SpecConstants PopulationKernels::networkConstants(Activation hidden) const {
-    gpu::SpecConstants constants{
-        {2, number(shape_.outputActivation)}, {4, number(hidden)}, {9, number(shape_.layers())}};
+gpu::SpecConstants PopulationKernels::widthConstants() const {
+    gpu::SpecConstants constants{{9, number(shape_.layers())}};
     for (std::uint32_t level = 0; level <= shared::populationLayers; ++level)
         constants[10 + level] = level < shape_.widths.size() ? number(shape_.widths[level]) : 0;
+    return constants;
+}
+
+gpu::SpecConstants PopulationKernels::networkConstants(Activation hidden) const {
+    gpu::SpecConstants constants = widthConstants();
+    constants.insert({{1, number(shape_.loss)}, {2, number(shape_.outputActivation)}, {4, number(hidden)}});
     return constants;
 }
 
@@ -38,7 +43,6 @@ const gpu::Kernel<shared::PopulationTrainParams>&
 PopulationKernels::train(const PopulationPlan& plan, Optimizer optimizer, Activation hidden) {
     gpu::SpecConstants constants = networkConstants(hidden);
     constants[0] = plan.groupSize;
-    constants[1] = number(shape_.loss);
     constants[3] = plan.order;
     constants[7] = number(optimizer);
     const std::string stem = "population_" + std::string(name(plan.layout));
@@ -48,12 +52,11 @@ PopulationKernels::train(const PopulationPlan& plan, Optimizer optimizer, Activa
 const gpu::Kernel<shared::PopulationScoreParams>& PopulationKernels::score(Activation hidden) {
     gpu::SpecConstants constants = networkConstants(hidden);
     constants[0] = 32;
-    constants[1] = number(shape_.loss);
     return find(score_, "population_score", std::move(constants));
 }
 
 const gpu::Kernel<shared::PopulationResultParams>& PopulationKernels::results() {
-    gpu::SpecConstants constants = networkConstants(shape_.activation);
+    gpu::SpecConstants constants = widthConstants();
     constants[0] = 32;
     return find(results_, "population_result", std::move(constants));
 }
@@ -70,7 +73,6 @@ const gpu::Kernel<shared::PopulationPictureParams>& PopulationKernels::picture(A
     gpu::SpecConstants constants = networkConstants(hidden);
     constants[0] = 4; // 16 x 8 cells
     constants[5] = 8;
-    constants[1] = number(shape_.loss);
     return find(picture_, "population_picture", std::move(constants));
 }
 

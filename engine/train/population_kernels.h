@@ -33,6 +33,7 @@ class PopulationKernels {
     template <class Params>
     const gpu::Kernel<Params>& find(std::map<std::string, gpu::Kernel<Params>>& made, const std::string& stem,
                                     gpu::SpecConstants constants, gpu::WorkItems itemsPerGroup = {0, 0, 0});
+    gpu::SpecConstants widthConstants() const;
     gpu::SpecConstants networkConstants(Activation hidden) const;
 
     gpu::Device& device_;
