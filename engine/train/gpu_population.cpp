@@ -77,7 +77,8 @@ GpuPopulation::GpuPopulation(gpu::Device& device, const PopulationJob& job, cons
     : device_(device), job_(job), arenas_(device, job_), kernels_(device, job_.shape),
       training_(device, kernels_, arenas_, job_, plan), scores_(device, kernels_, arenas_, job_),
       maps_(device, kernels_, arenas_, job_.shape),
-      pace_(device.software(), static_cast<std::uint32_t>(job_.members.size())), recorder_(device) {
+      pace_(device.software(), static_cast<std::uint32_t>(job_.members.size()), training_.mostNetworkSteps()),
+      recorder_(device) {
     warmUp();
     describeMachine();
     warmUpSeconds_ = millisecondsSince(start) * 1e-3;

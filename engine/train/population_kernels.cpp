@@ -49,6 +49,10 @@ PopulationKernels::train(const PopulationPlan& plan, Optimizer optimizer, Activa
     return find(train_, stem, std::move(constants), {plan.networksPerGroup, 1, 1});
 }
 
+const gpu::Kernel<shared::PopulationOrderParams>& PopulationKernels::order() {
+    return find(order_, "population_order", {{0, 32}});
+}
+
 const gpu::Kernel<shared::PopulationScoreParams>& PopulationKernels::score(Activation hidden) {
     gpu::SpecConstants constants = networkConstants(hidden);
     constants[0] = 32;

@@ -21,6 +21,8 @@ class PopulationKernels {
     /// Items: networks.
     const gpu::Kernel<shared::PopulationTrainParams>& train(const PopulationPlan& plan, Optimizer optimizer,
                                                             Activation hidden);
+    /// Items: networks, parts of a batch, steps.
+    const gpu::Kernel<shared::PopulationOrderParams>& order();
     /// Items: networks, parts of the examples.
     const gpu::Kernel<shared::PopulationScoreParams>& score(Activation hidden);
     const gpu::Kernel<shared::PopulationResultParams>& results();
@@ -39,6 +41,7 @@ class PopulationKernels {
     gpu::Device& device_;
     const NetShape shape_;
     std::map<std::string, gpu::Kernel<shared::PopulationTrainParams>> train_;
+    std::map<std::string, gpu::Kernel<shared::PopulationOrderParams>> order_;
     std::map<std::string, gpu::Kernel<shared::PopulationScoreParams>> score_;
     std::map<std::string, gpu::Kernel<shared::PopulationResultParams>> results_;
     std::map<std::string, gpu::Kernel<shared::PopulationRankParams>> rank_;

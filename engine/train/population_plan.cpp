@@ -9,8 +9,10 @@ namespace {
 
 constexpr std::size_t mostRounds = 60000; // software drivers end a shader's loops after 65,535 in silence
 constexpr std::size_t mostSteps = 1024;   // of a dispatch: it is to end after milliseconds
-// Beyond this a network's numbers do not stay in registers, and drivers compile for seconds.
-constexpr std::size_t invocationParameters = 320;
+// Parameters and optimizer state of a network: beyond this they do not stay in registers, and drivers compile
+// for seconds (software ones above all for the loads and stores).
+constexpr std::size_t invocationNumbers = 640;
+constexpr std::size_t softwareInvocationNumbers = 330;
 
 std::uint32_t orderOf(const PopulationJob& job) {
     if (!job.settings.shuffle) return shared::orderOfFile;
@@ -21,17 +23,6 @@ std::uint32_t orderOf(const PopulationJob& job) {
 
 std::size_t batchOf(const PopulationJob& job) {
     return std::min(job.settings.batch, job.data.front()->train.count);
-}
-
-// Permutations until one falls inside, of the unluckiest of a few networks side by side. Below 33 examples
-// the permuted range is much larger than they are; no cycle is longer than that range.
-std::size_t walkRounds(std::size_t examples) { return examples > 32 ? 10 : 64; }
-
-// Of one invocation that handles `rows` rows of a batch one after the other.
-std::size_t roundsPerStep(const PopulationJob& job, std::uint32_t order, std::size_t rows) {
-    constexpr std::size_t keyRounds = 12; // philox at a new epoch
-    if (order != shared::orderOfSeed) return rows + 2;
-    return rows * (1 + walkRounds(job.data.front()->train.count)) + keyRounds + 2;
 }
 
 std::optional<PopulationPlan> refuse(std::string* why, std::string reason) {
@@ -50,15 +41,18 @@ std::optional<PopulationPlan> withSteps(PopulationPlan plan, std::size_t rounds,
 
 std::optional<PopulationPlan> planInvocation(const gpu::Device& device, const PopulationJob& job,
                                              std::string* why) {
-    if (job.shape.parameters() > invocationParameters)
+    const std::size_t most = device.software() ? softwareInvocationNumbers : invocationNumbers;
+    const std::size_t arrays = 1 + job.settings.optimizer.stateArrays();
+    if (job.shape.parameters() * arrays > most)
         return refuse(why, "an invocation's registers hold networks of at most " +
-                               std::to_string(invocationParameters) + " parameters, this one has " +
+                               std::to_string(most / arrays) +
+                               " parameters with this optimizer, this one has " +
                                std::to_string(job.shape.parameters()));
     PopulationPlan plan;
     plan.order = orderOf(job);
     plan.groupSize = std::clamp(device.limits().subgroupSize, 8u, 64u);
     plan.networksPerGroup = plan.groupSize;
-    return withSteps(plan, roundsPerStep(job, plan.order, batchOf(job)), why);
+    return withSteps(plan, batchOf(job) + 2, why);
 }
 
 } // namespace
