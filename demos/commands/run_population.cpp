@@ -117,8 +117,9 @@ LaneProgress PopulationRun::progressOf(const PopulationLaneResult& lane) const {
     if (lane.status == LaneStatus::preparing) progress.brief = preparation_;
     if (progress.brief.empty()) {
         progress.progress = shareDone(job_, lane.summary);
-        progress.brief = fmt::format("{} of {} networks  {} network-steps/s", grouped(lane.summary.finished),
-                                     grouped(job_.members.size()), shortRate(lane.networkStepsPerSecond()));
+        progress.brief =
+            fmt::format("{} of {} networks done  {} network-steps/s", grouped(lane.summary.finished),
+                        grouped(job_.members.size()), shortRate(lane.networkStepsPerSecond()));
         progress.brief += timeLeft(lane.status, lane.trainingSeconds, progress.progress);
     }
     progress.numbers = progress.brief;

@@ -27,17 +27,15 @@ const MemberResult* bestOf(const PopulationLaneResult& lane) {
 }
 
 std::vector<std::string> numbers(const PopulationLaneResult& lane) {
-    const MemberResult* best = bestOf(lane);
+    constexpr std::size_t deviceWidth = 30;
     return {lane.spec.text(),
-            lane.machine.device.empty() ? "-" : honestDevice(lane.machine, 40),
+            lane.machine.device.empty() ? "-" : honestDevice(lane.machine, deviceWidth),
             grouped(lane.summary.finished),
             grouped(lane.summary.networkSteps),
             fixed(lane.trainingSeconds, 3),
             shortRate(lane.networkStepsPerSecond()),
             shortRate(lane.networksPerSecond()),
-            grouped(lane.summary.diverged),
-            lossText(best ? best->loss : MemberResult::unknown),
-            percent(best ? best->accuracy : MemberResult::unknown)};
+            grouped(lane.summary.diverged)};
 }
 
 std::string bestText(const PopulationSpec& spec, const PopulationLaneResult& lane, std::size_t laneWidth) {
@@ -46,9 +44,8 @@ std::string bestText(const PopulationSpec& spec, const PopulationLaneResult& lan
     if (best == nullptr) return start + "none, for none has a finite loss\n";
     const std::size_t member = lane.summary.ranking.front();
     const std::string accuracy = std::isnan(best->accuracy) ? "" : ", accuracy " + percent(best->accuracy);
-    return start + fmt::format("{} (column {}, row {} from above, counted from 0): loss {}{}\n",
-                               spec.describe(member), member % spec.columns, member / spec.columns,
-                               lossText(best->loss), accuracy);
+    return start + fmt::format("{} (column {}, row {}): loss {}{}\n", spec.describe(member),
+                               member % spec.columns, member / spec.columns, lossText(best->loss), accuracy);
 }
 
 std::string whatRan(const PopulationLaneResult& lane, std::size_t laneWidth) {
@@ -113,9 +110,8 @@ std::string populationText(const PopulationGrid& grid) {
 
 std::string populationResultText(const PopulationSpec& spec,
                                  const std::vector<PopulationLaneResult>& results) {
-    std::vector<std::vector<std::string>> rows = {{"lane", "device", "networks", "network-steps", "seconds",
-                                                   "steps/s", "networks/s", "diverged", "best loss",
-                                                   "accuracy"}};
+    std::vector<std::vector<std::string>> rows = {
+        {"lane", "device", "networks", "network-steps", "seconds", "steps/s", "networks/s", "diverged"}};
     std::size_t laneWidth = 0;
     for (const PopulationLaneResult& lane : results) {
         rows.push_back(numbers(lane));

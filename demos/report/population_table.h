@@ -13,7 +13,8 @@ namespace lockstep::demos {
 /// What is about to be trained, in three lines: data and networks, axes, settings.
 std::string populationText(const PopulationGrid& grid);
 
-/// One row per lane with its numbers, then its best network, then what ran where, and why a lane ended early.
+/// One row per lane with its numbers, in 110 columns; then a line per lane on its best network, on what ran
+/// where, and on why it ended early.
 std::string populationResultText(const PopulationSpec& spec,
                                  const std::vector<PopulationLaneResult>& results);
 

@@ -17,7 +17,7 @@ ImWchar letterOf(char byte) {
 
 } // namespace
 
-Letters::Letters(float pixels) : font_(addBodyFont(atlas_, pixels)) {
+Letters::Letters(float pixels) : font_(addBodyFont(atlas_, pixels, 1)) {
     unsigned char* coverage = nullptr;
     atlas_.GetTexDataAsAlpha8(&coverage, &coverageWidth_, &coverageHeight_);
     coverage_ = coverage;

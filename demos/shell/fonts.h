@@ -21,8 +21,9 @@ struct Fonts {
 /// The files of letters that are used, a line each: name and size in bytes.
 std::string fontFiles();
 
-/// The body's letters of `pixels` height, for who draws them without a window.
-ImFont* addBodyFont(ImFontAtlas& atlas, float pixels);
+/// The body's letters of `pixels` height.
+/// oversample   columns of the atlas' picture per pixel: 1 for who draws letters without a window
+ImFont* addBodyFont(ImFontAtlas& atlas, float pixels, int oversample);
 
 class FontAtlas {
   public:
