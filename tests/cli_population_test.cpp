@@ -61,13 +61,13 @@ TEST_CASE("processor and device train the same grid, compared, with all results 
     const std::string png = folder.file("p.png");
     const Outcome outcome =
         run("population --size 8x4 --x lr=1e-4:0.1:log --y init-scale=0.1:2:log --data spiral "
-            "--layers 4 --steps 200 --lane cpu:best --lane gpu:workgroup --json " +
+            "--layers 4 --steps 200 --lane cpu:best --lane gpu:best --json " +
             json + " --csv " + csv + " --png " + png);
     CAPTURE(outcome.out + outcome.err);
     REQUIRE(outcome.code == 0);
     CHECK(outcome.says("32 networks 2-4-1, bce, 17 parameters each"));
     CHECK(outcome.says("lr 0.0001 to 0.1, logarithmic"));
-    CHECK(outcome.says("same mathematics: gpu:workgroup agrees"));
+    CHECK(outcome.says("same mathematics: gpu:best agrees"));
     CHECK(outcome.says("best network: lr "));
     CHECK(outcome.says("network-steps/s against"));
     CHECK(outcome.err.find("32 of 32 networks done") != std::string::npos);
@@ -102,7 +102,7 @@ TEST_CASE("processor and device train the same grid, compared, with all results 
     CHECK(rows[0] == "lane,column,row,seed,lr,init_scale,momentum,l2,activation,noise,steps,diverged,loss,"
                      "accuracy,batch_loss,weight_norm,rank");
     CHECK(rows[1].starts_with("cpu:best,0,0,1,0.0001,2,,0,tanh,0,200,0,"));
-    CHECK(rows[64].starts_with("gpu:workgroup,7,3,1,0.1,0.1,,0,tanh,0,200,0,"));
+    CHECK(rows[64].starts_with("gpu:best,7,3,1,0.1,0.1,,0,tanh,0,200,0,"));
     for (const std::string& row : rows) CHECK(fieldsOf(row).size() == 17);
     CHECK(fieldsOf(rows[1])[12] == results["lanes"][0]["networks"][0]["loss"].dump());
 
@@ -135,7 +135,7 @@ TEST_CASE("every hyperparameter reaches the networks that have it") {
     using Values = std::vector<std::string>;
     CHECK(column("--x seed=1:4", 3) == Values{"1", "2", "3", "4"});
     CHECK(column("--x momentum=0:0.75 --optimizer momentum", 6) == Values{"0", "0.25", "0.5", "0.75"});
-    CHECK(column("--x l2=0:0.3", 7) == Values{"0", "0.1", "0.2", "0.3"});
+    CHECK(column("--x l2=0:0.75", 7) == Values{"0", "0.25", "0.5", "0.75"});
     CHECK(column("--x activation=relu,tanh", 8) == Values{"relu", "relu", "tanh", "tanh"});
     CHECK(column("--x noise=0.75:0 --data moons", 9) == Values{"0.75", "0.5", "0.25", "0"});
     CHECK(column("--x seed=7:8 --y l2=0:1 --lr 0.5 --init-scale 2 --activation relu", 4) ==

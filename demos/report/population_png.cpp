@@ -16,7 +16,9 @@ namespace lockstep::demos {
 
 namespace {
 
-constexpr std::uint32_t gridPixels = 640; // about, along the longer side
+constexpr std::uint32_t gridPixels = 1024;  // about, along the longer side
+constexpr std::uint32_t leastMapPixels = 4; // along a side of a decision map
+constexpr std::uint32_t mostTilePixels = 64;
 constexpr std::uint32_t margin = 20;
 constexpr std::uint32_t leftLabels = 90;
 constexpr float letterPixels = 18;
@@ -26,7 +28,7 @@ constexpr float dimmed = 0.3f; // what a tile that diverged keeps of its colours
 
 std::uint32_t tilePixels(const PopulationSpec& spec) {
     const auto longer = static_cast<std::uint32_t>(std::max(spec.columns, spec.rows));
-    return std::clamp<std::uint32_t>(gridPixels / longer, 4, 64);
+    return std::clamp<std::uint32_t>(gridPixels / longer, 1, mostTilePixels);
 }
 
 /// Losses as shares of the way from the worst to the best, by their logarithms.
@@ -145,7 +147,7 @@ void LaneDrawing::axes(const std::string& heading) {
 } // namespace
 
 std::optional<DecisionMapOptions> pictureMaps(const PopulationGrid& grid) {
-    if (grid.job.shape.inputs() != 2) return std::nullopt;
+    if (grid.job.shape.inputs() != 2 || tilePixels(grid.spec) < leastMapPixels) return std::nullopt;
     DecisionMapOptions options;
     options.columns = static_cast<std::uint32_t>(grid.spec.columns);
     options.cells = tilePixels(grid.spec);

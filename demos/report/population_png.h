@@ -11,7 +11,7 @@
 namespace lockstep::demos {
 
 /// What has to be drawn of every lane's networks for the picture; nothing where their inputs are not the
-/// points of a plane.
+/// points of a plane, or where so many networks leave no room for maps.
 std::optional<DecisionMapOptions> pictureMaps(const PopulationGrid& grid);
 
 /// A line per lane: its name, machine and rate; the mosaic of decision maps, where there is one, and a

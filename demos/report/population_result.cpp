@@ -51,7 +51,7 @@ double PopulationLaneResult::networksPerSecond() const {
 std::vector<std::uint64_t> openingSteps(std::uint64_t steps) {
     std::vector<std::uint64_t> opening{1, 10, 100};
     for (std::uint64_t& step : opening) step = std::min(step, steps);
-    opening.erase(std::ranges::unique(opening).begin(), opening.end());
+    opening.erase(std::unique(opening.begin(), opening.end()), opening.end());
     return opening;
 }
 

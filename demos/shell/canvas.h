@@ -15,6 +15,8 @@ namespace lockstep::demos {
 class Letters {
   public:
     explicit Letters(float pixels);
+    Letters(const Letters&) = delete;
+    Letters& operator=(const Letters&) = delete;
     float height() const { return font_->FontSize; }
     float width(std::string_view text) const;
 
