@@ -104,7 +104,7 @@ TEST_CASE("processor and device train the same grid, compared, with all results 
     CHECK(rows[1].starts_with("cpu:best,0,0,1,0.0001,2,,0,tanh,0,200,0,"));
     CHECK(rows[64].starts_with("gpu:best,7,3,1,0.1,0.1,,0,tanh,0,200,0,"));
     for (const std::string& row : rows) CHECK(fieldsOf(row).size() == 17);
-    CHECK(fieldsOf(rows[1])[12] == results["lanes"][0]["networks"][0]["loss"].dump());
+    CHECK(std::stof(fieldsOf(rows[1])[12]) == results["lanes"][0]["networks"][0]["loss"].get<float>());
 
     const std::vector<int> size = sizeOfPng(png);
     CHECK(size[0] > 2 * 8 * 64); // two pictures of 8 x 4 tiles for each of two lanes
