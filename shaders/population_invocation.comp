@@ -22,6 +22,7 @@ float activated(uint activation, float z) { return activateFast(activation, z); 
 
 void addGradient(uint at, float dSum, float value) { gradients[at] = fma(dSum, value, gradients[at]); }
 #include "population_backward.glsl"
+#include "population_gather.glsl"
 
 void load(uint place) {
     [[unroll]] for (uint p = 0; p < parameterCount; ++p) {
@@ -36,17 +37,6 @@ void store(uint place) {
         parameters[p * params.places + place] = w[p];
         if (keepsFirst()) firstState[p * params.places + place] = first[p];
         if (keepsSecond()) secondState[p * params.places + place] = second[p];
-    }
-}
-
-void gather(uint example) {
-    [[unroll]] for (uint quad = 0; quad < exampleQuads; ++quad) {
-        vec4 four = examples[example * exampleQuads + quad];
-        [[unroll]] for (uint k = 0; k < 4; ++k) {
-            uint at = 4 * quad + k;
-            if (at < inputs) values[at] = four[k];
-            else if (at < inputs + outputs) wanted[at - inputs] = four[k];
-        }
     }
 }
 

@@ -45,6 +45,15 @@ PopulationKernels::train(const PopulationPlan& plan, Optimizer optimizer, Activa
     constants[0] = plan.groupSize;
     constants[3] = plan.order;
     constants[7] = number(optimizer);
+    if (plan.layout == PopulationLayout::subgroup) {
+        const bool keepsFirst = optimizer != Optimizer::sgd;
+        const bool keepsSecond = optimizer == Optimizer::adam || optimizer == Optimizer::adamw;
+        const std::uint32_t parameters = number(shape_.parameters());
+        constants.insert(
+            {{5, keepsFirst ? parameters : 1}, {6, plan.mostSubgroups}, {8, keepsSecond ? parameters : 1}});
+    }
+    if (plan.layout == PopulationLayout::workgroup)
+        constants.insert({{5, plan.chunk}, {6, plan.sharesState ? 1 : 0}, {8, plan.sharedFloats}});
     const std::string stem = "population_" + std::string(name(plan.layout));
     return find(train_, stem, std::move(constants), {plan.networksPerGroup, 1, 1});
 }

@@ -16,6 +16,10 @@ struct PopulationPlan {
     std::uint32_t order = shared::orderOfFile; ///< how steps find their examples, shared::orderOf...
     std::uint32_t groupSize = 0;               ///< invocations of a workgroup
     std::uint32_t networksPerGroup = 0;
+    std::uint32_t mostSubgroups = 1;    ///< subgroup: into which a driver may divide a workgroup
+    std::uint32_t chunk = 0;            ///< workgroup: rows whose values fit into shared memory at a time
+    bool sharesState = false;           ///< workgroup: so does the optimizer's state
+    std::uint32_t sharedFloats = 0;     ///< workgroup: of shared memory
     std::uint32_t stepsPerDispatch = 0; ///< software drivers limit a shader's loops, systems its time
 
     /// "a network per invocation, 250 steps per dispatch"

@@ -123,12 +123,18 @@ void PopulationTraining::recordOrder(gpu::Recorder& recorder, std::uint32_t plac
 
 void PopulationTraining::dispatch(gpu::Recorder& recorder, const PopulationRun& run,
                                   shared::PopulationTrainParams params) {
+    constexpr std::uint32_t mostNetworks = 32768; // every device dispatches that many workgroups
     const auto& kernel = *kernels_[number(&run - arenas_.runs.data())];
     const gpu::BufferView parameters = arenas_.parameters.view();
-    recorder.dispatch(kernel, {params.networks, 1, 1}, params,
-                      {arenas_.train.view(), orders_.view(), records_.view(), arenas_.networks.view(),
-                       arenas_.states.view(), parameters, arenas_.first ? arenas_.first->view() : parameters,
-                       arenas_.second ? arenas_.second->view() : parameters});
+    for (const std::uint32_t end = params.first + params.networks; params.first < end;
+         params.first += params.networks) {
+        params.networks = std::min(end - params.first, mostNetworks);
+        recorder.dispatch(kernel, {params.networks, 1, 1}, params,
+                          {arenas_.train.view(), orders_.view(), records_.view(), arenas_.networks.view(),
+                           arenas_.states.view(), parameters,
+                           arenas_.first ? arenas_.first->view() : parameters,
+                           arenas_.second ? arenas_.second->view() : parameters});
+    }
 }
 
 } // namespace lockstep
