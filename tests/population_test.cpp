@@ -92,7 +92,7 @@ double largestDifference(const PopulationJob& job, const PopulationBlocks& block
                 if (alone[lane].empty()) continue;
                 const auto expected = static_cast<double>(alone[lane].at(step).loss);
                 const double difference = std::abs(static_cast<double>(losses[lane]) - expected);
-                // Of 1e-6, losses are the difference of numbers a million times their size.
+                // Below 1e-3 a loss is the difference of numbers that are large beside it.
                 const double relative = difference / std::fmax(expected, 1e-3);
                 largest = std::isnan(relative) ? INFINITY : std::fmax(largest, relative);
             }

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <exception>
 #include <stdexcept>
 #include <string>
 
@@ -95,13 +96,20 @@ CpuPopulation::CpuPopulation(const PopulationJob& job, std::size_t threads, bool
 }
 
 /// Every thread takes the next block that nobody has taken, until there is none. makeWork() is called once
-/// per thread; what it returns takes that thread's blocks.
+/// per thread; what it returns takes that thread's blocks. Throws what that throws.
 template <class MakeWork> void CpuPopulation::forBlocks(const MakeWork& makeWork) {
     std::atomic<std::size_t> next{0};
+    std::atomic<bool> failed{false};
+    std::exception_ptr failure; // the first one: no exception may leave a team's thread
     team_.run([&](std::size_t) {
-        auto work = makeWork();
-        for (std::size_t block = next++; block < blocks_.size(); block = next++) work(*blocks_[block]);
+        try {
+            auto work = makeWork();
+            for (std::size_t block = next++; block < blocks_.size(); block = next++) work(*blocks_[block]);
+        } catch (...) {
+            if (!failed.exchange(true)) failure = std::current_exception();
+        }
     });
+    if (failure) std::rethrow_exception(failure);
 }
 
 void CpuPopulation::trainTo(std::uint64_t step) {

@@ -116,8 +116,9 @@ double largestDifference(const PopulationJob& job, Population& population, std::
         const std::vector<MemberResult> results = population.results();
         for (const auto& [member, losses] : expected) {
             const auto wanted = static_cast<double>(losses[step]);
+            // Below 1e-3 a loss is the difference of numbers that are large beside it.
             const double difference =
-                std::abs(static_cast<double>(results[member].batchLoss) - wanted) / wanted;
+                std::abs(static_cast<double>(results[member].batchLoss) - wanted) / std::fmax(wanted, 1e-3);
             largest = std::isnan(difference) ? INFINITY : std::fmax(largest, difference);
         }
     }
