@@ -39,6 +39,8 @@ gpu::SpecConstants PopulationKernels::networkConstants(Activation hidden) const 
     return constants;
 }
 
+std::string PopulationKernels::looped() const { return fitsRegisters(device_, shape_) ? "" : "_looped"; }
+
 const gpu::Kernel<shared::PopulationTrainParams>&
 PopulationKernels::train(const PopulationPlan& plan, Optimizer optimizer, Activation hidden) {
     gpu::SpecConstants constants = networkConstants(hidden);
@@ -65,7 +67,7 @@ const gpu::Kernel<shared::PopulationOrderParams>& PopulationKernels::order() {
 const gpu::Kernel<shared::PopulationScoreParams>& PopulationKernels::score(Activation hidden) {
     gpu::SpecConstants constants = networkConstants(hidden);
     constants[0] = 32;
-    return find(score_, "population_score", std::move(constants));
+    return find(score_, "population_score" + looped(), std::move(constants));
 }
 
 const gpu::Kernel<shared::PopulationResultParams>& PopulationKernels::results() {
@@ -86,7 +88,7 @@ const gpu::Kernel<shared::PopulationPictureParams>& PopulationKernels::picture(A
     gpu::SpecConstants constants = networkConstants(hidden);
     constants[0] = 4; // 16 x 8 cells
     constants[5] = 8;
-    return find(picture_, "population_picture", std::move(constants));
+    return find(picture_, "population_picture" + looped(), std::move(constants));
 }
 
 } // namespace lockstep

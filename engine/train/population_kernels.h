@@ -35,6 +35,7 @@ class PopulationKernels {
     template <class Params>
     const gpu::Kernel<Params>& find(std::map<std::string, gpu::Kernel<Params>>& made, const std::string& stem,
                                     gpu::SpecConstants constants, gpu::WorkItems itemsPerGroup = {0, 0, 0});
+    std::string looped() const; ///< end of the name of a shader for large networks
     gpu::SpecConstants widthConstants() const;
     gpu::SpecConstants networkConstants(Activation hidden) const;
 

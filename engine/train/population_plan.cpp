@@ -73,7 +73,7 @@ std::optional<PopulationPlan> planSubgroup(const gpu::Device& device, const Popu
     const gpu::Limits& limits = device.limits();
     if (limits.broadcastLanes == 0) return refuse(why, "its invocations do not read each other's registers");
     const std::size_t parameters = job.shape.parameters();
-    if (parameters > registerNumbers(device))
+    if (!fitsRegisters(device, job.shape))
         return refuse(why, "its registers hold gradients of at most " +
                                std::to_string(registerNumbers(device)) + " parameters, this network has " +
                                std::to_string(parameters));
@@ -168,6 +168,10 @@ std::optional<PopulationPlan> populationPlan(const gpu::Device& device, const Po
     if (plan) plan->layout = layout;
     if (plan) plan->order = orderOf(job);
     return plan;
+}
+
+bool fitsRegisters(const gpu::Device& device, const NetShape& shape) {
+    return shape.parameters() <= registerNumbers(device);
 }
 
 PopulationPlan requiredPopulationPlan(const gpu::Device& device, const PopulationJob& job,

@@ -35,4 +35,8 @@ std::optional<PopulationPlan> populationPlan(const gpu::Device& device, const Po
 PopulationPlan requiredPopulationPlan(const gpu::Device& device, const PopulationJob& job,
                                       PopulationLayout layout);
 
+/// Whether kernels are made for a network's parameters in registers, all loops unrolled; else drivers would
+/// compile for seconds, and loops read them from their buffer.
+bool fitsRegisters(const gpu::Device& device, const NetShape& shape);
+
 } // namespace lockstep
