@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "demos/report/text.h"
 #include "engine/net/atomic_file.h"
 #include "engine/train/settings_json.h"
 

@@ -1,0 +1,6 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
+
+// Decision maps of small networks: everything in registers, every loop unrolled.
+#include "population_picture.glsl"
