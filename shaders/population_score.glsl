@@ -61,7 +61,7 @@ void main() {
     for (uint row = part * params.rows; row < end; row += 4) {
         [[unroll]] for (uint k = 0; k < 4; ++k) gather(firstExample + min(row + k, end - 1), k);
         forward();
-        [[unroll]] for (uint k = 0; k < 4; ++k) {
+        UNROLLED for (uint k = 0; k < 4; ++k) {
             lane = k;
             if (row + k < end) total += vec2(lossOfLane(), params.classes > 0 && right() ? 1.0 : 0.0);
         }

@@ -16,10 +16,10 @@ struct PopulationSlice {
 /// at 8 ms on a software device. All networks go together, but where a step of all takes too long.
 class PopulationPace {
   public:
-    /// `mostNetworkSteps`: that a submission may do, whatever its time.
-    PopulationPace(bool software, std::uint32_t networks, double mostNetworkSteps)
+    /// `first`: networks of the first submission. `mostNetworkSteps`: that any may do, whatever its time.
+    PopulationPace(bool software, std::uint32_t networks, std::uint32_t first, double mostNetworkSteps)
         : target_(software ? 8.0 : 4.0), all_(networks), mostNetworkSteps_(mostNetworkSteps),
-          networks_(std::min(networks, firstNetworks)) {}
+          networks_(std::min(networks, first)) {}
 
     PopulationSlice next() const { return {steps_, networks_}; }
     double target() const { return target_; } ///< milliseconds
@@ -36,7 +36,6 @@ class PopulationPace {
     }
 
   private:
-    static constexpr std::uint32_t firstNetworks = 1024;
     static constexpr double mostSteps = 1024;
 
     // A step of all may take twice the aim; what is not allowed stays so.

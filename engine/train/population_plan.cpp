@@ -154,9 +154,9 @@ std::optional<PopulationPlan> planWorkgroup(const gpu::Device& device, const Pop
 
 } // namespace
 
-std::string PopulationPlan::describe() const {
-    return "a network per " + std::string(name(layout)) + ", " + std::to_string(groupSize) +
-           " invocations together, " + std::to_string(stepsPerDispatch) + " steps per dispatch";
+std::string PopulationPlan::describe(std::size_t networks) const {
+    return "a network per " + std::string(name(layout)) + ", " + std::to_string(networks) +
+           " at once, at most " + std::to_string(stepsPerDispatch) + " steps per dispatch";
 }
 
 std::optional<PopulationPlan> populationPlan(const gpu::Device& device, const PopulationJob& job,

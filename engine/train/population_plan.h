@@ -22,8 +22,8 @@ struct PopulationPlan {
     std::uint32_t sharedFloats = 0;     ///< workgroup: of shared memory
     std::uint32_t stepsPerDispatch = 0; ///< software drivers limit a shader's loops, systems its time
 
-    /// "a network per invocation, 250 steps per dispatch"
-    std::string describe() const;
+    /// "a network per invocation, 1024 at once, at most 250 steps per dispatch"
+    std::string describe(std::size_t networks) const;
 };
 
 /// Of one layout, not `best`. Empty, with the reason and the largest that fits in `why` (not null), when the
