@@ -17,6 +17,10 @@
 
 namespace lockstep {
 
+namespace gpu {
+class Device;
+}
+
 /// What the two numbers of a point are.
 enum class TrainabilityAxes {
     rates,        ///< learning rate of the first layer, and of the second
