@@ -1,11 +1,13 @@
 // `simd` with 8 floats per vector, for x86-64 processors since about 2013.
 #include "engine/cpu/simd_kernels.h"
 #include "engine/cpu/small_kernels.h"
+#include "engine/cpu/trainability_kernels.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
 
 #include "engine/net/activation.h"
+#include "shaders/tanh.h"
 
 #define LOCKSTEP_VECTOR_BYTES 32
 #if defined(__clang__)
@@ -27,6 +29,7 @@ namespace lockstep {
 
 const SimdKernels& simdAvx2() { return simdTable; }
 const SmallKernels& smallAvx2() { return smallTable; }
+const TrainabilityKernels& trainabilityAvx2() { return trainability::table; }
 
 } // namespace lockstep
 #endif

@@ -1,11 +1,13 @@
 // `simd` with 16 floats per vector, for x86-64 processors with AVX-512.
 #include "engine/cpu/simd_kernels.h"
 #include "engine/cpu/small_kernels.h"
+#include "engine/cpu/trainability_kernels.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
 
 #include "engine/net/activation.h"
+#include "shaders/tanh.h"
 
 #define LOCKSTEP_VECTOR_BYTES 64
 #if defined(__clang__)
@@ -28,6 +30,7 @@ namespace lockstep {
 
 const SimdKernels& simdAvx512() { return simdTable; }
 const SmallKernels& smallAvx512() { return smallTable; }
+const TrainabilityKernels& trainabilityAvx512() { return trainability::table; }
 
 } // namespace lockstep
 #endif

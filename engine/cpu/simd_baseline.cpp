@@ -1,12 +1,14 @@
 // `simd` with 4 floats per vector: SSE2, which every x86-64 processor has, or NEON, which every AArch64 has.
 #include "engine/cpu/simd_kernels.h"
 #include "engine/cpu/small_kernels.h"
+#include "engine/cpu/trainability_kernels.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
 #include "engine/net/activation.h"
+#include "shaders/tanh.h"
 
 #define LOCKSTEP_VECTOR_BYTES 16
 
@@ -16,5 +18,6 @@ namespace lockstep {
 
 const SimdKernels& simdBaseline() { return simdTable; }
 const SmallKernels& smallBaseline() { return smallTable; }
+const TrainabilityKernels& trainabilityBaseline() { return trainability::table; }
 
 } // namespace lockstep

@@ -14,6 +14,7 @@
 
 #include "engine/train/lane_spec.h"
 #include "engine/train/trainer.h"
+#include "shaders/trainability_params.h"
 
 namespace lockstep {
 
@@ -31,15 +32,20 @@ std::string_view name(TrainabilityAxes axes);
 TrainabilityAxes trainabilityAxesFromName(std::string_view text);
 
 /// What every point of the plane shares: a network inputs - hidden - 1 without biases,
-///   y = W1 f(W0 x) / hidden  (mean-field scaling),
-/// trained on the whole of a few random examples at once, with the mean squared error as its loss.
+///   y = W1 f(gain W0 x) / hidden,  gain = sqrt(2 / inputs), for the identity sqrt(1 / inputs),
+/// trained on the whole of a few random examples at once, with the mean squared error as its loss. This is
+/// the paper's network (mean-field scaling, everything drawn from a standard normal distribution). Its
+/// figures have 16 inputs and neurons, as many examples as weights (272; 16 for the identity), 500 or 1,000
+/// steps, and show rates from 1e-3 to 1e6, the first layer's to the right. Its random numbers are others:
+/// pictures are alike in kind, not pixel by pixel. Its figure of initial weights adds a number to the first
+/// layer's; here all are multiplied by one.
 struct TrainabilityJob {
     TrainabilityAxes axes = TrainabilityAxes::rates;
     std::size_t inputs = 8;                   ///< 1 to 16
     std::size_t hidden = 8;                   ///< 1 to 16
     Activation activation = Activation::tanh; ///< identity, relu or tanh
     std::size_t examples = 16; ///< 1 to 512; inputs and targets are normal, drawn from the seed
-    std::uint32_t steps = 200; ///< 1 to 2,000; examples * steps is at most 60,000
+    std::uint32_t steps = 200; ///< 1 to 2,000
     std::uint64_t seed = 1;    ///< of examples and first weights (normal, variance 1)
 
     /// Throws std::invalid_argument with the largest that is possible.
@@ -54,13 +60,16 @@ struct TrainabilityPoint {
 };
 
 /// How a network's training ended, in one number, so that a picture of them can be coloured smoothly.
-///   v >= 0  it converged: v is the mean over the steps of loss / first loss, at most 1; the smaller, the
-///   faster v < 0   it diverged: -v is the step, with a fraction, at which the loss went beyond
-///   `divergenceLimit` times the
-///           first one; -steps for a loss that stayed below that but was not better at the end (mean of the
-///           last tenth of the steps) than at the beginning
+///   v >= 0  it converged: the mean loss of the last 20 steps is below the first loss. v is the mean over all
+///           steps of loss / first loss, at most 1; the smaller, the faster
+///   v < 0   it diverged: -v is the step, with a fraction (interpolated in the logarithm of the loss), at
+///   which
+///           the loss went beyond `divergenceLimit` times the first one, and at least 0.001; -v = steps for a
+///           loss that stayed below that and was not better at the end than at the beginning
+/// As in the paper, but that a loss beyond the limit ends the training: it cannot come back.
 using TrainabilityOutcome = float;
-inline constexpr float divergenceLimit = 1e6f;
+inline constexpr float divergenceLimit = shared::trainabilityLimit;
+inline constexpr std::uint32_t trainabilityTail = 20; ///< the last steps
 
 /// A part of the plane, in decimal logarithms of x and y. y grows upwards.
 struct TrainabilityWindow {
@@ -105,8 +114,8 @@ std::unique_ptr<Trainability> makeCpuTrainability(const TrainabilityJob& job, st
 /// On a Vulkan device, which has to outlive it. Also throws gpu::GpuError.
 std::unique_ptr<Trainability> makeGpuTrainability(gpu::Device& device, const TrainabilityJob& job);
 
-/// The job's examples [examples][inputs], their targets [examples], and the first weights [hidden][inputs]
-/// and [hidden].
+/// The job's examples [examples][inputs], already times the gain, their targets [examples], and the weights
+/// before the first step, unscaled: [hidden][inputs] and [hidden].
 struct TrainabilityData {
     std::vector<float> inputs;
     std::vector<float> targets;

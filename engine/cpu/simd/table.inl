@@ -18,6 +18,8 @@
 
 #include "engine/cpu/simd/small.inl"
 
+#include "engine/cpu/simd/trainability.inl"
+
 namespace lockstep {
 namespace {
 

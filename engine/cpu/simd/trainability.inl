@@ -1,0 +1,258 @@
+// Maps of trainability: a network per lane. Layout and formulas: trainability_kernels.h, shaders/trainability.comp.
+#pragma once
+
+namespace lockstep {
+namespace {
+namespace trainability {
+
+constexpr std::size_t mostHidden = 16;
+constexpr std::size_t blockExamples = 16; // as many as a row of weights stays in registers for
+
+/// a b + c, rounded once: what makes all machines add to the same bits.
+LOCKSTEP_INLINE Floats fused(Floats a, Floats b, Floats c) {
+#if LOCKSTEP_VECTOR_BYTES == 64
+    return reinterpret_cast<Floats>(_mm512_fmadd_ps(
+        reinterpret_cast<__m512>(a), reinterpret_cast<__m512>(b), reinterpret_cast<__m512>(c)));
+#elif LOCKSTEP_VECTOR_BYTES == 32
+    return reinterpret_cast<Floats>(_mm256_fmadd_ps(
+        reinterpret_cast<__m256>(a), reinterpret_cast<__m256>(b), reinterpret_cast<__m256>(c)));
+#elif defined(__SSE2__)
+    // Without such an instruction: the product is exact in doubles, and rounding twice hardly ever shows.
+    Floats result;
+    for (std::size_t lane = 0; lane < lanes; ++lane)
+        result[lane] = static_cast<float>(static_cast<double>(a[lane]) * static_cast<double>(b[lane]) +
+                                          static_cast<double>(c[lane]));
+    return result;
+#else
+    for (std::size_t lane = 0; lane < lanes; ++lane) c[lane] = __builtin_fmaf(a[lane], b[lane], c[lane]);
+    return c;
+#endif
+}
+
+/// x P(x^2) / Q(x^2): shaders/tanh.h.
+LOCKSTEP_INLINE Floats quotientTanh(Floats x) {
+    using namespace shared;
+    x = x > tanhLimit ? splat(tanhLimit) : x;
+    x = x < -tanhLimit ? splat(-tanhLimit) : x;
+    const Floats u = x * x;
+    Floats p = fused(splat(tanhP4), u, splat(tanhP3));
+    p = fused(p, u, splat(tanhP2));
+    p = fused(p, u, splat(tanhP1));
+    p = fused(p, u, splat(tanhP0));
+    Floats q = fused(splat(tanhQ4), u, splat(tanhQ3));
+    q = fused(q, u, splat(tanhQ2));
+    q = fused(q, u, splat(tanhQ1));
+    q = fused(q, u, splat(1.0f));
+    return x * p / q;
+}
+
+template <Activation activation> LOCKSTEP_INLINE Floats activated(Floats z) {
+    if constexpr (activation == Activation::tanh) return quotientTanh(z);
+    if constexpr (activation == Activation::relu) return z < 0.0f ? Floats{} : z;
+    return z;
+}
+
+/// d f'(z), from f(z).
+template <Activation activation> LOCKSTEP_INLINE Floats derived(Floats d, Floats value) {
+    if constexpr (activation == Activation::tanh) return d * fused(-value, value, splat(1.0f));
+    if constexpr (activation == Activation::relu) return value > 0.0f ? d : Floats{};
+    return d;
+}
+
+template <std::size_t columns> struct Networks {
+    Floats first[mostHidden][columns];
+    Floats second[mostHidden];
+    Floats dFirst[mostHidden][columns]; ///< gradients
+    Floats dSecond[mostHidden];
+};
+
+/// What a block of examples leaves behind on its way forward.
+struct Block {
+    std::size_t count = 0;
+    Floats values[mostHidden][blockExamples]; ///< of the hidden neurons
+    Floats errors[blockExamples];
+};
+
+template <std::size_t columns>
+LOCKSTEP_INLINE Floats weightedSum(const Floats* weights, const float* inputs) {
+    Floats sum = weights[0] * splat(inputs[0]);
+    for (std::size_t i = 1; i < columns; ++i) sum = fused(weights[i], splat(inputs[i]), sum);
+    return sum;
+}
+
+/// Returns `squares` plus the block's squared errors.
+template <std::size_t columns, Activation activation>
+LOCKSTEP_INLINE Floats forward(const TrainabilityProblem& problem, std::size_t example,
+                               const Networks<columns>& networks, Block& block, Floats squares) {
+    const float* inputs = problem.inputs + example * columns;
+    Floats sums[blockExamples] = {};
+    for (std::size_t h = 0; h < problem.hidden; ++h)
+        for (std::size_t k = 0; k < block.count; ++k) {
+            const Floats z = weightedSum<columns>(networks.first[h], inputs + k * columns);
+            block.values[h][k] = activated<activation>(z);
+            sums[k] = fused(networks.second[h], block.values[h][k], sums[k]);
+        }
+    const Floats share = splat(1.0f / static_cast<float>(problem.hidden));
+    for (std::size_t k = 0; k < block.count; ++k) {
+        block.errors[k] = fused(sums[k], share, splat(-problem.targets[example + k]));
+        squares = fused(block.errors[k], block.errors[k], squares);
+    }
+    return squares;
+}
+
+/// Adds the block's part to the gradients.
+template <std::size_t columns, Activation activation>
+LOCKSTEP_INLINE void backward(const TrainabilityProblem& problem, std::size_t example,
+                              Networks<columns>& networks, const Block& block) {
+    const float* inputs = problem.inputs + example * columns;
+    for (std::size_t h = 0; h < problem.hidden; ++h) {
+        Floats row[columns];
+        for (std::size_t i = 0; i < columns; ++i) row[i] = networks.dFirst[h][i];
+        Floats sum = networks.dSecond[h];
+        for (std::size_t k = 0; k < block.count; ++k) {
+            const Floats value = block.values[h][k];
+            sum = fused(block.errors[k], value, sum);
+            const Floats d = derived<activation>(block.errors[k] * networks.second[h], value);
+            for (std::size_t i = 0; i < columns; ++i)
+                row[i] = fused(d, splat(inputs[k * columns + i]), row[i]);
+        }
+        for (std::size_t i = 0; i < columns; ++i) networks.dFirst[h][i] = row[i];
+        networks.dSecond[h] = sum;
+    }
+}
+
+/// The sums of squared errors, and their gradients.
+template <std::size_t columns, Activation activation>
+LOCKSTEP_INLINE Floats lossAndGradient(const TrainabilityProblem& problem, Networks<columns>& networks) {
+    for (std::size_t h = 0; h < problem.hidden; ++h) {
+        for (std::size_t i = 0; i < columns; ++i) networks.dFirst[h][i] = Floats{};
+        networks.dSecond[h] = Floats{};
+    }
+    Block block;
+    Floats squares{};
+    for (std::size_t example = 0; example < problem.examples; example += blockExamples) {
+        const std::size_t left = problem.examples - example;
+        block.count = left < blockExamples ? left : blockExamples;
+        squares = forward<columns, activation>(problem, example, networks, block, squares);
+        backward<columns, activation>(problem, example, networks, block);
+    }
+    return squares;
+}
+
+/// The vector of one number of every network; the last network fills what is left.
+template <class Number>
+LOCKSTEP_INLINE Floats gathered(const shared::TrainabilityStart* starts, std::size_t count, Number number) {
+    Floats values{};
+    for (std::size_t lane = 0; lane < lanes; ++lane)
+        values[lane] = starts[lane < count ? lane : count - 1].*number;
+    return values;
+}
+
+template <std::size_t columns>
+LOCKSTEP_INLINE void begin(const TrainabilityProblem& problem, Floats scale, Networks<columns>& networks) {
+    for (std::size_t h = 0; h < problem.hidden; ++h) {
+        for (std::size_t i = 0; i < columns; ++i)
+            networks.first[h][i] = splat(problem.firstWeights[h * columns + i]) * scale;
+        networks.second[h] = splat(problem.secondWeights[h]) * scale;
+    }
+}
+
+template <std::size_t columns>
+LOCKSTEP_INLINE void update(const TrainabilityProblem& problem, Floats firstStep, Floats secondStep,
+                            Networks<columns>& networks) {
+    for (std::size_t h = 0; h < problem.hidden; ++h) {
+        for (std::size_t i = 0; i < columns; ++i)
+            networks.first[h][i] = fused(-firstStep, networks.dFirst[h][i], networks.first[h][i]);
+        networks.second[h] = fused(-secondStep, networks.dSecond[h], networks.second[h]);
+    }
+}
+
+/// What is noted of the losses on the way; shared::TrainabilityEnd of every lane.
+struct Losses {
+    Floats limit;
+    Floats first;
+    Floats before;
+    Floats sum;
+    Floats last;
+    Ints running; ///< all bits where the network has not diverged
+};
+
+LOCKSTEP_INLINE Losses noLosses() {
+    Losses losses{};
+    losses.limit = splat(shared::trainabilityLargest);
+    losses.running = ~Ints{};
+    return losses;
+}
+
+LOCKSTEP_INLINE bool any(Ints mask) {
+    std::int32_t all = 0;
+    for (std::size_t lane = 0; lane < lanes; ++lane) all |= mask[lane];
+    return all != 0;
+}
+
+/// Ends the networks whose loss went beyond the limit.
+LOCKSTEP_INLINE void endDiverged(Losses& losses, Floats loss, std::uint32_t step,
+                                 std::size_t count, shared::TrainabilityEnd* ends) {
+    const Ints diverged = losses.running & ~(loss <= losses.limit);
+    if (!any(diverged)) return;
+    for (std::size_t lane = 0; lane < count; ++lane)
+        if (diverged[lane] != 0) ends[lane] = {step, losses.first[lane], losses.before[lane], loss[lane]};
+    losses.running &= ~diverged;
+}
+
+LOCKSTEP_INLINE void note(Losses& losses, Floats loss, bool isFirst, bool isTail) {
+    if (isFirst) {
+        const Floats limit = loss * shared::trainabilityLimit;
+        losses.first = loss;
+        losses.limit = limit < shared::trainabilityLargest ? limit : splat(shared::trainabilityLargest);
+    }
+    losses.sum += loss;
+    if (isTail) losses.last += loss;
+    losses.before = loss;
+}
+
+template <std::size_t columns, Activation activation>
+void trainVector(const TrainabilityProblem& problem, const shared::TrainabilityStart* starts,
+                 std::size_t count, shared::TrainabilityEnd* ends) {
+    const Floats firstStep = gathered(starts, count, &shared::TrainabilityStart::firstStep);
+    const Floats secondStep = gathered(starts, count, &shared::TrainabilityStart::secondStep);
+    Networks<columns> networks;
+    begin(problem, gathered(starts, count, &shared::TrainabilityStart::scale), networks);
+    Losses losses = noLosses();
+    for (std::uint32_t step = 0; step < problem.steps; ++step) {
+        const Floats loss = lossAndGradient<columns, activation>(problem, networks);
+        endDiverged(losses, loss, step, count, ends);
+        if (!any(losses.running)) return;
+        note(losses, loss, step == 0, step >= problem.steps - problem.tail);
+        update(problem, firstStep, secondStep, networks);
+    }
+    for (std::size_t lane = 0; lane < count; ++lane)
+        if (losses.running[lane] != 0)
+            ends[lane] = {problem.steps, losses.first[lane], losses.sum[lane], losses.last[lane]};
+}
+
+template <Activation activation>
+void trainActivation(const TrainabilityProblem& problem, const shared::TrainabilityStart* starts,
+                     std::size_t count, shared::TrainabilityEnd* ends) {
+    switch (problem.columns) {
+    case 2: return trainVector<2, activation>(problem, starts, count, ends);
+    case 4: return trainVector<4, activation>(problem, starts, count, ends);
+    case 8: return trainVector<8, activation>(problem, starts, count, ends);
+    default: return trainVector<16, activation>(problem, starts, count, ends);
+    }
+}
+
+inline void train(const TrainabilityProblem& problem, const shared::TrainabilityStart* starts,
+                  std::size_t count, shared::TrainabilityEnd* ends) {
+    switch (problem.activation) {
+    case Activation::tanh: return trainActivation<Activation::tanh>(problem, starts, count, ends);
+    case Activation::relu: return trainActivation<Activation::relu>(problem, starts, count, ends);
+    default: return trainActivation<Activation::identity>(problem, starts, count, ends);
+    }
+}
+
+constexpr TrainabilityKernels table{.lanes = lanes, .train = train};
+
+} // namespace trainability
+} // namespace
+} // namespace lockstep
