@@ -94,6 +94,11 @@ void MapModel::reset() {
     forgetPictures();
 }
 
+bool MapModel::closest() const {
+    constexpr double notch = 0.8;
+    return !zoomed(window_, 0.5, 0.5, notch).resolves(size_.width, size_.height);
+}
+
 std::string MapModel::look(const TrainabilityWindow& window, bool remember) {
     const TrainabilityWindow next = fitted(window, size_);
     if (next == window_) return {};

@@ -61,6 +61,8 @@ class MapModel {
     const MapSide& side(MapMachine machine) const { return sides_[static_cast<std::size_t>(machine)]; }
     OutcomeGrid& grid(MapMachine machine) { return sides_[static_cast<std::size_t>(machine)].grid; }
 
+    /// Whether coming closer is refused, because floats do not tell the pixels apart.
+    bool closest() const;
     /// Looks elsewhere; the picture is seen scaled until there is a new one. Returns why that is refused;
     /// empty: it is not.
     /// remember   going back leads to where one was
@@ -110,7 +112,7 @@ class MapModel {
     void take(MapSide& side, const MapBatch& batch);
     std::size_t networksDue(double seconds, bool wait);
 
-    MapSettings settings_;
+    MapSettings settings_ = firstMapSettings();
     MapSize room_{512, 512};
     MapSize size_;
     TrainabilityWindow window_;

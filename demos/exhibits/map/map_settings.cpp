@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "demos/exhibits/map/map_window.h"
+#include "demos/trainability/map_presets.h"
 #include "engine/net/names.h"
 #include "engine/train/json_field.h"
 
@@ -37,7 +38,7 @@ void writePlace(ordered_json& json, const TrainabilityJob& job, const Trainabili
 }
 
 TrainabilityJob readJob(const ordered_json& json) {
-    const TrainabilityJob first;
+    const TrainabilityJob first = firstMapSettings().job;
     TrainabilityJob job;
     job.axes = trainabilityAxesFromName(jsonValueOr(json, "axes", std::string(name(first.axes))));
     const auto network = jsonValueOr(json, "network", std::vector<std::size_t>{first.inputs, first.hidden});
@@ -53,8 +54,8 @@ TrainabilityJob readJob(const ordered_json& json) {
     return job;
 }
 
-TrainabilityWindow readWindow(const ordered_json& json) {
-    const TrainabilityWindow first;
+TrainabilityWindow readWindow(const ordered_json& json, TrainabilityAxes axes) {
+    const TrainabilityWindow first = wholeWindow(axes);
     const auto edges =
         jsonValueOr(json, "window", std::vector<double>{first.left, first.right, first.bottom, first.top});
     if (edges.size() != 4)
@@ -69,12 +70,28 @@ std::vector<MapBookmark> readBookmarks(const ordered_json& json) {
     const auto found = json.find("bookmarks");
     if (found == json.end()) return bookmarks;
     if (!found->is_array()) throw std::invalid_argument("the field 'bookmarks' must be a list");
-    for (const ordered_json& each : *found)
-        bookmarks.push_back({jsonValue<std::string>(each, "name"), readJob(each), readWindow(each)});
+    for (const ordered_json& each : *found) {
+        const TrainabilityJob job = readJob(each);
+        bookmarks.push_back({jsonValue<std::string>(each, "name"), job, readWindow(each, job.axes)});
+    }
     return bookmarks;
 }
 
 } // namespace
+
+MapSettings firstMapSettings() {
+    const MapPreset& preset = mapPresets().front();
+    MapSettings settings;
+    settings.job = preset.job;
+    settings.window = preset.window;
+    return settings;
+}
+
+TrainabilityWindow wholeWindow(TrainabilityAxes axes) {
+    const auto fits = [axes](const MapPreset& preset) { return preset.job.axes == axes; };
+    const auto found = std::ranges::find_if(mapPresets(), fits);
+    return found == mapPresets().end() ? TrainabilityWindow{} : found->window;
+}
 
 void MapSettings::validate() const {
     job.validate();
@@ -102,10 +119,10 @@ ordered_json toJson(const MapSettings& settings) {
 
 MapSettings mapSettingsFromJson(const ordered_json& json) {
     if (!json.is_object()) throw std::invalid_argument("the state of 'map' has to be an object");
-    const MapSettings first;
+    const MapSettings first = firstMapSettings();
     MapSettings settings;
     settings.job = readJob(json);
-    settings.window = readWindow(json);
+    settings.window = readWindow(json, settings.job.axes);
     settings.resolution = jsonValueOr(json, "picture", first.resolution);
     settings.cpu = jsonValueOr(json, "cpu", first.cpu);
     settings.bookmarks = readBookmarks(json);

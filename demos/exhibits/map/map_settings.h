@@ -35,6 +35,11 @@ struct MapSettings {
     bool operator==(const MapSettings&) const = default;
 };
 
+/// The first of the presets.
+MapSettings firstMapSettings();
+/// All of the plane that matters with these axes.
+TrainabilityWindow wholeWindow(TrainabilityAxes axes);
+
 /// {"axes": "rates", "network": [8, 8], "activation", "examples", "steps", "seed", "window": [left, right,
 /// bottom, top], "picture": 512, "cpu", "bookmarks": [{"name", "axes", ..., "window"}]}; network is inputs
 /// and hidden neurons, picture 0 is to fit.

@@ -2,8 +2,8 @@
 // a pixel twice.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "demos/exhibits/map/map_window.h"
@@ -40,6 +40,7 @@ class OutcomeGrid {
 
     /// Rows that show something else since the last call, by number.
     std::vector<std::uint32_t> takeChangedRows();
+    bool changed() const { return std::ranges::find(changedRows_, true) != changedRows_.end(); }
 
   private:
     // How coarse that is what a pixel shows: a block's side, or one of these.
