@@ -10,6 +10,7 @@
 #include "engine/net/settings.h"
 #include "engine/train/shaders.h"
 #include "shaders/params.h"
+#include "shaders/trainability_params.h"
 
 namespace lockstep {
 
@@ -110,6 +111,10 @@ class Kernels {
     const gpu::Kernel<shared::PlanePictureParams>& planePicture(Loss loss, Activation outputActivation);
     const gpu::Kernel<shared::NeuronPictureParams>& neuronPicture(); ///< its items are tiles
 
+    /// Its items are networks inputs - hidden - 1.
+    const gpu::Kernel<shared::TrainabilityParams>& trainability(std::size_t inputs, std::size_t hidden,
+                                                                Activation activation);
+
     /// Rows of one workgroup of lossAndGradient and of score.
     static constexpr std::uint32_t rowsPerGroup = 128;
 
@@ -135,6 +140,7 @@ class Kernels {
     std::map<std::string, gpu::Kernel<shared::PlaneInputsParams>> planeInputs_;
     std::map<std::string, gpu::Kernel<shared::PlanePictureParams>> planePicture_;
     std::map<std::string, gpu::Kernel<shared::NeuronPictureParams>> neuronPicture_;
+    std::map<std::string, gpu::Kernel<shared::TrainabilityParams>> trainability_;
 };
 
 } // namespace lockstep

@@ -13,7 +13,8 @@ namespace lockstep {
 /// ms on a GPU, 8 ms on a software device, which shares its processor with everything else.
 class SubmissionSize {
   public:
-    explicit SubmissionSize(bool software) : target_(software ? 8.0 : 4.0) {}
+    explicit SubmissionSize(bool software, std::uint64_t most = mostSteps)
+        : target_(software ? 8.0 : 4.0), most_(most) {}
 
     std::uint64_t steps() const { return steps_; }
     /// A single step takes much longer than a submission is to, or nobody knows yet: its operations are to be
@@ -43,15 +44,17 @@ class SubmissionSize {
         const double measured = pending_ / static_cast<double>(count);
         pending_ = 0;
         millisecondsPerStep_ = millisecondsPerStep_ == 0 ? measured : 0.5 * (millisecondsPerStep_ + measured);
-        const double fitting = millisecondsPerStep_ > 0 ? target_ / millisecondsPerStep_ : mostSteps;
-        steps_ = std::clamp<std::uint64_t>(static_cast<std::uint64_t>(std::min(fitting, double{mostSteps})),
-                                           1, 2 * steps_);
+        const auto most = static_cast<double>(most_);
+        const double fitting = millisecondsPerStep_ > 0 ? target_ / millisecondsPerStep_ : most;
+        steps_ =
+            std::clamp<std::uint64_t>(static_cast<std::uint64_t>(std::min(fitting, most)), 1, 2 * steps_);
     }
 
   private:
     static constexpr std::uint64_t mostSteps =
         1024; // three submissions in flight fit into the ring of losses many times
     double target_;
+    std::uint64_t most_;
     std::uint64_t steps_ = 1;
     double millisecondsPerStep_ = 0;
     double pending_ = 0;
