@@ -54,10 +54,24 @@ void drawMark(const Ui& ui, const Place& picture, MapSize size, std::uint32_t pi
     draw.AddCircle(at, radius, IM_COL32(255, 255, 255, 255), 24, ui.line());
 }
 
-std::string countersText(const Ui& ui, const MapSide& side) {
-    std::string text = grouped(side.trained) + " networks";
-    if (side.recentRate() > 0) text += ", " + ui.timing(shortRate(side.recentRate())) + "/s";
-    return text;
+std::string networksText(const MapSide& side) { return grouped(side.trained) + " networks"; }
+
+/// Empty where there is none.
+std::string rateText(const Ui& ui, const MapSide& side, const char* before) {
+    return side.recentRate() > 0 ? before + ui.timing(shortRate(side.recentRate())) + "/s" : "";
+}
+
+/// What trains, or why nothing does.
+struct PaneRemark {
+    std::string text;
+    ImU32 colour = 0;
+};
+
+PaneRemark remarkOf(const Ui& ui, const MapSide& side) {
+    if (!side.trouble.empty()) return {side.trouble, ui.theme.bad};
+    if (!side.machine) return {"has not begun", ui.theme.muted};
+    return {ui.masked ? "-" : honestDevice(*side.machine),
+            side.machine->software ? ui.theme.warning : ui.theme.muted};
 }
 
 std::string shareText(const Ui& ui, const MapSide& side) {
@@ -72,12 +86,23 @@ std::string shareText(const Ui& ui, const MapSide& side) {
 const LaneSpec& laneOf(MapMachine machine) { return machine == MapMachine::gpu ? gpuLane : cpuLane; }
 const char* titleOf(MapMachine machine) { return machine == MapMachine::gpu ? "GPU" : "CPU"; }
 
+// The counters stand above the picture, or beside it where the pane is wider than the picture needs.
 void MapPane::draw(Ui& ui, MapModel& model, std::optional<std::uint32_t> marked, ImVec2 room) {
     hovered_.reset();
     ui.beginCard(titleOf(machine_), room);
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ui.px(8), ui.px(4)});
-    drawHeader(ui, model);
     const float labels = ImGui::GetTextLineHeight() + ui.px(4);
+    const ImVec2 whole = ImGui::GetContentRegionAvail();
+    const float form = static_cast<float>(model.size().width) / static_cast<float>(model.size().height);
+    const float beside = whole.x - form * (whole.y - labels);
+    if (model.settings().resolution > 0 && beside > ui.px(90)) {
+        ImGui::BeginChild("counters", {std::min(beside, ui.px(180)) - ui.px(10), 0});
+        drawColumn(ui, model);
+        ImGui::EndChild();
+        ImGui::SameLine(0, ui.px(10));
+    } else {
+        drawHeader(ui, model);
+    }
     ImVec2 left = ImGui::GetContentRegionAvail();
     left.y -= labels;
     if (left.x >= ui.px(24) && left.y >= ui.px(24)) drawPicture(ui, model, marked, left);
@@ -85,8 +110,7 @@ void MapPane::draw(Ui& ui, MapModel& model, std::optional<std::uint32_t> marked,
     ui.endCard();
 }
 
-void MapPane::drawHeader(Ui& ui, const MapModel& model) const {
-    const MapSide& side = model.side(machine_);
+void MapPane::drawTitle(Ui& ui) const {
     const LaneSpec& lane = laneOf(machine_);
     const float height = ImGui::GetTextLineHeight();
     const ImVec2 start = ImGui::GetCursorScreenPos();
@@ -94,19 +118,30 @@ void MapPane::drawHeader(Ui& ui, const MapModel& model) const {
     drawLaneMark(draw, lane, {start.x + height / 2, start.y + height / 2}, height * 0.7f, ui.colour(lane));
     ImGui::SetCursorScreenPos({start.x + height * 1.4f, start.y});
     ui.text(titleOf(machine_), 0, ui.fonts.strong);
+}
+
+void MapPane::drawHeader(Ui& ui, const MapModel& model) const {
+    const MapSide& side = model.side(machine_);
+    drawTitle(ui);
     ImGui::SameLine();
-    const float room = ImGui::GetContentRegionAvail().x;
-    if (!side.trouble.empty())
-        ui.text(fittedText(side.trouble, room), ui.theme.bad);
-    else if (side.machine)
-        ui.text(fittedText(ui.masked ? "-" : honestDevice(*side.machine), room),
-                side.machine->software ? ui.theme.warning : ui.theme.muted);
-    else
-        ui.muted(fittedText("has not begun", room));
+    const PaneRemark remark = remarkOf(ui, side);
+    ui.text(fittedText(remark.text, ImGui::GetContentRegionAvail().x), remark.colour);
     const std::string share = shareText(ui, side);
-    ui.row(fittedText(countersText(ui, side),
-                      ImGui::GetContentRegionAvail().x - ImGui::CalcTextSize(share.c_str()).x - ui.px(12)),
-           share);
+    const float room = ImGui::GetContentRegionAvail().x - ImGui::CalcTextSize(share.c_str()).x - ui.px(12);
+    ui.row(fittedText(networksText(side) + rateText(ui, side, ", "), room), share);
+}
+
+void MapPane::drawColumn(Ui& ui, const MapModel& model) const {
+    const MapSide& side = model.side(machine_);
+    const TrainabilityAxes axes = model.settings().job.axes;
+    drawTitle(ui);
+    const PaneRemark remark = remarkOf(ui, side);
+    ui.paragraph(remark.text, remark.colour);
+    ui.paragraph(shareText(ui, side));
+    ui.paragraph(networksText(side));
+    ui.paragraph(rateText(ui, side, ""));
+    ui.paragraph(std::string("→ ") + acrossName(axes), ui.theme.muted);
+    ui.paragraph(std::string("↑ ") + upName(axes), ui.theme.muted);
 }
 
 void MapPane::drawPicture(Ui& ui, MapModel& model, std::optional<std::uint32_t> marked, ImVec2 room) {
@@ -145,7 +180,8 @@ void MapPane::drawAxes(Ui& ui, const MapModel& model, const Place& picture) cons
     const std::string right = number(window.right) + " →";
     const float leftWidth = ImGui::CalcTextSize(left.c_str()).x;
     const float rightWidth = ImGui::CalcTextSize(right.c_str()).x;
-    draw.AddText({picture.min.x, y}, ui.theme.muted, left.c_str());
+    if (leftWidth + rightWidth < widthOf(picture))
+        draw.AddText({picture.min.x, y}, ui.theme.muted, left.c_str());
     draw.AddText({picture.max.x - rightWidth, y}, ui.theme.muted, right.c_str());
     const float between = widthOf(picture) - leftWidth - rightWidth - ui.px(16);
     if (between < ui.px(40)) return;

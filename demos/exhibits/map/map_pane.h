@@ -27,7 +27,9 @@ class MapPane {
     void release() { picture_.reset(); }
 
   private:
+    void drawTitle(Ui& ui) const;
     void drawHeader(Ui& ui, const MapModel& model) const;
+    void drawColumn(Ui& ui, const MapModel& model) const;
     void drawPicture(Ui& ui, MapModel& model, std::optional<std::uint32_t> marked, ImVec2 room);
     void drawAxes(Ui& ui, const MapModel& model, const Place& picture) const;
     void refresh(Ui& ui, MapModel& model, bool smooth);

@@ -116,9 +116,11 @@ void drawLegendBar(const Ui& ui, ImVec2 start, float width, const LegendBar& bar
 } // namespace
 
 void MapExhibit::draw(Ui& ui) {
-    // Presenters have no room for settings, and have made them before.
-    if (!ui.presenter) drawSettings(ui);
-    drawTravel(ui);
+    // Presenters have no room for settings, and have made them before; mouse and keys take them around.
+    if (!ui.presenter) {
+        drawSettings(ui);
+        drawTravel(ui);
+    }
     if (export_.busy()) drawProgress(ui);
     const float line = ImGui::GetTextLineHeight();
     const float gap = ImGui::GetStyle().ItemSpacing.y;
@@ -175,14 +177,11 @@ void MapExhibit::drawTravel(Ui& ui) {
     if (row.button("Forward##map", model_.history().canGoForward())) model_.goForward();
     if (row.button("+##map")) look(ui, zoomed(model_.window(), 0.5, 0.5, zoomOfKey));
     if (row.button("−##map")) look(ui, zoomed(model_.window(), 0.5, 0.5, 1 / zoomOfKey));
-    if (!ui.presenter) {
-        if (row.button("←##map")) move(ui, -moveOfKey, 0);
-        if (row.button("→##map")) move(ui, moveOfKey, 0);
-        if (row.button("↑##map")) move(ui, 0, -moveOfKey);
-        if (row.button("↓##map")) move(ui, 0, moveOfKey);
-    }
+    if (row.button("←##map")) move(ui, -moveOfKey, 0);
+    if (row.button("→##map")) move(ui, moveOfKey, 0);
+    if (row.button("↑##map")) move(ui, 0, -moveOfKey);
+    if (row.button("↓##map")) move(ui, 0, moveOfKey);
     if (row.button("Whole##map")) look(ui, wholeWindow(model_.settings().job.axes));
-    if (ui.presenter) return;
     if (row.button("Bookmarks##map")) ImGui::OpenPopup("bookmarks");
     drawBookmarks(ui);
     if (row.button("Save PNG##map", !export_.busy())) ImGui::OpenPopup("save map");
@@ -334,7 +333,6 @@ void MapExhibit::drawDetails(Ui& ui) {
                grid.trained(pixel) ? endingText(job, grid.shown(pixel)) : "not trained yet");
     }
     PlotLine line;
-    line.name = "loss";
     line.colour = ui.theme.text;
     if (const auto& curve = probe_.curve()) {
         line.x = curve->steps;
@@ -342,7 +340,7 @@ void MapExhibit::drawDetails(Ui& ui) {
     }
     PlotOptions options;
     options.x = {.title = "step", .unit = "", .whole = true};
-    options.y = {.title = "loss", .unit = "", .log = true};
+    options.y = {.title = "loss of this network", .unit = "", .log = true};
     options.size = {0, ui.px(190)};
     lossPlot_.draw(ui, "map loss", {&line, 1}, options);
     ImGui::Dummy({0, ui.px(4)});

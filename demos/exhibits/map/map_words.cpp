@@ -37,9 +37,15 @@ const char* upName(TrainabilityAxes axes) {
 }
 
 std::string hyperparameterText(double logarithm, double decades) {
-    const double digits = 1 - std::floor(std::log10(std::max(decades, 1e-12)));
-    const int shown = std::clamp(static_cast<int>(digits), 2, 9);
-    return fmt::format("{:.{}g}", std::pow(10.0, logarithm), shown);
+    const double needed = 1 - std::floor(std::log10(std::max(decades, 1e-12)));
+    const int digits = std::clamp(static_cast<int>(needed), 2, 9);
+    const double value = std::pow(10.0, logarithm);
+    const std::string shown = fmt::format("{:.{}g}", value, digits);
+    if (value < 1000 || value >= 1e8) return shown;
+    // Thousands apart instead of a power of ten, with no more digits than that.
+    const std::string text = fixed(std::stod(shown), std::max(digits - 1 - static_cast<int>(logarithm), 0));
+    const std::size_t point = std::min(text.find('.'), text.size());
+    return grouped(std::stoull(text.substr(0, point))) + text.substr(point);
 }
 
 std::string rangeText(double from, double to) {
@@ -52,7 +58,7 @@ std::string endingText(const TrainabilityJob& job, TrainabilityOutcome outcome) 
         return fmt::format("converged: mean loss {} % of the first",
                            threeDigits(100 * static_cast<double>(outcome)));
     if (-outcome >= static_cast<float>(job.steps)) return "no better at the end than at the beginning";
-    return fmt::format("diverged at step {:.0f}", std::floor(-outcome));
+    return fmt::format("diverged at step {:.0f}", std::ceil(-outcome));
 }
 
 std::string agreementText(const MapAgreement& agreement) {
