@@ -148,7 +148,7 @@ void MapModel::retire(MapSide& side) {
 }
 
 bool MapModel::releaseDevice() {
-    const bool painting = running_ && busy();
+    const bool painting = running_ && !complete();
     for (MapSide& side : sides_) {
         takeBatches(side);
         retire(side);

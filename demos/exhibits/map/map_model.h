@@ -96,8 +96,7 @@ class MapModel {
     MapMachine fastest() const;
     std::uint64_t trainedExamples() const;
 
-    /// Gives up everything on devices, and waits for it; what was painted stays. Whether something was under
-    /// way.
+    /// Gives up everything on devices, and waits for it; what was painted stays. Whether it was painting.
     bool releaseDevice();
 
   private:

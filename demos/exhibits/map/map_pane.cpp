@@ -35,6 +35,13 @@ Place placeOf(MapSize size, ImVec2 start, ImVec2 room) {
     return {min, {min.x + extent.x, min.y + extent.y}};
 }
 
+/// As much as there is room for; nothing where there is none.
+std::string nameFor(const AxisName& name, float room) {
+    for (const char* text : {name.full, name.brief})
+        if (ImGui::CalcTextSize(text).x <= room) return text;
+    return {};
+}
+
 /// Text on the picture, legible on every colour.
 void drawOnPicture(const Ui& ui, ImVec2 at, const std::string& text) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
@@ -96,7 +103,8 @@ void MapPane::draw(Ui& ui, MapModel& model, std::optional<std::uint32_t> marked,
     const float form = static_cast<float>(model.size().width) / static_cast<float>(model.size().height);
     const float beside = whole.x - form * (whole.y - labels);
     if (model.settings().resolution > 0 && beside > ui.px(90)) {
-        ImGui::BeginChild("counters", {std::min(beside, ui.px(180)) - ui.px(10), 0});
+        ImGui::BeginChild("counters", {std::min(beside, ui.px(180)) - ui.px(10), 0}, false,
+                          ImGuiWindowFlags_NoScrollbar);
         drawColumn(ui, model);
         ImGui::EndChild();
         ImGui::SameLine(0, ui.px(10));
@@ -133,15 +141,12 @@ void MapPane::drawHeader(Ui& ui, const MapModel& model) const {
 
 void MapPane::drawColumn(Ui& ui, const MapModel& model) const {
     const MapSide& side = model.side(machine_);
-    const TrainabilityAxes axes = model.settings().job.axes;
     drawTitle(ui);
     const PaneRemark remark = remarkOf(ui, side);
     ui.paragraph(remark.text, remark.colour);
     ui.paragraph(shareText(ui, side));
     ui.paragraph(networksText(side));
     ui.paragraph(rateText(ui, side, ""));
-    ui.paragraph(std::string("→ ") + acrossName(axes), ui.theme.muted);
-    ui.paragraph(std::string("↑ ") + upName(axes), ui.theme.muted);
 }
 
 void MapPane::drawPicture(Ui& ui, MapModel& model, std::optional<std::uint32_t> marked, ImVec2 room) {
@@ -170,8 +175,9 @@ void MapPane::drawAxes(Ui& ui, const MapModel& model, const Place& picture) cons
     const float line = ImGui::GetTextLineHeight();
     const float inset = ui.px(4);
     const float room = widthOf(picture) - 4 * inset;
+    const std::string top = "↑ " + number(window.top) + "  ";
     drawOnPicture(ui, {picture.min.x + inset, picture.min.y + inset},
-                  fittedText("↑ " + number(window.top) + "  " + upName(axes), room));
+                  top + nameFor(upName(axes), room - ImGui::CalcTextSize(top.c_str()).x));
     drawOnPicture(ui, {picture.min.x + inset, picture.max.y - line - 2 * inset}, number(window.bottom));
 
     ImDrawList& draw = *ImGui::GetWindowDrawList();
@@ -184,8 +190,7 @@ void MapPane::drawAxes(Ui& ui, const MapModel& model, const Place& picture) cons
         draw.AddText({picture.min.x, y}, ui.theme.muted, left.c_str());
     draw.AddText({picture.max.x - rightWidth, y}, ui.theme.muted, right.c_str());
     const float between = widthOf(picture) - leftWidth - rightWidth - ui.px(16);
-    if (between < ui.px(40)) return;
-    const std::string name = fittedText(acrossName(axes), between);
+    const std::string name = nameFor(acrossName(axes), between);
     draw.AddText(
         {picture.min.x + leftWidth + ui.px(8) + (between - ImGui::CalcTextSize(name.c_str()).x) / 2, y},
         ui.theme.text, name.c_str());

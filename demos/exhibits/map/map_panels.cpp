@@ -310,7 +310,8 @@ void MapExhibit::drawRemark(Ui& ui) {
     }
     const std::string text = remark(ui);
     if (ui.presenter)
-        ui.text(fittedText(text, ImGui::GetContentRegionAvail().x));
+        ui.text(
+            fittedText(std::string_view(text).substr(0, text.find(". ")), ImGui::GetContentRegionAvail().x));
     else
         ui.paragraph(text, model_.complete() ? ui.theme.text : ui.theme.muted);
 }
@@ -324,8 +325,8 @@ void MapExhibit::drawDetails(Ui& ui) {
     const TrainabilityPoint point =
         window.point(pixel % size.width, pixel / size.width, size.width, size.height);
     ui.heading(hovered() ? "The network under the mouse" : "The network in the middle");
-    ui.row(acrossName(job.axes), hyperparameterText(std::log10(static_cast<double>(point.x)), decades));
-    ui.row(upName(job.axes), hyperparameterText(std::log10(static_cast<double>(point.y)), decades));
+    ui.row(acrossName(job.axes).full, hyperparameterText(std::log10(static_cast<double>(point.x)), decades));
+    ui.row(upName(job.axes).full, hyperparameterText(std::log10(static_cast<double>(point.y)), decades));
     for (const MapMachine machine : mapMachines) {
         if (!model_.enabled(machine)) continue;
         const OutcomeGrid& grid = model_.side(machine).grid;

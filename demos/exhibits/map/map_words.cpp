@@ -28,12 +28,14 @@ std::uint32_t pixelsFromText(std::string_view text) {
 
 std::string networkText(const TrainabilityJob& job) { return fmt::format("{}-{}-1", job.inputs, job.hidden); }
 
-const char* acrossName(TrainabilityAxes axes) {
-    return axes == TrainabilityAxes::rates ? "rate of the first layer" : "learning rate";
+AxisName acrossName(TrainabilityAxes axes) {
+    if (axes == TrainabilityAxes::rates) return {"rate of the first layer", "rate 1"};
+    return {"learning rate", "rate"};
 }
 
-const char* upName(TrainabilityAxes axes) {
-    return axes == TrainabilityAxes::rates ? "rate of the second layer" : "scale of the first weights";
+AxisName upName(TrainabilityAxes axes) {
+    if (axes == TrainabilityAxes::rates) return {"rate of the second layer", "rate 2"};
+    return {"scale of the first weights", "scale"};
 }
 
 std::string hyperparameterText(double logarithm, double decades) {
@@ -46,10 +48,6 @@ std::string hyperparameterText(double logarithm, double decades) {
     const std::string text = fixed(std::stod(shown), std::max(digits - 1 - static_cast<int>(logarithm), 0));
     const std::size_t point = std::min(text.find('.'), text.size());
     return grouped(std::stoull(text.substr(0, point))) + text.substr(point);
-}
-
-std::string rangeText(double from, double to) {
-    return fmt::format("{} to {}", hyperparameterText(from, to - from), hyperparameterText(to, to - from));
 }
 
 std::string endingText(const TrainabilityJob& job, TrainabilityOutcome outcome) {
@@ -67,14 +65,14 @@ std::string agreementText(const MapAgreement& agreement) {
         return percent(static_cast<double>(pixels) / static_cast<double>(agreement.both));
     };
     if (agreement.same == agreement.both)
-        return "Both machines trained every network to the same end, to the last bit: the same mathematics.";
-    if (agreement.alike == agreement.both)
-        return fmt::format("Both machines agree on every pixel, on {} of them to the last bit: the same "
-                           "mathematics.",
-                           share(agreement.same));
-    return fmt::format("Both machines agree on {} of the pixels: the same mathematics. At the ragged edge, "
-                       "rounding alone decides how training ends.",
-                       share(agreement.alike));
+        return "Both machines agree on every pixel, to the last bit: the same mathematics.";
+    const std::string whether = agreement.sameEnding == agreement.both
+                                    ? "every pixel"
+                                    : share(agreement.sameEnding) + " of the pixels";
+    return fmt::format(
+        "Both agree on {} whether training converges: the same mathematics. How fast it does or "
+        "diverges is alike on {}; at the ragged edge, rounding decides.",
+        whether, share(agreement.alike));
 }
 
 MapSize mapSizeFromText(const std::string& text) {

@@ -10,21 +10,22 @@ namespace lockstep::demos {
 
 /// "8-8-1".
 std::string networkText(const TrainabilityJob& job);
-/// "rate of the first layer", "rate", "scale of the first weights".
-const char* acrossName(TrainabilityAxes axes);
-const char* upName(TrainabilityAxes axes);
+/// An axis, at length and where there is little room: "rate of the first layer", "rate 1".
+struct AxisName {
+    const char* full;
+    const char* brief;
+};
+AxisName acrossName(TrainabilityAxes axes);
+AxisName upName(TrainabilityAxes axes);
 
 /// A hyperparameter from its decimal logarithm, with as many digits as neighbours need that lie `decades`
 /// apart: "0.001", "12", "1.0372e+05".
 std::string hyperparameterText(double logarithm, double decades);
-/// "0.001 to 1,000".
-std::string rangeText(double from, double to);
-
 /// "converged: mean loss 3 % of the first", "diverged at step 12", "no better at the end than at the
 /// beginning".
 std::string endingText(const TrainabilityJob& job, TrainabilityOutcome outcome);
 
-/// On how many of the pixels two machines agree, and why not on all of them.
+/// On how many of the pixels two machines agree, and why not on all of them. The first sentence says it, too.
 std::string agreementText(const MapAgreement& agreement);
 
 /// "2,048 x 1,024", or a side alone, in pixels. Throws std::invalid_argument for another text, and with the

@@ -12,9 +12,10 @@ namespace {
 constexpr TrainabilityOutcome unknown = std::numeric_limits<float>::quiet_NaN();
 constexpr float alikeWithin = 0.01f;
 
+bool sameEnding(TrainabilityOutcome a, TrainabilityOutcome b) { return (a < 0) == (b < 0); }
+
 bool alike(TrainabilityOutcome a, TrainabilityOutcome b) {
-    if ((a < 0) != (b < 0)) return false;
-    return std::abs(a - b) <= alikeWithin * std::max({std::abs(a), std::abs(b), alikeWithin});
+    return sameEnding(a, b) && std::abs(a - b) <= alikeWithin * std::max(std::abs(a), std::abs(b));
 }
 
 /// Where a pixel's middle of one window lies in another: the other's pixel, or -1 outside.
@@ -136,6 +137,7 @@ MapAgreement agreementOf(const OutcomeGrid& first, const OutcomeGrid& second) {
         const TrainabilityOutcome a = first.shown(index);
         const TrainabilityOutcome b = second.shown(index);
         ++agreement.both;
+        if (sameEnding(a, b)) ++agreement.sameEnding;
         if (alike(a, b)) ++agreement.alike;
         if (a == b) ++agreement.same;
     }

@@ -59,11 +59,12 @@ class OutcomeGrid {
     std::size_t known_ = 0;
 };
 
-/// In how many of the pixels both trained the network to the same end, of all that both have trained.
+/// Of the pixels that both have trained, in how many the networks ended in the same way.
 struct MapAgreement {
     std::size_t both = 0;
-    std::size_t alike = 0; ///< both converged, or both did not, at speeds within 1 %
-    std::size_t same = 0;  ///< to the last bit
+    std::size_t sameEnding = 0; ///< both converged, or both did not
+    std::size_t alike = 0;      ///< and their outcomes are within 1 %
+    std::size_t same = 0;       ///< to the last bit
 };
 MapAgreement agreementOf(const OutcomeGrid& first, const OutcomeGrid& second);
 
