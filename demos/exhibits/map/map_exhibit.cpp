@@ -60,7 +60,9 @@ void MapExhibit::update(Ui& ui) {
 
 bool MapExhibit::moving() const {
     const auto behind = [](const MapPane& pane) { return pane.behind(); };
-    return model_.busy() || probe_.busy() || export_.busy() || std::ranges::any_of(panes_, behind);
+    const bool painting = model_.running() && !model_.complete();
+    return painting || model_.busy() || probe_.busy() || export_.busy() ||
+           std::ranges::any_of(panes_, behind);
 }
 
 void MapExhibit::step(Ui&, StepUnit unit) {

@@ -51,7 +51,7 @@ class MapExhibit final : public Exhibit {
 
     void drawSettings(Ui& ui);
     void drawPreset(Ui& ui, MapSettings& settings);
-    void drawTravel(Ui& ui);
+    void drawTravel(Ui& ui, bool withSettings);
     void drawBookmarks(Ui& ui);
     void drawSaving(Ui& ui);
     void drawProgress(Ui& ui);

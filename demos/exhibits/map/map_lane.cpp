@@ -75,7 +75,7 @@ std::string MapLane::trouble() const {
 
 bool MapLane::busy() const {
     const std::lock_guard lock(mutex_);
-    return training_ || wanted();
+    return training_ || wanted() || !batches_.empty() || !trouble_.empty();
 }
 
 void MapLane::wait() const {

@@ -56,7 +56,7 @@ class MapLane {
     std::optional<MachineInfo> machine() const;
     /// What has ended its work for good; empty: nothing.
     std::string trouble() const;
-    /// Whether there is something that it trains now.
+    /// Whether it trains, or has something to tell.
     bool busy() const;
     /// Until nothing is left of what it may train.
     void wait() const;

@@ -178,6 +178,9 @@ void MapPane::drawAxes(Ui& ui, const MapModel& model, const Place& picture) cons
     const std::string top = "↑ " + number(window.top) + "  ";
     drawOnPicture(ui, {picture.min.x + inset, picture.min.y + inset},
                   top + nameFor(upName(axes), room - ImGui::CalcTextSize(top.c_str()).x));
+    if (model.closest())
+        drawOnPicture(ui, {picture.min.x + inset, picture.min.y + line + 3 * inset},
+                      fittedText("fp32 ends the zoom here", room));
     drawOnPicture(ui, {picture.min.x + inset, picture.max.y - line - 2 * inset}, number(window.bottom));
 
     ImDrawList& draw = *ImGui::GetWindowDrawList();

@@ -118,8 +118,9 @@ void drawLegendBar(const Ui& ui, ImVec2 start, float width, const LegendBar& bar
 void MapExhibit::draw(Ui& ui) {
     // Presenters have no room for settings, and have made them before; mouse and keys take them around.
     if (!ui.presenter) {
-        drawSettings(ui);
-        drawTravel(ui);
+        const bool low = ImGui::GetContentRegionAvail().y < ui.px(480);
+        if (!low) drawSettings(ui);
+        drawTravel(ui, low);
     }
     if (export_.busy()) drawProgress(ui);
     const float line = ImGui::GetTextLineHeight();
@@ -171,8 +172,15 @@ void MapExhibit::drawPreset(Ui& ui, MapSettings& settings) {
     settings.window = mapPresets()[chosen].window;
 }
 
-void MapExhibit::drawTravel(Ui& ui) {
+void MapExhibit::drawTravel(Ui& ui, bool withSettings) {
     ButtonRow row(ui);
+    if (withSettings) {
+        if (row.button("Settings##map")) ImGui::OpenPopup("map settings");
+        if (beginPopupBelow(ui, "map settings", 400)) {
+            drawSettings(ui);
+            ImGui::EndPopup();
+        }
+    }
     if (row.button("Back##map", model_.history().canGoBack())) model_.goBack();
     if (row.button("Forward##map", model_.history().canGoForward())) model_.goForward();
     if (row.button("+##map")) look(ui, zoomed(model_.window(), 0.5, 0.5, zoomOfKey));
@@ -303,7 +311,8 @@ std::string MapExhibit::remark(const Ui& ui) {
 }
 
 void MapExhibit::drawRemark(Ui& ui) {
-    if (model_.closest() && !hovered()) {
+    const bool pixel = hovered() && sidePanels(ui).details == 0;
+    if (model_.closest() && !pixel) {
         ui.paragraph("The zoom ends here: closer, neighbouring pixels would have the same numbers in fp32.",
                      ui.theme.warning);
         return;
