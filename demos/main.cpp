@@ -25,6 +25,7 @@ constexpr CommandEntry commands[] = {
     {"race", "train the same network on several machines and compare them", addRace},
     {"train", "train one network on one machine; save it, go on with it later", addTrain},
     {"predict", "let a trained network answer: accuracy, confusion matrix, every answer", addPredict},
+    {"map", "train a network for every pixel, coloured by whether it learns or diverges", addMap},
     {"bench", "check every kernel and rung against the plain loops, then time it", addBench},
     {"devices", "list the Vulkan devices, and say which one is used and why", addDevices},
 };
@@ -35,6 +36,7 @@ constexpr const char* examples = R"(examples:
   lockstep race --data spiral --layers 32,32       a small network on points in the plane
   lockstep train --epochs 5 --save model.safetensors
   lockstep predict --model model.safetensors --data fashion-mnist
+  lockstep map --png map.png                       where training converges, and where it diverges
   lockstep COMMAND --help                          the options of a command
 )";
 

@@ -111,9 +111,10 @@ class Kernels {
     const gpu::Kernel<shared::PlanePictureParams>& planePicture(Loss loss, Activation outputActivation);
     const gpu::Kernel<shared::NeuronPictureParams>& neuronPicture(); ///< its items are tiles
 
-    /// Its items are networks inputs - hidden - 1.
+    /// Its items are networks inputs - hidden - 1. `rows`: hidden neurons at a time; all of them stay in
+    /// registers.
     const gpu::Kernel<shared::TrainabilityParams>& trainability(std::size_t inputs, std::size_t hidden,
-                                                                Activation activation);
+                                                                std::size_t rows, Activation activation);
 
     /// Rows of one workgroup of lossAndGradient and of score.
     static constexpr std::uint32_t rowsPerGroup = 128;

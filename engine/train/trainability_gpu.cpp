@@ -19,10 +19,21 @@ namespace {
 
 std::uint32_t number(auto value) { return static_cast<std::uint32_t>(value); }
 
+/// Parts of a network's hidden neurons that are trained one after the other: with so many weights, compilers
+/// hold them and their gradients in registers and are done in a second.
+std::size_t partsOf(const TrainabilityJob& job) {
+    constexpr std::size_t weightsAtATime = 64;
+    return (job.inputs * job.hidden + weightsAtATime - 1) / weightsAtATime;
+}
+
+/// Hidden neurons of a part.
+std::size_t rowsOf(const TrainabilityJob& job) { return (job.hidden + partsOf(job) - 1) / partsOf(job); }
+
 /// Values that are kept of a network from slice to slice.
 std::size_t stateValues(const TrainabilityJob& job) {
     constexpr std::size_t noted = 4;
-    return job.hidden * job.inputs + job.hidden + noted;
+    const std::size_t values = job.hidden * job.inputs + job.hidden + noted;
+    return partsOf(job) == 1 ? values : values + job.examples;
 }
 
 /// Networks that are begun with, whatever the device: no fewer keep it busy.
@@ -38,7 +49,8 @@ std::size_t mostNetworks(const gpu::Device& device, const TrainabilityJob& job) 
 /// In one dispatch: software drivers end a shader's loops after 65,535 rounds in silence.
 std::uint32_t mostSteps(const TrainabilityJob& job) {
     constexpr std::size_t mostRounds = 60000;
-    return std::min(job.steps, number(mostRounds / (job.examples + 2)));
+    const std::size_t passes = partsOf(job) == 1 ? 1 : 2 * partsOf(job);
+    return std::min(job.steps, number(mostRounds / (passes * (job.examples + 2) + 1)));
 }
 
 /// What the shader calls `examples`.
@@ -111,8 +123,8 @@ class GpuTrainability final : public Trainability {
 
 GpuTrainability::GpuTrainability(gpu::Device& device, const TrainabilityJob& job)
     : device_(device), job_(validated(job)), kernels_(device),
-      kernel_(kernels_.trainability(job.inputs, job.hidden, job.activation)), fewest_(fewestNetworks(device)),
-      capacity_(mostNetworks(device, job)),
+      kernel_(kernels_.trainability(job.inputs, job.hidden, rowsOf(job), job.activation)),
+      fewest_(fewestNetworks(device)), capacity_(mostNetworks(device, job)),
       examples_(device, examplesOf(job).size() * sizeof(float), gpu::Memory::device, "map examples"),
       state_(device, stateValues(job) * capacity_ * sizeof(float), gpu::Memory::device, "map state"),
       batches_{{makeBatch(), makeBatch(), makeBatch()}}, recorder_(device),
@@ -123,7 +135,9 @@ GpuTrainability::GpuTrainability(gpu::Device& device, const TrainabilityJob& job
     machine_.driver = report.driver;
     machine_.gpu = true;
     machine_.software = device.software();
-    machine_.kernels = "trainability, a network per invocation, in registers";
+    machine_.kernels = "trainability, a network per invocation, " +
+                       (partsOf(job) == 1 ? std::string("everything in registers")
+                                          : std::to_string(rowsOf(job)) + " hidden neurons at a time");
     warmUp();
 }
 

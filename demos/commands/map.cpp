@@ -1,0 +1,121 @@
+// `lockstep map`: a network per pixel, coloured by how its training ended.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "demos/command.h"
+#include "demos/interrupt.h"
+#include "demos/machines.h"
+#include "demos/options/map_options.h"
+#include "demos/options/parse.h"
+#include "demos/report/map_progress.h"
+#include "demos/report/map_report.h"
+#include "demos/report/race_json.h"
+#include "demos/shell/png.h"
+#include "demos/trainability/map_colours.h"
+#include "engine/net/atomic_file.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+constexpr const char* about =
+    R"(Trains a small network for every pixel of a picture, each with its own pair of hyperparameters, and colours it by how
+training ended: blue to white where it converged, the whiter the faster; black to yellow where it diverged, the
+brighter the later. The border between the two is a fractal (Sohl-Dickstein 2024, arXiv 2402.06184).)";
+
+constexpr const char* examples = R"(examples:
+  lockstep map --png map.png
+  lockstep map --preset edge --size 1024x1024 --png edge.png
+  lockstep map --window 2.5:3.5,0.9:1.9 --steps 500 --png zoom.png --json zoom.json
+  lockstep map --preset sohl-dickstein-tanh --lane gpu:best --png paper.png
+  lockstep map --axes rate-and-scale --window -1:5,-3:3 --activation relu --csv outcomes.csv
+)";
+
+MapRequest requestOf(const MapOptions& options) {
+    MapRequest request{mapJob(options), mapWindow(options), options.size.width, options.size.height};
+    if (!options.csvFile.empty() && request.pixels() > largestTable)
+        throw std::invalid_argument(fmt::format("--csv takes at most {} pixels, as of 2048x2048, not {}x{}",
+                                                largestTable, request.width, request.height));
+    return request;
+}
+
+void requireResultFiles(const MapOptions& options) {
+    for (const std::string& file : {options.pngFile, options.jsonFile, options.csvFile})
+        if (!file.empty() && file != "-") requireWritable(file);
+}
+
+std::unique_ptr<Trainability> makeLane(const MapRequest& request, const LaneSpec& spec, Machines& machines) {
+    gpu::Device* device = machines.deviceOf(spec);
+    if (device == nullptr) return makeCpuTrainability(request.job, machines.threads());
+    return makeGpuTrainability(*device, request.job);
+}
+
+MapLane runLane(const MapRequest& request, const LaneSpec& spec, Machines& machines,
+                const InterruptGuard& interrupt, bool quiet) {
+    using Clock = std::chrono::steady_clock;
+    MapLane lane;
+    lane.spec = spec;
+    const Clock::time_point begin = Clock::now();
+    const std::unique_ptr<Trainability> trainability = makeLane(request, spec, machines);
+    lane.warmUpSeconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    lane.machine = trainability->machine();
+    MapProgress progress(spec.text(), request.pixels(), quiet);
+    trainMap(request, *trainability, lane, [&](std::size_t trained) {
+        progress.update(trained, lane.seconds);
+        return interrupt.exitCode() == 0;
+    });
+    return lane;
+}
+
+void writePicture(const std::string& file, const MapRequest& request, const MapLane& lane) {
+    Pixels pixels{request.width, request.height, {}};
+    pixels.rgba.reserve(request.pixels() * 4);
+    for (const std::uint32_t word : mapColours(request.job, lane.outcomes))
+        for (const int shift : {0, 8, 16, 24})
+            pixels.rgba.push_back(static_cast<std::uint8_t>(word >> shift & 0xFFu));
+    writePng(file, pixels);
+}
+
+void writeResults(const MapOptions& options, const MapRequest& request, const std::vector<MapLane>& lanes) {
+    if (!options.pngFile.empty()) writePicture(options.pngFile, request, lanes.front());
+    if (!options.csvFile.empty()) writeResult(options.csvFile, mapCsv(request, lanes));
+    if (!options.jsonFile.empty()) writeResult(options.jsonFile, mapJson(request, lanes).dump(1) + "\n");
+}
+
+int map(const MapOptions& options) {
+    const MapRequest request = requestOf(options);
+    requireResultFiles(options);
+    std::FILE* people = options.jsonFile == "-" || options.csvFile == "-" ? stderr : stdout;
+    Machines machines(options.threads, options.device);
+    const LaneChoice choice = chooseRaceLanes(options.lanes, machines);
+    if (!choice.remark.empty()) fmt::print(people, "{}\n", choice.remark);
+    fmt::print(people, "{}\n", mapRequestText(request));
+    std::fflush(people);
+
+    const InterruptGuard interrupt;
+    std::vector<MapLane> lanes;
+    for (const LaneSpec& spec : choice.lanes)
+        if (interrupt.exitCode() == 0)
+            lanes.push_back(runLane(request, spec, machines, interrupt, options.quiet));
+    fmt::print(people, "{}", mapResultText(request, lanes));
+    std::fflush(people);
+    if (!lanes.empty()) writeResults(options, request, lanes);
+    return interrupt.exitCode();
+}
+
+} // namespace
+
+Action addMap(CLI::App& command) {
+    const auto options = std::make_shared<MapOptions>(); // as long as the command may be run
+    addManual(command, about, examples);
+    addMapOptions(command, *options);
+    return [options] { return map(*options); };
+}
+
+} // namespace lockstep::demos

@@ -1,0 +1,199 @@
+#include "demos/options/map_options.h"
+
+#include <array>
+#include <charconv>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "demos/options/parse.h"
+#include "demos/options/run_options.h"
+#include "demos/report/text.h"
+#include "demos/trainability/map_presets.h"
+#include "engine/net/numbers.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+constexpr std::string_view mapLanes[] = {"cpu:best", "gpu:best"};
+
+constexpr const char* mapGroup = "Map";
+
+/// `text` at its first `mark`: what is before and what is behind. Throws `error` without one.
+std::array<std::string_view, 2> halves(std::string_view text, char mark, const std::string& error) {
+    const std::size_t at = text.find(mark);
+    if (at == std::string_view::npos) throw std::invalid_argument(error);
+    return {trimmed(text.substr(0, at)), trimmed(text.substr(at + 1))};
+}
+
+std::uint64_t wholeNumber(std::string_view text, const std::string& error) {
+    std::uint64_t value = 0;
+    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (code != std::errc() || end != text.data() + text.size()) throw std::invalid_argument(error);
+    return value;
+}
+
+double logarithm(std::string_view text, const std::string& error) {
+    constexpr double most = 30; // beyond that, floats end
+    const ParsedNumber number = parseNumber(text);
+    if (number.kind != NumberKind::finite) throw std::invalid_argument(error);
+    if (number.value < -most || number.value > most)
+        throw std::invalid_argument(fmt::format("{} is no logarithm from -30 to 30", text));
+    return number.value;
+}
+
+const MapPreset& presetOf(const MapOptions& options) {
+    return options.preset.empty() ? mapPresets().front() : mapPresetFromName(options.preset);
+}
+
+std::string presetList() {
+    std::string text = "a job and its window:";
+    for (const MapPreset& preset : mapPresets())
+        text += fmt::format("\n  {}: {}", preset.name, preset.summary);
+    return text;
+}
+
+void addJobOptions(CLI::App& command, MapOptions& options) {
+    addText(
+        command, "--preset", "NAME",
+        [&options](std::string_view text) { options.preset = mapPresetFromName(text).name; }, presetList())
+        ->group(mapGroup);
+    addText(
+        command, "--window", "LEFT:RIGHT,BOTTOM:TOP",
+        [&options](std::string_view text) { options.window = mapWindowFromText(text); },
+        "decimal logarithms of the two hyperparameters, -3:6,-3:6")
+        ->group(mapGroup);
+    addText(
+        command, "--axes", "NAME",
+        [&options](std::string_view text) { options.axes = trainabilityAxesFromName(text); },
+        "rates: of the first layer and of the second;\nrate-and-scale: of both, and a factor of the first "
+        "weights")
+        ->group(mapGroup);
+    addText(
+        command, "--network", "I-H-1",
+        [&options](std::string_view text) { options.network = mapNetworkFromText(text); },
+        "inputs and hidden neurons, at most 16-16-1")
+        ->group(mapGroup);
+    addText(
+        command, "--activation", "NAME",
+        [&options](std::string_view text) { options.activation = activationFromName(text); },
+        "identity relu tanh")
+        ->group(mapGroup);
+    command.add_option("--examples", options.examples, "that all networks learn, at most 512")
+        ->type_name("N")
+        ->check(atLeastOne())
+        ->group(mapGroup);
+    command.add_option("--steps", options.steps, "of every network, at most 2000")
+        ->type_name("N")
+        ->check(atLeastOne())
+        ->group(mapGroup);
+    addText(
+        command, "--seed", "N", [&options](std::string_view text) { options.seed = seedFromText(text); },
+        "of examples and first weights")
+        ->group(mapGroup);
+    addText(
+        command, "--size", "WIDTHxHEIGHT",
+        [&options](std::string_view text) { options.size = mapSizeFromText(text); },
+        "pixels, at most 4096x4096 [512x512]")
+        ->group(mapGroup);
+}
+
+void addLaneOptions(CLI::App& command, MapOptions& options) {
+    addText(
+        command, "--lane", "LANE",
+        [&options](std::string_view text) { options.lanes.push_back(laneSpecFromText(text, mapLanes)); },
+        "who trains, in turn; once per lane [cpu:best and gpu:best];\ngpu lanes with @DEVICE for a certain "
+        "one")
+        ->take_all()
+        ->trigger_on_parse()
+        ->group(machineGroup);
+    command.add_option("--threads", options.threads, "of cpu:best [one per core]")
+        ->type_name("N")
+        ->check(atLeastOne())
+        ->group(machineGroup);
+    command
+        .add_option("--device", options.device,
+                    "Vulkan device of gpu lanes: number, part of its name, or UUID [the best]")
+        ->type_name("DEVICE")
+        ->group(machineGroup);
+}
+
+} // namespace
+
+void addMapOptions(CLI::App& command, MapOptions& options) {
+    addJobOptions(command, options);
+    addLaneOptions(command, options);
+    command.add_flag("--quiet", options.quiet, "no progress")->group(outputGroup);
+    command.add_option("--png", options.pngFile, "the first lane's picture")
+        ->type_name("FILE")
+        ->group(outputGroup);
+    command
+        .add_option("--csv", options.csvFile,
+                    "a row per pixel, at most 2048x2048 of them; - for standard output")
+        ->type_name("FILE")
+        ->group(outputGroup);
+    command.add_option("--json", options.jsonFile, "all results but the pixels; - for standard output")
+        ->type_name("FILE")
+        ->group(outputGroup);
+}
+
+TrainabilityJob mapJob(const MapOptions& options) {
+    TrainabilityJob job = presetOf(options).job;
+    if (options.axes) job.axes = *options.axes;
+    if (options.network) {
+        job.inputs = options.network->inputs;
+        job.hidden = options.network->hidden;
+    }
+    if (options.activation) job.activation = *options.activation;
+    if (options.examples) job.examples = *options.examples;
+    if (options.steps) job.steps = *options.steps;
+    if (options.seed) job.seed = *options.seed;
+    job.validate();
+    return job;
+}
+
+TrainabilityWindow mapWindow(const MapOptions& options) {
+    return options.window.value_or(presetOf(options).window);
+}
+
+TrainabilityWindow mapWindowFromText(std::string_view text) {
+    const std::string error = fmt::format(
+        "'{}' is no window; write LEFT:RIGHT,BOTTOM:TOP in decimal logarithms, as in -3:6,-3:6", text);
+    const auto [horizontal, vertical] = halves(text, ',', error);
+    const auto [left, right] = halves(horizontal, ':', error);
+    const auto [bottom, top] = halves(vertical, ':', error);
+    const TrainabilityWindow window{logarithm(left, error), logarithm(right, error), logarithm(bottom, error),
+                                    logarithm(top, error)};
+    if (!(window.left < window.right && window.bottom < window.top))
+        throw std::invalid_argument(
+            fmt::format("'{}' is an empty window: LEFT is below RIGHT, and BOTTOM below TOP", text));
+    return window;
+}
+
+std::string mapWindowText(const TrainabilityWindow& window) {
+    return fmt::format("{}:{},{}:{}", shortestText(window.left), shortestText(window.right),
+                       shortestText(window.bottom), shortestText(window.top));
+}
+
+MapSize mapSizeFromText(std::string_view text) {
+    const std::string error = fmt::format("'{}' is no size; write WIDTHxHEIGHT, as in 512x512", text);
+    const auto [width, height] = halves(text, 'x', error);
+    const std::uint64_t columns = wholeNumber(width, error);
+    const std::uint64_t rows = wholeNumber(height, error);
+    if (columns < 1 || rows < 1 || columns > largestMap || rows > largestMap)
+        throw std::invalid_argument(
+            fmt::format("a map has 1x1 to {0}x{0} pixels, not {1}", largestMap, text));
+    return {static_cast<std::uint32_t>(columns), static_cast<std::uint32_t>(rows)};
+}
+
+MapNetwork mapNetworkFromText(std::string_view text) {
+    const std::string error =
+        fmt::format("'{}' is no network of a map; write INPUTS-HIDDEN-1, as in 8-8-1", text);
+    const auto [inputs, rest] = halves(text, '-', error);
+    const auto [hidden, outputs] = halves(rest, '-', error);
+    if (wholeNumber(outputs, error) != 1) throw std::invalid_argument(error);
+    return {wholeNumber(inputs, error), wholeNumber(hidden, error)};
+}
+
+} // namespace lockstep::demos

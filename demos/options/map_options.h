@@ -1,0 +1,71 @@
+// What a map of trainability is asked to be: the options of `lockstep map`, as values.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "engine/train/lane_spec.h"
+#include "engine/train/trainability.h"
+
+namespace lockstep::demos {
+
+struct MapSize {
+    std::uint32_t width = 512;
+    std::uint32_t height = 512;
+};
+
+inline constexpr std::uint32_t largestMap = 4096;                         ///< pixels along a side
+inline constexpr std::uint64_t largestTable = std::uint64_t{2048} * 2048; ///< pixels of a CSV file
+
+struct MapNetwork {
+    std::size_t inputs = 0;
+    std::size_t hidden = 0;
+};
+
+/// What was said; what was not is the preset's.
+struct MapOptions {
+    std::string preset;
+    std::optional<TrainabilityWindow> window;
+    std::optional<TrainabilityAxes> axes;
+    std::optional<MapNetwork> network;
+    std::optional<Activation> activation;
+    std::optional<std::size_t> examples;
+    std::optional<std::uint32_t> steps;
+    std::optional<std::uint64_t> seed;
+    MapSize size;
+
+    std::vector<LaneSpec> lanes; ///< empty: the default ones
+    std::size_t threads = 0;
+    std::string device; ///< of GPU lanes that name none
+
+    bool quiet = false;
+    std::string pngFile;
+    std::string jsonFile; ///< "-": standard output
+    std::string csvFile;
+};
+
+/// Adds all of them to a command, to be read into `options`, which has to outlive the parsing.
+void addMapOptions(CLI::App& command, MapOptions& options);
+
+/// The preset, and what was said instead of its parts. Throws std::invalid_argument for what cannot be
+/// mapped.
+TrainabilityJob mapJob(const MapOptions& options);
+TrainabilityWindow mapWindow(const MapOptions& options);
+
+/// "LEFT:RIGHT,BOTTOM:TOP", decimal logarithms from -30 to 30: "-3:6,-3:6". Throws std::invalid_argument.
+TrainabilityWindow mapWindowFromText(std::string_view text);
+/// The same text, with all digits.
+std::string mapWindowText(const TrainabilityWindow& window);
+
+/// "WIDTHxHEIGHT", each 1 to largestMap. Throws std::invalid_argument.
+MapSize mapSizeFromText(std::string_view text);
+
+/// "8-8-1": inputs, hidden neurons and the one output. Throws std::invalid_argument.
+MapNetwork mapNetworkFromText(std::string_view text);
+
+} // namespace lockstep::demos

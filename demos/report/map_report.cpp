@@ -1,0 +1,134 @@
+#include "demos/report/map_report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <limits>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "demos/options/map_options.h"
+#include "demos/report/race_json.h"
+#include "demos/report/text.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+double shareOf(std::size_t count, std::size_t all) {
+    return all > 0 ? static_cast<double>(count) / static_cast<double>(all)
+                   : std::numeric_limits<double>::quiet_NaN();
+}
+
+/// Decades of a window so narrow that neighbouring pixels are neighbouring floats.
+double narrowest(std::uint32_t pixels) {
+    return pixels * std::log10(1 + static_cast<double>(std::numeric_limits<float>::epsilon()));
+}
+
+std::string zoomText(const MapRequest& request) {
+    const double end = std::max(narrowest(request.width), narrowest(request.height));
+    if (request.window.resolves(request.width, request.height))
+        return fmt::format("fp32 ends the zoom at windows {:.1g} decades wide\n", end);
+    return fmt::format("fp32 ends the zoom before this: neighbouring pixels have the same hyperparameters.\n"
+                       "Windows of {:.1g} decades or more are resolved at this size.\n",
+                       end);
+}
+
+Json orNull(double value) { return std::isnan(value) ? Json() : Json(value); }
+
+Json textOrNull(const std::string& text) { return text.empty() ? Json() : Json(text); }
+
+Json agreementJson(const MapLane& first, const MapLane& lane) {
+    const MapAgreement agreement = agreementOf(first, lane);
+    return {{"with", first.spec.text()},
+            {"pixels", agreement.pixels},
+            {"same_side", orNull(agreement.share())},
+            {"identical", orNull(shareOf(agreement.identical, agreement.pixels))}};
+}
+
+Json laneJson(const MapRequest& request, const MapLane& lane, const MapLane& first) {
+    return {{"lane", lane.spec.text()},
+            {"device", lane.machine.device},
+            {"software", lane.machine.software},
+            {"threads", lane.machine.threads},
+            {"gpu", lane.machine.gpu},
+            {"driver", textOrNull(lane.machine.driver)},
+            {"kernels", lane.machine.kernels},
+            {"status", lane.trained == request.pixels() ? "finished" : "stopped"},
+            {"networks", lane.trained},
+            {"seconds", lane.seconds},
+            {"warm_up_seconds", lane.warmUpSeconds},
+            {"networks_per_second", orNull(lane.networksPerSecond())},
+            {"converged", orNull(shareOf(lane.converged(), lane.trained))},
+            {"diverged", orNull(shareOf(lane.diverged(), lane.trained))},
+            {"agreement", agreementJson(first, lane)}};
+}
+
+} // namespace
+
+std::string mapRequestText(const MapRequest& request) {
+    const TrainabilityJob& job = request.job;
+    return fmt::format("{} networks {}-{}-1, {}, {} examples, {} steps, seed {}\n"
+                       "{} by {} pixels, {}, window {} (decimal logarithms)\n{}",
+                       grouped(request.pixels()), job.inputs, job.hidden, name(job.activation), job.examples,
+                       grouped(job.steps), job.seed, request.width, request.height, name(job.axes),
+                       mapWindowText(request.window), zoomText(request));
+}
+
+std::string mapResultText(const MapRequest& request, const std::vector<MapLane>& lanes) {
+    std::vector<std::vector<std::string>> rows{
+        {"lane", "device", "seconds", "networks/s", "converged", "diverged", "agree"}};
+    for (const MapLane& lane : lanes) {
+        const std::string stopped =
+            lane.trained == request.pixels() ? "" : fmt::format(" (stopped at {})", grouped(lane.trained));
+        rows.push_back({lane.spec.text(), honestDevice(lane.machine, 50), fixed(lane.seconds, 2) + stopped,
+                        shortRate(lane.networksPerSecond()), percent(shareOf(lane.converged(), lane.trained)),
+                        percent(shareOf(lane.diverged(), lane.trained)),
+                        &lane == &lanes.front() ? "-" : percent(agreementOf(lanes.front(), lane).share())});
+    }
+    return table(rows, 2);
+}
+
+Json mapJson(const MapRequest& request, const std::vector<MapLane>& lanes) {
+    const TrainabilityJob& job = request.job;
+    const TrainabilityWindow& window = request.window;
+    Json laneList = Json::array();
+    for (const MapLane& lane : lanes) laneList.push_back(laneJson(request, lane, lanes.front()));
+    return {
+        {"job",
+         {{"axes", name(job.axes)},
+          {"network", {job.inputs, job.hidden, 1}},
+          {"activation", name(job.activation)},
+          {"examples", job.examples},
+          {"steps", job.steps},
+          {"seed", job.seed}}},
+        {"window",
+         {{"left", window.left}, {"right", window.right}, {"bottom", window.bottom}, {"top", window.top}}},
+        {"width", request.width},
+        {"height", request.height},
+        {"resolved", window.resolves(request.width, request.height)},
+        {"lanes", laneList}};
+}
+
+std::string mapCsv(const MapRequest& request, const std::vector<MapLane>& lanes) {
+    std::string text = "column,row,x,y";
+    for (const MapLane& lane : lanes) text += "," + csvField(lane.spec.text());
+    text += "\n";
+    for (std::size_t pixel = 0; pixel < request.pixels(); ++pixel) {
+        const TrainabilityPoint point = request.point(pixel);
+        fmt::format_to(std::back_inserter(text), "{},{},{},{}", pixel % request.width, pixel / request.width,
+                       point.x, point.y);
+        for (const MapLane& lane : lanes) {
+            text += ",";
+            const TrainabilityOutcome outcome = lane.outcomes[pixel];
+            if (!std::isnan(outcome)) fmt::format_to(std::back_inserter(text), "{}", outcome);
+        }
+        text += "\n";
+    }
+    return text;
+}
+
+} // namespace lockstep::demos

@@ -1,0 +1,64 @@
+#include "demos/trainability/map_lane.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <span>
+
+namespace lockstep::demos {
+
+TrainabilityPoint MapRequest::point(std::size_t pixel) const {
+    return window.point(static_cast<std::uint32_t>(pixel % width), static_cast<std::uint32_t>(pixel / width),
+                        width, height);
+}
+
+double MapLane::networksPerSecond() const {
+    return seconds > 0 ? static_cast<double>(trained) / seconds : std::numeric_limits<double>::quiet_NaN();
+}
+
+std::size_t MapLane::converged() const {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(outcomes, [](TrainabilityOutcome outcome) { return outcome >= 0; }));
+}
+
+void trainMap(const MapRequest& request, Trainability& trainability, MapLane& lane,
+              const std::function<bool(std::size_t trained)>& goOn) {
+    using Clock = std::chrono::steady_clock;
+    constexpr double millisecondsAtATime = 100;
+    const std::size_t pixels = request.pixels();
+    lane.outcomes.assign(pixels, std::numeric_limits<float>::quiet_NaN());
+    std::vector<TrainabilityPoint> points;
+    while (lane.trained < pixels) {
+        const Clock::time_point begin = Clock::now();
+        const std::size_t count =
+            std::min(trainability.pointsFor(millisecondsAtATime), pixels - lane.trained);
+        points.clear();
+        for (std::size_t pixel = lane.trained; pixel < lane.trained + count; ++pixel)
+            points.push_back(request.point(pixel));
+        trainability.train(points, std::span(lane.outcomes).subspan(lane.trained, count));
+        lane.trained += count;
+        lane.seconds += std::chrono::duration<double>(Clock::now() - begin).count();
+        if (!goOn(lane.trained)) return;
+    }
+}
+
+double MapAgreement::share() const {
+    return pixels > 0 ? static_cast<double>(sameSide) / static_cast<double>(pixels)
+                      : std::numeric_limits<double>::quiet_NaN();
+}
+
+MapAgreement agreementOf(const MapLane& a, const MapLane& b) {
+    MapAgreement agreement;
+    for (std::size_t pixel = 0; pixel < a.outcomes.size(); ++pixel) {
+        const TrainabilityOutcome first = a.outcomes[pixel];
+        const TrainabilityOutcome second = b.outcomes[pixel];
+        if (std::isnan(first) || std::isnan(second)) continue;
+        ++agreement.pixels;
+        agreement.sameSide += (first >= 0) == (second >= 0);
+        agreement.identical += first == second;
+    }
+    return agreement;
+}
+
+} // namespace lockstep::demos

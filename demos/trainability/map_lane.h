@@ -1,0 +1,53 @@
+// A map as one lane trains it, row by row.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "engine/train/lane_spec.h"
+#include "engine/train/trainability.h"
+
+namespace lockstep::demos {
+
+struct MapRequest {
+    TrainabilityJob job;
+    TrainabilityWindow window;
+    std::uint32_t width = 0;
+    std::uint32_t height = 0;
+
+    std::size_t pixels() const { return std::size_t{width} * height; }
+    /// Pixels are counted row by row from the top.
+    TrainabilityPoint point(std::size_t pixel) const;
+};
+
+struct MapLane {
+    LaneSpec spec;
+    MachineInfo machine;
+    std::vector<TrainabilityOutcome> outcomes; ///< per pixel; NaN where the lane was stopped before
+    std::size_t trained = 0;
+    double seconds = 0;       ///< of training, end to end
+    double warmUpSeconds = 0; ///< uploads, compilation
+
+    double networksPerSecond() const;
+    std::size_t converged() const;
+    std::size_t diverged() const { return trained - converged(); }
+};
+
+/// Trains a network per pixel. `goOn` is told how many are done several times a second, and ends it with
+/// false.
+void trainMap(const MapRequest& request, Trainability& trainability, MapLane& lane,
+              const std::function<bool(std::size_t trained)>& goOn);
+
+/// Of the pixels that both have trained.
+struct MapAgreement {
+    std::size_t pixels = 0;
+    std::size_t sameSide = 0;  ///< converged in both, or diverged in both
+    std::size_t identical = 0; ///< the same outcome, to the last bit
+
+    double share() const; ///< of the same side; NaN without pixels
+};
+MapAgreement agreementOf(const MapLane& a, const MapLane& b);
+
+} // namespace lockstep::demos
