@@ -23,6 +23,8 @@ constexpr std::size_t networks[][2] = {{2, 4}, {8, 8}, {16, 16}}; // inputs and 
 constexpr double zoomOfKey = 0.5;
 constexpr double moveOfKey = 0.25;
 
+float remarkLines(const Ui& ui) { return ui.presenter ? 1 : 2; }
+
 /// Buttons side by side, as many to a row as there is room for.
 class ButtonRow {
   public:
@@ -126,7 +128,7 @@ void MapExhibit::draw(Ui& ui) {
     const float line = ImGui::GetTextLineHeight();
     const float gap = ImGui::GetStyle().ItemSpacing.y;
     const float legend = 2 * line + ui.px(2);
-    const float remarks = (ui.presenter ? 1 : 2) * line;
+    const float remarks = remarkLines(ui) * line;
     drawPanes(ui, std::max(ImGui::GetContentRegionAvail().y - legend - remarks - 2 * gap, ui.px(90)));
     drawLegend(ui);
     drawRemark(ui);
@@ -318,11 +320,14 @@ void MapExhibit::drawRemark(Ui& ui) {
         return;
     }
     const std::string text = remark(ui);
-    if (ui.presenter)
-        ui.text(
-            fittedText(std::string_view(text).substr(0, text.find(". ")), ImGui::GetContentRegionAvail().x));
-    else
-        ui.paragraph(text, model_.complete() ? ui.theme.text : ui.theme.muted);
+    const float room = ImGui::GetContentRegionAvail().x;
+    const float lines =
+        ImGui::CalcTextSize(text.c_str(), nullptr, false, room).y / ImGui::GetTextLineHeight();
+    const ImU32 colour = model_.complete() ? ui.theme.text : ui.theme.muted;
+    if (lines <= remarkLines(ui))
+        ui.paragraph(text, colour);
+    else // its first sentence says it, too
+        ui.text(fittedText(std::string_view(text).substr(0, text.find(". ")), room), colour);
 }
 
 void MapExhibit::drawDetails(Ui& ui) {
