@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -211,16 +212,28 @@ void MapPane::refresh(Ui& ui, MapModel& model, bool smooth) {
     behind_ = grid.changed();
     if (fits && !behind_) return;
     if (fits && !moved && !ui.scripted && ui.now - uploaded_ < uploadSeconds) return;
-    colours_.resize(size.pixels());
-    for (const std::uint32_t row : grid.takeChangedRows())
-        for (std::uint32_t index = row * size.width; index < (row + 1) * size.width; ++index) {
-            const TrainabilityOutcome outcome = grid.shown(index);
-            colours_[index] = std::isnan(outcome) ? 0 : mapColour(model.settings().job, outcome);
-        }
+    recolour(grid, model.settings().job);
     picture_->upload(colours_);
     window_ = model.window();
     uploaded_ = ui.now;
     behind_ = false;
+}
+
+// Most of a changed row is as it was, and a colour costs more than to see that.
+void MapPane::recolour(OutcomeGrid& grid, const TrainabilityJob& job) {
+    const MapSize size = grid.size();
+    if (job != job_ || coloured_.size() != size.pixels()) {
+        colours_.assign(size.pixels(), 0);
+        coloured_.assign(size.pixels(), std::numeric_limits<float>::quiet_NaN());
+        job_ = job;
+    }
+    for (const std::uint32_t row : grid.takeChangedRows())
+        for (std::uint32_t index = row * size.width; index < (row + 1) * size.width; ++index) {
+            const TrainabilityOutcome outcome = grid.shown(index);
+            if (outcome == coloured_[index]) continue;
+            coloured_[index] = outcome;
+            colours_[index] = std::isnan(outcome) ? 0 : mapColour(job, outcome);
+        }
 }
 
 void MapPane::handleMouse(Ui& ui, MapModel& model, const Place& picture) {

@@ -41,11 +41,14 @@ AxisName upName(TrainabilityAxes axes) {
 std::string hyperparameterText(double logarithm, double decades) {
     const double needed = 1 - std::floor(std::log10(std::max(decades, 1e-12)));
     const int digits = std::clamp(static_cast<int>(needed), 2, 9);
-    const double value = std::pow(10.0, logarithm);
-    const std::string shown = fmt::format("{:.{}g}", value, digits);
-    if (value < 1000 || value >= 1e8) return shown;
-    // Thousands apart instead of a power of ten, with no more digits than that.
-    const std::string text = fixed(std::stod(shown), std::max(digits - 1 - static_cast<int>(logarithm), 0));
+    const std::string shown = fmt::format("{:.{}g}", std::pow(10.0, logarithm), digits);
+    const double value = std::stod(shown);
+    if (value < 1e-4 || value >= 1e8) return shown;
+    // No power of ten where people read the number itself, and thousands apart.
+    const int decimals = std::max(digits - 1 - static_cast<int>(std::floor(logarithm)), 0);
+    std::string text = fixed(value, decimals);
+    if (decimals > 0) text.erase(text.find_last_not_of('0') + 1);
+    if (text.ends_with('.')) text.pop_back();
     const std::size_t point = std::min(text.find('.'), text.size());
     return grouped(std::stoull(text.substr(0, point))) + text.substr(point);
 }
