@@ -195,6 +195,11 @@ void App::handleKey(const KeyPress& press) {
         if (press.key == GLFW_KEY_Q) wishes_.quit = true;
         return;
     }
+    if (press.alt) {
+        if (press.key == GLFW_KEY_LEFT) exhibit().travel(*ui_, Travel::back);
+        if (press.key == GLFW_KEY_RIGHT) exhibit().travel(*ui_, Travel::forward);
+        return;
+    }
     switch (press.key) {
     case GLFW_KEY_SPACE:
         // With a widget in the keyboard's focus, ImGui presses that.

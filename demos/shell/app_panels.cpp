@@ -188,6 +188,7 @@ void App::drawHelp() {
         {"R", "reset: back to the start, same weights"},
         {"1-9", "exhibits"},
         {"Tab, arrows", "move between controls; Space presses"},
+        {"Alt+Left, Alt+Right", "map: where one was, and forward again"},
         {"Ctrl + / - / 0", "larger, smaller, normal"},
         {"P", "presenter mode"},
         {"F11", "full screen"},

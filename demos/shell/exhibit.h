@@ -18,6 +18,9 @@ namespace lockstep::demos {
 
 enum class StepUnit { kernel, batch, epoch };
 
+/// Through what has been looked at, as in a browser.
+enum class Travel { back, forward };
+
 /// Steps per second; 0: as fast as it goes.
 using Speed = double;
 
@@ -58,6 +61,8 @@ class Exhibit {
     /// Back to the start with another seed.
     virtual void reroll(Ui& ui) = 0;
     virtual void setSpeed(Speed) {}
+    /// Alt with an arrow to the left or right.
+    virtual void travel(Ui&, Travel) {}
     /// Something moves by itself, so that frames are wanted without any input.
     virtual bool moving() const { return running(); }
 

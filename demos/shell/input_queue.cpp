@@ -75,6 +75,9 @@ void InputQueue::apply(const InputEvent& event, std::vector<KeyPress>& pressed) 
         if (event.down && !isModifier(event.code)) {
             held_.insert(event.code);
             pressed.push_back({event.code, control_, shift_, alt_});
+            // Letting go of Alt leads to the menus, unless something was typed meanwhile: no letter, but
+            // that.
+            if (alt_) io.AddInputCharacter(1);
         }
         break;
     default: break;

@@ -154,8 +154,10 @@ class Headless {
         };
         if (key.control) push(GLFW_KEY_LEFT_CONTROL, true);
         if (key.shift) push(GLFW_KEY_LEFT_SHIFT, true);
+        if (key.alt) push(GLFW_KEY_LEFT_ALT, true);
         push(key.key, true);
         push(key.key, false);
+        if (key.alt) push(GLFW_KEY_LEFT_ALT, false);
         if (key.shift) push(GLFW_KEY_LEFT_SHIFT, false);
         if (key.control) push(GLFW_KEY_LEFT_CONTROL, false);
         settle();

@@ -123,4 +123,21 @@ TrainabilityOutcome plainTrainability(const TrainabilityJob& job, TrainabilityPo
     return outcomeOf(job, end);
 }
 
+std::vector<float> plainTrainabilityLosses(const TrainabilityJob& job, TrainabilityPoint point) {
+    job.validate();
+    const shared::TrainabilityStart start = startOf(job, point);
+    PlainNetwork network(job, start.scale);
+    std::vector<float> losses;
+    float limit = shared::trainabilityLargest;
+    while (losses.size() < job.steps) {
+        const float squares = network.loss();
+        losses.push_back(squares / static_cast<float>(job.examples));
+        if (!(squares <= limit)) break;
+        if (losses.size() == 1)
+            limit = std::min(squares * shared::trainabilityLimit, shared::trainabilityLargest);
+        network.update(start);
+    }
+    return losses;
+}
+
 } // namespace lockstep

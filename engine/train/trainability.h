@@ -107,6 +107,9 @@ class Trainability {
 
 /// The plain loops, in float: what all others are checked against.
 TrainabilityOutcome plainTrainability(const TrainabilityJob& job, TrainabilityPoint point);
+/// The losses of the same training, one before each step; the last is the one that went beyond all bounds,
+/// if any did.
+std::vector<float> plainTrainabilityLosses(const TrainabilityJob& job, TrainabilityPoint point);
 
 /// threads   0: one per core
 /// Throws std::invalid_argument as TrainabilityJob::validate.

@@ -1,0 +1,84 @@
+#include "demos/exhibits/map/map_export.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "demos/ready.h"
+#include "demos/shell/png.h"
+#include "demos/trainability/map_colours.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+constexpr double batchMilliseconds = 30;
+
+void paint(Pixels& pixels, const TrainabilityJob& job, std::size_t first,
+           const std::vector<TrainabilityOutcome>& outcomes) {
+    std::uint8_t* at = pixels.rgba.data() + first * 4;
+    for (const TrainabilityOutcome outcome : outcomes) {
+        const std::uint32_t colour = mapColour(job, outcome);
+        for (int shift = 0; shift < 32; shift += 8) *at++ = static_cast<std::uint8_t>(colour >> shift);
+    }
+}
+
+} // namespace
+
+MapExport::~MapExport() { release(); }
+
+void MapExport::start(MapExportJob job, MakeTrainability make) {
+    if (busy()) return;
+    job_ = std::move(job);
+    progress_.cancelled = false;
+    progress_.trained = 0;
+    working_ = std::async(std::launch::async,
+                          [this, make = std::move(make)] { return work(job_, make, progress_); });
+}
+
+bool MapExport::work(const MapExportJob& job, const MakeTrainability& make, Progress& progress) {
+    const MapSize size = job.size;
+    Pixels pixels{size.width, size.height, std::vector<std::uint8_t>(size.pixels() * 4)};
+    const std::unique_ptr<Trainability> engine = make();
+    std::vector<TrainabilityPoint> points;
+    std::vector<TrainabilityOutcome> outcomes;
+    for (std::size_t done = 0; done < size.pixels(); done += points.size()) {
+        if (progress.cancelled) return false;
+        const std::size_t count = std::max<std::size_t>(engine->pointsFor(batchMilliseconds), 1);
+        points.clear();
+        for (std::size_t pixel = done; pixel < std::min(done + count, size.pixels()); ++pixel)
+            points.push_back(job.window.point(static_cast<std::uint32_t>(pixel % size.width),
+                                              static_cast<std::uint32_t>(pixel / size.width), size.width,
+                                              size.height));
+        outcomes.resize(points.size());
+        engine->train(points, outcomes);
+        paint(pixels, job.job, done, outcomes);
+        progress.trained += points.size();
+    }
+    if (progress.cancelled) return false;
+    writePng(job.file, pixels);
+    return true;
+}
+
+void MapExport::cancel() { progress_.cancelled = true; }
+
+double MapExport::share() const {
+    return static_cast<double>(progress_.trained) /
+           static_cast<double>(std::max<std::size_t>(job_.size.pixels(), 1));
+}
+
+std::optional<MapExportJob> MapExport::takeFinished(bool wait) {
+    if (!busy() || (!wait && !ready(working_))) return std::nullopt;
+    if (!working_.get()) return std::nullopt;
+    return job_;
+}
+
+bool MapExport::release() {
+    if (!busy()) return false;
+    cancel();
+    working_.wait();
+    working_ = {};
+    return true;
+}
+
+} // namespace lockstep::demos

@@ -1,0 +1,280 @@
+#include "demos/exhibits/map/map_model.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "demos/ready.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+constexpr double rateSeconds = 1; // over which a rate is taken
+
+MapSize sizeFor(const MapSettings& settings, MapSize room) {
+    return settings.resolution == 0 ? room : MapSize{settings.resolution, settings.resolution};
+}
+
+} // namespace
+
+double MapSide::recentRate() const {
+    double networks = 0;
+    double seconds = 0;
+    for (const auto& [count, time] : recent) {
+        networks += static_cast<double>(count);
+        seconds += time;
+    }
+    return seconds > 0 ? networks / seconds : 0;
+}
+
+MapModel::MapModel() {
+    size_ = sizeFor(settings_, room_);
+    window_ = fitted(settings_.window, size_);
+    forgetPictures();
+}
+
+MapModel::~MapModel() { releaseDevice(); }
+
+void MapModel::change(const MapSettings& settings) {
+    settings.validate();
+    const bool otherJob = settings.job != settings_.job;
+    const bool otherWindow = settings.window != settings_.window;
+    const bool withoutCpu = settings_.cpu && !settings.cpu;
+    settings_ = settings;
+    if (otherWindow) history_.leave(window_);
+    if (otherWindow || sizeFor(settings_, room_) != size_) refit();
+    if (otherJob) reset();
+    if (withoutCpu) {
+        retire(sides_[static_cast<std::size_t>(MapMachine::cpu)]);
+        grid(MapMachine::cpu) = OutcomeGrid(size_);
+    }
+    agreement_.reset();
+}
+
+void MapModel::setRoom(MapSize room) {
+    const auto usable = [](std::uint32_t pixels) { return std::clamp(pixels, 1u, largestRoom); };
+    room_ = {usable(room.width), usable(room.height)};
+    if (sizeFor(settings_, room_) != size_) refit();
+}
+
+void MapModel::refit() {
+    const MapSize size = sizeFor(settings_, room_);
+    const TrainabilityWindow window = fitted(settings_.window, size);
+    size_ = size;
+    show(window);
+}
+
+void MapModel::show(const TrainabilityWindow& window) {
+    for (MapSide& side : sides_) side.grid.look(window_, window, size_);
+    window_ = window;
+    beginPicture();
+}
+
+void MapModel::beginPicture() {
+    firstOrder_ = order_ + 1;
+    offset_ = {};
+    offsets_.clear();
+    for (MapSide& side : sides_) side.pictureSeconds = 0;
+    ordersStale_ = true;
+    agreement_.reset();
+}
+
+void MapModel::forgetPictures() {
+    for (MapSide& side : sides_) {
+        side.grid = OutcomeGrid(size_);
+        side.trained = 0;
+        side.recent.clear();
+        side.trouble.clear();
+    }
+    beginPicture();
+}
+
+void MapModel::reset() {
+    for (MapSide& side : sides_) retire(side);
+    forgetPictures();
+}
+
+bool MapModel::closest() const {
+    constexpr double notch = 0.8;
+    return !zoomed(window_, 0.5, 0.5, notch).resolves(size_.width, size_.height);
+}
+
+std::string MapModel::look(const TrainabilityWindow& window, bool remember) {
+    const TrainabilityWindow next = fitted(window, size_);
+    if (next == window_) return {};
+    if (std::string why = refusal(window_, next, size_); !why.empty()) return why;
+    if (remember) history_.leave(window_);
+    settings_.window = next;
+    show(next);
+    return {};
+}
+
+std::string MapModel::pan(MapOffset offset, bool remember) {
+    if (offset == MapOffset{}) return {};
+    const TrainabilityWindow next = panned(window_, offset, size_);
+    if (std::string why = refusal(window_, next, size_); !why.empty()) return why;
+    if (remember) history_.leave(window_);
+    settings_.window = next;
+    window_ = next;
+    for (MapSide& side : sides_) side.grid.pan(offset);
+    offset_.columns += offset.columns;
+    offset_.rows += offset.rows;
+    ordersStale_ = true;
+    agreement_.reset();
+    return {};
+}
+
+void MapModel::goBack() {
+    settings_.window = history_.goBack(window_);
+    refit();
+}
+
+void MapModel::goForward() {
+    settings_.window = history_.goForward(window_);
+    refit();
+}
+
+void MapModel::run() {
+    running_ = true;
+    for (MapSide& side : sides_) side.trouble.clear(); // somebody tries again
+}
+
+// A lane may be in the midst of a batch, and the window's thread waits for nobody.
+void MapModel::retire(MapSide& side) {
+    side.machine.reset();
+    side.recent.clear();
+    if (!side.lane) return;
+    retired_.push_back(std::async(std::launch::async, [old = side.lane.release()] { delete old; }));
+}
+
+bool MapModel::releaseDevice() {
+    const bool painting = running_ && !complete();
+    for (MapSide& side : sides_) {
+        takeBatches(side);
+        retire(side);
+        side.trouble.clear();
+    }
+    retired_.clear(); // a future of std::async waits when it goes
+    return painting;
+}
+
+void MapModel::requireLane(const Maker& maker, MapMachine machine) {
+    MapSide& side = sides_[static_cast<std::size_t>(machine)];
+    if (side.lane || !side.trouble.empty()) return;
+    side.lane = std::make_unique<MapLane>(maker(settings_.job, machine));
+    side.orderStale = true;
+}
+
+// How many networks a lane that does not run by itself shall train now.
+std::size_t MapModel::networksDue(double seconds, bool wait) {
+    std::uint64_t steps = std::exchange(stepsWanted_, 0);
+    if (running_ && rate_ > 0) {
+        credit_ = std::min(credit_ + seconds * rate_, 1.0 + seconds * rate_);
+        const auto due = static_cast<std::uint64_t>(credit_);
+        credit_ -= static_cast<double>(due);
+        steps += due;
+    } else if (running_ && wait) {
+        ++steps;
+    }
+    return steps * networksOfStep;
+}
+
+void MapModel::drive(MapSide& side, std::size_t networks, bool wait) {
+    if (side.orderStale || ordersStale_) side.lane->want({order_, window_, size_, side.grid.missing()});
+    side.orderStale = false;
+    side.lane->run(running_ && rate_ == 0 && !wait);
+    if (networks > 0) side.lane->allow(networks);
+}
+
+void MapModel::update(const Maker& maker, double seconds, bool wait) {
+    std::erase_if(retired_, ready<void>);
+    for (MapSide& side : sides_) takeBatches(side);
+    const std::size_t networks = networksDue(seconds, wait);
+    if (ordersStale_) {
+        ++order_;
+        offsets_.push_back(offset_);
+    }
+    std::string trouble;
+    for (const MapMachine machine : mapMachines) {
+        MapSide& side = sides_[static_cast<std::size_t>(machine)];
+        if (!enabled(machine)) continue;
+        try {
+            if ((running_ || networks > 0) && !side.grid.complete()) requireLane(maker, machine);
+        } catch (const std::runtime_error& error) {
+            side.trouble = trouble = error.what();
+        }
+        if (side.lane) drive(side, networks, wait);
+    }
+    ordersStale_ = false;
+    for (MapSide& side : sides_) {
+        if (!side.lane) continue;
+        if (wait) side.lane->wait();
+        takeBatches(side);
+        if (side.lane->trouble().empty()) continue;
+        side.trouble = trouble = side.lane->trouble();
+        retire(side);
+    }
+    if (!trouble.empty()) throw std::runtime_error(trouble);
+}
+
+void MapModel::takeBatches(MapSide& side) {
+    if (!side.lane) return;
+    if (!side.machine) side.machine = side.lane->machine();
+    for (const MapBatch& batch : side.lane->takeBatches()) take(side, batch);
+    double seconds = 0;
+    for (const auto& [count, time] : side.recent) seconds += time;
+    while (side.recent.size() > 1 && seconds - side.recent.front().second > rateSeconds) {
+        seconds -= side.recent.front().second;
+        side.recent.pop_front();
+    }
+}
+
+// What was ordered before the picture moved is still worth having; before another zoom it was another
+// picture.
+void MapModel::take(MapSide& side, const MapBatch& batch) {
+    side.trained += batch.pixels.size();
+    side.recent.emplace_back(batch.pixels.size(), batch.seconds);
+    if (batch.order < firstOrder_) return;
+    side.pictureSeconds += batch.seconds;
+    const MapOffset then = offsets_[batch.order - firstOrder_];
+    for (std::size_t i = 0; i < batch.pixels.size(); ++i) {
+        const std::int64_t column = batch.pixels[i] % size_.width + offset_.columns - then.columns;
+        const std::int64_t row = batch.pixels[i] / size_.width + offset_.rows - then.rows;
+        if (column < 0 || column >= size_.width || row < 0 || row >= size_.height) continue;
+        side.grid.set(static_cast<std::uint32_t>(row * size_.width + column), batch.outcomes[i]);
+    }
+}
+
+bool MapModel::complete() const {
+    return std::ranges::all_of(mapMachines, [this](MapMachine machine) {
+        return !enabled(machine) || side(machine).grid.complete();
+    });
+}
+
+std::optional<MapAgreement> MapModel::agreement() {
+    if (!settings_.cpu || !complete()) return std::nullopt;
+    if (!agreement_) agreement_ = agreementOf(grid(MapMachine::gpu), grid(MapMachine::cpu));
+    return agreement_;
+}
+
+bool MapModel::busy() const {
+    return !retired_.empty() || stepsWanted_ > 0 ||
+           std::ranges::any_of(mapMachines, [this](MapMachine machine) {
+               const MapSide& each = side(machine);
+               if (each.lane) return each.lane->busy();
+               return running_ && enabled(machine) && each.trouble.empty() && !each.grid.complete();
+           });
+}
+
+MapMachine MapModel::fastest() const {
+    return side(MapMachine::cpu).recentRate() > side(MapMachine::gpu).recentRate() ? MapMachine::cpu
+                                                                                   : MapMachine::gpu;
+}
+
+std::uint64_t MapModel::trainedExamples() const {
+    std::uint64_t networks = 0;
+    for (const MapSide& side : sides_) networks += side.trained;
+    return networks * settings_.job.examples * settings_.job.steps;
+}
+
+} // namespace lockstep::demos

@@ -1,0 +1,135 @@
+// "Map" without its looks: where it looks, which machines paint it, and what they have painted so far.
+#pragma once
+
+#include <array>
+#include <deque>
+#include <future>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "demos/exhibits/map/map_lane.h"
+#include "demos/exhibits/map/map_settings.h"
+#include "demos/exhibits/map/outcome_grid.h"
+
+namespace lockstep::demos {
+
+enum class MapMachine : std::size_t { gpu, cpu };
+inline constexpr MapMachine mapMachines[] = {MapMachine::gpu, MapMachine::cpu};
+
+/// One machine's picture, and how it goes.
+struct MapSide {
+    OutcomeGrid grid;
+    std::uint64_t trained = 0; ///< networks, since the start or the last reset
+    double pictureSeconds = 0; ///< of training, for the present picture
+    std::optional<MachineInfo> machine;
+    std::string trouble; ///< why it paints no more; empty: it does
+
+    /// Networks per second of training, over about the last second; 0: none.
+    double recentRate() const;
+
+    std::unique_ptr<MapLane> lane;
+    std::deque<std::pair<std::size_t, double>> recent; ///< networks and seconds of the last batches
+    bool orderStale = true;                            ///< the lane has been told nothing, or too much
+};
+
+class MapModel {
+  public:
+    /// Networks that a step trains, on each machine.
+    static constexpr std::size_t networksOfStep = 2048;
+    static constexpr std::uint32_t largestRoom = 4096;
+
+    /// What trains the job's networks on a machine; called on the window's thread, and may throw.
+    using Maker = std::function<MakeTrainability(const TrainabilityJob& job, MapMachine machine)>;
+
+    MapModel();
+    ~MapModel();
+
+    const MapSettings& settings() const { return settings_; }
+    /// Other networks, another window, another picture: what still holds is kept. Throws
+    /// std::invalid_argument, and then nothing has changed.
+    void change(const MapSettings& settings);
+    /// Pixels that a pane has room for, where the picture is to fit.
+    void setRoom(MapSize room);
+
+    MapSize size() const { return size_; }
+    /// What the picture shows: the settings' window, and more where the picture has another form.
+    const TrainabilityWindow& window() const { return window_; }
+    bool enabled(MapMachine machine) const { return machine == MapMachine::gpu || settings_.cpu; }
+    const MapSide& side(MapMachine machine) const { return sides_[static_cast<std::size_t>(machine)]; }
+    OutcomeGrid& grid(MapMachine machine) { return sides_[static_cast<std::size_t>(machine)].grid; }
+
+    /// Whether coming closer is refused, because floats do not tell the pixels apart.
+    bool closest() const;
+    /// Looks elsewhere; the picture is seen scaled until there is a new one. Returns why that is refused;
+    /// empty: it is not.
+    /// remember   going back leads to where one was
+    std::string look(const TrainabilityWindow& window, bool remember);
+    /// Moves the picture by whole pixels and keeps what stays inside.
+    std::string pan(MapOffset offset, bool remember);
+    const MapHistory& history() const { return history_; }
+    void goBack();
+    void goForward();
+
+    /// Once per frame: asks for what is missing, and brings what is new. With `wait`, a frame trains a step's
+    /// networks and has them when this returns. Throws what is wrong with a machine, once.
+    void update(const Maker& maker, double seconds, bool wait);
+
+    bool running() const { return running_; }
+    void run();
+    void pause() { running_ = false; }
+    void step() { ++stepsWanted_; }
+    /// Everything is trained anew.
+    void reset();
+    /// Steps per second; 0: as fast as it goes.
+    void setRate(double stepsPerSecond) { rate_ = stepsPerSecond; }
+
+    /// All machines have trained all of the picture.
+    bool complete() const;
+    /// Where all are done and there are two; else nothing.
+    std::optional<MapAgreement> agreement();
+    /// Something is being trained, or about to be.
+    bool busy() const;
+    /// That with the higher rate so far.
+    MapMachine fastest() const;
+    std::uint64_t trainedExamples() const;
+
+    /// Gives up everything on devices, and waits for it; what was painted stays. Whether it was painting.
+    bool releaseDevice();
+
+  private:
+    void forgetPictures();
+    void refit();
+    void show(const TrainabilityWindow& window);
+    void beginPicture();
+    void retire(MapSide& side);
+    void requireLane(const Maker& maker, MapMachine machine);
+    void drive(MapSide& side, std::size_t networks, bool wait);
+    void takeBatches(MapSide& side);
+    void take(MapSide& side, const MapBatch& batch);
+    std::size_t networksDue(double seconds, bool wait);
+
+    MapSettings settings_ = firstMapSettings();
+    MapSize room_{512, 512};
+    MapSize size_;
+    TrainabilityWindow window_;
+    MapHistory history_;
+    std::array<MapSide, 2> sides_; // by MapMachine
+    std::vector<std::future<void>> retired_;
+
+    std::uint64_t order_ = 0;        // the number of the last one
+    std::uint64_t firstOrder_ = 1;   // of the present picture
+    MapOffset offset_;               // by which the picture has been panned
+    std::vector<MapOffset> offsets_; // the same when the orders since firstOrder_ were made
+    bool ordersStale_ = true;
+
+    bool running_ = false;
+    double rate_ = 0;
+    double credit_ = 0;
+    std::uint64_t stepsWanted_ = 0;
+    std::optional<MapAgreement> agreement_; // of the present pictures, once it was asked for
+};
+
+} // namespace lockstep::demos

@@ -1,0 +1,275 @@
+#include "demos/exhibits/map/map_pane.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "demos/exhibits/map/map_words.h"
+#include "demos/report/text.h"
+#include "demos/shell/lane_mark.h"
+#include "demos/trainability/map_colours.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+constexpr double uploadSeconds = 0.1;  // between two of them, unless the picture moves
+constexpr double gestureSeconds = 0.7; // turns of the wheel so close to each other are one
+constexpr float zoomOfNotch = 0.8f;
+constexpr double zoomOfClick = 0.5;
+
+const LaneSpec gpuLane{true, "best", {}};
+const LaneSpec cpuLane{false, "best", {}};
+
+float widthOf(const Place& place) { return place.max.x - place.min.x; }
+float heightOf(const Place& place) { return place.max.y - place.min.y; }
+
+/// As large as it can be within `room`, in the middle of it.
+Place placeOf(MapSize size, ImVec2 start, ImVec2 room) {
+    const float scale =
+        std::min(room.x / static_cast<float>(size.width), room.y / static_cast<float>(size.height));
+    const ImVec2 extent{std::max(1.0f, std::floor(scale * static_cast<float>(size.width))),
+                        std::max(1.0f, std::floor(scale * static_cast<float>(size.height)))};
+    const ImVec2 min{start.x + std::floor((room.x - extent.x) / 2), start.y};
+    return {min, {min.x + extent.x, min.y + extent.y}};
+}
+
+/// As much as there is room for; nothing where there is none.
+std::string nameFor(const AxisName& name, float room) {
+    for (const char* text : {name.full, name.brief})
+        if (ImGui::CalcTextSize(text).x <= room) return text;
+    return {};
+}
+
+/// Text on the picture, legible on every colour.
+void drawOnPicture(const Ui& ui, ImVec2 at, const std::string& text) {
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const ImVec2 size = ImGui::CalcTextSize(text.c_str());
+    draw.AddRectFilled({at.x, at.y}, {at.x + size.x + ui.px(8), at.y + size.y + ui.px(2)},
+                       faded(ui.theme.panel, 0.8f), ui.px(4));
+    draw.AddText({at.x + ui.px(4), at.y + ui.px(1)}, ui.theme.text, text.c_str());
+}
+
+void drawMark(const Ui& ui, const Place& picture, MapSize size, std::uint32_t pixel) {
+    const float scale = widthOf(picture) / static_cast<float>(size.width);
+    const ImVec2 at{picture.min.x + (static_cast<float>(pixel % size.width) + 0.5f) * scale,
+                    picture.min.y + (static_cast<float>(pixel / size.width) + 0.5f) * scale};
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const float radius = std::max(ui.px(6), scale);
+    draw.AddCircle(at, radius, IM_COL32(0, 0, 0, 255), 24, ui.line(3));
+    draw.AddCircle(at, radius, IM_COL32(255, 255, 255, 255), 24, ui.line());
+}
+
+std::string networksText(const MapSide& side) { return grouped(side.trained) + " networks"; }
+
+/// Empty where there is none.
+std::string rateText(const Ui& ui, const MapSide& side, const char* before) {
+    return side.recentRate() > 0 ? before + ui.timing(shortRate(side.recentRate())) + "/s" : "";
+}
+
+/// What trains, or why nothing does.
+struct PaneRemark {
+    std::string text;
+    ImU32 colour = 0;
+};
+
+PaneRemark remarkOf(const Ui& ui, const MapSide& side) {
+    if (!side.trouble.empty()) return {side.trouble, ui.theme.bad};
+    if (!side.machine) return {"has not begun", ui.theme.muted};
+    return {ui.masked ? "-" : honestDevice(*side.machine),
+            side.machine->software ? ui.theme.warning : ui.theme.muted};
+}
+
+std::string shareText(const Ui& ui, const MapSide& side) {
+    if (side.grid.complete()) return "done in " + ui.timing(fixed(side.pictureSeconds, 1)) + " s";
+    const double share =
+        static_cast<double>(side.grid.known()) / static_cast<double>(side.grid.size().pixels());
+    return fmt::format("{:.0f} % done", std::floor(100 * share));
+}
+
+} // namespace
+
+const LaneSpec& laneOf(MapMachine machine) { return machine == MapMachine::gpu ? gpuLane : cpuLane; }
+const char* titleOf(MapMachine machine) { return machine == MapMachine::gpu ? "GPU" : "CPU"; }
+
+// The counters stand above the picture, or beside it where the pane is wider than the picture needs.
+void MapPane::draw(Ui& ui, MapModel& model, std::optional<std::uint32_t> marked, ImVec2 room) {
+    hovered_.reset();
+    ui.beginCard(titleOf(machine_), room);
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ui.px(8), ui.px(4)});
+    const float labels = ImGui::GetTextLineHeight() + ui.px(4);
+    const ImVec2 whole = ImGui::GetContentRegionAvail();
+    const float form = static_cast<float>(model.size().width) / static_cast<float>(model.size().height);
+    const float beside = whole.x - form * (whole.y - labels);
+    if (model.settings().resolution > 0 && beside > ui.px(90)) {
+        ImGui::BeginChild("counters", {std::min(beside, ui.px(180)) - ui.px(10), 0}, false,
+                          ImGuiWindowFlags_NoScrollbar);
+        drawColumn(ui, model);
+        ImGui::EndChild();
+        ImGui::SameLine(0, ui.px(10));
+    } else {
+        drawHeader(ui, model);
+    }
+    ImVec2 left = ImGui::GetContentRegionAvail();
+    left.y -= labels;
+    if (left.x >= ui.px(24) && left.y >= ui.px(24)) drawPicture(ui, model, marked, left);
+    ImGui::PopStyleVar();
+    ui.endCard();
+}
+
+void MapPane::drawTitle(Ui& ui) const {
+    const LaneSpec& lane = laneOf(machine_);
+    const float height = ImGui::GetTextLineHeight();
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    drawLaneMark(draw, lane, {start.x + height / 2, start.y + height / 2}, height * 0.7f, ui.colour(lane));
+    ImGui::SetCursorScreenPos({start.x + height * 1.4f, start.y});
+    ui.text(titleOf(machine_), 0, ui.fonts.strong);
+}
+
+void MapPane::drawHeader(Ui& ui, const MapModel& model) const {
+    const MapSide& side = model.side(machine_);
+    drawTitle(ui);
+    ImGui::SameLine();
+    const PaneRemark remark = remarkOf(ui, side);
+    ui.text(fittedText(remark.text, ImGui::GetContentRegionAvail().x), remark.colour);
+    const std::string share = shareText(ui, side);
+    const float room = ImGui::GetContentRegionAvail().x - ImGui::CalcTextSize(share.c_str()).x - ui.px(12);
+    ui.row(fittedText(networksText(side) + rateText(ui, side, ", "), room), share);
+}
+
+void MapPane::drawColumn(Ui& ui, const MapModel& model) const {
+    const MapSide& side = model.side(machine_);
+    drawTitle(ui);
+    const PaneRemark remark = remarkOf(ui, side);
+    ui.paragraph(remark.text, remark.colour);
+    ui.paragraph(shareText(ui, side));
+    ui.paragraph(networksText(side));
+    ui.paragraph(rateText(ui, side, ""));
+}
+
+void MapPane::drawPicture(Ui& ui, MapModel& model, std::optional<std::uint32_t> marked, ImVec2 room) {
+    if (machine_ == MapMachine::gpu)
+        model.setRoom({static_cast<std::uint32_t>(room.x), static_cast<std::uint32_t>(room.y)});
+    const Place place = placeOf(model.size(), ImGui::GetCursorScreenPos(), room);
+    ImGui::SetCursorScreenPos(place.min);
+    const std::string name = std::string("map/") + titleOf(machine_);
+    ImGui::InvisibleButton(name.c_str(), {widthOf(place), heightOf(place)});
+    ui.noteControl(name.c_str());
+    handleMouse(ui, model, place);
+    refresh(ui, model, widthOf(place) < static_cast<float>(model.size().width));
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    draw.AddRectFilled(place.min, place.max, ui.theme.background);
+    draw.AddImage(picture_->id(), place.min, place.max);
+    draw.AddRect(place.min, place.max, ui.theme.border, 0, 0, ui.line());
+    drawAxes(ui, model, place);
+    if (marked) drawMark(ui, place, model.size(), *marked);
+}
+
+void MapPane::drawAxes(Ui& ui, const MapModel& model, const Place& picture) const {
+    const TrainabilityWindow& window = model.window();
+    const TrainabilityAxes axes = model.settings().job.axes;
+    const double decades = window.right - window.left;
+    const auto number = [decades](double logarithm) { return hyperparameterText(logarithm, decades); };
+    const float line = ImGui::GetTextLineHeight();
+    const float inset = ui.px(4);
+    const float room = widthOf(picture) - 4 * inset;
+    const std::string top = "↑ " + number(window.top) + "  ";
+    drawOnPicture(ui, {picture.min.x + inset, picture.min.y + inset},
+                  top + nameFor(upName(axes), room - ImGui::CalcTextSize(top.c_str()).x));
+    if (model.closest())
+        drawOnPicture(ui, {picture.min.x + inset, picture.min.y + line + 3 * inset},
+                      fittedText("fp32 ends the zoom here", room));
+    drawOnPicture(ui, {picture.min.x + inset, picture.max.y - line - 2 * inset}, number(window.bottom));
+
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const float y = picture.max.y + ui.px(3);
+    const std::string left = number(window.left);
+    const std::string right = number(window.right) + " →";
+    const float leftWidth = ImGui::CalcTextSize(left.c_str()).x;
+    const float rightWidth = ImGui::CalcTextSize(right.c_str()).x;
+    if (leftWidth + rightWidth < widthOf(picture))
+        draw.AddText({picture.min.x, y}, ui.theme.muted, left.c_str());
+    draw.AddText({picture.max.x - rightWidth, y}, ui.theme.muted, right.c_str());
+    const float between = widthOf(picture) - leftWidth - rightWidth - ui.px(16);
+    const std::string name = nameFor(acrossName(axes), between);
+    draw.AddText(
+        {picture.min.x + leftWidth + ui.px(8) + (between - ImGui::CalcTextSize(name.c_str()).x) / 2, y},
+        ui.theme.text, name.c_str());
+}
+
+// Colours what has changed, and shows it some ten times a second; at once when the picture moves.
+void MapPane::refresh(Ui& ui, MapModel& model, bool smooth) {
+    OutcomeGrid& grid = model.grid(machine_);
+    const MapSize size = grid.size();
+    const bool fits =
+        picture_ && picture_->width() == size.width && picture_->height() == size.height && smooth_ == smooth;
+    if (!fits) picture_ = std::make_unique<Picture>(ui.graphics, size.width, size.height, smooth);
+    smooth_ = smooth;
+    const bool moved = window_ != model.window();
+    behind_ = grid.changed();
+    if (fits && !behind_) return;
+    if (fits && !moved && !ui.scripted && ui.now - uploaded_ < uploadSeconds) return;
+    recolour(grid, model.settings().job);
+    picture_->upload(colours_);
+    window_ = model.window();
+    uploaded_ = ui.now;
+    behind_ = false;
+}
+
+// Most of a changed row is as it was, and a colour costs more than to see that.
+void MapPane::recolour(OutcomeGrid& grid, const TrainabilityJob& job) {
+    const MapSize size = grid.size();
+    if (job != job_ || coloured_.size() != size.pixels()) {
+        colours_.assign(size.pixels(), 0);
+        coloured_.assign(size.pixels(), std::numeric_limits<float>::quiet_NaN());
+        job_ = job;
+    }
+    for (const std::uint32_t row : grid.takeChangedRows())
+        for (std::uint32_t index = row * size.width; index < (row + 1) * size.width; ++index) {
+            const TrainabilityOutcome outcome = grid.shown(index);
+            if (outcome == coloured_[index]) continue;
+            coloured_[index] = outcome;
+            colours_[index] = std::isnan(outcome) ? 0 : mapColour(job, outcome);
+        }
+}
+
+void MapPane::handleMouse(Ui& ui, MapModel& model, const Place& picture) {
+    if (ui.hidingControls) return;
+    const ImGuiIO& io = ImGui::GetIO();
+    if (ImGui::IsItemActive()) drag(ui, model, picture);
+    if (ImGui::IsItemActivated()) dragged_ = {};
+    if (!ImGui::IsItemHovered()) return;
+    const double across = static_cast<double>((io.MousePos.x - picture.min.x) / widthOf(picture));
+    const double down = static_cast<double>((io.MousePos.y - picture.min.y) / heightOf(picture));
+    std::string refused;
+    if (io.MouseWheel != 0) {
+        const auto factor = static_cast<double>(std::pow(zoomOfNotch, io.MouseWheel));
+        refused =
+            model.look(zoomed(model.window(), across, down, factor), ui.now - wheeled_ > gestureSeconds);
+        wheeled_ = ui.now;
+    }
+    if (ImGui::IsMouseDoubleClicked(0))
+        refused = model.look(zoomed(model.window(), across, down, zoomOfClick), true);
+    if (!refused.empty()) ui.say(Severity::info, refused);
+    const MapSize size = model.size();
+    const auto pixel = [](double share, std::uint32_t count) {
+        return std::min(static_cast<std::uint32_t>(std::clamp(share, 0.0, 1.0) * count), count - 1);
+    };
+    hovered_ = pixel(down, size.height) * size.width + pixel(across, size.width);
+}
+
+void MapPane::drag(Ui& ui, MapModel& model, const Place& picture) {
+    const float pixelsPerPoint = static_cast<float>(model.size().width) / widthOf(picture);
+    const ImVec2 delta = ImGui::GetMouseDragDelta(0, ui.px(3));
+    const MapOffset whole{std::lround(delta.x * pixelsPerPoint), std::lround(delta.y * pixelsPerPoint)};
+    const MapOffset further{whole.columns - dragged_.columns, whole.rows - dragged_.rows};
+    if (further == MapOffset{}) return;
+    const std::string refused = model.pan(further, dragged_ == MapOffset{});
+    if (!refused.empty()) ui.say(Severity::info, refused);
+    dragged_ = whole;
+}
+
+} // namespace lockstep::demos

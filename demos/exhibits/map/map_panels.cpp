@@ -1,0 +1,384 @@
+// What the exhibit draws: settings, ways to go, the panes, the legend, and what is known of one pixel.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "demos/exhibits/map/map_exhibit.h"
+#include "demos/exhibits/map/map_words.h"
+#include "demos/report/text.h"
+#include "demos/shell/fields.h"
+#include "demos/shell/side_panels.h"
+#include "demos/trainability/map_colours.h"
+#include "demos/trainability/map_presets.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+constexpr Activation activations[] = {Activation::tanh, Activation::relu, Activation::identity};
+constexpr TrainabilityAxes axesChoices[] = {TrainabilityAxes::rates, TrainabilityAxes::rateAndScale};
+constexpr std::size_t networks[][2] = {{2, 4}, {8, 8}, {16, 16}}; // inputs and hidden neurons
+constexpr double zoomOfKey = 0.5;
+constexpr double moveOfKey = 0.25;
+
+float remarkLines(const Ui& ui) { return ui.presenter ? 1 : 2; }
+
+/// Buttons side by side, as many to a row as there is room for.
+class ButtonRow {
+  public:
+    explicit ButtonRow(Ui& ui)
+        : ui_(ui), right_(ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x) {}
+
+    bool button(const char* label, bool enabled = true) {
+        if (ui_.hidden(label)) return false;
+        const std::string shown(shownLabel(label));
+        const ImGuiStyle& style = ImGui::GetStyle();
+        const float width = ImGui::CalcTextSize(shown.c_str()).x + 2 * style.FramePadding.x;
+        const float gap = ui_.px(6);
+        if (begun_ && ImGui::GetItemRectMax().x + gap + width <= right_) ImGui::SameLine(0, gap);
+        begun_ = true;
+        return ui_.button(label, enabled);
+    }
+
+  private:
+    Ui& ui_;
+    float right_;
+    bool begun_ = false;
+};
+
+/// A popup right below the last item.
+bool beginPopupBelow(const Ui& ui, const char* name, float units) {
+    ImGui::SetNextWindowPos({ImGui::GetItemRectMin().x, ImGui::GetItemRectMax().y + ui.px(4)},
+                            ImGuiCond_Appearing);
+    ImGui::SetNextWindowSize({std::min(ui.px(units), ImGui::GetIO().DisplaySize.x), 0});
+    return ImGui::BeginPopup(name);
+}
+
+bool networkField(Ui& ui, const char* control, TrainabilityJob& job) {
+    std::vector<std::string> names;
+    std::vector<TrainabilityJob> jobs;
+    for (const auto& [inputs, hidden] : networks) {
+        jobs.push_back(job);
+        jobs.back().inputs = inputs;
+        jobs.back().hidden = hidden;
+        names.push_back(networkText(jobs.back()));
+    }
+    if (std::ranges::find(jobs, job) == jobs.end()) {
+        jobs.push_back(job);
+        names.push_back(networkText(job));
+    }
+    auto chosen = static_cast<std::size_t>(std::ranges::find(jobs, job) - jobs.begin());
+    if (!ui.combo(control, chosen, names)) return false;
+    job = jobs[chosen];
+    return true;
+}
+
+bool resolutionField(Ui& ui, const char* control, std::uint32_t& resolution) {
+    std::vector<std::string> names;
+    std::vector<std::uint32_t> values;
+    for (const std::uint32_t pixels : MapSettings::resolutions) {
+        names.push_back(fmt::format("{0} x {0}", pixels));
+        values.push_back(pixels);
+    }
+    names.emplace_back("to fit");
+    values.push_back(0);
+    auto chosen = static_cast<std::size_t>(std::ranges::find(values, resolution) - values.begin());
+    if (!ui.combo(control, chosen, names)) return false;
+    resolution = values[chosen];
+    return true;
+}
+
+/// A caption, and below it the colours between the numbers of their ends.
+struct LegendBar {
+    std::string caption;
+    std::string from;
+    std::string to;
+    std::vector<std::uint32_t> colours;
+};
+
+void drawLegendBar(const Ui& ui, ImVec2 start, float width, const LegendBar& bar) {
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const float line = ImGui::GetTextLineHeight();
+    const float y = start.y + line + ui.px(2);
+    draw.AddText(start, ui.theme.muted, fittedText(bar.caption, width).c_str());
+    draw.AddText({start.x, y}, ui.theme.text, bar.from.c_str());
+    const float toWidth = ImGui::CalcTextSize(bar.to.c_str()).x;
+    draw.AddText({start.x + width - toWidth, y}, ui.theme.text, bar.to.c_str());
+    const float left = start.x + ImGui::CalcTextSize(bar.from.c_str()).x + ui.px(8);
+    const float right = start.x + width - toWidth - ui.px(8);
+    const float step = (right - left) / static_cast<float>(bar.colours.size());
+    for (std::size_t i = 0; i < bar.colours.size(); ++i) {
+        const float x = left + static_cast<float>(i) * step;
+        draw.AddRectFilled({x, y + line * 0.15f}, {x + step + 0.5f, y + line * 0.85f}, bar.colours[i]);
+    }
+}
+
+} // namespace
+
+void MapExhibit::draw(Ui& ui) {
+    // Presenters have no room for settings, and have made them before; mouse and keys take them around.
+    if (!ui.presenter) {
+        const bool low = ImGui::GetContentRegionAvail().y < ui.px(480);
+        if (!low) drawSettings(ui);
+        drawTravel(ui, low);
+    }
+    if (export_.busy()) drawProgress(ui);
+    const float line = ImGui::GetTextLineHeight();
+    const float gap = ImGui::GetStyle().ItemSpacing.y;
+    const float legend = 2 * line + ui.px(2);
+    const float remarks = remarkLines(ui) * line;
+    drawPanes(ui, std::max(ImGui::GetContentRegionAvail().y - legend - remarks - 2 * gap, ui.px(90)));
+    drawLegend(ui);
+    drawRemark(ui);
+}
+
+void MapExhibit::drawSettings(Ui& ui) {
+    MapSettings settings = model_.settings();
+    TrainabilityJob& job = settings.job;
+    FieldFlow fields(ui);
+    fields.field("##map/preset", "Preset", 150, [&](const char*) { drawPreset(ui, settings); });
+    fields.field("##map/network", "Network", 96,
+                 [&](const char* control) { networkField(ui, control, job); });
+    fields.field("##map/activation", "Activation", 96,
+                 [&](const char* control) { chooseName(ui, control, job.activation, activations); });
+    fields.field("##map/axes", "Axes", 136, [&](const char* control) {
+        if (chooseName(ui, control, job.axes, axesChoices)) settings.window = wholeWindow(job.axes);
+    });
+    fields.field("##map/steps", "Steps", 90, [&](const char* control) {
+        auto steps = static_cast<int>(job.steps);
+        if (ui.intSlider(control, steps, 10, 2000))
+            job.steps = static_cast<std::uint32_t>(std::clamp(steps, 1, 2000));
+    });
+    fields.field("##map/examples", "Examples", 90,
+                 [&](const char* control) { ui.powerSlider(control, job.examples, 1, 512); });
+    fields.field("##map/picture", "Picture", 112,
+                 [&](const char* control) { resolutionField(ui, control, settings.resolution); });
+    fields.field("CPU##map", "", 60, [&](const char* control) { ui.checkbox(control, settings.cpu); });
+    fields.end();
+    // Only now, when nothing is half drawn, may what makes no sense be thrown.
+    if (settings != model_.settings()) model_.change(settings);
+}
+
+void MapExhibit::drawPreset(Ui& ui, MapSettings& settings) {
+    std::vector<std::string> names;
+    std::size_t chosen = mapPresets().size();
+    for (const MapPreset& preset : mapPresets()) {
+        if (preset.job == settings.job && preset.window == settings.window) chosen = names.size();
+        names.emplace_back(preset.name);
+    }
+    if (chosen == names.size()) names.emplace_back("own");
+    if (!ui.combo("##map/preset", chosen, names) || chosen >= mapPresets().size()) return;
+    settings.job = mapPresets()[chosen].job;
+    settings.window = mapPresets()[chosen].window;
+}
+
+void MapExhibit::drawTravel(Ui& ui, bool withSettings) {
+    ButtonRow row(ui);
+    if (withSettings) {
+        if (row.button("Settings##map")) ImGui::OpenPopup("map settings");
+        if (beginPopupBelow(ui, "map settings", 400)) {
+            drawSettings(ui);
+            ImGui::EndPopup();
+        }
+    }
+    if (row.button("Back##map", model_.history().canGoBack())) model_.goBack();
+    if (row.button("Forward##map", model_.history().canGoForward())) model_.goForward();
+    if (row.button("+##map")) look(ui, zoomed(model_.window(), 0.5, 0.5, zoomOfKey));
+    if (row.button("−##map")) look(ui, zoomed(model_.window(), 0.5, 0.5, 1 / zoomOfKey));
+    if (row.button("←##map")) move(ui, -moveOfKey, 0);
+    if (row.button("→##map")) move(ui, moveOfKey, 0);
+    if (row.button("↑##map")) move(ui, 0, -moveOfKey);
+    if (row.button("↓##map")) move(ui, 0, moveOfKey);
+    if (row.button("Whole##map")) look(ui, wholeWindow(model_.settings().job.axes));
+    if (row.button("Bookmarks##map")) ImGui::OpenPopup("bookmarks");
+    drawBookmarks(ui);
+    if (row.button("Save PNG##map", !export_.busy())) ImGui::OpenPopup("save map");
+    drawSaving(ui);
+}
+
+void MapExhibit::drawBookmarks(Ui& ui) {
+    if (!beginPopupBelow(ui, "bookmarks", 320)) return;
+    MapSettings settings = model_.settings();
+    std::optional<std::size_t> removed;
+    for (std::size_t i = 0; i < settings.bookmarks.size(); ++i) {
+        const MapBookmark& bookmark = settings.bookmarks[i];
+        ImGui::PushID(static_cast<int>(i));
+        if (ui.button(("×##map/remove " + bookmark.name).c_str())) removed = i;
+        ImGui::SameLine();
+        if (ui.button((bookmark.name + "##map/bookmark").c_str())) {
+            settings.job = bookmark.job;
+            settings.window = bookmark.window;
+        }
+        ImGui::PopID();
+    }
+    if (settings.bookmarks.empty()) ui.muted("Places to come back to.");
+    ImGui::SetNextItemWidth(ui.px(200));
+    const bool entered = ui.textField("##map/bookmark name", bookmarkName_);
+    ImGui::SameLine();
+    const bool full = settings.bookmarks.size() == MapSettings::mostBookmarks;
+    if ((ui.primaryButton("Add##map/bookmark", !bookmarkName_.empty() && !full) || entered) &&
+        !bookmarkName_.empty() && !full) {
+        settings.bookmarks.push_back({bookmarkName_, settings.job, settings.window});
+        bookmarkName_.clear();
+    }
+    if (removed) settings.bookmarks.erase(settings.bookmarks.begin() + static_cast<std::ptrdiff_t>(*removed));
+    ImGui::EndPopup();
+    if (settings != model_.settings()) model_.change(settings);
+}
+
+void MapExhibit::drawSaving(Ui& ui) {
+    if (!beginPopupBelow(ui, "save map", 360)) return;
+    ui.paragraph("The map is trained anew in this size, up to 4096x4096, on the faster machine.",
+                 ui.theme.muted);
+    ImGui::SetNextItemWidth(ui.px(240));
+    ui.textField("Pixels##map/saved size", pictureSize_);
+    ImGui::SetNextItemWidth(ui.px(240));
+    ui.textField("File##map/saved file", pictureFile_);
+    const bool pressed = ui.primaryButton("Save##map");
+    if (pressed) ImGui::CloseCurrentPopup();
+    ImGui::EndPopup();
+    if (pressed) startSaving(ui);
+}
+
+void MapExhibit::drawProgress(Ui& ui) {
+    if (ui.button("Cancel##map")) export_.cancel();
+    ImGui::SameLine();
+    ImGui::AlignTextToFramePadding();
+    ui.muted(fmt::format("Saving a picture: {:.0f} %", std::floor(100 * export_.share())));
+    ImGui::SameLine();
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    const float width = std::max(ImGui::GetContentRegionAvail().x, ui.px(20));
+    const float y = start.y + ImGui::GetFrameHeight() / 2;
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    draw.AddLine({start.x, y}, {start.x + width, y}, ui.theme.border, ui.px(4));
+    draw.AddLine({start.x, y}, {start.x + width * static_cast<float>(export_.share()), y}, ui.theme.text,
+                 ui.px(4));
+    ImGui::NewLine();
+}
+
+// Side by side, or where the window is narrow, one above the other.
+void MapExhibit::drawPanes(Ui& ui, float height) {
+    const std::optional<std::uint32_t> marked = hovered();
+    const float width = ImGui::GetContentRegionAvail().x;
+    const float gap = ui.px(10);
+    if (!model_.enabled(MapMachine::cpu)) {
+        panes_[0].draw(ui, model_, marked, {width, height});
+        return;
+    }
+    const bool beside = width > 0.9f * height;
+    const ImVec2 room = beside ? ImVec2{(width - gap) / 2, height}
+                               : ImVec2{width, (height - ImGui::GetStyle().ItemSpacing.y) / 2};
+    panes_[0].draw(ui, model_, marked, room);
+    if (beside) ImGui::SameLine(0, gap);
+    panes_[1].draw(ui, model_, marked, room);
+}
+
+void MapExhibit::drawLegend(Ui& ui) const {
+    constexpr std::size_t samples = 64;
+    const TrainabilityJob& job = model_.settings().job;
+    LegendBar converged{"converged, mean loss in % of the first", "100", "0", {}};
+    LegendBar diverged{"diverged at step, or no better at the end", "1", std::to_string(job.steps), {}};
+    for (std::size_t i = 0; i < samples; ++i) {
+        // Even steps of colour: the scales are a square root and a logarithm.
+        const double share = (static_cast<double>(i) + 0.5) / samples;
+        converged.colours.push_back(mapColour(job, static_cast<float>((1 - share) * (1 - share))));
+        const double first = std::log1p(1.0);
+        const double last = std::log1p(static_cast<double>(job.steps));
+        diverged.colours.push_back(
+            mapColour(job, -static_cast<float>(std::expm1(first + share * (last - first)))));
+    }
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    const float gap = ui.px(24);
+    const float width = (ImGui::GetContentRegionAvail().x - gap) / 2;
+    drawLegendBar(ui, start, width, converged);
+    drawLegendBar(ui, {start.x + width + gap, start.y}, width, diverged);
+    ImGui::Dummy({2 * width + gap, 2 * ImGui::GetTextLineHeight() + ui.px(2)});
+}
+
+// One sentence: what is under the mouse where no panel says it, else how far the map is.
+std::string MapExhibit::remark(const Ui& ui) {
+    const TrainabilityWindow& window = model_.window();
+    const MapSize size = model_.size();
+    if (hovered() && sidePanels(ui).details == 0) {
+        const TrainabilityPoint point =
+            window.point(probed() % size.width, probed() / size.width, size.width, size.height);
+        return fmt::format("{:.3g}, {:.3g}: {}", point.x, point.y,
+                           endingText(model_.settings().job, model_.grid(MapMachine::gpu).shown(probed())));
+    }
+    if (const auto agreement = model_.agreement()) return agreementText(*agreement);
+    if (!model_.running() && !model_.complete()) return "Run trains a network for every pixel.";
+    return "Wheel or double click zooms, dragging pans.";
+}
+
+void MapExhibit::drawRemark(Ui& ui) {
+    const bool pixel = hovered() && sidePanels(ui).details == 0;
+    if (model_.closest() && !pixel) {
+        ui.paragraph("The zoom ends here: closer, neighbouring pixels would have the same numbers in fp32.",
+                     ui.theme.warning);
+        return;
+    }
+    const std::string text = remark(ui);
+    const float room = ImGui::GetContentRegionAvail().x;
+    const float lines =
+        ImGui::CalcTextSize(text.c_str(), nullptr, false, room).y / ImGui::GetTextLineHeight();
+    const ImU32 colour = model_.complete() ? ui.theme.text : ui.theme.muted;
+    if (lines <= remarkLines(ui))
+        ui.paragraph(text, colour);
+    else // its first sentence says it, too
+        ui.text(fittedText(std::string_view(text).substr(0, text.find(". ")), room), colour);
+}
+
+void MapExhibit::drawDetails(Ui& ui) {
+    const MapSize size = model_.size();
+    const TrainabilityWindow& window = model_.window();
+    const TrainabilityJob& job = model_.settings().job;
+    const std::uint32_t pixel = probed();
+    const double decades = (window.right - window.left) / size.width;
+    const TrainabilityPoint point =
+        window.point(pixel % size.width, pixel / size.width, size.width, size.height);
+    ui.heading(hovered() ? "The network under the mouse" : "The network in the middle");
+    ui.row(acrossName(job.axes).full, hyperparameterText(std::log10(static_cast<double>(point.x)), decades));
+    ui.row(upName(job.axes).full, hyperparameterText(std::log10(static_cast<double>(point.y)), decades));
+    for (const MapMachine machine : mapMachines) {
+        if (!model_.enabled(machine)) continue;
+        const OutcomeGrid& grid = model_.side(machine).grid;
+        ui.row(titleOf(machine),
+               grid.trained(pixel) ? endingText(job, grid.shown(pixel)) : "not trained yet");
+    }
+    PlotLine line;
+    line.colour = ui.theme.text;
+    if (const auto& curve = probe_.curve()) {
+        line.x = curve->steps;
+        line.y = curve->losses;
+    }
+    PlotOptions options;
+    options.x = {.title = "step", .unit = "", .whole = true};
+    options.y = {.title = "loss of this network", .unit = "", .log = true};
+    options.size = {0, ui.px(190)};
+    lossPlot_.draw(ui, "map loss", {&line, 1}, options);
+    ImGui::Dummy({0, ui.px(4)});
+    ui.heading("Every pixel is a network");
+    ui.row("layers", networkText(job));
+    ui.row("examples, all in each step", grouped(job.examples));
+    ui.row("steps", grouped(job.steps));
+    ui.row("in the picture", grouped(size.pixels()));
+    ui.paragraph(
+        "All begin with the same weights and learn the same examples; only what the axes say differs. "
+        "Between those that learn and those whose loss runs away, the border is ragged however close "
+        "one comes: a fractal (Sohl-Dickstein, arXiv 2402.06184).",
+        ui.theme.muted);
+}
+
+void MapExhibit::drawMenu(Ui& ui) {
+    const auto item = [&ui](const char* label, const char* key, bool enabled) {
+        const bool chosen = ImGui::MenuItem(label, key, false, enabled);
+        ui.noteControl((std::string("menu/") + label).c_str());
+        return chosen;
+    };
+    if (item("Where I was", "Alt+Left", model_.history().canGoBack())) model_.goBack();
+    if (item("Where I went", "Alt+Right", model_.history().canGoForward())) model_.goForward();
+}
+
+} // namespace lockstep::demos

@@ -1,0 +1,72 @@
+#include "demos/exhibits/map/map_window.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace lockstep::demos {
+
+namespace {
+
+constexpr std::size_t mostHistory = 200;
+
+double width(const TrainabilityWindow& window) { return window.right - window.left; }
+double height(const TrainabilityWindow& window) { return window.top - window.bottom; }
+
+TrainabilityWindow travel(const TrainabilityWindow& from, std::vector<TrainabilityWindow>& to,
+                          std::vector<TrainabilityWindow>& behind) {
+    behind.push_back(from);
+    const TrainabilityWindow window = to.back();
+    to.pop_back();
+    return window;
+}
+
+} // namespace
+
+TrainabilityWindow zoomed(const TrainabilityWindow& window, double across, double down, double factor) {
+    const double x = window.left + across * width(window);
+    const double y = window.top - down * height(window);
+    return {x + (window.left - x) * factor, x + (window.right - x) * factor, y + (window.bottom - y) * factor,
+            y + (window.top - y) * factor};
+}
+
+TrainabilityWindow panned(const TrainabilityWindow& window, MapOffset offset, MapSize size) {
+    const double x = static_cast<double>(offset.columns) * width(window) / size.width;
+    const double y = static_cast<double>(offset.rows) * height(window) / size.height;
+    return {window.left - x, window.right - x, window.bottom + y, window.top + y};
+}
+
+TrainabilityWindow fitted(const TrainabilityWindow& window, MapSize size) {
+    const double pixel = std::max(width(window) / size.width, height(window) / size.height);
+    const double byX = (pixel * size.width - width(window)) / 2;
+    const double byY = (pixel * size.height - height(window)) / 2;
+    return {window.left - byX, window.right + byX, window.bottom - byY, window.top + byY};
+}
+
+std::string refusal(const TrainabilityWindow& from, const TrainabilityWindow& to, MapSize size) {
+    if (std::max({-to.left, to.right, -to.bottom, to.top}) > mapReach)
+        return fmt::format(
+            "Nothing is to be seen beyond 10^{0} and below 10^-{0}: numbers of fp32 end there.", mapReach);
+    if (width(to) < width(from) && !to.resolves(size.width, size.height))
+        return "The zoom ends here: closer, neighbouring pixels would have the same numbers in fp32.";
+    return {};
+}
+
+void MapHistory::leave(const TrainabilityWindow& window) {
+    forward_.clear();
+    if (!back_.empty() && back_.back() == window) return;
+    back_.push_back(window);
+    if (back_.size() > mostHistory) back_.erase(back_.begin());
+}
+
+TrainabilityWindow MapHistory::goBack(const TrainabilityWindow& from) {
+    return travel(from, back_, forward_);
+}
+
+TrainabilityWindow MapHistory::goForward(const TrainabilityWindow& from) {
+    return travel(from, forward_, back_);
+}
+
+} // namespace lockstep::demos

@@ -1,0 +1,62 @@
+// Where a map looks: parts of the plane of two hyperparameters, zoomed, panned and fitted to a picture.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/train/trainability.h"
+
+namespace lockstep::demos {
+
+/// Pixels of a picture.
+struct MapSize {
+    std::uint32_t width = 0;
+    std::uint32_t height = 0;
+
+    std::size_t pixels() const { return static_cast<std::size_t>(width) * height; }
+    bool operator==(const MapSize&) const = default;
+};
+
+/// A whole number of pixels, to the right and down.
+struct MapOffset {
+    std::int64_t columns = 0;
+    std::int64_t rows = 0;
+
+    bool operator==(const MapOffset&) const = default;
+};
+
+/// Decades from 1 that a window may reach: a float's numbers end there.
+inline constexpr double mapReach = 30;
+
+/// Around a place of the window, both from 0 to 1 (across, and down from the top), which stays where it is.
+/// factor   of width and height; below 1 comes closer
+TrainabilityWindow zoomed(const TrainabilityWindow& window, double across, double down, double factor);
+
+/// What is seen when the picture moves by so many pixels.
+TrainabilityWindow panned(const TrainabilityWindow& window, MapOffset offset, MapSize size);
+
+/// The smallest window around the same middle that has all of `window`, with pixels as wide as they are high.
+TrainabilityWindow fitted(const TrainabilityWindow& window, MapSize size);
+
+/// Why going from one window to the next is refused: floats do not reach so far, or, closer than before, do
+/// not tell neighbouring pixels apart. Empty: it is not.
+std::string refusal(const TrainabilityWindow& from, const TrainabilityWindow& to, MapSize size);
+
+/// Windows that were looked at, as a browser has pages.
+class MapHistory {
+  public:
+    /// Where one was, when going elsewhere; the way forward ends.
+    void leave(const TrainabilityWindow& window);
+    bool canGoBack() const { return !back_.empty(); }
+    bool canGoForward() const { return !forward_.empty(); }
+    /// `from` is where one is. There has to be one.
+    TrainabilityWindow goBack(const TrainabilityWindow& from);
+    TrainabilityWindow goForward(const TrainabilityWindow& from);
+
+  private:
+    std::vector<TrainabilityWindow> back_; // the last one is the next to go to
+    std::vector<TrainabilityWindow> forward_;
+};
+
+} // namespace lockstep::demos

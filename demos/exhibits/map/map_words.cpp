@@ -1,0 +1,92 @@
+#include "demos/exhibits/map/map_words.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "demos/report/text.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+constexpr std::uint32_t largestPicture = 4096;
+
+std::uint32_t pixelsFromText(std::string_view text) {
+    std::uint32_t pixels = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), pixels);
+    if (error != std::errc() || end != text.data() + text.size() || pixels == 0 || pixels > largestPicture)
+        throw std::invalid_argument(fmt::format(
+            "a picture has 1 to {} pixels a side, as 2048 or 1920x1080; not '{}'", largestPicture, text));
+    return pixels;
+}
+
+} // namespace
+
+std::string networkText(const TrainabilityJob& job) { return fmt::format("{}-{}-1", job.inputs, job.hidden); }
+
+AxisName acrossName(TrainabilityAxes axes) {
+    if (axes == TrainabilityAxes::rates) return {"rate of the first layer", "rate 1"};
+    return {"learning rate", "rate"};
+}
+
+AxisName upName(TrainabilityAxes axes) {
+    if (axes == TrainabilityAxes::rates) return {"rate of the second layer", "rate 2"};
+    return {"scale of the first weights", "scale"};
+}
+
+std::string hyperparameterText(double logarithm, double decades) {
+    const double needed = 1 - std::floor(std::log10(std::max(decades, 1e-12)));
+    const int digits = std::clamp(static_cast<int>(needed), 2, 9);
+    const std::string shown = fmt::format("{:.{}g}", std::pow(10.0, logarithm), digits);
+    const double value = std::stod(shown);
+    if (value < 1e-4 || value >= 1e8) return shown;
+    // No power of ten where people read the number itself, and thousands apart.
+    const int decimals = std::max(digits - 1 - static_cast<int>(std::floor(logarithm)), 0);
+    std::string text = fixed(value, decimals);
+    if (decimals > 0) text.erase(text.find_last_not_of('0') + 1);
+    if (text.ends_with('.')) text.pop_back();
+    const std::size_t point = std::min(text.find('.'), text.size());
+    return grouped(std::stoull(text.substr(0, point))) + text.substr(point);
+}
+
+std::string endingText(const TrainabilityJob& job, TrainabilityOutcome outcome) {
+    if (std::isnan(outcome)) return "not trained yet";
+    if (outcome >= 0)
+        return fmt::format("converged: mean loss {} % of the first",
+                           threeDigits(100 * static_cast<double>(outcome)));
+    if (-outcome >= static_cast<float>(job.steps)) return "no better at the end than at the beginning";
+    return fmt::format("diverged at step {:.0f}", std::ceil(-outcome));
+}
+
+std::string agreementText(const MapAgreement& agreement) {
+    if (agreement.both == 0) return "Nothing to compare.";
+    const auto share = [&](std::size_t pixels) {
+        return percent(static_cast<double>(pixels) / static_cast<double>(agreement.both));
+    };
+    if (agreement.same == agreement.both)
+        return "Both machines agree on every pixel, to the last bit: the same mathematics.";
+    const std::string whether = agreement.sameEnding == agreement.both
+                                    ? "every pixel"
+                                    : share(agreement.sameEnding) + " of the pixels";
+    return fmt::format(
+        "Both agree on {} whether training converges: the same mathematics. How fast it does or "
+        "diverges is alike on {}; at the ragged edge, rounding decides.",
+        whether, share(agreement.alike));
+}
+
+MapSize mapSizeFromText(const std::string& text) {
+    std::string bare = text;
+    std::erase_if(bare, [](char letter) { return letter == ' ' || letter == ','; });
+    const std::size_t cross = bare.find('x');
+    const std::uint32_t width = pixelsFromText(std::string_view(bare).substr(0, cross));
+    if (cross == std::string::npos) return {width, width};
+    return {width, pixelsFromText(std::string_view(bare).substr(cross + 1))};
+}
+
+std::string mapSizeText(MapSize size) { return fmt::format("{}x{}", size.width, size.height); }
+
+} // namespace lockstep::demos

@@ -1,0 +1,36 @@
+// What is said of networks on a map and of the places where they are.
+#pragma once
+
+#include <string>
+
+#include "demos/exhibits/map/map_window.h"
+#include "demos/exhibits/map/outcome_grid.h"
+
+namespace lockstep::demos {
+
+/// "8-8-1".
+std::string networkText(const TrainabilityJob& job);
+/// An axis, at length and where there is little room: "rate of the first layer", "rate 1".
+struct AxisName {
+    const char* full;
+    const char* brief;
+};
+AxisName acrossName(TrainabilityAxes axes);
+AxisName upName(TrainabilityAxes axes);
+
+/// A hyperparameter from its decimal logarithm, with as many digits as neighbours need that lie `decades`
+/// apart: "0.001", "12", "1.0372e+05".
+std::string hyperparameterText(double logarithm, double decades);
+/// "converged: mean loss 3 % of the first", "diverged at step 12", "no better at the end than at the
+/// beginning".
+std::string endingText(const TrainabilityJob& job, TrainabilityOutcome outcome);
+
+/// On how many of the pixels two machines agree, and why not on all of them. The first sentence says it, too.
+std::string agreementText(const MapAgreement& agreement);
+
+/// "2,048 x 1,024", or a side alone, in pixels. Throws std::invalid_argument for another text, and with the
+/// largest that is possible.
+MapSize mapSizeFromText(const std::string& text);
+std::string mapSizeText(MapSize size);
+
+} // namespace lockstep::demos

@@ -1,0 +1,381 @@
+// The map without its looks: pixels are trained coarse to fine and none twice, windows come and go, and what
+// still holds is kept.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <filesystem>
+#include <set>
+#include <stdexcept>
+
+#include <nlohmann/json.hpp>
+
+#include "demos/exhibits/map/map_export.h"
+#include "demos/exhibits/map/map_model.h"
+#include "demos/exhibits/map/map_probe.h"
+#include "demos/exhibits/map/map_words.h"
+#include "demos/trainability/map_presets.h"
+#include "tests/data_files.h"
+
+namespace {
+
+using namespace lockstep;
+using namespace lockstep::demos;
+
+/// Converges where x is small; nothing is computed, so that pictures of any size are there at once.
+class Striped final : public Trainability {
+  public:
+    Striped(const TrainabilityJob& job, std::atomic<std::size_t>& trained) : job_(job), trained_(trained) {}
+
+    const TrainabilityJob& job() const override { return job_; }
+    const MachineInfo& machine() const override { return machine_; }
+    void train(std::span<const TrainabilityPoint> points, std::span<TrainabilityOutcome> outcomes) override {
+        for (std::size_t i = 0; i < points.size(); ++i) outcomes[i] = ending(points[i]);
+        trained_ += points.size();
+    }
+    std::size_t pointsFor(double) const override { return 300; }
+
+    static TrainabilityOutcome ending(TrainabilityPoint point) {
+        return point.x < 1 ? std::min(point.x, 1.0f) : -std::min(point.y + 1, 100.0f);
+    }
+
+  private:
+    TrainabilityJob job_;
+    MachineInfo machine_;
+    std::atomic<std::size_t>& trained_;
+};
+
+/// A map whose machines are quick, driven as by a script: a step's networks are there after a frame.
+struct Map {
+    std::atomic<std::size_t> trained = 0;
+    MapModel model; // last: its threads use the above
+
+    Map() {
+        MapSettings settings = model.settings();
+        settings.resolution = 256;
+        model.change(settings);
+    }
+    void frame(bool wait = true) {
+        model.update(
+            [this](const TrainabilityJob& job, MapMachine) {
+                return [this, job] { return std::make_unique<Striped>(job, trained); };
+            },
+            1.0 / 60, wait);
+    }
+    void finish() {
+        model.run();
+        while (!model.complete()) frame();
+    }
+    /// Every trained pixel is the network of its place.
+    bool right(MapMachine machine) {
+        const OutcomeGrid& grid = model.grid(machine);
+        const MapSize size = model.size();
+        for (std::uint32_t index = 0; index < size.pixels(); ++index) {
+            const TrainabilityPoint point =
+                model.window().point(index % size.width, index / size.width, size.width, size.height);
+            // Panning moves windows by sums, which end in another last bit.
+            if (grid.trained(index) && std::abs(grid.shown(index) - Striped::ending(point)) >
+                                           1e-5f * (1 + std::abs(Striped::ending(point))))
+                return false;
+        }
+        return true;
+    }
+};
+
+std::size_t known(const Map& map, MapMachine machine) { return map.model.side(machine).grid.known(); }
+
+} // namespace
+
+TEST_CASE("pixels are trained coarse to fine, every one once") {
+    for (const MapSize size : {MapSize{64, 64}, MapSize{1, 1}, MapSize{33, 17}, MapSize{100, 5}}) {
+        CAPTURE(size.width);
+        OutcomeGrid grid(size);
+        const std::vector<std::uint32_t> order = grid.missing();
+        CHECK(order.size() == size.pixels());
+        CHECK(std::set(order.begin(), order.end()).size() == order.size());
+        std::size_t seen = 0; // those of every 16th row and column come first
+        while (seen < order.size() && order[seen] % size.width % 16 == 0 &&
+               order[seen] / size.width % 16 == 0)
+            ++seen;
+        CHECK(seen == static_cast<std::size_t>((size.width + 15) / 16) * ((size.height + 15) / 16));
+        for (std::size_t i = 0; i < seen; ++i) grid.set(order[i], 0.25f);
+        for (std::uint32_t index = 0; index < size.pixels(); ++index) CHECK(grid.shown(index) == 0.25f);
+        for (const std::uint32_t index : grid.missing()) grid.set(index, -1.0f);
+        CHECK(grid.complete());
+        CHECK(grid.missing().empty());
+        CHECK(grid.shown(0) == 0.25f);
+    }
+}
+
+TEST_CASE("a finer pixel is never painted over by a coarser one") {
+    OutcomeGrid grid({32, 32});
+    grid.set(8 * 32 + 8, -2.0f);
+    grid.set(0, 0.5f); // the first pixel of a block of 16 x 16
+    CHECK(grid.shown(9 * 32 + 9) == -2.0f);
+    CHECK(grid.shown(1) == 0.5f);
+    CHECK(std::isnan(grid.shown(20)));
+    CHECK(grid.takeChangedRows().size() == 32);
+    grid.set(20 * 32, 0.1f);
+    CHECK(grid.takeChangedRows().size() == 4);
+    CHECK_FALSE(grid.changed());
+}
+
+TEST_CASE("panning keeps what stays inside, at both edges, and the picture fills up again") {
+    OutcomeGrid grid({40, 24});
+    for (const std::uint32_t index : grid.missing()) grid.set(index, static_cast<float>(index));
+    grid.pan({7, -3});
+    CHECK(grid.known() == (40 - 7) * (24 - 3));
+    CHECK(grid.shown(7) == static_cast<float>(3 * 40));
+    CHECK(grid.missing().size() == 40 * 24 - grid.known());
+    // The first pixels of what is missing are those of the coarsest lattice, and leave no hole at the edge.
+    for (const std::uint32_t index : grid.missing()) {
+        grid.set(index, 0.5f);
+        if (!std::isnan(grid.shown(0))) break;
+    }
+    CHECK_FALSE(grid.trained(0));
+    grid.pan({-100, 0});
+    CHECK(grid.known() == 0);
+    CHECK(std::isnan(grid.shown(0)));
+}
+
+TEST_CASE("another window shows what was seen, scaled, and has it trained anew") {
+    const TrainabilityWindow whole{-2, 2, -2, 2};
+    OutcomeGrid grid({16, 16});
+    for (const std::uint32_t index : grid.missing()) grid.set(index, index / 16 < 8 ? 0.5f : -3.0f);
+    grid.look(whole, {-1, 1, -1, 1}, {32, 32});
+    CHECK(grid.known() == 0);
+    CHECK(grid.shown(0) == 0.5f);
+    CHECK(grid.shown(31 * 32) == -3.0f);
+    grid.look({-1, 1, -1, 1}, {-10, 10, -10, 10}, {32, 32});
+    CHECK(std::isnan(grid.shown(0)));
+    CHECK_FALSE(std::isnan(grid.shown(16 * 32 + 16)));
+}
+
+TEST_CASE("a frame of a script trains a step's networks on each machine, and the picture becomes whole") {
+    Map map;
+    map.model.step();
+    map.frame();
+    CHECK(map.trained == 2 * MapModel::networksOfStep);
+    CHECK(known(map, MapMachine::gpu) == MapModel::networksOfStep);
+    CHECK_FALSE(map.model.busy());
+    map.frame();
+    CHECK(map.trained == 2 * MapModel::networksOfStep); // it does not run
+    map.finish();
+    CHECK(map.trained == 2 * map.model.size().pixels());
+    CHECK(map.right(MapMachine::gpu));
+    REQUIRE(map.model.agreement().has_value());
+    CHECK(map.model.agreement()->same == map.model.size().pixels());
+    CHECK_FALSE(map.model.busy());
+    map.model.reset();
+    CHECK(known(map, MapMachine::gpu) == 0);
+}
+
+TEST_CASE("without being waited for, the machines run by themselves") {
+    Map map;
+    map.model.run();
+    while (!map.model.complete()) map.frame(false);
+    CHECK(map.right(MapMachine::gpu));
+    CHECK(map.right(MapMachine::cpu));
+    CHECK(map.trained == 2 * map.model.size().pixels());
+    // Zooms and moves in the midst of it leave nothing behind that belongs elsewhere.
+    for (int turn = 0; turn < 20; ++turn) {
+        CHECK(map.model.look(zoomed(map.model.window(), 0.3, 0.6, 0.7), true).empty());
+        map.frame(false);
+        CHECK(map.model.pan({turn - 10, 3 * turn}, false).empty());
+        map.frame(false);
+    }
+    while (!map.model.complete()) map.frame(false);
+    CHECK(map.right(MapMachine::gpu));
+    CHECK(map.right(MapMachine::cpu));
+}
+
+TEST_CASE("moving the picture trains only what comes into it") {
+    Map map;
+    map.finish();
+    const std::size_t before = map.trained;
+    CHECK(map.model.pan({10, 0}, true).empty());
+    CHECK_FALSE(map.model.complete());
+    map.finish();
+    CHECK(map.trained == before + 2 * 10 * 256);
+    CHECK(map.right(MapMachine::gpu));
+}
+
+TEST_CASE("back and forth as in a browser") {
+    Map map;
+    const TrainabilityWindow first = map.model.window();
+    CHECK_FALSE(map.model.history().canGoBack());
+    CHECK(map.model.look(zoomed(first, 0.5, 0.5, 0.5), true).empty());
+    const TrainabilityWindow second = map.model.window();
+    CHECK(map.model.look(zoomed(second, 0.5, 0.5, 0.5), false).empty()); // the same turn of the wheel
+    const TrainabilityWindow third = map.model.window();
+    map.model.goBack();
+    CHECK(map.model.window() == first);
+    CHECK_FALSE(map.model.history().canGoBack());
+    map.model.goForward();
+    CHECK(map.model.window() == third);
+    map.model.goBack();
+    CHECK(map.model.look(zoomed(first, 0, 0, 0.5), true).empty());
+    CHECK_FALSE(map.model.history().canGoForward());
+}
+
+TEST_CASE("the zoom ends where fp32 does, and says so; the way out stays open") {
+    Map map;
+    std::string refused;
+    int zooms = 0;
+    while (refused.empty() && ++zooms < 200)
+        refused = map.model.look(zoomed(map.model.window(), 0.5, 0.5, 0.8), false);
+    CHECK(refused.find("fp32") != std::string::npos);
+    CHECK(zooms > 10);
+    CHECK(zooms < 100);
+    CHECK(map.model.closest());
+    MapSettings settings = map.model.settings();
+    settings.resolution = 1024; // of smaller pixels
+    map.model.change(settings);
+    CHECK(map.model.look(zoomed(map.model.window(), 0.5, 0.5, 2), true).empty());
+    while (refused.find("10^30") == std::string::npos)
+        refused = map.model.look(zoomed(map.model.window(), 0.5, 0.5, 2), false);
+    CHECK(map.model.window().right <= 30);
+}
+
+TEST_CASE("a picture that fits its pane shows all of the window, and more where the pane is longer") {
+    Map map;
+    MapSettings settings = map.model.settings();
+    settings.resolution = 0;
+    map.model.change(settings);
+    map.model.setRoom({300, 100});
+    CHECK(map.model.size() == MapSize{300, 100});
+    const TrainabilityWindow wide = map.model.window();
+    CHECK(wide.top - wide.bottom == doctest::Approx(settings.window.top - settings.window.bottom));
+    CHECK(wide.right - wide.left == doctest::Approx(3 * (wide.top - wide.bottom)));
+    map.model.setRoom({100, 100});
+    CHECK(map.model.window() == settings.window); // and shrinks with it again
+}
+
+TEST_CASE(
+    "another network begins anew, another resolution is seen scaled, and without the CPU only one paints") {
+    Map map;
+    map.finish();
+    MapSettings settings = map.model.settings();
+    settings.resolution = 512;
+    map.model.change(settings);
+    CHECK(known(map, MapMachine::gpu) == 0);
+    CHECK_FALSE(std::isnan(map.model.grid(MapMachine::gpu).shown(0)));
+    settings.cpu = false;
+    map.model.change(settings);
+    map.finish();
+    CHECK(known(map, MapMachine::cpu) == 0);
+    CHECK_FALSE(map.model.agreement().has_value());
+    settings.job.hidden = 4;
+    map.model.change(settings);
+    CHECK(std::isnan(map.model.grid(MapMachine::gpu).shown(0)));
+    settings.job.hidden = 1000;
+    CHECK_THROWS_AS(map.model.change(settings), std::invalid_argument);
+    CHECK(map.model.settings().job.hidden == 4);
+}
+
+TEST_CASE(
+    "what is wrong with a machine is said once, the other goes on, and nothing is tried again by itself") {
+    Map map;
+    const auto frame = [&] {
+        map.model.update(
+            [&](const TrainabilityJob& job, MapMachine machine) -> MakeTrainability {
+                if (machine == MapMachine::gpu)
+                    return []() -> std::unique_ptr<Trainability> { throw std::runtime_error("no memory"); };
+                return [&map, job] { return std::make_unique<Striped>(job, map.trained); };
+            },
+            1.0 / 60, true);
+    };
+    map.model.run();
+    CHECK_THROWS_WITH(frame(), "no memory");
+    CHECK(map.model.side(MapMachine::gpu).trouble == "no memory");
+    CHECK_NOTHROW(frame());
+    CHECK(known(map, MapMachine::cpu) > 0);
+    map.model.pause();
+    map.model.run(); // somebody tries again
+    CHECK_THROWS(frame());
+}
+
+TEST_CASE("without the device what was painted stays, and goes on") {
+    Map map;
+    map.model.run();
+    map.frame();
+    CHECK(map.model.releaseDevice());
+    CHECK(known(map, MapMachine::gpu) == MapModel::networksOfStep);
+    map.finish();
+    CHECK_FALSE(map.model.releaseDevice());
+    CHECK(map.trained == 2 * map.model.size().pixels());
+}
+
+TEST_CASE("settings come back from JSON, and what is wrong names its field") {
+    MapSettings settings = firstMapSettings();
+    settings.job.axes = TrainabilityAxes::rateAndScale;
+    settings.job.steps = 77;
+    settings.window = {0.1, 0.30000000000000004, -1, -0.5};
+    settings.resolution = 0;
+    settings.cpu = false;
+    settings.bookmarks.push_back({"an edge", mapPresets()[1].job, mapPresets()[1].window});
+    CHECK(mapSettingsFromJson(toJson(settings)) == settings);
+    CHECK(mapSettingsFromJson(nlohmann::ordered_json::object()) == firstMapSettings());
+    for (const char* wrong :
+         {"[]", R"({"network": [8]})", R"({"network": [8, 900]})", R"({"axes": "rate"})",
+          R"({"window": [0, 1, 2]})", R"({"window": [1, 0, 0, 1]})", R"({"window": [0, 1e300, 0, 1]})",
+          R"({"picture": 300})", R"({"steps": -1})", R"({"bookmarks": [{}]})", R"({"bookmarks": 3})",
+          R"({"cpu": 1})", R"({"activation": "sigmoid"})"})
+        CHECK_THROWS_AS(mapSettingsFromJson(nlohmann::ordered_json::parse(wrong)), std::invalid_argument);
+}
+
+TEST_CASE("a pixel in words") {
+    TrainabilityJob job;
+    CHECK(endingText(job, 0.03f) == "converged: mean loss 3 % of the first");
+    CHECK(endingText(job, -11.5f) == "diverged at step 12");
+    CHECK(endingText(job, -200.0f) == "no better at the end than at the beginning");
+    CHECK(hyperparameterText(-3, 6) == "0.001");
+    CHECK(hyperparameterText(6, 9) == "1,000,000");
+    CHECK(hyperparameterText(std::log10(231.0), 2) == "230");
+    CHECK(hyperparameterText(std::log10(99.9), 2) == "100");
+    CHECK(hyperparameterText(0, 6) == "1");
+    CHECK(hyperparameterText(-20, 6) == "1e-20");
+    CHECK(hyperparameterText(std::log10(1234.5678), 1e-4) == "1,234.6");
+    CHECK(mapSizeFromText("4096") == MapSize{4096, 4096});
+    CHECK(mapSizeFromText("1,920 x 1,080") == MapSize{1920, 1080});
+    for (const char* wrong : {"", "0", "x", "5000", "10x", "10x10x10", "-1"})
+        CHECK_THROWS_AS(mapSizeFromText(wrong), std::invalid_argument);
+}
+
+TEST_CASE("the loss curve of one network ends as its training did") {
+    const TrainabilityJob job = firstMapSettings().job;
+    MapProbe probe;
+    probe.update(job, {0.1f, 0.1f}, true);
+    REQUIRE(probe.curve().has_value());
+    CHECK(probe.curve()->losses.size() == job.steps);
+    CHECK(probe.curve()->losses.back() < probe.curve()->losses.front());
+    probe.update(job, {1e6f, 1e6f}, true);
+    const std::size_t steps = probe.curve()->losses.size();
+    CHECK(steps < job.steps);
+    const auto ended = static_cast<double>(-plainTrainability(job, {1e6f, 1e6f}));
+    CHECK(std::ceil(ended) == static_cast<double>(steps - 1));
+}
+
+TEST_CASE("a picture of any size is trained in the background, can be stopped, and is whole or not there") {
+    const lockstep::test::TemporaryFolder folder;
+    std::atomic<std::size_t> trained = 0;
+    const TrainabilityJob job;
+    const auto make = [&] { return std::make_unique<Striped>(job, trained); };
+    const std::filesystem::path file = folder.path() / "map.png";
+    MapExport saving;
+    saving.start({file, job, TrainabilityWindow{}, {300, 170}}, make);
+    const auto saved = saving.takeFinished(true);
+    REQUIRE(saved.has_value());
+    CHECK(trained == 300 * 170);
+    CHECK(std::filesystem::file_size(file) > 100);
+    CHECK_FALSE(saving.busy());
+
+    saving.start({folder.path() / "large.png", job, TrainabilityWindow{}, {4096, 4096}}, make);
+    saving.cancel();
+    CHECK_FALSE(saving.takeFinished(true).has_value());
+    CHECK_FALSE(std::filesystem::exists(folder.path() / "large.png"));
+    saving.start({folder.path() / "none" / "map.png", job, TrainabilityWindow{}, {8, 8}}, make);
+    CHECK_THROWS(saving.takeFinished(true));
+    CHECK_FALSE(saving.busy());
+}
