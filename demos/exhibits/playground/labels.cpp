@@ -50,14 +50,6 @@ std::string probeText(const PlaygroundParts& parts) {
 
 } // namespace
 
-ImU32 classColour(const Theme& theme, std::size_t index) {
-    if (index == 0) return signedColour(theme, -1);
-    if (index == 1) return signedColour(theme, 1);
-    constexpr std::size_t own = 6; // that the theme has
-    if (index < own) return seriesColour(theme, index);
-    return mixed(seriesColour(theme, index - own), theme.dark ? theme.text : theme.muted, 0.55f);
-}
-
 ImU32 pointColour(const Theme& theme, const PlaygroundSettings& settings, const LabelledPoint& point) {
     if (settings.classes() > 0) return classColour(theme, point.label);
     // A value of 0 must not vanish in the ground.

@@ -20,17 +20,6 @@ constexpr std::uint32_t markPixels = 32;
 constexpr std::uint32_t markShapes = 6;
 constexpr double pauseFactor = 9; // maps of a network that trains take a tenth of the device's time
 
-PlaneColours coloursOf(const Theme& theme, bool discretise) {
-    PlaneColours colours{};
-    colours.negative = signedColour(theme, -1);
-    colours.zero = signedColour(theme, 0);
-    colours.positive = signedColour(theme, 1);
-    colours.background = theme.panel;
-    for (std::size_t i = 0; i < std::size(colours.classes); ++i) colours.classes[i] = classColour(theme, i);
-    colours.discretise = discretise;
-    return colours;
-}
-
 // How far (x, y) in [-1, 1] is inside the mark's edge; negative outside.
 float insideMark(std::uint32_t shape, float x, float y) {
     const float ax = std::abs(x);
@@ -101,7 +90,7 @@ bool PlanePictures::stale(const Ui& ui, const PlaygroundModel& model, bool discr
 
 void PlanePictures::compute(Ui& ui, const PlaygroundModel& model, bool discretise) {
     const MapDetail detail = model.running() && !ui.scripted ? MapDetail::moving : MapDetail::still;
-    computing_ = map_->compute(model.parameters(), coloursOf(ui.theme, discretise), detail);
+    computing_ = map_->compute(model.parameters(), planeColours(ui.theme, discretise), detail);
     fine_ = detail == MapDetail::still;
     revision_ = model.revision();
     discretise_ = discretise;

@@ -10,6 +10,7 @@
 #include "demos/exhibits/playground/plane_pictures.h"
 #include "demos/exhibits/playground/playground_model.h"
 #include "demos/exhibits/playground/surface_sampler.h"
+#include "demos/shell/class_colours.h"
 #include "demos/shell/plot.h"
 #include "demos/shell/ui.h"
 
@@ -91,8 +92,6 @@ void drawPoints(const PlaygroundParts& parts, ImVec2 low, float size);
 /// What the mouse does to points of one's own while drawing; `at` is the place of the plane under it.
 void drawWithMouse(const PlaygroundParts& parts, PlaygroundView::Probe at, float perPixel);
 
-/// Orange, blue, ... : the class's colour on the map and of its points.
-ImU32 classColour(const Theme& theme, std::size_t index);
 /// Of a point: its class's, or its value's.
 ImU32 pointColour(const Theme& theme, const PlaygroundSettings& settings, const LabelledPoint& point);
 
