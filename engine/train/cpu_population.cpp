@@ -1,0 +1,189 @@
+// A population on a processor: blocks of networks, of which every thread takes the next unfinished one and
+// trains it to its end.
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "engine/cpu/cpu_info.h"
+#include "engine/cpu/thread_team.h"
+#include "engine/net/param_layout.h"
+#include "engine/train/answer_colour.h"
+#include "engine/train/decision_map.h"
+#include "engine/train/population_block.h"
+
+namespace lockstep {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Milliseconds = std::chrono::duration<double, std::milli>;
+
+double secondsSince(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// How many steps a thread makes between two looks at the clock: about as many as a millisecond takes.
+class SliceLength {
+  public:
+    std::uint64_t steps() const { return steps_; }
+    void took(double milliseconds) {
+        if (milliseconds < 0.5) steps_ *= 2;
+        if (milliseconds > 2) steps_ = std::max<std::uint64_t>(steps_ / 2, 1);
+    }
+
+  private:
+    std::uint64_t steps_ = 1;
+};
+
+/// Of all weights, biases not counted.
+float weightNorm(const ParamLayout& layout, std::span<const float> parameters) {
+    double sum = 0;
+    for (std::size_t l = 0; l < layout.layers(); ++l)
+        for (const float weight :
+             parameters.subspan(layout.layer(l).weightOffset, layout.layer(l).weightCount()))
+            sum += static_cast<double>(weight) * static_cast<double>(weight);
+    return static_cast<float>(std::sqrt(sum));
+}
+
+class CpuPopulation final : public Population {
+  public:
+    CpuPopulation(const PopulationJob& job, std::size_t threads, bool vectors);
+
+    const PopulationJob& job() const override { return job_; }
+    const MachineInfo& machine() const override { return machine_; }
+    bool advance(double milliseconds) override;
+    void trainTo(std::uint64_t step) override;
+    void reset() override;
+    std::vector<MemberResult> results() override;
+    PopulationSummary summary() override { return summarise(job_, results()); }
+    std::vector<float> parameters(std::size_t member) override;
+    std::vector<std::uint32_t> decisionMaps(const DecisionMapOptions& options) override;
+    double trainingSeconds() const override { return trainingSeconds_; }
+    double warmUpSeconds() const override { return warmUpSeconds_; }
+
+  private:
+    template <class Work> void forBlocks(const Work& work);
+    void train(std::uint64_t step, std::optional<Clock::time_point> end);
+    void evaluate(PopulationBlock& block, std::vector<MemberResult>& results);
+    void paint(PopulationBlock& block, const DecisionMapOptions& options, std::span<const float> points,
+               std::vector<std::uint32_t>& picture);
+
+    const PopulationJob job_;
+    const ParamLayout layout_;
+    PopulationBlocks blocks_;
+    ThreadTeam team_;
+    MachineInfo machine_;
+    double trainingSeconds_ = 0;
+    double warmUpSeconds_ = 0;
+};
+
+CpuPopulation::CpuPopulation(const PopulationJob& job, std::size_t threads, bool vectors)
+    : job_(job), layout_(job.shape), team_(threads) {
+    const Clock::time_point start = Clock::now();
+    static_cast<void>(vectors);
+    blocks_ = plainPopulationBlocks(job_);
+    machine_.device = cpuName();
+    machine_.threads = team_.size();
+    machine_.kernels = "plain loops, one network after the other";
+    warmUpSeconds_ = secondsSince(start);
+}
+
+/// Every thread takes the next block that nobody has taken, until there is none.
+template <class Work> void CpuPopulation::forBlocks(const Work& work) {
+    std::atomic<std::size_t> next{0};
+    team_.run([&](std::size_t) {
+        for (std::size_t block = next++; block < blocks_.size(); block = next++) work(*blocks_[block]);
+    });
+}
+
+/// Blocks are taken in their order, so those that a call has left unfinished are the first of the next one.
+void CpuPopulation::train(std::uint64_t step, std::optional<Clock::time_point> end) {
+    const Clock::time_point start = Clock::now();
+    forBlocks([&](PopulationBlock& block) {
+        SliceLength slice;
+        Clock::time_point now = Clock::now();
+        while (block.step() < step && !block.allDiverged() && (!end || now < *end)) {
+            const Clock::time_point before = now;
+            block.train(std::min(slice.steps(), step - block.step()));
+            now = Clock::now();
+            slice.took(Milliseconds(now - before).count());
+        }
+    });
+    trainingSeconds_ += secondsSince(start);
+}
+
+bool CpuPopulation::advance(double milliseconds) {
+    train(job_.steps, Clock::now() + std::chrono::duration_cast<Clock::duration>(Milliseconds(milliseconds)));
+    return std::ranges::any_of(
+        blocks_, [&](const auto& block) { return block->step() < job_.steps && !block->allDiverged(); });
+}
+
+void CpuPopulation::trainTo(std::uint64_t step) { train(std::min(step, job_.steps), std::nullopt); }
+
+void CpuPopulation::reset() {
+    forBlocks([](PopulationBlock& block) { block.reset(); });
+}
+
+void CpuPopulation::evaluate(PopulationBlock& block, std::vector<MemberResult>& results) {
+    const std::span<const std::uint32_t> members = block.members();
+    std::vector<MemberResult> found(members.size());
+    block.evaluate(found);
+    for (std::size_t lane = 0; lane < members.size(); ++lane) {
+        found[lane].weightNorm = weightNorm(layout_, block.parameters(lane));
+        results[members[lane]] = found[lane];
+    }
+}
+
+std::vector<MemberResult> CpuPopulation::results() {
+    std::vector<MemberResult> results(job_.members.size());
+    forBlocks([&](PopulationBlock& block) { evaluate(block, results); });
+    return results;
+}
+
+std::vector<float> CpuPopulation::parameters(std::size_t member) {
+    for (const auto& block : blocks_) {
+        const std::span<const std::uint32_t> members = block->members();
+        const auto found = std::ranges::find(members, member);
+        if (found != members.end())
+            return block->parameters(static_cast<std::size_t>(found - members.begin()));
+    }
+    throw std::out_of_range("the population has no network " + std::to_string(member));
+}
+
+/// The tiles of a block's members.
+void CpuPopulation::paint(PopulationBlock& block, const DecisionMapOptions& options,
+                          std::span<const float> points, std::vector<std::uint32_t>& picture) {
+    const std::size_t rows = std::size_t{options.cells} * options.cells;
+    const std::size_t outputs = job_.shape.outputs();
+    const std::vector<float> answers = block.answers(points, rows);
+    for (std::size_t lane = 0; lane < block.members().size(); ++lane) {
+        const std::size_t member = block.members()[lane];
+        const std::size_t corner = member / options.columns * options.cells * options.width() +
+                                   member % options.columns * options.cells;
+        for (std::size_t row = 0; row < rows; ++row)
+            picture[corner + row / options.cells * options.width() + row % options.cells] = answerColour(
+                job_.shape, {answers.data() + (lane * rows + row) * outputs, outputs}, options.colours);
+    }
+}
+
+std::vector<std::uint32_t> CpuPopulation::decisionMaps(const DecisionMapOptions& options) {
+    validateDecisionMap(options, job_);
+    const std::vector<float> points = decisionMapPoints(options);
+    std::vector<std::uint32_t> picture(std::size_t{options.width()} * options.height(job_.members.size()),
+                                       options.colours.background);
+    forBlocks([&](PopulationBlock& block) { paint(block, options, points, picture); });
+    return picture;
+}
+
+} // namespace
+
+std::unique_ptr<Population> makeCpuPopulation(const PopulationJob& job, std::size_t threads, bool vectors) {
+    job.validate();
+    return std::make_unique<CpuPopulation>(job, threads == 0 ? usableCores() : threads, vectors);
+}
+
+} // namespace lockstep
