@@ -2,6 +2,7 @@
 #include "demos/exhibits/inside/inside_exhibit.h"
 #include "demos/exhibits/ladder/ladder_exhibit.h"
 #include "demos/exhibits/map/map_exhibit.h"
+#include "demos/exhibits/mosaic/mosaic_exhibit.h"
 #include "demos/exhibits/playground/playground_exhibit.h"
 #include "demos/exhibits/race/race_exhibit.h"
 #include "demos/shell/exhibit.h"
@@ -14,6 +15,7 @@ std::vector<std::unique_ptr<Exhibit>> makeExhibits() {
     exhibits.push_back(std::make_unique<PlaygroundExhibit>());
     exhibits.push_back(std::make_unique<InsideExhibit>());
     exhibits.push_back(std::make_unique<LadderExhibit>());
+    exhibits.push_back(std::make_unique<MosaicExhibit>());
     exhibits.push_back(std::make_unique<MapExhibit>());
     return exhibits;
 }

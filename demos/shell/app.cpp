@@ -138,6 +138,7 @@ const ImDrawData& App::frame(std::uint32_t width, std::uint32_t height, float di
     if (help_) drawHelp();
     ImGui::Render();
     grantPicture();
+    grantExhibit();
     return *ImGui::GetDrawData();
 }
 

@@ -105,6 +105,7 @@ class App {
     void toggleRun();
     void setSpeed(std::size_t index);
     void grantPicture();
+    void grantExhibit();
     template <class Action> void guarded(Action action);
 
     ImGuiContext* context_ = nullptr;

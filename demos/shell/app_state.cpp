@@ -3,8 +3,10 @@
 //    "device": {"id": "3f0c9a5e...", "name": "..."}, "exhibits": {"race": {...}, ...}}
 // "device" is there when it is not the best one; one that is not there is said, and the window stays where it
 // is. Every field but "lockstep" may be missing: then it stays as it is.
+#include <algorithm>
 #include <functional>
 #include <stdexcept>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -76,6 +78,21 @@ void App::setState(const nlohmann::ordered_json& state) {
     ui_->presenter = presenter;
     setZoom(zoom);
     if (!deviceFixed_ && wish.select != device_.select) wishes_.device = wish;
+}
+
+// Once nothing of this frame is being drawn any more.
+void App::grantExhibit() {
+    if (!ui_->exhibitWish) return;
+    const ExhibitWish wish = *std::exchange(ui_->exhibitWish, std::nullopt);
+    settle_ = 3;
+    guarded([&] {
+        const auto found = std::ranges::find(exhibits_, wish.id, &Exhibit::id);
+        if (found == exhibits_.end())
+            throw std::invalid_argument(fmt::format("there is no exhibit '{}'", wish.id));
+        const auto bringBack = (*found)->readState(nlohmann::ordered_json::parse(wish.state));
+        showExhibit(wish.id);
+        bringBack();
+    });
 }
 
 void App::openFile(const std::filesystem::path& file) {

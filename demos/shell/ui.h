@@ -49,6 +49,12 @@ struct PictureWish {
     std::optional<Place> area;
 };
 
+/// Another exhibit to be shown, in a state that it is handed: exhibits know each other by name only.
+struct ExhibitWish {
+    std::string id;
+    std::string state; ///< JSON, as that exhibit's state() has it
+};
+
 class Ui {
   public:
     Ui(Graphics& windowGraphics, Machines& lanesMachines)
@@ -129,6 +135,7 @@ class Ui {
 
     std::optional<Detail> hovered;
     std::optional<PictureWish> pictureWish;
+    std::optional<ExhibitWish> exhibitWish;
     std::vector<Message> messages; ///< the newest last
     std::set<std::string, std::less<>> hiddenControls;
     bool hidingControls = false; ///< the teacher's mode: a click hides a control instead of using it
