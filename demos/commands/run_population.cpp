@@ -27,6 +27,11 @@ double shareDone(const PopulationJob& job, const PopulationSummary& summary) {
     return steps > 0 ? std::min(static_cast<double>(summary.networkSteps) / steps, 1.0) : 1.0;
 }
 
+std::string numbersOf(const PopulationJob& job, const PopulationLaneResult& lane) {
+    return fmt::format("{} of {} networks done  {} network-steps/s", grouped(lane.summary.finished),
+                       grouped(job.members.size()), shortRate(lane.networkStepsPerSecond()));
+}
+
 } // namespace
 
 PopulationRun::PopulationRun(const PopulationJob& job, const std::vector<LaneSpec>& lanes, Machines& machines,
@@ -111,23 +116,22 @@ void PopulationRun::conclude(Population& population, PopulationLaneResult& lane)
 }
 
 LaneProgress PopulationRun::progressOf(const PopulationLaneResult& lane) const {
-    LaneProgress progress{
-        lane.spec.text(), lane.spec.gpu, lane.status, lane.summary.networkSteps > 0, 0, "", ""};
-    if (lane.status == LaneStatus::waiting) progress.brief = "waits for its turn";
-    if (lane.status == LaneStatus::preparing) progress.brief = preparation_;
-    if (progress.brief.empty()) {
-        progress.progress = shareDone(job_, lane.summary);
-        progress.brief =
-            fmt::format("{} of {} networks done  {} network-steps/s", grouped(lane.summary.finished),
-                        grouped(job_.members.size()), shortRate(lane.networkStepsPerSecond()));
-        progress.brief += timeLeft(lane.status, lane.trainingSeconds, progress.progress);
+    LaneProgress progress;
+    progress.title = lane.spec.text();
+    progress.gpu = lane.spec.gpu;
+    progress.status = lane.status;
+    progress.begun = lane.summary.networkSteps > 0;
+    if (lane.status == LaneStatus::waiting || lane.status == LaneStatus::preparing) {
+        progress.brief = lane.status == LaneStatus::waiting ? "waits for its turn" : preparation_;
+        progress.numbers = progress.brief;
+        return progress;
     }
+    progress.progress = shareDone(job_, lane.summary);
+    progress.brief = numbersOf(job_, lane) + timeLeft(lane.status, lane.trainingSeconds, progress.progress);
     progress.numbers = progress.brief;
     if (lane.summary.diverged > 0)
         progress.numbers += fmt::format("  {} diverged", grouped(lane.summary.diverged));
-    const bool over = lane.status == LaneStatus::finished || lane.status == LaneStatus::stopped ||
-                      lane.status == LaneStatus::failed;
-    if (over) progress.numbers += fmt::format("  {}", name(lane.status));
+    if (lane.status != LaneStatus::running) progress.numbers += fmt::format("  {}", name(lane.status));
     return progress;
 }
 
