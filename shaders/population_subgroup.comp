@@ -61,6 +61,7 @@ void learnFrom(uint step, PopulationRecord record, uint place, uint firstExample
         total += lossAndGradient(record.scale);
         backward();
     }
+    barrier(); // those with fewer rows wait: all have to add up together
     total = subgroupAdd(total);
     [[unroll]] for (uint p = 0; p < parameterCount; ++p) gradients[p] = subgroupAdd(gradients[p]);
     if (subgroupElect()) {

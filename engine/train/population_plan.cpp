@@ -73,6 +73,7 @@ std::optional<PopulationPlan> planInvocation(const gpu::Device& device, const Po
 std::optional<PopulationPlan> planSubgroup(const gpu::Device& device, const PopulationJob& job,
                                            std::string* why) {
     const gpu::Limits& limits = device.limits();
+    // Drivers with the one kind of subgroup operations have the other, too: sums.
     if (limits.broadcastLanes == 0) return refuse(why, "its invocations do not read each other's registers");
     const std::size_t parameters = job.shape.parameters();
     if (!fitsRegisters(device, job.shape))
