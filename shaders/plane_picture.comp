@@ -1,7 +1,8 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
-// picture[y][x] = the colour of the network's answer in the cell of that pixel (plane_answer.glsl). outputs [cells * cells][stride], contiguous along a row.
+// picture[y][x] = the colour of the network's answer in the cell of that pixel (plane_answer.glsl).
+// outputs [cells * cells][stride], contiguous along a row.
 // x, y: cells; an invocation paints all pixels whose upper left corner lies in its cell.
 #include "math.glsl"
 #include "params.h"

@@ -3,10 +3,10 @@
 #extension GL_EXT_control_flow_attributes : require
 #extension GL_KHR_shader_subgroup_arithmetic : require
 
-// Training steps of a population, a network per workgroup that is one subgroup (or a few, where the driver makes them smaller). An
-// invocation handles every groupSize-th row of a batch: one example's values and the sums of its rows' gradients are private,
-// unrolled, in registers. Parameters and the optimizer's state are shared; subgroupAdd adds up gradients, and every
-// groupSize-th parameter is updated by one invocation.
+// Training steps of a population, a network per workgroup that is one subgroup (or a few, where the driver makes them
+// smaller). An invocation handles every groupSize-th row of a batch: one example's values and the sums of its rows' gradients
+// are private, unrolled, in registers. Parameters and the optimizer's state are shared; subgroupAdd adds up gradients, and
+// every groupSize-th parameter is updated by one invocation.
 // A network whose batch loss is not finite stays as it was before that step, from then on.
 // Buffers [parameter][place]. Workgroups: networks.
 #include "population_step.glsl"
@@ -61,6 +61,7 @@ void learnFrom(uint step, PopulationRecord record, uint place, uint firstExample
         total += lossAndGradient(record.scale);
         backward();
     }
+    barrier(); // those with fewer rows wait: all have to add up together
     total = subgroupAdd(total);
     [[unroll]] for (uint p = 0; p < parameterCount; ++p) gradients[p] = subgroupAdd(gradients[p]);
     if (subgroupElect()) {

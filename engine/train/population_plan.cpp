@@ -33,12 +33,14 @@ std::optional<PopulationPlan> refuse(std::string* why, std::string reason) {
     return std::nullopt;
 }
 
-std::optional<PopulationPlan> withSteps(PopulationPlan plan, std::size_t rounds, std::string* why) {
-    if (rounds > mostRounds)
+std::optional<PopulationPlan> withSteps(const gpu::Device& device, PopulationPlan plan, std::size_t rounds,
+                                        std::string* why) {
+    if (device.software() && rounds > mostRounds)
         return refuse(why, "a step takes about " + std::to_string(rounds) +
                                " rounds of its loops, and software Vulkan computes at most " +
                                std::to_string(mostRounds) + " rightly; try a smaller batch");
-    plan.stepsPerDispatch = static_cast<std::uint32_t>(std::min(mostRounds / rounds, mostSteps));
+    plan.stepsPerDispatch =
+        static_cast<std::uint32_t>(std::clamp<std::size_t>(mostRounds / rounds, 1, mostSteps));
     return plan;
 }
 
@@ -65,12 +67,13 @@ std::optional<PopulationPlan> planInvocation(const gpu::Device& device, const Po
     PopulationPlan plan;
     plan.groupSize = std::clamp(device.limits().subgroupSize, 8u, 64u);
     plan.networksPerGroup = plan.groupSize;
-    return withSteps(plan, batchOf(job) + 2, why);
+    return withSteps(device, plan, batchOf(job) + 2, why);
 }
 
 std::optional<PopulationPlan> planSubgroup(const gpu::Device& device, const PopulationJob& job,
                                            std::string* why) {
     const gpu::Limits& limits = device.limits();
+    // Drivers with the one kind of subgroup operations have the other, too: sums.
     if (limits.broadcastLanes == 0) return refuse(why, "its invocations do not read each other's registers");
     const std::size_t parameters = job.shape.parameters();
     if (!fitsRegisters(device, job.shape))
@@ -90,7 +93,7 @@ std::optional<PopulationPlan> planSubgroup(const gpu::Device& device, const Popu
     const std::size_t turns = divideUp(parameters, plan.groupSize); // of an invocation over its parameters
     const std::size_t rounds =
         divideUp(batchOf(job), plan.groupSize) + (turns + 1) * (plan.mostSubgroups + 1) + 4;
-    return withSteps(plan, rounds, why);
+    return withSteps(device, plan, rounds, why);
 }
 
 // As shaders/population_workgroup.comp lays out a row, and its loss.
@@ -121,13 +124,17 @@ std::size_t workgroupRounds(const PopulationJob& job, const PopulationPlan& plan
 }
 
 // On a GPU an invocation for every value of the widest level, as far as they go. Software Vulkan runs a
-// workgroup on one core: more than one vector of invocations only adds to the cost of barriers.
-std::uint32_t workgroupSize(const gpu::Device& device, const PopulationJob& job, std::size_t chunk) {
-    const std::size_t most = std::min({device.limits().groupInvocations, device.limits().groupSize[0], 128u});
-    const std::size_t widest = *std::ranges::max_element(job.shape.widths);
-    const std::size_t wanted = device.software() ? device.limits().subgroupSize
-                                                 : std::max<std::size_t>(std::bit_ceil(chunk * widest), 32);
-    return static_cast<std::uint32_t>(std::min(wanted, std::bit_floor(most)));
+// workgroup on one core: more than one vector of invocations only adds to the cost of barriers, unless one
+// would take too many rounds.
+std::uint32_t workgroupSize(const gpu::Device& device, const PopulationJob& job, PopulationPlan plan) {
+    const std::uint32_t most =
+        std::bit_floor(std::min({device.limits().groupInvocations, device.limits().groupSize[0], 128u}));
+    const std::size_t values = plan.chunk * *std::ranges::max_element(job.shape.widths);
+    if (!device.software())
+        return static_cast<std::uint32_t>(std::clamp<std::size_t>(std::bit_ceil(values), 32, most));
+    plan.groupSize = std::min(device.limits().subgroupSize, most);
+    while (plan.groupSize * 2 <= most && workgroupRounds(job, plan) > mostRounds) plan.groupSize *= 2;
+    return plan.groupSize;
 }
 
 std::optional<PopulationPlan> planWorkgroup(const gpu::Device& device, const PopulationJob& job,
@@ -148,8 +155,8 @@ std::optional<PopulationPlan> planWorkgroup(const gpu::Device& device, const Pop
     const std::size_t beside = fixed + (plan.sharesState ? state : 0);
     plan.chunk = static_cast<std::uint32_t>(std::min(batchOf(job), (floats - beside) / perRow));
     plan.sharedFloats = static_cast<std::uint32_t>(beside + plan.chunk * perRow);
-    plan.groupSize = workgroupSize(device, job, plan.chunk);
-    return withSteps(plan, workgroupRounds(job, plan), why);
+    plan.groupSize = workgroupSize(device, job, plan);
+    return withSteps(device, plan, workgroupRounds(job, plan), why);
 }
 
 } // namespace
