@@ -24,7 +24,7 @@ const uint exampleVec4s = inputs / 4 + 1;
 const uint weights = hidden * inputs + hidden;
 const uint notes = 4;
 
-layout(set = 0, binding = 0) readonly buffer Examples { vec4 examples[]; };
+layout(set = 0, binding = 0) uniform textureBuffer examples;
 layout(set = 0, binding = 1) readonly buffer Starts { TrainabilityStart starts[]; };
 layout(set = 0, binding = 2) buffer State { float state[]; };
 layout(set = 0, binding = 3) writeonly buffer Ends { TrainabilityEnd ends[]; };
@@ -37,7 +37,7 @@ float x[exampleVec4s * 4]; // of the example at hand: inputs and target
 
 void readExample(uint example) {
     [[unroll]] for (uint k = 0; k < exampleVec4s; ++k) {
-        vec4 four = examples[example * exampleVec4s + k];
+        vec4 four = texelFetch(examples, int(example * exampleVec4s + k));
         [[unroll]] for (uint j = 0; j < 4; ++j) x[4 * k + j] = four[j];
     }
 }
@@ -98,7 +98,7 @@ void saveNotes() {
 
 void begin(float scale) {
     [[dont_unroll]] for (uint k = 0; k < weights; ++k)
-        state[at(k)] = examples[params.examples * exampleVec4s + k / 4][k % 4] * scale;
+        state[at(k)] = texelFetch(examples, int(params.examples * exampleVec4s + k / 4))[k % 4] * scale;
     firstLoss = 0.0;
     before = 0.0;
     sum = 0.0;

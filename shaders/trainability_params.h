@@ -1,5 +1,5 @@
 // Thousands of networks of one shape, each with its own hyperparameters: what goes into their training and what comes out
-// of it, alike on processors and GPUs. Formulas: trainability.comp.
+// of it, alike on processors and GPUs. Formulas: trainability.glsl.
 #ifndef LOCKSTEP_TRAINABILITY_PARAMS_H
 #define LOCKSTEP_TRAINABILITY_PARAMS_H
 #include "shared.h"

@@ -255,7 +255,7 @@ TEST_CASE("the processor's outcomes do not depend on threads, order or how many 
     for (const TrainabilityJob& of : jobs()) {
         const std::vector<TrainabilityPoint> points = grid(13, 9);
         const std::vector<TrainabilityOutcome> expected = plainOutcomes(of, points);
-        for (const std::size_t threads : {1, 2, 3}) {
+        for (const std::size_t threads : {1u, 2u, 3u}) {
             const auto cpu = makeCpuTrainability(of, threads);
             CHECK(cpu->machine().threads == threads);
             CHECK(agreement(trained(*cpu, points), expected).close == 1);
@@ -263,7 +263,7 @@ TEST_CASE("the processor's outcomes do not depend on threads, order or how many 
             const std::vector<TrainabilityOutcome> backwards =
                 trained(*cpu, std::vector<TrainabilityPoint>(points.rbegin(), points.rend()));
             CHECK(std::equal(forwards.begin(), forwards.end(), backwards.rbegin()));
-            for (const std::size_t count : {1, 7}) {
+            for (const std::size_t count : {1u, 7u}) {
                 const std::vector<TrainabilityPoint> few(points.end() - static_cast<std::ptrdiff_t>(count),
                                                          points.end());
                 const std::vector<TrainabilityOutcome> outcomes = trained(*cpu, few);
@@ -297,7 +297,7 @@ TEST_CASE("a GPU's outcomes do not depend on batches, slices and order") {
     const std::vector<TrainabilityOutcome> backwards =
         trained(*gpu, std::vector<TrainabilityPoint>(points.rbegin(), points.rend()));
     CHECK(std::equal(forwards.begin(), forwards.end(), backwards.rbegin()));
-    for (const std::size_t count : {1, 7}) {
+    for (const std::size_t count : {1u, 7u}) {
         const std::vector<TrainabilityOutcome> few =
             trained(*gpu, std::vector<TrainabilityPoint>(
                               points.begin(), points.begin() + static_cast<std::ptrdiff_t>(count)));

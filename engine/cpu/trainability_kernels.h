@@ -1,4 +1,4 @@
-// Networks of a map of trainability (shaders/trainability.comp has the formulas), a vector of them side by
+// Networks of a map of trainability (shaders/trainability.glsl has the formulas), a vector of them side by
 // side: lane k of every vector belongs to network k, so that all arithmetic is elementwise and adds in the
 // order of the plain loops.
 #pragma once

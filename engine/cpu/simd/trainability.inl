@@ -1,4 +1,4 @@
-// Maps of trainability: a network per lane. Layout and formulas: trainability_kernels.h, shaders/trainability.comp.
+// Maps of trainability: a network per lane. Layout and formulas: trainability_kernels.h, shaders/trainability.glsl.
 #pragma once
 
 namespace lockstep {
