@@ -21,9 +21,10 @@ draw playground playground-spiral
 draw playground-circle playground-circle --light
 draw inside inside-a-step
 draw ladder ladder-all-rungs
+draw map map-edge
 
 # Smaller, to the pixel the same, where there is a tool for it.
-for name in race playground playground-circle inside ladder; do
+for name in race playground playground-circle inside ladder map; do
     if command -v oxipng >/dev/null; then
         oxipng --quiet --opt max --strip safe "$folder/$name.png"
     elif command -v optipng >/dev/null; then

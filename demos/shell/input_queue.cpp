@@ -78,6 +78,8 @@ void InputQueue::apply(const InputEvent& event, std::vector<KeyPress>& pressed) 
             // Letting go of Alt leads to the menus, unless something was typed meanwhile: no letter, but
             // that.
             if (alt_) io.AddInputCharacter(1);
+            // Such shortcuts are the program's own: elsewhere than in a text, ImGui would move its focus.
+            if (alt_ && !io.WantTextInput) return;
         }
         break;
     default: break;

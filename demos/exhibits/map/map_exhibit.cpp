@@ -99,8 +99,10 @@ void MapExhibit::startSaving(Ui& ui) {
     const MapSize size = mapSizeFromText(pictureSize_);
     if (pictureFile_.empty()) throw std::invalid_argument("a picture needs the name of a file");
     const TrainabilityJob& job = model_.settings().job;
-    export_.start({pictureFile_, job, fitted(model_.settings().window, size), size},
-                  maker(ui, job, model_.fastest()));
+    const TrainabilityWindow window = fitted(model_.settings().window, size);
+    if (!window.resolves(size.width, size.height))
+        ui.say(Severity::info, "In this size, some neighbouring pixels have the same numbers in fp32.");
+    export_.start({pictureFile_, job, window, size}, maker(ui, job, model_.fastest()));
 }
 
 nlohmann::ordered_json MapExhibit::state() const {

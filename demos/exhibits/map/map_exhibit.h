@@ -57,6 +57,7 @@ class MapExhibit final : public Exhibit {
     void drawProgress(Ui& ui);
     void drawPanes(Ui& ui, float height);
     void drawLegend(Ui& ui) const;
+    static float remarkLines(const Ui& ui);
     void drawRemark(Ui& ui);
     std::string remark(const Ui& ui);
     void startSaving(Ui& ui);

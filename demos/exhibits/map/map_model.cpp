@@ -197,9 +197,9 @@ void MapModel::update(const Maker& maker, double seconds, bool wait) {
     std::string trouble;
     for (const MapMachine machine : mapMachines) {
         MapSide& side = sides_[static_cast<std::size_t>(machine)];
-        if (!enabled(machine)) continue;
+        const bool asked = enabled(machine) && (running_ || networks > 0) && !side.grid.complete();
         try {
-            if ((running_ || networks > 0) && !side.grid.complete()) requireLane(maker, machine);
+            if (asked) requireLane(maker, machine);
         } catch (const std::runtime_error& error) {
             side.trouble = trouble = error.what();
         }
@@ -207,14 +207,19 @@ void MapModel::update(const Maker& maker, double seconds, bool wait) {
     }
     ordersStale_ = false;
     for (MapSide& side : sides_) {
-        if (!side.lane) continue;
-        if (wait) side.lane->wait();
+        if (wait && side.lane) side.lane->wait();
         takeBatches(side);
-        if (side.lane->trouble().empty()) continue;
-        side.trouble = trouble = side.lane->trouble();
-        retire(side);
+        if (takeTrouble(side)) trouble = side.trouble;
     }
     if (!trouble.empty()) throw std::runtime_error(trouble);
+}
+
+// Nothing is tried again until somebody asks for it.
+bool MapModel::takeTrouble(MapSide& side) {
+    if (!side.lane || side.lane->trouble().empty()) return false;
+    side.trouble = side.lane->trouble();
+    retire(side);
+    return true;
 }
 
 void MapModel::takeBatches(MapSide& side) {

@@ -108,6 +108,7 @@ class MapModel {
     void requireLane(const Maker& maker, MapMachine machine);
     void drive(MapSide& side, std::size_t networks, bool wait);
     void takeBatches(MapSide& side);
+    bool takeTrouble(MapSide& side);
     void take(MapSide& side, const MapBatch& batch);
     std::size_t networksDue(double seconds, bool wait);
 

@@ -239,8 +239,8 @@ void MapPane::recolour(OutcomeGrid& grid, const TrainabilityJob& job) {
 void MapPane::handleMouse(Ui& ui, MapModel& model, const Place& picture) {
     if (ui.hidingControls) return;
     const ImGuiIO& io = ImGui::GetIO();
-    if (ImGui::IsItemActive()) drag(ui, model, picture);
     if (ImGui::IsItemActivated()) dragged_ = {};
+    if (ImGui::IsItemActive()) drag(ui, model, picture);
     if (!ImGui::IsItemHovered()) return;
     const double across = static_cast<double>((io.MousePos.x - picture.min.x) / widthOf(picture));
     const double down = static_cast<double>((io.MousePos.y - picture.min.y) / heightOf(picture));

@@ -1,16 +1,13 @@
-// What the exhibit draws: settings, ways to go, the panes, the legend, and what is known of one pixel.
+// What the exhibit draws to be used: settings, ways to go, the panes.
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include "demos/exhibits/map/map_exhibit.h"
 #include "demos/exhibits/map/map_words.h"
-#include "demos/report/text.h"
 #include "demos/shell/fields.h"
-#include "demos/shell/side_panels.h"
-#include "demos/trainability/map_colours.h"
 #include "demos/trainability/map_presets.h"
 
 namespace lockstep::demos {
@@ -22,8 +19,6 @@ constexpr TrainabilityAxes axesChoices[] = {TrainabilityAxes::rates, Trainabilit
 constexpr std::size_t networks[][2] = {{2, 4}, {8, 8}, {16, 16}}; // inputs and hidden neurons
 constexpr double zoomOfKey = 0.5;
 constexpr double moveOfKey = 0.25;
-
-float remarkLines(const Ui& ui) { return ui.presenter ? 1 : 2; }
 
 /// Buttons side by side, as many to a row as there is room for.
 class ButtonRow {
@@ -37,15 +32,16 @@ class ButtonRow {
         const ImGuiStyle& style = ImGui::GetStyle();
         const float width = ImGui::CalcTextSize(shown.c_str()).x + 2 * style.FramePadding.x;
         const float gap = ui_.px(6);
-        if (begun_ && ImGui::GetItemRectMax().x + gap + width <= right_) ImGui::SameLine(0, gap);
-        begun_ = true;
-        return ui_.button(label, enabled);
+        if (end_ && *end_ + gap + width <= right_) ImGui::SameLine(0, gap);
+        const bool pressed = ui_.button(label, enabled);
+        end_ = ImGui::GetItemRectMax().x;
+        return pressed;
     }
 
   private:
     Ui& ui_;
     float right_;
-    bool begun_ = false;
+    std::optional<float> end_; // of the last one
 };
 
 /// A popup right below the last item.
@@ -88,31 +84,6 @@ bool resolutionField(Ui& ui, const char* control, std::uint32_t& resolution) {
     if (!ui.combo(control, chosen, names)) return false;
     resolution = values[chosen];
     return true;
-}
-
-/// A caption, and below it the colours between the numbers of their ends.
-struct LegendBar {
-    std::string caption;
-    std::string from;
-    std::string to;
-    std::vector<std::uint32_t> colours;
-};
-
-void drawLegendBar(const Ui& ui, ImVec2 start, float width, const LegendBar& bar) {
-    ImDrawList& draw = *ImGui::GetWindowDrawList();
-    const float line = ImGui::GetTextLineHeight();
-    const float y = start.y + line + ui.px(2);
-    draw.AddText(start, ui.theme.muted, fittedText(bar.caption, width).c_str());
-    draw.AddText({start.x, y}, ui.theme.text, bar.from.c_str());
-    const float toWidth = ImGui::CalcTextSize(bar.to.c_str()).x;
-    draw.AddText({start.x + width - toWidth, y}, ui.theme.text, bar.to.c_str());
-    const float left = start.x + ImGui::CalcTextSize(bar.from.c_str()).x + ui.px(8);
-    const float right = start.x + width - toWidth - ui.px(8);
-    const float step = (right - left) / static_cast<float>(bar.colours.size());
-    for (std::size_t i = 0; i < bar.colours.size(); ++i) {
-        const float x = left + static_cast<float>(i) * step;
-        draw.AddRectFilled({x, y + line * 0.15f}, {x + step + 0.5f, y + line * 0.85f}, bar.colours[i]);
-    }
 }
 
 } // namespace
@@ -273,112 +244,6 @@ void MapExhibit::drawPanes(Ui& ui, float height) {
     panes_[0].draw(ui, model_, marked, room);
     if (beside) ImGui::SameLine(0, gap);
     panes_[1].draw(ui, model_, marked, room);
-}
-
-void MapExhibit::drawLegend(Ui& ui) const {
-    constexpr std::size_t samples = 64;
-    const TrainabilityJob& job = model_.settings().job;
-    LegendBar converged{"converged, mean loss in % of the first", "100", "0", {}};
-    LegendBar diverged{"diverged at step, or no better at the end", "1", std::to_string(job.steps), {}};
-    for (std::size_t i = 0; i < samples; ++i) {
-        // Even steps of colour: the scales are a square root and a logarithm.
-        const double share = (static_cast<double>(i) + 0.5) / samples;
-        converged.colours.push_back(mapColour(job, static_cast<float>((1 - share) * (1 - share))));
-        const double first = std::log1p(1.0);
-        const double last = std::log1p(static_cast<double>(job.steps));
-        diverged.colours.push_back(
-            mapColour(job, -static_cast<float>(std::expm1(first + share * (last - first)))));
-    }
-    const ImVec2 start = ImGui::GetCursorScreenPos();
-    const float gap = ui.px(24);
-    const float width = (ImGui::GetContentRegionAvail().x - gap) / 2;
-    drawLegendBar(ui, start, width, converged);
-    drawLegendBar(ui, {start.x + width + gap, start.y}, width, diverged);
-    ImGui::Dummy({2 * width + gap, 2 * ImGui::GetTextLineHeight() + ui.px(2)});
-}
-
-// One sentence: what is under the mouse where no panel says it, else how far the map is.
-std::string MapExhibit::remark(const Ui& ui) {
-    const TrainabilityWindow& window = model_.window();
-    const MapSize size = model_.size();
-    if (hovered() && sidePanels(ui).details == 0) {
-        const TrainabilityPoint point =
-            window.point(probed() % size.width, probed() / size.width, size.width, size.height);
-        return fmt::format("{:.3g}, {:.3g}: {}", point.x, point.y,
-                           endingText(model_.settings().job, model_.grid(MapMachine::gpu).shown(probed())));
-    }
-    if (const auto agreement = model_.agreement()) return agreementText(*agreement);
-    if (!model_.running() && !model_.complete()) return "Run trains a network for every pixel.";
-    return "Wheel or double click zooms, dragging pans.";
-}
-
-void MapExhibit::drawRemark(Ui& ui) {
-    const bool pixel = hovered() && sidePanels(ui).details == 0;
-    if (model_.closest() && !pixel) {
-        ui.paragraph("The zoom ends here: closer, neighbouring pixels would have the same numbers in fp32.",
-                     ui.theme.warning);
-        return;
-    }
-    const std::string text = remark(ui);
-    const float room = ImGui::GetContentRegionAvail().x;
-    const float lines =
-        ImGui::CalcTextSize(text.c_str(), nullptr, false, room).y / ImGui::GetTextLineHeight();
-    const ImU32 colour = model_.complete() ? ui.theme.text : ui.theme.muted;
-    if (lines <= remarkLines(ui))
-        ui.paragraph(text, colour);
-    else // its first sentence says it, too
-        ui.text(fittedText(std::string_view(text).substr(0, text.find(". ")), room), colour);
-}
-
-void MapExhibit::drawDetails(Ui& ui) {
-    const MapSize size = model_.size();
-    const TrainabilityWindow& window = model_.window();
-    const TrainabilityJob& job = model_.settings().job;
-    const std::uint32_t pixel = probed();
-    const double decades = (window.right - window.left) / size.width;
-    const TrainabilityPoint point =
-        window.point(pixel % size.width, pixel / size.width, size.width, size.height);
-    ui.heading(hovered() ? "The network under the mouse" : "The network in the middle");
-    ui.row(acrossName(job.axes).full, hyperparameterText(std::log10(static_cast<double>(point.x)), decades));
-    ui.row(upName(job.axes).full, hyperparameterText(std::log10(static_cast<double>(point.y)), decades));
-    for (const MapMachine machine : mapMachines) {
-        if (!model_.enabled(machine)) continue;
-        const OutcomeGrid& grid = model_.side(machine).grid;
-        ui.row(titleOf(machine),
-               grid.trained(pixel) ? endingText(job, grid.shown(pixel)) : "not trained yet");
-    }
-    PlotLine line;
-    line.colour = ui.theme.text;
-    if (const auto& curve = probe_.curve()) {
-        line.x = curve->steps;
-        line.y = curve->losses;
-    }
-    PlotOptions options;
-    options.x = {.title = "step", .unit = "", .whole = true};
-    options.y = {.title = "loss of this network", .unit = "", .log = true};
-    options.size = {0, ui.px(190)};
-    lossPlot_.draw(ui, "map loss", {&line, 1}, options);
-    ImGui::Dummy({0, ui.px(4)});
-    ui.heading("Every pixel is a network");
-    ui.row("layers", networkText(job));
-    ui.row("examples, all in each step", grouped(job.examples));
-    ui.row("steps", grouped(job.steps));
-    ui.row("in the picture", grouped(size.pixels()));
-    ui.paragraph(
-        "All begin with the same weights and learn the same examples; only what the axes say differs. "
-        "Between those that learn and those whose loss runs away, the border is ragged however close "
-        "one comes: a fractal (Sohl-Dickstein, arXiv 2402.06184).",
-        ui.theme.muted);
-}
-
-void MapExhibit::drawMenu(Ui& ui) {
-    const auto item = [&ui](const char* label, const char* key, bool enabled) {
-        const bool chosen = ImGui::MenuItem(label, key, false, enabled);
-        ui.noteControl((std::string("menu/") + label).c_str());
-        return chosen;
-    };
-    if (item("Where I was", "Alt+Left", model_.history().canGoBack())) model_.goBack();
-    if (item("Where I went", "Alt+Right", model_.history().canGoForward())) model_.goForward();
 }
 
 } // namespace lockstep::demos

@@ -55,9 +55,7 @@ std::string hyperparameterText(double logarithm, double decades) {
 
 std::string endingText(const TrainabilityJob& job, TrainabilityOutcome outcome) {
     if (std::isnan(outcome)) return "not trained yet";
-    if (outcome >= 0)
-        return fmt::format("converged: mean loss {} % of the first",
-                           threeDigits(100 * static_cast<double>(outcome)));
+    if (outcome >= 0) return fmt::format("converged: mean loss {:.2g} % of the first", 100 * outcome);
     if (-outcome >= static_cast<float>(job.steps)) return "no better at the end than at the beginning";
     return fmt::format("diverged at step {:.0f}", std::ceil(-outcome));
 }
