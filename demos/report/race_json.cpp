@@ -134,12 +134,6 @@ Json raceJson(const TrainJob& job, const FinishLine& finish, bool together,
             {"headline", headlineJson(headline, results, together)}};
 }
 
-std::string csvField(std::string text) {
-    if (text.find_first_of(",\"\n") == std::string::npos) return text;
-    for (std::size_t at = 0; (at = text.find('"', at)) != std::string::npos; at += 2) text.insert(at, "\"");
-    return "\"" + text + "\"";
-}
-
 std::string raceCsv(const std::vector<LaneResult>& results) {
     std::string text = "lane,step,loss,seconds\n";
     for (const LaneResult& result : results) {

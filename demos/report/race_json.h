@@ -24,9 +24,6 @@ nlohmann::ordered_json evaluationJson(const std::optional<Evaluation>& evaluatio
 nlohmann::ordered_json raceJson(const TrainJob& job, const FinishLine& finish, bool together,
                                 const std::vector<LaneResult>& results, const Headline& headline);
 
-/// As CSV has it: quoted where it holds a comma, a quote or a line break.
-std::string csvField(std::string text);
-
 /// "lane,step,loss,seconds", then one row per lane and kept step.
 std::string raceCsv(const std::vector<LaneResult>& results);
 

@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
+#include <memory>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 #include "engine/gpu/error.h"
 #include "engine/train/kernel_cache.h"
@@ -30,70 +34,98 @@ std::string operationOf(const PopulationJob& job) {
            " networks " + std::to_string(std::bit_ceil(job.members.size()));
 }
 
-// Of one step of all networks, in a dispatch that takes long enough for a clock.
-double millisecondsPerStep(gpu::Device& device, const PopulationJob& job, const PopulationPlan& plan) {
-    constexpr double longEnough = 3;
-    PopulationArenas arenas(device, job);
-    PopulationKernels kernels(device, job.shape);
-    PopulationTraining training(device, kernels, arenas, job, plan);
-    gpu::Recorder recorder(device);
-    const auto networks = static_cast<std::uint32_t>(job.members.size());
-    const auto timeOf = [&](std::uint32_t steps) {
-        recorder.begin();
-        training.prepare(0, steps);
-        training.record(recorder, 0, 0, {steps, networks});
-        recorder.submit();
-        recorder.finish();
+// One layout, ready to be timed as often as it takes.
+class Trial {
+  public:
+    /// Compiles its kernels, and finds how many steps take long enough for a clock.
+    Trial(gpu::Device& device, const PopulationJob& job, const PopulationPlan& plan)
+        : plan_(plan), job_(smallCopy(device, job)), arenas_(device, job_), kernels_(device, job_.shape),
+          training_(device, kernels_, arenas_, job_, plan), recorder_(device) {
+        timeOf(1); // kernels are compiled when they first run
+        double milliseconds = timeOf(steps_);
+        while (milliseconds < longEnough && 2 * steps_ <= plan.stepsPerDispatch &&
+               2.0 * steps_ * networks() <= training_.mostNetworkSteps())
+            milliseconds = timeOf(steps_ *= 2);
+    }
+
+    /// The least counts: whatever else a machine does only adds to it.
+    void measure() { millisecondsPerStep_ = std::min(millisecondsPerStep_, timeOf(steps_) / steps_); }
+
+    const PopulationPlan& plan() const { return plan_; }
+    /// Of one step of all networks.
+    double millisecondsPerStep() const { return millisecondsPerStep_; }
+
+  private:
+    static constexpr double longEnough = 3;
+
+    std::uint32_t networks() const { return static_cast<std::uint32_t>(job_.members.size()); }
+
+    double timeOf(std::uint32_t steps) {
+        recorder_.begin();
+        training_.prepare(0, steps);
+        training_.record(recorder_, 0, 0, {steps, networks()});
+        recorder_.submit();
+        recorder_.finish();
         double milliseconds = 0;
-        for (const gpu::FinishedSubmission& finished : recorder.takeFinished())
+        for (const gpu::FinishedSubmission& finished : recorder_.takeFinished())
             milliseconds += finished.milliseconds;
         return milliseconds;
-    };
-    timeOf(0); // compiles
-    std::uint32_t steps = 1;
-    double milliseconds = timeOf(steps);
-    while (milliseconds < longEnough && 2 * steps <= plan.stepsPerDispatch &&
-           2.0 * steps * networks <= training.mostNetworkSteps())
-        milliseconds = timeOf(steps *= 2);
-    return milliseconds / steps;
-}
+    }
 
-struct Measured {
-    PopulationPlan plan;
-    double milliseconds = 0;
+    PopulationPlan plan_;
+    PopulationJob job_;
+    PopulationArenas arenas_;
+    PopulationKernels kernels_;
+    PopulationTraining training_;
+    std::uint32_t steps_ = 1;
+    double millisecondsPerStep_ = std::numeric_limits<double>::infinity();
+    gpu::Recorder recorder_; // destroyed first: it waits for what still uses the others
 };
 
-// Nothing where the layout fails on this device; a device that is gone fails everything.
-std::optional<Measured> measured(gpu::Device& device, const PopulationJob& job, const PopulationPlan& plan) {
+// False, with the reason, where the layout fails on this device; a device that is gone fails everything.
+template <class Work> bool works(std::string& why, Work work) {
     try {
-        return Measured{plan, millisecondsPerStep(device, smallCopy(device, job), plan)};
+        work();
+        return true;
     } catch (const gpu::DeviceLostError&) {
         throw;
     } catch (const gpu::TimeoutError&) {
         throw;
-    } catch (const std::runtime_error&) {
-        return std::nullopt;
+    } catch (const std::runtime_error& error) {
+        why = error.what();
+        return false;
     }
 }
 
+// Times all in turn, so that what slows the machine for a while slows each of them.
+void measureInTurn(std::vector<std::unique_ptr<Trial>>& trials) {
+    constexpr int rounds = 4;
+    std::string why;
+    for (int round = 0; round < rounds; ++round)
+        std::erase_if(trials, [&](auto& trial) { return !works(why, [&] { trial->measure(); }); });
+}
+
 PopulationPlan fastest(gpu::Device& device, const PopulationJob& job, KernelCache& cache) {
-    std::optional<Measured> best;
+    std::vector<std::unique_ptr<Trial>> trials;
     std::string reasons;
     for (const PopulationLayout layout : candidates) {
         std::string why;
         const auto plan = populationPlan(device, job, layout, &why);
-        const auto result = plan ? measured(device, job, *plan) : std::nullopt;
-        if (!result) reasons += (reasons.empty() ? "" : "; ") + std::string(name(layout)) + ": " + why;
-        if (result && (!best || result->milliseconds < best->milliseconds)) best = result;
+        const bool ready =
+            plan && works(why, [&] { trials.push_back(std::make_unique<Trial>(device, job, *plan)); });
+        if (!ready) reasons += (reasons.empty() ? "" : "; ") + std::string(name(layout)) + ": " + why;
     }
-    if (!best)
+    measureInTurn(trials);
+    if (trials.empty())
         throw std::runtime_error("'" + device.report().name + "' takes this population in no layout (" +
                                  reasons + ")");
+    const Trial& best = **std::ranges::min_element(
+        trials, {}, [](const auto& trial) { return trial->millisecondsPerStep(); });
     ProductKernel remembered;
-    remembered.rung = std::string(name(best->plan.layout));
-    cache.remember(operationOf(job), {remembered, best->milliseconds}, true);
+    remembered.rung = std::string(name(best.plan().layout));
+    cache.remember(operationOf(job), {remembered, best.millisecondsPerStep()}, true);
     cache.store();
-    return best->plan;
+    return best.plan();
 }
 
 } // namespace
