@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "engine/train/loop_rounds.h"
+
 namespace lockstep {
 
 namespace {
@@ -74,8 +76,8 @@ std::string shaderName(std::string_view operation, const ProductKernel& kernel) 
 std::vector<ProductPiece> piecesOf(const ProductKernel& kernel, std::uint32_t m, std::uint32_t n,
                                    std::uint32_t k) {
     if (kernel.rung != "one") return {{0, m * n}};
-    constexpr std::uint32_t mostRounds = 60000; // of a shader's loops, nested ones added up
-    const std::uint32_t most = std::max(mostRounds / (k + 3), 1u); // a loop's last look counts
+    const std::uint32_t most =
+        std::max(number(mostLoopRounds) / (k + 3), 1u); // the inner loop's last look, too
     std::vector<ProductPiece> pieces;
     for (std::uint32_t first = 0; first < m * n; first += most)
         pieces.push_back({first, std::min(most, m * n - first)});

@@ -5,13 +5,13 @@
 #include <stdexcept>
 
 #include "engine/net/activation.h"
+#include "engine/train/loop_rounds.h"
 
 namespace lockstep {
 
 namespace {
 
-constexpr std::size_t mostRounds = 60000; // software drivers end a shader's loops after 65,535 in silence
-constexpr std::size_t mostSteps = 1024;   // of a dispatch: it is to end after milliseconds
+constexpr std::size_t mostSteps = 1024; // of a dispatch: it is to end after milliseconds
 // Numbers that an invocation keeps: beyond this they do not stay in registers, and drivers compile for
 // seconds (software ones above all for the loads and stores).
 constexpr std::size_t gpuRegisterNumbers = 640;
@@ -33,18 +33,22 @@ std::optional<PopulationPlan> refuse(std::string* why, std::string reason) {
     return std::nullopt;
 }
 
-std::optional<PopulationPlan> withSteps(const gpu::Device& device, PopulationPlan plan, std::size_t rounds,
-                                        std::string* why) {
-    if (device.software() && rounds > mostRounds)
-        return refuse(why, "a step takes about " + std::to_string(rounds) +
-                               " rounds of its loops, and software Vulkan computes at most " +
-                               std::to_string(mostRounds) + " rightly; try a smaller batch");
-    plan.stepsPerDispatch =
-        static_cast<std::uint32_t>(std::clamp<std::size_t>(mostRounds / rounds, 1, mostSteps));
-    return plan;
+// Of a dispatch besides its steps: parameters and state are loaded and stored.
+std::size_t roundsBeside(const PopulationJob& job, const PopulationPlan& plan) {
+    return plan.networksPerGroup > 1 ? 0 : 2 * loopRounds(turnsOf(job.shape.parameters(), plan.groupSize));
 }
 
-std::size_t divideUp(std::size_t value, std::size_t by) { return (value + by - 1) / by; }
+// `rounds` are those of one invocation's loops in a step.
+std::optional<PopulationPlan> withSteps(const gpu::Device& device, const PopulationJob& job,
+                                        PopulationPlan plan, std::size_t rounds, std::string* why) {
+    const std::size_t most = mostLoopRounds - roundsBeside(job, plan);
+    if (device.software() && rounds > most)
+        return refuse(why, "a step takes about " + std::to_string(rounds) +
+                               " rounds of its loops, and software Vulkan computes at most " +
+                               std::to_string(most) + " rightly; try a smaller batch");
+    plan.stepsPerDispatch = static_cast<std::uint32_t>(std::clamp<std::size_t>(most / rounds, 1, mostSteps));
+    return plan;
+}
 
 // A network's parameters and optimizer state.
 std::size_t numbersOf(const PopulationJob& job) {
@@ -67,7 +71,7 @@ std::optional<PopulationPlan> planInvocation(const gpu::Device& device, const Po
     PopulationPlan plan;
     plan.groupSize = std::clamp(device.limits().subgroupSize, 8u, 64u);
     plan.networksPerGroup = plan.groupSize;
-    return withSteps(device, plan, batchOf(job) + 2, why);
+    return withSteps(device, job, plan, loopRounds(batchOf(job)) + 1, why);
 }
 
 std::optional<PopulationPlan> planSubgroup(const gpu::Device& device, const PopulationJob& job,
@@ -84,16 +88,16 @@ std::optional<PopulationPlan> planSubgroup(const gpu::Device& device, const Popu
     plan.groupSize = std::min(limits.subgroupSize, limits.groupInvocations);
     plan.networksPerGroup = 1;
     plan.mostSubgroups =
-        static_cast<std::uint32_t>(divideUp(plan.groupSize, std::min(limits.broadcastLanes, plan.groupSize)));
+        static_cast<std::uint32_t>(turnsOf(plan.groupSize, std::min(limits.broadcastLanes, plan.groupSize)));
     const std::size_t bytes = (numbersOf(job) + plan.mostSubgroups * (parameters + 1) + 2) * sizeof(float);
     if (bytes > limits.sharedMemory)
         return refuse(why, "the parameters, their gradients and the optimizer's state take " +
                                std::to_string(bytes) + " bytes, its shared memory has " +
                                std::to_string(limits.sharedMemory));
-    const std::size_t turns = divideUp(parameters, plan.groupSize); // of an invocation over its parameters
-    const std::size_t rounds =
-        divideUp(batchOf(job), plan.groupSize) + (turns + 1) * (plan.mostSubgroups + 1) + 4;
-    return withSteps(device, plan, rounds, why);
+    const std::size_t subgroupLoop = loopRounds(plan.mostSubgroups - 1);
+    const std::size_t rounds = loopRounds(turnsOf(batchOf(job), plan.groupSize)) + subgroupLoop +
+                               loopRounds(turnsOf(parameters, plan.groupSize), subgroupLoop) + 1;
+    return withSteps(device, job, plan, rounds, why);
 }
 
 // As shaders/population_workgroup.comp lays out a row, and its loss.
@@ -111,16 +115,20 @@ std::size_t floatsPerRow(const PopulationJob& job) {
 // Rounds that one invocation's loops make in a step, as population_workgroup.comp nests them.
 std::size_t workgroupRounds(const PopulationJob& job, const PopulationPlan& plan) {
     const NetShape& shape = job.shape;
-    std::size_t rounds = 5 * plan.chunk + 8;
+    const auto turns = [&](std::size_t items) { return turnsOf(items, plan.groupSize); };
+    const std::size_t exampleQuads = turnsOf(shape.inputs() + shape.outputs(), 4);
+    std::size_t rounds = loopRounds(turns(plan.chunk * exampleQuads)) +
+                         loopRounds(turns(plan.chunk), loopRounds(shape.outputs())) + loopRounds(plan.chunk);
     for (std::size_t layer = 0; layer < shape.layers(); ++layer) {
         const std::size_t inputs = shape.widths[layer];
         const std::size_t outputs = shape.widths[layer + 1];
-        rounds += divideUp(plan.chunk * outputs, plan.groupSize) * (inputs + 1) + 1;
-        rounds += divideUp(plan.chunk * inputs, plan.groupSize) * (outputs + 1) + 1;
-        rounds += divideUp((inputs + 1) * outputs, plan.groupSize) * (plan.chunk + 1) + 1;
+        rounds += loopRounds(turns(plan.chunk * outputs), loopRounds(inputs));
+        if (layer > 0) rounds += loopRounds(turns(plan.chunk * inputs), loopRounds(outputs));
+        rounds += loopRounds(turns((inputs + 1) * outputs), loopRounds(plan.chunk));
     }
-    rounds += divideUp(plan.chunk, plan.groupSize) * (shape.outputs() + 2);
-    return divideUp(batchOf(job), plan.chunk) * rounds + 2 * divideUp(shape.parameters(), plan.groupSize);
+    const std::size_t parameterLoops =
+        2 * loopRounds(turns(shape.parameters())); // gradients to 0; the update
+    return loopRounds(turnsOf(batchOf(job), plan.chunk), rounds) + parameterLoops + 1;
 }
 
 // On a GPU an invocation for every value of the widest level, as far as they go. Software Vulkan runs a
@@ -133,7 +141,9 @@ std::uint32_t workgroupSize(const gpu::Device& device, const PopulationJob& job,
     if (!device.software())
         return static_cast<std::uint32_t>(std::clamp<std::size_t>(std::bit_ceil(values), 32, most));
     plan.groupSize = std::min(device.limits().subgroupSize, most);
-    while (plan.groupSize * 2 <= most && workgroupRounds(job, plan) > mostRounds) plan.groupSize *= 2;
+    while (plan.groupSize * 2 <= most &&
+           workgroupRounds(job, plan) > mostLoopRounds - roundsBeside(job, plan))
+        plan.groupSize *= 2;
     return plan.groupSize;
 }
 
@@ -156,7 +166,7 @@ std::optional<PopulationPlan> planWorkgroup(const gpu::Device& device, const Pop
     plan.chunk = static_cast<std::uint32_t>(std::min(batchOf(job), (floats - beside) / perRow));
     plan.sharedFloats = static_cast<std::uint32_t>(beside + plan.chunk * perRow);
     plan.groupSize = workgroupSize(device, job, plan);
-    return withSteps(device, plan, workgroupRounds(job, plan), why);
+    return withSteps(device, job, plan, workgroupRounds(job, plan), why);
 }
 
 } // namespace

@@ -8,6 +8,7 @@
 
 #include "engine/gpu/recorder.h"
 #include "engine/train/kernels.h"
+#include "engine/train/loop_rounds.h"
 #include "engine/train/submission_size.h"
 #include "engine/train/trainability.h"
 #include "engine/train/trainability_pace.h"
@@ -46,11 +47,10 @@ std::size_t mostNetworks(const gpu::Device& device, const TrainabilityJob& job) 
     return std::min<std::size_t>(wanted, fitting * fewestNetworks(device));
 }
 
-/// In one dispatch: software drivers end a shader's loops after 65,535 rounds in silence.
+/// In one dispatch.
 std::uint32_t mostSteps(const TrainabilityJob& job) {
-    constexpr std::size_t mostRounds = 60000;
     const std::size_t passes = partsOf(job) == 1 ? 1 : 2 * partsOf(job);
-    return std::min(job.steps, number(mostRounds / (passes * (job.examples + 2) + 1)));
+    return std::min(job.steps, number(mostLoopRounds / (loopRounds(passes, loopRounds(job.examples)) + 1)));
 }
 
 /// What the shader calls `examples`.

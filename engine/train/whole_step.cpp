@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "engine/net/activation.h"
+#include "engine/train/loop_rounds.h"
 #include "engine/train/work.h"
 
 namespace lockstep {
@@ -30,24 +31,33 @@ std::size_t floatsPerRow(const NetShape& shape) {
     return all + behindInputs * (keepsSums(shape) ? 2 : 1) + 1;
 }
 
-std::size_t divideUp(std::size_t value, std::size_t by) { return (value + by - 1) / by; }
-
 // Rounds that one invocation's loops make in a step, as whole_step.comp nests them.
 std::size_t roundsPerStep(const NetShape& shape, std::size_t batch, std::size_t chunk,
                           std::size_t groupSize) {
-    const std::size_t chunks = divideUp(batch, chunk);
-    const std::size_t classes = shape.outputs();
-    std::size_t rounds = divideUp(chunk * shape.inputs(), groupSize);
-    rounds += divideUp(chunk, groupSize) * 6 * (classes + 1) + 2 * chunk;
+    constexpr std::size_t orderRounds = 40; // of a place in the order: its bits, and some walks
+    const auto turns = [groupSize](std::size_t items) { return turnsOf(items, groupSize); };
+    const std::size_t outputLoops = 6 * loopRounds(shape.outputs());
+    std::size_t rounds = loopRounds(turns(chunk * shape.inputs()), orderRounds);
+    rounds += loopRounds(turns(chunk), outputLoops) + 3 * loopRounds(chunk); // and the sum of the losses
     for (std::size_t layer = 0; layer < shape.layers(); ++layer) {
         const std::size_t inputs = shape.widths[layer];
         const std::size_t outputs = shape.widths[layer + 1];
-        rounds += divideUp(chunk * outputs, groupSize) * (inputs + 1);
-        rounds += divideUp(chunk * inputs, groupSize) * (outputs + 1);
-        rounds += (divideUp(inputs * outputs, groupSize) + divideUp(outputs, groupSize)) * (chunk + 1);
+        rounds += loopRounds(turns(chunk * outputs), loopRounds(inputs));
+        if (layer > 0) rounds += loopRounds(turns(chunk * inputs), loopRounds(outputs));
+        rounds += loopRounds(turns(inputs * outputs), loopRounds(chunk)) +
+                  loopRounds(turns(outputs), loopRounds(chunk));
         rounds += 8 * shape.layers(); // where tensors begin
     }
-    return chunks * (rounds + 8);
+    return loopRounds(turnsOf(batch, chunk), rounds) + 1;
+}
+
+// Those of a dispatch besides its steps: parameters are loaded and stored.
+std::size_t roundsPerDispatch(const NetShape& shape, std::size_t groupSize) {
+    std::size_t rounds = 0;
+    for (std::size_t layer = 0; layer < shape.layers(); ++layer)
+        rounds += loopRounds(turnsOf(shape.widths[layer] * shape.widths[layer + 1], groupSize)) +
+                  loopRounds(turnsOf(shape.widths[layer + 1], groupSize));
+    return 2 * rounds;
 }
 
 } // namespace
@@ -82,15 +92,17 @@ std::optional<WholeStepLayout> wholeStepLayout(const gpu::Device& device, const 
         device.software() ? limits.subgroupSize : std::max<std::size_t>(std::bit_ceil(chunk * widest), 32);
     std::size_t groupSize = std::min<std::size_t>(wanted, std::bit_floor(most));
 
-    constexpr std::size_t mostRounds = 60000; // software drivers end a shader's loops after 65,535 in silence
     const auto rounds = [&] { return roundsPerStep(shape, batch, chunk, groupSize); };
-    while (device.software() && rounds() > mostRounds && groupSize * 2 <= most) groupSize *= 2;
-    if (device.software() && rounds() > mostRounds)
+    const auto left = [&] {
+        return mostLoopRounds - std::min(mostLoopRounds, roundsPerDispatch(shape, groupSize));
+    };
+    while (device.software() && rounds() > left() && groupSize * 2 <= most) groupSize *= 2;
+    if (device.software() && rounds() > left())
         return refuse("a step takes about " + std::to_string(rounds()) +
-                      " rounds of its loops, and software Vulkan computes at most " +
-                      std::to_string(mostRounds) + " rightly; try a smaller batch");
+                      " rounds of its loops, and software Vulkan computes at most " + std::to_string(left()) +
+                      " rightly; try a smaller batch");
     // On a GPU a dispatch is to end after a few milliseconds: about 50 nanoseconds a round.
-    const std::size_t steps = std::clamp<std::size_t>(mostRounds / rounds(), 1, 1024);
+    const std::size_t steps = std::clamp<std::size_t>(left() / rounds(), 1, 1024);
     const std::size_t sharedFloats = parameters + chunk * floatsPerRow(shape);
     return WholeStepLayout{number(groupSize), number(chunk), number(sharedFloats), number(steps)};
 }
