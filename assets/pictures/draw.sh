@@ -21,6 +21,8 @@ draw playground playground-spiral
 draw playground-circle playground-circle --light
 draw inside inside-a-step
 draw ladder ladder-all-rungs
+draw mosaic mosaic
+draw map map-edge
 draw map map-edge
 
 # Smaller, to the pixel the same, where there is a tool for it.
