@@ -1,6 +1,7 @@
 // The list of exhibits: the one place that knows them all.
 #include "demos/exhibits/inside/inside_exhibit.h"
 #include "demos/exhibits/ladder/ladder_exhibit.h"
+#include "demos/exhibits/mosaic/mosaic_exhibit.h"
 #include "demos/exhibits/playground/playground_exhibit.h"
 #include "demos/exhibits/race/race_exhibit.h"
 #include "demos/shell/exhibit.h"
@@ -13,6 +14,7 @@ std::vector<std::unique_ptr<Exhibit>> makeExhibits() {
     exhibits.push_back(std::make_unique<PlaygroundExhibit>());
     exhibits.push_back(std::make_unique<InsideExhibit>());
     exhibits.push_back(std::make_unique<LadderExhibit>());
+    exhibits.push_back(std::make_unique<MosaicExhibit>());
     return exhibits;
 }
 

@@ -117,6 +117,7 @@ void Plot::drawArea(Ui& ui, std::span<const PlotLine> lines, const PlotOptions& 
         frame.y = viewY_.value_or(withMargin(*y, nowLogY_));
         layOut(frame, whole);
         drawPlotAxes(frame, options, whole);
+        drawPlotBands(frame, options.bands);
         drawPlotCurves(frame);
         drawEndLabels(frame, whole);
     }

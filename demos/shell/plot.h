@@ -31,6 +31,14 @@ struct PlotLine {
     bool points = false; ///< marks at the samples, for few values (epochs)
 };
 
+/// What lies between two curves, behind all lines; where one of them is infinite, up to the plot's edge.
+struct PlotBand {
+    ImU32 colour = 0;
+    std::span<const double> x; ///< ascending; same length as both
+    std::span<const double> low;
+    std::span<const double> high;
+};
+
 struct PlotAxis {
     std::string title;
     std::string unit;      ///< "s", "%"; empty: none
@@ -43,6 +51,7 @@ struct PlotOptions {
     PlotAxis x, y;
     ImVec2 size{0, 0}; ///< 0: all there is
     std::string empty = "no data yet";
+    std::span<const PlotBand> bands{};
 };
 
 struct PlotCurve;

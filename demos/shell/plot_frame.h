@@ -47,6 +47,7 @@ void drawPlotAxes(const PlotFrame& frame, const PlotOptions& options, const Ui::
 std::vector<PlotTick> verticalTicks(const Ui& ui, PlotRange range, bool log, float height);
 float widestLabel(std::span<const PlotTick> ticks);
 
+void drawPlotBands(const PlotFrame& frame, std::span<const PlotBand> bands);
 void drawPlotCurves(const PlotFrame& frame);
 /// Names at the ends of the lines.
 void drawEndLabels(const PlotFrame& frame, const Ui::Place& whole);

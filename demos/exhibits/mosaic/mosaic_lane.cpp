@@ -57,9 +57,10 @@ void MosaicLane::trainBy(std::uint64_t networkSteps) {
 }
 
 void MosaicLane::reset() {
-    wish([](Wishes& wishes) {
+    wish([this](Wishes& wishes) {
         wishes = {};
         wishes.reset = true;
+        news_.shot.reset(); // of weights that are gone
     });
 }
 
@@ -185,7 +186,7 @@ void MosaicLane::look(PopulationParts& population) {
     if (!maps.device) maps.words = population.decisionMaps(how.maps);
     const double end = now();
     const std::lock_guard lock(mutex_);
-    news_.shot = std::move(shot);
+    if (!wishes_.reset) news_.shot = std::move(shot);
     news_.maps = std::move(maps);
     nextLook_ = end + std::max(pauseFactor * (end - begin), shortestPause);
 }

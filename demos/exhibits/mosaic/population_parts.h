@@ -49,7 +49,7 @@ class PopulationParts {
     };
     static void bring(Part& part, std::uint64_t step);
 
-    const PopulationJob job_;
+    PopulationJob job_;
     std::vector<Part> parts_;
     std::uint64_t asked_ = 0; ///< by trainBy(), network-steps
 };

@@ -1,0 +1,90 @@
+// "Mosaic" without its looks: the same networks on both machines, what is known of each, and how it came there.
+#pragma once
+
+#include <cstdint>
+#include <future>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "demos/exhibits/mosaic/loss_scale.h"
+#include "demos/exhibits/mosaic/mosaic_settings.h"
+#include "demos/exhibits/mosaic/mosaic_side.h"
+#include "demos/machines.h"
+
+namespace lockstep::demos {
+
+class MosaicModel {
+  public:
+    MosaicModel() = default;
+    ~MosaicModel();
+
+    const MosaicSettings& settings() const { return settings_; }
+    const PopulationSpec& spec() const { return settings_.population; }
+    /// Throws std::invalid_argument, and then nothing has changed. Training begins anew.
+    void change(const MosaicSettings& settings);
+
+    /// Once per frame: starts the lanes, brings what is new. Nothing that an earlier frame has shown is needed
+    /// any more. `scripted` counts frames instead of time: both sides make the same number of network-steps in
+    /// each, the graphics card for all networks alike, the processor row by row. Throws what is wrong with a
+    /// device or a shape.
+    void update(Machines& machines, double seconds, bool scripted);
+    /// In which the tiles are drawn from now on.
+    void setColours(const PlaneColours& colours);
+
+    bool running() const { return running_; }
+    /// From the beginning, if all is over.
+    void run();
+    void pause();
+    /// Brings every network to that many steps more than the last one of a side has.
+    void step(std::uint64_t steps);
+    std::uint64_t stepsPerEpoch() const;
+    void reset();
+    void reroll();
+    /// Steps of every network per second; 0: as fast as it goes, and the processor takes one after the other.
+    void setRate(double stepsPerSecond);
+
+    /// The graphics card first. Empty until the first update.
+    const std::vector<MosaicSide>& sides() const { return sides_; }
+    /// Grows whenever the sides are others.
+    std::uint64_t generation() const { return generation_; }
+    std::size_t members() const { return spec().size(); }
+    LossScale scale() const;
+    /// All sides are over.
+    bool over() const;
+    bool busy() const;
+
+    /// Has the network's weights fetched; takeOpened() has the playground's state with them later, as JSON.
+    void open(std::size_t side, std::size_t member);
+    std::optional<std::string> takeOpened();
+
+    /// Gives up everything on the device, and waits for it. Returns whether something had been trained.
+    bool releaseDevice();
+
+  private:
+    void start(Machines& machines, bool scripted);
+    MosaicLane::Make maker(Machines& machines, const LaneSpec& spec, bool rowByRow) const;
+    MosaicLook look(const MosaicSide& side) const;
+    void take(MosaicSide& side);
+    void sayFailures();
+    void drive(double seconds, bool scripted);
+    void settle();
+    void retire();
+
+    MosaicSettings settings_;
+    std::shared_ptr<const PopulationGrid> grid_; ///< lanes outlive settings
+    std::vector<MosaicSide> sides_;
+    PlaneColours colours_;
+    bool softwareDrawing_ = false;
+    std::uint64_t generation_ = 0;
+    bool broken_ = false; ///< lanes could not be started, and that has been said
+    bool running_ = false;
+    double rate_ = 0;
+    double credit_ = 0;
+    std::optional<std::string> opened_;
+    std::vector<std::unique_ptr<MosaicLane>> ending_; ///< their pictures may still be on the screen
+    std::vector<std::future<void>> retired_;
+};
+
+} // namespace lockstep::demos

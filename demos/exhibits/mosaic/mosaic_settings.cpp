@@ -1,0 +1,110 @@
+#include "demos/exhibits/mosaic/mosaic_settings.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "engine/net/names.h"
+#include "engine/net/points_2d.h"
+#include "engine/train/json_field.h"
+#include "engine/train/settings_json.h"
+
+namespace lockstep::demos {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+/// `given` over `defaults`, so that a file may name only what it is about.
+ordered_json completed(ordered_json defaults, const ordered_json& given, std::string_view where) {
+    if (!given.is_object())
+        throw std::invalid_argument(fmt::format("the field '{}' must be an object", where));
+    for (const auto& [field, value] : given.items()) {
+        if (!defaults.contains(field)) {
+            std::vector<std::string_view> known;
+            for (const auto& entry : defaults.items()) known.push_back(entry.key());
+            throwUnknownName(fmt::format("field of '{}'", where), field, known);
+        }
+        defaults[field] = defaults[field].is_object() ? completed(defaults[field], value, field) : value;
+    }
+    return defaults;
+}
+
+} // namespace
+
+MosaicSettings::MosaicSettings() {
+    population.data = "moons";
+    population.dataOptions.noise = 0.2;
+    population.train.optimizer.kind = Optimizer::sgd;
+    population.train.batch = 16;
+}
+
+void MosaicSettings::validate() const {
+    population.validate();
+    if (population.columns > mostTiles || population.rows > mostTiles)
+        throw std::invalid_argument(fmt::format("a mosaic has at most {} x {} tiles, not {} x {}", mostTiles,
+                                                mostTiles, population.columns, population.rows));
+    points2dFromName(population.data); // tiles are maps of the plane
+}
+
+ordered_json toJson(const MosaicSettings& settings) {
+    ordered_json json = toJson(settings.population);
+    json["layout"] = name(settings.layout);
+    json["cpu"] = settings.cpu;
+    return json;
+}
+
+MosaicSettings mosaicSettingsFromJson(const ordered_json& given) {
+    const ordered_json json = completed(toJson(MosaicSettings{}), given, "mosaic");
+    MosaicSettings settings;
+    settings.population = populationSpecFromJson(json);
+    settings.layout = populationLayoutFromName(jsonValue<std::string>(json, "layout"));
+    settings.cpu = jsonValue<bool>(json, "cpu");
+    settings.validate();
+    return settings;
+}
+
+PopulationAxis usualAxis(Hyperparameter parameter) {
+    switch (parameter) {
+    case Hyperparameter::learningRate: return populationAxisFromText("lr=0.001:10:log");
+    case Hyperparameter::initialScale: return populationAxisFromText("init-scale=0.1:10:log");
+    case Hyperparameter::momentum: return populationAxisFromText("momentum=0:0.99");
+    case Hyperparameter::weightDecay: return populationAxisFromText("l2=0.00001:1:log");
+    case Hyperparameter::noise: return populationAxisFromText("noise=0:0.8");
+    case Hyperparameter::seed: return populationAxisFromText("seed=1:64");
+    case Hyperparameter::activation: break;
+    }
+    return populationAxisFromText("activation=identity,relu,tanh,sigmoid");
+}
+
+bool operator==(const MosaicSettings& a, const MosaicSettings& b) { return toJson(a) == toJson(b); }
+
+ordered_json playgroundState(const PopulationGrid& grid, std::size_t member, std::uint64_t step,
+                             const std::vector<float>& parameters) {
+    const PopulationSpec& spec = grid.spec;
+    const TrainJob job = grid.job.alone(member);
+    ordered_json json;
+    json["data"] = spec.data;
+    json["noise"] = spec.noise(member);
+    json["samples"] = spec.dataOptions.samples;
+    json["train_share"] = 1 - spec.dataOptions.testShare;
+    json["data_seed"] = spec.dataOptions.seed;
+    json["features"] = {"x", "y"};
+    json["hidden"] = spec.hidden;
+    json["activation"] = name(job.shape.activation);
+    json["output_activation"] = name(job.shape.outputActivation);
+    json["loss"] = name(job.shape.loss);
+    json["init"] = name(job.shape.init);
+    json["train"] = toJson(job.settings);
+    // JSON has no NaN: a network that failed comes with fresh weights.
+    if (std::ranges::all_of(parameters, [](float weight) { return std::isfinite(weight); })) {
+        json["step"] = step;
+        json["weights"] = parameters;
+    }
+    return json;
+}
+
+} // namespace lockstep::demos

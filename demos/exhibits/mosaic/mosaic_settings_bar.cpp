@@ -1,0 +1,126 @@
+// What can be set of the mosaic, in fields above it.
+#include <algorithm>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "demos/exhibits/mosaic/mosaic_view.h"
+#include "demos/exhibits/mosaic/mosaic_words.h"
+#include "demos/options/parse.h"
+#include "demos/shell/fields.h"
+#include "engine/net/points_2d.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+constexpr std::size_t sizes[] = {8, 16, 32, 64};
+constexpr Hyperparameter parameters[] = {
+    Hyperparameter::learningRate, Hyperparameter::initialScale, Hyperparameter::momentum,
+    Hyperparameter::weightDecay,  Hyperparameter::noise,        Hyperparameter::seed,
+    Hyperparameter::activation};
+constexpr Optimizer optimizers[] = {Optimizer::sgd, Optimizer::momentum, Optimizer::rmsprop, Optimizer::adam,
+                                    Optimizer::adamw};
+constexpr PopulationLayout layouts[] = {PopulationLayout::best, PopulationLayout::invocation,
+                                        PopulationLayout::subgroup, PopulationLayout::workgroup};
+
+/// "0.0001:1:log" of "lr=0.0001:1:log".
+std::string rangeText(const PopulationAxis& axis) {
+    const std::string text = axis.text();
+    return text.substr(text.find('=') + 1);
+}
+
+void sizeField(Ui& ui, FieldFlow& fields, PopulationSpec& spec) {
+    fields.field("##mosaic/size", "Networks", 78, [&](const char* control) {
+        std::vector<std::string> names;
+        for (const std::size_t size : sizes) names.push_back(fmt::format("{} x {}", size, size));
+        const std::string now = fmt::format("{} x {}", spec.columns, spec.rows);
+        auto chosen = static_cast<std::size_t>(std::ranges::find(names, now) - names.begin());
+        if (chosen == names.size()) names.push_back(now);
+        if (ui.combo(control, chosen, names) && chosen < std::size(sizes))
+            spec.columns = spec.rows = sizes[chosen];
+    });
+}
+
+void dataFields(Ui& ui, FieldFlow& fields, PopulationSpec& spec) {
+    fields.field("##mosaic/data", "Data", 106, [&](const char* control) {
+        chooseText(ui, control, spec.data, {points2dNames.begin(), points2dNames.end()});
+    });
+    if (spec.axisOf(Hyperparameter::noise) != nullptr) return;
+    fields.field("##mosaic/noise", "Noise", 64, [&](const char* control) {
+        auto noise = static_cast<float>(spec.dataOptions.noise);
+        if (ui.slider(control, noise, 0, 0.8f))
+            spec.dataOptions.noise = std::clamp(static_cast<double>(noise), 0.0, 0.8);
+    });
+}
+
+/// `other` is the other axis, which gets what this one had when it takes the other's hyperparameter.
+void axisFields(Ui& ui, FieldFlow& fields, const char* axisName, PopulationAxis& axis, PopulationAxis& other,
+                std::string& text, bool& stale) {
+    const std::string control = fmt::format("##mosaic/{}", axisName);
+    const std::string range = fmt::format("##mosaic/{} range", axisName);
+    fields.field(control.c_str(), axisName, 108, [&](const char* label) {
+        Hyperparameter parameter = axis.parameter;
+        if (!chooseName(ui, label, parameter, parameters)) return;
+        if (parameter == other.parameter)
+            std::swap(axis, other);
+        else
+            axis = usualAxis(parameter);
+    });
+    fields.field(range.c_str(), "from : to", 104, [&](const char* label) {
+        const auto read = [&](const std::string& typed) {
+            axis = populationAxisFromText(fmt::format("{}={}", name(axis.parameter), typed));
+        };
+        stale |= textEntered(ui, label, text, read);
+    });
+}
+
+void networkFields(Ui& ui, FieldFlow& fields, PopulationSpec& spec, MosaicView& view) {
+    fields.field("##mosaic/layers", "Hidden layers", 98, [&](const char* control) {
+        const auto read = [&](const std::string& text) { spec.hidden = widthsFromText(text); };
+        view.textsStale |= textEntered(ui, control, view.hiddenText, read);
+    });
+    fields.field("##mosaic/optimizer", "Optimizer", 106,
+                 [&](const char* control) { chooseName(ui, control, spec.train.optimizer.kind, optimizers); });
+    fields.field("##mosaic/batch", "Batch", 84,
+                 [&](const char* control) { ui.powerSlider(control, spec.train.batch, 1, 256); });
+    fields.field("##mosaic/steps", "Steps", 72, [&](const char* control) {
+        const auto read = [&](const std::string& text) { spec.steps = seedFromText(text); };
+        view.textsStale |= textEntered(ui, control, view.stepsText, read);
+    });
+}
+
+} // namespace
+
+void drawMosaicSettings(const MosaicPanel& panel) {
+    Ui& ui = panel.ui;
+    MosaicView& view = panel.view;
+    MosaicSettings settings = panel.model.settings();
+    PopulationSpec& spec = settings.population;
+    if (view.textsStale) {
+        view.xText = rangeText(spec.x);
+        view.yText = rangeText(spec.y);
+        view.hiddenText = widthsText(spec.hidden);
+        view.stepsText = std::to_string(spec.steps);
+        view.textsStale = false;
+    }
+    FieldFlow fields(ui);
+    sizeField(ui, fields, spec);
+    dataFields(ui, fields, spec);
+    axisFields(ui, fields, "x", spec.x, spec.y, view.xText, view.textsStale);
+    axisFields(ui, fields, "y", spec.y, spec.x, view.yText, view.textsStale);
+    networkFields(ui, fields, spec, view);
+    fields.field("##mosaic/layout", "GPU layout", 104,
+                 [&](const char* control) { chooseName(ui, control, settings.layout, layouts); });
+    fields.field("##mosaic/cpu", "CPU", 36, [&](const char* control) { ui.checkbox(control, settings.cpu); });
+    fields.field("Sort by loss##mosaic", "", 60, [&](const char* control) {
+        if (ui.toggle(control, view.sorted)) view.sorted = !view.sorted;
+    });
+    fields.end();
+    // Only now, when nothing is half drawn, may what makes no sense be thrown.
+    if (settings == panel.model.settings()) return;
+    view.textsStale = true;
+    panel.model.change(settings);
+}
+
+} // namespace lockstep::demos

@@ -1,0 +1,108 @@
+// One side of the mosaic on the screen: its machine, what it has done so far, its tiles.
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "demos/exhibits/mosaic/mosaic_view.h"
+#include "demos/exhibits/mosaic/mosaic_words.h"
+#include "demos/report/text.h"
+#include "demos/shell/lane_mark.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+void drawTitle(const MosaicPanel& panel, const MosaicSide& side) {
+    Ui& ui = panel.ui;
+    const float line = ImGui::GetTextLineHeight();
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    drawLaneMark(*ImGui::GetWindowDrawList(), side.spec, {start.x + line / 2, start.y + line / 2}, line * 0.8f,
+                 ui.colour(side.spec));
+    ImGui::SetCursorScreenPos({start.x + line + ui.px(6), start.y});
+    ui.heading(side.spec.gpu ? "GPU" : "CPU");
+    ImGui::SameLine(0, ui.px(8));
+    const float room = ImGui::GetContentRegionAvail().x;
+    const bool ready = !side.machine.device.empty();
+    const std::string device = ready ? honestDevice(side.machine) : "getting ready";
+    const ImU32 colour = side.machine.software ? ui.theme.warning : ui.theme.muted;
+    ui.text(fittedText(device, room), colour);
+}
+
+void drawShareDone(const Ui& ui, const MosaicSide& side, double share) {
+    const ImVec2 low = ImGui::GetCursorScreenPos();
+    const float width = ImGui::GetContentRegionAvail().x;
+    const float height = ui.px(5);
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    draw.AddRectFilled(low, {low.x + width, low.y + height}, ui.theme.raised, height / 2);
+    const float done = width * static_cast<float>(share);
+    if (done >= height)
+        draw.AddRectFilled(low, {low.x + done, low.y + height}, ui.colour(side.spec), height / 2);
+    ImGui::Dummy({width, height});
+}
+
+struct Counter {
+    std::string value;
+    const char* caption;
+};
+
+void drawCounters(const MosaicPanel& panel, const MosaicSide& side) {
+    Ui& ui = panel.ui;
+    const PopulationSpec& spec = panel.model.spec();
+    const std::size_t trained = side.shot ? side.shot->summary.finished : 0;
+    const std::array<Counter, 4> counters{
+        {{grouped(trained), "trained"},
+         {ui.timing(shortRate(side.networksPerSecond(spec.steps))), "networks/s"},
+         {ui.timing(shortRate(side.networkStepsPerSecond())), "steps/s"},
+         {ui.timing(clockTime(side.shot ? side.shot->seconds : 0)), "clock"}}};
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    const float line = ImGui::GetTextLineHeight();
+    const float column = ImGui::GetContentRegionAvail().x / counters.size();
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    for (std::size_t i = 0; i < counters.size(); ++i) {
+        const float left = start.x + column * static_cast<float>(i);
+        draw.AddText(ui.fonts.strong, ImGui::GetFontSize(), {left, start.y}, ui.theme.text,
+                     counters[i].value.c_str());
+        draw.AddText({left, start.y + line}, ui.theme.muted,
+                     fittedText(counters[i].caption, column - ui.px(4)).c_str());
+    }
+    ImGui::Dummy({column * counters.size(), 2 * line});
+}
+
+void drawMosaic(const MosaicPanel& panel, std::size_t index) {
+    const PopulationSpec& spec = panel.model.spec();
+    const AxisRoom margin = axisRoom(panel);
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    const auto columns = static_cast<float>(spec.columns);
+    const auto rows = static_cast<float>(spec.rows);
+    const float tile = std::max(1.0f, std::min((room.x - margin.left) / columns,
+                                               (room.y - margin.above - margin.below) / rows));
+    const ImVec2 size{tile * columns, tile * rows};
+    const float spare = std::max(0.0f, room.x - margin.left - size.x) / 2;
+    const ImVec2 low{start.x + margin.left + spare, start.y + margin.above};
+    const ImVec2 high{low.x + size.x, low.y + size.y};
+    if (!panel.pictures.has(index))
+        ImGui::GetWindowDrawList()->AddRect(low, high, panel.ui.theme.grid, 0, 0, panel.ui.line());
+    drawTiles(panel, index, low, tile);
+    drawMosaicAxes(panel, low, high, panel.view.marks);
+    const float name = ImGui::CalcTextSize(hyperparameterLabel(spec.y.parameter).c_str()).x;
+    drawLossLegend(panel, {high.x, low.y - margin.above}, size.x + margin.left - name - panel.ui.px(12));
+}
+
+} // namespace
+
+void drawMosaicSide(const MosaicPanel& panel, std::size_t index, ImVec2 size) {
+    const MosaicSide& side = panel.model.sides()[index];
+    panel.ui.beginCard(side.spec.gpu ? "mosaic/GPU" : "mosaic/CPU", size);
+    drawTitle(panel, side);
+    drawShareDone(panel.ui, side, side.shareDone(panel.model.spec().steps));
+    drawCounters(panel, side);
+    if (side.failure.empty() || side.shot)
+        drawMosaic(panel, index);
+    else
+        panel.ui.paragraph(side.failure, panel.ui.theme.bad);
+    panel.ui.endCard();
+}
+
+} // namespace lockstep::demos

@@ -1,0 +1,118 @@
+// What the mosaic comes to: the losses over both axes, how they were spread over time, and one network by itself.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "demos/exhibits/mosaic/mosaic_view.h"
+#include "demos/exhibits/mosaic/mosaic_words.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+const MosaicSide* shownSide(const MosaicPanel& panel) {
+    const auto& sides = panel.model.sides();
+    return sides.empty() ? nullptr : &sides[std::min(panel.view.side, sides.size() - 1)];
+}
+
+std::size_t shownSideIndex(const MosaicPanel& panel) {
+    return std::min(panel.view.side, std::max<std::size_t>(panel.model.sides().size(), 1) - 1);
+}
+
+} // namespace
+
+std::optional<std::size_t> shownMember(const MosaicPanel& panel) {
+    const MosaicSide* side = shownSide(panel);
+    if (side == nullptr || !side->shot || side->shot->summary.begun == 0) return std::nullopt;
+    return side->shot->summary.ranking[std::min(panel.view.rank, side->shot->summary.begun - 1)];
+}
+
+void drawLossMap(const MosaicPanel& panel, ImVec2 size) {
+    Ui& ui = panel.ui;
+    ui.beginCard("mosaic/losses", size);
+    ui.heading("Loss");
+    const MosaicSide* side = shownSide(panel);
+    const std::size_t index = shownSideIndex(panel);
+    const PopulationSpec& spec = panel.model.spec();
+    const AxisRoom margin = axisRoom(panel);
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    const ImVec2 low{start.x + margin.left, start.y + margin.above};
+    const float cell = std::max(0.5f, std::min((room.x - margin.left) / static_cast<float>(spec.columns),
+                                               (room.y - margin.above - margin.below) / static_cast<float>(spec.rows)));
+    const ImVec2 high{low.x + cell * static_cast<float>(spec.columns), low.y + cell * static_cast<float>(spec.rows)};
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    if (side != nullptr && side->shot && panel.pictures.has(index))
+        draw.AddImage(panel.pictures.losses(index), low, high);
+    draw.AddRect(low, high, ui.theme.border, 0, 0, ui.line());
+    drawMosaicAxes(panel, low, high, 1);
+    ui.endCard();
+}
+
+void drawLossSpread(const MosaicPanel& panel, Plot& plot, ImVec2 size) {
+    Ui& ui = panel.ui;
+    ui.beginCard("mosaic/spread", size);
+    const MosaicSide* side = shownSide(panel);
+    const LossSpread none;
+    const LossSpread& spread = side == nullptr ? none : side->spread;
+    const ImU32 colour = side == nullptr ? ui.theme.muted : ui.colour(side->spec);
+    // shares: 0, 5, 25, 50, 75, 95, 100 percent
+    const PlotLine lines[] = {
+        {.name = "median", .colour = ui.theme.text, .x = spread.steps, .y = spread.losses[3]},
+        {.name = "best", .colour = colour, .dashed = true, .x = spread.steps, .y = spread.losses[0]},
+        {.name = "95 %", .colour = colour, .faint = true, .x = spread.steps, .y = spread.losses[5]},
+    };
+    const PlotBand bands[] = {
+        {faded(colour, 0.14f), spread.steps, spread.losses[0], spread.losses[6]},
+        {faded(colour, 0.16f), spread.steps, spread.losses[1], spread.losses[5]},
+        {faded(colour, 0.22f), spread.steps, spread.losses[2], spread.losses[4]},
+    };
+    PlotOptions options;
+    options.x = {.title = "steps per network", .unit = "", .whole = true};
+    options.y = {.title = "loss", .unit = "", .log = true};
+    options.empty = "Run: bands of 50, 90 and 100 % of all networks";
+    options.bands = bands;
+    plot.draw(ui, "mosaic losses", lines, options);
+    ui.endCard();
+}
+
+void drawNetworkCard(const MosaicPanel& panel, ImVec2 size) {
+    Ui& ui = panel.ui;
+    MosaicView& view = panel.view;
+    ui.beginCard("mosaic/network", size);
+    const std::optional<std::size_t> member = shownMember(panel);
+    const std::size_t index = shownSideIndex(panel);
+    ui.heading(view.rank == 0 ? "Best network" : fmt::format("Number {} by loss", view.rank + 1));
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    const float below = ImGui::GetFrameHeightWithSpacing();
+    const float tile = std::max(ui.px(40), std::min(room.x * 0.46f, room.y - below));
+    view.cardCorner = start;
+    view.cardTile = tile;
+    if (member && panel.pictures.has(index)) {
+        drawTile(panel, {index, *member}, start, tile);
+        ImGui::SetCursorScreenPos({start.x + tile + ui.px(12), start.y});
+        ImGui::BeginGroup();
+        const MemberResult& result = panel.model.sides()[index].shot->results[*member];
+        for (const auto& [name, value] : memberValues(panel.model.spec(), *member, result)) {
+            ui.muted(name);
+            ImGui::SetCursorPosY(ImGui::GetCursorPosY() - ImGui::GetStyle().ItemSpacing.y);
+            ui.text(value);
+        }
+        ImGui::EndGroup();
+    } else {
+        ImGui::GetWindowDrawList()->AddRect(start, {start.x + tile, start.y + tile}, ui.theme.border, 0, 0,
+                                            ui.line());
+    }
+    ImGui::SetCursorScreenPos({start.x, start.y + std::max(tile + ImGui::GetStyle().ItemSpacing.y, room.y - below + ImGui::GetStyle().ItemSpacing.y)});
+    int rank = static_cast<int>(view.rank) + 1;
+    ImGui::SetNextItemWidth(tile);
+    if (ui.intSlider("##mosaic/rank", rank, 1, static_cast<int>(panel.model.members())))
+        view.rank = static_cast<std::size_t>(std::clamp(rank, 1, static_cast<int>(panel.model.members()))) - 1;
+    ImGui::SameLine(0, ui.px(12));
+    if (ui.button("Open in Playground##mosaic", member.has_value())) panel.model.open(index, *member);
+    ui.endCard();
+}
+
+} // namespace lockstep::demos

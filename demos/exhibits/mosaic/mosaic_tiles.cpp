@@ -1,0 +1,141 @@
+// The tiles of a mosaic: where they are, what they show, and what the mouse does to them.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "demos/exhibits/mosaic/mosaic_view.h"
+#include "demos/exhibits/mosaic/mosaic_words.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+constexpr float frameShare = 0.09f; // of a tile
+constexpr float veil = 0.72f;       // over networks that have not begun while others have
+constexpr float smallestMark = 5;   // pixels of a tile that a cross can be seen in
+
+void drawCross(ImDrawList& draw, ImVec2 low, ImVec2 high, ImU32 colour, float thickness) {
+    const float in = 0.3f * (high.x - low.x);
+    draw.AddLine({low.x + in, low.y + in}, {high.x - in, high.y - in}, colour, thickness);
+    draw.AddLine({low.x + in, high.y - in}, {high.x - in, low.y + in}, colour, thickness);
+}
+
+void explain(const MosaicPanel& panel, TileChoice tile) {
+    const PopulationSpec& spec = panel.model.spec();
+    const MosaicSide& side = panel.model.sides()[tile.side];
+    const MemberResult& result = side.shot->results[tile.member];
+    Detail detail;
+    detail.title = fmt::format("Network {} on the {}", tile.member + 1, sideName(side));
+    detail.values = memberValues(spec, tile.member, result);
+    detail.text = memberState(spec, result) + " A click opens it in the playground.";
+    panel.ui.detail(std::move(detail));
+}
+
+} // namespace
+
+void drawTile(const MosaicPanel& panel, TileChoice tile, ImVec2 low, float size) {
+    const Theme& theme = panel.ui.theme;
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const ImVec2 from{std::round(low.x), std::round(low.y)};
+    const ImVec2 to{std::round(low.x + size), std::round(low.y + size)};
+    const MosaicSide& side = panel.model.sides()[tile.side];
+    const float in = std::clamp(std::round(frameShare * size), size < 4 ? 0.0f : 1.0f, panel.ui.px(4));
+    const ImVec2 innerLow{from.x + in, from.y + in};
+    const ImVec2 innerHigh{to.x - in, to.y - in};
+    const MemberResult result = side.shot ? side.shot->results[tile.member] : MemberResult{};
+    if (in > 0) draw.AddRectFilled(from, to, lossColour(theme, panel.model.scale(), result));
+    if (result.diverged) {
+        draw.AddRectFilled(from, to, divergedColour(theme));
+        if (size >= smallestMark)
+            drawCross(draw, from, to, theme.bad, std::max(1.0f, size / 14));
+        return;
+    }
+    const TilePicture map = panel.pictures.tile(panel.model.spec(), tile.side, tile.member);
+    draw.AddImage(map.picture, innerLow, innerHigh, map.from, map.to);
+    const bool waits = result.steps == 0 && side.shot && side.shot->summary.begun > 0;
+    if (waits) draw.AddRectFilled(from, to, faded(theme.panel, veil));
+}
+
+void drawTiles(const MosaicPanel& panel, std::size_t side, ImVec2 low, float tile) {
+    const PopulationSpec& spec = panel.model.spec();
+    const char* const name = panel.model.sides()[side].spec.gpu ? "mosaic/tiles GPU" : "mosaic/tiles CPU";
+    MosaicView& view = panel.view;
+    view.corner[side] = low;
+    view.tile[side] = tile;
+    if (panel.ui.hidden(name) || !panel.pictures.has(side)) return;
+    const ImVec2 size{tile * static_cast<float>(spec.columns), tile * static_cast<float>(spec.rows)};
+    ImGui::SetCursorScreenPos(low);
+    const bool pressed = panel.ui.tile(name, size);
+    const TileOrder& order = view.order[side];
+    for (std::size_t member = 0; member < spec.size(); ++member) {
+        const TilePlace at = order.place(member);
+        drawTile(panel, {side, member}, {low.x + at.column * tile, low.y + at.row * tile}, tile);
+    }
+    if (ImGui::IsItemHovered() && panel.model.sides()[side].shot) {
+        const ImVec2 mouse = ImGui::GetIO().MousePos;
+        if (const auto member = order.memberAt((mouse.x - low.x) / tile, (mouse.y - low.y) / tile)) {
+            view.hovered = TileChoice{side, *member};
+            explain(panel, *view.hovered);
+        }
+    }
+    if (!pressed) return;
+    const bool byMouse = view.hovered && view.hovered->side == side;
+    const auto member = byMouse ? std::optional(view.hovered->member) : shownMember(panel);
+    if (member) panel.model.open(side, *member);
+}
+
+void drawHoveredTile(const MosaicPanel& panel) {
+    const MosaicView& view = panel.view;
+    if (!view.hovered) return;
+    const Ui& ui = panel.ui;
+    const auto [side, member] = *view.hovered;
+    const PopulationSpec& spec = panel.model.spec();
+    const float tile = view.tile[side];
+    const TilePlace place = view.order[side].place(member);
+    const ImVec2 centre{view.corner[side].x + (place.column + 0.5f) * tile,
+                        view.corner[side].y + (place.row + 0.5f) * tile};
+    std::string words;
+    for (const auto& [name, value] : memberValues(spec, member, panel.model.sides()[side].shot->results[member]))
+        words += fmt::format("{}{} {}", words.empty() ? "" : "\n", name, value);
+    const ImVec2 letters = ImGui::CalcTextSize(words.c_str());
+    const float large = std::max(ui.px(112), letters.x);
+    const float gap = ui.px(6);
+    const ImVec2 size{large + 2 * gap, large + letters.y + 3 * gap};
+    const ImVec2 display = ImGui::GetIO().DisplaySize;
+    // Beside the tile, so that its neighbours can be pointed at.
+    const bool left = centre.x + tile + size.x > display.x;
+    const ImVec2 low{left ? centre.x - tile - size.x : centre.x + tile,
+                     std::clamp(centre.y - size.y / 2, 0.0f, std::max(0.0f, display.y - size.y))};
+    const ImVec2 high{low.x + size.x, low.y + size.y};
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    draw.PushClipRectFullScreen();
+    draw.AddRectFilled(low, high, ui.theme.raised, ui.px(6));
+    draw.AddRect(low, high, ui.theme.border, ui.px(6), 0, ui.line());
+    drawTile(panel, *view.hovered, {low.x + gap, low.y + gap}, large);
+    draw.AddText({low.x + gap, low.y + large + 2 * gap}, ui.theme.text, words.c_str());
+    const float half = tile / 2;
+    draw.AddRect({centre.x - half, centre.y - half}, {centre.x + half, centre.y + half}, ui.theme.text, 0, 0,
+                 ui.line(2));
+    draw.PopClipRect();
+}
+
+void drawFlight(const MosaicPanel& panel) {
+    const MosaicView& view = panel.view;
+    const std::size_t side = view.side < panel.model.sides().size() ? view.side : 0;
+    const std::optional<std::size_t> member = shownMember(panel);
+    if (view.flight >= 1 || !member || !panel.pictures.has(side)) return;
+    const float share = view.flight * view.flight * (3 - 2 * view.flight); // begins and ends gently
+    const auto between = [share](float from, float to) { return from + share * (to - from); };
+    const TilePlace place = view.order[side].place(*member);
+    const float tile = view.tile[side];
+    const ImVec2 from{view.corner[side].x + place.column * tile, view.corner[side].y + place.row * tile};
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    draw.PushClipRectFullScreen();
+    drawTile(panel, {side, *member},
+             {between(from.x, view.cardCorner.x), between(from.y, view.cardCorner.y)},
+             between(tile, view.cardTile));
+    draw.PopClipRect();
+}
+
+} // namespace lockstep::demos

@@ -1,0 +1,85 @@
+// What the mosaic's panels share: how a person looks at it, and what moves by itself.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "demos/exhibits/mosaic/mosaic_model.h"
+#include "demos/exhibits/mosaic/mosaic_pictures.h"
+#include "demos/exhibits/mosaic/tile_order.h"
+#include "demos/shell/plot.h"
+#include "demos/shell/ui.h"
+
+namespace lockstep::demos {
+
+/// One network of one side.
+struct TileChoice {
+    std::size_t side = 0;
+    std::size_t member = 0;
+};
+
+struct MosaicView {
+    static constexpr std::size_t mostSides = 2;
+
+    std::size_t page = 0; ///< where there is room for one panel only
+    std::size_t side = 0; ///< of which the summary is
+    std::size_t rank = 0; ///< of the network that is shown by itself: 0 is the best
+    bool sorted = false;
+
+    std::array<TileOrder, mostSides> order;
+    float marks = 1;    ///< of the axes: they fade while tiles are sorted
+    float flight = 1;   ///< of the best network, 0 in its place to 1 on its card
+    bool over = false;  ///< all networks had been trained
+
+    // Of the last frame.
+    std::array<ImVec2, mostSides> corner{}; ///< of the mosaic, on the screen
+    std::array<float, mostSides> tile{};    ///< pixels
+    ImVec2 cardCorner{}; ///< of the network that is shown by itself
+    float cardTile = 0;
+    std::optional<TileChoice> hovered;
+
+    // As they are being typed.
+    std::string xText, yText, hiddenText, stepsText;
+    bool textsStale = true;
+};
+
+/// What every panel is handed.
+struct MosaicPanel {
+    Ui& ui;
+    MosaicModel& model;
+    MosaicView& view;
+    const MosaicPictures& pictures;
+};
+
+// The panels, each in a file of its own.
+void drawMosaicSettings(const MosaicPanel& panel);
+/// One side: its machine, what it has done, its tiles with both axes.
+void drawMosaicSide(const MosaicPanel& panel, std::size_t side, ImVec2 size);
+void drawTiles(const MosaicPanel& panel, std::size_t side, ImVec2 low, float tile);
+/// The one under the mouse, enlarged; over everything else.
+void drawHoveredTile(const MosaicPanel& panel);
+/// Room that marks and names of the axes take around a mosaic.
+struct AxisRoom {
+    float left = 0, above = 0, below = 0;
+};
+AxisRoom axisRoom(const MosaicPanel& panel);
+/// `strength` 0: the tiles are sorted, and have no axes.
+void drawMosaicAxes(const MosaicPanel& panel, ImVec2 low, ImVec2 high, float strength);
+/// The colours of losses with their ends, right-aligned at `right`; as wide as `room` at most.
+void drawLossLegend(const MosaicPanel& panel, ImVec2 right, float room);
+void drawLossMap(const MosaicPanel& panel, ImVec2 size);
+void drawLossSpread(const MosaicPanel& panel, Plot& plot, ImVec2 size);
+/// The network of the chosen rank, large, with its numbers.
+void drawNetworkCard(const MosaicPanel& panel, ImVec2 size);
+
+/// The best network on its way from its place to its card.
+void drawFlight(const MosaicPanel& panel);
+
+/// The member of the rank that is shown by itself; nothing while nobody has a loss.
+std::optional<std::size_t> shownMember(const MosaicPanel& panel);
+/// A tile of the mosaic: map, frame in the colour of its loss, and a mark where it diverged.
+void drawTile(const MosaicPanel& panel, TileChoice tile, ImVec2 low, float size);
+
+} // namespace lockstep::demos

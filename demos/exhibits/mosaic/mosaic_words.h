@@ -1,0 +1,28 @@
+// What the mosaic says.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "demos/exhibits/mosaic/mosaic_side.h"
+#include "engine/train/population_grid.h"
+
+namespace lockstep::demos {
+
+/// "GPU" or "CPU", and what must be said of it: "GPU (software, not a GPU)".
+std::string sideName(const MosaicSide& side);
+
+/// Who has trained how many in which time; empty before there is anything to say.
+std::string headline(const std::vector<MosaicSide>& sides, const PopulationSpec& spec);
+
+/// Of one network, for people: "loss", "0.0123" and so on.
+using NamedValues = std::vector<std::pair<std::string, std::string>>;
+NamedValues memberValues(const PopulationSpec& spec, std::size_t member, const MemberResult& result);
+/// What became of it: "trained for 1,200 of 2,000 steps", "diverged: its loss was no longer finite at step 37".
+std::string memberState(const PopulationSpec& spec, const MemberResult& result);
+
+/// What a person calls it: "learning rate".
+std::string hyperparameterLabel(Hyperparameter parameter);
+
+} // namespace lockstep::demos
