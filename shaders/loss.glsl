@@ -1,8 +1,6 @@
 // The loss of one row, as engine/net/plain_ops.h defines it. The including shader declares params, and where outputs and targets
 // are: float outputValue(at), uint targetWord(at).
-#include "math.glsl"
-
-layout(constant_id = 1) const uint loss = 0;
+#include "loss_terms.glsl"
 
 // The value that output j of a row is compared with.
 float targetValue(uint row, uint j) {
@@ -24,22 +22,6 @@ Softmax softmaxOf(uint at) {
     for (uint j = 1; j < params.outputs; ++j) s.largest = max(s.largest, outputValue(at + j));
     for (uint j = 0; j < params.outputs; ++j) s.sum += exactExp(outputValue(at + j) - s.largest);
     return s;
-}
-
-// One term of the loss for output y and target t; not for cross-entropy.
-float lossTerm(float y, float t) {
-    float d = y - t;
-    if (loss == lossMeanSquared) return d * d;
-    if (loss == lossHuber) return abs(d) < 1.0 ? 0.5 * d * d : abs(d) - 0.5;
-    return max(y, 0.0) - y * t + exactLog1p(exactExp(-abs(y)));
-}
-
-// Derivative of lossTerm with respect to y.
-float lossTermGradient(float y, float t) {
-    float d = y - t;
-    if (loss == lossMeanSquared) return 2.0 * d;
-    if (loss == lossHuber) return isNotNumber(d) ? d : clamp(d, -1.0, 1.0);
-    return exactSigmoid(y) - t;
 }
 
 // dz of output j of a row whose outputs start at `at`: the loss's gradient times `derivative`, f'(z) of the output activation

@@ -3,22 +3,13 @@
 
 // inputs[row] = features of the centre of cell `first + row` of a square grid over the plane, whose rows run from left to
 // right and from top to bottom; y grows upwards. inputs [rows][stride], padding columns are written as 0. x: rows.
-#include "math.glsl"
 #include "params.h"
+#include "plane_feature.glsl"
 
 layout(local_size_x_id = 0) in;
 
 layout(set = 0, binding = 0) writeonly buffer Inputs { vec4 inputs[]; };
 layout(push_constant) uniform Params { PlaneInputsParams params; };
-
-float feature(uint kind, float x, float y) {
-    if (kind == planeX) return x;
-    if (kind == planeY) return y;
-    if (kind == planeXX) return x * x;
-    if (kind == planeYY) return y * y;
-    if (kind == planeXY) return x * y;
-    return exactSin(kind == planeSinX ? x : y);
-}
 
 void main() {
     uint row = gl_GlobalInvocationID.x;

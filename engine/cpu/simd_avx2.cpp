@@ -1,4 +1,5 @@
 // `simd` with 8 floats per vector, for x86-64 processors since about 2013.
+#include "engine/cpu/population_kernels.h"
 #include "engine/cpu/simd_kernels.h"
 #include "engine/cpu/small_kernels.h"
 
@@ -6,6 +7,7 @@
 #include <immintrin.h>
 
 #include "engine/net/activation.h"
+#include "shaders/tanh.h"
 
 #define LOCKSTEP_VECTOR_BYTES 32
 #if defined(__clang__)
@@ -27,6 +29,7 @@ namespace lockstep {
 
 const SimdKernels& simdAvx2() { return simdTable; }
 const SmallKernels& smallAvx2() { return smallTable; }
+const PopulationKernels& populationAvx2() { return populationTable; }
 
 } // namespace lockstep
 #endif

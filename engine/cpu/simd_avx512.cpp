@@ -1,4 +1,5 @@
 // `simd` with 16 floats per vector, for x86-64 processors with AVX-512.
+#include "engine/cpu/population_kernels.h"
 #include "engine/cpu/simd_kernels.h"
 #include "engine/cpu/small_kernels.h"
 
@@ -6,6 +7,7 @@
 #include <immintrin.h>
 
 #include "engine/net/activation.h"
+#include "shaders/tanh.h"
 
 #define LOCKSTEP_VECTOR_BYTES 64
 #if defined(__clang__)
@@ -28,6 +30,7 @@ namespace lockstep {
 
 const SimdKernels& simdAvx512() { return simdTable; }
 const SmallKernels& smallAvx512() { return smallTable; }
+const PopulationKernels& populationAvx512() { return populationTable; }
 
 } // namespace lockstep
 #endif

@@ -1,4 +1,5 @@
 // `simd` with 4 floats per vector: SSE2, which every x86-64 processor has, or NEON, which every AArch64 has.
+#include "engine/cpu/population_kernels.h"
 #include "engine/cpu/simd_kernels.h"
 #include "engine/cpu/small_kernels.h"
 
@@ -7,6 +8,7 @@
 #endif
 
 #include "engine/net/activation.h"
+#include "shaders/tanh.h"
 
 #define LOCKSTEP_VECTOR_BYTES 16
 
@@ -16,5 +18,6 @@ namespace lockstep {
 
 const SimdKernels& simdBaseline() { return simdTable; }
 const SmallKernels& smallBaseline() { return smallTable; }
+const PopulationKernels& populationBaseline() { return populationTable; }
 
 } // namespace lockstep

@@ -1,4 +1,5 @@
 #include "engine/cpu/simd_kernels.h"
+#include "engine/cpu/population_kernels.h"
 #include "engine/cpu/small_kernels.h"
 
 namespace lockstep {
@@ -19,6 +20,15 @@ const SmallKernels& smallKernelsFor(VectorLevel level) {
 #endif
     static_cast<void>(level);
     return smallBaseline();
+}
+
+const PopulationKernels& populationKernelsFor(VectorLevel level) {
+#if defined(__x86_64__)
+    if (level == VectorLevel::avx512) return populationAvx512();
+    if (level == VectorLevel::avx2) return populationAvx2();
+#endif
+    static_cast<void>(level);
+    return populationBaseline();
 }
 
 const CpuKernels& simdKernels() {

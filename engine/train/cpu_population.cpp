@@ -84,11 +84,12 @@ class CpuPopulation final : public Population {
 CpuPopulation::CpuPopulation(const PopulationJob& job, std::size_t threads, bool vectors)
     : job_(job), layout_(job.shape), team_(threads) {
     const Clock::time_point start = Clock::now();
-    static_cast<void>(vectors);
-    blocks_ = plainPopulationBlocks(job_);
+    blocks_ = vectors ? lanePopulationBlocks(job_, vectorLevel()) : plainPopulationBlocks(job_);
     machine_.device = cpuName();
     machine_.threads = team_.size();
-    machine_.kernels = "plain loops, one network after the other";
+    machine_.kernels = vectors ? std::string("own kernels, networks side by side in vectors, ") +
+                                     lockstep::name(vectorLevel())
+                               : "plain loops, one network after the other";
     warmUpSeconds_ = secondsSince(start);
 }
 

@@ -42,5 +42,8 @@ using PopulationBlocks = std::vector<std::unique_ptr<PopulationBlock>>;
 
 /// A network per block, trained by the plain loops of cpu:scalar. `job` outlives the blocks.
 PopulationBlocks plainPopulationBlocks(const PopulationJob& job);
+/// As many networks per block as vectors have lanes, those of one activation together. `job` outlives the
+/// blocks.
+PopulationBlocks lanePopulationBlocks(const PopulationJob& job, VectorLevel level);
 
 } // namespace lockstep

@@ -278,15 +278,16 @@ inline double smallLossAndGradient(const LossShape& shape, const float* outputs,
 
 using Words __attribute__((vector_size(LOCKSTEP_VECTOR_BYTES))) = std::uint32_t;
 
-LOCKSTEP_INLINE Words smallOrderMix(Words value, std::uint32_t key) {
+template <class Key> LOCKSTEP_INLINE Words smallOrderMix(Words value, Key key) {
     value = (value ^ key) * 0x85EBCA6Bu;
     value ^= value >> 13;
     value *= 0xC2B2AE35u;
     return value ^ (value >> 16);
 }
 
-/// shaders/order.h, a vector of positions at once.
-LOCKSTEP_INLINE Words smallOrderFeistel(Words value, std::uint32_t bits, const shared::OrderKeys& keys) {
+/// shaders/order.h, a vector of positions at once; the keys are the same for all lanes, or vectors too.
+template <class Keys>
+LOCKSTEP_INLINE Words smallOrderFeistel(Words value, std::uint32_t bits, const Keys& keys) {
     const std::uint32_t lowBits = bits / 2;
     const std::uint32_t lowMask = (1u << lowBits) - 1u;
     const std::uint32_t highMask = (1u << (bits - lowBits)) - 1u;

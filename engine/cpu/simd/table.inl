@@ -18,6 +18,10 @@
 
 #include "engine/cpu/simd/small.inl"
 
+#include "engine/cpu/simd/population.inl"
+
+#include "engine/cpu/simd/population_step.inl"
+
 namespace lockstep {
 namespace {
 

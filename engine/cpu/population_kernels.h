@@ -1,0 +1,102 @@
+// Kernels for many small networks of one shape, side by side in the lanes of vectors: every weight, gradient
+// and activation is a vector with one number per network, so no lane ever waits for another, and what a
+// network computes does not depend on its neighbours.
+//
+// Arrays are of such vectors: [n] below means n * lanes floats, the lanes of an element contiguous. X
+// [rows][inputs], Z and Y [rows][outputs]; a layer's parameters lie in one piece, W [outputs][inputs], then b
+// [outputs]; so do its gradients and states. Formulas: net/plain_ops.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "engine/cpu/cpu_info.h"
+#include "engine/net/dataset.h"
+#include "engine/net/plain_ops.h"
+#include "engine/net/settings.h"
+
+namespace lockstep {
+
+/// The lanes of the longest vectors.
+inline constexpr std::size_t mostPopulationLanes = 16;
+
+struct PopulationShape {
+    std::size_t rows = 0; ///< examples at hand: a batch, or a part of it
+    std::size_t inputs = 0;
+    std::size_t outputs = 0;
+};
+
+/// The order of examples in an epoch, one key in each lane.
+struct PopulationKeys {
+    alignas(64) std::uint32_t k0[mostPopulationLanes];
+    alignas(64) std::uint32_t k1[mostPopulationLanes];
+    alignas(64) std::uint32_t k2[mostPopulationLanes];
+    alignas(64) std::uint32_t k3[mostPopulationLanes];
+};
+
+/// Positions [first, first + rows) of an order.
+struct PopulationBatch {
+    std::size_t first = 0;
+    std::size_t rows = 0;
+    bool shuffled = false;
+    bool alike = false; ///< all lanes have the keys of lane 0
+};
+
+/// The optimizer's numbers in one step. Those of every network apart stand in lanes; Adam's beta1 is its
+/// `momentum`.
+struct PopulationRates {
+    alignas(64) float learningRate[mostPopulationLanes];
+    alignas(64) float momentum[mostPopulationLanes];
+    alignas(64) float l2[mostPopulationLanes];
+    alignas(64) float weightKeep[mostPopulationLanes];
+    shared::UpdateParams common; ///< of this, what does not stand above
+};
+
+/// Numbers of a population's lanes that steps read and write.
+struct PopulationLosses {
+    alignas(64) double sum[mostPopulationLanes];          ///< of the batch's terms so far
+    alignas(64) float mean[mostPopulationLanes];          ///< of the last batch that was finite
+    alignas(64) std::int32_t learns[mostPopulationLanes]; ///< -1; 0 once a batch's loss was not finite
+};
+
+/// None of these throws.
+struct PopulationKernels {
+    std::size_t lanes;
+
+    /// Example numbers [rows] of the batch.
+    void (*orderExamples)(const PopulationBatch& batch, std::size_t count, const PopulationKeys& keys,
+                          std::uint32_t* examples);
+    /// Y = f(X W^T + b); `sums` (may be null) receives what f was applied to.
+    void (*dense)(const PopulationShape& shape, const float* inputs, const float* parameters,
+                  Activation activation, float* outputs, float* sums);
+    /// dZ of the last layer [rows][outputs]; adds the terms to losses.sum. Targets [rows][targetWidth].
+    void (*lossAndGradient)(const LossShape& shape, const float* outputs, const float* saved,
+                            const TargetWord* targets, float* dSums, PopulationLosses& losses);
+    /// Divides the sums into means and clears them. A lane whose mean is not finite stops to learn, and keeps
+    /// its last mean. Returns whether one has just stopped.
+    bool (*settleLosses)(std::size_t terms, PopulationLosses& losses);
+    /// dZ of the layer below [rows][inputs] = (dZ W) * f'(saved).
+    void (*denseBackwardInputs)(const PopulationShape& shape, const float* dSums, const float* parameters,
+                                Activation previous, const float* saved, float* dPreviousSums);
+    /// dW = dZ^T X and db; added to what is there where `add`.
+    void (*denseBackwardWeights)(const PopulationShape& shape, const float* dSums, const float* inputs,
+                                 bool add, float* gradients);
+    /// One optimizer step on `count` parameters of the lanes that learn.
+    void (*update)(Optimizer optimizer, const PopulationRates& rates, const PopulationLosses& losses,
+                   std::size_t count, const float* gradients, float* parameters, float* state1,
+                   float* state2);
+    /// Adds the terms and the rows answered rightly; `correct` [lanes] stays where there are no classes.
+    void (*score)(const LossShape& shape, std::size_t classes, const float* outputs,
+                  const TargetWord* targets, double* losses, std::uint64_t* correct);
+};
+
+/// The table for an instruction set, as simdKernelsFor.
+const PopulationKernels& populationKernelsFor(VectorLevel level);
+
+const PopulationKernels& populationBaseline();
+#if defined(__x86_64__)
+const PopulationKernels& populationAvx2();
+const PopulationKernels& populationAvx512();
+#endif
+
+} // namespace lockstep

@@ -1,0 +1,167 @@
+// Many small networks, one in each lane: products, activations and their derivatives. Layout and formulas:
+// population_kernels.h.
+#pragma once
+
+namespace lockstep {
+namespace {
+
+/// Element (row, depth) of a product's matrix is the vector number row * rowStride + depth * depthStride.
+struct LaneMatrix {
+    const float* data;
+    std::size_t rowStride;
+    std::size_t depthStride;
+
+    LOCKSTEP_INLINE Floats at(std::size_t row, std::size_t depth) const {
+        return load(data + (row * rowStride + depth * depthStride) * lanes);
+    }
+    LOCKSTEP_INLINE LaneMatrix from(std::size_t row) const {
+        return {data + row * rowStride * lanes, rowStride, depthStride};
+    }
+};
+
+/// Where sums of a product begin: one vector per column, the same for all rows; or the result as it is; or 0.
+enum class SumsFrom { zero, bias, result };
+
+/// C [rows][columns] = A B^T (+ what the sums begin with), as many rows and columns as stay in registers.
+struct LaneResult {
+    float* data;
+    std::size_t stride;
+    const float* bias;
+
+    LOCKSTEP_INLINE float* at(std::size_t row, std::size_t column) const {
+        return data + (row * stride + column) * lanes;
+    }
+    LOCKSTEP_INLINE LaneResult from(std::size_t row, std::size_t column) const {
+        return {at(row, column), stride, bias == nullptr ? nullptr : bias + column * lanes};
+    }
+};
+
+template <SumsFrom sumsFrom, std::size_t rows, std::size_t columns>
+LOCKSTEP_INLINE void laneTile(const LaneMatrix& a, const LaneMatrix& b, std::size_t depth,
+                              const LaneResult& c) {
+    Floats sums[rows][columns];
+    for (std::size_t row = 0; row < rows; ++row)
+        for (std::size_t column = 0; column < columns; ++column) {
+            if constexpr (sumsFrom == SumsFrom::zero) sums[row][column] = Floats{};
+            if constexpr (sumsFrom == SumsFrom::bias) sums[row][column] = load(c.bias + column * lanes);
+            if constexpr (sumsFrom == SumsFrom::result) sums[row][column] = load(c.at(row, column));
+        }
+    for (std::size_t k = 0; k < depth; ++k) {
+        Floats right[columns];
+        for (std::size_t column = 0; column < columns; ++column) right[column] = b.at(column, k);
+        for (std::size_t row = 0; row < rows; ++row) {
+            const Floats left = a.at(row, k);
+            for (std::size_t column = 0; column < columns; ++column)
+                sums[row][column] += left * right[column];
+        }
+    }
+    for (std::size_t row = 0; row < rows; ++row)
+        for (std::size_t column = 0; column < columns; ++column)
+            store(c.at(row, column), sums[row][column]);
+}
+
+/// `rows` rows, all columns.
+template <SumsFrom sumsFrom, std::size_t rows>
+LOCKSTEP_INLINE void laneRows(const LaneMatrix& a, const LaneMatrix& b, std::size_t columns,
+                              std::size_t depth, const LaneResult& c) {
+    std::size_t column = 0;
+    for (; column + 4 <= columns; column += 4)
+        laneTile<sumsFrom, rows, 4>(a, b.from(column), depth, c.from(0, column));
+    if (columns - column >= 2) {
+        laneTile<sumsFrom, rows, 2>(a, b.from(column), depth, c.from(0, column));
+        column += 2;
+    }
+    if (column < columns) laneTile<sumsFrom, rows, 1>(a, b.from(column), depth, c.from(0, column));
+}
+
+/// Rows of a tile: 16 sums hide the latency of multiply-adds where there are registers for them.
+constexpr std::size_t laneTileRows = lanes == 16 ? 4 : 2;
+
+template <SumsFrom sumsFrom>
+void laneProduct(const LaneMatrix& a, std::size_t rows, const LaneMatrix& b, std::size_t columns,
+                 std::size_t depth, const LaneResult& c) {
+    std::size_t row = 0;
+    for (; row + laneTileRows <= rows; row += laneTileRows)
+        laneRows<sumsFrom, laneTileRows>(a.from(row), b, columns, depth, c.from(row, 0));
+    if (laneTileRows > 2 && rows - row >= 2) {
+        laneRows<sumsFrom, 2>(a.from(row), b, columns, depth, c.from(row, 0));
+        row += 2;
+    }
+    for (; row < rows; ++row) laneRows<sumsFrom, 1>(a.from(row), b, columns, depth, c.from(row, 0));
+}
+
+/// By a quotient of polynomials (shaders/tanh.h): half the work of an exponential.
+LOCKSTEP_INLINE Floats quotientTanh(Floats x) {
+    x = x > shared::tanhLimit ? splat(shared::tanhLimit) : x;
+    x = x < -shared::tanhLimit ? splat(-shared::tanhLimit) : x;
+    const Floats u = x * x;
+    Floats p = shared::tanhP4 * u + shared::tanhP3;
+    Floats q = shared::tanhQ4 * u + shared::tanhQ3;
+    p = p * u + shared::tanhP2;
+    q = q * u + shared::tanhQ2;
+    p = p * u + shared::tanhP1;
+    q = q * u + shared::tanhQ1;
+    p = p * u + shared::tanhP0;
+    q = q * u + 1.0f;
+    return x * p / q;
+}
+
+template <Activation activation> LOCKSTEP_INLINE Floats activatePopulation(Floats z) {
+    if constexpr (activation == Activation::tanh) return quotientTanh(z);
+    return activateLanes<activation>(z);
+}
+
+struct PopulationActivate {
+    template <Activation activation> static void run(std::size_t count, float* outputs, float* sums) {
+        if (activation == Activation::identity && sums == nullptr) return;
+        for (std::size_t at = 0; at < count * lanes; at += lanes) {
+            const Floats z = load(outputs + at);
+            if (sums != nullptr) store(sums + at, z);
+            store(outputs + at, activatePopulation<activation>(z));
+        }
+    }
+};
+
+struct PopulationDerive {
+    template <Activation activation> static void run(std::size_t count, const float* saved, float* dSums) {
+        if (activation == Activation::identity) return;
+        for (std::size_t at = 0; at < count * lanes; at += lanes)
+            store(dSums + at, load(dSums + at) * derivativeLanes<activation>(load(saved + at)));
+    }
+};
+
+inline void populationDense(const PopulationShape& shape, const float* inputs, const float* parameters,
+                            Activation activation, float* outputs, float* sums) {
+    const float* bias = parameters + shape.outputs * shape.inputs * lanes;
+    laneProduct<SumsFrom::bias>({inputs, shape.inputs, 1}, shape.rows, {parameters, shape.inputs, 1},
+                                shape.outputs, shape.inputs, {outputs, shape.outputs, bias});
+    withActivation<PopulationActivate>(activation, shape.rows * shape.outputs, outputs, sums);
+}
+
+inline void populationBackwardInputs(const PopulationShape& shape, const float* dSums,
+                                     const float* parameters, Activation previous, const float* saved,
+                                     float* dPreviousSums) {
+    laneProduct<SumsFrom::zero>({dSums, shape.outputs, 1}, shape.rows, {parameters, 1, shape.inputs},
+                                shape.inputs, shape.outputs, {dPreviousSums, shape.inputs, nullptr});
+    withActivation<PopulationDerive>(previous, shape.rows * shape.inputs, saved, dPreviousSums);
+}
+
+inline void populationBackwardWeights(const PopulationShape& shape, const float* dSums, const float* inputs,
+                                      bool add, float* gradients) {
+    const LaneMatrix a{dSums, 1, shape.outputs};
+    const LaneMatrix b{inputs, 1, shape.inputs};
+    const LaneResult c{gradients, shape.inputs, nullptr};
+    if (add)
+        laneProduct<SumsFrom::result>(a, shape.outputs, b, shape.inputs, shape.rows, c);
+    else
+        laneProduct<SumsFrom::zero>(a, shape.outputs, b, shape.inputs, shape.rows, c);
+    float* dBias = gradients + shape.outputs * shape.inputs * lanes;
+    for (std::size_t o = 0; o < shape.outputs; ++o) {
+        Floats sum = add ? load(dBias + o * lanes) : Floats{};
+        for (std::size_t row = 0; row < shape.rows; ++row) sum += a.at(o, row);
+        store(dBias + o * lanes, sum);
+    }
+}
+
+} // namespace
+} // namespace lockstep

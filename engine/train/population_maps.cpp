@@ -1,0 +1,119 @@
+#include "engine/train/population_maps.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+namespace lockstep {
+
+namespace {
+
+constexpr std::size_t colourWords = shared::colourClasses + shared::colourClassCount;
+
+std::uint32_t number(auto value) { return static_cast<std::uint32_t>(value); }
+
+std::array<std::uint32_t, colourWords> wordsOf(const PlaneColours& colours) {
+    std::array<std::uint32_t, colourWords> words{};
+    words[shared::colourNegative] = colours.negative;
+    words[shared::colourZero] = colours.zero;
+    words[shared::colourPositive] = colours.positive;
+    words[shared::colourBackground] = colours.background;
+    std::ranges::copy(colours.classes, words.begin() + shared::colourClasses);
+    return words;
+}
+
+// Networks whose tiles a submission draws: what it does ends in milliseconds.
+std::uint32_t networksAtOnce(const gpu::Device& device, const NetShape& shape,
+                             const DecisionMapOptions& options) {
+    const double work = static_cast<double>(options.cells) * options.cells *
+                        static_cast<double>(shape.parameters() + 100); // colours, activations
+    return number(std::clamp((device.software() ? 3e7 : 1e10) / work, 1.0, 32768.0));
+}
+
+shared::PopulationPictureParams paramsOf(const DecisionMapOptions& options, std::size_t members) {
+    shared::PopulationPictureParams params{};
+    params.places = number(members);
+    params.columns = options.columns;
+    params.cells = options.cells;
+    for (std::size_t index = 0; index < options.features.size(); ++index)
+        params.kinds |= number(options.features[index]) << (4 * index);
+    params.left = options.from;
+    params.top = options.to;
+    params.cell = (options.to - options.from) / static_cast<float>(options.cells);
+    params.discretise = options.colours.discretise ? 1 : 0;
+    return params;
+}
+
+} // namespace
+
+PopulationMaps::PopulationMaps(gpu::Device& device, PopulationKernels& kernels, PopulationArenas& arenas,
+                               const NetShape& shape)
+    : device_(device), kernels_(kernels), arenas_(arenas), shape_(shape), recorder_(device) {}
+
+void PopulationMaps::validate(const DecisionMapOptions& options) const {
+    const auto require = [](bool holds, const std::string& message) {
+        if (!holds) throw std::invalid_argument("decision maps " + message);
+    };
+    require(options.features.size() == shape_.inputs(), "have " + std::to_string(options.features.size()) +
+                                                            " features; the networks take " +
+                                                            std::to_string(shape_.inputs()));
+    require(options.cells >= 4 && options.cells <= 64, "need 4 to 64 pixels along one side of a tile");
+    require(options.columns >= 1 && options.columns <= populationMembers, "need at least a column");
+    require(std::isfinite(options.from) && std::isfinite(options.to) && options.from < options.to,
+            "need a square");
+    const std::uint64_t bytes = std::uint64_t{4} * options.width() * options.height(arenas_.members.size());
+    require(bytes <= device_.limits().storageRange,
+            "of " + std::to_string(arenas_.members.size()) + " networks with tiles of " +
+                std::to_string(options.cells) + " pixels are too large; try fewer");
+}
+
+// The picture before the last one is given up.
+PopulationMaps::Turn& PopulationMaps::nextTurn(const DecisionMapOptions& options) {
+    Turn& turn = turns_[next_++ % turns_.size()];
+    device_.wait(turn.ready);
+    const std::uint64_t bytes = std::uint64_t{4} * options.width() * options.height(arenas_.members.size());
+    if (!turn.picture || turn.picture->size() < bytes || turn.picture->size() > 2 * bytes + 16) {
+        turn.picture.reset();
+        turn.picture = std::make_unique<gpu::Buffer>(device_, bytes, gpu::Memory::device, "decision maps");
+    }
+    if (!turn.colours)
+        turn.colours = std::make_unique<gpu::Buffer>(device_, colourWords * sizeof(std::uint32_t),
+                                                     gpu::Memory::upload, "colours");
+    turn.colours->writeValues<std::uint32_t>(wordsOf(options.colours));
+    return turn;
+}
+
+void PopulationMaps::draw(const Turn& turn, const DecisionMapOptions& options) {
+    recorder_.fill(turn.picture->view(), options.colours.background); // the last line may not be full
+    const std::uint32_t most = networksAtOnce(device_, shape_, options);
+    shared::PopulationPictureParams params = paramsOf(options, arenas_.members.size());
+    for (const PopulationRun& run : arenas_.runs)
+        for (std::uint32_t done = 0; done < run.count; done += params.networks) {
+            if (done > 0) recorder_.submitAndGoOn();
+            params.first = run.first + done;
+            params.networks = std::min(most, run.count - done);
+            recorder_.dispatch(kernels_.picture(run.activation),
+                               {(params.cells + 3) / 4, params.cells, params.networks}, params,
+                               {arenas_.parameters.view(), arenas_.networks.view(), turn.colours->view(),
+                                turn.picture->view()});
+        }
+}
+
+DevicePicture PopulationMaps::compute(const DecisionMapOptions& options) {
+    validate(options);
+    Turn& turn = nextTurn(options);
+    recorder_.begin();
+    draw(turn, options);
+    turn.ready = recorder_.submit();
+    const std::uint64_t bytes = std::uint64_t{4} * options.width() * options.height(arenas_.members.size());
+    return {turn.picture->view(0, bytes), turn.ready};
+}
+
+std::vector<std::uint32_t> PopulationMaps::download(const DecisionMapOptions& options) {
+    const DevicePicture picture = compute(options);
+    device_.wait(picture.ready);
+    const Turn& turn = turns_[(next_ + turns_.size() - 1) % turns_.size()];
+    return turn.picture->downloadValues<std::uint32_t>(picture.view.size / sizeof(std::uint32_t));
+}
+
+} // namespace lockstep

@@ -1,0 +1,49 @@
+// How many networks make how many steps in one submission: enough to hide its cost, few enough to stay
+// responsive (SubmissionSize does this for a single network).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace lockstep {
+
+struct PopulationSlice {
+    std::uint32_t steps = 0;
+    std::uint32_t networks = 0;
+};
+
+/// Starts with one step of a few networks, grows at most twofold per submission, and aims at 4 ms on a GPU,
+/// at 8 ms on a software device. All networks go together, but where a step of all takes too long.
+class PopulationPace {
+  public:
+    PopulationPace(bool software, std::uint32_t networks)
+        : target_(software ? 8.0 : 4.0), all_(networks), networks_(std::min(networks, firstNetworks)) {}
+
+    PopulationSlice next() const { return {steps_, networks_}; }
+    double target() const { return target_; } ///< milliseconds
+
+    /// A submission of that slice took this long on the device.
+    void add(const PopulationSlice& done, double milliseconds) {
+        const double work = static_cast<double>(done.steps) * static_cast<double>(done.networks);
+        const double millisecondsPerStep = std::max(milliseconds, 1e-4) / work; // of one network
+        const double fitting = target_ / millisecondsPerStep;
+        const double ofAll = fitting / static_cast<double>(all_);
+        networks_ = std::min(grown(networks_, ofAll >= 0.5 ? static_cast<double>(all_) : fitting), all_);
+        steps_ = networks_ < all_ ? 1 : grown(steps_, std::min(ofAll, mostSteps));
+    }
+
+  private:
+    static constexpr std::uint32_t firstNetworks = 1024;
+    static constexpr double mostSteps = 1024;
+
+    static std::uint32_t grown(std::uint32_t from, double wanted) {
+        return static_cast<std::uint32_t>(std::clamp(std::min(wanted, 2.0 * from), 1.0, 65536.0));
+    }
+
+    double target_;
+    std::uint32_t all_;
+    std::uint32_t networks_;
+    std::uint32_t steps_ = 1;
+};
+
+} // namespace lockstep

@@ -1,0 +1,46 @@
+// The steps of a population on a GPU: records of what changes from step to step, and the dispatches that read
+// them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/gpu/recorder.h"
+#include "engine/train/population_arenas.h"
+#include "engine/train/population_kernels.h"
+#include "engine/train/population_pace.h"
+#include "engine/train/population_plan.h"
+
+namespace lockstep {
+
+class PopulationTraining {
+  public:
+    /// All references must outlive the object.
+    PopulationTraining(gpu::Device& device, PopulationKernels& kernels, PopulationArenas& arenas,
+                       const PopulationJob& job, const PopulationPlan& plan);
+
+    const PopulationPlan& plan() const { return plan_; }
+    /// Steps that a dispatch may begin with at `first`, at most `wanted`.
+    std::uint32_t stepsFrom(std::uint64_t first, std::uint64_t wanted) const;
+    /// Puts down steps [first, first + steps), before the first record() of them; at most stepsFrom().
+    /// At most three submissions with other steps may be on their way.
+    void prepare(std::uint64_t first, std::uint32_t steps);
+    /// Records these steps of the networks at places [place, place + slice.networks).
+    void record(gpu::Recorder& recorder, std::uint64_t first, std::uint32_t place,
+                const PopulationSlice& slice);
+
+  private:
+    void dispatch(gpu::Recorder& recorder, const PopulationRun& run, shared::PopulationTrainParams params);
+    void writeOrder(const BatchRange& batch, std::span<std::uint32_t> words) const;
+
+    const PopulationJob& job_;
+    PopulationArenas& arenas_;
+    const PopulationPlan plan_;
+    const BatchOrder order_;
+    std::vector<const gpu::Kernel<shared::PopulationTrainParams>*> kernels_; ///< by run
+    const std::uint32_t ringRecords_;
+    gpu::Buffer records_; ///< ring: step s is at s % ringRecords_
+    gpu::Buffer orders_;  ///< likewise, [record][batch], where networks share an order
+};
+
+} // namespace lockstep

@@ -1,0 +1,103 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
+
+// Training steps of a population, a network per invocation: parameters, gradients, the optimizer's state and one example's
+// values are private, and every loop over them is unrolled, so that they stay in registers. Buffers are read once and written
+// once per dispatch, [parameter][place]. Sums go over a batch's rows in their order.
+// A network whose batch loss is not finite stays as it was before that step, from then on.
+// x: networks.
+#include "population_step.glsl"
+
+float w[parameterCount];
+float gradients[parameterCount];
+float first[parameterCount];
+float second[parameterCount];
+float wanted[outputs];
+
+#define VALUE float
+float parameter(uint at) { return w[at]; }
+float activated(uint activation, float z) { return activateFast(activation, z); }
+#include "population_forward.glsl"
+
+void addGradient(uint at, float dSum, float value) { gradients[at] = fma(dSum, value, gradients[at]); }
+#include "population_backward.glsl"
+
+void load(uint place) {
+    [[unroll]] for (uint p = 0; p < parameterCount; ++p) {
+        w[p] = parameters[p * params.places + place];
+        first[p] = keepsFirst() ? firstState[p * params.places + place] : 0.0;
+        second[p] = keepsSecond() ? secondState[p * params.places + place] : 0.0;
+    }
+}
+
+void store(uint place) {
+    [[unroll]] for (uint p = 0; p < parameterCount; ++p) {
+        parameters[p * params.places + place] = w[p];
+        if (keepsFirst()) firstState[p * params.places + place] = first[p];
+        if (keepsSecond()) secondState[p * params.places + place] = second[p];
+    }
+}
+
+void gather(uint example) {
+    [[unroll]] for (uint quad = 0; quad < exampleQuads; ++quad) {
+        vec4 four = examples[example * exampleQuads + quad];
+        [[unroll]] for (uint k = 0; k < 4; ++k) {
+            uint at = 4 * quad + k;
+            if (at < inputs) values[at] = four[k];
+            else if (at < inputs + outputs) wanted[at - inputs] = four[k];
+        }
+    }
+}
+
+// Gradients of the batch; returns its loss.
+float learnFrom(uint index, PopulationRecord record, uint firstExample, OrderKeys keys) {
+    [[unroll]] for (uint p = 0; p < parameterCount; ++p) gradients[p] = 0.0;
+    float total = 0.0;
+    for (uint row = 0; row < record.rows; ++row) {
+        gather(firstExample + exampleOf(index, record.first, row, keys));
+        forward();
+        total += lossAndGradient(record.scale);
+        backward();
+    }
+    return total * record.scale;
+}
+
+void update(UpdateParams how) {
+    [[unroll]] for (uint p = 0; p < parameterCount; ++p) {
+        vec4 one = vec4(first[p]);
+        vec4 two = vec4(second[p]);
+        w[p] = updated(how, vec4(w[p]), vec4(gradients[p]), one, two).x;
+        first[p] = one.x;
+        second[p] = two.x;
+    }
+}
+
+void main() {
+    uint place = params.first + gl_GlobalInvocationID.x;
+    if (gl_GlobalInvocationID.x >= params.networks || states[place].diverged != 0) return;
+    PopulationNetwork network = networks[place];
+    PopulationState state = states[place];
+    uint firstExample = network.data * params.examples;
+    OrderKeys keys = OrderKeys(0u, 0u, 0u, 0u);
+    uint epoch = noStep;
+    load(place);
+    for (uint step = 0; step < params.steps; ++step) {
+        uint index = params.firstRecord + step;
+        PopulationRecord record = records[index];
+        if (order == orderOfSeed && record.epoch != epoch) {
+            epoch = record.epoch;
+            keys = keysOf(network, epoch);
+        }
+        float batchLoss = learnFrom(index, record, firstExample, keys);
+        if (isNotFinite(batchLoss)) {
+            state.diverged = 1;
+            break;
+        }
+        update(updateOf(network, record));
+        state.batchLoss = batchLoss;
+        ++state.steps;
+    }
+    store(place);
+    states[place] = state;
+}

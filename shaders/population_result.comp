@@ -1,0 +1,51 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+
+// What is known of every network: results[member] from the parts of its score and from its weights, and keys[member], by which
+// networks are ranked. A network without a step has no loss.
+// x: networks.
+#include "population.h"
+#include "population_key.glsl"
+#include "population_network.glsl"
+
+layout(local_size_x_id = 0) in;
+layout(set = 0, binding = 0) readonly buffer Parameters { float parameters[]; }; // [parameter][place]
+layout(set = 0, binding = 1) readonly buffer Networks { PopulationNetwork networks[]; };
+layout(set = 0, binding = 2) readonly buffer States { PopulationState states[]; };
+layout(set = 0, binding = 3) readonly buffer Parts { vec2 parts[]; }; // [part][place]: loss, hits
+layout(set = 0, binding = 4) writeonly buffer Results { PopulationResult results[]; };
+layout(set = 0, binding = 5) writeonly buffer Keys { uint keys[]; };
+layout(push_constant) uniform Params { PopulationResultParams params; };
+
+float squares(uint place, uint first, uint count) {
+    float sum = 0.0;
+    for (uint p = first; p < first + count; ++p) {
+        float weight = parameters[p * params.places + place];
+        sum = fma(weight, weight, sum);
+    }
+    return sum;
+}
+
+float weightNorm(uint place) {
+    float sum = squares(place, 0, width0 * width1);
+    if (layers > 1) sum += squares(place, weights1, width1 * width2);
+    if (layers > 2) sum += squares(place, weights2, width2 * width3);
+    if (layers > 3) sum += squares(place, weights3, width3 * width4);
+    if (layers > 4) sum += squares(place, weights4, width4 * width5);
+    return sqrt(sum);
+}
+
+void main() {
+    uint place = gl_GlobalInvocationID.x;
+    if (place >= params.networks) return;
+    vec2 sum = vec2(0.0);
+    for (uint part = 0; part < params.parts; ++part) sum += parts[part * params.places + place];
+    PopulationState state = states[place];
+    bool begun = state.steps > 0 || state.diverged != 0;
+    float unknown = uintBitsToFloat(notNumberBits);
+    float loss = begun ? sum.x / params.terms : unknown;
+    float accuracy = begun && params.classes > 0 ? sum.y / float(params.examples) : unknown;
+    uint member = networks[place].member;
+    results[member] = PopulationResult(state.steps, state.diverged, state.batchLoss, loss, accuracy, weightNorm(place));
+    keys[member] = !begun ? keyOfNone : state.diverged != 0 ? keyOfInfinity : keyOf(loss);
+}

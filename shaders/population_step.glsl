@@ -1,0 +1,50 @@
+// What the kernels that train a population share: their buffers, where an example is, and the optimizer's numbers.
+#include "order.h"
+#include "population.h"
+#include "population_network.glsl"
+#include "random.h"
+#include "update.glsl"
+
+layout(local_size_x_id = 0) in;
+layout(constant_id = 0) const uint groupSize = 64;
+layout(constant_id = 3) const uint order = orderOfFile;
+
+layout(set = 0, binding = 0) readonly buffer Examples { vec4 examples[]; }; // [data set][example][exampleQuads]
+layout(set = 0, binding = 1) readonly buffer Orders { uint orders[]; };     // [record][batch]
+layout(set = 0, binding = 2) readonly buffer Records { PopulationRecord records[]; };
+layout(set = 0, binding = 3) readonly buffer Networks { PopulationNetwork networks[]; };
+layout(set = 0, binding = 4) buffer States { PopulationState states[]; };
+layout(set = 0, binding = 5) buffer Parameters { float parameters[]; }; // [parameter][place], as are both below
+layout(set = 0, binding = 6) buffer First { float firstState[]; };
+layout(set = 0, binding = 7) buffer Second { float secondState[]; };
+layout(push_constant) uniform Params { PopulationTrainParams params; };
+
+const uint streamOfOrder = 2u; // RandomStream::order (engine/net/random.h)
+
+OrderKeys keysOf(PopulationNetwork network, uint epoch) {
+    Random4 words = philox(Random4(epoch, 0u, 0u, streamOfOrder), network.seedLow, network.seedHigh);
+    return OrderKeys(words.x, words.y, words.z, words.w);
+}
+
+// The example at row `row` of a record's batch. orderIndex() with the bits known.
+uint exampleOf(uint record, uint position, uint row, OrderKeys keys) {
+    if (order == orderOfTable) return orders[record * params.batch + row];
+    if (order == orderOfFile) return position + row;
+    uint index = orderFeistel(position + row, params.orderBits, keys);
+    while (index >= params.examples) index = orderFeistel(index, params.orderBits, keys);
+    return index;
+}
+
+UpdateParams updateOf(PopulationNetwork network, PopulationRecord record) {
+    UpdateParams how;
+    how.learningRate = network.learningRate * record.rateFactor;
+    how.momentum = optimizer == optimizerMomentum ? network.momentum : params.beta1;
+    how.secondDecay = params.secondDecay;
+    how.epsilon = params.epsilon;
+    how.secondScale = record.secondScale;
+    how.weightKeep = 1.0 - network.learningRate * record.schedule * network.weightDecay;
+    how.l1 = params.l1;
+    how.l2 = network.l2;
+    how.nesterov = params.nesterov;
+    return how;
+}
