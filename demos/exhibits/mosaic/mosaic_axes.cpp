@@ -19,22 +19,32 @@ struct Marks {
     ImU32 text;
 };
 
-void drawMarksBelow(const Marks& marks, const PopulationSpec& spec, ImVec2 low, ImVec2 high) {
+void drawMarksBelow(const Marks& marks, const PopulationSpec& spec, ImVec2 low, ImVec2 high,
+                    const AxisStyle& style) {
     const float length = marks.ui.px(markUnits);
     const float top = high.y + 2 * length;
     const float tile = (high.x - low.x) / static_cast<float>(spec.columns);
-    const std::string name = hyperparameterLabel(spec.x.parameter);
-    const float nameLeft = high.x - ImGui::CalcTextSize(name.c_str()).x;
+    const std::vector<AxisTick> ticks = spec.x.ticks(spec.columns);
+    const auto widthOf = [](const AxisTick& tick) { return ImGui::CalcTextSize(tick.label.c_str()).x; };
+    const auto middle = [&](const AxisTick& tick) {
+        return std::round(low.x + static_cast<float>(tick.place) * tile);
+    };
+    const std::string name = style.names ? hyperparameterLabel(spec.x.parameter) : "";
+    const float nameWidth = ImGui::CalcTextSize(name.c_str()).x;
+    // Behind the last value, or, where there is no room for it, in its place.
+    const float behind =
+        ticks.empty() ? low.x : middle(ticks.back()) + widthOf(ticks.back()) / 2 + 2 * length;
+    const float nameLeft = std::min(std::max(behind, high.x - nameWidth), style.right - nameWidth);
     float free = low.x - marks.ui.px(40); // from here on nothing has been written
-    for (const AxisTick& tick : spec.x.ticks(spec.columns)) {
-        const float x = std::round(low.x + static_cast<float>(tick.place) * tile);
+    for (const AxisTick& tick : ticks) {
+        const float x = middle(tick);
+        const float half = widthOf(tick) / 2;
         marks.draw.AddLine({x, high.y}, {x, high.y + length}, marks.line, marks.ui.line());
-        const float width = ImGui::CalcTextSize(tick.label.c_str()).x;
-        if (x - width / 2 < free || x + width / 2 > nameLeft - length) continue;
-        marks.draw.AddText({x - width / 2, top}, marks.text, tick.label.c_str());
-        free = x + width / 2 + 2 * length;
+        if (x - half < free || (style.names && x + half + length > nameLeft)) continue;
+        marks.draw.AddText({x - half, top}, marks.text, tick.label.c_str());
+        free = x + half + 2 * length;
     }
-    if (nameLeft >= free) marks.draw.AddText({nameLeft, top}, marks.text, name.c_str());
+    if (nameLeft >= free - length) marks.draw.AddText({nameLeft, top}, marks.text, name.c_str());
 }
 
 void drawMarksLeft(const Marks& marks, const PopulationSpec& spec, ImVec2 low, ImVec2 high) {
@@ -64,15 +74,16 @@ AxisRoom axisRoom(const MosaicPanel& panel) {
     return {widest + gap, line + gap, line + gap};
 }
 
-void drawMosaicAxes(const MosaicPanel& panel, ImVec2 low, ImVec2 high, float strength) {
+void drawMosaicAxes(const MosaicPanel& panel, ImVec2 low, ImVec2 high, const AxisStyle& style) {
+    const float strength = style.strength;
     const Ui& ui = panel.ui;
     const PopulationSpec& spec = panel.model.spec();
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const Marks marks{ui, draw, faded(ui.theme.muted, strength), faded(ui.theme.muted, strength)};
     if (strength > 0) {
-        drawMarksBelow(marks, spec, low, high);
+        drawMarksBelow(marks, spec, low, high, style);
         drawMarksLeft(marks, spec, low, high);
-        const std::string name = hyperparameterLabel(spec.y.parameter);
+        const std::string name = style.names ? hyperparameterLabel(spec.y.parameter) : "";
         draw.AddText({low.x - axisRoom(panel).left, low.y - axisRoom(panel).above}, marks.text, name.c_str());
     }
     if (strength < 1)

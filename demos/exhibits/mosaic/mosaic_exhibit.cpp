@@ -15,7 +15,7 @@ namespace lockstep::demos {
 
 namespace {
 
-constexpr double fadeSpeed = 7;      // of the axes' marks: the share of their way, per second
+constexpr double fadeSpeed = 7; // of the axes' marks: the share of their way, per second
 constexpr float flightSeconds = 0.9f;
 enum Page : std::size_t { mosaicPage, lossesPage, networkPage, settingsPage, pageCount };
 
@@ -29,7 +29,8 @@ void MosaicExhibit::drawIcon(ImDrawList& draw, ImVec2 centre, float size, ImU32 
         const float y = centre.y + (static_cast<float>(i / 3) - 1.5f) * cell;
         const float strength = 0.35f + 0.65f * static_cast<float>((i * 5 + 3) % 9) / 8;
         const float in = size / 24;
-        draw.AddRectFilled({x + in, y + in}, {x + cell - in, y + cell - in}, faded(colour, strength), size / 24);
+        draw.AddRectFilled({x + in, y + in}, {x + cell - in, y + cell - in}, faded(colour, strength),
+                           size / 24);
     }
 }
 
@@ -42,7 +43,8 @@ void MosaicExhibit::update(Ui& ui) {
     pictures_.update(ui, model_);
     arrange(ui);
     flyBest(ui);
-    if (std::optional<std::string> state = model_.takeOpened()) ui.exhibitWish = {"playground", std::move(*state)};
+    if (std::optional<std::string> state = model_.takeOpened())
+        ui.exhibitWish = {"playground", std::move(*state)};
 }
 
 void MosaicExhibit::arrange(Ui& ui) {
@@ -81,7 +83,8 @@ std::uint64_t MosaicExhibit::trainedExamples() const {
 bool MosaicExhibit::moving() const {
     const auto moves = [](const TileOrder& order) { return order.moving(); };
     const bool fading = view_.marks != (view_.sorted ? 0.0f : 1.0f);
-    return running() || model_.busy() || fading || view_.flight < 1 || std::ranges::any_of(view_.order, moves);
+    return running() || model_.busy() || fading || view_.flight < 1 ||
+           std::ranges::any_of(view_.order, moves);
 }
 
 void MosaicExhibit::step(Ui&, StepUnit unit) {
@@ -108,10 +111,10 @@ void MosaicExhibit::draw(Ui& ui) {
 
 // Settings, both mosaics, and what they come to.
 void MosaicExhibit::drawWide(Ui& ui) {
-    drawMosaicSettings(panel(ui));
+    drawMosaicSettings(panel(ui), false);
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const float gap = ImGui::GetStyle().ItemSpacing.y;
-    const float lower = std::clamp(room.y * 0.32f, ui.px(160), ui.px(300));
+    const float lower = std::clamp(room.y * 0.3f, ui.px(170), ui.px(300));
     drawSides(ui, {room.x, room.y - lower - gap});
     drawSummary(ui, lower);
     drawFlight(panel(ui));
@@ -134,7 +137,7 @@ void MosaicExhibit::drawPages(Ui& ui) {
     case networkPage: drawNetworkCard(panel(ui), room); return;
     case settingsPage:
         ImGui::BeginChild("settings", room);
-        drawMosaicSettings(panel(ui));
+        drawMosaicSettings(panel(ui), true);
         ImGui::EndChild();
         return;
     default: drawSides(ui, room); return;
@@ -159,19 +162,20 @@ void MosaicExhibit::drawSides(Ui& ui, ImVec2 size) {
 void MosaicExhibit::drawSummary(Ui& ui, float height) {
     const float gap = ui.px(10);
     const float room = ImGui::GetContentRegionAvail().x - 2 * gap;
-    drawLossMap(panel(ui), {room * 0.27f, height});
+    drawLossMap(panel(ui), {room * 0.23f, height});
     ImGui::SameLine(0, gap);
-    drawLossSpread(panel(ui), plot_, {room * 0.38f, height});
+    drawLossSpread(panel(ui), plot_, {room * 0.39f, height});
     ImGui::SameLine(0, gap);
-    drawNetworkCard(panel(ui), {room * 0.35f, height});
+    drawNetworkCard(panel(ui), {room * 0.38f, height});
 }
 
 void MosaicExhibit::drawDetails(Ui& ui) {
     ui.heading("Mosaic");
-    ui.paragraph("Every tile is a network of its own, and shows what it answers over the plane. All learn the same "
-                 "data; they differ in two hyperparameters, along the two axes. The frame tells the loss: the "
-                 "brighter, the better.",
-                 ui.theme.muted);
+    ui.paragraph(
+        "Every tile is a network of its own, and shows what it answers over the plane. All learn the same "
+        "data; they differ in two hyperparameters, along the two axes. The frame tells the loss: the "
+        "brighter, the better.",
+        ui.theme.muted);
     if (const std::string text = headline(model_.sides(), model_.spec()); !text.empty())
         ui.paragraph(ui.timing(text));
     for (const MosaicSide& side : model_.sides()) {
@@ -182,10 +186,11 @@ void MosaicExhibit::drawDetails(Ui& ui) {
         ui.row("networks/s", ui.timing(shortRate(side.networksPerSecond(model_.spec().steps))));
         if (side.shot) ui.row("diverged", grouped(side.shot->summary.diverged));
     }
-    ui.paragraph("The graphics card takes one step of all networks after the other; the processor takes a few "
-                 "networks to their end, then the next. Both run at once here, and may be in each other's way: "
-                 "'lockstep population' times them one by one.",
-                 ui.theme.muted);
+    ui.paragraph(
+        "The graphics card takes one step of all networks after the other; the processor takes a few "
+        "networks to their end, then the next. Both run at once here, and may be in each other's way: "
+        "'lockstep population' times them one by one.",
+        ui.theme.muted);
 }
 
 void MosaicExhibit::drawMenu(Ui& ui) {
@@ -195,7 +200,8 @@ void MosaicExhibit::drawMenu(Ui& ui) {
 
 nlohmann::ordered_json MosaicExhibit::state() const {
     nlohmann::ordered_json json = toJson(model_.settings());
-    json["view"] = {{"page", view_.page}, {"side", view_.side}, {"rank", view_.rank}, {"sorted", view_.sorted}};
+    json["view"] = {
+        {"page", view_.page}, {"side", view_.side}, {"rank", view_.rank}, {"sorted", view_.sorted}};
     json["plot"] = plot_.state();
     return json;
 }

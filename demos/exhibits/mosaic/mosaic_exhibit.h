@@ -1,4 +1,5 @@
-// The mosaic: thousands of networks learn the same data, all at once on one side, one after another on the other.
+// The mosaic: thousands of networks learn the same data, all at once on one side, one after another on the
+// other.
 #pragma once
 
 #include "demos/exhibits/mosaic/mosaic_view.h"

@@ -102,8 +102,10 @@ void MosaicModel::setColours(const PlaneColours& colours) {
 
 void MosaicModel::update(Machines& machines, double seconds, bool scripted) {
     std::erase_if(retired_, ready<void>);
-    for (std::unique_ptr<MosaicLane>& old : ending_) // may take a moment, and the window's thread waits for nobody
-        retired_.push_back(std::async(std::launch::async, [lane = std::move(old)]() mutable { lane.reset(); }));
+    for (std::unique_ptr<MosaicLane>& old :
+         ending_) // may take a moment, and the window's thread waits for nobody
+        retired_.push_back(
+            std::async(std::launch::async, [lane = std::move(old)]() mutable { lane.reset(); }));
     ending_.clear();
     if (sides_.empty() && !broken_) start(machines, scripted);
     for (MosaicSide& side : sides_) {
@@ -142,8 +144,7 @@ void MosaicModel::drive(double seconds, bool scripted) {
 
 // What a script shows does not depend on speed.
 void MosaicModel::settle() {
-    for (MosaicSide& side : sides_)
-        do {
+    for (MosaicSide& side : sides_) do {
             side.lane->wait();
             take(side);
         } while (side.lane->busy());
@@ -157,7 +158,7 @@ void MosaicModel::sayFailures() {
 
 void MosaicModel::run() {
     if (over()) reset(); // and then once more
-    broken_ = false; // somebody tries again
+    broken_ = false;     // somebody tries again
     running_ = true;
     credit_ = 0;
 }
@@ -209,9 +210,7 @@ LossScale MosaicModel::scale() const {
     return lossScaleOf(summaries);
 }
 
-bool MosaicModel::over() const {
-    return !sides_.empty() && std::ranges::all_of(sides_, &MosaicSide::over);
-}
+bool MosaicModel::over() const { return !sides_.empty() && std::ranges::all_of(sides_, &MosaicSide::over); }
 
 bool MosaicModel::busy() const {
     const auto works = [](const MosaicSide& side) { return side.lane->busy(); };

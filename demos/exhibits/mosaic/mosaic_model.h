@@ -1,4 +1,5 @@
-// "Mosaic" without its looks: the same networks on both machines, what is known of each, and how it came there.
+// "Mosaic" without its looks: the same networks on both machines, what is known of each, and how it came
+// there.
 #pragma once
 
 #include <cstdint>
@@ -25,10 +26,10 @@ class MosaicModel {
     /// Throws std::invalid_argument, and then nothing has changed. Training begins anew.
     void change(const MosaicSettings& settings);
 
-    /// Once per frame: starts the lanes, brings what is new. Nothing that an earlier frame has shown is needed
-    /// any more. `scripted` counts frames instead of time: both sides make the same number of network-steps in
-    /// each, the graphics card for all networks alike, the processor row by row. Throws what is wrong with a
-    /// device or a shape.
+    /// Once per frame: starts the lanes, brings what is new. Nothing that an earlier frame has shown is
+    /// needed any more. `scripted` counts frames instead of time: both sides make the same number of
+    /// network-steps in each, the graphics card for all networks alike, the processor row by row. Throws what
+    /// is wrong with a device or a shape.
     void update(Machines& machines, double seconds, bool scripted);
     /// In which the tiles are drawn from now on.
     void setColours(const PlaneColours& colours);

@@ -36,6 +36,8 @@ ordered_json completed(ordered_json defaults, const ordered_json& given, std::st
 } // namespace
 
 MosaicSettings::MosaicSettings() {
+    population.x = usualAxis(Hyperparameter::learningRate);
+    population.y = usualAxis(Hyperparameter::initialScale);
     population.data = "moons";
     population.dataOptions.noise = 0.2;
     population.train.optimizer.kind = Optimizer::sgd;

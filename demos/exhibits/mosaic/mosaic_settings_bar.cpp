@@ -15,10 +15,10 @@ namespace lockstep::demos {
 namespace {
 
 constexpr std::size_t sizes[] = {8, 16, 32, 64};
-constexpr Hyperparameter parameters[] = {
-    Hyperparameter::learningRate, Hyperparameter::initialScale, Hyperparameter::momentum,
-    Hyperparameter::weightDecay,  Hyperparameter::noise,        Hyperparameter::seed,
-    Hyperparameter::activation};
+constexpr Hyperparameter parameters[] = {Hyperparameter::learningRate, Hyperparameter::initialScale,
+                                         Hyperparameter::momentum,     Hyperparameter::weightDecay,
+                                         Hyperparameter::noise,        Hyperparameter::seed,
+                                         Hyperparameter::activation};
 constexpr Optimizer optimizers[] = {Optimizer::sgd, Optimizer::momentum, Optimizer::rmsprop, Optimizer::adam,
                                     Optimizer::adamw};
 constexpr PopulationLayout layouts[] = {PopulationLayout::best, PopulationLayout::invocation,
@@ -31,7 +31,7 @@ std::string rangeText(const PopulationAxis& axis) {
 }
 
 void sizeField(Ui& ui, FieldFlow& fields, PopulationSpec& spec) {
-    fields.field("##mosaic/size", "Networks", 78, [&](const char* control) {
+    fields.field("##mosaic/size", "Networks", 90, [&](const char* control) {
         std::vector<std::string> names;
         for (const std::size_t size : sizes) names.push_back(fmt::format("{} x {}", size, size));
         const std::string now = fmt::format("{} x {}", spec.columns, spec.rows);
@@ -42,12 +42,15 @@ void sizeField(Ui& ui, FieldFlow& fields, PopulationSpec& spec) {
     });
 }
 
-void dataFields(Ui& ui, FieldFlow& fields, PopulationSpec& spec) {
-    fields.field("##mosaic/data", "Data", 106, [&](const char* control) {
+void dataField(Ui& ui, FieldFlow& fields, PopulationSpec& spec) {
+    fields.field("##mosaic/data", "Data", 96, [&](const char* control) {
         chooseText(ui, control, spec.data, {points2dNames.begin(), points2dNames.end()});
     });
+}
+
+void noiseField(Ui& ui, FieldFlow& fields, PopulationSpec& spec) {
     if (spec.axisOf(Hyperparameter::noise) != nullptr) return;
-    fields.field("##mosaic/noise", "Noise", 64, [&](const char* control) {
+    fields.field("##mosaic/noise", "Noise", 84, [&](const char* control) {
         auto noise = static_cast<float>(spec.dataOptions.noise);
         if (ui.slider(control, noise, 0, 0.8f))
             spec.dataOptions.noise = std::clamp(static_cast<double>(noise), 0.0, 0.8);
@@ -59,7 +62,7 @@ void axisFields(Ui& ui, FieldFlow& fields, const char* axisName, PopulationAxis&
                 std::string& text, bool& stale) {
     const std::string control = fmt::format("##mosaic/{}", axisName);
     const std::string range = fmt::format("##mosaic/{} range", axisName);
-    fields.field(control.c_str(), axisName, 108, [&](const char* label) {
+    fields.field(control.c_str(), axisName, 94, [&](const char* label) {
         Hyperparameter parameter = axis.parameter;
         if (!chooseName(ui, label, parameter, parameters)) return;
         if (parameter == other.parameter)
@@ -67,7 +70,7 @@ void axisFields(Ui& ui, FieldFlow& fields, const char* axisName, PopulationAxis&
         else
             axis = usualAxis(parameter);
     });
-    fields.field(range.c_str(), "from : to", 104, [&](const char* label) {
+    fields.field(range.c_str(), "from : to", 98, [&](const char* label) {
         const auto read = [&](const std::string& typed) {
             axis = populationAxisFromText(fmt::format("{}={}", name(axis.parameter), typed));
         };
@@ -80,8 +83,9 @@ void networkFields(Ui& ui, FieldFlow& fields, PopulationSpec& spec, MosaicView& 
         const auto read = [&](const std::string& text) { spec.hidden = widthsFromText(text); };
         view.textsStale |= textEntered(ui, control, view.hiddenText, read);
     });
-    fields.field("##mosaic/optimizer", "Optimizer", 106,
-                 [&](const char* control) { chooseName(ui, control, spec.train.optimizer.kind, optimizers); });
+    fields.field("##mosaic/optimizer", "Optimizer", 106, [&](const char* control) {
+        chooseName(ui, control, spec.train.optimizer.kind, optimizers);
+    });
     fields.field("##mosaic/batch", "Batch", 84,
                  [&](const char* control) { ui.powerSlider(control, spec.train.batch, 1, 256); });
     fields.field("##mosaic/steps", "Steps", 72, [&](const char* control) {
@@ -90,32 +94,55 @@ void networkFields(Ui& ui, FieldFlow& fields, PopulationSpec& spec, MosaicView& 
     });
 }
 
+void furtherFields(Ui& ui, FieldFlow& fields, MosaicSettings& settings, MosaicView& view) {
+    noiseField(ui, fields, settings.population);
+    networkFields(ui, fields, settings.population, view);
+    fields.field("##mosaic/layout", "GPU layout", 104,
+                 [&](const char* control) { chooseName(ui, control, settings.layout, layouts); });
+    fields.field("##mosaic/cpu", "CPU", 36, [&](const char* control) { ui.checkbox(control, settings.cpu); });
+}
+
+void furtherPopup(Ui& ui, FieldFlow& fields, MosaicSettings& settings, MosaicView& view) {
+    ImVec2 below;
+    fields.field("Settings##mosaic", "", 60, [&](const char* control) {
+        if (ui.button(control)) ImGui::OpenPopup("settings");
+        below = {ImGui::GetItemRectMax().x, ImGui::GetItemRectMax().y + ui.px(4)};
+    });
+    ImGui::SetNextWindowPos(below, ImGuiCond_Always, {1, 0});
+    ImGui::SetNextWindowSize({std::min(ui.px(440), ImGui::GetIO().DisplaySize.x), 0});
+    if (!ImGui::BeginPopup("settings")) return;
+    ui.heading("Settings");
+    FieldFlow more(ui);
+    furtherFields(ui, more, settings, view);
+    more.end();
+    ImGui::EndPopup();
+}
+
+void renewTexts(MosaicView& view, const PopulationSpec& spec) {
+    view.xText = rangeText(spec.x);
+    view.yText = rangeText(spec.y);
+    view.hiddenText = widthsText(spec.hidden);
+    view.stepsText = std::to_string(spec.steps);
+    view.textsStale = false;
+}
+
 } // namespace
 
-void drawMosaicSettings(const MosaicPanel& panel) {
+void drawMosaicSettings(const MosaicPanel& panel, bool everything) {
     Ui& ui = panel.ui;
     MosaicView& view = panel.view;
     MosaicSettings settings = panel.model.settings();
     PopulationSpec& spec = settings.population;
-    if (view.textsStale) {
-        view.xText = rangeText(spec.x);
-        view.yText = rangeText(spec.y);
-        view.hiddenText = widthsText(spec.hidden);
-        view.stepsText = std::to_string(spec.steps);
-        view.textsStale = false;
-    }
+    if (view.textsStale) renewTexts(view, spec);
     FieldFlow fields(ui);
     sizeField(ui, fields, spec);
-    dataFields(ui, fields, spec);
+    dataField(ui, fields, spec);
     axisFields(ui, fields, "x", spec.x, spec.y, view.xText, view.textsStale);
     axisFields(ui, fields, "y", spec.y, spec.x, view.yText, view.textsStale);
-    networkFields(ui, fields, spec, view);
-    fields.field("##mosaic/layout", "GPU layout", 104,
-                 [&](const char* control) { chooseName(ui, control, settings.layout, layouts); });
-    fields.field("##mosaic/cpu", "CPU", 36, [&](const char* control) { ui.checkbox(control, settings.cpu); });
-    fields.field("Sort by loss##mosaic", "", 60, [&](const char* control) {
-        if (ui.toggle(control, view.sorted)) view.sorted = !view.sorted;
-    });
+    if (everything)
+        furtherFields(ui, fields, settings, view);
+    else
+        furtherPopup(ui, fields, settings, view);
     fields.end();
     // Only now, when nothing is half drawn, may what makes no sense be thrown.
     if (settings == panel.model.settings()) return;

@@ -30,7 +30,7 @@ struct MosaicSide {
     LossSpread spread;
     std::string failure;      ///< why it trains no more; empty: it does
     bool failureSaid = false; ///< to the person
-    bool onDevice = false; ///< the window draws with its device
+    bool onDevice = false;    ///< the window draws with its device
     std::unique_ptr<MosaicLane> lane;
 
     /// Takes what the lane has to tell. Returns weights that were asked for, if they have come.

@@ -17,8 +17,8 @@ void drawTitle(const MosaicPanel& panel, const MosaicSide& side) {
     Ui& ui = panel.ui;
     const float line = ImGui::GetTextLineHeight();
     const ImVec2 start = ImGui::GetCursorScreenPos();
-    drawLaneMark(*ImGui::GetWindowDrawList(), side.spec, {start.x + line / 2, start.y + line / 2}, line * 0.8f,
-                 ui.colour(side.spec));
+    drawLaneMark(*ImGui::GetWindowDrawList(), side.spec, {start.x + line / 2, start.y + line / 2},
+                 line * 0.8f, ui.colour(side.spec));
     ImGui::SetCursorScreenPos({start.x + line + ui.px(6), start.y});
     ui.heading(side.spec.gpu ? "GPU" : "CPU");
     ImGui::SameLine(0, ui.px(8));
@@ -76,8 +76,8 @@ void drawMosaic(const MosaicPanel& panel, std::size_t index) {
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const auto columns = static_cast<float>(spec.columns);
     const auto rows = static_cast<float>(spec.rows);
-    const float tile = std::max(1.0f, std::min((room.x - margin.left) / columns,
-                                               (room.y - margin.above - margin.below) / rows));
+    const float tile = std::max(
+        1.0f, std::min((room.x - margin.left) / columns, (room.y - margin.above - margin.below) / rows));
     const ImVec2 size{tile * columns, tile * rows};
     const float spare = std::max(0.0f, room.x - margin.left - size.x) / 2;
     const ImVec2 low{start.x + margin.left + spare, start.y + margin.above};
@@ -85,9 +85,11 @@ void drawMosaic(const MosaicPanel& panel, std::size_t index) {
     if (!panel.pictures.has(index))
         ImGui::GetWindowDrawList()->AddRect(low, high, panel.ui.theme.grid, 0, 0, panel.ui.line());
     drawTiles(panel, index, low, tile);
-    drawMosaicAxes(panel, low, high, panel.view.marks);
-    const float name = ImGui::CalcTextSize(hyperparameterLabel(spec.y.parameter).c_str()).x;
-    drawLossLegend(panel, {high.x, low.y - margin.above}, size.x + margin.left - name - panel.ui.px(12));
+    const float right = start.x + room.x;
+    drawMosaicAxes(panel, low, high, {panel.view.marks, true, right});
+    const float nameEnd =
+        low.x - margin.left + ImGui::CalcTextSize(hyperparameterLabel(spec.y.parameter).c_str()).x;
+    drawLossLegend(panel, {right, start.y}, right - nameEnd - panel.ui.px(12));
 }
 
 } // namespace

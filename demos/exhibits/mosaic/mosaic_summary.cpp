@@ -1,4 +1,5 @@
-// What the mosaic comes to: the losses over both axes, how they were spread over time, and one network by itself.
+// What the mosaic comes to: the losses over both axes, how they were spread over time, and one network by
+// itself.
 #include <algorithm>
 #include <cmath>
 
@@ -31,22 +32,29 @@ std::optional<std::size_t> shownMember(const MosaicPanel& panel) {
 void drawLossMap(const MosaicPanel& panel, ImVec2 size) {
     Ui& ui = panel.ui;
     ui.beginCard("mosaic/losses", size);
+    ImGui::AlignTextToFramePadding();
     ui.heading("Loss");
+    ImGui::SameLine();
+    const char* const sort = "Sort##mosaic";
+    const float button = ImGui::CalcTextSize(sort, nullptr, true).x + 2 * ImGui::GetStyle().FramePadding.x;
+    ImGui::SetCursorPosX(ImGui::GetWindowContentRegionMax().x - button);
+    if (ui.toggle(sort, panel.view.sorted)) panel.view.sorted = !panel.view.sorted;
     const MosaicSide* side = shownSide(panel);
     const std::size_t index = shownSideIndex(panel);
     const PopulationSpec& spec = panel.model.spec();
     const AxisRoom margin = axisRoom(panel);
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const ImVec2 room = ImGui::GetContentRegionAvail();
-    const ImVec2 low{start.x + margin.left, start.y + margin.above};
+    const ImVec2 low{start.x + margin.left, start.y};
     const float cell = std::max(0.5f, std::min((room.x - margin.left) / static_cast<float>(spec.columns),
-                                               (room.y - margin.above - margin.below) / static_cast<float>(spec.rows)));
-    const ImVec2 high{low.x + cell * static_cast<float>(spec.columns), low.y + cell * static_cast<float>(spec.rows)};
+                                               (room.y - margin.below) / static_cast<float>(spec.rows)));
+    const ImVec2 high{low.x + cell * static_cast<float>(spec.columns),
+                      low.y + cell * static_cast<float>(spec.rows)};
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     if (side != nullptr && side->shot && panel.pictures.has(index))
         draw.AddImage(panel.pictures.losses(index), low, high);
     draw.AddRect(low, high, ui.theme.border, 0, 0, ui.line());
-    drawMosaicAxes(panel, low, high, 1);
+    drawMosaicAxes(panel, low, high, {1, false, high.x});
     ui.endCard();
 }
 
@@ -61,7 +69,7 @@ void drawLossSpread(const MosaicPanel& panel, Plot& plot, ImVec2 size) {
     const PlotLine lines[] = {
         {.name = "median", .colour = ui.theme.text, .x = spread.steps, .y = spread.losses[3]},
         {.name = "best", .colour = colour, .dashed = true, .x = spread.steps, .y = spread.losses[0]},
-        {.name = "95 %", .colour = colour, .faint = true, .x = spread.steps, .y = spread.losses[5]},
+        {.name = "95 %", .colour = faded(colour, 0.7f), .x = spread.steps, .y = spread.losses[5]},
     };
     const PlotBand bands[] = {
         {faded(colour, 0.14f), spread.steps, spread.losses[0], spread.losses[6]},
@@ -77,6 +85,36 @@ void drawLossSpread(const MosaicPanel& panel, Plot& plot, ImVec2 size) {
     ui.endCard();
 }
 
+namespace {
+
+void drawNumbers(const MosaicPanel& panel, ImVec2 corner, std::size_t member, const MemberResult& result) {
+    Ui& ui = panel.ui;
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ImGui::GetStyle().ItemSpacing.x, ui.px(3)});
+    ImGui::SetCursorScreenPos(corner);
+    for (const auto& [name, value] : memberValues(panel.model.spec(), member, result)) {
+        ImGui::SetCursorScreenPos({corner.x, ImGui::GetCursorScreenPos().y});
+        ui.row(name, value);
+    }
+    ImGui::PopStyleVar();
+}
+
+/// Which network is shown, by its rank, and the way to the playground.
+void drawChoice(const MosaicPanel& panel, std::size_t side, std::optional<std::size_t> member) {
+    Ui& ui = panel.ui;
+    const char* const open = "Open in Playground##mosaic";
+    const auto members = static_cast<int>(panel.model.members());
+    const float gap = ui.px(8);
+    const float button = ImGui::CalcTextSize(open, nullptr, true).x + 2 * ImGui::GetStyle().FramePadding.x;
+    ImGui::SetNextItemWidth(std::max(ui.px(40), ImGui::GetContentRegionAvail().x - button - gap));
+    int rank = static_cast<int>(panel.view.rank) + 1;
+    if (ui.intSlider("##mosaic/rank", rank, 1, members))
+        panel.view.rank = static_cast<std::size_t>(std::clamp(rank, 1, members)) - 1;
+    ImGui::SameLine(0, gap);
+    if (ui.button(open, member.has_value())) panel.model.open(side, *member);
+}
+
+} // namespace
+
 void drawNetworkCard(const MosaicPanel& panel, ImVec2 size) {
     Ui& ui = panel.ui;
     MosaicView& view = panel.view;
@@ -86,32 +124,21 @@ void drawNetworkCard(const MosaicPanel& panel, ImVec2 size) {
     ui.heading(view.rank == 0 ? "Best network" : fmt::format("Number {} by loss", view.rank + 1));
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const ImVec2 room = ImGui::GetContentRegionAvail();
-    const float below = ImGui::GetFrameHeightWithSpacing();
-    const float tile = std::max(ui.px(40), std::min(room.x * 0.46f, room.y - below));
+    const float spacing = ImGui::GetStyle().ItemSpacing.y;
+    const float upper = std::max(ui.px(40), room.y - ImGui::GetFrameHeight() - spacing);
+    const float tile = std::min(room.x * 0.42f, upper);
     view.cardCorner = start;
     view.cardTile = tile;
     if (member && panel.pictures.has(index)) {
         drawTile(panel, {index, *member}, start, tile);
-        ImGui::SetCursorScreenPos({start.x + tile + ui.px(12), start.y});
-        ImGui::BeginGroup();
-        const MemberResult& result = panel.model.sides()[index].shot->results[*member];
-        for (const auto& [name, value] : memberValues(panel.model.spec(), *member, result)) {
-            ui.muted(name);
-            ImGui::SetCursorPosY(ImGui::GetCursorPosY() - ImGui::GetStyle().ItemSpacing.y);
-            ui.text(value);
-        }
-        ImGui::EndGroup();
+        drawNumbers(panel, {start.x + tile + ui.px(12), start.y}, *member,
+                    panel.model.sides()[index].shot->results[*member]);
     } else {
         ImGui::GetWindowDrawList()->AddRect(start, {start.x + tile, start.y + tile}, ui.theme.border, 0, 0,
                                             ui.line());
     }
-    ImGui::SetCursorScreenPos({start.x, start.y + std::max(tile + ImGui::GetStyle().ItemSpacing.y, room.y - below + ImGui::GetStyle().ItemSpacing.y)});
-    int rank = static_cast<int>(view.rank) + 1;
-    ImGui::SetNextItemWidth(tile);
-    if (ui.intSlider("##mosaic/rank", rank, 1, static_cast<int>(panel.model.members())))
-        view.rank = static_cast<std::size_t>(std::clamp(rank, 1, static_cast<int>(panel.model.members()))) - 1;
-    ImGui::SameLine(0, ui.px(12));
-    if (ui.button("Open in Playground##mosaic", member.has_value())) panel.model.open(index, *member);
+    ImGui::SetCursorScreenPos({start.x, start.y + upper + spacing});
+    drawChoice(panel, index, member);
     ui.endCard();
 }
 

@@ -47,8 +47,7 @@ void drawTile(const MosaicPanel& panel, TileChoice tile, ImVec2 low, float size)
     if (in > 0) draw.AddRectFilled(from, to, lossColour(theme, panel.model.scale(), result));
     if (result.diverged) {
         draw.AddRectFilled(from, to, divergedColour(theme));
-        if (size >= smallestMark)
-            drawCross(draw, from, to, theme.bad, std::max(1.0f, size / 14));
+        if (size >= smallestMark) drawCross(draw, from, to, theme.bad, std::max(1.0f, size / 14));
         return;
     }
     const TilePicture map = panel.pictures.tile(panel.model.spec(), tile.side, tile.member);
@@ -96,7 +95,8 @@ void drawHoveredTile(const MosaicPanel& panel) {
     const ImVec2 centre{view.corner[side].x + (place.column + 0.5f) * tile,
                         view.corner[side].y + (place.row + 0.5f) * tile};
     std::string words;
-    for (const auto& [name, value] : memberValues(spec, member, panel.model.sides()[side].shot->results[member]))
+    for (const auto& [name, value] :
+         memberValues(spec, member, panel.model.sides()[side].shot->results[member]))
         words += fmt::format("{}{} {}", words.empty() ? "" : "\n", name, value);
     const ImVec2 letters = ImGui::CalcTextSize(words.c_str());
     const float large = std::max(ui.px(112), letters.x);
@@ -132,8 +132,7 @@ void drawFlight(const MosaicPanel& panel) {
     const ImVec2 from{view.corner[side].x + place.column * tile, view.corner[side].y + place.row * tile};
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     draw.PushClipRectFullScreen();
-    drawTile(panel, {side, *member},
-             {between(from.x, view.cardCorner.x), between(from.y, view.cardCorner.y)},
+    drawTile(panel, {side, *member}, {between(from.x, view.cardCorner.x), between(from.y, view.cardCorner.y)},
              between(tile, view.cardTile));
     draw.PopClipRect();
 }

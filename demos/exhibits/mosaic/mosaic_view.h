@@ -29,14 +29,14 @@ struct MosaicView {
     bool sorted = false;
 
     std::array<TileOrder, mostSides> order;
-    float marks = 1;    ///< of the axes: they fade while tiles are sorted
-    float flight = 1;   ///< of the best network, 0 in its place to 1 on its card
-    bool over = false;  ///< all networks had been trained
+    float marks = 1;   ///< of the axes: they fade while tiles are sorted
+    float flight = 1;  ///< of the best network, 0 in its place to 1 on its card
+    bool over = false; ///< all networks had been trained
 
     // Of the last frame.
     std::array<ImVec2, mostSides> corner{}; ///< of the mosaic, on the screen
     std::array<float, mostSides> tile{};    ///< pixels
-    ImVec2 cardCorner{}; ///< of the network that is shown by itself
+    ImVec2 cardCorner{};                    ///< of the network that is shown by itself
     float cardTile = 0;
     std::optional<TileChoice> hovered;
 
@@ -54,19 +54,24 @@ struct MosaicPanel {
 };
 
 // The panels, each in a file of its own.
-void drawMosaicSettings(const MosaicPanel& panel);
+/// `everything`: all fields, rather than a button that opens those of second rank.
+void drawMosaicSettings(const MosaicPanel& panel, bool everything);
 /// One side: its machine, what it has done, its tiles with both axes.
 void drawMosaicSide(const MosaicPanel& panel, std::size_t side, ImVec2 size);
 void drawTiles(const MosaicPanel& panel, std::size_t side, ImVec2 low, float tile);
 /// The one under the mouse, enlarged; over everything else.
 void drawHoveredTile(const MosaicPanel& panel);
-/// Room that marks and names of the axes take around a mosaic.
+/// Room that marks and values of the axes take around a mosaic; their names are above it and below.
 struct AxisRoom {
     float left = 0, above = 0, below = 0;
 };
 AxisRoom axisRoom(const MosaicPanel& panel);
-/// `strength` 0: the tiles are sorted, and have no axes.
-void drawMosaicAxes(const MosaicPanel& panel, ImVec2 low, ImVec2 high, float strength);
+struct AxisStyle {
+    float strength = 1; ///< 0: the tiles are sorted, and have no axes
+    bool names = true;
+    float right = 0; ///< how far the name of x may reach, on the screen
+};
+void drawMosaicAxes(const MosaicPanel& panel, ImVec2 low, ImVec2 high, const AxisStyle& style);
 /// The colours of losses with their ends, right-aligned at `right`; as wide as `room` at most.
 void drawLossLegend(const MosaicPanel& panel, ImVec2 right, float room);
 void drawLossMap(const MosaicPanel& panel, ImVec2 size);

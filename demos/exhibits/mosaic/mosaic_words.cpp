@@ -18,9 +18,10 @@ std::string headline(const std::vector<MosaicSide>& sides, const PopulationSpec&
     for (const MosaicSide& side : sides) {
         if (!side.shot || side.shot->summary.networkSteps == 0) continue;
         const PopulationSummary& summary = side.shot->summary;
-        const std::string count = summary.finished == spec.size()
-                                      ? grouped(spec.size())
-                                      : fmt::format("{} of {}", grouped(summary.finished), grouped(spec.size()));
+        const std::string count =
+            summary.finished == spec.size()
+                ? grouped(spec.size())
+                : fmt::format("{} of {}", grouped(summary.finished), grouped(spec.size()));
         text += fmt::format("{}{}: {} networks in {}", text.empty() ? "" : "; ", sideName(side), count,
                             clockTime(side.shot->seconds));
     }
@@ -31,7 +32,8 @@ std::string memberState(const PopulationSpec& spec, const MemberResult& result) 
     if (result.diverged)
         return fmt::format("Diverged: its loss was no longer finite at step {}.", grouped(result.steps));
     if (result.steps == 0) return "Its first weights: it has not begun.";
-    if (result.steps >= spec.steps) return fmt::format("Trained for all of its {} steps.", grouped(spec.steps));
+    if (result.steps >= spec.steps)
+        return fmt::format("Trained for all of its {} steps.", grouped(spec.steps));
     return fmt::format("Trained for {} of {} steps.", grouped(result.steps), grouped(spec.steps));
 }
 
@@ -40,15 +42,17 @@ NamedValues memberValues(const PopulationSpec& spec, std::size_t member, const M
     NamedValues values;
     values.emplace_back(hyperparameterLabel(spec.x.parameter), spec.x.label(cell.x, spec.columns));
     values.emplace_back(hyperparameterLabel(spec.y.parameter), spec.y.label(cell.y, spec.rows));
-    values.emplace_back("loss", std::isfinite(result.loss) ? lossText(static_cast<double>(result.loss)) : "-");
-    if (!std::isnan(result.accuracy)) values.emplace_back("accuracy", percent(static_cast<double>(result.accuracy)));
+    values.emplace_back("loss",
+                        std::isfinite(result.loss) ? lossText(static_cast<double>(result.loss)) : "-");
+    if (!std::isnan(result.accuracy))
+        values.emplace_back("accuracy", percent(static_cast<double>(result.accuracy)));
     return values;
 }
 
 std::string hyperparameterLabel(Hyperparameter parameter) {
     switch (parameter) {
     case Hyperparameter::learningRate: return "learning rate";
-    case Hyperparameter::initialScale: return "first weights times";
+    case Hyperparameter::initialScale: return "initial scale";
     case Hyperparameter::momentum: return "momentum";
     case Hyperparameter::weightDecay: return "L2";
     case Hyperparameter::noise: return "noise";

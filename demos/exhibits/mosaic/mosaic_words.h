@@ -19,7 +19,8 @@ std::string headline(const std::vector<MosaicSide>& sides, const PopulationSpec&
 /// Of one network, for people: "loss", "0.0123" and so on.
 using NamedValues = std::vector<std::pair<std::string, std::string>>;
 NamedValues memberValues(const PopulationSpec& spec, std::size_t member, const MemberResult& result);
-/// What became of it: "trained for 1,200 of 2,000 steps", "diverged: its loss was no longer finite at step 37".
+/// What became of it: "trained for 1,200 of 2,000 steps", "diverged: its loss was no longer finite at step
+/// 37".
 std::string memberState(const PopulationSpec& spec, const MemberResult& result);
 
 /// What a person calls it: "learning rate".

@@ -1,5 +1,5 @@
-// Where the tiles of a mosaic are: in the order of their hyperparameters or of their losses, and on the way from
-// one to the other.
+// Where the tiles of a mosaic are: in the order of their hyperparameters or of their losses, and on the way
+// from one to the other.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,8 @@ struct TilePlace {
 
 class TileOrder {
   public:
-    /// Member k goes to place k, or, with a ranking, its n-th member to place n. Places are counted row by row.
+    /// Member k goes to place k, or, with a ranking, its n-th member to place n. Places are counted row by
+    /// row.
     void aim(std::size_t columns, std::size_t members, std::span<const std::uint32_t> ranking);
     /// Moves the tiles; `atOnce`: all the way.
     void update(double seconds, bool atOnce);
