@@ -39,7 +39,7 @@ check_tsan() {
         ctest --test-dir build/tsan --output-on-failure --timeout 300 -R '^(cpu_threads|team_sizing|lane|lane_post|race)_test$' &&
         build/tsan/tests/cpu_trainer_test --test-case='*bit-identical*' || return
     local exhibit
-    for exhibit in race playground inside; do
+    for exhibit in race playground inside mosaic; do
         build/tsan/demos/lockstep show "tests/window/$exhibit.json" --headless --run --frames 60 >/dev/null || return
         echo "$exhibit: no race"
     done

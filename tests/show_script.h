@@ -11,7 +11,7 @@
 
 namespace lockstep::test {
 
-inline const std::vector<std::string> exhibits{"race", "playground", "inside", "ladder"};
+inline const std::vector<std::string> exhibits{"race", "playground", "inside", "ladder", "mosaic"};
 
 /// Its name in the list of exhibits.
 inline std::string titleOf(const std::string& exhibit) {

@@ -92,7 +92,8 @@ TEST_CASE("broken states and foreign files become messages, and what was there s
     write("wrong.json", "{\"lockstep\": 1, \"zoom\": \"big\"}");
     write("unknown.json", "{\"lockstep\": 1, \"exhibit\": \"rase\"}");
     write("inner.json",
-          "{\"lockstep\": 1, \"exhibits\": {\"race\": 3, \"playground\": 3, \"inside\": 3, \"ladder\": 3}}");
+          "{\"lockstep\": 1, \"exhibits\": {\"race\": 3, \"playground\": 3, \"inside\": 3, \"ladder\": 3, "
+          "\"mosaic\": 3}}");
     write("noise.png", "\x89PNG....");
     write("broken.csv", "a,b\n1,\"2\n");
     fs::create_directory(folder.path / "folder.json");

@@ -56,7 +56,7 @@ Action addShow(CLI::App& command) {
     addManual(command, about, examples);
     command
         .add_option("what", options->what,
-                    "an exhibit (race, playground, inside, ladder), or a file with a saved state")
+                    "an exhibit (race, playground, inside, ladder, mosaic), or a file with a saved state")
         ->type_name("EXHIBIT|FILE");
     command.add_option("--size", options->size, "of the window or picture, in pixels")
         ->type_name("WxH")

@@ -32,7 +32,6 @@ template <class Change> void MosaicLane::wish(Change change) {
     {
         const std::lock_guard lock(mutex_);
         change(wishes_);
-        idle_ = false;
     }
     changed_.notify_all();
 }
@@ -91,12 +90,12 @@ MosaicNews MosaicLane::takeNews() {
 
 bool MosaicLane::busy() const {
     const std::lock_guard lock(mutex_);
-    return !ended_ && !idle_;
+    return !ended_ && !idle();
 }
 
 void MosaicLane::wait() const {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return idle_ || ended_ || news_.maps; });
+    changed_.wait(lock, [this] { return idle() || ended_ || news_.maps; });
 }
 
 // Maps that nobody has taken yet lie in one of the device's two pictures, those on the screen in the other.
@@ -109,12 +108,10 @@ MosaicLane::Wishes MosaicLane::nextWishes() {
         wishes.look &= mayLook();
         return wishes.any();
     };
-    if (!possible()) {
-        idle_ = !wishes_.look;
-        changed_.notify_all();
-        changed_.wait(lock, possible);
-    }
-    idle_ = false;
+    waiting_ = true;
+    changed_.notify_all();
+    changed_.wait(lock, possible);
+    waiting_ = false;
     const Wishes next = wishes_;
     wishes_ = {};
     wishes_.run = next.run;

@@ -100,6 +100,7 @@ class MosaicLane {
     void look(PopulationParts& population);
     Wishes nextWishes();
     bool mayLook() const;
+    bool idle() const { return waiting_ && !wishes_.any(); }
     template <class Change> void wish(Change change);
 
     mutable std::mutex mutex_; // guards all but the thread
@@ -107,7 +108,7 @@ class MosaicLane {
     Wishes wishes_;
     MosaicLook look_;
     MosaicNews news_;
-    bool idle_ = false;
+    bool waiting_ = false; // the thread, for wishes
     bool ended_ = false;
     double nextLook_ = 0; // when the next one is due while it trains
     std::thread thread_;  // last: it uses all of the above

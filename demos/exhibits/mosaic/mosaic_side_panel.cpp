@@ -46,7 +46,8 @@ struct Counter {
     const char* caption;
 };
 
-void drawCounters(const MosaicPanel& panel, const MosaicSide& side) {
+/// In a row above the mosaic, or in a column beside it.
+void drawCounters(const MosaicPanel& panel, const MosaicSide& side, bool beside) {
     Ui& ui = panel.ui;
     const PopulationSpec& spec = panel.model.spec();
     const std::size_t trained = side.shot ? side.shot->summary.finished : 0;
@@ -57,16 +58,21 @@ void drawCounters(const MosaicPanel& panel, const MosaicSide& side) {
          {ui.timing(clockTime(side.shot ? side.shot->seconds : 0)), "clock"}}};
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const float line = ImGui::GetTextLineHeight();
-    const float column = ImGui::GetContentRegionAvail().x / counters.size();
+    const ImVec2 pace = beside ? ImVec2{0, 2 * line + ui.px(6)}
+                               : ImVec2{ImGui::GetContentRegionAvail().x / counters.size(), 0};
     ImDrawList& draw = *ImGui::GetWindowDrawList();
+    float widest = 0;
     for (std::size_t i = 0; i < counters.size(); ++i) {
-        const float left = start.x + column * static_cast<float>(i);
-        draw.AddText(ui.fonts.strong, ImGui::GetFontSize(), {left, start.y}, ui.theme.text,
-                     counters[i].value.c_str());
-        draw.AddText({left, start.y + line}, ui.theme.muted,
-                     fittedText(counters[i].caption, column - ui.px(4)).c_str());
+        const auto [value, caption] = counters[i];
+        const auto at = static_cast<float>(i);
+        const ImVec2 corner{start.x + at * pace.x, start.y + at * pace.y};
+        draw.AddText(ui.fonts.strong, ImGui::GetFontSize(), corner, ui.theme.text, value.c_str());
+        draw.AddText({corner.x, corner.y + line}, ui.theme.muted, caption);
+        widest = std::max(widest, ImGui::CalcTextSize(caption).x);
     }
-    ImGui::Dummy({column * counters.size(), 2 * line});
+    const auto count = static_cast<float>(counters.size());
+    ImGui::Dummy(beside ? ImVec2{widest, count * pace.y} : ImVec2{count * pace.x, 2 * line});
+    if (beside) ImGui::SameLine(0, ui.px(16));
 }
 
 void drawMosaic(const MosaicPanel& panel, std::size_t index) {
@@ -99,7 +105,8 @@ void drawMosaicSide(const MosaicPanel& panel, std::size_t index, ImVec2 size) {
     panel.ui.beginCard(side.spec.gpu ? "mosaic/GPU" : "mosaic/CPU", size);
     drawTitle(panel, side);
     drawShareDone(panel.ui, side, side.shareDone(panel.model.spec().steps));
-    drawCounters(panel, side);
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    drawCounters(panel, side, room.x > 1.15f * room.y);
     if (side.failure.empty() || side.shot)
         drawMosaic(panel, index);
     else
