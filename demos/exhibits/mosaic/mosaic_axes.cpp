@@ -15,36 +15,23 @@ constexpr float markUnits = 4; // of a mark's line, and between it and its value
 struct Marks {
     const Ui& ui;
     ImDrawList& draw;
-    ImU32 line;
-    ImU32 text;
+    ImU32 colour;
 };
 
-void drawMarksBelow(const Marks& marks, const PopulationSpec& spec, ImVec2 low, ImVec2 high,
-                    const AxisStyle& style) {
+float widthOf(const AxisTick& tick) { return ImGui::CalcTextSize(tick.label.c_str()).x; }
+
+void drawMarksBelow(const Marks& marks, const PopulationSpec& spec, ImVec2 low, ImVec2 high) {
     const float length = marks.ui.px(markUnits);
-    const float top = high.y + 2 * length;
     const float tile = (high.x - low.x) / static_cast<float>(spec.columns);
-    const std::vector<AxisTick> ticks = spec.x.ticks(spec.columns);
-    const auto widthOf = [](const AxisTick& tick) { return ImGui::CalcTextSize(tick.label.c_str()).x; };
-    const auto middle = [&](const AxisTick& tick) {
-        return std::round(low.x + static_cast<float>(tick.place) * tile);
-    };
-    const std::string name = style.names ? hyperparameterLabel(spec.x.parameter) : "";
-    const float nameWidth = ImGui::CalcTextSize(name.c_str()).x;
-    // Behind the last value, or, where there is no room for it, in its place.
-    const float behind =
-        ticks.empty() ? low.x : middle(ticks.back()) + widthOf(ticks.back()) / 2 + 2 * length;
-    const float nameLeft = std::min(std::max(behind, high.x - nameWidth), style.right - nameWidth);
     float free = low.x - marks.ui.px(40); // from here on nothing has been written
-    for (const AxisTick& tick : ticks) {
-        const float x = middle(tick);
+    for (const AxisTick& tick : spec.x.ticks(spec.columns)) {
+        const float x = std::round(low.x + static_cast<float>(tick.place) * tile);
         const float half = widthOf(tick) / 2;
-        marks.draw.AddLine({x, high.y}, {x, high.y + length}, marks.line, marks.ui.line());
-        if (x - half < free || (style.names && x + half + length > nameLeft)) continue;
-        marks.draw.AddText({x - half, top}, marks.text, tick.label.c_str());
+        marks.draw.AddLine({x, high.y}, {x, high.y + length}, marks.colour, marks.ui.line());
+        if (x - half < free) continue;
+        marks.draw.AddText({x - half, high.y + 2 * length}, marks.colour, tick.label.c_str());
         free = x + half + 2 * length;
     }
-    if (nameLeft >= free - length) marks.draw.AddText({nameLeft, top}, marks.text, name.c_str());
 }
 
 void drawMarksLeft(const Marks& marks, const PopulationSpec& spec, ImVec2 low, ImVec2 high) {
@@ -54,37 +41,67 @@ void drawMarksLeft(const Marks& marks, const PopulationSpec& spec, ImVec2 low, I
     float free = high.y + letters / 2; // above this nothing has been written
     for (const AxisTick& tick : spec.y.ticks(spec.rows)) {
         const float y = std::round(high.y - static_cast<float>(tick.place) * tile);
-        marks.draw.AddLine({low.x - length, y}, {low.x, y}, marks.line, marks.ui.line());
+        marks.draw.AddLine({low.x - length, y}, {low.x, y}, marks.colour, marks.ui.line());
         if (y + letters / 2 > free) continue;
         const float width = ImGui::CalcTextSize(tick.label.c_str()).x;
-        marks.draw.AddText({low.x - 2 * length - width, y - letters / 2}, marks.text, tick.label.c_str());
+        marks.draw.AddText({low.x - 2 * length - width, y - letters / 2}, marks.colour, tick.label.c_str());
         free = y - letters / 2;
     }
 }
 
 } // namespace
 
-AxisRoom axisRoom(const MosaicPanel& panel) {
+AxisRoom axisRoom(const MosaicPanel& panel, AxisNames names) {
     const PopulationSpec& spec = panel.model.spec();
     const float gap = 2 * panel.ui.px(markUnits);
     const float line = ImGui::GetTextLineHeight();
     float widest = 0;
-    for (const AxisTick& tick : spec.y.ticks(spec.rows))
-        widest = std::max(widest, ImGui::CalcTextSize(tick.label.c_str()).x);
-    return {widest + gap, line + gap, line + gap};
+    for (const AxisTick& tick : spec.y.ticks(spec.rows)) widest = std::max(widest, widthOf(tick));
+    return {widest + gap, names == AxisNames::none ? 0 : line + gap,
+            (names == AxisNames::below ? 2 * line : line) + gap};
 }
 
-void drawMosaicAxes(const MosaicPanel& panel, ImVec2 low, ImVec2 high, const AxisStyle& style) {
-    const float strength = style.strength;
+MosaicPlace placeMosaic(const MosaicPanel& panel, ImVec2 start, ImVec2 room, bool names) {
+    const PopulationSpec& spec = panel.model.spec();
+    const auto columns = static_cast<float>(spec.columns);
+    const auto rows = static_cast<float>(spec.rows);
+    const auto place = [&](AxisNames where) {
+        const AxisRoom margin = axisRoom(panel, where);
+        const float tile = std::max(
+            0.5f, std::min((room.x - margin.left) / columns, (room.y - margin.above - margin.below) / rows));
+        const float spare = std::max(0.0f, room.x - margin.left - tile * columns) / 2;
+        const ImVec2 low{start.x + margin.left + spare, start.y + margin.above};
+        return MosaicPlace{low, {low.x + tile * columns, low.y + tile * rows}, tile, start.x + room.x, where};
+    };
+    if (!names) return place(AxisNames::none);
+    const MosaicPlace first = place(AxisNames::beside);
+    const std::vector<AxisTick> ticks = spec.x.ticks(spec.columns);
+    if (ticks.empty()) return first;
+    const float end = first.low.x + static_cast<float>(ticks.back().place) * first.tile +
+                      widthOf(ticks.back()) / 2 + 2 * panel.ui.px(markUnits);
+    const float name = ImGui::CalcTextSize(hyperparameterLabel(spec.x.parameter).c_str()).x;
+    return end + name <= first.right ? first : place(AxisNames::below);
+}
+
+void drawMosaicAxes(const MosaicPanel& panel, const MosaicPlace& place, float strength) {
     const Ui& ui = panel.ui;
     const PopulationSpec& spec = panel.model.spec();
+    const auto& [low, high, tile, right, names] = place;
     ImDrawList& draw = *ImGui::GetWindowDrawList();
-    const Marks marks{ui, draw, faded(ui.theme.muted, strength), faded(ui.theme.muted, strength)};
+    const ImU32 colour = faded(ui.theme.muted, strength);
     if (strength > 0) {
-        drawMarksBelow(marks, spec, low, high, style);
+        const Marks marks{ui, draw, colour};
+        drawMarksBelow(marks, spec, low, high);
         drawMarksLeft(marks, spec, low, high);
-        const std::string name = style.names ? hyperparameterLabel(spec.y.parameter) : "";
-        draw.AddText({low.x - axisRoom(panel).left, low.y - axisRoom(panel).above}, marks.text, name.c_str());
+    }
+    if (strength > 0 && names != AxisNames::none) {
+        const AxisRoom room = axisRoom(panel, names);
+        const std::string x = hyperparameterLabel(spec.x.parameter);
+        const std::string y = hyperparameterLabel(spec.y.parameter);
+        draw.AddText({low.x - room.left, low.y - room.above}, colour, y.c_str());
+        draw.AddText(
+            {right - ImGui::CalcTextSize(x.c_str()).x, high.y + room.below - ImGui::GetTextLineHeight()},
+            colour, x.c_str());
     }
     if (strength < 1)
         draw.AddText({low.x, high.y + 2 * ui.px(markUnits)}, faded(ui.theme.muted, 1 - strength),

@@ -58,44 +58,36 @@ void drawCounters(const MosaicPanel& panel, const MosaicSide& side, bool beside)
          {ui.timing(clockTime(side.shot ? side.shot->seconds : 0)), "clock"}}};
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const float line = ImGui::GetTextLineHeight();
-    const ImVec2 pace = beside ? ImVec2{0, 2 * line + ui.px(6)}
-                               : ImVec2{ImGui::GetContentRegionAvail().x / counters.size(), 0};
-    ImDrawList& draw = *ImGui::GetWindowDrawList();
     float widest = 0;
+    for (const Counter& counter : counters)
+        widest = std::max(widest, ImGui::CalcTextSize(counter.caption).x + ui.px(8));
+    const float room = ImGui::GetContentRegionAvail().x;
+    const std::size_t columns = beside ? 1 : counters.size() * widest <= room ? counters.size() : 2;
+    const ImVec2 pace{beside ? widest : room / static_cast<float>(columns), 2 * line + ui.px(4)};
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
     for (std::size_t i = 0; i < counters.size(); ++i) {
-        const auto [value, caption] = counters[i];
-        const auto at = static_cast<float>(i);
-        const ImVec2 corner{start.x + at * pace.x, start.y + at * pace.y};
-        draw.AddText(ui.fonts.strong, ImGui::GetFontSize(), corner, ui.theme.text, value.c_str());
-        draw.AddText({corner.x, corner.y + line}, ui.theme.muted, caption);
-        widest = std::max(widest, ImGui::CalcTextSize(caption).x);
+        const ImVec2 corner{start.x + static_cast<float>(i % columns) * pace.x,
+                            start.y + static_cast<float>(i / columns) * pace.y};
+        draw.AddText(ui.fonts.strong, ImGui::GetFontSize(), corner, ui.theme.text, counters[i].value.c_str());
+        draw.AddText({corner.x, corner.y + line}, ui.theme.muted, counters[i].caption);
     }
-    const auto count = static_cast<float>(counters.size());
-    ImGui::Dummy(beside ? ImVec2{widest, count * pace.y} : ImVec2{count * pace.x, 2 * line});
-    if (beside) ImGui::SameLine(0, ui.px(16));
+    ImGui::Dummy({static_cast<float>(columns) * pace.x,
+                  static_cast<float>(counters.size() / columns) * pace.y - ui.px(4)});
+    if (beside) ImGui::SameLine(0, ui.px(12));
 }
 
 void drawMosaic(const MosaicPanel& panel, std::size_t index) {
-    const PopulationSpec& spec = panel.model.spec();
-    const AxisRoom margin = axisRoom(panel);
     const ImVec2 start = ImGui::GetCursorScreenPos();
-    const ImVec2 room = ImGui::GetContentRegionAvail();
-    const auto columns = static_cast<float>(spec.columns);
-    const auto rows = static_cast<float>(spec.rows);
-    const float tile = std::max(
-        1.0f, std::min((room.x - margin.left) / columns, (room.y - margin.above - margin.below) / rows));
-    const ImVec2 size{tile * columns, tile * rows};
-    const float spare = std::max(0.0f, room.x - margin.left - size.x) / 2;
-    const ImVec2 low{start.x + margin.left + spare, start.y + margin.above};
-    const ImVec2 high{low.x + size.x, low.y + size.y};
+    const MosaicPlace place = placeMosaic(panel, start, ImGui::GetContentRegionAvail(), true);
     if (!panel.pictures.has(index))
-        ImGui::GetWindowDrawList()->AddRect(low, high, panel.ui.theme.grid, 0, 0, panel.ui.line());
-    drawTiles(panel, index, low, tile);
-    const float right = start.x + room.x;
-    drawMosaicAxes(panel, low, high, {panel.view.marks, true, right});
-    const float nameEnd =
-        low.x - margin.left + ImGui::CalcTextSize(hyperparameterLabel(spec.y.parameter).c_str()).x;
-    drawLossLegend(panel, {right, start.y}, right - nameEnd - panel.ui.px(12));
+        ImGui::GetWindowDrawList()->AddRect(place.low, place.high, panel.ui.theme.grid, 0, 0,
+                                            panel.ui.line());
+    drawTiles(panel, index, place.low, place.tile);
+    drawMosaicAxes(panel, place, panel.view.marks);
+    const std::string name = hyperparameterLabel(panel.model.spec().y.parameter);
+    const float nameEnd = place.low.x - axisRoom(panel, place.names).left +
+                          ImGui::CalcTextSize(name.c_str()).x + panel.ui.px(12);
+    drawLossLegend(panel, {place.right, start.y}, place.right - nameEnd);
 }
 
 } // namespace

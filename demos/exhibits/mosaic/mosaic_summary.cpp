@@ -41,20 +41,19 @@ void drawLossMap(const MosaicPanel& panel, ImVec2 size) {
     if (ui.toggle(sort, panel.view.sorted)) panel.view.sorted = !panel.view.sorted;
     const MosaicSide* side = shownSide(panel);
     const std::size_t index = shownSideIndex(panel);
-    const PopulationSpec& spec = panel.model.spec();
-    const AxisRoom margin = axisRoom(panel);
-    const ImVec2 start = ImGui::GetCursorScreenPos();
-    const ImVec2 room = ImGui::GetContentRegionAvail();
-    const ImVec2 low{start.x + margin.left, start.y};
-    const float cell = std::max(0.5f, std::min((room.x - margin.left) / static_cast<float>(spec.columns),
-                                               (room.y - margin.below) / static_cast<float>(spec.rows)));
-    const ImVec2 high{low.x + cell * static_cast<float>(spec.columns),
-                      low.y + cell * static_cast<float>(spec.rows)};
+    if (ImGui::GetContentRegionAvail().y > ui.px(170)) {
+        const ImVec2 at = ImGui::GetCursorScreenPos();
+        const float width = ImGui::GetContentRegionAvail().x;
+        drawLossLegend(panel, {at.x + width, at.y}, width);
+        ImGui::Dummy({width, ImGui::GetTextLineHeight()});
+    }
+    const MosaicPlace place =
+        placeMosaic(panel, ImGui::GetCursorScreenPos(), ImGui::GetContentRegionAvail(), false);
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     if (side != nullptr && side->shot && panel.pictures.has(index))
-        draw.AddImage(panel.pictures.losses(index), low, high);
-    draw.AddRect(low, high, ui.theme.border, 0, 0, ui.line());
-    drawMosaicAxes(panel, low, high, {1, false, high.x});
+        draw.AddImage(panel.pictures.losses(index), place.low, place.high);
+    draw.AddRect(place.low, place.high, ui.theme.border, 0, 0, ui.line());
+    drawMosaicAxes(panel, place, 1);
     ui.endCard();
 }
 
@@ -88,14 +87,15 @@ void drawLossSpread(const MosaicPanel& panel, Plot& plot, ImVec2 size) {
 namespace {
 
 void drawNumbers(const MosaicPanel& panel, ImVec2 corner, std::size_t member, const MemberResult& result) {
-    Ui& ui = panel.ui;
-    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ImGui::GetStyle().ItemSpacing.x, ui.px(3)});
-    ImGui::SetCursorScreenPos(corner);
+    const Ui& ui = panel.ui;
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const float right = ImGui::GetWindowPos().x + ImGui::GetWindowContentRegionMax().x;
     for (const auto& [name, value] : memberValues(panel.model.spec(), member, result)) {
-        ImGui::SetCursorScreenPos({corner.x, ImGui::GetCursorScreenPos().y});
-        ui.row(name, value);
+        const float left = right - ImGui::CalcTextSize(value.c_str()).x;
+        draw.AddText(corner, ui.theme.muted, fittedText(name, left - corner.x - ui.px(6)).c_str());
+        draw.AddText({left, corner.y}, ui.theme.text, value.c_str());
+        corner.y += ImGui::GetTextLineHeight() + ui.px(3);
     }
-    ImGui::PopStyleVar();
 }
 
 /// Which network is shown, by its rank, and the way to the playground.
@@ -130,7 +130,7 @@ void drawNetworkCard(const MosaicPanel& panel, ImVec2 size) {
     view.cardCorner = start;
     view.cardTile = tile;
     if (member && panel.pictures.has(index)) {
-        drawTile(panel, {index, *member}, start, tile);
+        drawTile(panel, *ImGui::GetWindowDrawList(), {index, *member}, start, tile);
         drawNumbers(panel, {start.x + tile + ui.px(12), start.y}, *member,
                     panel.model.sides()[index].shot->results[*member]);
     } else {

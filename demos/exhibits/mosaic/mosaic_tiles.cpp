@@ -26,7 +26,7 @@ void explain(const MosaicPanel& panel, TileChoice tile) {
     const MosaicSide& side = panel.model.sides()[tile.side];
     const MemberResult& result = side.shot->results[tile.member];
     Detail detail;
-    detail.title = fmt::format("Network {} on the {}", tile.member + 1, sideName(side));
+    detail.title = fmt::format("Network {}, {}", tile.member + 1, sideName(side));
     detail.values = memberValues(spec, tile.member, result);
     detail.text = memberState(spec, result) + " A click opens it in the playground.";
     panel.ui.detail(std::move(detail));
@@ -34,9 +34,8 @@ void explain(const MosaicPanel& panel, TileChoice tile) {
 
 } // namespace
 
-void drawTile(const MosaicPanel& panel, TileChoice tile, ImVec2 low, float size) {
+void drawTile(const MosaicPanel& panel, ImDrawList& draw, TileChoice tile, ImVec2 low, float size) {
     const Theme& theme = panel.ui.theme;
-    ImDrawList& draw = *ImGui::GetWindowDrawList();
     const ImVec2 from{std::round(low.x), std::round(low.y)};
     const ImVec2 to{std::round(low.x + size), std::round(low.y + size)};
     const MosaicSide& side = panel.model.sides()[tile.side];
@@ -67,9 +66,10 @@ void drawTiles(const MosaicPanel& panel, std::size_t side, ImVec2 low, float til
     ImGui::SetCursorScreenPos(low);
     const bool pressed = panel.ui.tile(name, size);
     const TileOrder& order = view.order[side];
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
     for (std::size_t member = 0; member < spec.size(); ++member) {
         const TilePlace at = order.place(member);
-        drawTile(panel, {side, member}, {low.x + at.column * tile, low.y + at.row * tile}, tile);
+        drawTile(panel, draw, {side, member}, {low.x + at.column * tile, low.y + at.row * tile}, tile);
     }
     if (ImGui::IsItemHovered() && panel.model.sides()[side].shot) {
         const ImVec2 mouse = ImGui::GetIO().MousePos;
@@ -108,16 +108,14 @@ void drawHoveredTile(const MosaicPanel& panel) {
     const ImVec2 low{left ? centre.x - tile - size.x : centre.x + tile,
                      std::clamp(centre.y - size.y / 2, 0.0f, std::max(0.0f, display.y - size.y))};
     const ImVec2 high{low.x + size.x, low.y + size.y};
-    ImDrawList& draw = *ImGui::GetWindowDrawList();
-    draw.PushClipRectFullScreen();
+    ImDrawList& draw = *ImGui::GetForegroundDrawList();
     draw.AddRectFilled(low, high, ui.theme.raised, ui.px(6));
     draw.AddRect(low, high, ui.theme.border, ui.px(6), 0, ui.line());
-    drawTile(panel, *view.hovered, {low.x + gap, low.y + gap}, large);
+    drawTile(panel, draw, *view.hovered, {low.x + gap, low.y + gap}, large);
     draw.AddText({low.x + gap, low.y + large + 2 * gap}, ui.theme.text, words.c_str());
     const float half = tile / 2;
     draw.AddRect({centre.x - half, centre.y - half}, {centre.x + half, centre.y + half}, ui.theme.text, 0, 0,
                  ui.line(2));
-    draw.PopClipRect();
 }
 
 void drawFlight(const MosaicPanel& panel) {
@@ -130,11 +128,10 @@ void drawFlight(const MosaicPanel& panel) {
     const TilePlace place = view.order[side].place(*member);
     const float tile = view.tile[side];
     const ImVec2 from{view.corner[side].x + place.column * tile, view.corner[side].y + place.row * tile};
-    ImDrawList& draw = *ImGui::GetWindowDrawList();
-    draw.PushClipRectFullScreen();
-    drawTile(panel, {side, *member}, {between(from.x, view.cardCorner.x), between(from.y, view.cardCorner.y)},
+    ImDrawList& draw = *ImGui::GetForegroundDrawList();
+    drawTile(panel, draw, {side, *member},
+             {between(from.x, view.cardCorner.x), between(from.y, view.cardCorner.y)},
              between(tile, view.cardTile));
-    draw.PopClipRect();
 }
 
 } // namespace lockstep::demos

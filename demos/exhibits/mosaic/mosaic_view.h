@@ -61,17 +61,25 @@ void drawMosaicSide(const MosaicPanel& panel, std::size_t side, ImVec2 size);
 void drawTiles(const MosaicPanel& panel, std::size_t side, ImVec2 low, float tile);
 /// The one under the mouse, enlarged; over everything else.
 void drawHoveredTile(const MosaicPanel& panel);
-/// Room that marks and values of the axes take around a mosaic; their names are above it and below.
+/// Room that marks, values and names of the axes take around a mosaic.
 struct AxisRoom {
     float left = 0, above = 0, below = 0;
 };
-AxisRoom axisRoom(const MosaicPanel& panel);
-struct AxisStyle {
-    float strength = 1; ///< 0: the tiles are sorted, and have no axes
-    bool names = true;
-    float right = 0; ///< how far the name of x may reach, on the screen
+/// Where the name of x stands: behind its values, or, where they take all of the width, below them.
+enum class AxisNames { none, beside, below };
+AxisRoom axisRoom(const MosaicPanel& panel, AxisNames names);
+/// Where a mosaic lies on the screen.
+struct MosaicPlace {
+    ImVec2 low;
+    ImVec2 high;
+    float tile = 0;  ///< pixels
+    float right = 0; ///< as far as names may reach
+    AxisNames names = AxisNames::none;
 };
-void drawMosaicAxes(const MosaicPanel& panel, ImVec2 low, ImVec2 high, const AxisStyle& style);
+/// As large as it can be within `room` pixels from `start`, in their middle.
+MosaicPlace placeMosaic(const MosaicPanel& panel, ImVec2 start, ImVec2 room, bool names);
+/// `strength` 0: the tiles are sorted, and have no axes.
+void drawMosaicAxes(const MosaicPanel& panel, const MosaicPlace& place, float strength);
 /// The colours of losses with their ends, right-aligned at `right`; as wide as `room` at most.
 void drawLossLegend(const MosaicPanel& panel, ImVec2 right, float room);
 void drawLossMap(const MosaicPanel& panel, ImVec2 size);
@@ -85,6 +93,6 @@ void drawFlight(const MosaicPanel& panel);
 /// The member of the rank that is shown by itself; nothing while nobody has a loss.
 std::optional<std::size_t> shownMember(const MosaicPanel& panel);
 /// A tile of the mosaic: map, frame in the colour of its loss, and a mark where it diverged.
-void drawTile(const MosaicPanel& panel, TileChoice tile, ImVec2 low, float size);
+void drawTile(const MosaicPanel& panel, ImDrawList& draw, TileChoice tile, ImVec2 low, float size);
 
 } // namespace lockstep::demos
