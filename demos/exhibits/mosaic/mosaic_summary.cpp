@@ -98,6 +98,26 @@ void drawNumbers(const MosaicPanel& panel, ImVec2 corner, std::size_t member, co
     }
 }
 
+/// What is shown, and of which side.
+void drawNetworkTitle(const MosaicPanel& panel) {
+    Ui& ui = panel.ui;
+    const std::string title =
+        panel.view.rank == 0 ? "Best network" : fmt::format("Number {} by loss", panel.view.rank + 1);
+    if (panel.model.sides().size() < MosaicView::mostSides) {
+        ui.heading(title);
+        return;
+    }
+    const std::string names[] = {"GPU", "CPU"};
+    float width = ui.px(2);
+    for (const std::string& name : names)
+        width += ImGui::CalcTextSize(name.c_str()).x + 2 * ImGui::GetStyle().FramePadding.x;
+    ImGui::AlignTextToFramePadding();
+    ui.heading(fittedText(title, ImGui::GetContentRegionAvail().x - width - ui.px(8)));
+    ImGui::SameLine();
+    ImGui::SetCursorPosX(ImGui::GetWindowContentRegionMax().x - width);
+    ui.segments("##mosaic/side", panel.view.side, names);
+}
+
 /// Which network is shown, by its rank, and the way to the playground.
 void drawChoice(const MosaicPanel& panel, std::size_t side, std::optional<std::size_t> member) {
     Ui& ui = panel.ui;
@@ -121,7 +141,7 @@ void drawNetworkCard(const MosaicPanel& panel, ImVec2 size) {
     ui.beginCard("mosaic/network", size);
     const std::optional<std::size_t> member = shownMember(panel);
     const std::size_t index = shownSideIndex(panel);
-    ui.heading(view.rank == 0 ? "Best network" : fmt::format("Number {} by loss", view.rank + 1));
+    drawNetworkTitle(panel);
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const float spacing = ImGui::GetStyle().ItemSpacing.y;
