@@ -9,7 +9,7 @@ namespace lockstep::demos {
 namespace {
 
 constexpr double leastLoss = 1e-8; // what has been learned by heart has a place on the scale, too
-constexpr double leastRatio = 10;
+constexpr double leastRatio = 3;
 
 std::size_t placeOf(std::uint32_t share) {
     const auto& shares = PopulationSummary::shares;

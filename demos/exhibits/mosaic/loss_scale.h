@@ -18,7 +18,7 @@ struct LossScale {
 };
 
 /// From the least loss to the one that 95 % of the networks are below, of all summaries together; at least by
-/// a factor of 10 from end to end, so that noise is not spread over all colours.
+/// a factor of 3 from end to end, so that noise is not spread over all colours.
 LossScale lossScaleOf(std::span<const PopulationSummary* const> summaries);
 
 } // namespace lockstep::demos

@@ -43,7 +43,7 @@ void sizeField(Ui& ui, FieldFlow& fields, PopulationSpec& spec) {
 }
 
 void dataField(Ui& ui, FieldFlow& fields, PopulationSpec& spec) {
-    fields.field("##mosaic/data", "Data", 96, [&](const char* control) {
+    fields.field("##mosaic/data", "Data", 116, [&](const char* control) {
         chooseText(ui, control, spec.data, {points2dNames.begin(), points2dNames.end()});
     });
 }

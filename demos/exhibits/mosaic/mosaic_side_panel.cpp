@@ -52,7 +52,7 @@ void drawCounters(const MosaicPanel& panel, const MosaicSide& side, bool beside)
     const PopulationSpec& spec = panel.model.spec();
     const std::size_t trained = side.shot ? side.shot->summary.finished : 0;
     const std::array<Counter, 4> counters{
-        {{grouped(trained), "trained"},
+        {{grouped(trained), "finished"},
          {ui.timing(shortRate(side.networksPerSecond(spec.steps))), "networks/s"},
          {ui.timing(shortRate(side.networkStepsPerSecond())), "steps/s"},
          {ui.timing(clockTime(side.shot ? side.shot->seconds : 0)), "clock"}}};
