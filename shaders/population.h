@@ -12,8 +12,8 @@ SHARED_BEGIN
 
 SHARED_CONST uint populationLayers = 5u; // dense layers at most: four hidden ones and the outputs
 
-// How a step finds its examples: as they lie in the data set; by every network's own seed; or, where all share one, by a table
-// of the records' rows that the host has written.
+// How a step finds its examples: as they lie in the data set; by a table of every network's own, which population_order.comp
+// has written for the dispatch; or, where all share a seed, by one of the host's.
 SHARED_CONST uint orderOfFile = 0u;
 SHARED_CONST uint orderOfSeed = 1u;
 SHARED_CONST uint orderOfTable = 2u;
@@ -57,12 +57,23 @@ struct PopulationTrainParams {
     uint firstRecord;
     uint batch;         // rows of a record in the table of the order
     uint examples;      // of a data set
-    uint orderBits;     // orderBits(examples)
+    uint orderFirst;    // orderOfSeed: the place of the table's first network, and how many it has
+    uint orderNetworks;
     float beta1;        // Adam
     float secondDecay;  // Adam's beta2; RMSprop's alpha
     float epsilon;
     float l1;
     uint nesterov;
+};
+
+// The order of the examples of networks [first, first + networks), in parts of `rows` rows of a batch.
+struct PopulationOrderParams {
+    uint first;
+    uint networks;
+    uint firstRecord;
+    uint batch;
+    uint rows;
+    uint examples;
 };
 
 // Losses and hits of networks [first, first + networks), in parts of `rows` examples: part p goes to parts[p][place].

@@ -1,15 +1,21 @@
-// The answers of a network, with everything in private arrays and every loop unrolled. The including shader defines VALUE (a
-// float, or a vec4: four examples side by side), what a parameter is and what an activation makes of such a value:
-// float parameter(at), VALUE activated(activation, z).
+// The answers of a network, with everything in private arrays and every loop unrolled (not where the including shader has
+// defined LOOPED). It defines VALUE (a float, or a vec4: four examples side by side), what a parameter is and what an
+// activation makes of such a value: float parameter(at), VALUE activated(activation, z).
 #include "population_network.glsl"
+
+#ifdef LOOPED
+#define UNROLLED [[dont_unroll]]
+#else
+#define UNROLLED [[unroll]]
+#endif
 
 VALUE values[valueCount]; // A[0], A[1], ...
 VALUE sums[valueCount];   // Z of the same neurons
 
 void dense(uint layer, uint ins, uint outs, uint weights, uint from) {
-    [[unroll]] for (uint o = 0; o < outs; ++o) {
+    UNROLLED for (uint o = 0; o < outs; ++o) {
         VALUE sum = VALUE(0.0);
-        [[unroll]] for (uint i = 0; i < ins; ++i)
+        UNROLLED for (uint i = 0; i < ins; ++i)
             sum = fma(values[from + i], VALUE(parameter(weights + o * ins + i)), sum);
         sum += parameter(weights + ins * outs + o);
         sums[from + ins + o] = sum;

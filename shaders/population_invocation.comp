@@ -22,6 +22,7 @@ float activated(uint activation, float z) { return activateFast(activation, z); 
 
 void addGradient(uint at, float dSum, float value) { gradients[at] = fma(dSum, value, gradients[at]); }
 #include "population_backward.glsl"
+#include "population_gather.glsl"
 
 void load(uint place) {
     [[unroll]] for (uint p = 0; p < parameterCount; ++p) {
@@ -39,23 +40,12 @@ void store(uint place) {
     }
 }
 
-void gather(uint example) {
-    [[unroll]] for (uint quad = 0; quad < exampleQuads; ++quad) {
-        vec4 four = examples[example * exampleQuads + quad];
-        [[unroll]] for (uint k = 0; k < 4; ++k) {
-            uint at = 4 * quad + k;
-            if (at < inputs) values[at] = four[k];
-            else if (at < inputs + outputs) wanted[at - inputs] = four[k];
-        }
-    }
-}
-
 // Gradients of the batch; returns its loss.
-float learnFrom(uint index, PopulationRecord record, uint firstExample, OrderKeys keys) {
+float learnFrom(uint step, PopulationRecord record, uint place, uint firstExample) {
     [[unroll]] for (uint p = 0; p < parameterCount; ++p) gradients[p] = 0.0;
     float total = 0.0;
     for (uint row = 0; row < record.rows; ++row) {
-        gather(firstExample + exampleOf(index, record.first, row, keys));
+        gather(firstExample + exampleOf(step, record, row, place));
         forward();
         total += lossAndGradient(record.scale);
         backward();
@@ -64,13 +54,7 @@ float learnFrom(uint index, PopulationRecord record, uint firstExample, OrderKey
 }
 
 void update(UpdateParams how) {
-    [[unroll]] for (uint p = 0; p < parameterCount; ++p) {
-        vec4 one = vec4(first[p]);
-        vec4 two = vec4(second[p]);
-        w[p] = updated(how, vec4(w[p]), vec4(gradients[p]), one, two).x;
-        first[p] = one.x;
-        second[p] = two.x;
-    }
+    [[unroll]] for (uint p = 0; p < parameterCount; ++p) w[p] = updated(how, w[p], gradients[p], first[p], second[p]);
 }
 
 void main() {
@@ -79,17 +63,10 @@ void main() {
     PopulationNetwork network = networks[place];
     PopulationState state = states[place];
     uint firstExample = network.data * params.examples;
-    OrderKeys keys = OrderKeys(0u, 0u, 0u, 0u);
-    uint epoch = noStep;
     load(place);
     for (uint step = 0; step < params.steps; ++step) {
-        uint index = params.firstRecord + step;
-        PopulationRecord record = records[index];
-        if (order == orderOfSeed && record.epoch != epoch) {
-            epoch = record.epoch;
-            keys = keysOf(network, epoch);
-        }
-        float batchLoss = learnFrom(index, record, firstExample, keys);
+        PopulationRecord record = records[params.firstRecord + step];
+        float batchLoss = learnFrom(step, record, place, firstExample);
         if (isNotFinite(batchLoss)) {
             state.diverged = 1;
             break;

@@ -1,8 +1,8 @@
-// What the kernels that train a population share: their buffers, where an example is, and the optimizer's numbers.
-#include "order.h"
+// What the kernels that train a population share: their buffers, which example a row is, and the optimizer's numbers.
 #include "population.h"
 #include "population_network.glsl"
-#include "random.h"
+
+#define PARAMETERS float
 #include "update.glsl"
 
 layout(local_size_x_id = 0) in;
@@ -10,7 +10,7 @@ layout(constant_id = 0) const uint groupSize = 64;
 layout(constant_id = 3) const uint order = orderOfFile;
 
 layout(set = 0, binding = 0) readonly buffer Examples { vec4 examples[]; }; // [data set][example][exampleQuads]
-layout(set = 0, binding = 1) readonly buffer Orders { uint orders[]; };     // [record][batch]
+layout(set = 0, binding = 1) readonly buffer Orders { uint orders[]; };
 layout(set = 0, binding = 2) readonly buffer Records { PopulationRecord records[]; };
 layout(set = 0, binding = 3) readonly buffer Networks { PopulationNetwork networks[]; };
 layout(set = 0, binding = 4) buffer States { PopulationState states[]; };
@@ -19,20 +19,11 @@ layout(set = 0, binding = 6) buffer First { float firstState[]; };
 layout(set = 0, binding = 7) buffer Second { float secondState[]; };
 layout(push_constant) uniform Params { PopulationTrainParams params; };
 
-const uint streamOfOrder = 2u; // RandomStream::order (engine/net/random.h)
-
-OrderKeys keysOf(PopulationNetwork network, uint epoch) {
-    Random4 words = philox(Random4(epoch, 0u, 0u, streamOfOrder), network.seedLow, network.seedHigh);
-    return OrderKeys(words.x, words.y, words.z, words.w);
-}
-
-// The example at row `row` of a record's batch. orderIndex() with the bits known.
-uint exampleOf(uint record, uint position, uint row, OrderKeys keys) {
-    if (order == orderOfTable) return orders[record * params.batch + row];
-    if (order == orderOfFile) return position + row;
-    uint index = orderFeistel(position + row, params.orderBits, keys);
-    while (index >= params.examples) index = orderFeistel(index, params.orderBits, keys);
-    return index;
+// The example at row `row` of the batch of step `step` of the dispatch.
+uint exampleOf(uint step, PopulationRecord record, uint row, uint place) {
+    if (order == orderOfFile) return record.first + row;
+    if (order == orderOfTable) return orders[(params.firstRecord + step) * params.batch + row];
+    return orders[(step * params.batch + row) * params.orderNetworks + place - params.orderFirst];
 }
 
 UpdateParams updateOf(PopulationNetwork network, PopulationRecord record) {

@@ -1,7 +1,12 @@
-// One optimizer step on four parameters, with g = gradient + l2 w + l1 sign(w), as torch.optim (engine/net/plain_ops.h has the
-// formulas). The including shader has included params.h.
+// One optimizer step on four parameters, or on one where the including shader has defined PARAMETERS as float, with
+// g = gradient + l2 w + l1 sign(w), as torch.optim (engine/net/plain_ops.h has the formulas). The including shader has included
+// params.h.
 #ifndef LOCKSTEP_UPDATE_GLSL
 #define LOCKSTEP_UPDATE_GLSL
+
+#ifndef PARAMETERS
+#define PARAMETERS vec4
+#endif
 
 layout(constant_id = 7) const uint optimizer = 0;
 
@@ -10,8 +15,8 @@ bool keepsFirst() { return optimizer != optimizerSgd; }
 bool keepsSecond() { return optimizer == optimizerAdam || optimizer == optimizerAdamw; }
 
 // The parameters after the step; `first` and `second` go in as they were and come out as they are then.
-vec4 updated(UpdateParams how, vec4 w, vec4 gradient, inout vec4 first, inout vec4 second) {
-    vec4 g = gradient + how.l2 * w + how.l1 * sign(w);
+PARAMETERS updated(UpdateParams how, PARAMETERS w, PARAMETERS gradient, inout PARAMETERS first, inout PARAMETERS second) {
+    PARAMETERS g = gradient + how.l2 * w + how.l1 * sign(w);
     if (optimizer == optimizerSgd) {
         w -= how.learningRate * g;
     } else if (optimizer == optimizerMomentum) {

@@ -1,5 +1,6 @@
 // A population on a GPU: all networks of it are trained by one dispatch per hidden activation, many steps at
 // a time.
+#include <algorithm>
 #include <chrono>
 #include <deque>
 
@@ -19,6 +20,16 @@ using Clock = std::chrono::steady_clock;
 
 double millisecondsSince(Clock::time_point start) {
     return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+// The first step is of as many networks as are surely done in milliseconds, whatever their layout.
+PopulationPace firstPace(const gpu::Device& device, const PopulationJob& job,
+                         const PopulationTraining& training) {
+    const std::size_t rows = std::min(job.settings.batch, job.data.front()->train.count);
+    const double work = 6.0 * static_cast<double>(rows) * static_cast<double>(job.shape.parameters());
+    const double first = std::clamp((device.software() ? 2e7 : 2e10) / work, 8.0, 4096.0);
+    return {device.software(), static_cast<std::uint32_t>(job.members.size()),
+            static_cast<std::uint32_t>(first), training.mostNetworkSteps()};
 }
 
 class GpuPopulation final : public Population {
@@ -76,8 +87,8 @@ GpuPopulation::GpuPopulation(gpu::Device& device, const PopulationJob& job, cons
                              Clock::time_point start)
     : device_(device), job_(job), arenas_(device, job_), kernels_(device, job_.shape),
       training_(device, kernels_, arenas_, job_, plan), scores_(device, kernels_, arenas_, job_),
-      maps_(device, kernels_, arenas_, job_.shape),
-      pace_(device.software(), static_cast<std::uint32_t>(job_.members.size())), recorder_(device) {
+      maps_(device, kernels_, arenas_, job_.shape), pace_(firstPace(device, job_, training_)),
+      recorder_(device) {
     warmUp();
     describeMachine();
     warmUpSeconds_ = millisecondsSince(start) * 1e-3;
@@ -101,7 +112,7 @@ void GpuPopulation::describeMachine() {
     machine_.driver = report.driver;
     machine_.gpu = true;
     machine_.software = device_.software();
-    machine_.kernels = training_.plan().describe();
+    machine_.kernels = training_.plan().describe(job_.members.size());
 }
 
 bool GpuPopulation::advance(double milliseconds) {

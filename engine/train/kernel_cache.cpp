@@ -55,7 +55,9 @@ std::string shaderFingerprint() {
             add(std::string(name(product)) + rung);
         add(std::string(name(Product::backwardWeights)) + "_update" + rung);
     }
-    add("update");
+    for (const char* shader :
+         {"update", "population_invocation", "population_subgroup", "population_workgroup"})
+        add(shader);
     return std::to_string(hash);
 }
 

@@ -93,16 +93,15 @@ std::vector<std::uint32_t> arenaIndicesOf(const NetShape& shape) {
 }
 
 shared::PopulationNetwork networkOf(const PopulationJob& job, std::uint32_t member) {
-    const OptimizerSettings optimizer = job.alone(member).settings.optimizer;
-    const bool decoupled = optimizer.kind == Optimizer::adamw;
-    const auto decay = static_cast<float>(optimizer.effectiveWeightDecay());
-    const std::uint64_t seed = job.members[member].seed;
-    return {static_cast<float>(optimizer.effectiveLearningRate()),
-            static_cast<float>(optimizer.momentum),
-            decoupled ? 0.0f : decay,
-            decoupled ? decay : 0.0f,
-            number(seed),
-            number(seed >> 32),
+    const TrainSettings settings = job.alone(member).settings;
+    const shared::UpdateParams update = stepSettings(settings, BatchOrder(), 0).update;
+    const bool decoupled = settings.optimizer.kind == Optimizer::adamw;
+    return {static_cast<float>(settings.optimizer.effectiveLearningRate()),
+            update.momentum,
+            update.l2,
+            decoupled ? static_cast<float>(settings.optimizer.effectiveWeightDecay()) : 0.0f,
+            number(settings.seed),
+            number(settings.seed >> 32),
             number(job.members[member].data),
             member};
 }

@@ -39,20 +39,35 @@ gpu::SpecConstants PopulationKernels::networkConstants(Activation hidden) const 
     return constants;
 }
 
+std::string PopulationKernels::looped() const { return fitsRegisters(device_, shape_) ? "" : "_looped"; }
+
 const gpu::Kernel<shared::PopulationTrainParams>&
 PopulationKernels::train(const PopulationPlan& plan, Optimizer optimizer, Activation hidden) {
     gpu::SpecConstants constants = networkConstants(hidden);
     constants[0] = plan.groupSize;
     constants[3] = plan.order;
     constants[7] = number(optimizer);
+    if (plan.layout == PopulationLayout::subgroup) {
+        const bool keepsFirst = optimizer != Optimizer::sgd;
+        const bool keepsSecond = optimizer == Optimizer::adam || optimizer == Optimizer::adamw;
+        const std::uint32_t parameters = number(shape_.parameters());
+        constants.insert(
+            {{5, keepsFirst ? parameters : 1}, {6, plan.mostSubgroups}, {8, keepsSecond ? parameters : 1}});
+    }
+    if (plan.layout == PopulationLayout::workgroup)
+        constants.insert({{5, plan.chunk}, {6, plan.sharesState ? 1 : 0}, {8, plan.sharedFloats}});
     const std::string stem = "population_" + std::string(name(plan.layout));
     return find(train_, stem, std::move(constants), {plan.networksPerGroup, 1, 1});
+}
+
+const gpu::Kernel<shared::PopulationOrderParams>& PopulationKernels::order() {
+    return find(order_, "population_order", {{0, 32}});
 }
 
 const gpu::Kernel<shared::PopulationScoreParams>& PopulationKernels::score(Activation hidden) {
     gpu::SpecConstants constants = networkConstants(hidden);
     constants[0] = 32;
-    return find(score_, "population_score", std::move(constants));
+    return find(score_, "population_score" + looped(), std::move(constants));
 }
 
 const gpu::Kernel<shared::PopulationResultParams>& PopulationKernels::results() {
@@ -73,7 +88,7 @@ const gpu::Kernel<shared::PopulationPictureParams>& PopulationKernels::picture(A
     gpu::SpecConstants constants = networkConstants(hidden);
     constants[0] = 4; // 16 x 8 cells
     constants[5] = 8;
-    return find(picture_, "population_picture", std::move(constants));
+    return find(picture_, "population_picture" + looped(), std::move(constants));
 }
 
 } // namespace lockstep

@@ -21,6 +21,8 @@ class PopulationKernels {
     /// Items: networks.
     const gpu::Kernel<shared::PopulationTrainParams>& train(const PopulationPlan& plan, Optimizer optimizer,
                                                             Activation hidden);
+    /// Items: networks, parts of a batch, steps.
+    const gpu::Kernel<shared::PopulationOrderParams>& order();
     /// Items: networks, parts of the examples.
     const gpu::Kernel<shared::PopulationScoreParams>& score(Activation hidden);
     const gpu::Kernel<shared::PopulationResultParams>& results();
@@ -33,12 +35,14 @@ class PopulationKernels {
     template <class Params>
     const gpu::Kernel<Params>& find(std::map<std::string, gpu::Kernel<Params>>& made, const std::string& stem,
                                     gpu::SpecConstants constants, gpu::WorkItems itemsPerGroup = {0, 0, 0});
+    std::string looped() const; ///< end of the name of a shader for large networks
     gpu::SpecConstants widthConstants() const;
     gpu::SpecConstants networkConstants(Activation hidden) const;
 
     gpu::Device& device_;
     const NetShape shape_;
     std::map<std::string, gpu::Kernel<shared::PopulationTrainParams>> train_;
+    std::map<std::string, gpu::Kernel<shared::PopulationOrderParams>> order_;
     std::map<std::string, gpu::Kernel<shared::PopulationScoreParams>> score_;
     std::map<std::string, gpu::Kernel<shared::PopulationResultParams>> results_;
     std::map<std::string, gpu::Kernel<shared::PopulationRankParams>> rank_;

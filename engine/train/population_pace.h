@@ -16,8 +16,10 @@ struct PopulationSlice {
 /// at 8 ms on a software device. All networks go together, but where a step of all takes too long.
 class PopulationPace {
   public:
-    PopulationPace(bool software, std::uint32_t networks)
-        : target_(software ? 8.0 : 4.0), all_(networks), networks_(std::min(networks, firstNetworks)) {}
+    /// `first`: networks of the first submission. `mostNetworkSteps`: that any may do, whatever its time.
+    PopulationPace(bool software, std::uint32_t networks, std::uint32_t first, double mostNetworkSteps)
+        : target_(software ? 8.0 : 4.0), all_(networks), mostNetworkSteps_(mostNetworkSteps),
+          networks_(std::min(networks, first)) {}
 
     PopulationSlice next() const { return {steps_, networks_}; }
     double target() const { return target_; } ///< milliseconds
@@ -26,22 +28,25 @@ class PopulationPace {
     void add(const PopulationSlice& done, double milliseconds) {
         const double work = static_cast<double>(done.steps) * static_cast<double>(done.networks);
         const double millisecondsPerStep = std::max(milliseconds, 1e-4) / work; // of one network
-        const double fitting = target_ / millisecondsPerStep;
+        const double fitting = std::min(target_ / millisecondsPerStep, mostNetworkSteps_);
         const double ofAll = fitting / static_cast<double>(all_);
-        networks_ = std::min(grown(networks_, ofAll >= 0.5 ? static_cast<double>(all_) : fitting), all_);
+        networks_ =
+            std::min(grown(networks_, ofAll >= enoughOfAll() ? static_cast<double>(all_) : fitting), all_);
         steps_ = networks_ < all_ ? 1 : grown(steps_, std::min(ofAll, mostSteps));
     }
 
   private:
-    static constexpr std::uint32_t firstNetworks = 1024;
     static constexpr double mostSteps = 1024;
 
+    // A step of all may take twice the aim; what is not allowed stays so.
+    double enoughOfAll() const { return static_cast<double>(all_) > mostNetworkSteps_ ? 1.0 : 0.5; }
     static std::uint32_t grown(std::uint32_t from, double wanted) {
         return static_cast<std::uint32_t>(std::clamp(std::min(wanted, 2.0 * from), 1.0, 65536.0));
     }
 
     double target_;
     std::uint32_t all_;
+    double mostNetworkSteps_;
     std::uint32_t networks_;
     std::uint32_t steps_ = 1;
 };

@@ -1,7 +1,10 @@
 #include "engine/train/population_plan.h"
 
 #include <algorithm>
+#include <bit>
 #include <stdexcept>
+
+#include "engine/net/activation.h"
 
 namespace lockstep {
 
@@ -9,8 +12,10 @@ namespace {
 
 constexpr std::size_t mostRounds = 60000; // software drivers end a shader's loops after 65,535 in silence
 constexpr std::size_t mostSteps = 1024;   // of a dispatch: it is to end after milliseconds
-// Beyond this a network's numbers do not stay in registers, and drivers compile for seconds.
-constexpr std::size_t invocationParameters = 320;
+// Numbers that an invocation keeps: beyond this they do not stay in registers, and drivers compile for
+// seconds (software ones above all for the loads and stores).
+constexpr std::size_t gpuRegisterNumbers = 640;
+constexpr std::size_t softwareRegisterNumbers = 330;
 
 std::uint32_t orderOf(const PopulationJob& job) {
     if (!job.settings.shuffle) return shared::orderOfFile;
@@ -23,57 +28,156 @@ std::size_t batchOf(const PopulationJob& job) {
     return std::min(job.settings.batch, job.data.front()->train.count);
 }
 
-// Permutations until one falls inside, of the unluckiest of a few networks side by side. Below 33 examples
-// the permuted range is much larger than they are; no cycle is longer than that range.
-std::size_t walkRounds(std::size_t examples) { return examples > 32 ? 10 : 64; }
-
-// Of one invocation that handles `rows` rows of a batch one after the other.
-std::size_t roundsPerStep(const PopulationJob& job, std::uint32_t order, std::size_t rows) {
-    constexpr std::size_t keyRounds = 12; // philox at a new epoch
-    if (order != shared::orderOfSeed) return rows + 2;
-    return rows * (1 + walkRounds(job.data.front()->train.count)) + keyRounds + 2;
-}
-
 std::optional<PopulationPlan> refuse(std::string* why, std::string reason) {
     if (why != nullptr) *why = std::move(reason);
     return std::nullopt;
 }
 
-std::optional<PopulationPlan> withSteps(PopulationPlan plan, std::size_t rounds, std::string* why) {
-    if (rounds > mostRounds)
+std::optional<PopulationPlan> withSteps(const gpu::Device& device, PopulationPlan plan, std::size_t rounds,
+                                        std::string* why) {
+    if (device.software() && rounds > mostRounds)
         return refuse(why, "a step takes about " + std::to_string(rounds) +
                                " rounds of its loops, and software Vulkan computes at most " +
                                std::to_string(mostRounds) + " rightly; try a smaller batch");
-    plan.stepsPerDispatch = static_cast<std::uint32_t>(std::min(mostRounds / rounds, mostSteps));
+    plan.stepsPerDispatch =
+        static_cast<std::uint32_t>(std::clamp<std::size_t>(mostRounds / rounds, 1, mostSteps));
     return plan;
+}
+
+std::size_t divideUp(std::size_t value, std::size_t by) { return (value + by - 1) / by; }
+
+// A network's parameters and optimizer state.
+std::size_t numbersOf(const PopulationJob& job) {
+    return job.shape.parameters() * (1 + job.settings.optimizer.stateArrays());
+}
+
+std::size_t registerNumbers(const gpu::Device& device) {
+    return device.software() ? softwareRegisterNumbers : gpuRegisterNumbers;
 }
 
 std::optional<PopulationPlan> planInvocation(const gpu::Device& device, const PopulationJob& job,
                                              std::string* why) {
-    if (job.shape.parameters() > invocationParameters)
+    const std::size_t most = registerNumbers(device);
+    const std::size_t arrays = 1 + job.settings.optimizer.stateArrays();
+    if (numbersOf(job) > most)
         return refuse(why, "an invocation's registers hold networks of at most " +
-                               std::to_string(invocationParameters) + " parameters, this one has " +
+                               std::to_string(most / arrays) +
+                               " parameters with this optimizer, this one has " +
                                std::to_string(job.shape.parameters()));
     PopulationPlan plan;
-    plan.order = orderOf(job);
     plan.groupSize = std::clamp(device.limits().subgroupSize, 8u, 64u);
     plan.networksPerGroup = plan.groupSize;
-    return withSteps(plan, roundsPerStep(job, plan.order, batchOf(job)), why);
+    return withSteps(device, plan, batchOf(job) + 2, why);
+}
+
+std::optional<PopulationPlan> planSubgroup(const gpu::Device& device, const PopulationJob& job,
+                                           std::string* why) {
+    const gpu::Limits& limits = device.limits();
+    if (limits.broadcastLanes == 0) return refuse(why, "its invocations do not read each other's registers");
+    const std::size_t parameters = job.shape.parameters();
+    if (!fitsRegisters(device, job.shape))
+        return refuse(why, "its registers hold gradients of at most " +
+                               std::to_string(registerNumbers(device)) + " parameters, this network has " +
+                               std::to_string(parameters));
+    PopulationPlan plan;
+    plan.groupSize = std::min(limits.subgroupSize, limits.groupInvocations);
+    plan.networksPerGroup = 1;
+    plan.mostSubgroups =
+        static_cast<std::uint32_t>(divideUp(plan.groupSize, std::min(limits.broadcastLanes, plan.groupSize)));
+    const std::size_t bytes = (numbersOf(job) + plan.mostSubgroups * (parameters + 1) + 2) * sizeof(float);
+    if (bytes > limits.sharedMemory)
+        return refuse(why, "the parameters, their gradients and the optimizer's state take " +
+                               std::to_string(bytes) + " bytes, its shared memory has " +
+                               std::to_string(limits.sharedMemory));
+    const std::size_t turns = divideUp(parameters, plan.groupSize); // of an invocation over its parameters
+    const std::size_t rounds =
+        divideUp(batchOf(job), plan.groupSize) + (turns + 1) * (plan.mostSubgroups + 1) + 4;
+    return withSteps(device, plan, rounds, why);
+}
+
+// As shaders/population_workgroup.comp lays out a row, and its loss.
+std::size_t floatsPerRow(const PopulationJob& job) {
+    std::size_t values = 0;
+    for (const std::size_t width : job.shape.widths) values += width;
+    const auto needsSum = [](const PopulationMember& member) {
+        return derivativeNeedsSum(member.activation);
+    };
+    const bool sums =
+        derivativeNeedsSum(job.shape.outputActivation) || std::ranges::any_of(job.members, needsSum);
+    return (sums ? 3 : 2) * values + job.shape.outputs() + 1;
+}
+
+// Rounds that one invocation's loops make in a step, as population_workgroup.comp nests them.
+std::size_t workgroupRounds(const PopulationJob& job, const PopulationPlan& plan) {
+    const NetShape& shape = job.shape;
+    std::size_t rounds = 5 * plan.chunk + 8;
+    for (std::size_t layer = 0; layer < shape.layers(); ++layer) {
+        const std::size_t inputs = shape.widths[layer];
+        const std::size_t outputs = shape.widths[layer + 1];
+        rounds += divideUp(plan.chunk * outputs, plan.groupSize) * (inputs + 1) + 1;
+        rounds += divideUp(plan.chunk * inputs, plan.groupSize) * (outputs + 1) + 1;
+        rounds += divideUp((inputs + 1) * outputs, plan.groupSize) * (plan.chunk + 1) + 1;
+    }
+    rounds += divideUp(plan.chunk, plan.groupSize) * (shape.outputs() + 2);
+    return divideUp(batchOf(job), plan.chunk) * rounds + 2 * divideUp(shape.parameters(), plan.groupSize);
+}
+
+// On a GPU an invocation for every value of the widest level, as far as they go. Software Vulkan runs a
+// workgroup on one core: more than one vector of invocations only adds to the cost of barriers, unless one
+// would take too many rounds.
+std::uint32_t workgroupSize(const gpu::Device& device, const PopulationJob& job, PopulationPlan plan) {
+    const std::uint32_t most =
+        std::bit_floor(std::min({device.limits().groupInvocations, device.limits().groupSize[0], 128u}));
+    const std::size_t values = plan.chunk * *std::ranges::max_element(job.shape.widths);
+    if (!device.software())
+        return static_cast<std::uint32_t>(std::clamp<std::size_t>(std::bit_ceil(values), 32, most));
+    plan.groupSize = std::min(device.limits().subgroupSize, most);
+    while (plan.groupSize * 2 <= most && workgroupRounds(job, plan) > mostRounds) plan.groupSize *= 2;
+    return plan.groupSize;
+}
+
+std::optional<PopulationPlan> planWorkgroup(const gpu::Device& device, const PopulationJob& job,
+                                            std::string* why) {
+    constexpr std::size_t enoughRows = 4; // of a chunk, before the optimizer's state may take their room
+    const std::size_t floats = device.limits().sharedMemory / sizeof(float);
+    const std::size_t fixed = 2 * job.shape.parameters(); // and gradients
+    const std::size_t state = numbersOf(job) - job.shape.parameters();
+    const std::size_t perRow = floatsPerRow(job);
+    if (fixed + perRow > floats)
+        return refuse(why, "its shared memory holds " + std::to_string(floats) +
+                               " numbers; the parameters and gradients (" + std::to_string(fixed) +
+                               ") with one row of a batch (" + std::to_string(perRow) + ") are " +
+                               std::to_string(fixed + perRow) + "; try narrower layers");
+    PopulationPlan plan;
+    plan.networksPerGroup = 1;
+    plan.sharesState = fixed + state + std::min(batchOf(job), enoughRows) * perRow <= floats;
+    const std::size_t beside = fixed + (plan.sharesState ? state : 0);
+    plan.chunk = static_cast<std::uint32_t>(std::min(batchOf(job), (floats - beside) / perRow));
+    plan.sharedFloats = static_cast<std::uint32_t>(beside + plan.chunk * perRow);
+    plan.groupSize = workgroupSize(device, job, plan);
+    return withSteps(device, plan, workgroupRounds(job, plan), why);
 }
 
 } // namespace
 
-std::string PopulationPlan::describe() const {
-    return "a network per " + std::string(name(layout)) + ", " + std::to_string(groupSize) +
-           " invocations together, " + std::to_string(stepsPerDispatch) + " steps per dispatch";
+std::string PopulationPlan::describe(std::size_t networks) const {
+    return "a network per " + std::string(name(layout)) + ", " + std::to_string(networks) +
+           " at once, at most " + std::to_string(stepsPerDispatch) + " steps per dispatch";
 }
 
 std::optional<PopulationPlan> populationPlan(const gpu::Device& device, const PopulationJob& job,
                                              PopulationLayout layout, std::string* why) {
-    switch (layout) {
-    case PopulationLayout::invocation: return planInvocation(device, job, why);
-    default: return refuse(why, "it is not one layout");
-    }
+    std::optional<PopulationPlan> plan;
+    if (layout == PopulationLayout::invocation) plan = planInvocation(device, job, why);
+    if (layout == PopulationLayout::subgroup) plan = planSubgroup(device, job, why);
+    if (layout == PopulationLayout::workgroup) plan = planWorkgroup(device, job, why);
+    if (plan) plan->layout = layout;
+    if (plan) plan->order = orderOf(job);
+    return plan;
+}
+
+bool fitsRegisters(const gpu::Device& device, const NetShape& shape) {
+    return shape.parameters() <= registerNumbers(device);
 }
 
 PopulationPlan requiredPopulationPlan(const gpu::Device& device, const PopulationJob& job,

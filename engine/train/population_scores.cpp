@@ -34,7 +34,8 @@ template <class T> std::vector<T> mappedValues(const gpu::Buffer& buffer, std::s
 PopulationScores::Parts PopulationScores::partsOf(const PopulationJob& job) {
     constexpr std::size_t busyInvocations = 16384;
     constexpr std::size_t fewestRows = 32;
-    constexpr std::size_t mostRows = 65536; // a round for four of them
+    // Rounds for four of them: software drivers end a shader's loops after 65,535 in silence.
+    const std::size_t mostRows = 60000 / (job.shape.parameters() + 150) * 4;
     const Dataset& data = *job.data.front();
     const std::size_t count = data.test.count > 0 ? data.test.count : data.train.count;
     const std::size_t wanted = std::max(busyInvocations / job.members.size(), std::size_t{1});

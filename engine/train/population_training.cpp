@@ -10,6 +10,8 @@ namespace {
 
 std::uint32_t number(auto value) { return static_cast<std::uint32_t>(value); }
 
+constexpr std::uint64_t mostOrderWords = std::uint64_t{1} << 24; // 64 MiB
+
 // The optimizer's settings with a rate of 1, so that a step's rate is a factor on every network's own.
 TrainSettings unitRate(TrainSettings settings) {
     settings.optimizer.learningRate = 1;
@@ -26,8 +28,11 @@ shared::PopulationRecord recordOf(const PopulationJob& job, const BatchOrder& or
             now.update.secondScale};
 }
 
-std::uint64_t orderWords(const PopulationPlan& plan, const BatchOrder& order, std::uint32_t records) {
-    return plan.order == shared::orderOfTable ? std::uint64_t{records} * order.batch() : 4;
+std::uint64_t orderWords(const PopulationPlan& plan, const BatchOrder& order, std::uint32_t records,
+                         std::size_t networks) {
+    if (plan.order == shared::orderOfFile) return 4;
+    if (plan.order == shared::orderOfTable) return std::uint64_t{records} * order.batch();
+    return std::min(mostOrderWords, order.batch() * plan.stepsPerDispatch * networks);
 }
 
 } // namespace
@@ -35,12 +40,14 @@ std::uint64_t orderWords(const PopulationPlan& plan, const BatchOrder& order, st
 PopulationTraining::PopulationTraining(gpu::Device& device, PopulationKernels& kernels,
                                        PopulationArenas& arenas, const PopulationJob& job,
                                        const PopulationPlan& plan)
-    : job_(job), arenas_(arenas), plan_(plan), order_(job.data.front()->train.count, job.settings.batch,
-                                                      job.members.front().seed, job.settings.shuffle),
+    : job_(job), pipelines_(kernels), arenas_(arenas), plan_(plan),
+      order_(job.data.front()->train.count, job.settings.batch, job.members.front().seed,
+             job.settings.shuffle),
       ringRecords_(4 * plan.stepsPerDispatch),
       records_(device, ringRecords_ * sizeof(shared::PopulationRecord), gpu::Memory::upload,
                "records of steps"),
-      orders_(device, orderWords(plan, order_, ringRecords_) * sizeof(std::uint32_t), gpu::Memory::upload,
+      orders_(device, orderWords(plan, order_, ringRecords_, job.members.size()) * sizeof(std::uint32_t),
+              plan.order == shared::orderOfTable ? gpu::Memory::upload : gpu::Memory::device,
               "order of examples") {
     for (const PopulationRun& run : arenas.runs)
         kernels_.push_back(&kernels.train(plan, job.settings.optimizer.kind, run.activation));
@@ -71,6 +78,12 @@ void PopulationTraining::writeOrder(const BatchRange& batch, std::span<std::uint
         words[row] = number(order_.example(batch.epoch, batch.first + row));
 }
 
+double PopulationTraining::mostNetworkSteps() const {
+    const std::uint64_t most =
+        plan_.order == shared::orderOfSeed ? mostOrderWords / order_.batch() : std::uint64_t{1} << 40;
+    return static_cast<double>(most);
+}
+
 void PopulationTraining::record(gpu::Recorder& recorder, std::uint64_t first, std::uint32_t place,
                                 const PopulationSlice& slice) {
     const StepSettings settings = stepSettings(job_.settings, order_, first);
@@ -80,12 +93,15 @@ void PopulationTraining::record(gpu::Recorder& recorder, std::uint64_t first, st
     params.firstRecord = number(first % ringRecords_);
     params.batch = number(order_.batch());
     params.examples = number(order_.count());
-    params.orderBits = shared::orderBits(params.examples);
+    params.orderFirst = place;
+    params.orderNetworks = slice.networks;
     params.beta1 = settings.update.momentum;
     params.secondDecay = settings.update.secondDecay;
     params.epsilon = settings.update.epsilon;
     params.l1 = settings.update.l1;
     params.nesterov = settings.update.nesterov;
+    if (plan_.order == shared::orderOfSeed && slice.steps > 0)
+        recordOrder(recorder, place, slice, params.firstRecord);
     for (const PopulationRun& run : arenas_.runs) {
         params.first = std::max(run.first, place);
         const std::uint32_t end = std::min(run.first + run.count, place + slice.networks);
@@ -95,14 +111,30 @@ void PopulationTraining::record(gpu::Recorder& recorder, std::uint64_t first, st
     }
 }
 
+void PopulationTraining::recordOrder(gpu::Recorder& recorder, std::uint32_t place,
+                                     const PopulationSlice& slice, std::uint32_t firstRecord) {
+    constexpr std::uint32_t rows = 64; // of an invocation
+    const std::uint32_t batch = number(order_.batch());
+    const shared::PopulationOrderParams params{place, slice.networks, firstRecord,
+                                               batch, rows,           number(order_.count())};
+    recorder.dispatch(pipelines_.order(), {slice.networks, (batch + rows - 1) / rows, slice.steps}, params,
+                      {records_.view(), arenas_.networks.view(), orders_.view()});
+}
+
 void PopulationTraining::dispatch(gpu::Recorder& recorder, const PopulationRun& run,
                                   shared::PopulationTrainParams params) {
+    constexpr std::uint32_t mostNetworks = 32768; // every device dispatches that many workgroups
     const auto& kernel = *kernels_[number(&run - arenas_.runs.data())];
     const gpu::BufferView parameters = arenas_.parameters.view();
-    recorder.dispatch(kernel, {params.networks, 1, 1}, params,
-                      {arenas_.train.view(), orders_.view(), records_.view(), arenas_.networks.view(),
-                       arenas_.states.view(), parameters, arenas_.first ? arenas_.first->view() : parameters,
-                       arenas_.second ? arenas_.second->view() : parameters});
+    for (const std::uint32_t end = params.first + params.networks; params.first < end;
+         params.first += params.networks) {
+        params.networks = std::min(end - params.first, mostNetworks);
+        recorder.dispatch(kernel, {params.networks, 1, 1}, params,
+                          {arenas_.train.view(), orders_.view(), records_.view(), arenas_.networks.view(),
+                           arenas_.states.view(), parameters,
+                           arenas_.first ? arenas_.first->view() : parameters,
+                           arenas_.second ? arenas_.second->view() : parameters});
+    }
 }
 
 } // namespace lockstep

@@ -25,22 +25,27 @@ class PopulationTraining {
     /// Puts down steps [first, first + steps), before the first record() of them; at most stepsFrom().
     /// At most three submissions with other steps may be on their way.
     void prepare(std::uint64_t first, std::uint32_t steps);
+    /// Network-steps that one record() may be asked for: the order of their examples has to find room.
+    double mostNetworkSteps() const;
     /// Records these steps of the networks at places [place, place + slice.networks).
     void record(gpu::Recorder& recorder, std::uint64_t first, std::uint32_t place,
                 const PopulationSlice& slice);
 
   private:
     void dispatch(gpu::Recorder& recorder, const PopulationRun& run, shared::PopulationTrainParams params);
+    void recordOrder(gpu::Recorder& recorder, std::uint32_t place, const PopulationSlice& slice,
+                     std::uint32_t firstRecord);
     void writeOrder(const BatchRange& batch, std::span<std::uint32_t> words) const;
 
     const PopulationJob& job_;
+    PopulationKernels& pipelines_;
     PopulationArenas& arenas_;
     const PopulationPlan plan_;
     const BatchOrder order_;
     std::vector<const gpu::Kernel<shared::PopulationTrainParams>*> kernels_; ///< by run
     const std::uint32_t ringRecords_;
     gpu::Buffer records_; ///< ring: step s is at s % ringRecords_
-    gpu::Buffer orders_;  ///< likewise, [record][batch], where networks share an order
+    gpu::Buffer orders_;  ///< of examples: one for all, likewise a ring, or every network's of a dispatch
 };
 
 } // namespace lockstep

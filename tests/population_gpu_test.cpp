@@ -1,0 +1,456 @@
+// Populations on a Vulkan device: every layout trains each network as the plain loops do when they train it
+// alone, however the work is divided; results, ranks and pictures come from kernels and are what the host
+// would make of the same networks.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "engine/gpu/error.h"
+#include "engine/net/param_layout.h"
+#include "engine/train/population.h"
+#include "tests/plane_twin.h"
+#include "tests/test_device.h"
+#include "tests/trainer_jobs.h"
+
+using namespace lockstep;
+using namespace lockstep::test;
+
+namespace {
+
+constexpr PopulationLayout layouts[] = {PopulationLayout::invocation, PopulationLayout::subgroup,
+                                        PopulationLayout::workgroup};
+
+const Dataset& twoClasses() {
+    static const Dataset data = classData(2, 2, 45); // the last batch of an epoch has 5 examples
+    return data;
+}
+
+PopulationJob jobOf(const Dataset& data, std::size_t members, std::vector<std::size_t> hidden = {3}) {
+    PopulationJob job;
+    job.data = {&data};
+    job.shape = jobFor(data, std::move(hidden)).shape;
+    job.settings.batch = 10;
+    job.settings.optimizer.kind = Optimizer::sgd;
+    job.steps = 100;
+    for (std::size_t k = 0; k < members; ++k) {
+        PopulationMember member;
+        member.seed = 7;
+        member.learningRate = 0.01 + 0.05 * static_cast<double>(k % 13) / 13;
+        member.initialScale = 0.5 + 0.1 * static_cast<double>(k % 5);
+        job.members.push_back(member);
+    }
+    return job;
+}
+
+/// Losses of a network's batches, as the plain loops compute them for it alone.
+std::vector<LossPoint> aloneOnCpu(const PopulationJob& job, std::size_t member, std::uint64_t steps) {
+    const auto trainer = makeCpuTrainer(job.alone(member), "scalar", 1);
+    TrainerState state = trainer->state();
+    state.parameters = job.initialParameters(member);
+    trainer->restore(state);
+    return train(*trainer, steps);
+}
+
+bool sameFloat(float a, float b) {
+    return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b);
+}
+
+/// Largest relative difference of the batch losses of these members from those of the same network alone.
+double distanceFromAlone(const PopulationJob& job, PopulationLayout layout, std::vector<std::size_t> members,
+                         gpu::Device& device = testDevice()) {
+    const auto population = makeGpuPopulation(device, job, layout);
+    std::vector<std::vector<LossPoint>> expected;
+    for (const std::size_t member : members) expected.push_back(aloneOnCpu(job, member, job.steps));
+    double largest = 0;
+    for (std::uint64_t step = 0; step < job.steps; step += step < 8 ? 1 : 7) {
+        population->trainTo(step + 1);
+        const std::vector<MemberResult> results = population->results();
+        for (std::size_t k = 0; k < members.size(); ++k) {
+            const auto own = static_cast<double>(results[members[k]].batchLoss);
+            const auto other = static_cast<double>(expected[k][step].loss);
+            CHECK(results[members[k]].steps == step + 1);
+            largest = std::max(largest, std::abs(own - other) / std::max(std::abs(other), 1e-6));
+        }
+    }
+    return largest;
+}
+
+std::vector<float> allParameters(Population& population) {
+    std::vector<float> all;
+    for (std::size_t member = 0; member < population.job().members.size(); ++member) {
+        const std::vector<float> own = population.parameters(member);
+        all.insert(all.end(), own.begin(), own.end());
+    }
+    return all;
+}
+
+void checkSummary(const PopulationJob& job, Population& population) {
+    const PopulationSummary found = population.summary();
+    const PopulationSummary expected = summarise(job, population.results());
+    CHECK(found.ranking == expected.ranking);
+    CHECK(std::ranges::equal(found.percentiles, expected.percentiles, sameFloat));
+    CHECK(found.begun == expected.begun);
+    CHECK(found.finished == expected.finished);
+    CHECK(found.diverged == expected.diverged);
+    CHECK(found.networkSteps == expected.networkSteps);
+}
+
+DecisionMapOptions mapOptions(const NetShape& shape) {
+    DecisionMapOptions options;
+    options.features = featuresFor(shape);
+    options.columns = 3;
+    options.cells = 6;
+    options.colours.negative = 0xFF009FE6;
+    options.colours.zero = 0xFFF0F0F0;
+    options.colours.positive = 0xFFE9B456;
+    options.colours.background = 0xFF202020;
+    for (std::uint32_t k = 0; k < shared::colourClassCount; ++k)
+        options.colours.classes[k] = 0xFF000000u | (k * 2654435761u & 0xFFFFFFu);
+    return options;
+}
+
+/// What a network answers at the centre of a cell, by the plain loops.
+std::vector<float> plainAnswer(NetShape shape, Activation hidden, std::span<const float> parameters,
+                               const DecisionMapOptions& options, std::uint32_t x, std::uint32_t y) {
+    shape.activation = hidden;
+    const ParamLayout layout(shape);
+    const float cell = (options.to - options.from) / static_cast<float>(options.cells);
+    std::vector<float> level =
+        planeFeatures(options.from + (static_cast<float>(x) + 0.5f) * cell,
+                      options.to - (static_cast<float>(y) + 0.5f) * cell, options.features);
+    for (std::size_t l = 0; l < shape.layers(); ++l) {
+        const LayerLayout& place = layout.layer(l);
+        level.resize(roundUpToFour(place.inputs));
+        std::vector<float> above(roundUpToFour(place.outputs));
+        plain::dense(DenseShape{1, place.inputs, place.outputs, place.rowStride, above.size()}, level.data(),
+                     parameters.data() + place.weightOffset, parameters.data() + place.biasOffset,
+                     shape.activationOf(l), above.data(), static_cast<float*>(nullptr));
+        level = above;
+    }
+    level.resize(shape.outputs());
+    return level;
+}
+
+void checkMaps(Population& population) {
+    const PopulationJob& job = population.job();
+    const DecisionMapOptions options = mapOptions(job.shape);
+    const std::vector<std::uint32_t> picture = population.decisionMaps(options);
+    const std::uint32_t width = options.width();
+    REQUIRE(picture.size() == std::size_t{width} * options.height(job.members.size()));
+    float largest = 0;
+    for (std::uint32_t member = 0; member < job.members.size(); ++member) {
+        const std::vector<float> parameters = population.parameters(member);
+        for (std::uint32_t cell = 0; cell < options.cells * options.cells; ++cell) {
+            const std::uint32_t x = cell % options.cells;
+            const std::uint32_t y = cell / options.cells;
+            const auto answer =
+                plainAnswer(job.shape, job.members[member].activation, parameters, options, x, y);
+            const Colour colour =
+                outputColour(probabilities(answer, job.shape.loss), job.shape, options.colours);
+            const std::uint32_t word = picture[(member / options.columns * options.cells + y) * width +
+                                               member % options.columns * options.cells + x];
+            largest = std::max(largest, colour.distance(word));
+        }
+    }
+    CHECK(largest <= 1.01f);
+    if (job.members.size() % options.columns != 0) CHECK(picture.back() == options.colours.background);
+}
+
+} // namespace
+
+TEST_CASE("each layout trains networks as the plain loops train each alone: optimizers and activations") {
+    constexpr Activation activations[] = {Activation::relu,      Activation::tanh,    Activation::gelu,
+                                          Activation::silu,      Activation::sigmoid, Activation::elu,
+                                          Activation::leakyRelu, Activation::identity};
+    for (const PopulationLayout layout : layouts)
+        for (const Optimizer optimizer :
+             {Optimizer::sgd, Optimizer::momentum, Optimizer::rmsprop, Optimizer::adam, Optimizer::adamw}) {
+            CAPTURE(name(layout));
+            CAPTURE(name(optimizer));
+            PopulationJob job = jobOf(twoClasses(), 6);
+            job.settings.optimizer.kind = optimizer;
+            job.settings.optimizer.nesterov = optimizer == Optimizer::momentum;
+            job.settings.optimizer.schedule = Schedule::cosine;
+            job.settings.optimizer.l1 = 0.001;
+            for (std::size_t k = 0; k < job.members.size(); ++k) {
+                const std::size_t kind = static_cast<std::size_t>(optimizer);
+                job.members[k].activation = activations[(k + 3 * kind) % 8]; // several in one population
+                job.members[k].momentum = 0.5 + 0.05 * static_cast<double>(k);
+                job.members[k].weightDecay = 0.01 * static_cast<double>(k);
+                job.members[k].seed = 1 + k;
+                if (kind > 1) job.members[k].learningRate *= 0.1;
+            }
+            CHECK(distanceFromAlone(job, layout, {0, 1, 2, 3, 4, 5}) < 1e-4);
+        }
+}
+
+TEST_CASE("likewise losses, depths and outputs") {
+    const Dataset classes = classData(3, 3, 45);
+    const Dataset values = valueData();
+    const std::vector<std::vector<std::size_t>> depths = {{}, {4}, {3, 2, 3, 2}};
+    for (const PopulationLayout layout : layouts)
+        for (const Loss loss :
+             {Loss::crossEntropy, Loss::meanSquared, Loss::huber, Loss::binaryCrossEntropy}) {
+            CAPTURE(name(layout));
+            CAPTURE(name(loss));
+            const bool regression = loss == Loss::huber;
+            PopulationJob job =
+                jobOf(regression ? values : classes, 3, depths[static_cast<std::size_t>(loss) % 3]);
+            job.shape.loss = loss;
+            job.shape.widths.back() = outputsFor(*job.data.front(), loss);
+            if (loss == Loss::meanSquared) job.shape.outputActivation = Activation::tanh;
+            job.steps = 60;
+            CHECK(distanceFromAlone(job, layout, {0, 2}) < 1e-4);
+        }
+}
+
+TEST_CASE("awkward numbers of networks, batches of one and of everything, own seeds and data") {
+    const Dataset noisy = [] {
+        Dataset data = twoClasses();
+        for (float& value : data.train.values) value += 0.25f;
+        return data;
+    }();
+    for (const PopulationLayout layout : layouts)
+        for (const std::size_t members : {1, 1023, 1025}) {
+            CAPTURE(name(layout));
+            CAPTURE(members);
+            PopulationJob job = jobOf(twoClasses(), members, {2});
+            job.data.push_back(&noisy);
+            job.settings.batch = members == 1023 ? 1000 : members == 1 ? 1 : 10;
+            job.steps = members == 1 ? 100 : 16;
+            for (std::size_t k = 0; k < members; ++k) {
+                job.members[k].data = k % 2;
+                if (members == 1025) job.members[k].seed = k;
+            }
+            CHECK(distanceFromAlone(job, layout, {0, members / 2, members - 1}) < 1e-4);
+        }
+}
+
+TEST_CASE("without shuffling the order is the file's") {
+    PopulationJob job = jobOf(twoClasses(), 2);
+    job.settings.shuffle = false;
+    for (const PopulationLayout layout : layouts) CHECK(distanceFromAlone(job, layout, {0, 1}) < 1e-4);
+}
+
+TEST_CASE("runs repeat to the bit, in slices of time and in one go, and after a reset") {
+    for (const PopulationLayout layout : layouts) {
+        CAPTURE(name(layout));
+        PopulationJob job = jobOf(twoClasses(), 40);
+        job.settings.optimizer.kind = Optimizer::adam;
+        for (std::size_t k = 0; k < 40; ++k) job.members[k].seed = k;
+        job.steps = 300;
+        const auto whole = makeGpuPopulation(testDevice(), job, layout);
+        whole->trainTo(300);
+        const std::vector<float> expected = allParameters(*whole);
+        const auto sliced = makeGpuPopulation(testDevice(), job, layout);
+        while (sliced->advance(1)) {
+        }
+        CHECK(std::ranges::equal(allParameters(*sliced), expected, sameFloat));
+        whole->reset();
+        CHECK(std::ranges::equal(whole->parameters(3), job.initialParameters(3), sameFloat));
+        whole->trainTo(123);
+        CHECK(whole->results()[39].steps == 123);
+        whole->trainTo(1000);
+        CHECK(whole->results()[39].steps == 300);
+        CHECK(std::ranges::equal(allParameters(*whole), expected, sameFloat));
+    }
+}
+
+TEST_CASE("a network that diverges stays as it was before that step, and the others go on") {
+    for (const PopulationLayout layout : layouts) {
+        CAPTURE(name(layout));
+        PopulationJob job = jobOf(twoClasses(), 9);
+        job.shape.loss = Loss::meanSquared;
+        job.shape.widths.back() = 1;
+        for (PopulationMember& member : job.members) member.activation = Activation::relu;
+        job.members[4].learningRate = 1e5;
+        job.members[5].initialScale = 1e30;
+        const auto population = makeGpuPopulation(testDevice(), job, layout);
+        CHECK(population->summary().begun == 0);
+        checkSummary(job, *population);
+        population->trainTo(100);
+        const std::vector<MemberResult> results = population->results();
+        std::uint64_t failed = 0;
+        const auto alone = makeCpuTrainer(job.alone(4), "scalar", 1);
+        TrainerState state = alone->state();
+        state.parameters = job.initialParameters(4);
+        alone->restore(state);
+        try {
+            train(*alone, 100);
+        } catch (const NonFiniteError& error) {
+            failed = error.step;
+        }
+        CHECK(results[4].diverged);
+        CHECK(results[4].steps == failed);
+        CHECK(results[5].diverged);
+        CHECK(results[5].steps == 0);
+        CHECK(std::ranges::equal(population->parameters(5), job.initialParameters(5), sameFloat));
+        CHECK(results[3].steps == 100);
+        CHECK(!results[6].diverged);
+        checkSummary(job, *population);
+        const DecisionMapOptions options = mapOptions(job.shape);
+        const auto picture = population->decisionMaps(options);
+        CHECK(picture[options.width() * options.cells + 2 * options.cells] == options.colours.background);
+    }
+}
+
+TEST_CASE("results, summaries and decision maps are what the host makes of the networks") {
+    const Dataset classes = classData(2, 3, 45);
+    const Dataset training = [] {
+        Dataset data = twoClasses();
+        data.test = {};
+        return data;
+    }();
+    for (const Dataset* data : {&classes, &training})
+        for (const Loss loss : {Loss::crossEntropy, Loss::meanSquared, Loss::binaryCrossEntropy}) {
+            CAPTURE(name(loss));
+            PopulationJob job = jobOf(*data, 7);
+            job.shape.loss = loss;
+            job.shape.widths.back() = outputsFor(*data, loss);
+            for (std::size_t k = 0; k < 7; ++k)
+                job.members[k].activation = k % 2 == 0 ? Activation::tanh : Activation::relu;
+            const auto population = makeGpuPopulation(testDevice(), job, PopulationLayout::invocation);
+            population->trainTo(50);
+            checkSummary(job, *population);
+            checkMaps(*population);
+            const std::vector<MemberResult> results = population->results();
+            for (const std::size_t member : {0, 5}) {
+                const auto trainer = makeCpuTrainer(job.alone(member), "scalar", 1);
+                TrainerState state = trainer->state();
+                state.parameters = population->parameters(member);
+                trainer->restore(state);
+                const Evaluation evaluation =
+                    trainer->evaluate(data->test.count > 0 ? Split::test : Split::train);
+                CHECK(static_cast<double>(results[member].loss) ==
+                      doctest::Approx(evaluation.loss).epsilon(1e-5));
+                CHECK(static_cast<double>(results[member].accuracy) ==
+                      doctest::Approx(evaluation.accuracy).epsilon(1e-6));
+            }
+        }
+}
+
+TEST_CASE("a weight's norm counts no biases, and regression has no accuracy") {
+    const Dataset values = valueData();
+    PopulationJob job = jobOf(values, 3);
+    job.shape.loss = Loss::huber;
+    job.shape.widths.back() = 2;
+    const auto population = makeGpuPopulation(testDevice(), job, PopulationLayout::workgroup);
+    population->trainTo(20);
+    const ParamLayout layout(job.shape);
+    const std::vector<float> parameters = population->parameters(1);
+    double squares = 0;
+    for (std::size_t l = 0; l < job.shape.layers(); ++l)
+        for (std::size_t k = 0; k < layout.layer(l).weightCount(); ++k) {
+            const auto weight = static_cast<double>(parameters[layout.layer(l).weightOffset + k]);
+            squares += weight * weight;
+        }
+    const MemberResult result = population->results()[1];
+    CHECK(static_cast<double>(result.weightNorm) == doctest::Approx(std::sqrt(squares)).epsilon(1e-5));
+    CHECK(std::isnan(result.accuracy));
+}
+
+TEST_CASE("a picture on the device stays until the call after the next") {
+    PopulationJob job = jobOf(twoClasses(), 4);
+    job.shape.loss = Loss::meanSquared;
+    job.shape.widths.back() = 1;
+    const auto population = makeGpuPopulation(testDevice(), job, PopulationLayout::invocation);
+    const DecisionMapOptions options = mapOptions(job.shape);
+    const auto first = population->decisionMapsOnDevice(options);
+    const auto second = population->decisionMapsOnDevice(options);
+    REQUIRE(first.has_value());
+    CHECK(first->view.buffer != second->view.buffer);
+    CHECK(second->view.size == std::uint64_t{4} * options.width() * options.height(4));
+    CHECK(population->decisionMapsOnDevice(options)->view.buffer == first->view.buffer);
+    DecisionMapOptions wrong = options;
+    wrong.features = {PlaneFeature::x};
+    CHECK_THROWS_AS(population->decisionMaps(wrong), std::invalid_argument);
+    wrong = options;
+    wrong.cells = 3;
+    CHECK_THROWS_AS(population->decisionMaps(wrong), std::invalid_argument);
+}
+
+TEST_CASE("the best layout is one of them, and says so") {
+    const auto population = makeGpuPopulation(testDevice(), jobOf(twoClasses(), 33));
+    population->trainTo(100);
+    CHECK(population->machine().gpu);
+    CHECK(population->machine().kernels.find("a network per ") == 0);
+    CHECK(population->results()[32].steps == 100);
+}
+
+TEST_CASE("the largest shapes, on a device that offers no more than it must") {
+    gpu::DeviceOptions options = testDeviceOptions();
+    options.minimumLimits = true;
+    gpu::Device device(options);
+    const Dataset data = classData(8, 8, 450);
+    for (const std::vector<std::size_t>& hidden :
+         {std::vector<std::size_t>{59}, std::vector<std::size_t>{14, 15, 15, 15}}) {
+        PopulationJob job = jobOf(data, 3, hidden);
+        job.settings.optimizer.kind = Optimizer::adam;
+        job.members[1].activation = Activation::silu;
+        for (PopulationMember& member : job.members) member.learningRate *= 0.1;
+        job.settings.batch = hidden.size() == 1 ? 450 : 10;
+        job.steps = 5;
+        CAPTURE(job.shape.parameters());
+        CHECK(distanceFromAlone(job, PopulationLayout::workgroup, {0, 1}, device) < 1e-4);
+    }
+}
+
+TEST_CASE("what does not fit is refused with the largest that does") {
+    const Dataset data = classData(8, 8, 45);
+    PopulationJob job = jobOf(data, 2, {40});
+    job.settings.optimizer.kind = Optimizer::adam;
+    const auto messageOf = [&](PopulationLayout layout) {
+        try {
+            makeGpuPopulation(testDevice(), job, layout);
+        } catch (const std::runtime_error& error) {
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    CHECK(messageOf(PopulationLayout::invocation).find("at most") != std::string::npos);
+    CHECK(messageOf(PopulationLayout::workgroup).empty());
+    job.members.resize(65536, job.members.front()); // 688 parameters each: 180 MB
+    gpu::DeviceOptions options = testDeviceOptions();
+    options.minimumLimits = true;
+    gpu::Device device(options);
+    try {
+        makeGpuPopulation(device, job, PopulationLayout::workgroup);
+        FAIL("so many do not fit into one binding");
+    } catch (const gpu::OutOfMemoryError& error) {
+        CHECK(std::string(error.what()).find("48770 networks fit") != std::string::npos);
+    }
+}
+
+TEST_CASE("validation is silent") {
+    std::mutex mutex;
+    std::vector<gpu::ValidationMessage> messages;
+    gpu::DeviceOptions options = testDeviceOptions();
+    options.validation = true;
+    options.messages = [&](const gpu::ValidationMessage& message) {
+        const std::lock_guard lock(mutex);
+        messages.push_back(message);
+    };
+    {
+        gpu::Device device(options);
+        for (const PopulationLayout layout : layouts) {
+            PopulationJob job = jobOf(twoClasses(), 70);
+            job.settings.optimizer.kind = Optimizer::adam;
+            job.members[9].activation = Activation::relu;
+            for (std::size_t k = 0; k < 70; ++k) job.members[k].seed = k % 2;
+            const auto population = makeGpuPopulation(device, job, layout);
+            population->advance(5);
+            population->trainTo(60);
+            population->summary();
+            for (int turn = 0; turn < 3; ++turn) population->decisionMapsOnDevice(mapOptions(job.shape));
+            population->reset();
+            population->advance(2);
+        }
+    }
+    for (const gpu::ValidationMessage& message : messages) MESSAGE(message.id, ": ", message.text);
+    CHECK(messages.empty());
+}
