@@ -34,12 +34,21 @@ struct PopulationKeys {
     alignas(64) std::uint32_t k3[mostPopulationLanes];
 };
 
-/// Positions [first, first + rows) of an order.
+/// Positions [first, first + rows) of an order. Where the lanes are `alike`, all of them have the keys and
+/// the data of lane 0, and example numbers are [rows] numbers, not vectors.
 struct PopulationBatch {
     std::size_t first = 0;
     std::size_t rows = 0;
     bool shuffled = false;
-    bool alike = false; ///< all lanes have the keys of lane 0
+    bool alike = false;
+};
+
+/// Where each lane's examples lie.
+struct PopulationData {
+    const void* values[mostPopulationLanes];  ///< floats, [count][inputs]
+    const void* targets[mostPopulationLanes]; ///< words, [count][targetWidth]
+    std::size_t inputs = 0;
+    std::size_t targetWidth = 1;
 };
 
 /// The optimizer's numbers in one step. Those of every network apart stand in lanes; Adam's beta1 is its
@@ -60,12 +69,15 @@ struct PopulationLosses {
 };
 
 /// None of these throws.
-struct PopulationKernels {
+struct CpuPopulationKernels {
     std::size_t lanes;
 
-    /// Example numbers [rows] of the batch.
+    /// The batch's example numbers [rows].
     void (*orderExamples)(const PopulationBatch& batch, std::size_t count, const PopulationKeys& keys,
                           std::uint32_t* examples);
+    /// X [rows][inputs] and targets [rows][targetWidth] of these examples.
+    void (*gatherExamples)(const PopulationData& data, std::size_t rows, bool alike,
+                           const std::uint32_t* examples, float* inputs, TargetWord* targets);
     /// Y = f(X W^T + b); `sums` (may be null) receives what f was applied to.
     void (*dense)(const PopulationShape& shape, const float* inputs, const float* parameters,
                   Activation activation, float* outputs, float* sums);
@@ -91,12 +103,12 @@ struct PopulationKernels {
 };
 
 /// The table for an instruction set, as simdKernelsFor.
-const PopulationKernels& populationKernelsFor(VectorLevel level);
+const CpuPopulationKernels& populationKernelsFor(VectorLevel level);
 
-const PopulationKernels& populationBaseline();
+const CpuPopulationKernels& populationBaseline();
 #if defined(__x86_64__)
-const PopulationKernels& populationAvx2();
-const PopulationKernels& populationAvx512();
+const CpuPopulationKernels& populationAvx2();
+const CpuPopulationKernels& populationAvx512();
 #endif
 
 } // namespace lockstep

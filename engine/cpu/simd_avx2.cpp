@@ -29,7 +29,7 @@ namespace lockstep {
 
 const SimdKernels& simdAvx2() { return simdTable; }
 const SmallKernels& smallAvx2() { return smallTable; }
-const PopulationKernels& populationAvx2() { return populationTable; }
+const CpuPopulationKernels& populationAvx2() { return populationTable; }
 
 } // namespace lockstep
 #endif

@@ -30,7 +30,7 @@ namespace lockstep {
 
 const SimdKernels& simdAvx512() { return simdTable; }
 const SmallKernels& smallAvx512() { return smallTable; }
-const PopulationKernels& populationAvx512() { return populationTable; }
+const CpuPopulationKernels& populationAvx512() { return populationTable; }
 
 } // namespace lockstep
 #endif

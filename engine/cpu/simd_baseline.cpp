@@ -18,6 +18,6 @@ namespace lockstep {
 
 const SimdKernels& simdBaseline() { return simdTable; }
 const SmallKernels& smallBaseline() { return smallTable; }
-const PopulationKernels& populationBaseline() { return populationTable; }
+const CpuPopulationKernels& populationBaseline() { return populationTable; }
 
 } // namespace lockstep

@@ -22,7 +22,7 @@ const SmallKernels& smallKernelsFor(VectorLevel level) {
     return smallBaseline();
 }
 
-const PopulationKernels& populationKernelsFor(VectorLevel level) {
+const CpuPopulationKernels& populationKernelsFor(VectorLevel level) {
 #if defined(__x86_64__)
     if (level == VectorLevel::avx512) return populationAvx512();
     if (level == VectorLevel::avx2) return populationAvx2();

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
-#include <optional>
+#include <exception>
 #include <stdexcept>
 #include <string>
 
@@ -66,8 +66,10 @@ class CpuPopulation final : public Population {
     double warmUpSeconds() const override { return warmUpSeconds_; }
 
   private:
-    template <class Work> void forBlocks(const Work& work);
-    void train(std::uint64_t step, std::optional<Clock::time_point> end);
+    template <class MakeWork> void forBlocks(const MakeWork& makeWork);
+    bool finished(const PopulationBlock& block) const {
+        return block.step() >= job_.steps || block.allDiverged();
+    }
     void evaluate(PopulationBlock& block, std::vector<MemberResult>& results);
     void paint(PopulationBlock& block, const DecisionMapOptions& options, std::span<const float> points,
                std::vector<std::uint32_t>& picture);
@@ -93,40 +95,55 @@ CpuPopulation::CpuPopulation(const PopulationJob& job, std::size_t threads, bool
     warmUpSeconds_ = secondsSince(start);
 }
 
-/// Every thread takes the next block that nobody has taken, until there is none.
-template <class Work> void CpuPopulation::forBlocks(const Work& work) {
+/// Every thread takes the next block that nobody has taken, until there is none. makeWork() is called once
+/// per thread; what it returns takes that thread's blocks. Throws what that throws.
+template <class MakeWork> void CpuPopulation::forBlocks(const MakeWork& makeWork) {
     std::atomic<std::size_t> next{0};
+    std::atomic<bool> failed{false};
+    std::exception_ptr failure; // the first one: no exception may leave a team's thread
     team_.run([&](std::size_t) {
-        for (std::size_t block = next++; block < blocks_.size(); block = next++) work(*blocks_[block]);
+        try {
+            auto work = makeWork();
+            for (std::size_t block = next++; block < blocks_.size(); block = next++) work(*blocks_[block]);
+        } catch (...) {
+            if (!failed.exchange(true)) failure = std::current_exception();
+        }
     });
+    if (failure) std::rethrow_exception(failure);
 }
 
-/// Blocks are taken in their order, so those that a call has left unfinished are the first of the next one.
-void CpuPopulation::train(std::uint64_t step, std::optional<Clock::time_point> end) {
+void CpuPopulation::trainTo(std::uint64_t step) {
     const Clock::time_point start = Clock::now();
-    forBlocks([&](PopulationBlock& block) {
-        SliceLength slice;
-        Clock::time_point now = Clock::now();
-        while (block.step() < step && !block.allDiverged() && (!end || now < *end)) {
-            const Clock::time_point before = now;
-            block.train(std::min(slice.steps(), step - block.step()));
-            now = Clock::now();
-            slice.took(Milliseconds(now - before).count());
-        }
+    const std::uint64_t last = std::min(step, job_.steps);
+    forBlocks([last] {
+        return [last](PopulationBlock& block) {
+            if (block.step() < last) block.train(last - block.step());
+        };
     });
     trainingSeconds_ += secondsSince(start);
 }
 
+/// Blocks are taken in their order, so those that a call has left unfinished are the first of the next one.
 bool CpuPopulation::advance(double milliseconds) {
-    train(job_.steps, Clock::now() + std::chrono::duration_cast<Clock::duration>(Milliseconds(milliseconds)));
-    return std::ranges::any_of(
-        blocks_, [&](const auto& block) { return block->step() < job_.steps && !block->allDiverged(); });
+    const Clock::time_point start = Clock::now();
+    const Clock::time_point end =
+        start + std::chrono::duration_cast<Clock::duration>(Milliseconds(milliseconds));
+    forBlocks([&] {
+        return [&, slice = SliceLength(), now = start](PopulationBlock& block) mutable {
+            while (!finished(block) && now < end) {
+                const Clock::time_point before = now;
+                block.train(std::min(slice.steps(), job_.steps - block.step()));
+                now = Clock::now();
+                slice.took(Milliseconds(now - before).count());
+            }
+        };
+    });
+    trainingSeconds_ += secondsSince(start);
+    return !std::ranges::all_of(blocks_, [this](const auto& block) { return finished(*block); });
 }
 
-void CpuPopulation::trainTo(std::uint64_t step) { train(std::min(step, job_.steps), std::nullopt); }
-
 void CpuPopulation::reset() {
-    forBlocks([](PopulationBlock& block) { block.reset(); });
+    forBlocks([] { return [](PopulationBlock& block) { block.reset(); }; });
 }
 
 void CpuPopulation::evaluate(PopulationBlock& block, std::vector<MemberResult>& results) {
@@ -141,7 +158,7 @@ void CpuPopulation::evaluate(PopulationBlock& block, std::vector<MemberResult>& 
 
 std::vector<MemberResult> CpuPopulation::results() {
     std::vector<MemberResult> results(job_.members.size());
-    forBlocks([&](PopulationBlock& block) { evaluate(block, results); });
+    forBlocks([&] { return [&](PopulationBlock& block) { evaluate(block, results); }; });
     return results;
 }
 
@@ -176,7 +193,7 @@ std::vector<std::uint32_t> CpuPopulation::decisionMaps(const DecisionMapOptions&
     const std::vector<float> points = decisionMapPoints(options);
     std::vector<std::uint32_t> picture(std::size_t{options.width()} * options.height(job_.members.size()),
                                        options.colours.background);
-    forBlocks([&](PopulationBlock& block) { paint(block, options, points, picture); });
+    forBlocks([&] { return [&](PopulationBlock& block) { paint(block, options, points, picture); }; });
     return picture;
 }
 

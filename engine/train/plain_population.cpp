@@ -31,6 +31,7 @@ class PlainBlock final : public PopulationBlock {
     bool allDiverged() const override { return diverged_; }
     void reset() override;
     void train(std::uint64_t steps) override;
+    std::vector<float> batchLosses() const override { return {batchLoss_}; }
     void evaluate(std::span<MemberResult> results) override;
     std::vector<float> parameters(std::size_t) const override { return parameters_; }
     std::vector<float> answers(std::span<const float> points, std::size_t rows) override;
@@ -96,8 +97,10 @@ void PlainBlock::evaluate(std::span<MemberResult> results) {
 
 std::vector<float> PlainBlock::answers(std::span<const float> points, std::size_t rows) {
     TrainJob alone = job_.alone(member_);
-    Dataset asked = *alone.data; // its kind of targets, but the points as examples
-    asked.test = {};
+    Dataset asked; // the points as examples, of whatever class or value
+    asked.inputs = alone.data->inputs;
+    asked.classes = alone.data->classes;
+    asked.targetWidth = alone.data->targetWidth;
     asked.train.count = rows;
     asked.train.values.assign(points.begin(), points.end());
     asked.train.labels.assign(asked.classes > 0 ? rows : 0, 0);

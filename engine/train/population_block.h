@@ -29,6 +29,8 @@ class PopulationBlock {
     /// Back to the first weights.
     virtual void reset() = 0;
     virtual void train(std::uint64_t steps) = 0;
+    /// MemberResult::batchLoss of each lane.
+    virtual std::vector<float> batchLosses() const = 0;
 
     /// Evaluates; all but weightNorm is filled in. `results` has an element per lane.
     virtual void evaluate(std::span<MemberResult> results) = 0;

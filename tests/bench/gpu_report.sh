@@ -80,6 +80,18 @@ data=(--data spiral --layers 256,128 --batch 128 --steps 2000)
 section "A race" "$lockstep" race "${data[@]}" "${chosen[@]}" $(json_file race)
 [ -x "$tree/tests/bench/cpu_roof" ] && [ -z "$quick" ] && checked "The processor's roof" "$tree/tests/bench/cpu_roof" $(json_file cpu-roof)
 
+population=("$tree/tests/bench/population_speed" ${device:+--device "$device"})
+if [ ! -x "${population[0]}" ]; then
+    printf '\n## Populations\n\nnot measured: no %s\n' "${population[0]}"
+elif [ -n "$quick" ]; then
+    checked "A population, small" "${population[@]}" --members 64 --rounds 1 --seconds 0.05
+else
+    checked "A population: 1,024 networks 2-8-8-1, batch 10" "${population[@]}" $(json_file population)
+    checked "A population: seeds of their own" "${population[@]}" --seeds different $(json_file population-seeds)
+    checked "A population: 1,024 networks 2-16-16-1, batch 32" "${population[@]}" --widths 2,16,16,1 --batch 32 $(json_file population-wider)
+    checked "A population: 16,384 networks" "${population[@]}" --members 16384 --lanes cpu:best,gpu:invocation,gpu:subgroup,gpu:workgroup,gpu:best --steps 20 $(json_file population-many)
+fi
+
 python=
 for file in python3 /usr/bin/python3; do
     [ -n "$python" ] || { "$file" -c 'import torch' 2>/dev/null && python=$file; }
@@ -92,6 +104,7 @@ if [ -z "$python" ]; then
     printf '\n## PyTorch\n\nnot measured: no python3 with PyTorch (import torch)\n'
 else
     checked "PyTorch on the processor" "$python" "$here/pytorch_cpu.py" --program "$lockstep" "${small[@]}" $(json_file pytorch-cpu)
+    [ ! -x "${population[0]}" ] || checked "A population against batched PyTorch" "$python" "$here/pytorch_population.py" --program "${population[0]}" --cuda ${device:+--device "$device"} ${quick:+--small} $(json_file pytorch-population)
     if "$python" -c 'import sys, torch; sys.exit(not torch.cuda.is_available())' 2>/dev/null; then
         checked "PyTorch on the card" "$python" "$here/pytorch_cuda.py" --program "$lockstep" "${chosen[@]}" "${small[@]}" $(json_file pytorch-cuda)
         [ -n "$quick" ] || checked "cuBLAS alone" "$python" "$here/products_cuda.py" --program "$lockstep" "${chosen[@]}" $(json_file products-cuda)

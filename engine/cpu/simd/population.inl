@@ -19,10 +19,7 @@ struct LaneMatrix {
     }
 };
 
-/// Where sums of a product begin: one vector per column, the same for all rows; or the result as it is; or 0.
-enum class SumsFrom { zero, bias, result };
-
-/// C [rows][columns] = A B^T (+ what the sums begin with), as many rows and columns as stay in registers.
+/// Where a product's result goes, and the biases of its columns (may be null).
 struct LaneResult {
     float* data;
     std::size_t stride;
@@ -36,6 +33,10 @@ struct LaneResult {
     }
 };
 
+/// What the sums of a product begin with: 0, the column's bias, or what the result has been.
+enum class SumsFrom { zero, bias, result };
+
+/// C [rows][columns] = A B^T (+ what the sums begin with), as many rows and columns as stay in registers.
 template <SumsFrom sumsFrom, std::size_t rows, std::size_t columns>
 LOCKSTEP_INLINE void laneTile(const LaneMatrix& a, const LaneMatrix& b, std::size_t depth,
                               const LaneResult& c) {
@@ -60,7 +61,7 @@ LOCKSTEP_INLINE void laneTile(const LaneMatrix& a, const LaneMatrix& b, std::siz
             store(c.at(row, column), sums[row][column]);
 }
 
-/// `rows` rows, all columns.
+/// `rows` rows of C, all columns.
 template <SumsFrom sumsFrom, std::size_t rows>
 LOCKSTEP_INLINE void laneRows(const LaneMatrix& a, const LaneMatrix& b, std::size_t columns,
                               std::size_t depth, const LaneResult& c) {
@@ -90,10 +91,23 @@ void laneProduct(const LaneMatrix& a, std::size_t rows, const LaneMatrix& b, std
     for (; row < rows; ++row) laneRows<sumsFrom, 1>(a.from(row), b, columns, depth, c.from(row, 0));
 }
 
+/// x clamped to [-limit, limit]; NaN stays NaN. (Of comparisons and selections, compilers make twice the instructions.)
+LOCKSTEP_INLINE Floats clampBoth(Floats x, float limit) {
+#if LOCKSTEP_VECTOR_BYTES == 64
+    const __m512 atMost = _mm512_maskz_min_ps(0xFFFF, _mm512_set1_ps(limit), reinterpret_cast<__m512>(x));
+    return reinterpret_cast<Floats>(_mm512_maskz_max_ps(0xFFFF, _mm512_set1_ps(-limit), atMost));
+#elif LOCKSTEP_VECTOR_BYTES == 32
+    const __m256 atMost = _mm256_min_ps(_mm256_set1_ps(limit), reinterpret_cast<__m256>(x));
+    return reinterpret_cast<Floats>(_mm256_max_ps(_mm256_set1_ps(-limit), atMost));
+#else
+    x = x > limit ? splat(limit) : x;
+    return x < -limit ? splat(-limit) : x;
+#endif
+}
+
 /// By a quotient of polynomials (shaders/tanh.h): half the work of an exponential.
 LOCKSTEP_INLINE Floats quotientTanh(Floats x) {
-    x = x > shared::tanhLimit ? splat(shared::tanhLimit) : x;
-    x = x < -shared::tanhLimit ? splat(-shared::tanhLimit) : x;
+    x = clampBoth(x, shared::tanhLimit);
     const Floats u = x * x;
     Floats p = shared::tanhP4 * u + shared::tanhP3;
     Floats q = shared::tanhQ4 * u + shared::tanhQ3;
@@ -146,6 +160,16 @@ inline void populationBackwardInputs(const PopulationShape& shape, const float* 
     withActivation<PopulationDerive>(previous, shape.rows * shape.inputs, saved, dPreviousSums);
 }
 
+/// to [count] = the sums of this many rows of A, side by side because one would wait for its own additions.
+template <std::size_t count>
+LOCKSTEP_INLINE void addRows(const LaneMatrix& a, std::size_t depth, bool add, float* to) {
+    Floats sums[count];
+    for (std::size_t row = 0; row < count; ++row) sums[row] = add ? load(to + row * lanes) : Floats{};
+    for (std::size_t k = 0; k < depth; ++k)
+        for (std::size_t row = 0; row < count; ++row) sums[row] += a.at(row, k);
+    for (std::size_t row = 0; row < count; ++row) store(to + row * lanes, sums[row]);
+}
+
 inline void populationBackwardWeights(const PopulationShape& shape, const float* dSums, const float* inputs,
                                       bool add, float* gradients) {
     const LaneMatrix a{dSums, 1, shape.outputs};
@@ -156,11 +180,10 @@ inline void populationBackwardWeights(const PopulationShape& shape, const float*
     else
         laneProduct<SumsFrom::zero>(a, shape.outputs, b, shape.inputs, shape.rows, c);
     float* dBias = gradients + shape.outputs * shape.inputs * lanes;
-    for (std::size_t o = 0; o < shape.outputs; ++o) {
-        Floats sum = add ? load(dBias + o * lanes) : Floats{};
-        for (std::size_t row = 0; row < shape.rows; ++row) sum += a.at(o, row);
-        store(dBias + o * lanes, sum);
-    }
+    std::size_t o = 0;
+    for (; o + 4 <= shape.outputs; o += 4)
+        addRows<4>(a.from(o), shape.rows, add, dBias + o * lanes);
+    for (; o < shape.outputs; ++o) addRows<1>(a.from(o), shape.rows, add, dBias + o * lanes);
 }
 
 } // namespace

@@ -20,7 +20,11 @@
 
 #include "engine/cpu/simd/population.inl"
 
-#include "engine/cpu/simd/population_step.inl"
+#include "engine/cpu/simd/population_batch.inl"
+
+#include "engine/cpu/simd/population_loss.inl"
+
+#include "engine/cpu/simd/population_update.inl"
 
 namespace lockstep {
 namespace {
@@ -41,6 +45,19 @@ constexpr SimdKernels simdTable{
     .finishDense = finishDense,
     .finishBackwardInputs = finishBackwardInputs,
     .sumColumns = sumColumns,
+};
+
+constexpr CpuPopulationKernels populationTable{
+    .lanes = lanes,
+    .orderExamples = populationOrderExamples,
+    .gatherExamples = populationGatherExamples,
+    .dense = populationDense,
+    .lossAndGradient = populationLossAndGradient,
+    .settleLosses = populationSettleLosses,
+    .denseBackwardInputs = populationBackwardInputs,
+    .denseBackwardWeights = populationBackwardWeights,
+    .update = populationUpdate,
+    .score = populationScore,
 };
 
 } // namespace

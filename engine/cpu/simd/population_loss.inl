@@ -1,0 +1,133 @@
+// Many small networks, one in each lane: what their outputs are worth. Layout: population_kernels.h; formulas:
+// net/plain_ops.h.
+#pragma once
+
+namespace lockstep {
+namespace {
+
+LOCKSTEP_INLINE void addToDoubles(double* to, Floats values) {
+    for (std::size_t lane = 0; lane < lanes; ++lane) to[lane] += static_cast<double>(values[lane]);
+}
+
+/// One row's log(sum_j exp(z_j)) - z_c; `top` and `sum` receive the largest z_j and sum_j exp(z_j - top).
+LOCKSTEP_INLINE Floats crossEntropyTerm(const float* z, std::size_t outputs, Ints classes, Floats& top,
+                                        Floats& sum) {
+    top = load(z);
+    for (std::size_t j = 1; j < outputs; ++j) top = larger(load(z + j * lanes), top);
+    sum = Floats{};
+    Floats wanted{};
+    for (std::size_t j = 0; j < outputs; ++j) {
+        const Floats value = load(z + j * lanes);
+        sum += exponential(value - top);
+        wanted = classes == static_cast<std::int32_t>(j) ? value : wanted;
+    }
+    return logarithm(sum) + (top - wanted);
+}
+
+LOCKSTEP_INLINE Ints classesOf(const TargetWord* words) {
+    return bitsOf(load(reinterpret_cast<const float*>(words)));
+}
+
+/// The rows' terms, added up; `gradient` receives each row's dY where it is not null.
+template <Loss loss>
+LOCKSTEP_INLINE Floats populationTerms(const LossShape& shape, const float* outputs,
+                                       const TargetWord* targets, float* gradient) {
+    const auto scale = static_cast<float>(shape.scale);
+    Floats total{};
+    for (std::size_t row = 0; row < shape.rows; ++row) {
+        const float* y = outputs + row * shape.outputs * lanes;
+        const TargetWord* words = targets + row * shape.targetWidth * lanes;
+        for (std::size_t j = 0; j < shape.outputs; ++j) {
+            const Floats value = load(y + j * lanes);
+            const Floats target = smallTarget(shape.targetKind, words, lanes, j);
+            total += lossTermLanes<loss>(value, target);
+            if (gradient != nullptr)
+                store(gradient + (row * shape.outputs + j) * lanes,
+                      scale * lossDerivativeLanes<loss>(value, target));
+        }
+    }
+    return total;
+}
+
+template <>
+LOCKSTEP_INLINE Floats populationTerms<Loss::crossEntropy>(const LossShape& shape, const float* outputs,
+                                                           const TargetWord* targets, float* gradient) {
+    const auto scale = static_cast<float>(shape.scale);
+    Floats total{};
+    for (std::size_t row = 0; row < shape.rows; ++row) {
+        const float* z = outputs + row * shape.outputs * lanes;
+        const Ints classes = classesOf(targets + row * lanes);
+        Floats top, sum;
+        total += crossEntropyTerm(z, shape.outputs, classes, top, sum);
+        const Floats factor = scale / sum;
+        for (std::size_t j = 0; gradient != nullptr && j < shape.outputs; ++j) {
+            const Floats hot = classes == static_cast<std::int32_t>(j) ? splat(scale) : Floats{};
+            store(gradient + (row * shape.outputs + j) * lanes,
+                  exponential(load(z + j * lanes) - top) * factor - hot);
+        }
+    }
+    return total;
+}
+
+inline void populationTermsOf(const LossShape& shape, const float* outputs, const TargetWord* targets,
+                              float* gradient, double* sums) {
+    switch (shape.loss) {
+    case Loss::crossEntropy:
+        return addToDoubles(sums, populationTerms<Loss::crossEntropy>(shape, outputs, targets, gradient));
+    case Loss::meanSquared:
+        return addToDoubles(sums, populationTerms<Loss::meanSquared>(shape, outputs, targets, gradient));
+    case Loss::huber:
+        return addToDoubles(sums, populationTerms<Loss::huber>(shape, outputs, targets, gradient));
+    case Loss::binaryCrossEntropy:
+        return addToDoubles(sums,
+                            populationTerms<Loss::binaryCrossEntropy>(shape, outputs, targets, gradient));
+    }
+}
+
+inline void populationLossAndGradient(const LossShape& shape, const float* outputs, const float* saved,
+                                      const TargetWord* targets, float* dSums, PopulationLosses& losses) {
+    populationTermsOf(shape, outputs, targets, dSums, losses.sum);
+    withActivation<PopulationDerive>(shape.outputActivation, shape.rows * shape.outputs, saved, dSums);
+}
+
+inline bool populationSettleLosses(std::size_t terms, PopulationLosses& losses) {
+    const auto divisor = static_cast<double>(terms);
+    std::int32_t stopped = 0;
+    for (std::size_t lane = 0; lane < lanes; ++lane) {
+        const auto mean = static_cast<float>(losses.sum[lane] / divisor);
+        losses.sum[lane] = 0;
+        const std::int32_t finite = mean - mean == 0 ? -1 : 0;
+        stopped |= losses.learns[lane] & ~finite;
+        losses.learns[lane] &= finite;
+        losses.mean[lane] = losses.learns[lane] != 0 ? mean : losses.mean[lane];
+    }
+    return stopped != 0;
+}
+
+/// The rows answered rightly, one number per lane.
+inline void countCorrect(const LossShape& shape, const float* outputs, const TargetWord* targets,
+                         std::uint64_t* correct) {
+    Ints count{};
+    const float threshold = shape.outputActivation == Activation::sigmoid ? 0.5f : 0.0f;
+    for (std::size_t row = 0; row < shape.rows; ++row) {
+        const float* y = outputs + row * shape.outputs * lanes;
+        Floats best = load(y);
+        Ints answer = shape.outputs == 1 ? -(best > threshold) : Ints{};
+        for (std::size_t j = 1; j < shape.outputs; ++j) {
+            const Floats value = load(y + j * lanes);
+            answer = value > best ? static_cast<std::int32_t>(j) - Ints{} : answer;
+            best = value > best ? value : best;
+        }
+        count -= answer == classesOf(targets + row * lanes);
+    }
+    for (std::size_t lane = 0; lane < lanes; ++lane) correct[lane] += static_cast<std::uint32_t>(count[lane]);
+}
+
+inline void populationScore(const LossShape& shape, std::size_t classes, const float* outputs,
+                            const TargetWord* targets, double* losses, std::uint64_t* correct) {
+    populationTermsOf(shape, outputs, targets, nullptr, losses);
+    if (classes > 0) countCorrect(shape, outputs, targets, correct);
+}
+
+} // namespace
+} // namespace lockstep
