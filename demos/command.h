@@ -13,6 +13,7 @@ using Action = std::function<int()>;
 
 Action addRace(CLI::App& command);
 Action addTrain(CLI::App& command);
+Action addPopulation(CLI::App& command);
 Action addPredict(CLI::App& command);
 Action addDevices(CLI::App& command);
 Action addBench(CLI::App& command);

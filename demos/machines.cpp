@@ -32,6 +32,10 @@ bool Machines::software(const LaneSpec& spec) {
     return device != nullptr && device->software();
 }
 
+bool Machines::anySoftware(const std::vector<LaneSpec>& lanes) {
+    return std::ranges::any_of(lanes, [this](const LaneSpec& spec) { return software(spec); });
+}
+
 Lane::MakeTrainer Machines::maker(const TrainJob& job, const LaneSpec& spec) {
     return [job, spec, threads = threads_, device = deviceOf(spec)] {
         return makeTrainer(job, spec, threads, device);

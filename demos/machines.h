@@ -38,6 +38,8 @@ class Machines {
     void close(std::string device);
     /// Whether the lane's device is a Vulkan driver that computes on the processor. Opens it.
     bool software(const LaneSpec& spec);
+    /// The same of any of them.
+    bool anySoftware(const std::vector<LaneSpec>& lanes);
     /// Whether somebody has chosen the device of lanes that name none: then it has to be that one.
     bool deviceAsked() const { return !device_.empty(); }
     /// What makes the lane's trainer. Opens its device. This object has to outlive the trainer.

@@ -24,6 +24,7 @@ constexpr CommandEntry commands[] = {
     {"show", "the window, at an exhibit; or pictures without one", addShow},
     {"race", "train the same network on several machines and compare them", addRace},
     {"train", "train one network on one machine; save it, go on with it later", addTrain},
+    {"population", "train thousands of small networks at once, over two hyperparameters", addPopulation},
     {"predict", "let a trained network answer: accuracy, confusion matrix, every answer", addPredict},
     {"bench", "check every kernel and rung against the plain loops, then time it", addBench},
     {"devices", "list the Vulkan devices, and say which one is used and why", addDevices},
@@ -33,6 +34,7 @@ constexpr const char* examples = R"(examples:
   lockstep                                         the window
   lockstep race                                    processor against graphics card on Fashion-MNIST
   lockstep race --data spiral --layers 32,32       a small network on points in the plane
+  lockstep population                              a thousand networks at once: learning rate by first weights
   lockstep train --epochs 5 --save model.safetensors
   lockstep predict --model model.safetensors --data fashion-mnist
   lockstep COMMAND --help                          the options of a command

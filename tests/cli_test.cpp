@@ -42,7 +42,7 @@ const std::string cpuOnSpiral = "--data spiral --lane cpu:best ";
 TEST_CASE("help explains with examples, alone and for every command") {
     const Outcome all = run("--help");
     CHECK(all.code == 0);
-    for (const std::string command : {"race", "train", "predict", "devices"}) {
+    for (const std::string command : {"race", "train", "population", "predict", "devices"}) {
         CAPTURE(command);
         CHECK(all.out.find("  " + command + " ") != std::string::npos);
         const Outcome help = run(command + " --help");

@@ -171,7 +171,7 @@ Action addPredict(CLI::App& command) {
         ->type_name("N")
         ->group(dataGroup);
     addNetworkOptions(command, options->run);
-    addMachineOptions(command, options->run, false);
+    addMachineOptions(command, options->run, "where to run:", knownLanes());
     command.add_option("--json", options->run.jsonFile, "write every answer; - for standard output")
         ->type_name("FILE")
         ->group(outputGroup);

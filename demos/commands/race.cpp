@@ -41,12 +41,6 @@ struct RaceCommandOptions {
     bool together = false;
 };
 
-bool anySoftware(const std::vector<LaneSpec>& lanes, Machines& machines) {
-    for (const LaneSpec& spec : lanes)
-        if (machines.software(spec)) return true;
-    return false;
-}
-
 int race(const RaceCommandOptions& command) {
     const RunOptions& options = command.run;
     std::FILE* people = peopleStream(options);
@@ -56,7 +50,7 @@ int race(const RaceCommandOptions& command) {
     Machines machines(options.threads, options.device);
     const LaneChoice choice = chooseRaceLanes(options.lanes, machines);
     if (!choice.remark.empty()) fmt::print(people, "{}\n", choice.remark);
-    const bool software = anySoftware(choice.lanes, machines);
+    const bool software = machines.anySoftware(choice.lanes);
     const FinishLine finish = finishLineFor(options, job, software);
     if (software) fmt::print(people, "a Vulkan device of this race is software, not a GPU\n");
     fmt::print(people, "{}", jobText(job, finish));
@@ -84,10 +78,11 @@ Action addRace(CLI::App& command) {
     addNetworkOptions(command, options->run);
     addSettingsOptions(command, options->run);
     addFinishOptions(command, options->run);
-    addMachineOptions(command, options->run, true);
+    addMachineOptions(command, options->run,
+                      "who races; once per lane [cpu:best and gpu:best]:", knownLanes());
     command.add_flag("--together", options->together, "all lanes at once (head to head), for the show")
         ->group(machineGroup);
-    addOutputOptions(command, options->run);
+    addRunOutputOptions(command, options->run);
     return [options, &command] {
         refuseIdleOptions(command, options->run);
         return race(*options);

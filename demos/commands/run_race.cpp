@@ -30,7 +30,7 @@ int runToEnd(Race& race, bool quiet) {
         race.stop();
         stopping = true;
     }
-    progress.finish();
+    progress.update();
     return interrupt.exitCode();
 }
 

@@ -132,8 +132,8 @@ Action addTrain(CLI::App& command) {
     addNetworkOptions(command, options->run);
     addSettingsOptions(command, options->run);
     addFinishOptions(command, options->run);
-    addMachineOptions(command, options->run, false);
-    addOutputOptions(command, options->run);
+    addMachineOptions(command, options->run, "where to run:", knownLanes());
+    addRunOutputOptions(command, options->run);
     CLI::Option* save =
         command.add_option("--save", options->saveFile, "write the network and the state of its run")
             ->type_name("FILE")

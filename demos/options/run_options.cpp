@@ -5,6 +5,9 @@
 #include <stdexcept>
 #include <system_error>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "demos/options/parse.h"
 
 namespace lockstep::demos {
@@ -60,16 +63,19 @@ void addDataOptions(CLI::App& command, RunOptions& options) {
         ->group(dataGroup);
 }
 
-void addNetworkOptions(CLI::App& command, RunOptions& options) {
+void addNetworkOptions(CLI::App& command, RunOptions& options, const std::string& suitableLoss) {
+    const std::string layers = options.hiddenWidths ? fmt::format("{}", fmt::join(*options.hiddenWidths, ","))
+                                                    : "256,128; 32,32 for fewer than 32 inputs";
     addText(
         command, "--layers", "N,N,...",
         [&options](std::string_view text) { options.hiddenWidths = widthsFromText(text); },
-        "widths of the hidden layers, or 'none' [256,128; 32,32 for fewer than 32 inputs]")
+        "widths of the hidden layers, or 'none' [" + layers + "]")
         ->group(networkGroup);
     addText(
         command, "--activation", "NAME",
         [&options](std::string_view text) { options.activation = activationFromName(text); },
-        "after hidden layers: identity relu leaky-relu elu gelu tanh sigmoid silu [relu]")
+        fmt::format("after hidden layers: identity relu leaky-relu elu gelu tanh sigmoid silu [{}]",
+                    name(options.activation)))
         ->group(networkGroup);
     addText(
         command, "--output-activation", "NAME",
@@ -78,12 +84,12 @@ void addNetworkOptions(CLI::App& command, RunOptions& options) {
         ->group(networkGroup);
     addText(
         command, "--loss", "NAME", [&options](std::string_view text) { options.loss = lossFromName(text); },
-        "cross-entropy mse huber bce [cross-entropy for classes, mse for values]")
+        "cross-entropy mse huber bce [" + suitableLoss + "]")
         ->group(networkGroup);
     addText(
         command, "--init-scheme", "NAME",
         [&options](std::string_view text) { options.init = initSchemeFromName(text); },
-        "of the first weights: he xavier lecun uniform zeros [he]")
+        fmt::format("of the first weights: he xavier lecun uniform zeros [{}]", name(options.init)))
         ->group(networkGroup);
 }
 
@@ -94,7 +100,7 @@ void addSettingsOptions(CLI::App& command, RunOptions& options) {
         command.add_option(name, value, help)->type_name("X")->check(check)->group(settingsGroup);
     };
     const auto count = [&command](const char* name, auto& value, const CLI::Validator& check,
-                                  const char* help) {
+                                  const std::string& help) {
         command.add_option(name, value, help)->type_name("N")->check(check)->group(settingsGroup);
     };
     addText(
@@ -119,7 +125,8 @@ void addSettingsOptions(CLI::App& command, RunOptions& options) {
           "steps between drops (step) or down to 0 (cosine) [1000]");
     number("--schedule-gamma", optimizer.scheduleGamma, notNegative(), "factor of a drop [0.1]");
     count("--warmup-steps", optimizer.warmupSteps, notNegative(), "steps over which the rate rises [0]");
-    count("--batch", options.settings.batch, atLeastOne(), "examples per step [128]");
+    count("--batch", options.settings.batch, atLeastOne(),
+          fmt::format("examples per step [{}]", options.settings.batch));
     count("--seed", options.settings.seed, notNegative(),
           "of weights, order, generated data and test split [1]");
     command
@@ -159,20 +166,19 @@ void addFinishOptions(CLI::App& command, RunOptions& options) {
         ->group(finishGroup);
 }
 
-void addMachineOptions(CLI::App& command, RunOptions& options, bool manyLanes) {
-    const std::string help =
-        listing(manyLanes ? "who races; once per lane [cpu:best and gpu:best]:" : "where to run:",
-                knownLanes()) +
-        ";\ngpu lanes with @DEVICE for a certain one";
+void addMachineOptions(CLI::App& command, RunOptions& options, const std::string& what,
+                       std::span<const std::string_view> lanes) {
+    const std::string help = listing(what, lanes) + ";\ngpu lanes with @DEVICE for a certain one";
     addText(
         command, "--lane", "LANE",
-        [&options](std::string_view text) { options.lanes.push_back(laneSpecFromText(text)); }, help)
+        [&options, lanes](std::string_view text) { options.lanes.push_back(laneSpecFromText(text, lanes)); },
+        help)
         ->take_all()
         ->trigger_on_parse()
         ->group(machineGroup);
     command
         .add_option("--threads", options.threads,
-                    "of cpu:threads and cpu:best at most [one per core]; small networks use fewer")
+                    "of lanes that use all cores of the processor, at most [one per core]")
         ->type_name("N")
         ->check(atLeastOne())
         ->group(machineGroup);
@@ -183,7 +189,7 @@ void addMachineOptions(CLI::App& command, RunOptions& options, bool manyLanes) {
         ->group(machineGroup);
 }
 
-void addOutputOptions(CLI::App& command, RunOptions& options) {
+void addRunOutputOptions(CLI::App& command, RunOptions& options) {
     command
         .add_option("--init", options.weightsFile,
                     "start from these weights (safetensors, names as PyTorch's)")
@@ -195,13 +201,15 @@ void addOutputOptions(CLI::App& command, RunOptions& options) {
         ->type_name("N")
         ->check(atLeastOne())
         ->group(outputGroup);
+    addOutputOptions(command, options, "losses, one row per lane and kept step");
+}
+
+void addOutputOptions(CLI::App& command, RunOptions& options, const std::string& csvRows) {
     command.add_flag("--quiet", options.quiet, "no progress")->group(outputGroup);
     command.add_option("--json", options.jsonFile, "write all results; - for standard output")
         ->type_name("FILE")
         ->group(outputGroup);
-    command
-        .add_option("--csv", options.csvFile,
-                    "write losses, one row per lane and kept step; - for standard output")
+    command.add_option("--csv", options.csvFile, "write " + csvRows + "; - for standard output")
         ->type_name("FILE")
         ->group(outputGroup);
 }

@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -51,12 +53,21 @@ inline constexpr const char* machineGroup = "Machines";
 inline constexpr const char* outputGroup = "Output";
 
 /// Each adds its group's options to a command, to be read into `options`, which has to outlive the parsing.
+/// The help names what `options` holds as the default.
 void addDataOptions(CLI::App& command, RunOptions& options);
-void addNetworkOptions(CLI::App& command, RunOptions& options);
+/// suitableLoss   what is taken where none is asked for
+void addNetworkOptions(CLI::App& command, RunOptions& options,
+                       const std::string& suitableLoss = "cross-entropy for classes, mse for values");
 void addSettingsOptions(CLI::App& command, RunOptions& options);
 void addFinishOptions(CLI::App& command, RunOptions& options);
-void addMachineOptions(CLI::App& command, RunOptions& options, bool manyLanes);
-void addOutputOptions(CLI::App& command, RunOptions& options);
+/// what    a lane is asked for, said before the list of `lanes`, which have to outlive the parsing
+void addMachineOptions(CLI::App& command, RunOptions& options, const std::string& what,
+                       std::span<const std::string_view> lanes);
+/// --json, --csv and --quiet.
+/// csvRows   what the table holds
+void addOutputOptions(CLI::App& command, RunOptions& options, const std::string& csvRows);
+/// The same with first weights and kept losses, for `race` and `train`.
+void addRunOutputOptions(CLI::App& command, RunOptions& options);
 
 /// Widths of the hidden layers where none are asked for.
 std::vector<std::size_t> suitableLayers(std::size_t inputs);

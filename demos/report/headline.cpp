@@ -1,30 +1,16 @@
 #include "demos/report/headline.h"
 
 #include <algorithm>
-#include <optional>
 
 #include <fmt/format.h>
 
+#include "demos/report/contenders.h"
+#include "demos/report/lane_text.h"
 #include "demos/report/text.h"
 
 namespace lockstep::demos {
 
 namespace {
-
-constexpr double alike = 1.05;
-
-/// "cpu:scalar on AMD Ryzen 9 9950X (1 thread, no SIMD)".
-std::string fullName(const LaneResult& result) {
-    std::string note =
-        fmt::format("{} thread{}", result.machine.threads, result.machine.threads == 1 ? "" : "s");
-    if (const std::string_view lack = handicap(result.spec); !lack.empty()) note = lack;
-    if (result.spec.gpu && result.machine.software)
-        note = "software, not a GPU" + (handicap(result.spec).empty() ? "" : ", " + note);
-    else if (result.spec.gpu)
-        note = handicap(result.spec);
-    const std::string device = shortDevice(result.machine);
-    return fmt::format("{} on {}{}", result.spec.text(), device, note.empty() ? "" : " (" + note + ")");
-}
 
 bool reached(const LaneResult& result, const FinishLine& finish) {
     if (!result.evaluation) return false;
@@ -32,32 +18,15 @@ bool reached(const LaneResult& result, const FinishLine& finish) {
            (finish.loss > 0 && result.evaluation->loss <= finish.loss);
 }
 
-double speed(const LaneResult& result, bool bySeconds) {
-    return bySeconds ? 1 / result.end.trainingSeconds : result.end.rate();
-}
-
-/// The fastest of the lanes that count and that `wanted` holds for.
-std::optional<std::size_t> fastest(const std::vector<LaneResult>& results, bool bySeconds, auto wanted) {
-    std::optional<std::size_t> best;
-    for (std::size_t i = 0; i < results.size(); ++i) {
-        if (!results[i].counts() || results[i].end.trainingSeconds <= 0 || !wanted(results[i])) continue;
-        if (!best || speed(results[i], bySeconds) > speed(results[*best], bySeconds)) best = i;
+/// Who may be compared, and by what.
+std::vector<Contender> contenders(const std::vector<LaneResult>& results, bool bySeconds) {
+    std::vector<Contender> lanes;
+    for (const LaneResult& result : results) {
+        const bool counts = result.counts() && result.end.trainingSeconds > 0;
+        const double speed = bySeconds ? 1 / result.end.trainingSeconds : result.end.rate();
+        lanes.push_back({result.spec.gpu, counts ? speed : 0});
     }
-    return best;
-}
-
-/// The lane that the fastest one of all is compared with.
-std::optional<std::size_t> opponent(const std::vector<LaneResult>& results, std::size_t best,
-                                    bool bySeconds) {
-    const bool gpu = results[best].spec.gpu;
-    const auto other = fastest(results, bySeconds, [gpu](const LaneResult& r) { return r.spec.gpu != gpu; });
-    if (other) return other;
-    std::optional<std::size_t> slowest;
-    for (std::size_t i = 0; i < results.size(); ++i) {
-        if (i == best || !results[i].counts() || results[i].end.trainingSeconds <= 0) continue;
-        if (!slowest || speed(results[i], bySeconds) < speed(results[*slowest], bySeconds)) slowest = i;
-    }
-    return slowest;
+    return lanes;
 }
 
 std::string whyNone(const std::vector<LaneResult>& results) {
@@ -84,10 +53,11 @@ std::string sentence(const LaneResult& faster, const LaneResult& slower, const H
         together ? "head to head: the lanes shared the machine, so this is a show, no measurement"
                  : "time trial, end to end, warm-up not counted";
     if (headline.ratio < alike)
-        return fmt::format("{} and {} {} equally fast, within 5 %: {} ({}).", fullName(faster),
-                           fullName(slower), task, evidence, how);
-    return fmt::format("{} {} {} times as fast as {}: {} ({}).", fullName(faster), task,
-                       threeDigits(headline.ratio), fullName(slower), evidence, how);
+        return fmt::format("{} and {} {} equally fast, within 5 %: {} ({}).",
+                           fullName(faster.spec, faster.machine), fullName(slower.spec, slower.machine), task,
+                           evidence, how);
+    return fmt::format("{} {} {} times as fast as {}: {} ({}).", fullName(faster.spec, faster.machine), task,
+                       threeDigits(headline.ratio), fullName(slower.spec, slower.machine), evidence, how);
 }
 
 } // namespace
@@ -98,17 +68,16 @@ Headline headlineFor(const std::vector<LaneResult>& results, const FinishLine& f
         finish.needsEvaluation() && std::ranges::all_of(results, [&finish](const LaneResult& result) {
             return !result.counts() || reached(result, finish);
         });
-    const auto best = fastest(results, headline.bySeconds, [](const LaneResult&) { return true; });
-    const auto other = best ? opponent(results, *best, headline.bySeconds) : std::nullopt;
-    if (!other) {
+    const auto pairing = pairUp(contenders(results, headline.bySeconds));
+    if (!pairing) {
         headline.text = whyNone(results);
         return headline;
     }
     headline.valid = true;
-    headline.faster = *best;
-    headline.slower = *other;
-    headline.ratio = speed(results[*best], headline.bySeconds) / speed(results[*other], headline.bySeconds);
-    headline.text = sentence(results[*best], results[*other], headline, finish, together);
+    headline.faster = pairing->faster;
+    headline.slower = pairing->slower;
+    headline.ratio = pairing->ratio;
+    headline.text = sentence(results[pairing->faster], results[pairing->slower], headline, finish, together);
     return headline;
 }
 

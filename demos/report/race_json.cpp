@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "demos/report/text.h"
 #include "engine/net/atomic_file.h"
 #include "engine/train/settings_json.h"
 
@@ -136,12 +137,7 @@ Json raceJson(const TrainJob& job, const FinishLine& finish, bool together,
 std::string raceCsv(const std::vector<LaneResult>& results) {
     std::string text = "lane,step,loss,seconds\n";
     for (const LaneResult& result : results) {
-        std::string lane = result.spec.text(); // a device's name may hold what CSV has to quote
-        if (lane.find_first_of(",\"\n") != std::string::npos) {
-            for (std::size_t at = 0; (at = lane.find('"', at)) != std::string::npos; at += 2)
-                lane.insert(at, "\"");
-            lane = "\"" + lane + "\"";
-        }
+        const std::string lane = csvField(result.spec.text());
         for (const LossPoint& point : result.telemetry.losses())
             text += fmt::format("{},{},{},{:.6f}\n", lane, point.step, point.loss, point.seconds);
     }

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "demos/report/lane_text.h"
 #include "demos/report/text.h"
 
 namespace lockstep::demos {
@@ -12,21 +13,15 @@ namespace {
 
 constexpr std::size_t widest = 110;
 
-std::string ranWhere(const LaneResult& result, std::size_t laneWidth) {
-    const MachineInfo& machine = result.machine;
-    std::string line = fmt::format("{:<{}}  ", result.spec.text(), laneWidth);
-    if (machine.device.empty()) return line + "did not start\n";
-    line += machine.device;
-    if (machine.software) line += ", software, not a GPU";
-    if (!machine.gpu) line += fmt::format(", {} thread{}", machine.threads, machine.threads == 1 ? "" : "s");
-    if (!machine.driver.empty()) line += ", driver " + machine.driver;
-    line += fmt::format("\n{:{}}  {}", "", laneWidth, machine.kernels);
+std::string whatRan(const LaneResult& result, std::size_t laneWidth) {
+    std::string lines = ranWhere(result.spec, result.machine, laneWidth);
+    if (result.machine.device.empty()) return lines;
     if (result.skippedSteps > 0)
-        line +=
-            fmt::format("\n{:{}}  gradients overflowed in {} of its steps: nothing was learned from those",
+        lines +=
+            fmt::format("{:{}}  gradients overflowed in {} of its steps: nothing was learned from those\n",
                         "", laneWidth, grouped(result.skippedSteps));
-    return line + fmt::format("\n{:{}}  not counted above: {:.3f} s warm-up, {:.3f} s evaluation\n", "",
-                              laneWidth, result.end.warmUpSeconds, result.end.evaluationSeconds);
+    return lines + fmt::format("{:{}}  not counted above: {:.3f} s warm-up, {:.3f} s evaluation\n", "",
+                               laneWidth, result.end.warmUpSeconds, result.end.evaluationSeconds);
 }
 
 std::vector<std::string> numbers(const LaneResult& result, std::size_t deviceWidth) {
@@ -90,7 +85,7 @@ std::string resultText(const std::vector<LaneResult>& results, bool together) {
     text += "\n";
     std::size_t laneWidth = 0;
     for (const LaneResult& result : results) laneWidth = std::max(laneWidth, result.spec.text().size());
-    for (const LaneResult& result : results) text += ranWhere(result, laneWidth);
+    for (const LaneResult& result : results) text += whatRan(result, laneWidth);
     for (const LaneResult& result : results) text += howItEnded(result);
     return text;
 }

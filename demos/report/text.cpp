@@ -113,6 +113,12 @@ std::string wrapped(const std::string& text, std::size_t width) {
     return result;
 }
 
+std::string csvField(std::string text) {
+    if (text.find_first_of(",\"\n") == std::string::npos) return text;
+    for (std::size_t at = 0; (at = text.find('"', at)) != std::string::npos; at += 2) text.insert(at, "\"");
+    return "\"" + text + "\"";
+}
+
 std::string table(const std::vector<std::vector<std::string>>& rows, std::size_t leftColumns) {
     std::vector<std::size_t> widths;
     for (const auto& row : rows) {

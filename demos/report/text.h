@@ -41,6 +41,9 @@ std::string honestDevice(const MachineInfo& machine, std::size_t width = 110);
 /// Line breaks instead of blanks, so that no line is longer than `width` where that can be.
 std::string wrapped(const std::string& text, std::size_t width = 110);
 
+/// As a field of a CSV file: quoted where it holds what has to be (a device's name may).
+std::string csvField(std::string text);
+
 /// Rows of cells as lines of aligned columns. The first `leftColumns` are aligned left, the others right.
 std::string table(const std::vector<std::vector<std::string>>& rows, std::size_t leftColumns);
 

@@ -48,10 +48,10 @@ const std::vector<std::string> monoNames{"DejaVuSansMono.ttf"};
 
 // A face merged with DejaVu Sans; ImGui's own pixel font where no file is found.
 ImFont* addFace(ImFontAtlas& atlas, const std::vector<std::string>& names, const std::string& signs,
-                float pixels) {
+                float pixels, int oversample = 2) {
     const std::string file = firstThatExists(names);
     ImFontConfig config;
-    config.OversampleH = 2;
+    config.OversampleH = oversample;
     config.OversampleV = 1;
     config.PixelSnapH = true;
     if (file.empty()) {
@@ -80,13 +80,16 @@ std::string fontFiles() {
     return lines;
 }
 
+ImFont* addBodyFont(ImFontAtlas& atlas, float pixels, int oversample) {
+    return addFace(atlas, regularNames, firstThatExists(signNames), pixels, oversample);
+}
+
 Fonts FontAtlas::bake(Graphics& graphics, float pixels) {
     ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
     atlas.Clear();
-    const std::string signs = firstThatExists(signNames);
     Fonts fonts;
-    fonts.body = addFace(atlas, regularNames, signs, pixels);
-    fonts.strong = addFace(atlas, strongNames, signs, pixels);
+    fonts.body = addBodyFont(atlas, pixels, 2);
+    fonts.strong = addFace(atlas, strongNames, firstThatExists(signNames), pixels);
     fonts.title = addFace(atlas, strongNames, {}, pixels * 1.4f);
     fonts.headline = addFace(atlas, strongNames, {}, pixels * 1.9f);
     fonts.mono = addFace(atlas, monoNames, {}, pixels * 0.92f);

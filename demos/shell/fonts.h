@@ -21,6 +21,10 @@ struct Fonts {
 /// The files of letters that are used, a line each: name and size in bytes.
 std::string fontFiles();
 
+/// The body's letters of `pixels` height.
+/// oversample   columns of the atlas' picture per pixel: 1 for who draws letters without a window
+ImFont* addBodyFont(ImFontAtlas& atlas, float pixels, int oversample);
+
 class FontAtlas {
   public:
     /// Bakes all fonts for a body of `pixels` height and shows ImGui the picture of their letters.

@@ -104,6 +104,12 @@ void readRange(PopulationAxis& axis, std::string_view text) {
     if (parts.size() == 3) axis.logarithmic = logarithmicFromText(parts[2]);
 }
 
+/// The shortest text that is read as the same number; whole numbers with all their digits.
+std::string exactText(Hyperparameter parameter, double value) {
+    if (parameter == Hyperparameter::seed) return std::to_string(static_cast<std::uint64_t>(value));
+    return shortestText(value);
+}
+
 std::string threeDigits(double value) {
     std::array<char, 32> text{};
     const auto [end, error] =
@@ -136,7 +142,8 @@ void PopulationAxis::validate() const {
 std::string PopulationAxis::text() const {
     std::string all(name(parameter));
     if (parameter != Hyperparameter::activation)
-        return all + "=" + shortestText(from) + ":" + shortestText(to) + (logarithmic ? ":log" : "");
+        return all + "=" + exactText(parameter, from) + ":" + exactText(parameter, to) +
+               (logarithmic ? ":log" : "");
     for (std::size_t i = 0; i < activations.size(); ++i)
         all += (i == 0 ? "=" : ",") + std::string(name(activations[i]));
     return all;
@@ -158,7 +165,7 @@ Activation PopulationAxis::activation(std::size_t cell, std::size_t cells) const
 std::string PopulationAxis::label(std::size_t cell, std::size_t cells) const {
     if (parameter == Hyperparameter::activation) return std::string(name(activation(cell, cells)));
     const double number = value(cell, cells);
-    return parameter == Hyperparameter::seed ? shortestText(number) : threeDigits(number);
+    return parameter == Hyperparameter::seed ? exactText(parameter, number) : threeDigits(number);
 }
 
 void PopulationAxis::apply(PopulationMember& member, std::size_t cell, std::size_t cells) const {

@@ -4,14 +4,13 @@
 #include <charconv>
 #include <cmath>
 
-#include "engine/net/numbers.h"
 #include "engine/train/population_axis.h"
 
 namespace lockstep {
 
 namespace {
 
-constexpr double nearly = 1e-9; // of a step: rounding must not lose a mark at an axis' end
+constexpr double nearly = 1e-9; // of a step: rounding must not lose a mark at the end of an axis
 
 /// The smallest of 1, 2 and 5 times a power of ten that is at least `least`.
 double roundStep(double least) {
@@ -32,7 +31,8 @@ std::vector<double> linearMarks(double low, double high, std::size_t most, bool 
     const int digits = static_cast<int>(std::floor(std::log10(step) + nearly));
     const double factor = std::round(step / std::pow(10, digits));
     std::vector<double> marks;
-    for (double i = std::ceil(low / step - nearly); i * step <= high + step * nearly; ++i)
+    // The sum makes minus zero zero.
+    for (double i = std::ceil(low / step - nearly) + 0.0; i * step <= high + step * nearly; ++i)
         marks.push_back(decimal(i * factor, digits));
     return marks;
 }
@@ -61,7 +61,8 @@ std::vector<double> logarithmicMarks(double low, double high, std::size_t most) 
     return decimalMarks(low, high, {1}, static_cast<int>(apart));
 }
 
-std::string markText(double mark) {
+std::string markText(double mark, bool whole) {
+    if (whole) return std::to_string(static_cast<std::uint64_t>(mark));
     std::array<char, 32> text{};
     const auto [end, error] =
         std::to_chars(text.data(), text.data() + text.size(), mark, std::chars_format::general);
@@ -83,16 +84,14 @@ std::vector<AxisTick> activationTicks(const PopulationAxis& axis, std::size_t ce
 std::vector<AxisTick> PopulationAxis::ticks(std::size_t cells, std::size_t most) const {
     if (parameter == Hyperparameter::activation) return activationTicks(*this, cells);
     if (cells == 1) return {{0.5, label(0, 1)}};
+    const bool whole = parameter == Hyperparameter::seed;
     const auto [low, high] = std::minmax(from, to);
-    const std::vector<double> marks = logarithmic
-                                          ? logarithmicMarks(low, high, most)
-                                          : linearMarks(low, high, most, parameter == Hyperparameter::seed);
     std::vector<AxisTick> ticks;
-    for (const double mark : marks) {
+    for (const double mark :
+         logarithmic ? logarithmicMarks(low, high, most) : linearMarks(low, high, most, whole)) {
         const double share =
             logarithmic ? std::log(mark / from) / std::log(to / from) : (mark - from) / (to - from);
-        ticks.push_back({0.5 + share * static_cast<double>(cells - 1),
-                         parameter == Hyperparameter::seed ? shortestText(mark) : markText(mark)});
+        ticks.push_back({0.5 + share * static_cast<double>(cells - 1), markText(mark, whole)});
     }
     return ticks;
 }

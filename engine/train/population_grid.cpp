@@ -20,9 +20,10 @@ std::string fittingSize(std::size_t columns, std::size_t rows) {
     const double most = populationMembers;
     const double wide = static_cast<double>(columns);
     const double high = static_cast<double>(rows);
-    const double fitting = std::clamp(std::floor(std::sqrt(most * wide / high)), 1.0, std::min(wide, most));
-    return sizeText(static_cast<std::size_t>(fitting),
-                    static_cast<std::size_t>(std::min(std::floor(most / fitting), high)));
+    const double columnsThatFit = std::clamp(std::floor(std::sqrt(most * wide / high)), 1.0, most);
+    const double fewerRows = std::min(std::floor(most / columnsThatFit), high);
+    const double fewerColumns = std::min(std::floor(most / fewerRows), wide);
+    return sizeText(static_cast<std::size_t>(fewerColumns), static_cast<std::size_t>(fewerRows));
 }
 
 void requireSize(std::size_t columns, std::size_t rows) {

@@ -1,0 +1,192 @@
+// `lockstep population`: thousands of small networks at once, over two hyperparameters.
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "demos/command.h"
+#include "demos/commands/run_population.h"
+#include "demos/commands/run_race.h"
+#include "demos/options/parse.h"
+#include "demos/report/population_json.h"
+#include "demos/report/population_png.h"
+#include "demos/report/population_table.h"
+#include "demos/report/race_json.h"
+#include "demos/report/text.h"
+#include "demos/shell/png.h"
+#include "engine/net/atomic_file.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+constexpr const char* about =
+    R"(Trains a grid of small networks of one shape, each with hyperparameters of its own: from column to column one
+of them changes, from row to row another. A graphics card trains all of them at once, a processor some at a time.
+The lanes run in turn, and start every network from the same weights.)";
+
+constexpr const char* examples = R"(examples:
+  lockstep population                                  32 x 32 networks: learning rate by scale of the first weights
+  lockstep population --size 16x8 --x activation=relu,tanh,elu,gelu --y seed=1:8 --data moons
+  lockstep population --x lr=1e-4:1:log --y momentum=0:0.99 --optimizer momentum --csv losses.csv
+  lockstep population --x noise=0:0.8 --y l2=1e-6:0.1:log --png population.png
+
+an axis is NAME=FROM:TO, the first and the last value, with :log for equal ratios; or activation=NAME,NAME,...
+  lr          learning rate              l2       L2 regularisation
+  init-scale  factor of first weights    noise    of generated points, 0 to 0.8
+  momentum    of --optimizer momentum    seed     of first weights and order; the data keep --seed
+lanes: cpu:scalar is one thread without SIMD, cpu:simd one thread, cpu:best all cores with it. gpu:invocation has
+a network per invocation, gpu:subgroup one per subgroup, gpu:workgroup one per workgroup; gpu:best takes what is
+fastest for the shape on this device.
+the picture has what every network answers over the plane (of data with two inputs) and a map of the final losses
+)";
+
+struct PopulationCommandOptions {
+    RunOptions run;
+    PopulationSpec spec;
+    std::string pngFile;
+};
+
+/// What a hyperparameter is called where all networks share it.
+struct SharedOption {
+    Hyperparameter parameter;
+    const char* option;
+};
+constexpr SharedOption sharedOptions[] = {
+    {Hyperparameter::learningRate, "--lr"},   {Hyperparameter::initialScale, "--init-scale"},
+    {Hyperparameter::momentum, "--momentum"}, {Hyperparameter::weightDecay, "--weight-decay"},
+    {Hyperparameter::noise, "--noise"},       {Hyperparameter::activation, "--activation"},
+};
+
+void refuseOptionsOfAxes(const CLI::App& command, const PopulationSpec& spec) {
+    for (const auto& [parameter, option] : sharedOptions)
+        if (command.get_option(option)->count() > 0 && spec.axisOf(parameter) != nullptr)
+            throw std::invalid_argument(
+                fmt::format("{} would do nothing: {} is on an axis", option, name(parameter)));
+}
+
+/// Of the networks' shared settings as options have them.
+PopulationSpec specOf(const PopulationCommandOptions& options) {
+    const RunOptions& run = options.run;
+    PopulationSpec spec = options.spec;
+    spec.data = run.data;
+    spec.dataOptions = run.dataOptions;
+    spec.dataOptions.seed = run.settings.seed;
+    spec.hidden = run.hiddenWidths.value_or(spec.hidden);
+    spec.activation = run.activation;
+    spec.outputActivation = run.outputActivation;
+    spec.loss = run.loss;
+    spec.init = run.init;
+    spec.train = run.settings;
+    return spec;
+}
+
+void requireFiles(const PopulationCommandOptions& options) {
+    requireResultFiles(options.run);
+    if (options.pngFile == "-")
+        throw std::invalid_argument(
+            "--png needs the name of a file; only --json and --csv can go to standard output");
+    if (!options.pngFile.empty()) requireWritable(options.pngFile);
+}
+
+int reportPopulation(const PopulationCommandOptions& options, const PopulationGrid& grid,
+                     const std::vector<PopulationLaneResult>& results, int soFar) {
+    const Headline headline = headlineFor(results);
+    std::FILE* people = peopleStream(options.run);
+    fmt::print(people, "\n{}", populationResultText(grid.spec, results));
+    if (results.size() > 1) fmt::print(people, "\n{}{}\n", agreementText(results), wrapped(headline.text));
+    std::fflush(people);
+
+    if (!options.run.jsonFile.empty())
+        writeResult(options.run.jsonFile, populationJson(grid, results, headline).dump(1) + "\n");
+    if (!options.run.csvFile.empty()) writeResult(options.run.csvFile, populationCsv(grid, results));
+    if (!options.pngFile.empty()) writePng(options.pngFile, populationPicture(grid, results));
+    if (soFar != 0) return soFar;
+    const auto failed = [](const PopulationLaneResult& lane) { return lane.status == LaneStatus::failed; };
+    return std::ranges::any_of(results, failed) ? 1 : 0;
+}
+
+int population(const PopulationCommandOptions& options) {
+    std::FILE* people = peopleStream(options.run);
+    requireFiles(options);
+    const PopulationGrid grid = makePopulationGrid(specOf(options));
+    Machines machines(options.run.threads, options.run.device);
+    const LaneChoice choice = chooseRaceLanes(options.run.lanes, machines);
+    if (!choice.remark.empty()) fmt::print(people, "{}\n", choice.remark);
+    if (machines.anySoftware(choice.lanes))
+        fmt::print(people, "a Vulkan device of this population is software, not a GPU\n");
+    fmt::print(people, "{}", populationText(grid));
+    std::fflush(people);
+
+    PopulationRunOptions runOptions{options.run.quiet, {}};
+    if (!options.pngFile.empty()) runOptions.maps = pictureMaps(grid);
+    PopulationRun run(grid.job, choice.lanes, machines, runOptions);
+    const int exitCode = run.run();
+    return reportPopulation(options, grid, run.takeResults(), exitCode);
+}
+
+void addGridOptions(CLI::App& command, PopulationSpec& spec) {
+    constexpr const char* gridGroup = "Grid";
+    addText(
+        command, "--size", "NxM",
+        [&spec](std::string_view text) {
+            const auto [columns, rows] = populationSizeFromText(text);
+            spec.columns = columns;
+            spec.rows = rows;
+        },
+        fmt::format("columns and rows [{}x{}]", spec.columns, spec.rows))
+        ->group(gridGroup);
+    const auto axis = [&command](const char* option, PopulationAxis& values, const char* along) {
+        addText(
+            command, option, "AXIS",
+            [&values](std::string_view text) { values = populationAxisFromText(text); },
+            fmt::format("what changes {} [{}]", along, values.text()))
+            ->group(gridGroup);
+    };
+    axis("--x", spec.x, "from the left column to the right one");
+    axis("--y", spec.y, "from the lowest row to the uppermost");
+}
+
+} // namespace
+
+Action addPopulation(CLI::App& command) {
+    const auto options = std::make_shared<PopulationCommandOptions>(); // as long as the command may be run
+    RunOptions& run = options->run;
+    PopulationSpec& spec = options->spec;
+    run.data = spec.data;
+    run.hiddenWidths = spec.hidden;
+    run.activation = spec.activation;
+    run.init = spec.init;
+    run.settings = spec.train;
+    addManual(command, about, examples);
+    addGridOptions(command, spec);
+    addDataOptions(command, run);
+    addNetworkOptions(command, run, "bce for two classes, cross-entropy for more, mse for values");
+    command.add_option("--init-scale", spec.initialScale, "factor of the first weights")
+        ->type_name("X")
+        ->check(aboveZero())
+        ->capture_default_str()
+        ->group(networkGroup);
+    addSettingsOptions(command, run);
+    command.add_option("--steps", spec.steps, "batches that every network is trained with")
+        ->type_name("N")
+        ->check(atLeastOne())
+        ->capture_default_str()
+        ->group(settingsGroup);
+    addMachineOptions(command, run,
+                      "who trains; once per lane [cpu:best and gpu:best]:", knownPopulationLanes());
+    addOutputOptions(command, run, "one row per lane and network");
+    command.add_option("--png", options->pngFile, "draw what the networks answer, and a map of their losses")
+        ->type_name("FILE")
+        ->group(outputGroup);
+    return [options, &command] {
+        refuseOptionsOfAxes(command, options->spec);
+        refuseIdleOptions(command, options->run);
+        return population(*options);
+    };
+}
+
+} // namespace lockstep::demos

@@ -1,0 +1,28 @@
+// Which two lanes a headline compares.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+namespace lockstep::demos {
+
+struct Contender {
+    bool gpu = false;
+    double speed = 0; ///< 0: its numbers do not count
+};
+
+struct Pairing {
+    std::size_t faster = 0;
+    std::size_t slower = 0;
+    double ratio = 1; ///< of speeds, at least 1
+};
+
+/// The fastest GPU lane and the fastest CPU lane, or where there is only one kind, the fastest lane and the
+/// slowest. Nothing with fewer than two that count.
+std::optional<Pairing> pairUp(const std::vector<Contender>& lanes);
+
+/// Speeds whose ratio is below this are called equal.
+inline constexpr double alike = 1.05;
+
+} // namespace lockstep::demos

@@ -1,0 +1,179 @@
+#include "demos/report/population_png.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "demos/report/lane_text.h"
+#include "demos/report/text.h"
+#include "demos/shell/canvas.h"
+#include "demos/shell/class_colours.h"
+#include "demos/shell/theme.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+constexpr std::uint32_t gridPixels = 1024;  // about, along the longer side
+constexpr std::uint32_t leastMapPixels = 4; // along a side of a decision map
+constexpr std::uint32_t mostTilePixels = 64;
+constexpr std::uint32_t margin = 20;
+constexpr std::uint32_t leftLabels = 90;
+constexpr float letterPixels = 18;
+constexpr std::uint32_t line = 26;
+constexpr float tickLength = 6;
+constexpr float dimmed = 0.3f; // what a tile that diverged keeps of its colours
+
+std::uint32_t tilePixels(const PopulationSpec& spec) {
+    const auto longer = static_cast<std::uint32_t>(std::max(spec.columns, spec.rows));
+    return std::clamp<std::uint32_t>(gridPixels / longer, 1, mostTilePixels);
+}
+
+/// Losses as shares of the way from the worst to the best, by their logarithms.
+struct LossColours {
+    double best = 0; ///< both 0: there is none
+    double worst = 0;
+
+    ImU32 colour(float loss) const {
+        const double share = std::log(worst / std::max(double{loss}, best)) / std::log(worst / best);
+        return viridis(static_cast<float>(share));
+    }
+};
+
+/// From the least loss of all lanes to what 95 % of the networks are below, a factor of 2 at least.
+LossColours lossColours(const std::vector<PopulationLaneResult>& results) {
+    constexpr double leastLoss = 1e-9;
+    std::vector<float> losses;
+    for (const PopulationLaneResult& lane : results)
+        for (const MemberResult& member : lane.members)
+            if (!member.diverged && std::isfinite(member.loss)) losses.push_back(member.loss);
+    if (losses.empty()) return {};
+    std::ranges::sort(losses);
+    const double best = std::max(double{losses.front()}, leastLoss);
+    return {best, std::max(double{losses[(losses.size() - 1) * 95 / 100]}, best * 2)};
+}
+
+/// One lane's part of the picture, drawn from its upper left.
+class LaneDrawing {
+  public:
+    LaneDrawing(Canvas& canvas, const Letters& letters, const Theme& theme, const PopulationGrid& grid,
+                std::uint32_t top)
+        : canvas_(canvas), letters_(letters), theme_(theme), spec_(grid.spec), top_(top) {}
+
+    void title(const PopulationLaneResult& lane);
+    void mosaic(const PopulationLaneResult& lane);
+    void heatMap(const PopulationLaneResult& lane, const LossColours& colours);
+
+  private:
+    std::uint32_t side() const { return tilePixels(spec_); }
+    std::uint32_t width() const { return static_cast<std::uint32_t>(spec_.columns) * side(); }
+    std::uint32_t height() const { return static_cast<std::uint32_t>(spec_.rows) * side(); }
+    void axes(const std::string& heading);
+    void nextGrid() { left_ += leftLabels + width() + margin; }
+
+    Canvas& canvas_;
+    const Letters& letters_;
+    const Theme& theme_;
+    const PopulationSpec& spec_;
+    std::uint32_t top_;
+    std::uint32_t left_ = margin;
+};
+
+void LaneDrawing::title(const PopulationLaneResult& lane) {
+    canvas_.fill(margin, top_, 6, line - 6, lane.spec.gpu ? theme_.gpu : theme_.cpu);
+    const std::string text =
+        lane.machine.device.empty()
+            ? fmt::format("{} did not start", lane.spec.text())
+            : fmt::format("{}: {} networks, {} network-steps/s", fullName(lane.spec, lane.machine),
+                          grouped(lane.members.size()), shortRate(lane.networkStepsPerSecond()));
+    canvas_.text(letters_, margin + 14, static_cast<float>(top_), text, theme_.text);
+    top_ += line;
+}
+
+void LaneDrawing::mosaic(const PopulationLaneResult& lane) {
+    std::vector<std::uint32_t> words = lane.maps;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        const std::size_t member = i / width() / side() * spec_.columns + i % width() / side();
+        if (lane.members[member].diverged) words[i] = mixed(theme_.background, words[i], dimmed);
+    }
+    axes("what they answer over the plane");
+    canvas_.picture(left_ + leftLabels, top_ + line, width(), words);
+    nextGrid();
+}
+
+void LaneDrawing::heatMap(const PopulationLaneResult& lane, const LossColours& colours) {
+    const std::string scale = colours.worst > 0
+                                  ? fmt::format("final loss: bright {}, dark {}, grey diverged",
+                                                threeDigits(colours.best), threeDigits(colours.worst))
+                                  : "final loss: none is finite";
+    axes(scale);
+    for (std::size_t member = 0; member < lane.members.size(); ++member) {
+        const MemberResult& result = lane.members[member];
+        const bool known = !result.diverged && std::isfinite(result.loss);
+        canvas_.fill(left_ + leftLabels + static_cast<std::uint32_t>(member % spec_.columns) * side(),
+                     top_ + line + static_cast<std::uint32_t>(member / spec_.columns) * side(), side(),
+                     side(), known ? colours.colour(result.loss) : theme_.border);
+    }
+    nextGrid();
+}
+
+void LaneDrawing::axes(const std::string& heading) {
+    const auto gridLeft = static_cast<float>(left_ + leftLabels);
+    const auto gridTop = static_cast<float>(top_ + line);
+    const auto bottom = gridTop + static_cast<float>(height());
+    const auto cell = static_cast<float>(side());
+    canvas_.text(letters_, gridLeft, static_cast<float>(top_), heading, theme_.muted);
+    for (const AxisTick& tick : spec_.x.ticks(spec_.columns)) {
+        const float x = gridLeft + static_cast<float>(tick.place) * cell;
+        canvas_.fill(static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(bottom), 1,
+                     static_cast<std::uint32_t>(tickLength), theme_.muted);
+        canvas_.text(letters_, x - letters_.width(tick.label) / 2, bottom + tickLength, tick.label,
+                     theme_.muted);
+    }
+    for (const AxisTick& tick : spec_.y.ticks(spec_.rows)) {
+        const float y = bottom - static_cast<float>(tick.place) * cell;
+        canvas_.fill(static_cast<std::uint32_t>(gridLeft - tickLength), static_cast<std::uint32_t>(y),
+                     static_cast<std::uint32_t>(tickLength), 1, theme_.muted);
+        canvas_.text(letters_, gridLeft - tickLength - 3 - letters_.width(tick.label),
+                     y - letters_.height() / 2, tick.label, theme_.muted);
+    }
+    const std::string names =
+        fmt::format("{} to the right, {} upwards", name(spec_.x.parameter), name(spec_.y.parameter));
+    canvas_.text(letters_, gridLeft, bottom + tickLength + static_cast<float>(line), names, theme_.text);
+}
+
+} // namespace
+
+std::optional<DecisionMapOptions> pictureMaps(const PopulationGrid& grid) {
+    if (grid.job.shape.inputs() != 2 || tilePixels(grid.spec) < leastMapPixels) return std::nullopt;
+    DecisionMapOptions options;
+    options.columns = static_cast<std::uint32_t>(grid.spec.columns);
+    options.cells = tilePixels(grid.spec);
+    options.colours = planeColours(makeTheme(true));
+    return options;
+}
+
+Pixels populationPicture(const PopulationGrid& grid, const std::vector<PopulationLaneResult>& results) {
+    const Theme theme = makeTheme(true);
+    const Letters letters(letterPixels);
+    const std::uint32_t side = tilePixels(grid.spec);
+    const bool maps = std::ranges::any_of(results, [](const auto& lane) { return !lane.maps.empty(); });
+    const auto gridWidth = leftLabels + static_cast<std::uint32_t>(grid.spec.columns) * side + margin;
+    const auto laneHeight = static_cast<std::uint32_t>(grid.spec.rows) * side + 5 * line;
+    constexpr std::uint32_t leastWidth = 900; // for the letters
+    Canvas canvas(std::max(margin + gridWidth * (maps ? 2 : 1), leastWidth),
+                  margin + laneHeight * static_cast<std::uint32_t>(results.size()), theme.background);
+    const LossColours colours = lossColours(results);
+    for (std::size_t i = 0; i < results.size(); ++i) {
+        LaneDrawing drawing(canvas, letters, theme, grid,
+                            margin + static_cast<std::uint32_t>(i) * laneHeight);
+        drawing.title(results[i]);
+        if (!results[i].maps.empty()) drawing.mosaic(results[i]);
+        if (!results[i].members.empty()) drawing.heatMap(results[i], colours);
+    }
+    return canvas.take();
+}
+
+} // namespace lockstep::demos

@@ -1,0 +1,28 @@
+// A population and its end, as people read them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "demos/report/headline.h"
+#include "demos/report/population_result.h"
+#include "engine/train/population_grid.h"
+
+namespace lockstep::demos {
+
+/// What is about to be trained, in three lines: data and networks, axes, settings.
+std::string populationText(const PopulationGrid& grid);
+
+/// One row per lane with its numbers, in 110 columns; then a line per lane on its best network, on what ran
+/// where, and on why it ended early.
+std::string populationResultText(const PopulationSpec& spec,
+                                 const std::vector<PopulationLaneResult>& results);
+
+/// A line per lane that was compared: "same mathematics: gpu:best agrees within 1e-04 in 100 % of the
+/// networks after 1 step, ..."; empty where none was.
+std::string agreementText(const std::vector<PopulationLaneResult>& results);
+
+/// As headlineFor(results, ...) of a race: by network-steps per second.
+Headline headlineFor(const std::vector<PopulationLaneResult>& results);
+
+} // namespace lockstep::demos

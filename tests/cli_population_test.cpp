@@ -1,0 +1,254 @@
+// `lockstep population`: a grid of networks as its users meet it, run as a process.
+#include <doctest/doctest.h>
+
+#include <csignal>
+#include <string>
+#include <vector>
+
+#include <fcntl.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/run_program.h"
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using lockstep::test::contents;
+using lockstep::test::Folder;
+using lockstep::test::Outcome;
+using lockstep::test::run;
+
+const std::string small = "population --size 4x3 --layers 4 --steps 20 --quiet ";
+const std::string plain = small + "--lane cpu:scalar ";
+
+std::vector<std::string> linesOf(const std::string& text) {
+    std::istringstream stream(text);
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(stream, line);) lines.push_back(line);
+    return lines;
+}
+
+std::vector<std::string> fieldsOf(const std::string& line) {
+    std::vector<std::string> fields{""};
+    for (const char letter : line) {
+        if (letter == ',')
+            fields.emplace_back();
+        else
+            fields.back() += letter;
+    }
+    return fields;
+}
+
+/// Width and height as a PNG's header has them.
+std::vector<int> sizeOfPng(const std::string& file) {
+    const std::string bytes = contents(file);
+    REQUIRE(bytes.size() > 24);
+    REQUIRE(bytes.substr(1, 3) == "PNG");
+    const auto number = [&bytes](std::size_t at) {
+        int value = 0;
+        for (std::size_t i = at; i < at + 4; ++i) value = value * 256 + static_cast<unsigned char>(bytes[i]);
+        return value;
+    };
+    return {number(16), number(20)};
+}
+
+} // namespace
+
+TEST_CASE("processor and device train the same grid, compared, with all results in files") {
+    const Folder folder;
+    const std::string json = folder.file("p.json");
+    const std::string csv = folder.file("p.csv");
+    const std::string png = folder.file("p.png");
+    const Outcome outcome =
+        run("population --size 8x4 --x lr=1e-4:0.1:log --y init-scale=0.1:2:log --data spiral "
+            "--layers 4 --steps 200 --lane cpu:best --lane gpu:best --json " +
+            json + " --csv " + csv + " --png " + png);
+    CAPTURE(outcome.out + outcome.err);
+    REQUIRE(outcome.code == 0);
+    CHECK(outcome.says("32 networks 2-4-1, bce, 17 parameters each"));
+    CHECK(outcome.says("lr 0.0001 to 0.1, logarithmic"));
+    CHECK(outcome.says("same mathematics: gpu:best agrees"));
+    CHECK(outcome.says("best network: lr "));
+    CHECK(outcome.says("network-steps/s against"));
+    CHECK(outcome.err.find("32 of 32 networks done") != std::string::npos);
+
+    const Json results = Json::parse(contents(json));
+    CHECK(results["population"]["x"] == "lr=1e-04:0.1:log");
+    CHECK(results["x"]["values"].size() == 8);
+    CHECK(results["y"]["values"][0] == 0.1);
+    CHECK(results["net"]["parameters"] == 17);
+    REQUIRE(results["lanes"].size() == 2);
+    for (const Json& lane : results["lanes"]) {
+        CAPTURE(lane["lane"].dump());
+        CHECK(lane["status"] == "finished");
+        CHECK(lane["finished"] == 32);
+        CHECK(lane["network_steps"] == 6400);
+        CHECK(lane["network_steps_per_second"].get<double>() > 0);
+        CHECK(lane["agreement"]["same"] == true);
+        REQUIRE(lane["networks"].size() == 32);
+        CHECK(lane["networks"][9]["column"] == 1);
+        CHECK(lane["networks"][9]["row"] == 1);
+        CHECK(lane["networks"][lane["best"].get<std::size_t>()]["rank"] == 1);
+    }
+    const Json& shares = results["lanes"][1]["agreement"]["shares"];
+    REQUIRE(shares.size() == 3);
+    CHECK(shares[0]["steps"] == 1);
+    CHECK(shares[0]["share"] == 1.0);
+    CHECK(shares[2]["steps"] == 100);
+    CHECK(results["headline"]["measured_by"] == "network_steps_per_second");
+
+    const std::vector<std::string> rows = linesOf(contents(csv));
+    REQUIRE(rows.size() == 65);
+    CHECK(rows[0] == "lane,column,row,seed,lr,init_scale,momentum,l2,activation,noise,steps,diverged,loss,"
+                     "accuracy,batch_loss,weight_norm,rank");
+    CHECK(rows[1].starts_with("cpu:best,0,0,1,0.0001,2,,0,tanh,0,200,0,"));
+    CHECK(rows[64].starts_with("gpu:best,7,3,1,0.1,0.1,,0,tanh,0,200,0,"));
+    for (const std::string& row : rows) CHECK(fieldsOf(row).size() == 17);
+    CHECK(std::stof(fieldsOf(rows[1])[12]) == results["lanes"][0]["networks"][0]["loss"].get<float>());
+
+    const std::vector<int> size = sizeOfPng(png);
+    CHECK(size[0] > 2 * 8 * 64); // two pictures of 8 x 4 tiles for each of two lanes
+    CHECK(size[1] > 2 * 4 * 64);
+}
+
+TEST_CASE("a grid trained again gives the same numbers, and - is standard output") {
+    const Outcome first = run(plain + "--csv -");
+    const Outcome second = run(plain + "--csv -");
+    CHECK(first.code == 0);
+    CHECK(linesOf(first.out).size() == 13);
+    CHECK(first.out == second.out);
+    CHECK(first.err.find("best network") != std::string::npos);
+    const Outcome json = run(plain + "--json -");
+    CHECK(Json::parse(json.out)["lanes"][0]["networks"].size() == 12);
+    CHECK(Json::parse(json.out)["lanes"][0]["agreement"]["shares"].empty());
+}
+
+TEST_CASE("every hyperparameter reaches the networks that have it") {
+    const auto column = [](const std::string& arguments, std::size_t field) {
+        const Outcome outcome = run(plain + arguments + " --csv -");
+        CAPTURE(outcome.err);
+        REQUIRE(outcome.code == 0);
+        std::vector<std::string> values;
+        for (const std::string& row : linesOf(outcome.out)) values.push_back(fieldsOf(row)[field]);
+        return std::vector<std::string>(values.begin() + 1, values.begin() + 5);
+    };
+    using Values = std::vector<std::string>;
+    CHECK(column("--x seed=1:4", 3) == Values{"1", "2", "3", "4"});
+    CHECK(column("--x momentum=0:0.75 --optimizer momentum", 6) == Values{"0", "0.25", "0.5", "0.75"});
+    CHECK(column("--x l2=0:0.75", 7) == Values{"0", "0.25", "0.5", "0.75"});
+    CHECK(column("--x activation=relu,tanh", 8) == Values{"relu", "relu", "tanh", "tanh"});
+    CHECK(column("--x noise=0.75:0 --data moons", 9) == Values{"0.75", "0.5", "0.25", "0"});
+    CHECK(column("--x seed=7:8 --y l2=0:1 --lr 0.5 --init-scale 2 --activation relu", 4) ==
+          Values{"0.5", "0.5", "0.5", "0.5"});
+}
+
+TEST_CASE("networks that diverge say at which step, and the others go on") {
+    const Outcome outcome =
+        run("population --size 4x1 --layers 4 --steps 400 --quiet --data plane --optimizer sgd "
+            "--activation relu --x lr=0.01:1e6:log --lane cpu:scalar --json -");
+    REQUIRE(outcome.code == 0);
+    const Json lane = Json::parse(outcome.out)["lanes"][0];
+    CHECK(lane["diverged"].get<int>() >= 1);
+    CHECK(lane["finished"] == 4);
+    CHECK(lane["networks"][0]["diverged"] == false);
+    CHECK(lane["networks"][3]["diverged"] == true);
+    CHECK(lane["networks"][3]["steps"].get<int>() < 400);
+    CHECK(lane["networks"][3]["accuracy"].is_null());
+    CHECK(lane["percentiles"][6]["loss"].is_null());
+}
+
+TEST_CASE("without a Vulkan device the processor trains alone, and it is said") {
+    const Outcome outcome = run(small, "VK_DRIVER_FILES=/nonexistent VK_ICD_FILENAMES=/nonexistent");
+    CHECK(outcome.code == 0);
+    CHECK(outcome.says("gpu:best is left out"));
+    CHECK(outcome.says("cpu:best"));
+}
+
+TEST_CASE("wrong arguments end with 2 and name what would be right") {
+    struct Case {
+        std::string arguments;
+        std::string answer;
+    };
+    const Case cases[] = {
+        {"--size 32", "as in 32x32"},
+        {"--size 300x300", "256x256 fits"},
+        {"--size 0x3", "1x1"},
+        {"--siez 3x3", "did you mean '--size'"},
+        {"--x rl=1:2", "--x: unknown hyperparameter 'rl'; did you mean 'lr'"},
+        {"--x lr=-1:1", "it is a number above 0"},
+        {"--y l2=0:1:log", "0 has no logarithm"},
+        {"--x lr=0.1:0.1", "equal ends"},
+        {"--x init-scale=1:2", "init-scale is on both axes"},
+        {"--x momentum=0:0.9", "the optimizer adam has no momentum"},
+        {"--x noise=0:0.5 --data fashion-mnist", "noise is of generated points"},
+        {"--lr 0.1", "--lr would do nothing: lr is on an axis"},
+        {"--lane gpu:tiled", "unknown lane"},
+        {"--lane gpu:workgruop", "did you mean 'gpu:workgroup'"},
+        {"--steps 0", "--steps"},
+        {"--steps 100000000", "10,000,000 steps"},
+        {"--epochs 3", "unknown option '--epochs'"},
+        {"--png -", "--png"},
+        {"--layers 64,64", "neurons fit"},
+        {"--layers 4,4,4,4,4", "at most 4 hidden layers"},
+        {"--data spirl", "did you mean 'spiral'"},
+        {"extra", "extra"},
+    };
+    for (const Case& wrong : cases) {
+        CAPTURE(wrong.arguments);
+        const Outcome outcome = run("population " + wrong.arguments);
+        CAPTURE(outcome.err);
+        CHECK(outcome.code == 2);
+        CHECK(outcome.says(wrong.answer));
+        CHECK(outcome.out.empty());
+    }
+}
+
+TEST_CASE("failures end with 1, before the training where that can be known") {
+    for (const std::string option : {"--json", "--csv", "--png"}) {
+        CAPTURE(option);
+        const Outcome outcome = run(plain + option + " /nonexistent/file");
+        CHECK(outcome.code == 1);
+        CHECK(outcome.says("/nonexistent"));
+        CHECK(outcome.out.empty());
+    }
+    CHECK(run(small + "--device nowhere").code == 1);
+    CHECK(run(small + "--data csv:/nonexistent.csv").code == 1);
+}
+
+TEST_CASE("an interrupt ends the training, and the results so far still come") {
+    const Folder folder;
+    const std::string out = folder.file("out");
+    const std::string json = folder.file("p.json");
+    const pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        const int file = open(out.c_str(), O_WRONLY | O_CREAT, 0600);
+        if (file >= 0 && dup2(file, STDOUT_FILENO) >= 0)
+            execl(LOCKSTEP_PROGRAM, "lockstep", "population", "--size", "8x8", "--steps", "10000000",
+                  "--lane", "cpu:simd", "--lane", "cpu:best", "--quiet", "--json", json.c_str(), nullptr);
+        _exit(127);
+    }
+    // The population has been announced once its first lines are there; the lane then needs a moment to
+    // begin.
+    for (int waited = 0; contents(out).find("until") == std::string::npos && waited < 3000; ++waited)
+        usleep(10000);
+    usleep(500000);
+    kill(child, SIGINT);
+    int status = 0;
+    pid_t ended = 0;
+    for (int waited = 0; ended == 0 && waited < 3000; ++waited) {
+        ended = waitpid(child, &status, WNOHANG);
+        usleep(10000);
+    }
+    if (ended == 0) kill(child, SIGKILL);
+    REQUIRE(ended == child);
+    REQUIRE(WIFEXITED(status));
+    CHECK(WEXITSTATUS(status) == 130);
+    CHECK(contents(out).find("cpu:simd stopped") != std::string::npos);
+    const Json results = Json::parse(contents(json));
+    CHECK(results["lanes"][0]["status"] == "stopped");
+    CHECK(results["lanes"][0]["network_steps"].get<std::uint64_t>() > 0);
+    CHECK(results["lanes"][1]["status"] == "stopped");
+    CHECK(results["lanes"][1]["networks"].empty());
+    CHECK(results["headline"]["ratio"].is_null());
+}
