@@ -110,7 +110,7 @@ void drawMosaicAxes(const MosaicPanel& panel, const MosaicPlace& place, float st
 
 void drawLossLegend(const MosaicPanel& panel, ImVec2 right, float room) {
     const Ui& ui = panel.ui;
-    const LossScale scale = panel.model.scale();
+    const LossScale& scale = panel.scale;
     if (scale.empty()) return;
     constexpr int steps = 24;
     const std::string worst = "loss " + threeDigits(scale.worst);

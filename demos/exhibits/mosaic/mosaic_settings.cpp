@@ -42,6 +42,7 @@ MosaicSettings::MosaicSettings() {
     population.dataOptions.noise = 0.2;
     population.train.optimizer.kind = Optimizer::sgd;
     population.train.batch = 16;
+    population.steps = 10000; // seconds, so that there is something to watch
 }
 
 void MosaicSettings::validate() const {

@@ -70,7 +70,7 @@ void axisFields(Ui& ui, FieldFlow& fields, const char* axisName, PopulationAxis&
         else
             axis = usualAxis(parameter);
     });
-    fields.field(range.c_str(), "from : to", 98, [&](const char* label) {
+    fields.field(range.c_str(), "from : to", 108, [&](const char* label) {
         const auto read = [&](const std::string& typed) {
             axis = populationAxisFromText(fmt::format("{}={}", name(axis.parameter), typed));
         };

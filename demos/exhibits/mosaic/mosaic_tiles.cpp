@@ -43,7 +43,7 @@ void drawTile(const MosaicPanel& panel, ImDrawList& draw, TileChoice tile, ImVec
     const ImVec2 innerLow{from.x + in, from.y + in};
     const ImVec2 innerHigh{to.x - in, to.y - in};
     const MemberResult result = side.shot ? side.shot->results[tile.member] : MemberResult{};
-    if (in > 0) draw.AddRectFilled(from, to, lossColour(theme, panel.model.scale(), result));
+    if (in > 0) draw.AddRectFilled(from, to, lossColour(theme, panel.scale, result));
     if (result.diverged) {
         draw.AddRectFilled(from, to, divergedColour(theme));
         if (size >= smallestMark) drawCross(draw, from, to, theme.bad, std::max(1.0f, size / 14));

@@ -51,6 +51,7 @@ struct MosaicPanel {
     MosaicModel& model;
     MosaicView& view;
     const MosaicPictures& pictures;
+    LossScale scale;
 };
 
 // The panels, each in a file of its own.

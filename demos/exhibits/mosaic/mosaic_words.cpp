@@ -43,7 +43,7 @@ NamedValues memberValues(const PopulationSpec& spec, std::size_t member, const M
     values.emplace_back(hyperparameterLabel(spec.x.parameter), spec.x.label(cell.x, spec.columns));
     values.emplace_back(hyperparameterLabel(spec.y.parameter), spec.y.label(cell.y, spec.rows));
     values.emplace_back("loss",
-                        std::isfinite(result.loss) ? lossText(static_cast<double>(result.loss)) : "-");
+                        std::isfinite(result.loss) ? threeDigits(static_cast<double>(result.loss)) : "-");
     if (!std::isnan(result.accuracy))
         values.emplace_back("accuracy", percent(static_cast<double>(result.accuracy)));
     return values;
