@@ -152,7 +152,8 @@ TEST_CASE("a step is one of every network, an epoch as many as the data take") {
     Mosaic mosaic;
     mosaic.model.step(1);
     mosaic.frames(1);
-    for (const std::size_t side : {onGpu, onCpu}) CHECK(mosaic.steps(side) == std::vector<std::uint64_t>(16, 1));
+    for (const std::size_t side : {onGpu, onCpu})
+        CHECK(mosaic.steps(side) == std::vector<std::uint64_t>(16, 1));
     CHECK(mosaic.model.stepsPerEpoch() == 25); // 400 examples, 16 at a time
     mosaic.model.setRate(60);
     mosaic.model.run();
@@ -281,4 +282,19 @@ TEST_CASE("a long history keeps a moment in two, then one in four") {
     CHECK(spread.steps.front() == 1);
     CHECK(spread.steps.back() > 9900);
     CHECK(std::ranges::is_sorted(spread.steps));
+}
+
+TEST_CASE("a side that cannot train says why once, the other goes on, and reset tries again") {
+    MosaicSettings settings = small();
+    settings.population.hidden = {16, 16, 16};
+    settings.layout = PopulationLayout::invocation;
+    Mosaic mosaic(settings);
+    mosaic.toTheEnd();
+    const bool failed = !mosaic.model.sides()[onGpu].failure.empty();
+    CHECK(mosaic.model.takeFailure().empty() == !failed);
+    CHECK(mosaic.model.takeFailure().empty());
+    CHECK(mosaic.shot(onCpu).summary.finished == 16);
+    mosaic.model.reset();
+    mosaic.frames(1);
+    CHECK(mosaic.shot(onCpu).summary.begun == 0);
 }

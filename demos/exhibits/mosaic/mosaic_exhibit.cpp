@@ -40,6 +40,8 @@ void MosaicExhibit::update(Ui& ui) {
     dark_ = ui.theme.dark;
     view_.hovered.reset();
     model_.update(ui.machines, ui.delta, ui.scripted);
+    if (std::string failure = model_.takeFailure(); !failure.empty())
+        ui.say(Severity::error, std::move(failure));
     pictures_.update(ui, model_);
     arrange(ui);
     flyBest(ui);

@@ -115,7 +115,6 @@ void MosaicModel::update(Machines& machines, double seconds, bool scripted) {
     if (running_) drive(seconds, scripted);
     if (scripted) settle();
     running_ &= !over();
-    sayFailures();
 }
 
 void MosaicModel::take(MosaicSide& side) {
@@ -150,10 +149,10 @@ void MosaicModel::settle() {
         } while (side.lane->busy());
 }
 
-void MosaicModel::sayFailures() {
+std::string MosaicModel::takeFailure() {
     for (MosaicSide& side : sides_)
-        if (!side.failure.empty() && !std::exchange(side.failureSaid, true))
-            throw std::runtime_error(side.failure);
+        if (!side.failure.empty() && !std::exchange(side.failureTaken, true)) return side.failure;
+    return {};
 }
 
 void MosaicModel::run() {

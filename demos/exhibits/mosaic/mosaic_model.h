@@ -55,6 +55,8 @@ class MosaicModel {
     /// All sides are over.
     bool over() const;
     bool busy() const;
+    /// What has ended a side, once; empty: nothing new.
+    std::string takeFailure();
 
     /// Has the network's weights fetched; takeOpened() has the playground's state with them later, as JSON.
     void open(std::size_t side, std::size_t member);
@@ -68,7 +70,6 @@ class MosaicModel {
     MosaicLane::Make maker(Machines& machines, const LaneSpec& spec, bool rowByRow) const;
     MosaicLook look(const MosaicSide& side) const;
     void take(MosaicSide& side);
-    void sayFailures();
     void drive(double seconds, bool scripted);
     void settle();
     void retire();

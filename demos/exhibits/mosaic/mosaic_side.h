@@ -28,9 +28,9 @@ struct MosaicSide {
     std::optional<MosaicShot> shot; ///< empty until then, too
     std::optional<MosaicMaps> maps; ///< new since the last update
     LossSpread spread;
-    std::string failure;      ///< why it trains no more; empty: it does
-    bool failureSaid = false; ///< to the person
-    bool onDevice = false;    ///< the window draws with its device
+    std::string failure; ///< why it trains no more; empty: it does
+    bool failureTaken = false;
+    bool onDevice = false; ///< the window draws with its device
     std::unique_ptr<MosaicLane> lane;
 
     /// Takes what the lane has to tell. Returns weights that were asked for, if they have come.

@@ -13,6 +13,7 @@ namespace {
 
 constexpr float frameShare = 0.09f; // of a tile
 constexpr float veil = 0.72f;       // over networks that have not begun while others have
+constexpr float smallestFrame = 6;  // pixels of a tile that has a frame on all sides
 constexpr float smallestMark = 5;   // pixels of a tile that a cross can be seen in
 
 void drawCross(ImDrawList& draw, ImVec2 low, ImVec2 high, ImU32 colour, float thickness) {
@@ -41,7 +42,8 @@ void drawTile(const MosaicPanel& panel, ImDrawList& draw, TileChoice tile, ImVec
     const MosaicSide& side = panel.model.sides()[tile.side];
     const float in = std::clamp(std::round(frameShare * size), size < 4 ? 0.0f : 1.0f, panel.ui.px(4));
     const ImVec2 innerLow{from.x + in, from.y + in};
-    const ImVec2 innerHigh{to.x - in, to.y - in};
+    const float beyond = size < smallestFrame ? 0 : in; // the next tile's frame is enough
+    const ImVec2 innerHigh{to.x - beyond, to.y - beyond};
     const MemberResult result = side.shot ? side.shot->results[tile.member] : MemberResult{};
     if (in > 0) draw.AddRectFilled(from, to, lossColour(theme, panel.scale, result));
     if (result.diverged) {
