@@ -2,12 +2,9 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <csignal>
 #include <string>
-#include <thread>
 #include <vector>
 
-#include <fcntl.h>
 #include <nlohmann/json.hpp>
 
 #include "tests/run_program.h"
@@ -17,6 +14,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using lockstep::test::contents;
 using lockstep::test::Folder;
+using lockstep::test::interrupted;
 using lockstep::test::Outcome;
 using lockstep::test::run;
 
@@ -37,29 +35,6 @@ std::pair<unsigned, unsigned> pngSize(const std::string& file) {
         return value;
     };
     return {word(16), word(20)};
-}
-
-/// Starts the program, interrupts it after a while, and returns its exit code.
-int interrupted(const std::vector<std::string>& words) {
-    std::vector<std::string> all{LOCKSTEP_PROGRAM};
-    all.insert(all.end(), words.begin(), words.end());
-    std::vector<char*> arguments;
-    for (std::string& word : all) arguments.push_back(word.data());
-    arguments.push_back(nullptr);
-    const pid_t child = fork();
-    REQUIRE(child >= 0);
-    if (child == 0) {
-        const int nowhere = open("/dev/null", O_RDWR);
-        dup2(nowhere, STDOUT_FILENO);
-        dup2(nowhere, STDERR_FILENO);
-        execv(arguments.front(), arguments.data());
-        _exit(127);
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(1500));
-    kill(child, SIGINT);
-    int status = 0;
-    waitpid(child, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 } // namespace
@@ -143,10 +118,11 @@ TEST_CASE("where floats cannot tell neighbouring pixels apart, the map says so")
 
 TEST_CASE("an interrupted map is written as far as it came") {
     const Folder folder;
-    const int code =
+    const Outcome outcome =
         interrupted({"map", "--preset", "sohl-dickstein-tanh", "--size", "1024x1024", "--lane", "cpu:best",
-                     "--quiet", "--png", folder.file("m.png"), "--json", folder.file("m.json")});
-    CHECK(code == 130);
+                     "--quiet", "--png", folder.file("m.png"), "--json", folder.file("m.json")},
+                    "16-16-1");
+    CHECK(outcome.code == 130);
     CHECK(pngSize(folder.file("m.png")) == std::pair(1024u, 1024u));
     const Json json = Json::parse(contents(folder.file("m.json")));
     CHECK(json["lanes"][0]["status"] == "stopped");

@@ -1,11 +1,9 @@
 // `lockstep population`: a grid of networks as its users meet it, run as a process.
 #include <doctest/doctest.h>
 
-#include <csignal>
 #include <string>
 #include <vector>
 
-#include <fcntl.h>
 #include <nlohmann/json.hpp>
 
 #include "tests/run_program.h"
@@ -15,6 +13,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using lockstep::test::contents;
 using lockstep::test::Folder;
+using lockstep::test::interrupted;
 using lockstep::test::Outcome;
 using lockstep::test::run;
 
@@ -217,34 +216,12 @@ TEST_CASE("failures end with 1, before the training where that can be known") {
 
 TEST_CASE("an interrupt ends the training, and the results so far still come") {
     const Folder folder;
-    const std::string out = folder.file("out");
     const std::string json = folder.file("p.json");
-    const pid_t child = fork();
-    REQUIRE(child >= 0);
-    if (child == 0) {
-        const int file = open(out.c_str(), O_WRONLY | O_CREAT, 0600);
-        if (file >= 0 && dup2(file, STDOUT_FILENO) >= 0)
-            execl(LOCKSTEP_PROGRAM, "lockstep", "population", "--size", "8x8", "--steps", "10000000",
-                  "--lane", "cpu:simd", "--lane", "cpu:best", "--quiet", "--json", json.c_str(), nullptr);
-        _exit(127);
-    }
-    // The population has been announced once its first lines are there; the lane then needs a moment to
-    // begin.
-    for (int waited = 0; contents(out).find("until") == std::string::npos && waited < 3000; ++waited)
-        usleep(10000);
-    usleep(500000);
-    kill(child, SIGINT);
-    int status = 0;
-    pid_t ended = 0;
-    for (int waited = 0; ended == 0 && waited < 3000; ++waited) {
-        ended = waitpid(child, &status, WNOHANG);
-        usleep(10000);
-    }
-    if (ended == 0) kill(child, SIGKILL);
-    REQUIRE(ended == child);
-    REQUIRE(WIFEXITED(status));
-    CHECK(WEXITSTATUS(status) == 130);
-    CHECK(contents(out).find("cpu:simd stopped") != std::string::npos);
+    const Outcome outcome = interrupted({"population", "--size", "8x8", "--steps", "10000000", "--lane",
+                                         "cpu:simd", "--lane", "cpu:best", "--quiet", "--json", json},
+                                        "until");
+    CHECK(outcome.code == 130);
+    CHECK(outcome.says("cpu:simd stopped"));
     const Json results = Json::parse(contents(json));
     CHECK(results["lanes"][0]["status"] == "stopped");
     CHECK(results["lanes"][0]["network_steps"].get<std::uint64_t>() > 0);

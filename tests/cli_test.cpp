@@ -1,11 +1,9 @@
 // The program as its users meet it: run as a process, judged by what it prints, writes and returns.
 #include <doctest/doctest.h>
 
-#include <csignal>
 #include <string>
 #include <vector>
 
-#include <fcntl.h>
 #include <nlohmann/json.hpp>
 
 #include "tests/run_program.h"
@@ -16,6 +14,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 using lockstep::test::contents;
 using lockstep::test::Folder;
+using lockstep::test::interrupted;
 using lockstep::test::Outcome;
 using lockstep::test::run;
 
@@ -334,33 +333,12 @@ TEST_CASE("predict answers as the training run was scored") {
 
 TEST_CASE("an interrupt stops the race, and the table still comes") {
     const Folder folder;
-    const std::string out = folder.file("out");
     const std::string json = folder.file("r.json");
-    const pid_t child = fork();
-    REQUIRE(child >= 0);
-    if (child == 0) {
-        const int file = open(out.c_str(), O_WRONLY | O_CREAT, 0600);
-        if (file >= 0 && dup2(file, STDOUT_FILENO) >= 0)
-            execl(LOCKSTEP_PROGRAM, "lockstep", "race", "--data", "spiral", "--steps", "1000000000", "--lane",
-                  "cpu:simd", "--lane", "cpu:best", "--quiet", "--json", json.c_str(), nullptr);
-        _exit(127);
-    }
-    // The run has been announced once its first lines are there; the lane then needs a moment to begin.
-    for (int waited = 0; contents(out).find("until") == std::string::npos && waited < 3000; ++waited)
-        usleep(10000);
-    usleep(300000);
-    kill(child, SIGINT);
-    int status = 0;
-    pid_t ended = 0;
-    for (int waited = 0; ended == 0 && waited < 3000; ++waited) {
-        ended = waitpid(child, &status, WNOHANG);
-        usleep(10000);
-    }
-    if (ended == 0) kill(child, SIGKILL);
-    REQUIRE(ended == child);
-    REQUIRE(WIFEXITED(status));
-    CHECK(WEXITSTATUS(status) == 130);
-    CHECK(contents(out).find("cpu:simd stopped at step") != std::string::npos);
+    const Outcome outcome = interrupted({"race", "--data", "spiral", "--steps", "1000000000", "--lane",
+                                         "cpu:simd", "--lane", "cpu:best", "--quiet", "--json", json},
+                                        "until");
+    CHECK(outcome.code == 130);
+    CHECK(outcome.says("cpu:simd stopped at step"));
     const Json results = Json::parse(contents(json));
     CHECK(results["lanes"][0]["status"] == "stopped");
     CHECK(results["lanes"][1]["status"] == "stopped");

@@ -1,6 +1,5 @@
 // Populations on a Vulkan device: every layout trains each network as the plain loops do when they train it
-// alone, however the work is divided; results, ranks and pictures come from kernels and are what the host
-// would make of the same networks.
+// alone, however the work is divided.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -13,7 +12,7 @@
 #include "engine/gpu/error.h"
 #include "engine/net/param_layout.h"
 #include "engine/train/population.h"
-#include "tests/plane_twin.h"
+#include "tests/population_gpu_jobs.h"
 #include "tests/test_device.h"
 #include "tests/trainer_jobs.h"
 
@@ -22,31 +21,6 @@ using namespace lockstep::test;
 
 namespace {
 
-constexpr PopulationLayout layouts[] = {PopulationLayout::invocation, PopulationLayout::subgroup,
-                                        PopulationLayout::workgroup};
-
-const Dataset& twoClasses() {
-    static const Dataset data = classData(2, 2, 45); // the last batch of an epoch has 5 examples
-    return data;
-}
-
-PopulationJob jobOf(const Dataset& data, std::size_t members, std::vector<std::size_t> hidden = {3}) {
-    PopulationJob job;
-    job.data = {&data};
-    job.shape = jobFor(data, std::move(hidden)).shape;
-    job.settings.batch = 10;
-    job.settings.optimizer.kind = Optimizer::sgd;
-    job.steps = 100;
-    for (std::size_t k = 0; k < members; ++k) {
-        PopulationMember member;
-        member.seed = 7;
-        member.learningRate = 0.01 + 0.05 * static_cast<double>(k % 13) / 13;
-        member.initialScale = 0.5 + 0.1 * static_cast<double>(k % 5);
-        job.members.push_back(member);
-    }
-    return job;
-}
-
 /// Losses of a network's batches, as the plain loops compute them for it alone.
 std::vector<LossPoint> aloneOnCpu(const PopulationJob& job, std::size_t member, std::uint64_t steps) {
     const auto trainer = makeCpuTrainer(job.alone(member), "scalar", 1);
@@ -54,10 +28,6 @@ std::vector<LossPoint> aloneOnCpu(const PopulationJob& job, std::size_t member, 
     state.parameters = job.initialParameters(member);
     trainer->restore(state);
     return train(*trainer, steps);
-}
-
-bool sameFloat(float a, float b) {
-    return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b);
 }
 
 /// Largest relative difference of the batch losses of these members from those of the same network alone.
@@ -87,78 +57,6 @@ std::vector<float> allParameters(Population& population) {
         all.insert(all.end(), own.begin(), own.end());
     }
     return all;
-}
-
-void checkSummary(const PopulationJob& job, Population& population) {
-    const PopulationSummary found = population.summary();
-    const PopulationSummary expected = summarise(job, population.results());
-    CHECK(found.ranking == expected.ranking);
-    CHECK(std::ranges::equal(found.percentiles, expected.percentiles, sameFloat));
-    CHECK(found.begun == expected.begun);
-    CHECK(found.finished == expected.finished);
-    CHECK(found.diverged == expected.diverged);
-    CHECK(found.networkSteps == expected.networkSteps);
-}
-
-DecisionMapOptions mapOptions(const NetShape& shape) {
-    DecisionMapOptions options;
-    options.features = featuresFor(shape);
-    options.columns = 3;
-    options.cells = 6;
-    options.colours.negative = 0xFF009FE6;
-    options.colours.zero = 0xFFF0F0F0;
-    options.colours.positive = 0xFFE9B456;
-    options.colours.background = 0xFF202020;
-    for (std::uint32_t k = 0; k < shared::colourClassCount; ++k)
-        options.colours.classes[k] = 0xFF000000u | (k * 2654435761u & 0xFFFFFFu);
-    return options;
-}
-
-/// What a network answers at the centre of a cell, by the plain loops.
-std::vector<float> plainAnswer(NetShape shape, Activation hidden, std::span<const float> parameters,
-                               const DecisionMapOptions& options, std::uint32_t x, std::uint32_t y) {
-    shape.activation = hidden;
-    const ParamLayout layout(shape);
-    const float cell = (options.to - options.from) / static_cast<float>(options.cells);
-    std::vector<float> level =
-        planeFeatures(options.from + (static_cast<float>(x) + 0.5f) * cell,
-                      options.to - (static_cast<float>(y) + 0.5f) * cell, options.features);
-    for (std::size_t l = 0; l < shape.layers(); ++l) {
-        const LayerLayout& place = layout.layer(l);
-        level.resize(roundUpToFour(place.inputs));
-        std::vector<float> above(roundUpToFour(place.outputs));
-        plain::dense(DenseShape{1, place.inputs, place.outputs, place.rowStride, above.size()}, level.data(),
-                     parameters.data() + place.weightOffset, parameters.data() + place.biasOffset,
-                     shape.activationOf(l), above.data(), static_cast<float*>(nullptr));
-        level = above;
-    }
-    level.resize(shape.outputs());
-    return level;
-}
-
-void checkMaps(Population& population) {
-    const PopulationJob& job = population.job();
-    const DecisionMapOptions options = mapOptions(job.shape);
-    const std::vector<std::uint32_t> picture = population.decisionMaps(options);
-    const std::uint32_t width = options.width();
-    REQUIRE(picture.size() == std::size_t{width} * options.height(job.members.size()));
-    float largest = 0;
-    for (std::uint32_t member = 0; member < job.members.size(); ++member) {
-        const std::vector<float> parameters = population.parameters(member);
-        for (std::uint32_t cell = 0; cell < options.cells * options.cells; ++cell) {
-            const std::uint32_t x = cell % options.cells;
-            const std::uint32_t y = cell / options.cells;
-            const auto answer =
-                plainAnswer(job.shape, job.members[member].activation, parameters, options, x, y);
-            const Colour colour =
-                outputColour(probabilities(answer, job.shape.loss), job.shape, options.colours);
-            const std::uint32_t word = picture[(member / options.columns * options.cells + y) * width +
-                                               member % options.columns * options.cells + x];
-            largest = std::max(largest, colour.distance(word));
-        }
-    }
-    CHECK(largest <= 1.01f);
-    if (job.members.size() % options.columns != 0) CHECK(picture.back() == options.colours.background);
 }
 
 } // namespace
@@ -297,81 +195,6 @@ TEST_CASE("a network that diverges stays as it was before that step, and the oth
         const auto picture = population->decisionMaps(options);
         CHECK(picture[options.width() * options.cells + 2 * options.cells] == options.colours.background);
     }
-}
-
-TEST_CASE("results, summaries and decision maps are what the host makes of the networks") {
-    const Dataset classes = classData(2, 3, 45);
-    const Dataset training = [] {
-        Dataset data = twoClasses();
-        data.test = {};
-        return data;
-    }();
-    for (const Dataset* data : {&classes, &training})
-        for (const Loss loss : {Loss::crossEntropy, Loss::meanSquared, Loss::binaryCrossEntropy}) {
-            CAPTURE(name(loss));
-            PopulationJob job = jobOf(*data, 7);
-            job.shape.loss = loss;
-            job.shape.widths.back() = outputsFor(*data, loss);
-            for (std::size_t k = 0; k < 7; ++k)
-                job.members[k].activation = k % 2 == 0 ? Activation::tanh : Activation::relu;
-            const auto population = makeGpuPopulation(testDevice(), job, PopulationLayout::invocation);
-            population->trainTo(50);
-            checkSummary(job, *population);
-            checkMaps(*population);
-            const std::vector<MemberResult> results = population->results();
-            for (const std::size_t member : {0, 5}) {
-                const auto trainer = makeCpuTrainer(job.alone(member), "scalar", 1);
-                TrainerState state = trainer->state();
-                state.parameters = population->parameters(member);
-                trainer->restore(state);
-                const Evaluation evaluation =
-                    trainer->evaluate(data->test.count > 0 ? Split::test : Split::train);
-                CHECK(static_cast<double>(results[member].loss) ==
-                      doctest::Approx(evaluation.loss).epsilon(1e-5));
-                CHECK(static_cast<double>(results[member].accuracy) ==
-                      doctest::Approx(evaluation.accuracy).epsilon(1e-6));
-            }
-        }
-}
-
-TEST_CASE("a weight's norm counts no biases, and regression has no accuracy") {
-    const Dataset values = valueData();
-    PopulationJob job = jobOf(values, 3);
-    job.shape.loss = Loss::huber;
-    job.shape.widths.back() = 2;
-    const auto population = makeGpuPopulation(testDevice(), job, PopulationLayout::workgroup);
-    population->trainTo(20);
-    const ParamLayout layout(job.shape);
-    const std::vector<float> parameters = population->parameters(1);
-    double squares = 0;
-    for (std::size_t l = 0; l < job.shape.layers(); ++l)
-        for (std::size_t k = 0; k < layout.layer(l).weightCount(); ++k) {
-            const auto weight = static_cast<double>(parameters[layout.layer(l).weightOffset + k]);
-            squares += weight * weight;
-        }
-    const MemberResult result = population->results()[1];
-    CHECK(static_cast<double>(result.weightNorm) == doctest::Approx(std::sqrt(squares)).epsilon(1e-5));
-    CHECK(std::isnan(result.accuracy));
-}
-
-TEST_CASE("a picture on the device stays until the call after the next") {
-    PopulationJob job = jobOf(twoClasses(), 4);
-    job.shape.loss = Loss::meanSquared;
-    job.shape.widths.back() = 1;
-    const auto population = makeGpuPopulation(testDevice(), job, PopulationLayout::invocation);
-    const DecisionMapOptions options = mapOptions(job.shape);
-    const auto first = population->decisionMapsOnDevice(options);
-    const auto second = population->decisionMapsOnDevice(options);
-    REQUIRE(first.has_value());
-    CHECK(first->view.buffer != second->view.buffer);
-    CHECK(second->view.size == std::uint64_t{4} * options.width() * options.height(4));
-    CHECK(population->decisionMapsOnDevice(options)->view.buffer == first->view.buffer);
-    DecisionMapOptions wrong = options;
-    wrong.features = {PlaneFeature::x};
-    CHECK_THROWS_AS(population->decisionMaps(wrong), std::invalid_argument);
-    wrong = options;
-    wrong.cells = 3;
-    CHECK_THROWS_AS(population->decisionMaps(wrong), std::invalid_argument);
 }
 
 TEST_CASE("the best layout is one of them, and says so") {

@@ -116,6 +116,11 @@ TEST_CASE("values go from the first cell to the last, both ends included to the 
     CHECK(functions.label(4, 5) == "tanh");
 }
 
+TEST_CASE("ends so close that rounding loses the steps between them have a few marks") {
+    CHECK(populationAxisFromText("lr=1:1.0000000000000002").ticks(8, 5).size() <= 12);
+    CHECK(populationAxisFromText("seed=9007199254740990:9007199254740992").ticks(8, 5).size() <= 12);
+}
+
 TEST_CASE("ticks are round values at their places, also on short axes and on those that fall") {
     const std::vector<AxisTick> decades = populationAxisFromText("lr=1e-4:1:log").ticks(5);
     CHECK(labels(decades) == "0.0001 0.001 0.01 0.1 1");

@@ -17,7 +17,7 @@
 #include "engine/train/decision_map.h"
 #include "engine/train/population_block.h"
 #include "tests/cpu_tables.h"
-#include "tests/sanitized.h"
+#include "tests/population_jobs.h"
 #include "tests/trainer_jobs.h"
 
 using namespace lockstep;
@@ -25,45 +25,11 @@ using namespace lockstep::test;
 
 namespace {
 
-constexpr std::uint64_t comparedSteps = sanitized ? 20 : 100;
-
 std::vector<VectorLevel> levels() {
     std::vector<VectorLevel> result;
     for (const VectorLevel level : {VectorLevel::baseline, VectorLevel::avx2, VectorLevel::avx512})
         if (level <= vectorLevel()) result.push_back(level);
     return result;
-}
-
-/// Members that differ in all that members can differ in, but the activation.
-std::vector<PopulationMember> differentMembers(std::size_t count, std::size_t dataSets = 1) {
-    std::vector<PopulationMember> members(count);
-    for (std::size_t k = 0; k < count; ++k) {
-        members[k].seed = 3 + k;
-        members[k].learningRate = 0.002 * static_cast<double>(1 + k % 7);
-        members[k].initialScale = 0.5 + 0.1 * static_cast<double>(k % 5);
-        members[k].momentum = 0.5 + 0.1 * static_cast<double>(k % 4);
-        members[k].weightDecay = k % 3 == 0 ? -1 : 0.001 * static_cast<double>(k % 3);
-        members[k].data = k % dataSets;
-    }
-    return members;
-}
-
-Dataset spiral(std::size_t samples = 120, std::uint64_t seed = 1) {
-    return loadDataset("spiral", {.seed = seed, .samples = samples});
-}
-
-/// 2-5-3-1 on the spiral, batches of 10 and one of 6, a member for each lane of the longest vectors and one
-/// more.
-PopulationJob jobOn(const std::vector<const Dataset*>& data) {
-    PopulationJob job;
-    job.data = data;
-    job.shape.loss = data.front()->classes == 2 ? Loss::meanSquared : Loss::crossEntropy;
-    job.shape.widths = {data.front()->inputs, 5, 3, outputsFor(*data.front(), job.shape.loss)};
-    job.settings.batch = 10;
-    job.settings.optimizer.kind = Optimizer::sgd;
-    job.members = differentMembers(17);
-    job.steps = comparedSteps;
-    return job;
 }
 
 /// The losses of the member's first steps, trained alone.
@@ -379,132 +345,4 @@ TEST_CASE("a population whose networks have all diverged is finished") {
     while (population->advance(5)) {
     }
     CHECK(population->summary().diverged == job.members.size());
-}
-
-TEST_CASE("a summary ranks by loss and leaves out what has not begun") {
-    const Dataset data = spiral();
-    PopulationJob job = jobOn({&data});
-    job.members.resize(6);
-    job.steps = 10;
-    std::vector<MemberResult> results(6);
-    const float losses[] = {0.5f, 0.2f, 0.9f, 0.2f, 0.1f, 0.3f};
-    for (std::size_t k = 0; k < 6; ++k) {
-        results[k].loss = losses[k];
-        results[k].steps = k == 4 ? 0 : 10;
-    }
-    results[5].diverged = true;
-    results[5].steps = 3;
-    const PopulationSummary summary = summarise(job, results);
-    CHECK(summary.ranking == std::vector<std::uint32_t>{1, 3, 0, 2, 5, 4});
-    CHECK(summary.begun == 5);
-    CHECK(summary.finished == 5);
-    CHECK(summary.diverged == 1);
-    CHECK(summary.networkSteps == 43);
-    CHECK(summary.percentiles[0] == 0.2f); // of 0.2, 0.2, 0.5, 0.9, infinity
-    CHECK(summary.percentiles[2] == 0.2f);
-    CHECK(summary.percentiles[3] == 0.5f);
-    CHECK(summary.percentiles[4] == 0.9f);
-    CHECK(std::isinf(summary.percentiles[6]));
-    CHECK(std::isnan(summarise(job, std::vector<MemberResult>(6)).percentiles[3]));
-}
-
-TEST_CASE("decision maps show each network's answers in its tile") {
-    const Dataset two = spiral(), five = loadDataset("blobs", {.samples = 100});
-    for (const Dataset* data : {&two, &five})
-        for (const bool vectors : {false, true}) {
-            PopulationJob job = jobOn({data});
-            const auto population = makeCpuPopulation(job, 2, vectors);
-            population->trainTo(20);
-            DecisionMapOptions options;
-            options.columns = 5;
-            options.cells = 6;
-            options.colours = {
-                .negative = 0xFF0000FF, .zero = 0xFFFFFFFF, .positive = 0xFFFF0000, .background = 0xFF123456};
-            for (std::uint32_t k = 0; k < shared::colourClassCount; ++k)
-                options.colours.classes[k] = 0xFF000000u + 0x0F1B2Du * k;
-            const std::vector<std::uint32_t> picture = population->decisionMaps(options);
-            CHECK(options.width() == 30);
-            REQUIRE(picture.size() == 30 * 4 * 6); // 17 members in 4 lines
-            CHECK(picture.back() == options.colours.background);
-            const std::vector<float> points = decisionMapPoints(options);
-            CHECK(points[0] == doctest::Approx(-5));
-            CHECK(points[1] == doctest::Approx(5));
-            const std::size_t outputs = job.shape.outputs();
-            for (const std::size_t member : {0, 7, 16}) {
-                PopulationJob one = job;
-                one.members = {job.members[member]};
-                auto block = std::move(plainPopulationBlocks(one).front());
-                block->train(20);
-                const std::vector<float> answers = block->answers(points, 36);
-                for (std::size_t row = 0; row < 36; ++row) {
-                    const std::uint32_t expected =
-                        answerColour(job.shape, {answers.data() + row * outputs, outputs}, options.colours);
-                    const std::size_t at = (member / 5 * 6 + row / 6) * 30 + member % 5 * 6 + row % 6;
-                    for (std::uint32_t shift = 0; shift < 32; shift += 8)
-                        CHECK(std::abs(static_cast<int>(picture[at] >> shift & 255) -
-                                       static_cast<int>(expected >> shift & 255)) <= 1);
-                }
-            }
-            options.features = {PlaneFeature::x};
-            CHECK_THROWS_AS(population->decisionMaps(options), std::invalid_argument);
-            options.features = {PlaneFeature::x, PlaneFeature::y};
-            options.cells = 3;
-            CHECK_THROWS_AS(population->decisionMaps(options), std::invalid_argument);
-            options.cells = 6;
-            options.columns = 0;
-            CHECK_THROWS_AS(population->decisionMaps(options), std::invalid_argument);
-            options.columns = 5;
-            options.to = options.from;
-            CHECK_THROWS_AS(population->decisionMaps(options), std::invalid_argument);
-        }
-}
-
-TEST_CASE("a job that makes no sense is refused with the reason") {
-    const Dataset data = spiral(), longer = spiral(130), pixels = pixelData(2, 2, 100);
-    const auto refused = [&](const std::string& words, const std::function<void(PopulationJob&)>& spoil) {
-        PopulationJob job = jobOn({&data});
-        spoil(job);
-        try {
-            makeCpuPopulation(job, 1);
-            FAIL("not refused: ", words);
-        } catch (const std::invalid_argument& error) {
-            CHECK_MESSAGE(std::string(error.what()).find(words) != std::string::npos, error.what());
-        }
-    };
-    using Job = PopulationJob;
-    refused("needs data", [](Job& job) { job.data.clear(); });
-    refused("alike in their sizes", [&](Job& job) { job.data.push_back(&longer); });
-    refused("not pixels", [&](Job& job) { job.data = {&pixels}; });
-    refused("at least 1 network", [](Job& job) { job.members.clear(); });
-    refused("at most 65536 networks", [](Job& job) { job.members.resize(65537); });
-    refused("1 to 10,000,000 steps", [](Job& job) { job.steps = 0; });
-    refused("1 to 10,000,000 steps", [](Job& job) { job.steps = 10'000'001; });
-    refused("at most 8 inputs", [](Job& job) { job.shape.widths.front() = 9; });
-    refused("at most 8 outputs", [](Job& job) { job.shape.widths.back() = 9; });
-    refused("at most 4 hidden layers", [](Job& job) { job.shape.widths = {2, 2, 2, 2, 2, 2, 1}; });
-    refused("hidden layers of 29 neurons fit", [](Job& job) { job.shape.widths = {2, 40, 40, 1}; });
-    refused("the network takes 3", [](Job& job) { job.shape.widths.front() = 3; });
-    refused("batch", [](Job& job) { job.settings.batch = 0; });
-    refused("network 3 of the population: its data set", [](Job& job) { job.members[3].data = 1; });
-    refused("network 3 of the population: the scale", [](Job& job) { job.members[3].initialScale = 0; });
-    refused("network 3 of the population: the learning rate",
-            [](Job& job) { job.members[3].learningRate = -1; });
-    refused("network 3 of the population: momentum", [](Job& job) { job.members[3].momentum = 1; });
-    refused("network 3 of the population: the weight decay",
-            [](Job& job) { job.members[3].weightDecay = -2; });
-}
-
-TEST_CASE("layouts and lanes of populations have names") {
-    for (const PopulationLayout layout : {PopulationLayout::best, PopulationLayout::invocation,
-                                          PopulationLayout::subgroup, PopulationLayout::workgroup})
-        CHECK(populationLayoutFromName(name(layout)) == layout);
-    CHECK_THROWS_WITH_AS(populationLayoutFromName("subgrup"), doctest::Contains("did you mean 'subgroup'"),
-                         std::invalid_argument);
-    const Dataset data = spiral();
-    const PopulationJob job = jobOn({&data});
-    const auto plain = makePopulation(job, populationLaneFromText("cpu:scalar"), 2, nullptr);
-    CHECK(plain->machine().threads == 1);
-    CHECK(plain->machine().kernels.find("plain loops") != std::string::npos);
-    CHECK(makePopulation(job, populationLaneFromText("cpu:simd"), 2, nullptr)->machine().threads == 1);
-    CHECK(makePopulation(job, populationLaneFromText("cpu:best"), 2, nullptr)->machine().threads == 2);
 }

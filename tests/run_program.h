@@ -4,12 +4,15 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <vector>
 
+#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -59,6 +62,37 @@ inline Outcome run(const std::string& arguments, const std::string& environment 
     INFO(outcome.out << outcome.err);
     CHECK(outcome.code < 128 + 3); // never a crash
     return outcome;
+}
+
+/// Runs the program until its standard output has `announcement`, which tells that work begins, and then for
+/// another half second; interrupts it, and gives it thirty seconds to end.
+inline Outcome interrupted(const std::vector<std::string>& words, const std::string& announcement) {
+    const Folder folder;
+    const std::string out = folder.file("out");
+    const pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        std::vector<char*> arguments{const_cast<char*>("lockstep")};
+        for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+        arguments.push_back(nullptr);
+        const int file = open(out.c_str(), O_WRONLY | O_CREAT, 0600);
+        if (file >= 0 && dup2(file, STDOUT_FILENO) >= 0) execv(LOCKSTEP_PROGRAM, arguments.data());
+        _exit(127);
+    }
+    for (int waited = 0; contents(out).find(announcement) == std::string::npos && waited < 3000; ++waited)
+        usleep(10000);
+    usleep(500000);
+    kill(child, SIGINT);
+    int status = 0;
+    pid_t ended = 0;
+    for (int waited = 0; ended == 0 && waited < 3000; ++waited) {
+        ended = waitpid(child, &status, WNOHANG);
+        usleep(10000);
+    }
+    if (ended == 0) kill(child, SIGKILL);
+    REQUIRE(ended == child);
+    REQUIRE(WIFEXITED(status));
+    return {WEXITSTATUS(status), contents(out), ""};
 }
 
 } // namespace lockstep::test

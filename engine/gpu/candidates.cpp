@@ -150,6 +150,8 @@ Instance::Candidate inspect(const InstanceApi& api, VkPhysicalDevice device, std
     report.limits.subgroupSize = subgroup.subgroupSize;
     report.limits.broadcastLanes =
         broadcastLanesOf(subgroup, sizes, features12.subgroupBroadcastDynamicId != VK_FALSE);
+    report.limits.subgroupSums = (subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0 &&
+                                 (subgroup.supportedOperations & VK_SUBGROUP_FEATURE_ARITHMETIC_BIT) != 0;
     report.limits.matrixTiles = matrixTilesOf(api, device, extensionsOf(api, device));
     if (options.minimumLimits) report.limits = minimumLimits(report.limits);
     if (!options.pushDescriptors || !hasDeviceExtension(api, device, VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME))

@@ -54,6 +54,7 @@ struct Limits {
     /// Invocations that every subgroup of a compute shader has at least, where they can read each other's
     /// registers (subgroupBroadcast, from any lane); 0: they cannot.
     std::uint32_t broadcastLanes = 0;
+    bool subgroupSums = false;        ///< they can also add up a number of each (subgroupAdd)
     MatrixTiles matrixTiles;          ///< that it was made to use
     double timestampNanoseconds = 0;  ///< of one tick; 0: no timestamps
     std::uint32_t timestampBits = 64; ///< valid ones; higher ones are to be ignored

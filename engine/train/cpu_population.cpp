@@ -14,6 +14,7 @@
 #include "engine/train/answer_colour.h"
 #include "engine/train/decision_map.h"
 #include "engine/train/population_block.h"
+#include "engine/train/population_pace.h"
 
 namespace lockstep {
 
@@ -25,19 +26,6 @@ using Milliseconds = std::chrono::duration<double, std::milli>;
 double secondsSince(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
-
-/// How many steps a thread makes between two looks at the clock: about as many as a millisecond takes.
-class SliceLength {
-  public:
-    std::uint64_t steps() const { return steps_; }
-    void took(double milliseconds) {
-        if (milliseconds < 0.5) steps_ *= 2;
-        if (milliseconds > 2) steps_ = std::max<std::uint64_t>(steps_ / 2, 1);
-    }
-
-  private:
-    std::uint64_t steps_ = 1;
-};
 
 /// Of all weights, biases not counted.
 float weightNorm(const ParamLayout& layout, std::span<const float> parameters) {
@@ -129,7 +117,7 @@ bool CpuPopulation::advance(double milliseconds) {
     const Clock::time_point end =
         start + std::chrono::duration_cast<Clock::duration>(Milliseconds(milliseconds));
     forBlocks([&] {
-        return [&, slice = SliceLength(), now = start](PopulationBlock& block) mutable {
+        return [&, slice = BlockPace(), now = start](PopulationBlock& block) mutable {
             while (!finished(block) && now < end) {
                 const Clock::time_point before = now;
                 block.train(std::min(slice.steps(), job_.steps - block.step()));

@@ -22,14 +22,10 @@ double millisecondsSince(Clock::time_point start) {
     return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-// The first step is of as many networks as are surely done in milliseconds, whatever their layout.
 PopulationPace firstPace(const gpu::Device& device, const PopulationJob& job,
                          const PopulationTraining& training) {
-    const std::size_t rows = std::min(job.settings.batch, job.data.front()->train.count);
-    const double work = 6.0 * static_cast<double>(rows) * static_cast<double>(job.shape.parameters());
-    const double first = std::clamp((device.software() ? 2e7 : 2e10) / work, 8.0, 4096.0);
-    return {device.software(), static_cast<std::uint32_t>(job.members.size()),
-            static_cast<std::uint32_t>(first), training.mostNetworkSteps()};
+    return {device.software(), static_cast<std::uint32_t>(job.members.size()), training.quickNetworks(),
+            training.mostNetworkSteps()};
 }
 
 class GpuPopulation final : public Population {
@@ -87,20 +83,15 @@ GpuPopulation::GpuPopulation(gpu::Device& device, const PopulationJob& job, cons
                              Clock::time_point start)
     : device_(device), job_(job), arenas_(device, job_), kernels_(device, job_.shape),
       training_(device, kernels_, arenas_, job_, plan), scores_(device, kernels_, arenas_, job_),
-      maps_(device, kernels_, arenas_, job_.shape), pace_(firstPace(device, job_, training_)),
-      recorder_(device) {
+      maps_(device, kernels_, arenas_, job_), pace_(firstPace(device, job_, training_)), recorder_(device) {
     warmUp();
     describeMachine();
     warmUpSeconds_ = millisecondsSince(start) * 1e-3;
 }
 
-// Drivers compile a pipeline at its first use: no steps of every run of networks.
 void GpuPopulation::warmUp() {
     recorder_.begin();
-    for (const PopulationRun& run : arenas_.runs) {
-        training_.record(recorder_, 0, run.first, {0, 1});
-        recorder_.submitAndGoOn();
-    }
+    training_.recordWarmUp(recorder_);
     recorder_.submit();
     recorder_.finish();
     recorder_.takeFinished();

@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
 #include <nlohmann/json.hpp>
+
+#include "engine/net/names.h"
 
 namespace lockstep {
 
@@ -48,6 +51,25 @@ template <class T> T jsonValue(const nlohmann::ordered_json& object, const char*
 /// The same, or `otherwise` where the field is missing.
 template <class T> T jsonValueOr(const nlohmann::ordered_json& object, const char* name, T otherwise) {
     return object.contains(name) ? jsonValue<T>(object, name) : otherwise;
+}
+
+/// `given` over `defaults`, in objects within them, too, so that a file may name only what it is about.
+/// `where` names the object in complaints. Throws std::invalid_argument when it is none, and for a field that
+/// `defaults` has not, with the nearest one that it has.
+inline nlohmann::ordered_json jsonCompleted(nlohmann::ordered_json defaults,
+                                            const nlohmann::ordered_json& given, std::string_view where) {
+    if (!given.is_object())
+        throw std::invalid_argument("the field '" + std::string(where) + "' must be an object");
+    for (const auto& [field, value] : given.items()) {
+        if (!defaults.contains(field)) {
+            std::vector<std::string_view> known;
+            for (const auto& entry : defaults.items()) known.push_back(entry.key());
+            throwUnknownName("field of '" + std::string(where) + "'", field, known);
+        }
+        nlohmann::ordered_json& own = defaults[field];
+        own = own.is_object() ? jsonCompleted(own, value, field) : value;
+    }
+    return defaults;
 }
 
 } // namespace lockstep

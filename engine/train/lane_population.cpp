@@ -204,6 +204,7 @@ void LaneBlock::evaluate(std::span<MemberResult> results) {
         result.diverged = losses_.learns[lane] == 0;
         result.steps = result.diverged ? stoppedAt_[lane] : step_;
         result.batchLoss = losses_.mean[lane];
+        if (!result.begun()) continue;
         result.loss = static_cast<float>(sums[lane] / terms);
         if (data.classes > 0)
             result.accuracy =

@@ -90,6 +90,7 @@ void PlainBlock::evaluate(std::span<MemberResult> results) {
     result.steps = step_;
     result.diverged = diverged_;
     result.batchLoss = batchLoss_;
+    if (!result.begun()) return;
     result.loss = static_cast<float>(sum.loss / static_cast<double>(terms));
     if (alone.data->classes > 0)
         result.accuracy = static_cast<float>(static_cast<double>(sum.correct) / static_cast<double>(count));

@@ -70,9 +70,12 @@ struct MemberResult {
     bool diverged =
         false; ///< the loss of step `steps` (from 0) was not finite; its weights are from before it
     float batchLoss = unknown;  ///< of the last step that was done: mean over its batch
-    float loss = unknown;       ///< mean over the test examples (the training examples where there are none)
+    float loss = unknown;       ///< mean over the test examples (the training examples where there are none),
+                                ///< once it has begun
     float accuracy = unknown;   ///< over the same; NaN in regression
     float weightNorm = unknown; ///< square root of the sum of the squares of all weights, biases not counted
+
+    bool begun() const { return steps > 0 || diverged; }
 };
 
 /// The losses of all networks together. A network without a step has no loss yet and is left out; one that

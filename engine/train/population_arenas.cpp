@@ -10,7 +10,9 @@ namespace lockstep {
 
 namespace {
 
-constexpr std::uint64_t bytesBeside = 256; // of a network: settings, state, results, ranks
+constexpr std::uint64_t bytesBeside = 512; // of a network: settings, state, parts of scores, results, ranks
+constexpr std::uint64_t bytesOnce = 65ull
+                                    << 20; // orders of examples, and what else does not grow with networks
 
 std::uint32_t number(auto value) { return static_cast<std::uint32_t>(value); }
 
@@ -51,7 +53,7 @@ std::uint64_t exampleBytes(const PopulationJob& job, std::size_t count) {
 
 std::uint64_t bytesOf(const PopulationJob& job, std::size_t networks) {
     const std::uint64_t arenas = 1 + job.settings.optimizer.stateArrays();
-    return networks * (arenas * job.shape.parameters() * sizeof(float) + bytesBeside) +
+    return networks * (arenas * job.shape.parameters() * sizeof(float) + bytesBeside) + bytesOnce +
            exampleBytes(job, job.data.front()->train.count + job.data.front()->test.count);
 }
 
@@ -110,10 +112,24 @@ std::uint64_t arenaBytes(const PopulationJob& job) {
     return std::uint64_t{job.members.size()} * job.shape.parameters() * sizeof(float);
 }
 
+void requireExamplesToFit(const gpu::Device& device, const PopulationJob& job) {
+    const Dataset& data = *job.data.front();
+    const std::uint64_t bytes = exampleBytes(job, std::max(data.train.count, data.test.count));
+    const std::uint64_t range = device.limits().storageRange;
+    if (bytes <= range) return;
+    throw gpu::OutOfMemoryError(std::to_string(job.data.size()) + " data sets of " +
+                                    std::to_string(data.train.count) + " examples on '" +
+                                    device.report().name + "' would bind " + std::to_string(bytes) +
+                                    " bytes at once, it allows " + std::to_string(range) +
+                                    "; try fewer examples, or fewer levels of noise",
+                                bytes, range);
+}
+
 } // namespace
 
 void requirePopulationMemory(const gpu::Device& device, const PopulationJob& job) {
     const std::uint64_t range = device.limits().storageRange;
+    requireExamplesToFit(device, job);
     const std::uint64_t available = device.memoryLeft();
     const std::size_t networks = job.members.size();
     if (arenaBytes(job) <= range && bytesOf(job, networks) <= available) return;

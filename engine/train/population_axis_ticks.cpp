@@ -31,9 +31,12 @@ std::vector<double> linearMarks(double low, double high, std::size_t most, bool 
     const int digits = static_cast<int>(std::floor(std::log10(step) + nearly));
     const double factor = std::round(step / std::pow(10, digits));
     std::vector<double> marks;
-    // The sum makes minus zero zero.
-    for (double i = std::ceil(low / step - nearly) + 0.0; i * step <= high + step * nearly; ++i)
-        marks.push_back(decimal(i * factor, digits));
+    const double first = std::ceil(low / step - nearly) + 0.0; // the sum makes minus zero zero
+    const double last = std::floor(high / step + nearly);
+    // Ends so close that steps between them are lost to rounding have marks that are all alike: a few will
+    // do.
+    const double count = std::min(last - first + 1, static_cast<double>(2 * most + 2));
+    for (double i = 0; i < count; ++i) marks.push_back(decimal((first + i) * factor, digits));
     return marks;
 }
 

@@ -29,41 +29,66 @@ PopulationJob smallCopy(const gpu::Device& device, const PopulationJob& job) {
 // Populations of a size have the same answer; those of a few networks and of thousands have not.
 std::string operationOf(const PopulationJob& job) {
     const PopulationMember& first = job.members.front();
+    const std::size_t batch = std::min(job.settings.batch, job.data.front()->train.count);
     return "population " + job.shape.describeWidths() + " " + std::string(name(first.activation)) + " " +
-           std::string(name(job.settings.optimizer.kind)) + " batch " + std::to_string(job.settings.batch) +
+           std::string(name(job.shape.loss)) + " " + std::string(name(job.settings.optimizer.kind)) +
+           " batch " + std::to_string(batch) + " order " + std::to_string(populationOrder(job)) +
            " networks " + std::to_string(std::bit_ceil(job.members.size()));
 }
 
 // One layout, ready to be timed as often as it takes.
 class Trial {
   public:
-    /// Compiles its kernels, and finds how many steps take long enough for a clock.
+    /// Compiles its kernels, and finds how much takes long enough for a clock, from little on: nobody knows
+    /// yet how long a step takes.
     Trial(gpu::Device& device, const PopulationJob& job, const PopulationPlan& plan)
         : plan_(plan), job_(smallCopy(device, job)), arenas_(device, job_), kernels_(device, job_.shape),
           training_(device, kernels_, arenas_, job_, plan), recorder_(device) {
-        timeOf(1); // kernels are compiled when they first run
-        double milliseconds = timeOf(steps_);
-        while (milliseconds < longEnough && 2 * steps_ <= plan.stepsPerDispatch &&
-               2.0 * steps_ * networks() <= training_.mostNetworkSteps())
-            milliseconds = timeOf(steps_ *= 2);
+        warmUp();
+        slice_ = {1, training_.quickNetworks()};
+        while (millisecondsOf(slice_) < longEnough && grow()) {
+        }
     }
 
     /// The least counts: whatever else a machine does only adds to it.
-    void measure() { millisecondsPerStep_ = std::min(millisecondsPerStep_, timeOf(steps_) / steps_); }
+    void measure() {
+        const double work = static_cast<double>(slice_.steps) * static_cast<double>(slice_.networks);
+        least_ = std::min(least_, millisecondsOf(slice_) / work);
+    }
 
     const PopulationPlan& plan() const { return plan_; }
-    /// Of one step of all networks.
-    double millisecondsPerStep() const { return millisecondsPerStep_; }
+    double millisecondsPerNetworkStep() const { return least_; }
 
   private:
     static constexpr double longEnough = 3;
 
-    std::uint32_t networks() const { return static_cast<std::uint32_t>(job_.members.size()); }
-
-    double timeOf(std::uint32_t steps) {
+    void warmUp() {
         recorder_.begin();
-        training_.prepare(0, steps);
-        training_.record(recorder_, 0, 0, {steps, networks()});
+        training_.recordWarmUp(recorder_);
+        recorder_.submit();
+        recorder_.finish();
+        recorder_.takeFinished();
+        millisecondsOf({1, 1});
+    }
+
+    // Twice the networks, and once all take part, twice the steps; false where there is no more.
+    bool grow() {
+        const auto all = static_cast<std::uint32_t>(job_.members.size());
+        PopulationSlice next = slice_;
+        if (slice_.networks < all)
+            next.networks = std::min(2 * slice_.networks, all);
+        else
+            next.steps = 2 * slice_.steps;
+        const double work = static_cast<double>(next.steps) * static_cast<double>(next.networks);
+        if (next.steps > plan_.stepsPerDispatch || work > training_.mostNetworkSteps()) return false;
+        slice_ = next;
+        return true;
+    }
+
+    double millisecondsOf(const PopulationSlice& slice) {
+        recorder_.begin();
+        training_.prepare(0, slice.steps);
+        training_.record(recorder_, 0, 0, slice);
         recorder_.submit();
         recorder_.finish();
         double milliseconds = 0;
@@ -77,8 +102,8 @@ class Trial {
     PopulationArenas arenas_;
     PopulationKernels kernels_;
     PopulationTraining training_;
-    std::uint32_t steps_ = 1;
-    double millisecondsPerStep_ = std::numeric_limits<double>::infinity();
+    PopulationSlice slice_;
+    double least_ = std::numeric_limits<double>::infinity();
     gpu::Recorder recorder_; // destroyed first: it waits for what still uses the others
 };
 
@@ -120,10 +145,10 @@ PopulationPlan fastest(gpu::Device& device, const PopulationJob& job, KernelCach
         throw std::runtime_error("'" + device.report().name + "' takes this population in no layout (" +
                                  reasons + ")");
     const Trial& best = **std::ranges::min_element(
-        trials, {}, [](const auto& trial) { return trial->millisecondsPerStep(); });
+        trials, {}, [](const auto& trial) { return trial->millisecondsPerNetworkStep(); });
     ProductKernel remembered;
     remembered.rung = std::string(name(best.plan().layout));
-    cache.remember(operationOf(job), {remembered, best.millisecondsPerStep()}, true);
+    cache.remember(operationOf(job), {remembered, best.millisecondsPerNetworkStep()}, true);
     cache.store();
     return best.plan();
 }

@@ -139,16 +139,14 @@ PopulationSummary summarise(const PopulationJob& job, std::span<const MemberResu
         return result.diverged || !std::isfinite(result.loss) ? std::numeric_limits<float>::infinity()
                                                               : result.loss;
     };
-    const auto hasBegun = [&](std::uint32_t member) {
-        return results[member].steps > 0 || results[member].diverged;
-    };
+    const auto hasBegun = [&](std::uint32_t member) { return results[member].begun(); };
     summary.ranking.resize(results.size());
     std::iota(summary.ranking.begin(), summary.ranking.end(), 0u);
     const auto rest = std::stable_partition(summary.ranking.begin(), summary.ranking.end(), hasBegun);
     std::stable_sort(summary.ranking.begin(), rest,
                      [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
     for (const MemberResult& result : results) {
-        summary.begun += result.steps > 0 || result.diverged;
+        summary.begun += result.begun();
         summary.finished += result.steps >= job.steps || result.diverged;
         summary.diverged += result.diverged;
         summary.networkSteps += result.steps;

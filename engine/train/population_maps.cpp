@@ -1,8 +1,10 @@
 #include "engine/train/population_maps.h"
 
 #include <algorithm>
-#include <cmath>
 #include <stdexcept>
+#include <string>
+
+#include "engine/train/decision_map.h"
 
 namespace lockstep {
 
@@ -27,7 +29,7 @@ std::uint32_t networksAtOnce(const gpu::Device& device, const NetShape& shape,
                              const DecisionMapOptions& options) {
     const double work = static_cast<double>(options.cells) * options.cells *
                         static_cast<double>(shape.parameters() + 100); // colours, activations
-    return number(std::clamp((device.software() ? 3e7 : 1e10) / work, 1.0, 32768.0));
+    return number(std::clamp((device.software() ? 3e7 : 1e9) / work, 1.0, 32768.0));
 }
 
 shared::PopulationPictureParams paramsOf(const DecisionMapOptions& options, std::size_t members) {
@@ -47,24 +49,18 @@ shared::PopulationPictureParams paramsOf(const DecisionMapOptions& options, std:
 } // namespace
 
 PopulationMaps::PopulationMaps(gpu::Device& device, PopulationKernels& kernels, PopulationArenas& arenas,
-                               const NetShape& shape)
-    : device_(device), kernels_(kernels), arenas_(arenas), shape_(shape), recorder_(device) {}
+                               const PopulationJob& job)
+    : device_(device), kernels_(kernels), arenas_(arenas), job_(job), recorder_(device) {}
 
 void PopulationMaps::validate(const DecisionMapOptions& options) const {
-    const auto require = [](bool holds, const std::string& message) {
-        if (!holds) throw std::invalid_argument("decision maps " + message);
-    };
-    require(options.features.size() == shape_.inputs(), "have " + std::to_string(options.features.size()) +
-                                                            " features; the networks take " +
-                                                            std::to_string(shape_.inputs()));
-    require(options.cells >= 4 && options.cells <= 64, "need 4 to 64 pixels along one side of a tile");
-    require(options.columns >= 1 && options.columns <= populationMembers, "need at least a column");
-    require(std::isfinite(options.from) && std::isfinite(options.to) && options.from < options.to,
-            "need a square");
-    const std::uint64_t bytes = std::uint64_t{4} * options.width() * options.height(arenas_.members.size());
-    require(bytes <= device_.limits().storageRange,
-            "of " + std::to_string(arenas_.members.size()) + " networks with tiles of " +
-                std::to_string(options.cells) + " pixels are too large; try fewer");
+    validateDecisionMap(options, job_);
+    const std::uint64_t width = options.width();
+    const std::uint64_t height = options.height(arenas_.members.size());
+    if (4 * width * height > device_.limits().storageRange)
+        throw std::invalid_argument(
+            "decision maps of " + std::to_string(width) + " x " + std::to_string(height) +
+            " pixels are too large for the device; try smaller tiles, or tiles beside each "
+            "other that fill the lines");
 }
 
 // The picture before the last one is given up.
@@ -85,7 +81,7 @@ PopulationMaps::Turn& PopulationMaps::nextTurn(const DecisionMapOptions& options
 
 void PopulationMaps::draw(const Turn& turn, const DecisionMapOptions& options) {
     recorder_.fill(turn.picture->view(), options.colours.background); // the last line may not be full
-    const std::uint32_t most = networksAtOnce(device_, shape_, options);
+    const std::uint32_t most = networksAtOnce(device_, job_.shape, options);
     shared::PopulationPictureParams params = paramsOf(options, arenas_.members.size());
     for (const PopulationRun& run : arenas_.runs)
         for (std::uint32_t done = 0; done < run.count; done += params.networks) {

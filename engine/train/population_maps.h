@@ -16,7 +16,7 @@ class PopulationMaps {
   public:
     /// All references must outlive the object.
     PopulationMaps(gpu::Device& device, PopulationKernels& kernels, PopulationArenas& arenas,
-                   const NetShape& shape);
+                   const PopulationJob& job);
 
     /// Submits and returns. The picture stays as it is until the call after the next one. Throws
     /// std::invalid_argument for options that do not fit the shape, gpu::OutOfMemoryError.
@@ -38,7 +38,7 @@ class PopulationMaps {
     gpu::Device& device_;
     PopulationKernels& kernels_;
     PopulationArenas& arenas_;
-    const NetShape& shape_;
+    const PopulationJob& job_;
     std::array<Turn, 2> turns_;
     std::size_t next_ = 0;
     gpu::Recorder recorder_; ///< destroyed first: it waits for what still uses the buffers

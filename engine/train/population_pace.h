@@ -1,5 +1,5 @@
-// How many networks make how many steps in one submission: enough to hide its cost, few enough to stay
-// responsive (SubmissionSize does this for a single network).
+// How much of a population is trained at a time: enough to hide what a submission or a look at the clock
+// costs, few enough to stay responsive (SubmissionSize does this for a single network).
 #pragma once
 
 #include <algorithm>
@@ -30,9 +30,13 @@ class PopulationPace {
         const double millisecondsPerStep = std::max(milliseconds, 1e-4) / work; // of one network
         const double fitting = std::min(target_ / millisecondsPerStep, mostNetworkSteps_);
         const double ofAll = fitting / static_cast<double>(all_);
+        const bool together = networks_ == all_;
         networks_ =
             std::min(grown(networks_, ofAll >= enoughOfAll() ? static_cast<double>(all_) : fitting), all_);
-        steps_ = networks_ < all_ ? 1 : grown(steps_, std::min(ofAll, mostSteps));
+        if (networks_ < all_)
+            steps_ = 1;
+        else if (together)
+            steps_ = grown(steps_, std::min(ofAll, mostSteps));
     }
 
   private:
@@ -49,6 +53,22 @@ class PopulationPace {
     double mostNetworkSteps_;
     std::uint32_t networks_;
     std::uint32_t steps_ = 1;
+};
+
+/// How many steps a thread of a processor makes with its block of networks between two looks at the clock:
+/// about as many as a millisecond takes.
+class BlockPace {
+  public:
+    std::uint64_t steps() const { return steps_; }
+    /// A block that ended early says little about how long steps take, and many do.
+    void took(double milliseconds) {
+        if (milliseconds < 0.5) steps_ = std::min(2 * steps_, most);
+        if (milliseconds > 2) steps_ = std::max<std::uint64_t>(steps_ / 2, 1);
+    }
+
+  private:
+    static constexpr std::uint64_t most = 1 << 20;
+    std::uint64_t steps_ = 1;
 };
 
 } // namespace lockstep

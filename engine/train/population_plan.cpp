@@ -17,13 +17,6 @@ constexpr std::size_t mostSteps = 1024; // of a dispatch: it is to end after mil
 constexpr std::size_t gpuRegisterNumbers = 640;
 constexpr std::size_t softwareRegisterNumbers = 330;
 
-std::uint32_t orderOf(const PopulationJob& job) {
-    if (!job.settings.shuffle) return shared::orderOfFile;
-    const auto seed = job.members.front().seed;
-    const auto same = [seed](const PopulationMember& member) { return member.seed == seed; };
-    return std::ranges::all_of(job.members, same) ? shared::orderOfTable : shared::orderOfSeed;
-}
-
 std::size_t batchOf(const PopulationJob& job) {
     return std::min(job.settings.batch, job.data.front()->train.count);
 }
@@ -77,8 +70,8 @@ std::optional<PopulationPlan> planInvocation(const gpu::Device& device, const Po
 std::optional<PopulationPlan> planSubgroup(const gpu::Device& device, const PopulationJob& job,
                                            std::string* why) {
     const gpu::Limits& limits = device.limits();
-    // Drivers with the one kind of subgroup operations have the other, too: sums.
-    if (limits.broadcastLanes == 0) return refuse(why, "its invocations do not read each other's registers");
+    if (!limits.subgroupSums || limits.broadcastLanes == 0)
+        return refuse(why, "the invocations of its subgroups do not add up their numbers");
     const std::size_t parameters = job.shape.parameters();
     if (!fitsRegisters(device, job.shape))
         return refuse(why, "its registers hold gradients of at most " +
@@ -171,6 +164,13 @@ std::optional<PopulationPlan> planWorkgroup(const gpu::Device& device, const Pop
 
 } // namespace
 
+std::uint32_t populationOrder(const PopulationJob& job) {
+    if (!job.settings.shuffle) return shared::orderOfFile;
+    const auto seed = job.members.front().seed;
+    const auto same = [seed](const PopulationMember& member) { return member.seed == seed; };
+    return std::ranges::all_of(job.members, same) ? shared::orderOfTable : shared::orderOfSeed;
+}
+
 std::string PopulationPlan::describe(std::size_t networks) const {
     return "a network per " + std::string(name(layout)) + ", " + std::to_string(networks) +
            " at once, at most " + std::to_string(stepsPerDispatch) + " steps per dispatch";
@@ -183,7 +183,7 @@ std::optional<PopulationPlan> populationPlan(const gpu::Device& device, const Po
     if (layout == PopulationLayout::subgroup) plan = planSubgroup(device, job, why);
     if (layout == PopulationLayout::workgroup) plan = planWorkgroup(device, job, why);
     if (plan) plan->layout = layout;
-    if (plan) plan->order = orderOf(job);
+    if (plan) plan->order = populationOrder(job);
     return plan;
 }
 

@@ -26,6 +26,9 @@ struct PopulationPlan {
     std::string describe(std::size_t networks) const;
 };
 
+/// How a population's steps find their examples, on any device: shared::orderOf...
+std::uint32_t populationOrder(const PopulationJob& job);
+
 /// Of one layout, not `best`. Empty, with the reason and the largest that fits in `why` (not null), when the
 /// layout does not take the job on this device.
 std::optional<PopulationPlan> populationPlan(const gpu::Device& device, const PopulationJob& job,

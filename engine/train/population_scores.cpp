@@ -6,7 +6,6 @@
 
 #include "engine/net/param_layout.h"
 #include "engine/net/plain_ops.h"
-
 #include "engine/train/loop_rounds.h"
 
 namespace lockstep {
@@ -19,7 +18,16 @@ std::uint32_t number(auto value) { return static_cast<std::uint32_t>(value); }
 
 // Multiplications and additions of all networks together that a submission may do, so that nobody waits long
 // for the device.
-double workAtOnce(const gpu::Device& device) { return device.software() ? 3e7 : 1e10; }
+double workAtOnce(const gpu::Device& device) { return device.software() ? 3e7 : 1e9; }
+
+// Rounds that an invocation's loops make for four examples where none is unrolled.
+std::size_t roundsOfFour(const NetShape& shape) {
+    std::size_t rounds =
+        8 * loopRounds(shape.outputs()) + 4 * loopRounds(shape.inputs()); // losses; gathering
+    for (std::size_t layer = 0; layer < shape.layers(); ++layer)
+        rounds += loopRounds(shape.widths[layer + 1], loopRounds(shape.widths[layer]));
+    return rounds;
+}
 
 std::uint64_t paddedMembers(const PopulationJob& job) { return roundUpToFour(job.members.size()); }
 
@@ -36,7 +44,7 @@ template <class T> std::vector<T> mappedValues(const gpu::Buffer& buffer, std::s
 PopulationScores::Parts PopulationScores::partsOf(const PopulationJob& job) {
     constexpr std::size_t busyInvocations = 16384;
     constexpr std::size_t fewestRows = 32;
-    const std::size_t mostRows = mostLoopRounds / (job.shape.parameters() + 150) * 4; // four at a time
+    const std::size_t mostRows = mostLoopRounds / (1 + roundsOfFour(job.shape)) * 4;
     const Dataset& data = *job.data.front();
     const std::size_t count = data.test.count > 0 ? data.test.count : data.train.count;
     const std::size_t wanted = std::max(busyInvocations / job.members.size(), std::size_t{1});

@@ -32,7 +32,8 @@ std::uint64_t orderWords(const PopulationPlan& plan, const BatchOrder& order, st
                          std::size_t networks) {
     if (plan.order == shared::orderOfFile) return 4;
     if (plan.order == shared::orderOfTable) return std::uint64_t{records} * order.batch();
-    return std::min(mostOrderWords, order.batch() * plan.stepsPerDispatch * networks);
+    const std::uint64_t wanted = std::uint64_t{order.batch()} * plan.stepsPerDispatch * networks;
+    return std::max<std::uint64_t>(std::min(mostOrderWords, wanted), order.batch());
 }
 
 } // namespace
@@ -40,7 +41,7 @@ std::uint64_t orderWords(const PopulationPlan& plan, const BatchOrder& order, st
 PopulationTraining::PopulationTraining(gpu::Device& device, PopulationKernels& kernels,
                                        PopulationArenas& arenas, const PopulationJob& job,
                                        const PopulationPlan& plan)
-    : job_(job), pipelines_(kernels), arenas_(arenas), plan_(plan),
+    : device_(device), job_(job), pipelines_(kernels), arenas_(arenas), plan_(plan),
       order_(job.data.front()->train.count, job.settings.batch, job.members.front().seed,
              job.settings.shuffle),
       ringRecords_(4 * plan.stepsPerDispatch),
@@ -81,7 +82,23 @@ void PopulationTraining::writeOrder(const BatchRange& batch, std::span<std::uint
 double PopulationTraining::mostNetworkSteps() const {
     const std::uint64_t most =
         plan_.order == shared::orderOfSeed ? mostOrderWords / order_.batch() : std::uint64_t{1} << 40;
-    return static_cast<double>(most);
+    return std::max(static_cast<double>(most), 1.0);
+}
+
+std::uint32_t PopulationTraining::quickNetworks() const {
+    const double stepOfOne =
+        6.0 * static_cast<double>(order_.batch()) * static_cast<double>(job_.shape.parameters());
+    const double quick = std::min((device_.software() ? 2e7 : 5e8) / stepOfOne, mostNetworkSteps());
+    return number(std::clamp(quick, 1.0, static_cast<double>(arenas_.members.size())));
+}
+
+void PopulationTraining::recordWarmUp(gpu::Recorder& recorder) {
+    prepare(0, 1);
+    if (plan_.order == shared::orderOfSeed) recordOrder(recorder, 0, {1, 1}, 0);
+    for (const PopulationRun& run : arenas_.runs) {
+        record(recorder, 0, run.first, {0, 1});
+        recorder.submitAndGoOn();
+    }
 }
 
 void PopulationTraining::record(gpu::Recorder& recorder, std::uint64_t first, std::uint32_t place,

@@ -27,6 +27,10 @@ class PopulationTraining {
     void prepare(std::uint64_t first, std::uint32_t steps);
     /// Network-steps that one record() may be asked for: the order of their examples has to find room.
     double mostNetworkSteps() const;
+    /// Networks whose first step is surely done in milliseconds, whatever device and layout.
+    std::uint32_t quickNetworks() const;
+    /// Records every kernel at its first use, when drivers compile it; nothing is learned.
+    void recordWarmUp(gpu::Recorder& recorder);
     /// Records these steps of the networks at places [place, place + slice.networks).
     void record(gpu::Recorder& recorder, std::uint64_t first, std::uint32_t place,
                 const PopulationSlice& slice);
@@ -37,6 +41,7 @@ class PopulationTraining {
                      std::uint32_t firstRecord);
     void writeOrder(const BatchRange& batch, std::span<std::uint32_t> words) const;
 
+    gpu::Device& device_;
     const PopulationJob& job_;
     PopulationKernels& pipelines_;
     PopulationArenas& arenas_;

@@ -163,7 +163,7 @@ std::size_t GpuTrainability::batchSize() const {
 }
 
 std::uint32_t GpuTrainability::stepsFor(std::size_t networks, std::uint32_t left) const {
-    const std::uint64_t fitting = size_.steps() * fewest_ / networks;
+    const std::uint64_t fitting = size_.steps() * fewest_ / std::max(networks, fewest_); // fewer take as long
     return number(std::clamp<std::uint64_t>(fitting, 1, std::min(left, mostSteps(job_))));
 }
 
@@ -203,7 +203,7 @@ void GpuTrainability::submit(Batch& batch, std::size_t networks, std::uint32_t b
     recorder_.dispatch(kernel_, {number(networks), 1, 1}, params,
                        {examples_.view(), batch.starts.view(), state_.view(), batch.ends.view()});
     batch.ready = recorder_.submit();
-    flights_.push_back({batch.ready, std::max<std::uint64_t>(networks * (end - begin) / fewest_, 1)});
+    flights_.push_back({batch.ready, std::max(networks, fewest_) * (end - begin) / fewest_});
 }
 
 void GpuTrainability::noteTimes() {

@@ -16,25 +16,6 @@ namespace lockstep::demos {
 
 using nlohmann::ordered_json;
 
-namespace {
-
-/// `given` over `defaults`, so that a file may name only what it is about.
-ordered_json completed(ordered_json defaults, const ordered_json& given, std::string_view where) {
-    if (!given.is_object())
-        throw std::invalid_argument(fmt::format("the field '{}' must be an object", where));
-    for (const auto& [field, value] : given.items()) {
-        if (!defaults.contains(field)) {
-            std::vector<std::string_view> known;
-            for (const auto& entry : defaults.items()) known.push_back(entry.key());
-            throwUnknownName(fmt::format("field of '{}'", where), field, known);
-        }
-        defaults[field] = defaults[field].is_object() ? completed(defaults[field], value, field) : value;
-    }
-    return defaults;
-}
-
-} // namespace
-
 MosaicSettings::MosaicSettings() {
     population.x = usualAxis(Hyperparameter::learningRate);
     population.y = usualAxis(Hyperparameter::initialScale);
@@ -61,7 +42,7 @@ ordered_json toJson(const MosaicSettings& settings) {
 }
 
 MosaicSettings mosaicSettingsFromJson(const ordered_json& given) {
-    const ordered_json json = completed(toJson(MosaicSettings{}), given, "mosaic");
+    const ordered_json json = jsonCompleted(toJson(MosaicSettings{}), given, "mosaic");
     MosaicSettings settings;
     settings.population = populationSpecFromJson(json);
     settings.layout = populationLayoutFromName(jsonValue<std::string>(json, "layout"));

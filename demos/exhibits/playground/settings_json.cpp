@@ -42,21 +42,6 @@ LabelledPoint ownFromJson(const ordered_json& json, bool values) {
     return point;
 }
 
-/// `given` over `defaults`, so that a file may name only what it is about.
-ordered_json completed(ordered_json defaults, const ordered_json& given, std::string_view where) {
-    if (!given.is_object())
-        throw std::invalid_argument(fmt::format("the field '{}' must be an object", where));
-    for (const auto& [field, value] : given.items()) {
-        if (!defaults.contains(field)) {
-            std::vector<std::string_view> known;
-            for (const auto& entry : defaults.items()) known.push_back(entry.key());
-            throwUnknownName(fmt::format("field of '{}'", where), field, known);
-        }
-        defaults[field] = value;
-    }
-    return defaults;
-}
-
 std::vector<PlaneFeature> featuresFromJson(const ordered_json& json) {
     std::vector<PlaneFeature> features;
     for (const std::string& feature : jsonValue<std::vector<std::string>>(json, "features"))
@@ -89,8 +74,7 @@ ordered_json toJson(const PlaygroundSettings& settings) {
 
 PlaygroundSettings playgroundSettingsFromJson(const ordered_json& given) {
     PlaygroundSettings settings;
-    ordered_json json = completed(toJson(settings), given, "playground");
-    json["train"] = completed(toJson(settings.train), json["train"], "train");
+    ordered_json json = jsonCompleted(toJson(settings), given, "playground");
     settings.data = jsonValue<std::string>(json, "data");
     settings.noise = jsonValue<double>(json, "noise");
     settings.samples = jsonValue<std::size_t>(json, "samples");
