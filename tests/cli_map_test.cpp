@@ -139,7 +139,6 @@ TEST_CASE("wrong arguments end with 2 and say what is right or the largest possi
         {"--lane cpu:scalar", "known: cpu:best, gpu:best"},
         {"--size 5000x5000", "4096x4096"},
         {"--size 0x4", "1x1"},
-        {"--size 512", "512x512"},
         {"--window 1:0,0:1", "LEFT is below RIGHT"},
         {"--window 1:2", "LEFT:RIGHT,BOTTOM:TOP"},
         {"--window a:b,0:1", "-3:6,-3:6"},
@@ -153,6 +152,8 @@ TEST_CASE("wrong arguments end with 2 and say what is right or the largest possi
         {"--steps 0", "--steps"},
         {"--seed -1", "--seed"},
         {"--size 4096x4096 --csv x.csv", "2048x2048"},
+        {"--png -", "--png needs the name of a file"},
+        {"--csv - --json -", "only one of --json and --csv"},
         {"--windw 1", "did you mean '--window'"},
     };
     for (const auto& [words, answer] : cases) {

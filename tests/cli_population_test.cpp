@@ -68,7 +68,8 @@ TEST_CASE("processor and device train the same grid, compared, with all results 
     CHECK(outcome.says("lr 0.0001 to 0.1, logarithmic"));
     CHECK(outcome.says("same mathematics: gpu:best agrees"));
     CHECK(outcome.says("best network: lr "));
-    CHECK(outcome.says("network-steps/s against"));
+    const bool compared = outcome.says("network-steps/s against");
+    CHECK((compared || outcome.says("make it long enough"))); // a quick machine has done it in no time
     CHECK(outcome.err.find("32 of 32 networks done") != std::string::npos);
 
     const Json results = Json::parse(contents(json));
@@ -94,7 +95,7 @@ TEST_CASE("processor and device train the same grid, compared, with all results 
     CHECK(shares[0]["steps"] == 1);
     CHECK(shares[0]["share"] == 1.0);
     CHECK(shares[2]["steps"] == 100);
-    CHECK(results["headline"]["measured_by"] == "network_steps_per_second");
+    CHECK(results["headline"]["measured_by"] == (compared ? Json("network_steps_per_second") : Json()));
 
     const std::vector<std::string> rows = linesOf(contents(csv));
     REQUIRE(rows.size() == 65);
@@ -187,6 +188,7 @@ TEST_CASE("wrong arguments end with 2 and name what would be right") {
         {"--steps 100000000", "10,000,000 steps"},
         {"--epochs 3", "unknown option '--epochs'"},
         {"--png -", "--png"},
+        {"--csv - --json -", "only one of --json and --csv"},
         {"--layers 64,64", "neurons fit"},
         {"--layers 4,4,4,4,4", "at most 4 hidden layers"},
         {"--data spirl", "did you mean 'spiral'"},

@@ -105,6 +105,9 @@ TEST_CASE("the headline names both machines, and software as what it is") {
                            "(software, not a GPU): 40.0k network-steps/s against 20.0k (one after the other, "
                            "end to end, warm-up not counted).");
     CHECK(headlineFor({lanes[0]}).text == "no comparison: one lane alone");
+    const Headline hasty = headlineFor({lane("cpu:best", grid, 0.003), lanes[1]});
+    CHECK_FALSE(hasty.valid);
+    CHECK(hasty.text == "no comparison: cpu:best trained for 3 ms only; more --steps make it long enough");
     const std::string text = populationResultText(grid.spec, lanes);
     CHECK(text.find(
               "best network: lr 0.0001, init-scale 10 (column 0, row 0): loss 0.1000, accuracy 50.00 %") !=

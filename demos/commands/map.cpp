@@ -15,10 +15,9 @@
 #include "demos/options/parse.h"
 #include "demos/report/map_progress.h"
 #include "demos/report/map_report.h"
-#include "demos/report/race_json.h"
+#include "demos/report/result_files.h"
 #include "demos/shell/png.h"
 #include "demos/trainability/map_colours.h"
-#include "engine/net/atomic_file.h"
 
 namespace lockstep::demos {
 
@@ -45,21 +44,16 @@ MapRequest requestOf(const MapOptions& options) {
     return request;
 }
 
-void requireResultFiles(const MapOptions& options) {
-    for (const std::string& file : {options.pngFile, options.jsonFile, options.csvFile})
-        if (!file.empty() && file != "-") requireWritable(file);
-}
-
 std::unique_ptr<Trainability> makeLane(const MapRequest& request, const LaneSpec& spec, Machines& machines) {
     gpu::Device* device = machines.deviceOf(spec);
     if (device == nullptr) return makeCpuTrainability(request.job, machines.threads());
     return makeGpuTrainability(*device, request.job);
 }
 
-MapLane runLane(const MapRequest& request, const LaneSpec& spec, Machines& machines,
-                const InterruptGuard& interrupt, bool quiet) {
+MapResult runLane(const MapRequest& request, const LaneSpec& spec, Machines& machines,
+                  const InterruptGuard& interrupt, bool quiet) {
     using Clock = std::chrono::steady_clock;
-    MapLane lane;
+    MapResult lane;
     lane.spec = spec;
     const Clock::time_point begin = Clock::now();
     const std::unique_ptr<Trainability> trainability = makeLane(request, spec, machines);
@@ -73,7 +67,7 @@ MapLane runLane(const MapRequest& request, const LaneSpec& spec, Machines& machi
     return lane;
 }
 
-void writePicture(const std::string& file, const MapRequest& request, const MapLane& lane) {
+void writePicture(const std::string& file, const MapRequest& request, const MapResult& lane) {
     Pixels pixels{request.width, request.height, {}};
     pixels.rgba.reserve(request.pixels() * 4);
     for (const std::uint32_t word : mapColours(request.job, lane.outcomes))
@@ -82,7 +76,7 @@ void writePicture(const std::string& file, const MapRequest& request, const MapL
     writePng(file, pixels);
 }
 
-void writeResults(const MapOptions& options, const MapRequest& request, const std::vector<MapLane>& lanes) {
+void writeResults(const MapOptions& options, const MapRequest& request, const std::vector<MapResult>& lanes) {
     if (!options.pngFile.empty()) writePicture(options.pngFile, request, lanes.front());
     if (!options.csvFile.empty()) writeResult(options.csvFile, mapCsv(request, lanes));
     if (!options.jsonFile.empty()) writeResult(options.jsonFile, mapJson(request, lanes).dump(1) + "\n");
@@ -90,8 +84,9 @@ void writeResults(const MapOptions& options, const MapRequest& request, const st
 
 int map(const MapOptions& options) {
     const MapRequest request = requestOf(options);
-    requireResultFiles(options);
-    std::FILE* people = options.jsonFile == "-" || options.csvFile == "-" ? stderr : stdout;
+    requireResultFiles(options.jsonFile, options.csvFile);
+    requirePictureFile(options.pngFile);
+    std::FILE* people = peopleStream(options.jsonFile, options.csvFile);
     Machines machines(options.threads, options.device);
     const LaneChoice choice = chooseRaceLanes(options.lanes, machines);
     if (!choice.remark.empty()) fmt::print(people, "{}\n", choice.remark);
@@ -99,7 +94,7 @@ int map(const MapOptions& options) {
     std::fflush(people);
 
     const InterruptGuard interrupt;
-    std::vector<MapLane> lanes;
+    std::vector<MapResult> lanes;
     for (const LaneSpec& spec : choice.lanes)
         if (interrupt.exitCode() == 0)
             lanes.push_back(runLane(request, spec, machines, interrupt, options.quiet));

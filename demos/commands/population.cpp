@@ -9,15 +9,14 @@
 
 #include "demos/command.h"
 #include "demos/commands/run_population.h"
-#include "demos/commands/run_race.h"
 #include "demos/options/parse.h"
+#include "demos/options/run_options.h"
 #include "demos/report/population_json.h"
 #include "demos/report/population_png.h"
 #include "demos/report/population_table.h"
-#include "demos/report/race_json.h"
+#include "demos/report/result_files.h"
 #include "demos/report/text.h"
 #include "demos/shell/png.h"
-#include "engine/net/atomic_file.h"
 
 namespace lockstep::demos {
 
@@ -84,18 +83,10 @@ PopulationSpec specOf(const PopulationCommandOptions& options) {
     return spec;
 }
 
-void requireFiles(const PopulationCommandOptions& options) {
-    requireResultFiles(options.run);
-    if (options.pngFile == "-")
-        throw std::invalid_argument(
-            "--png needs the name of a file; only --json and --csv can go to standard output");
-    if (!options.pngFile.empty()) requireWritable(options.pngFile);
-}
-
 int reportPopulation(const PopulationCommandOptions& options, const PopulationGrid& grid,
                      const std::vector<PopulationLaneResult>& results, int soFar) {
     const Headline headline = headlineFor(results);
-    std::FILE* people = peopleStream(options.run);
+    std::FILE* people = peopleStream(options.run.jsonFile, options.run.csvFile);
     fmt::print(people, "\n{}", populationResultText(grid.spec, results));
     if (results.size() > 1) fmt::print(people, "\n{}{}\n", agreementText(results), wrapped(headline.text));
     std::fflush(people);
@@ -110,8 +101,9 @@ int reportPopulation(const PopulationCommandOptions& options, const PopulationGr
 }
 
 int population(const PopulationCommandOptions& options) {
-    std::FILE* people = peopleStream(options.run);
-    requireFiles(options);
+    std::FILE* people = peopleStream(options.run.jsonFile, options.run.csvFile);
+    requireResultFiles(options.run.jsonFile, options.run.csvFile);
+    requirePictureFile(options.pngFile);
     const PopulationGrid grid = makePopulationGrid(specOf(options));
     Machines machines(options.run.threads, options.run.device);
     const LaneChoice choice = chooseRaceLanes(options.run.lanes, machines);

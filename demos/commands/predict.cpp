@@ -13,6 +13,7 @@
 #include "demos/options/run_options.h"
 #include "demos/report/prediction.h"
 #include "demos/report/race_json.h"
+#include "demos/report/result_files.h"
 #include "demos/report/text.h"
 #include "engine/net/names.h"
 #include "engine/train/checkpoint.h"

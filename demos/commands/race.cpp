@@ -9,6 +9,7 @@
 #include "demos/machines.h"
 #include "demos/options/parse.h"
 #include "demos/report/race_table.h"
+#include "demos/report/result_files.h"
 
 namespace lockstep::demos {
 
@@ -43,8 +44,8 @@ struct RaceCommandOptions {
 
 int race(const RaceCommandOptions& command) {
     const RunOptions& options = command.run;
-    std::FILE* people = peopleStream(options);
-    requireResultFiles(options);
+    std::FILE* people = peopleStream(options.jsonFile, options.csvFile);
+    requireResultFiles(options.jsonFile, options.csvFile);
     const Dataset data = loadData(options);
     const TrainJob job = makeJob(options, data);
     Machines machines(options.threads, options.device);

@@ -12,8 +12,8 @@
 #include "demos/report/progress.h"
 #include "demos/report/race_json.h"
 #include "demos/report/race_table.h"
+#include "demos/report/result_files.h"
 #include "demos/report/text.h"
-#include "engine/net/atomic_file.h"
 #include "engine/net/param_layout.h"
 #include "engine/train/checkpoint.h"
 
@@ -37,7 +37,7 @@ int runToEnd(Race& race, bool quiet) {
 int report(const TrainJob& job, const FinishLine& finish, const RunOptions& options, Race& race, int soFar) {
     const std::vector<LaneResult> results = race.results();
     const Headline headline = headlineFor(results, finish, race.together());
-    std::FILE* people = peopleStream(options);
+    std::FILE* people = peopleStream(options.jsonFile, options.csvFile);
     fmt::print(people, "\n{}", resultText(results, race.together()));
     if (results.size() > 1) fmt::print(people, "\n{}{}\n", agreementText(results), wrapped(headline.text));
     std::fflush(people);
@@ -49,15 +49,6 @@ int report(const TrainJob& job, const FinishLine& finish, const RunOptions& opti
     if (soFar != 0) return soFar;
     const auto failed = [](const LaneResult& result) { return result.end.status == LaneStatus::failed; };
     return std::ranges::any_of(results, failed) ? 1 : 0;
-}
-
-void requireResultFiles(const RunOptions& options) {
-    for (const std::string& file : {options.jsonFile, options.csvFile})
-        if (!file.empty() && file != "-") requireWritable(file);
-}
-
-std::FILE* peopleStream(const RunOptions& options) {
-    return options.jsonFile == "-" || options.csvFile == "-" ? stderr : stdout;
 }
 
 std::optional<TrainerState> startFromWeights(const RunOptions& options, const TrainJob& job) {

@@ -17,13 +17,6 @@ int runToEnd(Race& race, bool quiet);
 /// failed, else 0.
 int report(const TrainJob& job, const FinishLine& finish, const RunOptions& options, Race& race, int soFar);
 
-/// Throws std::runtime_error when results cannot be written to the files that were asked for: before hours of
-/// training, not after them.
-void requireResultFiles(const RunOptions& options);
-
-/// Where people read: standard output, unless results for programs go there.
-std::FILE* peopleStream(const RunOptions& options);
-
 /// The parameters of --init as the start of a run; empty without it.
 std::optional<TrainerState> startFromWeights(const RunOptions& options, const TrainJob& job);
 

@@ -55,8 +55,9 @@ Action addShow(CLI::App& command) {
     ShowOptions& shown = options->show;
     addManual(command, about, examples);
     command
-        .add_option("what", options->what,
-                    "an exhibit (race, playground, inside, ladder, mosaic), or a file with a saved state")
+        .add_option(
+            "what", options->what,
+            "an exhibit (race, playground, inside, ladder, mosaic, map), or a file with a saved state")
         ->type_name("EXHIBIT|FILE");
     command.add_option("--size", options->size, "of the window or picture, in pixels")
         ->type_name("WxH")

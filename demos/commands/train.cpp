@@ -10,6 +10,7 @@
 #include "demos/machines.h"
 #include "demos/options/parse.h"
 #include "demos/report/race_table.h"
+#include "demos/report/result_files.h"
 #include "demos/report/text.h"
 #include "engine/net/atomic_file.h"
 #include "engine/train/checkpoint.h"
@@ -78,13 +79,13 @@ Checkpoint checkpointOf(const RunOptions& options, const TrainJob& job, const La
 
 int train(TrainCommandOptions command) {
     RunOptions& options = command.run;
-    std::FILE* people = peopleStream(options);
+    std::FILE* people = peopleStream(options.jsonFile, options.csvFile);
     std::optional<Checkpoint> resumed;
     if (!command.resumeFile.empty()) {
         resumed = loadCheckpoint(command.resumeFile);
         takeOver(*resumed, options);
     }
-    requireResultFiles(options);
+    requireResultFiles(options.jsonFile, options.csvFile);
     if (!command.saveFile.empty()) requireWritable(command.saveFile);
     const Dataset data = loadData(options);
     TrainJob job = makeJob(options, data);

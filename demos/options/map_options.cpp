@@ -176,17 +176,6 @@ std::string mapWindowText(const TrainabilityWindow& window) {
                        shortestText(window.bottom), shortestText(window.top));
 }
 
-MapSize mapSizeFromText(std::string_view text) {
-    const std::string error = fmt::format("'{}' is no size; write WIDTHxHEIGHT, as in 512x512", text);
-    const auto [width, height] = halves(text, 'x', error);
-    const std::uint64_t columns = wholeNumber(width, error);
-    const std::uint64_t rows = wholeNumber(height, error);
-    if (columns < 1 || rows < 1 || columns > largestMap || rows > largestMap)
-        throw std::invalid_argument(
-            fmt::format("a map has 1x1 to {0}x{0} pixels, not {1}", largestMap, text));
-    return {static_cast<std::uint32_t>(columns), static_cast<std::uint32_t>(rows)};
-}
-
 MapNetwork mapNetworkFromText(std::string_view text) {
     const std::string error =
         fmt::format("'{}' is no network of a map; write INPUTS-HIDDEN-1, as in 8-8-1", text);

@@ -9,17 +9,12 @@
 
 #include <CLI/CLI.hpp>
 
+#include "demos/trainability/map_size.h"
 #include "engine/train/lane_spec.h"
 #include "engine/train/trainability.h"
 
 namespace lockstep::demos {
 
-struct MapSize {
-    std::uint32_t width = 512;
-    std::uint32_t height = 512;
-};
-
-inline constexpr std::uint32_t largestMap = 4096;                         ///< pixels along a side
 inline constexpr std::uint64_t largestTable = std::uint64_t{2048} * 2048; ///< pixels of a CSV file
 
 struct MapNetwork {
@@ -37,7 +32,7 @@ struct MapOptions {
     std::optional<std::size_t> examples;
     std::optional<std::uint32_t> steps;
     std::optional<std::uint64_t> seed;
-    MapSize size;
+    MapSize size{512, 512};
 
     std::vector<LaneSpec> lanes; ///< empty: the default ones
     std::size_t threads = 0;
@@ -61,9 +56,6 @@ TrainabilityWindow mapWindow(const MapOptions& options);
 TrainabilityWindow mapWindowFromText(std::string_view text);
 /// The same text, with all digits.
 std::string mapWindowText(const TrainabilityWindow& window);
-
-/// "WIDTHxHEIGHT", each 1 to largestMap. Throws std::invalid_argument.
-MapSize mapSizeFromText(std::string_view text);
 
 /// "8-8-1": inputs, hidden neurons and the one output. Throws std::invalid_argument.
 MapNetwork mapNetworkFromText(std::string_view text);

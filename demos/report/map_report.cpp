@@ -41,15 +41,15 @@ Json orNull(double value) { return std::isnan(value) ? Json() : Json(value); }
 
 Json textOrNull(const std::string& text) { return text.empty() ? Json() : Json(text); }
 
-Json agreementJson(const MapLane& first, const MapLane& lane) {
-    const MapAgreement agreement = agreementOf(first, lane);
+Json agreementJson(const MapResult& first, const MapResult& lane) {
+    const MapResultAgreement agreement = agreementOf(first, lane);
     return {{"with", first.spec.text()},
             {"pixels", agreement.pixels},
             {"same_side", orNull(agreement.share())},
             {"identical", orNull(shareOf(agreement.identical, agreement.pixels))}};
 }
 
-Json laneJson(const MapRequest& request, const MapLane& lane, const MapLane& first) {
+Json laneJson(const MapRequest& request, const MapResult& lane, const MapResult& first) {
     return {{"lane", lane.spec.text()},
             {"device", lane.machine.device},
             {"software", lane.machine.software},
@@ -78,10 +78,10 @@ std::string mapRequestText(const MapRequest& request) {
                        mapWindowText(request.window), zoomText(request));
 }
 
-std::string mapResultText(const MapRequest& request, const std::vector<MapLane>& lanes) {
+std::string mapResultText(const MapRequest& request, const std::vector<MapResult>& lanes) {
     std::vector<std::vector<std::string>> rows{
         {"lane", "device", "seconds", "networks/s", "converged", "diverged", "agree"}};
-    for (const MapLane& lane : lanes) {
+    for (const MapResult& lane : lanes) {
         const std::string stopped =
             lane.trained == request.pixels() ? "" : fmt::format(" (stopped at {})", grouped(lane.trained));
         rows.push_back({lane.spec.text(), honestDevice(lane.machine, 50), fixed(lane.seconds, 2) + stopped,
@@ -92,11 +92,11 @@ std::string mapResultText(const MapRequest& request, const std::vector<MapLane>&
     return table(rows, 2);
 }
 
-Json mapJson(const MapRequest& request, const std::vector<MapLane>& lanes) {
+Json mapJson(const MapRequest& request, const std::vector<MapResult>& lanes) {
     const TrainabilityJob& job = request.job;
     const TrainabilityWindow& window = request.window;
     Json laneList = Json::array();
-    for (const MapLane& lane : lanes) laneList.push_back(laneJson(request, lane, lanes.front()));
+    for (const MapResult& lane : lanes) laneList.push_back(laneJson(request, lane, lanes.front()));
     return {
         {"job",
          {{"axes", name(job.axes)},
@@ -113,15 +113,15 @@ Json mapJson(const MapRequest& request, const std::vector<MapLane>& lanes) {
         {"lanes", laneList}};
 }
 
-std::string mapCsv(const MapRequest& request, const std::vector<MapLane>& lanes) {
+std::string mapCsv(const MapRequest& request, const std::vector<MapResult>& lanes) {
     std::string text = "column,row,x,y";
-    for (const MapLane& lane : lanes) text += "," + csvField(lane.spec.text());
+    for (const MapResult& lane : lanes) text += "," + csvField(lane.spec.text());
     text += "\n";
     for (std::size_t pixel = 0; pixel < request.pixels(); ++pixel) {
         const TrainabilityPoint point = request.point(pixel);
         fmt::format_to(std::back_inserter(text), "{},{},{},{}", pixel % request.width, pixel / request.width,
                        point.x, point.y);
-        for (const MapLane& lane : lanes) {
+        for (const MapResult& lane : lanes) {
             text += ",";
             const TrainabilityOutcome outcome = lane.outcomes[pixel];
             if (!std::isnan(outcome)) fmt::format_to(std::back_inserter(text), "{}", outcome);

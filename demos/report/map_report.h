@@ -6,7 +6,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "demos/trainability/map_lane.h"
+#include "demos/trainability/map_result.h"
 
 namespace lockstep::demos {
 
@@ -14,12 +14,12 @@ namespace lockstep::demos {
 std::string mapRequestText(const MapRequest& request);
 
 /// A row per lane, and how far they agree with the first.
-std::string mapResultText(const MapRequest& request, const std::vector<MapLane>& lanes);
+std::string mapResultText(const MapRequest& request, const std::vector<MapResult>& lanes);
 
-nlohmann::ordered_json mapJson(const MapRequest& request, const std::vector<MapLane>& lanes);
+nlohmann::ordered_json mapJson(const MapRequest& request, const std::vector<MapResult>& lanes);
 
 /// "column,row,x,y,cpu:best,gpu:best": a row per pixel, and an outcome per lane, empty where it was not
 /// trained.
-std::string mapCsv(const MapRequest& request, const std::vector<MapLane>& lanes);
+std::string mapCsv(const MapRequest& request, const std::vector<MapResult>& lanes);
 
 } // namespace lockstep::demos

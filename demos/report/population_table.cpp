@@ -73,6 +73,10 @@ std::string sharesText(const std::vector<AgreedShare>& shares) {
     return text;
 }
 
+constexpr double shortest = 0.01; // seconds: below, a machine's hiccups decide
+
+bool tooShort(const PopulationLaneResult& lane) { return lane.trainingSeconds < shortest; }
+
 std::string whyNone(const std::vector<PopulationLaneResult>& results) {
     if (results.size() < 2) return "no comparison: one lane alone";
     const bool differs =
@@ -146,6 +150,12 @@ Headline headlineFor(const std::vector<PopulationLaneResult>& results) {
     Headline headline;
     if (!pairing) {
         headline.text = whyNone(results);
+        return headline;
+    }
+    for (const std::size_t place : {pairing->faster, pairing->slower}) {
+        if (!tooShort(results[place])) continue;
+        headline.text = fmt::format("no comparison: {} trained for {} only; more --steps make it long enough",
+                                    results[place].spec.text(), timeTaken(results[place].trainingSeconds));
         return headline;
     }
     headline.valid = true;

@@ -1,12 +1,9 @@
 #include "demos/report/race_json.h"
 
-#include <cstdio>
-
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "demos/report/text.h"
-#include "engine/net/atomic_file.h"
 #include "engine/train/settings_json.h"
 
 namespace lockstep::demos {
@@ -142,13 +139,6 @@ std::string raceCsv(const std::vector<LaneResult>& results) {
             text += fmt::format("{},{},{},{:.6f}\n", lane, point.step, point.loss, point.seconds);
     }
     return text;
-}
-
-void writeResult(const std::string& path, const std::string& text) {
-    if (path == "-")
-        fmt::print("{}", text);
-    else if (!path.empty())
-        writeFileAtomically(path, std::string_view(text));
 }
 
 } // namespace lockstep::demos

@@ -27,7 +27,4 @@ nlohmann::ordered_json raceJson(const TrainJob& job, const FinishLine& finish, b
 /// "lane,step,loss,seconds", then one row per lane and kept step.
 std::string raceCsv(const std::vector<LaneResult>& results);
 
-/// Writes text to a file, whole or not at all, or to standard output for "-". Nothing for an empty path.
-void writeResult(const std::string& path, const std::string& text);
-
 } // namespace lockstep::demos

@@ -65,6 +65,17 @@ std::string clockTime(double seconds) {
     return fmt::format("{}:{:02}", whole / 60, whole % 60);
 }
 
+std::string timeTaken(double seconds) {
+    constexpr double precise = 9.95; // above, two digits are seconds
+    constexpr double tiny = 0.0995;
+    if (seconds > 0 && seconds < tiny) return fmt::format("{:.2g} ms", seconds * 1e3);
+    return seconds < precise ? fmt::format("{:.2g} s", seconds) : clockTime(seconds);
+}
+
+std::string counted(std::uint64_t count, std::string_view thing) {
+    return fmt::format("{} {}{}", grouped(count), thing, count == 1 ? "" : "s");
+}
+
 std::string percent(double share) { return std::isnan(share) ? "-" : fmt::format("{:.2f} %", share * 100); }
 
 std::string fixed(double value, int digits) {

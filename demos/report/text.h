@@ -24,6 +24,10 @@ std::string threeDigits(double value);
 std::string lossText(double loss);
 /// "0:07", "12:30", "1:02:05".
 std::string clockTime(double seconds);
+/// What something took: two digits below ten seconds ("23 ms", "0.71 s", "4.2 s"), then as clockTime has it.
+std::string timeTaken(double seconds);
+/// "1 network", "1,024 networks".
+std::string counted(std::uint64_t count, std::string_view thing);
 /// "88.32 %"; "-" when it is NaN.
 std::string percent(double share);
 /// With `digits` decimals; "-" when it is NaN.

@@ -8,6 +8,7 @@
 
 #include "demos/exhibits/map/map_words.h"
 #include "engine/gpu/error.h"
+#include "engine/net/atomic_file.h"
 #include "engine/train/json_field.h"
 
 namespace lockstep::demos {
@@ -98,6 +99,7 @@ void MapExhibit::move(Ui& ui, double columns, double rows) {
 void MapExhibit::startSaving(Ui& ui) {
     const MapSize size = mapSizeFromText(pictureSize_);
     if (pictureFile_.empty()) throw std::invalid_argument("a picture needs the name of a file");
+    requireWritable(pictureFile_);
     const TrainabilityJob& job = model_.settings().job;
     const TrainabilityWindow window = fitted(model_.settings().window, size);
     if (!window.resolves(size.width, size.height))

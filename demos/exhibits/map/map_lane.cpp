@@ -38,6 +38,7 @@ void MapLane::want(MapOrder order) {
         const std::lock_guard lock(mutex_);
         order_ = std::move(order);
         begun_ = 0;
+        allowed_ = 0;
     }
     changed_.notify_all();
 }
@@ -53,9 +54,15 @@ void MapLane::run(bool on) {
 void MapLane::allow(std::size_t networks) {
     {
         const std::lock_guard lock(mutex_);
-        allowed_ += networks;
+        allowed_ = std::min(allowed_ + networks, order_.pixels.size() - begun_);
     }
     changed_.notify_all();
+}
+
+void MapLane::pause() {
+    const std::lock_guard lock(mutex_);
+    running_ = false;
+    allowed_ = 0;
 }
 
 std::vector<MapBatch> MapLane::takeBatches() {

@@ -48,8 +48,10 @@ class MapLane {
     void want(MapOrder order);
     /// Whether it goes on by itself, as fast as it can.
     void run(bool on);
-    /// Trains so many networks more, running or not.
+    /// Trains so many networks more, running or not; what is left of it ends with the order, or by pausing.
     void allow(std::size_t networks);
+    /// Nothing more but the batch under way.
+    void pause();
 
     std::vector<MapBatch> takeBatches();
     /// Known once it has been made.

@@ -147,6 +147,13 @@ void MapModel::retire(MapSide& side) {
     retired_.push_back(std::async(std::launch::async, [old = side.lane.release()] { delete old; }));
 }
 
+void MapModel::pause() {
+    if (!running_) return;
+    running_ = false;
+    for (MapSide& side : sides_)
+        if (side.lane) side.lane->pause();
+}
+
 bool MapModel::releaseDevice() {
     const bool painting = running_ && !complete();
     for (MapSide& side : sides_) {

@@ -79,7 +79,7 @@ class MapModel {
 
     bool running() const { return running_; }
     void run();
-    void pause() { running_ = false; }
+    void pause();
     void step() { ++stepsWanted_; }
     /// Everything is trained anew.
     void reset();

@@ -83,7 +83,7 @@ PaneRemark remarkOf(const Ui& ui, const MapSide& side) {
 }
 
 std::string shareText(const Ui& ui, const MapSide& side) {
-    if (side.grid.complete()) return "done in " + ui.timing(fixed(side.pictureSeconds, 1)) + " s";
+    if (side.grid.complete()) return "done in " + ui.timing(timeTaken(side.pictureSeconds));
     const double share =
         static_cast<double>(side.grid.known()) / static_cast<double>(side.grid.size().pixels());
     return fmt::format("{:.0f} % done", std::floor(100 * share));

@@ -5,18 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "demos/trainability/map_size.h"
 #include "engine/train/trainability.h"
 
 namespace lockstep::demos {
-
-/// Pixels of a picture.
-struct MapSize {
-    std::uint32_t width = 0;
-    std::uint32_t height = 0;
-
-    std::size_t pixels() const { return static_cast<std::size_t>(width) * height; }
-    bool operator==(const MapSize&) const = default;
-};
 
 /// A whole number of pixels, to the right and down.
 struct MapOffset {

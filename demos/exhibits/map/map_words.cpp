@@ -1,30 +1,13 @@
 #include "demos/exhibits/map/map_words.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <stdexcept>
 
 #include <fmt/format.h>
 
 #include "demos/report/text.h"
 
 namespace lockstep::demos {
-
-namespace {
-
-constexpr std::uint32_t largestPicture = 4096;
-
-std::uint32_t pixelsFromText(std::string_view text) {
-    std::uint32_t pixels = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), pixels);
-    if (error != std::errc() || end != text.data() + text.size() || pixels == 0 || pixels > largestPicture)
-        throw std::invalid_argument(fmt::format(
-            "a picture has 1 to {} pixels a side, as 2048 or 1920x1080; not '{}'", largestPicture, text));
-    return pixels;
-}
-
-} // namespace
 
 std::string networkText(const TrainabilityJob& job) { return fmt::format("{}-{}-1", job.inputs, job.hidden); }
 
@@ -70,21 +53,13 @@ std::string agreementText(const MapAgreement& agreement) {
     const std::string whether = agreement.sameEnding == agreement.both
                                     ? "every pixel"
                                     : share(agreement.sameEnding) + " of the pixels";
+    constexpr double enough = 0.95; // of the pixels on the same side of the border
+    const bool sameMathematics =
+        static_cast<double>(agreement.sameEnding) >= enough * static_cast<double>(agreement.both);
     return fmt::format(
-        "Both agree on {} whether training converges: the same mathematics. How fast it does or "
-        "diverges is alike on {}; at the ragged edge, rounding decides.",
-        whether, share(agreement.alike));
+        "Both agree on {} whether training converges{}. How fast it does or diverges is alike on {}; at "
+        "the ragged edge, rounding decides.",
+        whether, sameMathematics ? ": the same mathematics" : "", share(agreement.alike));
 }
-
-MapSize mapSizeFromText(const std::string& text) {
-    std::string bare = text;
-    std::erase_if(bare, [](char letter) { return letter == ' ' || letter == ','; });
-    const std::size_t cross = bare.find('x');
-    const std::uint32_t width = pixelsFromText(std::string_view(bare).substr(0, cross));
-    if (cross == std::string::npos) return {width, width};
-    return {width, pixelsFromText(std::string_view(bare).substr(cross + 1))};
-}
-
-std::string mapSizeText(MapSize size) { return fmt::format("{}x{}", size.width, size.height); }
 
 } // namespace lockstep::demos

@@ -28,9 +28,4 @@ std::string endingText(const TrainabilityJob& job, TrainabilityOutcome outcome);
 /// On how many of the pixels two machines agree, and why not on all of them. The first sentence says it, too.
 std::string agreementText(const MapAgreement& agreement);
 
-/// "2,048 x 1,024", or a side alone, in pixels. Throws std::invalid_argument for another text, and with the
-/// largest that is possible.
-MapSize mapSizeFromText(const std::string& text);
-std::string mapSizeText(MapSize size);
-
 } // namespace lockstep::demos

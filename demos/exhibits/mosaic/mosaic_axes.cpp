@@ -49,6 +49,19 @@ void drawMarksLeft(const Marks& marks, const PopulationSpec& spec, ImVec2 low, I
     }
 }
 
+/// The colours from the worst loss to the best, in the middle of a line of text.
+void drawLossBar(ImVec2 corner, float width) {
+    constexpr int steps = 24;
+    const float height = ImGui::GetFontSize();
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    for (int i = 0; i < steps; ++i) {
+        const float share = static_cast<float>(i) / steps;
+        draw.AddRectFilled({corner.x + share * width, corner.y + 0.25f * height},
+                           {corner.x + (share + 1.0f / steps) * width, corner.y + 0.75f * height},
+                           viridis(share));
+    }
+}
+
 } // namespace
 
 AxisRoom axisRoom(const MosaicPanel& panel, AxisNames names) {
@@ -108,28 +121,34 @@ void drawMosaicAxes(const MosaicPanel& panel, const MosaicPlace& place, float st
                      "best first, row by row");
 }
 
-void drawLossLegend(const MosaicPanel& panel, ImVec2 right, float room) {
+bool drawLossLegend(const MosaicPanel& panel, ImVec2 right, float room) {
     const Ui& ui = panel.ui;
     const LossScale& scale = panel.scale;
-    if (scale.empty()) return;
-    constexpr int steps = 24;
+    if (scale.empty()) return true;
     const std::string worst = "loss " + threeDigits(scale.worst);
     const std::string best = threeDigits(scale.best);
     const float gap = ui.px(5);
     const float bar = ui.px(56);
     const float bestWidth = ImGui::CalcTextSize(best.c_str()).x;
     const float width = ImGui::CalcTextSize(worst.c_str()).x + bestWidth + bar + 2 * gap;
-    if (width > room) return;
+    if (width > room) return false;
     ImDrawList& draw = *ImGui::GetWindowDrawList();
-    const float height = ImGui::GetFontSize();
     draw.AddText({right.x - width, right.y}, ui.theme.muted, worst.c_str());
     draw.AddText({right.x - bestWidth, right.y}, ui.theme.muted, best.c_str());
-    const float from = right.x - bestWidth - gap - bar;
-    for (int i = 0; i < steps; ++i) {
-        const float share = static_cast<float>(i) / steps;
-        draw.AddRectFilled({from + share * bar, right.y + 0.25f * height},
-                           {from + (share + 1.0f / steps) * bar, right.y + 0.75f * height}, viridis(share));
-    }
+    drawLossBar({right.x - bestWidth - gap - bar, right.y}, bar);
+    return true;
+}
+
+void drawLossColumn(const MosaicPanel& panel, ImVec2 corner, float width) {
+    const LossScale& scale = panel.scale;
+    if (scale.empty()) return;
+    const float line = ImGui::GetTextLineHeight();
+    const ImU32 colour = panel.ui.theme.muted;
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    draw.AddText(corner, colour, "loss");
+    draw.AddText({corner.x, corner.y + line}, colour, threeDigits(scale.worst).c_str());
+    drawLossBar({corner.x, corner.y + 2 * line}, width);
+    draw.AddText({corner.x, corner.y + 3 * line}, colour, threeDigits(scale.best).c_str());
 }
 
 } // namespace lockstep::demos

@@ -40,6 +40,7 @@ void MosaicExhibit::update(Ui& ui) {
     dark_ = ui.theme.dark;
     view_.hovered.reset();
     model_.update(ui.machines, ui.delta, ui.scripted);
+    view_.rank = std::min(view_.rank, model_.members() - 1); // there may be fewer than before
     if (std::string failure = model_.takeFailure(); !failure.empty())
         ui.say(Severity::error, std::move(failure));
     pictures_.update(ui, model_);
@@ -202,8 +203,10 @@ void MosaicExhibit::drawMenu(Ui& ui) {
 
 nlohmann::ordered_json MosaicExhibit::state() const {
     nlohmann::ordered_json json = toJson(model_.settings());
-    json["view"] = {
-        {"page", view_.page}, {"side", view_.side}, {"rank", view_.rank}, {"sorted", view_.sorted}};
+    json["view"] = {{"page", view_.page},
+                    {"side", view_.side},
+                    {"rank", std::min(view_.rank, model_.members() - 1)},
+                    {"sorted", view_.sorted}};
     json["plot"] = plot_.state();
     return json;
 }

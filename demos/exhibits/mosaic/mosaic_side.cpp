@@ -60,8 +60,7 @@ double MosaicSide::networkStepsPerSecond() const {
 }
 
 double MosaicSide::networksPerSecond(std::uint64_t steps) const {
-    if (!shot || shot->seconds <= 0) return 0;
-    return shareDone(steps) * static_cast<double>(shot->results.size()) / shot->seconds;
+    return networkStepsPerSecond() / static_cast<double>(steps);
 }
 
 double MosaicSide::shareDone(std::uint64_t steps) const {

@@ -42,7 +42,7 @@ struct MosaicSide {
     /// Every network is at its end, or the machine has failed.
     bool over() const;
     double networkStepsPerSecond() const;
-    /// Of `steps` steps each; what has been done of the others counts by its share.
+    /// Of `steps` steps each: one that diverges counts by the steps that it made.
     double networksPerSecond(std::uint64_t steps) const;
     /// Of all networks: what has been done of their steps, 0 to 1. One that diverged has none left.
     double shareDone(std::uint64_t steps) const;

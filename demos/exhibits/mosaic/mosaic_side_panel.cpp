@@ -46,8 +46,13 @@ struct Counter {
     const char* caption;
 };
 
-/// In a row above the mosaic, or in a column beside it.
-void drawCounters(const MosaicPanel& panel, const MosaicSide& side, bool beside) {
+/// In a row above the mosaic, or in a column beside it. Where they end: the corner and width of what is
+/// below.
+struct Below {
+    ImVec2 corner;
+    float width = 0;
+};
+Below drawCounters(const MosaicPanel& panel, const MosaicSide& side, bool beside) {
     Ui& ui = panel.ui;
     const PopulationSpec& spec = panel.model.spec();
     const std::size_t trained = side.shot ? side.shot->summary.finished : 0;
@@ -55,7 +60,7 @@ void drawCounters(const MosaicPanel& panel, const MosaicSide& side, bool beside)
         {{grouped(trained), "finished"},
          {ui.timing(shortRate(side.networksPerSecond(spec.steps))), "networks/s"},
          {ui.timing(shortRate(side.networkStepsPerSecond())), "steps/s"},
-         {ui.timing(clockTime(side.shot ? side.shot->seconds : 0)), "clock"}}};
+         {ui.timing(timeTaken(side.shot ? side.shot->seconds : 0)), "clock"}}};
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const float line = ImGui::GetTextLineHeight();
     float widest = 0;
@@ -71,12 +76,14 @@ void drawCounters(const MosaicPanel& panel, const MosaicSide& side, bool beside)
         draw.AddText(ui.fonts.strong, ImGui::GetFontSize(), corner, ui.theme.text, counters[i].value.c_str());
         draw.AddText({corner.x, corner.y + line}, ui.theme.muted, counters[i].caption);
     }
-    ImGui::Dummy({static_cast<float>(columns) * pace.x,
-                  static_cast<float>(counters.size() / columns) * pace.y - ui.px(4)});
+    const float height = static_cast<float>(counters.size() / columns) * pace.y;
+    ImGui::Dummy({static_cast<float>(columns) * pace.x, height - ui.px(4)});
     if (beside) ImGui::SameLine(0, ui.px(12));
+    return {{start.x, start.y + height + line / 2}, widest - ui.px(8)};
 }
 
-void drawMosaic(const MosaicPanel& panel, std::size_t index) {
+/// Whether there was room for what the colours mean.
+bool drawMosaic(const MosaicPanel& panel, std::size_t index) {
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const MosaicPlace place = placeMosaic(panel, start, ImGui::GetContentRegionAvail(), true);
     if (!panel.pictures.has(index))
@@ -87,7 +94,7 @@ void drawMosaic(const MosaicPanel& panel, std::size_t index) {
     const std::string name = hyperparameterLabel(panel.model.spec().y.parameter);
     const float nameEnd = place.low.x - axisRoom(panel, place.names).left +
                           ImGui::CalcTextSize(name.c_str()).x + panel.ui.px(12);
-    drawLossLegend(panel, {place.right, start.y}, place.right - nameEnd);
+    return drawLossLegend(panel, {place.right, start.y}, place.right - nameEnd);
 }
 
 } // namespace
@@ -98,11 +105,13 @@ void drawMosaicSide(const MosaicPanel& panel, std::size_t index, ImVec2 size) {
     drawTitle(panel, side);
     drawShareDone(panel.ui, side, side.shareDone(panel.model.spec().steps));
     const ImVec2 room = ImGui::GetContentRegionAvail();
-    drawCounters(panel, side, room.x > 1.15f * room.y);
-    if (side.failure.empty() || side.shot)
-        drawMosaic(panel, index);
-    else
+    const bool beside = room.x > 1.15f * room.y;
+    const float bottom = ImGui::GetCursorScreenPos().y + room.y;
+    const auto [below, width] = drawCounters(panel, side, beside);
+    if (!side.failure.empty() && !side.shot)
         panel.ui.paragraph(side.failure, panel.ui.theme.bad);
+    else if (!drawMosaic(panel, index) && beside && below.y + 4 * ImGui::GetTextLineHeight() <= bottom)
+        drawLossColumn(panel, below, width);
     panel.ui.endCard();
 }
 

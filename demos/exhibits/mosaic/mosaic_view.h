@@ -81,8 +81,11 @@ struct MosaicPlace {
 MosaicPlace placeMosaic(const MosaicPanel& panel, ImVec2 start, ImVec2 room, bool names);
 /// `strength` 0: the tiles are sorted, and have no axes.
 void drawMosaicAxes(const MosaicPanel& panel, const MosaicPlace& place, float strength);
-/// The colours of losses with their ends, right-aligned at `right`; as wide as `room` at most.
-void drawLossLegend(const MosaicPanel& panel, ImVec2 right, float room);
+/// The colours of losses with their ends, right-aligned at `right`. Whether `room` is wide enough; else
+/// nothing is drawn.
+bool drawLossLegend(const MosaicPanel& panel, ImVec2 right, float room);
+/// The same in four lines below each other.
+void drawLossColumn(const MosaicPanel& panel, ImVec2 corner, float width);
 void drawLossMap(const MosaicPanel& panel, ImVec2 size);
 void drawLossSpread(const MosaicPanel& panel, Plot& plot, ImVec2 size);
 /// The network of the chosen rank, large, with its numbers.

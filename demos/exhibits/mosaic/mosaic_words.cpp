@@ -18,12 +18,12 @@ std::string headline(const std::vector<MosaicSide>& sides, const PopulationSpec&
     for (const MosaicSide& side : sides) {
         if (!side.shot || side.shot->summary.networkSteps == 0) continue;
         const PopulationSummary& summary = side.shot->summary;
-        const std::string count =
-            summary.finished == spec.size()
-                ? grouped(spec.size())
-                : fmt::format("{} of {}", grouped(summary.finished), grouped(spec.size()));
-        text += fmt::format("{}{}: {} networks in {}", text.empty() ? "" : "; ", sideName(side), count,
-                            clockTime(side.shot->seconds));
+        const std::string some =
+            summary.finished == spec.size() ? "" : fmt::format("{} of ", grouped(summary.finished));
+        const std::string lost =
+            summary.diverged == 0 ? "" : fmt::format(", {} of them diverged,", grouped(summary.diverged));
+        text += fmt::format("{}{}: {}{}{} in {}", text.empty() ? "" : "; ", sideName(side), some,
+                            counted(spec.size(), "network"), lost, timeTaken(side.shot->seconds));
     }
     return text;
 }

@@ -1,4 +1,4 @@
-#include "demos/trainability/map_lane.h"
+#include "demos/trainability/map_result.h"
 
 #include <algorithm>
 #include <chrono>
@@ -13,16 +13,16 @@ TrainabilityPoint MapRequest::point(std::size_t pixel) const {
                         width, height);
 }
 
-double MapLane::networksPerSecond() const {
+double MapResult::networksPerSecond() const {
     return seconds > 0 ? static_cast<double>(trained) / seconds : std::numeric_limits<double>::quiet_NaN();
 }
 
-std::size_t MapLane::converged() const {
+std::size_t MapResult::converged() const {
     return static_cast<std::size_t>(
         std::ranges::count_if(outcomes, [](TrainabilityOutcome outcome) { return outcome >= 0; }));
 }
 
-void trainMap(const MapRequest& request, Trainability& trainability, MapLane& lane,
+void trainMap(const MapRequest& request, Trainability& trainability, MapResult& lane,
               const std::function<bool(std::size_t trained)>& goOn) {
     using Clock = std::chrono::steady_clock;
     constexpr double millisecondsAtATime = 100;
@@ -43,13 +43,13 @@ void trainMap(const MapRequest& request, Trainability& trainability, MapLane& la
     }
 }
 
-double MapAgreement::share() const {
+double MapResultAgreement::share() const {
     return pixels > 0 ? static_cast<double>(sameSide) / static_cast<double>(pixels)
                       : std::numeric_limits<double>::quiet_NaN();
 }
 
-MapAgreement agreementOf(const MapLane& a, const MapLane& b) {
-    MapAgreement agreement;
+MapResultAgreement agreementOf(const MapResult& a, const MapResult& b) {
+    MapResultAgreement agreement;
     for (std::size_t pixel = 0; pixel < a.outcomes.size(); ++pixel) {
         const TrainabilityOutcome first = a.outcomes[pixel];
         const TrainabilityOutcome second = b.outcomes[pixel];

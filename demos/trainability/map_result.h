@@ -22,7 +22,7 @@ struct MapRequest {
     TrainabilityPoint point(std::size_t pixel) const;
 };
 
-struct MapLane {
+struct MapResult {
     LaneSpec spec;
     MachineInfo machine;
     std::vector<TrainabilityOutcome> outcomes; ///< per pixel; NaN where the lane was stopped before
@@ -37,17 +37,17 @@ struct MapLane {
 
 /// Trains a network per pixel. `goOn` is told how many are done several times a second, and ends it with
 /// false.
-void trainMap(const MapRequest& request, Trainability& trainability, MapLane& lane,
+void trainMap(const MapRequest& request, Trainability& trainability, MapResult& lane,
               const std::function<bool(std::size_t trained)>& goOn);
 
 /// Of the pixels that both have trained.
-struct MapAgreement {
+struct MapResultAgreement {
     std::size_t pixels = 0;
     std::size_t sameSide = 0;  ///< converged in both, or diverged in both
     std::size_t identical = 0; ///< the same outcome, to the last bit
 
     double share() const; ///< of the same side; NaN without pixels
 };
-MapAgreement agreementOf(const MapLane& a, const MapLane& b);
+MapResultAgreement agreementOf(const MapResult& a, const MapResult& b);
 
 } // namespace lockstep::demos
