@@ -144,6 +144,7 @@ std::string agreementText(const std::vector<PopulationLaneResult>& results) {
 
 Headline headlineFor(const std::vector<PopulationLaneResult>& results) {
     std::vector<Contender> lanes;
+    lanes.reserve(results.size());
     for (const PopulationLaneResult& lane : results)
         lanes.push_back({lane.spec.gpu, lane.counts() ? lane.networkStepsPerSecond() : 0});
     const auto pairing = pairUp(lanes);

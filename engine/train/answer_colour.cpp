@@ -22,8 +22,10 @@ Channels unpacked(std::uint32_t word) {
 
 std::uint32_t packed(const Channels& channels) {
     std::uint32_t word = 0;
-    for (std::uint32_t c = 0; c < 4; ++c)
-        word |= static_cast<std::uint32_t>(std::clamp(channels[c], 0.0f, 1.0f) * 255.0f + 0.5f) << (8 * c);
+    for (std::uint32_t c = 0; c < 4; ++c) {
+        const float shade = std::clamp(channels[c], 0.0f, 1.0f) * 255.0f + 0.5f; // rounded as the shader does
+        word |= static_cast<std::uint32_t>(shade) << (8 * c);
+    }
     return word;
 }
 

@@ -24,7 +24,7 @@ void drawTitle(const MosaicPanel& panel, const MosaicSide& side) {
     ImGui::SameLine(0, ui.px(8));
     const float room = ImGui::GetContentRegionAvail().x;
     const bool ready = !side.machine.device.empty();
-    const std::string device = ready ? honestDevice(side.machine) : "getting ready";
+    const std::string device = ui.masked ? "-" : ready ? honestDevice(side.machine) : "getting ready";
     const ImU32 colour = side.machine.software ? ui.theme.warning : ui.theme.muted;
     ui.text(fittedText(device, room), colour);
 }
