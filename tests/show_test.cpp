@@ -126,6 +126,30 @@ TEST_CASE("of a state with a wrong part nothing is taken, and what runs goes on"
     CHECK(outcome.says("message: the field 'batch'"));
     CHECK(contents(folder.file("before.json")) == contents(folder.file("after.json")));
     CHECK(std::ranges::count(controlNames(outcome.out), "Pause") == 1); // the race still runs
+
+    // Each part makes sense, all of them together do not: so many parameters are no small network.
+    std::ofstream(folder.file("large.json")) << R"({"lockstep": 1, "theme": "light", "exhibit": "playground",
+        "exhibits": {"playground": {"data": "xor"}, "mosaic": {"hidden": [64, 64]}, "map": {"cpu": false}}})";
+    const std::string states = "state " + folder.file("before.json") + "\ndrop large.json\nframes 2\nstate " +
+                               folder.file("after.json") + "\n";
+    const Outcome large = showScript(folder, "race", states);
+    REQUIRE(large.code == 0);
+    CHECK(large.says("message: "));
+    CHECK(contents(folder.file("before.json")) == contents(folder.file("after.json")));
+}
+
+TEST_CASE("a choice that makes no sense is said, wherever the fields are") {
+    const Folder folder;
+    const std::string choice = "click ##mosaic/x\nclick ##mosaic/x/momentum\nframes 2\nstate " +
+                               folder.file("s.json") + "\n"; // sgd has none
+    for (const char* page : {"", "click ##mosaic/page/Settings\n"}) {
+        const Outcome outcome =
+            showScript(folder, "mosaic", page + choice, *page == 0 ? "" : "--size 640x480");
+        INFO(outcome.out << outcome.err);
+        REQUIRE(outcome.code == 0);
+        CHECK(outcome.says("the optimizer sgd has no momentum"));
+        CHECK(Json::parse(contents(folder.file("s.json")))["exhibits"]["mosaic"]["x"] == "lr=0.001:10:log");
+    }
 }
 
 TEST_CASE("a file whose name no state could hold is refused, and the state can still be saved") {

@@ -23,10 +23,9 @@ draw inside inside-a-step
 draw ladder ladder-all-rungs
 draw mosaic mosaic
 draw map map-edge
-draw map map-edge
 
 # Smaller, to the pixel the same, where there is a tool for it.
-for name in race playground playground-circle inside ladder map; do
+for name in race playground playground-circle inside ladder mosaic map; do
     if command -v oxipng >/dev/null; then
         oxipng --quiet --opt max --strip safe "$folder/$name.png"
     elif command -v optipng >/dev/null; then

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "demos/report/lane_text.h"
+#include "demos/report/loss_scale.h"
 #include "demos/report/text.h"
 #include "demos/shell/canvas.h"
 #include "demos/shell/class_colours.h"
@@ -31,30 +32,6 @@ std::uint32_t tilePixels(const PopulationSpec& spec) {
     return std::clamp<std::uint32_t>(gridPixels / longer, 1, mostTilePixels);
 }
 
-/// Losses as shares of the way from the worst to the best, by their logarithms.
-struct LossColours {
-    double best = 0; ///< both 0: there is none
-    double worst = 0;
-
-    ImU32 colour(float loss) const {
-        const double share = std::log(worst / std::max(double{loss}, best)) / std::log(worst / best);
-        return viridis(static_cast<float>(share));
-    }
-};
-
-/// From the least loss of all lanes to what 95 % of the networks are below, a factor of 2 at least.
-LossColours lossColours(const std::vector<PopulationLaneResult>& results) {
-    constexpr double leastLoss = 1e-9;
-    std::vector<float> losses;
-    for (const PopulationLaneResult& lane : results)
-        for (const MemberResult& member : lane.members)
-            if (!member.diverged && std::isfinite(member.loss)) losses.push_back(member.loss);
-    if (losses.empty()) return {};
-    std::ranges::sort(losses);
-    const double best = std::max(double{losses.front()}, leastLoss);
-    return {best, std::max(double{losses[(losses.size() - 1) * 95 / 100]}, best * 2)};
-}
-
 /// One lane's part of the picture, drawn from its upper left.
 class LaneDrawing {
   public:
@@ -64,7 +41,7 @@ class LaneDrawing {
 
     void title(const PopulationLaneResult& lane);
     void mosaic(const PopulationLaneResult& lane);
-    void heatMap(const PopulationLaneResult& lane, const LossColours& colours);
+    void heatMap(const PopulationLaneResult& lane, const LossScale& scale);
 
   private:
     std::uint32_t side() const { return tilePixels(spec_); }
@@ -103,18 +80,16 @@ void LaneDrawing::mosaic(const PopulationLaneResult& lane) {
     nextGrid();
 }
 
-void LaneDrawing::heatMap(const PopulationLaneResult& lane, const LossColours& colours) {
-    const std::string scale = colours.worst > 0
-                                  ? fmt::format("final loss: bright {}, dark {}, grey diverged",
-                                                threeDigits(colours.best), threeDigits(colours.worst))
-                                  : "final loss: none is finite";
-    axes(scale);
+void LaneDrawing::heatMap(const PopulationLaneResult& lane, const LossScale& scale) {
+    axes(scale.empty() ? "final loss: none is finite"
+                       : fmt::format("final loss: bright {}, dark {}, grey diverged", threeDigits(scale.best),
+                                     threeDigits(scale.worst)));
     for (std::size_t member = 0; member < lane.members.size(); ++member) {
         const MemberResult& result = lane.members[member];
         const bool known = !result.diverged && std::isfinite(result.loss);
         canvas_.fill(left_ + leftLabels + static_cast<std::uint32_t>(member % spec_.columns) * side(),
                      top_ + line + static_cast<std::uint32_t>(member / spec_.columns) * side(), side(),
-                     side(), known ? colours.colour(result.loss) : theme_.border);
+                     side(), known ? viridis(scale.share(result.loss)) : theme_.border);
     }
     nextGrid();
 }
@@ -165,13 +140,16 @@ Pixels populationPicture(const PopulationGrid& grid, const std::vector<Populatio
     constexpr std::uint32_t leastWidth = 900; // for the letters
     Canvas canvas(std::max(margin + gridWidth * (maps ? 2 : 1), leastWidth),
                   margin + laneHeight * static_cast<std::uint32_t>(results.size()), theme.background);
-    const LossColours colours = lossColours(results);
+    std::vector<const PopulationSummary*> summaries;
+    for (const PopulationLaneResult& lane : results)
+        if (!lane.members.empty()) summaries.push_back(&lane.summary);
+    const LossScale scale = lossScaleOf(summaries);
     for (std::size_t i = 0; i < results.size(); ++i) {
         LaneDrawing drawing(canvas, letters, theme, grid,
                             margin + static_cast<std::uint32_t>(i) * laneHeight);
         drawing.title(results[i]);
         if (!results[i].maps.empty()) drawing.mosaic(results[i]);
-        if (!results[i].members.empty()) drawing.heatMap(results[i], colours);
+        if (!results[i].members.empty()) drawing.heatMap(results[i], scale);
     }
     return canvas.take();
 }

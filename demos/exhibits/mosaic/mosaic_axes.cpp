@@ -148,7 +148,9 @@ void drawLossColumn(const MosaicPanel& panel, ImVec2 corner, float width) {
     draw.AddText(corner, colour, "loss");
     draw.AddText({corner.x, corner.y + line}, colour, threeDigits(scale.worst).c_str());
     drawLossBar({corner.x, corner.y + 2 * line}, width);
-    draw.AddText({corner.x, corner.y + 3 * line}, colour, threeDigits(scale.best).c_str());
+    const std::string best = threeDigits(scale.best); // at its end of the bar
+    draw.AddText({corner.x + width - ImGui::CalcTextSize(best.c_str()).x, corner.y + 3 * line}, colour,
+                 best.c_str());
 }
 
 } // namespace lockstep::demos

@@ -70,10 +70,10 @@ void MosaicExhibit::flyBest(Ui& ui) {
     const bool over = model_.over();
     if (over && !view_.over) {
         view_.rank = 0;
-        view_.flight = ui.scripted ? 1.0f : 0.0f;
+        view_.flight = ui.scripted ? MosaicView::landed : 0.0f;
     }
     view_.over = over;
-    view_.flight = std::min(1.0f, view_.flight + static_cast<float>(ui.delta) / flightSeconds);
+    view_.flight = std::min(MosaicView::landed, view_.flight + static_cast<float>(ui.delta) / flightSeconds);
 }
 
 std::uint64_t MosaicExhibit::trainedExamples() const {
@@ -86,7 +86,7 @@ std::uint64_t MosaicExhibit::trainedExamples() const {
 bool MosaicExhibit::moving() const {
     const auto moves = [](const TileOrder& order) { return order.moving(); };
     const bool fading = view_.marks != (view_.sorted ? 0.0f : 1.0f);
-    return running() || model_.busy() || fading || view_.flight < 1 ||
+    return running() || model_.busy() || fading || view_.flight < MosaicView::landed ||
            std::ranges::any_of(view_.order, moves);
 }
 
@@ -112,15 +112,22 @@ void MosaicExhibit::draw(Ui& ui) {
     drawHoveredTile(panel(ui));
 }
 
+// What was typed is shown as it is now, whether or not it makes sense: then that is thrown.
+void MosaicExhibit::change(const MosaicSettings& wanted) {
+    if (wanted == model_.settings()) return;
+    view_.textsStale = true;
+    model_.change(wanted);
+}
+
 // Settings, both mosaics, and what they come to.
 void MosaicExhibit::drawWide(Ui& ui) {
-    drawMosaicSettings(panel(ui), false);
+    change(drawMosaicSettings(panel(ui), false));
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const float gap = ImGui::GetStyle().ItemSpacing.y;
     const float lower = std::clamp(room.y * 0.3f, ui.px(170), ui.px(300));
     drawSides(ui, {room.x, room.y - lower - gap});
     drawSummary(ui, lower);
-    drawFlight(panel(ui));
+    drawFlight(panel(ui), {view_.cardCorner, view_.cardTile});
 }
 
 // One thing at a time, where the window is small or the letters are large.
@@ -138,12 +145,20 @@ void MosaicExhibit::drawPages(Ui& ui) {
         drawLossSpread(panel(ui), plot_, {0, room.y});
         return;
     case networkPage: drawNetworkCard(panel(ui), room); return;
-    case settingsPage:
+    case settingsPage: {
         ImGui::BeginChild("settings", room);
-        drawMosaicSettings(panel(ui), true);
-        ImGui::EndChild();
+        const MosaicSettings wanted = drawMosaicSettings(panel(ui), true);
+        ImGui::EndChild(); // before anything is thrown
+        change(wanted);
         return;
-    default: drawSides(ui, room); return;
+    }
+    default: {
+        const ImVec2 corner = ImGui::GetCursorScreenPos();
+        const float tile = std::min(room.x, room.y) / 2;
+        drawSides(ui, room);
+        drawFlight(panel(ui), {{corner.x + (room.x - tile) / 2, corner.y + (room.y - tile) / 2}, tile, true});
+        return;
+    }
     }
 }
 
@@ -229,8 +244,8 @@ std::function<void()> MosaicExhibit::readState(const nlohmann::ordered_json& sta
     const bool sorted = jsonValueOr(view, "sorted", false);
     if (page >= pageCount || side >= MosaicView::mostSides || rank >= settings.population.size())
         throw std::invalid_argument("a field of 'view' of 'mosaic' is too large");
-    return [this, settings, plot, page, side, rank, sorted] {
-        model_.change(settings);
+    return [this, settings, grid = MosaicModel::gridOf(settings), plot, page, side, rank, sorted] {
+        model_.change(settings, grid);
         plot_ = plot;
         view_.page = page;
         view_.side = side;

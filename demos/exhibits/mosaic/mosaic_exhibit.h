@@ -38,6 +38,7 @@ class MosaicExhibit final : public Exhibit {
     MosaicPanel panel(Ui& ui) { return {ui, model_, view_, pictures_, model_.scale()}; }
     void arrange(Ui& ui);
     void flyBest(Ui& ui);
+    void change(const MosaicSettings& wanted);
     void drawWide(Ui& ui);
     void drawPages(Ui& ui);
     void drawSides(Ui& ui, ImVec2 size);

@@ -121,12 +121,12 @@ MosaicLane::Wishes MosaicLane::nextWishes() {
 
 void MosaicLane::work(const Make& make) {
     try {
-        PopulationParts population = make();
+        population_ = make();
         {
             const std::lock_guard lock(mutex_);
-            news_.machine = population.machine();
+            news_.machine = population_->machine();
         }
-        while (fulfil(population, nextWishes())) {
+        while (fulfil(nextWishes())) {
         }
     } catch (const std::exception& error) {
         const std::lock_guard lock(mutex_);
@@ -140,13 +140,14 @@ void MosaicLane::work(const Make& make) {
 }
 
 /// False: it is over.
-bool MosaicLane::fulfil(PopulationParts& population, const Wishes& wishes) {
+bool MosaicLane::fulfil(const Wishes& wishes) {
+    PopulationParts& population = *population_;
     if (wishes.stop) return false;
     if (wishes.reset) population.reset();
     if (wishes.trainTo) population.trainTo(*wishes.trainTo);
     if (wishes.trainBy > 0) population.trainBy(wishes.trainBy);
     const bool atEnd = wishes.run && !population.advance(sliceMilliseconds);
-    if (wishes.weightsOf) fetchWeights(population, *wishes.weightsOf);
+    if (wishes.weightsOf) fetchWeights(*wishes.weightsOf);
 
     const bool changed = wishes.reset || wishes.trainTo || wishes.trainBy > 0 || atEnd;
     bool due = false;
@@ -157,17 +158,18 @@ bool MosaicLane::fulfil(PopulationParts& population, const Wishes& wishes) {
         due = (wishes_.look || (wishes_.run && now() >= nextLook_)) && mayLook();
         if (due) wishes_.look = false;
     }
-    if (due) look(population);
+    if (due) look();
     return true;
 }
 
-void MosaicLane::fetchWeights(PopulationParts& population, std::size_t member) {
-    MemberWeights weights{member, population.results()[member].steps, population.parameters(member)};
+void MosaicLane::fetchWeights(std::size_t member) {
+    MemberWeights weights{member, population_->results()[member].steps, population_->parameters(member)};
     const std::lock_guard lock(mutex_);
     news_.weights = std::move(weights);
 }
 
-void MosaicLane::look(PopulationParts& population) {
+void MosaicLane::look() {
+    PopulationParts& population = *population_;
     MosaicLook how;
     {
         const std::lock_guard lock(mutex_);

@@ -70,7 +70,7 @@ class MosaicLane {
     void reset();
     void setLook(const MosaicLook& look);
     void askWeights(std::size_t member);
-    /// Returns at once; the destructor has less to wait for.
+    /// Returns at once; the destructor has less to wait for. Maps on the device stay until then.
     void stop();
 
     /// Once per frame: when the next maps are taken, the frame that has shown the last ones must be done.
@@ -95,15 +95,17 @@ class MosaicLane {
     };
 
     void work(const Make& make);
-    bool fulfil(PopulationParts& population, const Wishes& wishes);
-    void fetchWeights(PopulationParts& population, std::size_t member);
-    void look(PopulationParts& population);
+    bool fulfil(const Wishes& wishes);
+    void fetchWeights(std::size_t member);
+    void look();
     Wishes nextWishes();
     bool mayLook() const;
     bool idle() const { return waiting_ && !wishes_.any(); }
     template <class Change> void wish(Change change);
 
-    mutable std::mutex mutex_; // guards all but the thread
+    // Of the thread; it goes with the lane and not with the thread, for its pictures may be on the screen.
+    std::optional<PopulationParts> population_;
+    mutable std::mutex mutex_; // guards all below but the thread
     mutable std::condition_variable changed_;
     Wishes wishes_;
     MosaicLook look_;

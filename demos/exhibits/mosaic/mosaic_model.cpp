@@ -25,10 +25,14 @@ constexpr std::size_t finest = 64;
 
 MosaicModel::~MosaicModel() { releaseDevice(); }
 
-void MosaicModel::change(const MosaicSettings& settings) {
+MosaicModel::Grid MosaicModel::gridOf(const MosaicSettings& settings) {
     settings.validate();
+    return std::make_shared<const PopulationGrid>(makePopulationGrid(settings.population));
+}
+
+void MosaicModel::change(const MosaicSettings& settings, Grid grid) {
     if (grid_ && settings == settings_) return;
-    grid_ = std::make_shared<const PopulationGrid>(makePopulationGrid(settings.population));
+    grid_ = std::move(grid);
     settings_ = settings;
     retire();
     broken_ = false;
@@ -82,7 +86,8 @@ void MosaicModel::start(Machines& machines, bool scripted) {
     std::vector<LaneSpec> specs{{true, std::string(name(settings_.layout)), {}}};
     if (settings_.cpu) specs.push_back({false, "best", {}});
     broken_ = true; // unless all goes well
-    if (!grid_) grid_ = std::make_shared<const PopulationGrid>(makePopulationGrid(settings_.population));
+    const bool running = std::exchange(running_, false);
+    if (!grid_) grid_ = gridOf(settings_);
     softwareDrawing_ = machines.drawsInSoftware();
     std::vector<MosaicSide> sides;
     for (const LaneSpec& spec : specs) {
@@ -93,6 +98,7 @@ void MosaicModel::start(Machines& machines, bool scripted) {
     }
     sides_ = std::move(sides);
     broken_ = false;
+    running_ = running;
 }
 
 void MosaicModel::setColours(const PlaneColours& colours) {

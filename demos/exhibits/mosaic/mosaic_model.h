@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "demos/exhibits/mosaic/loss_scale.h"
 #include "demos/exhibits/mosaic/mosaic_settings.h"
 #include "demos/exhibits/mosaic/mosaic_side.h"
 #include "demos/machines.h"
+#include "demos/report/loss_scale.h"
 
 namespace lockstep::demos {
 
@@ -23,8 +23,13 @@ class MosaicModel {
 
     const MosaicSettings& settings() const { return settings_; }
     const PopulationSpec& spec() const { return settings_.population; }
-    /// Throws std::invalid_argument, and then nothing has changed. Training begins anew.
-    void change(const MosaicSettings& settings);
+    using Grid = std::shared_ptr<const PopulationGrid>;
+    /// What those settings train. Throws std::invalid_argument naming what makes no sense.
+    static Grid gridOf(const MosaicSettings& settings);
+    /// Training begins anew, unless they are what it trains. `grid` is theirs.
+    void change(const MosaicSettings& settings, Grid grid);
+    /// Throws what gridOf() throws, and then nothing has changed.
+    void change(const MosaicSettings& settings) { change(settings, gridOf(settings)); }
 
     /// Once per frame: starts the lanes, brings what is new. Nothing that an earlier frame has shown is
     /// needed any more. `scripted` counts frames instead of time: both sides make the same number of
@@ -75,7 +80,7 @@ class MosaicModel {
     void retire();
 
     MosaicSettings settings_;
-    std::shared_ptr<const PopulationGrid> grid_; ///< lanes outlive settings
+    Grid grid_; ///< lanes outlive settings
     std::vector<MosaicSide> sides_;
     PlaneColours colours_;
     bool softwareDrawing_ = false;

@@ -1,6 +1,7 @@
 #include "demos/exhibits/mosaic/mosaic_pictures.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace lockstep::demos {
 
@@ -21,6 +22,8 @@ void MosaicPictures::beginFrame(const MosaicModel& model) {
 
 void MosaicPictures::update(Ui& ui, const MosaicModel& model) {
     sides_.resize(model.sides().size());
+    const LossScale scale = model.scale();
+    const bool rescaled = std::exchange(scale_, scale) != scale;
     for (std::size_t i = 0; i < sides_.size(); ++i) {
         const MosaicSide& side = model.sides()[i];
         if (side.maps) {
@@ -32,16 +35,15 @@ void MosaicPictures::update(Ui& ui, const MosaicModel& model) {
             else
                 picture->upload(maps.words);
         }
-        if (side.shot && side.maps) showLosses(ui, model, i);
+        if (side.shot && (side.maps || (rescaled && sides_[i].losses))) showLosses(ui, model, i);
     }
 }
 
 void MosaicPictures::showLosses(Ui& ui, const MosaicModel& model, std::size_t side) {
     const PopulationSpec& spec = model.spec();
-    const LossScale scale = model.scale();
     std::vector<std::uint32_t> pixels;
     for (const MemberResult& result : model.sides()[side].shot->results)
-        pixels.push_back(lossColour(ui.theme, scale, result));
+        pixels.push_back(lossColour(ui.theme, scale_, result));
     std::unique_ptr<Picture>& picture = sides_[side].losses;
     if (!picture)
         picture = std::make_unique<Picture>(ui.graphics, static_cast<std::uint32_t>(spec.columns),

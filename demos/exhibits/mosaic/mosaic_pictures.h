@@ -40,6 +40,7 @@ class MosaicPictures {
     void showLosses(Ui& ui, const MosaicModel& model, std::size_t side);
 
     std::vector<SidePictures> sides_;
+    LossScale scale_; // of the pictures of losses
     std::uint64_t generation_ = 0;
 };
 

@@ -1,6 +1,8 @@
 // What can be set of the mosaic, in fields above it.
 #include <algorithm>
+#include <charconv>
 #include <iterator>
+#include <stdexcept>
 
 #include <fmt/format.h>
 
@@ -28,6 +30,14 @@ constexpr PopulationLayout layouts[] = {PopulationLayout::best, PopulationLayout
 std::string rangeText(const PopulationAxis& axis) {
     const std::string text = axis.text();
     return text.substr(text.find('=') + 1);
+}
+
+std::uint64_t stepsFromText(const std::string& text) {
+    std::uint64_t steps = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), steps);
+    if (error != std::errc() || end != text.data() + text.size())
+        throw std::invalid_argument(fmt::format("steps are a whole number, not '{}'", text));
+    return steps;
 }
 
 void sizeField(Ui& ui, FieldFlow& fields, PopulationSpec& spec) {
@@ -89,7 +99,7 @@ void networkFields(Ui& ui, FieldFlow& fields, PopulationSpec& spec, MosaicView& 
     fields.field("##mosaic/batch", "Batch", 84,
                  [&](const char* control) { ui.powerSlider(control, spec.train.batch, 1, 256); });
     fields.field("##mosaic/steps", "Steps", 72, [&](const char* control) {
-        const auto read = [&](const std::string& text) { spec.steps = seedFromText(text); };
+        const auto read = [&](const std::string& text) { spec.steps = stepsFromText(text); };
         view.textsStale |= textEntered(ui, control, view.stepsText, read);
     });
 }
@@ -128,7 +138,7 @@ void renewTexts(MosaicView& view, const PopulationSpec& spec) {
 
 } // namespace
 
-void drawMosaicSettings(const MosaicPanel& panel, bool everything) {
+MosaicSettings drawMosaicSettings(const MosaicPanel& panel, bool everything) {
     Ui& ui = panel.ui;
     MosaicView& view = panel.view;
     MosaicSettings settings = panel.model.settings();
@@ -144,10 +154,7 @@ void drawMosaicSettings(const MosaicPanel& panel, bool everything) {
     else
         furtherPopup(ui, fields, settings, view);
     fields.end();
-    // Only now, when nothing is half drawn, may what makes no sense be thrown.
-    if (settings == panel.model.settings()) return;
-    view.textsStale = true;
-    panel.model.change(settings);
+    return settings;
 }
 
 } // namespace lockstep::demos

@@ -71,13 +71,6 @@ double MosaicSide::shareDone(std::uint64_t steps) const {
     return done / static_cast<double>(shot->results.size());
 }
 
-std::optional<std::size_t> MosaicSide::best() const {
-    if (!shot || shot->summary.begun == 0) return std::nullopt;
-    const std::uint32_t first = shot->summary.ranking.front();
-    if (!std::isfinite(shot->results[first].loss)) return std::nullopt;
-    return first;
-}
-
 std::uint64_t MosaicSide::leastSteps() const {
     std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
     if (shot)

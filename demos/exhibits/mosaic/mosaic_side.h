@@ -46,8 +46,6 @@ struct MosaicSide {
     double networksPerSecond(std::uint64_t steps) const;
     /// Of all networks: what has been done of their steps, 0 to 1. One that diverged has none left.
     double shareDone(std::uint64_t steps) const;
-    /// Least loss so far; empty: no network has one.
-    std::optional<std::size_t> best() const;
     /// Of the network that is farthest behind, and has not diverged.
     std::uint64_t leastSteps() const;
 };

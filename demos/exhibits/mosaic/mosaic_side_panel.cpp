@@ -57,29 +57,34 @@ Below drawCounters(const MosaicPanel& panel, const MosaicSide& side, bool beside
     const PopulationSpec& spec = panel.model.spec();
     const std::size_t trained = side.shot ? side.shot->summary.finished : 0;
     const std::array<Counter, 4> counters{
+        // the last ones go first where there is no room
         {{grouped(trained), "finished"},
+         {ui.timing(timeTaken(side.shot ? side.shot->seconds : 0)), "clock"},
          {ui.timing(shortRate(side.networksPerSecond(spec.steps))), "networks/s"},
-         {ui.timing(shortRate(side.networkStepsPerSecond())), "steps/s"},
-         {ui.timing(timeTaken(side.shot ? side.shot->seconds : 0)), "clock"}}};
+         {ui.timing(shortRate(side.networkStepsPerSecond())), "steps/s"}}};
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const float line = ImGui::GetTextLineHeight();
     float widest = 0;
     for (const Counter& counter : counters)
         widest = std::max(widest, ImGui::CalcTextSize(counter.caption).x + ui.px(8));
-    const float room = ImGui::GetContentRegionAvail().x;
+    const auto [room, height] = ImGui::GetContentRegionAvail();
     const std::size_t columns = beside ? 1 : counters.size() * widest <= room ? counters.size() : 2;
     const ImVec2 pace{beside ? widest : room / static_cast<float>(columns), 2 * line + ui.px(4)};
+    const auto fitting = static_cast<std::size_t>(std::max(1.0f, (height + ui.px(4)) / pace.y));
+    constexpr std::size_t legend = 2; // counters' room that the colours' meaning takes
+    const std::size_t beyond = fitting > legend + 1 ? fitting - legend : fitting;
+    const std::size_t count = beside ? std::min(beyond, counters.size()) : counters.size();
     ImDrawList& draw = *ImGui::GetWindowDrawList();
-    for (std::size_t i = 0; i < counters.size(); ++i) {
+    for (std::size_t i = 0; i < count; ++i) {
         const ImVec2 corner{start.x + static_cast<float>(i % columns) * pace.x,
                             start.y + static_cast<float>(i / columns) * pace.y};
         draw.AddText(ui.fonts.strong, ImGui::GetFontSize(), corner, ui.theme.text, counters[i].value.c_str());
         draw.AddText({corner.x, corner.y + line}, ui.theme.muted, counters[i].caption);
     }
-    const float height = static_cast<float>(counters.size() / columns) * pace.y;
-    ImGui::Dummy({static_cast<float>(columns) * pace.x, height - ui.px(4)});
+    const float used = static_cast<float>(count / columns) * pace.y;
+    ImGui::Dummy({static_cast<float>(columns) * pace.x, used - ui.px(4)});
     if (beside) ImGui::SameLine(0, ui.px(12));
-    return {{start.x, start.y + height + line / 2}, widest - ui.px(8)};
+    return {{start.x, start.y + used + line / 2}, widest - ui.px(8)};
 }
 
 /// Whether there was room for what the colours mean.
@@ -103,7 +108,11 @@ void drawMosaicSide(const MosaicPanel& panel, std::size_t index, ImVec2 size) {
     const MosaicSide& side = panel.model.sides()[index];
     panel.ui.beginCard(side.spec.gpu ? "mosaic/GPU" : "mosaic/CPU", size);
     drawTitle(panel, side);
-    drawShareDone(panel.ui, side, side.shareDone(panel.model.spec().steps));
+    if (side.failure.empty())
+        drawShareDone(panel.ui, side, side.shareDone(panel.model.spec().steps));
+    else if (side.shot)
+        panel.ui.text(fittedText("Ended: " + side.failure, ImGui::GetContentRegionAvail().x),
+                      panel.ui.theme.bad);
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const bool beside = room.x > 1.15f * room.y;
     const float bottom = ImGui::GetCursorScreenPos().y + room.y;

@@ -17,6 +17,11 @@ const MosaicSide* shownSide(const MosaicPanel& panel) {
     return sides.empty() ? nullptr : &sides[std::min(panel.view.side, sides.size() - 1)];
 }
 
+/// Where fewer have begun than there are ranks to choose, the last of them.
+std::size_t shownRank(const MosaicPanel& panel, const MosaicSide& side) {
+    return std::min(panel.view.rank, side.shot->summary.begun - 1);
+}
+
 std::size_t shownSideIndex(const MosaicPanel& panel) {
     return std::min(panel.view.side, std::max<std::size_t>(panel.model.sides().size(), 1) - 1);
 }
@@ -26,7 +31,7 @@ std::size_t shownSideIndex(const MosaicPanel& panel) {
 std::optional<std::size_t> shownMember(const MosaicPanel& panel) {
     const MosaicSide* side = shownSide(panel);
     if (side == nullptr || !side->shot || side->shot->summary.begun == 0) return std::nullopt;
-    return side->shot->summary.ranking[std::min(panel.view.rank, side->shot->summary.begun - 1)];
+    return side->shot->summary.ranking[shownRank(panel, *side)];
 }
 
 void drawLossMap(const MosaicPanel& panel, ImVec2 size) {
@@ -98,11 +103,17 @@ void drawNumbers(const MosaicPanel& panel, ImVec2 corner, std::size_t member, co
     }
 }
 
+std::string titleOf(const MosaicPanel& panel, const MemberResult* shown) {
+    if (shown == nullptr) return "Best network";
+    const std::size_t rank = shownRank(panel, *shownSide(panel));
+    return rank == 0 && std::isfinite(shown->loss) ? "Best network"
+                                                   : fmt::format("Number {} by loss", rank + 1);
+}
+
 /// What is shown, and of which side.
-void drawNetworkTitle(const MosaicPanel& panel) {
+void drawNetworkTitle(const MosaicPanel& panel, const MemberResult* shown) {
     Ui& ui = panel.ui;
-    const std::string title =
-        panel.view.rank == 0 ? "Best network" : fmt::format("Number {} by loss", panel.view.rank + 1);
+    const std::string title = titleOf(panel, shown);
     if (panel.model.sides().size() < MosaicView::mostSides) {
         ui.heading(title);
         return;
@@ -141,7 +152,8 @@ void drawNetworkCard(const MosaicPanel& panel, ImVec2 size) {
     ui.beginCard("mosaic/network", size);
     const std::optional<std::size_t> member = shownMember(panel);
     const std::size_t index = shownSideIndex(panel);
-    drawNetworkTitle(panel);
+    const MemberResult* const shown = member ? &panel.model.sides()[index].shot->results[*member] : nullptr;
+    drawNetworkTitle(panel, shown);
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const float spacing = ImGui::GetStyle().ItemSpacing.y;
@@ -151,8 +163,7 @@ void drawNetworkCard(const MosaicPanel& panel, ImVec2 size) {
     view.cardTile = tile;
     if (member && panel.pictures.has(index)) {
         drawTile(panel, *ImGui::GetWindowDrawList(), {index, *member}, start, tile);
-        drawNumbers(panel, {start.x + tile + ui.px(12), start.y}, *member,
-                    panel.model.sides()[index].shot->results[*member]);
+        drawNumbers(panel, {start.x + tile + ui.px(12), start.y}, *member, *shown);
     } else {
         ImGui::GetWindowDrawList()->AddRect(start, {start.x + tile, start.y + tile}, ui.theme.border, 0, 0,
                                             ui.line());

@@ -83,7 +83,7 @@ void drawTiles(const MosaicPanel& panel, std::size_t side, ImVec2 low, float til
     if (!pressed) return;
     const bool byMouse = view.hovered && view.hovered->side == side;
     const auto member = byMouse ? std::optional(view.hovered->member) : shownMember(panel);
-    if (member) panel.model.open(side, *member);
+    if (member && panel.model.sides()[side].failure.empty()) panel.model.open(side, *member);
 }
 
 void drawHoveredTile(const MosaicPanel& panel) {
@@ -96,9 +96,9 @@ void drawHoveredTile(const MosaicPanel& panel) {
     const TilePlace place = view.order[side].place(member);
     const ImVec2 centre{view.corner[side].x + (place.column + 0.5f) * tile,
                         view.corner[side].y + (place.row + 0.5f) * tile};
+    const MemberResult& result = panel.model.sides()[side].shot->results[member];
     std::string words;
-    for (const auto& [name, value] :
-         memberValues(spec, member, panel.model.sides()[side].shot->results[member]))
+    for (const auto& [name, value] : memberValues(spec, member, result))
         words += fmt::format("{}{} {}", words.empty() ? "" : "\n", name, value);
     const ImVec2 letters = ImGui::CalcTextSize(words.c_str());
     const float large = std::max(ui.px(112), letters.x);
@@ -120,20 +120,22 @@ void drawHoveredTile(const MosaicPanel& panel) {
                  ui.line(2));
 }
 
-void drawFlight(const MosaicPanel& panel) {
+void drawFlight(const MosaicPanel& panel, Landing landing) {
     const MosaicView& view = panel.view;
     const std::size_t side = view.side < panel.model.sides().size() ? view.side : 0;
     const std::optional<std::size_t> member = shownMember(panel);
-    if (view.flight >= 1 || !member || !panel.pictures.has(side)) return;
-    const float share = view.flight * view.flight * (3 - 2 * view.flight); // begins and ends gently
+    if (view.flight >= (landing.rests ? MosaicView::landed : 1) || !member || !panel.pictures.has(side))
+        return;
+    const float way = std::min(view.flight, 1.0f);
+    const float share = way * way * (3 - 2 * way); // begins and ends gently
     const auto between = [share](float from, float to) { return from + share * (to - from); };
     const TilePlace place = view.order[side].place(*member);
     const float tile = view.tile[side];
     const ImVec2 from{view.corner[side].x + place.column * tile, view.corner[side].y + place.row * tile};
     ImDrawList& draw = *ImGui::GetForegroundDrawList();
     drawTile(panel, draw, {side, *member},
-             {between(from.x, view.cardCorner.x), between(from.y, view.cardCorner.y)},
-             between(tile, view.cardTile));
+             {between(from.x, landing.corner.x), between(from.y, landing.corner.y)},
+             between(tile, landing.tile));
 }
 
 } // namespace lockstep::demos

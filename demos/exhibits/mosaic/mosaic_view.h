@@ -22,6 +22,7 @@ struct TileChoice {
 
 struct MosaicView {
     static constexpr std::size_t mostSides = 2;
+    static constexpr float landed = 3; ///< a flight is over
 
     std::size_t page = 0; ///< where there is room for one panel only
     std::size_t side = 0; ///< of which the summary is
@@ -29,8 +30,9 @@ struct MosaicView {
     bool sorted = false;
 
     std::array<TileOrder, mostSides> order;
-    float marks = 1;   ///< of the axes: they fade while tiles are sorted
-    float flight = 1;  ///< of the best network, 0 in its place to 1 on its card
+    float marks = 1; ///< of the axes: they fade while tiles are sorted
+    float flight =
+        landed; ///< of the best network, 0 in its place to 1 where it flies to; then it stays for a while
     bool over = false; ///< all networks had been trained
 
     // Of the last frame.
@@ -55,8 +57,9 @@ struct MosaicPanel {
 };
 
 // The panels, each in a file of its own.
-/// `everything`: all fields, rather than a button that opens those of second rank.
-void drawMosaicSettings(const MosaicPanel& panel, bool everything);
+/// `everything`: all fields, rather than a button that opens those of second rank. Returns the settings as a
+/// person wants them now: whether they make sense, the model says, once nothing is half drawn.
+MosaicSettings drawMosaicSettings(const MosaicPanel& panel, bool everything);
 /// One side: its machine, what it has done, its tiles with both axes.
 void drawMosaicSide(const MosaicPanel& panel, std::size_t side, ImVec2 size);
 void drawTiles(const MosaicPanel& panel, std::size_t side, ImVec2 low, float tile);
@@ -91,8 +94,14 @@ void drawLossSpread(const MosaicPanel& panel, Plot& plot, ImVec2 size);
 /// The network of the chosen rank, large, with its numbers.
 void drawNetworkCard(const MosaicPanel& panel, ImVec2 size);
 
-/// The best network on its way from its place to its card.
-void drawFlight(const MosaicPanel& panel);
+/// The best network on its way from its place to its card, or, where that is not to be seen, to a place of
+/// its own, where it stays for a moment.
+struct Landing {
+    ImVec2 corner;
+    float tile = 0;     ///< pixels
+    bool rests = false; ///< stays there until the flight is over
+};
+void drawFlight(const MosaicPanel& panel, Landing landing);
 
 /// The member of the rank that is shown by itself; nothing while nobody has a loss.
 std::optional<std::size_t> shownMember(const MosaicPanel& panel);

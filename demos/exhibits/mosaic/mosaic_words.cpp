@@ -44,6 +44,7 @@ NamedValues memberValues(const PopulationSpec& spec, std::size_t member, const M
     values.emplace_back(hyperparameterLabel(spec.y.parameter), spec.y.label(cell.y, spec.rows));
     values.emplace_back("loss",
                         std::isfinite(result.loss) ? threeDigits(static_cast<double>(result.loss)) : "-");
+    if (result.diverged) values.emplace_back("diverged at step", grouped(result.steps));
     if (!std::isnan(result.accuracy))
         values.emplace_back("accuracy", percent(static_cast<double>(result.accuracy)));
     return values;

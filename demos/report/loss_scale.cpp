@@ -1,4 +1,4 @@
-#include "demos/exhibits/mosaic/loss_scale.h"
+#include "demos/report/loss_scale.h"
 
 #include <algorithm>
 #include <cmath>
