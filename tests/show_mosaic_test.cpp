@@ -1,0 +1,72 @@
+// What a person does with the mosaic, by scripts: a click takes a network to the playground, the mouse
+// enlarges one, a button sorts them.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/show_script.h"
+
+using namespace lockstep::test;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+const std::string trained = "click Run\nframes 20\nclick Pause\nframes 2\n"; // ten steps in each frame
+
+/// Whether two pictures are not the same, to the pixel.
+bool differ(const Folder& folder, const char* first, const char* second) {
+    return contents(folder.file(first)) != contents(folder.file(second));
+}
+
+} // namespace
+
+TEST_CASE("a click opens a network in the playground as it is: its data, settings and weights") {
+    for (const std::string side : {"GPU", "CPU"}) {
+        CAPTURE(side);
+        const Folder folder;
+        const Outcome outcome = showScript(folder, "mosaic",
+                                           trained + "hover mosaic/tiles " + side +
+                                               "\ndown\nup\nframes 5\nclick menu/Run\n"
+                                               "click menu/Save weights with the state\nstate " +
+                                               folder.file("s.json") + "\n");
+        INFO(outcome.out << outcome.err);
+        REQUIRE(outcome.code == 0);
+        const Json state = Json::parse(contents(folder.file("s.json")));
+        CHECK(state["exhibit"] == "playground");
+        const Json& playground = state["exhibits"]["playground"];
+        CHECK(playground["data"] == state["exhibits"]["mosaic"]["data"]);
+        CHECK(playground["hidden"] == state["exhibits"]["mosaic"]["hidden"]);
+        // The middle of 8 columns is the edge of the fourth and the fifth.
+        const double rate = playground["train"].value("lr", 0.0);
+        const double column = std::log(rate / 0.001) / std::log(10 / 0.001) * 7;
+        CHECK(std::abs(column - std::round(column)) < 1e-3);
+        CHECK(std::round(column) >= 3);
+        CHECK(std::round(column) <= 4);
+        CHECK(playground["step"] > 0);
+        CHECK(playground["weights"].size() > 10);
+    }
+}
+
+TEST_CASE("the mouse enlarges a tile, and sorting moves all of them") {
+    const Folder folder;
+    const auto saved = [&](const char* name) { return "picture " + folder.file(name) + "\nframes 1\n"; };
+    const Outcome outcome = showScript(
+        folder, "mosaic",
+        trained + "move 0.01 0.99\nframes 2\n" + saved("plain.png") + "hover mosaic/tiles GPU\nframes 2\n" +
+            saved("hovered.png") + "move 0.01 0.99\nframes 2\n" + saved("again.png") +
+            "click Sort##mosaic\nmove 0.01 0.99\nframes 2\n" + saved("sorted.png") +
+            "click Sort##mosaic\nmove 0.01 0.99\nframes 2\n" + saved("back.png") +
+            "click Sort##mosaic\nstate " + folder.file("s.json") + "\n");
+    INFO(outcome.out << outcome.err);
+    REQUIRE(outcome.code == 0);
+    CHECK(differ(folder, "plain.png", "hovered.png"));
+    CHECK_FALSE(differ(folder, "plain.png", "again.png"));
+    CHECK(differ(folder, "plain.png", "sorted.png"));
+    CHECK_FALSE(differ(folder, "plain.png", "back.png"));
+    CHECK(Json::parse(contents(folder.file("s.json")))["exhibits"]["mosaic"]["view"]["sorted"] == true);
+}
