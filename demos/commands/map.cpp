@@ -68,11 +68,8 @@ MapResult runLane(const MapRequest& request, const LaneSpec& spec, Machines& mac
 }
 
 void writePicture(const std::string& file, const MapRequest& request, const MapResult& lane) {
-    Pixels pixels{request.width, request.height, {}};
-    pixels.rgba.reserve(request.pixels() * 4);
-    for (const std::uint32_t word : mapColours(request.job, lane.outcomes))
-        for (const int shift : {0, 8, 16, 24})
-            pixels.rgba.push_back(static_cast<std::uint8_t>(word >> shift & 0xFFu));
+    Pixels pixels{request.width, request.height, std::vector<std::uint8_t>(request.pixels() * 4)};
+    paintMap(request.job, lane.outcomes, pixels.rgba);
     writePng(file, pixels);
 }
 

@@ -42,11 +42,11 @@ Json orNull(double value) { return std::isnan(value) ? Json() : Json(value); }
 Json textOrNull(const std::string& text) { return text.empty() ? Json() : Json(text); }
 
 Json agreementJson(const MapResult& first, const MapResult& lane) {
-    const MapResultAgreement agreement = agreementOf(first, lane);
+    const MapAgreement agreement = agreementOf(first, lane);
     return {{"with", first.spec.text()},
-            {"pixels", agreement.pixels},
+            {"pixels", agreement.both},
             {"same_side", orNull(agreement.share())},
-            {"identical", orNull(shareOf(agreement.identical, agreement.pixels))}};
+            {"identical", orNull(shareOf(agreement.same, agreement.both))}};
 }
 
 Json laneJson(const MapRequest& request, const MapResult& lane, const MapResult& first) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <limits>
 #include <span>
 
@@ -43,21 +42,11 @@ void trainMap(const MapRequest& request, Trainability& trainability, MapResult& 
     }
 }
 
-double MapResultAgreement::share() const {
-    return pixels > 0 ? static_cast<double>(sameSide) / static_cast<double>(pixels)
-                      : std::numeric_limits<double>::quiet_NaN();
-}
-
-MapResultAgreement agreementOf(const MapResult& a, const MapResult& b) {
-    MapResultAgreement agreement;
-    for (std::size_t pixel = 0; pixel < a.outcomes.size(); ++pixel) {
-        const TrainabilityOutcome first = a.outcomes[pixel];
-        const TrainabilityOutcome second = b.outcomes[pixel];
-        if (std::isnan(first) || std::isnan(second)) continue;
-        ++agreement.pixels;
-        agreement.sameSide += (first >= 0) == (second >= 0);
-        agreement.identical += first == second;
-    }
+MapAgreement agreementOf(const MapResult& first, const MapResult& second) {
+    MapAgreement agreement;
+    // Pixels are trained in their order, by all.
+    for (std::size_t pixel = 0; pixel < std::min(first.trained, second.trained); ++pixel)
+        agreement.add(first.outcomes[pixel], second.outcomes[pixel]);
     return agreement;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "demos/trainability/map_agreement.h"
 #include "engine/train/lane_spec.h"
 #include "engine/train/trainability.h"
 
@@ -41,13 +42,6 @@ void trainMap(const MapRequest& request, Trainability& trainability, MapResult& 
               const std::function<bool(std::size_t trained)>& goOn);
 
 /// Of the pixels that both have trained.
-struct MapResultAgreement {
-    std::size_t pixels = 0;
-    std::size_t sameSide = 0;  ///< converged in both, or diverged in both
-    std::size_t identical = 0; ///< the same outcome, to the last bit
-
-    double share() const; ///< of the same side; NaN without pixels
-};
-MapResultAgreement agreementOf(const MapResult& a, const MapResult& b);
+MapAgreement agreementOf(const MapResult& first, const MapResult& second);
 
 } // namespace lockstep::demos

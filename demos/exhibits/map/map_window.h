@@ -18,9 +18,6 @@ struct MapOffset {
     bool operator==(const MapOffset&) const = default;
 };
 
-/// Decades from 1 that a window may reach: a float's numbers end there.
-inline constexpr double mapReach = 30;
-
 /// Around a place of the window, both from 0 to 1 (across, and down from the top), which stays where it is.
 /// factor   of width and height; below 1 comes closer
 TrainabilityWindow zoomed(const TrainabilityWindow& window, double across, double down, double factor);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "demos/exhibits/map/map_window.h"
+#include "demos/trainability/map_agreement.h"
 
 namespace lockstep::demos {
 
@@ -59,13 +60,7 @@ class OutcomeGrid {
     std::size_t known_ = 0;
 };
 
-/// Of the pixels that both have trained, in how many the networks ended in the same way.
-struct MapAgreement {
-    std::size_t both = 0;
-    std::size_t sameEnding = 0; ///< both converged, or both did not
-    std::size_t alike = 0;      ///< and their outcomes are within 1 %
-    std::size_t same = 0;       ///< to the last bit
-};
+/// Of the pixels that both have trained.
 MapAgreement agreementOf(const OutcomeGrid& first, const OutcomeGrid& second);
 
 } // namespace lockstep::demos
