@@ -124,7 +124,7 @@ void addMapOptions(CLI::App& command, MapOptions& options) {
     addJobOptions(command, options);
     addLaneOptions(command, options);
     command.add_flag("--quiet", options.quiet, "no progress")->group(outputGroup);
-    command.add_option("--png", options.pngFile, "the first lane's picture")
+    command.add_option("--png", options.pngFile, "the picture of the first lane that has one")
         ->type_name("FILE")
         ->group(outputGroup);
     command

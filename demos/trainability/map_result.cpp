@@ -12,13 +12,17 @@ TrainabilityPoint MapRequest::point(std::size_t pixel) const {
                         width, height);
 }
 
+TrainabilityOutcome MapResult::outcome(std::size_t pixel) const {
+    return pixel < trained ? outcomes[pixel] : std::numeric_limits<float>::quiet_NaN();
+}
+
 double MapResult::networksPerSecond() const {
     return seconds > 0 ? static_cast<double>(trained) / seconds : std::numeric_limits<double>::quiet_NaN();
 }
 
 std::size_t MapResult::converged() const {
-    return static_cast<std::size_t>(
-        std::ranges::count_if(outcomes, [](TrainabilityOutcome outcome) { return outcome >= 0; }));
+    return static_cast<std::size_t>(std::ranges::count_if(
+        std::span(outcomes).first(trained), [](TrainabilityOutcome outcome) { return outcome >= 0; }));
 }
 
 void trainMap(const MapRequest& request, Trainability& trainability, MapResult& lane,
@@ -26,7 +30,8 @@ void trainMap(const MapRequest& request, Trainability& trainability, MapResult& 
     using Clock = std::chrono::steady_clock;
     constexpr double millisecondsAtATime = 100;
     const std::size_t pixels = request.pixels();
-    lane.outcomes.assign(pixels, std::numeric_limits<float>::quiet_NaN());
+    lane.outcomes.resize(pixels);
+    lane.status = LaneStatus::running;
     std::vector<TrainabilityPoint> points;
     while (lane.trained < pixels) {
         const Clock::time_point begin = Clock::now();
@@ -38,8 +43,9 @@ void trainMap(const MapRequest& request, Trainability& trainability, MapResult& 
         trainability.train(points, std::span(lane.outcomes).subspan(lane.trained, count));
         lane.trained += count;
         lane.seconds += std::chrono::duration<double>(Clock::now() - begin).count();
-        if (!goOn(lane.trained)) return;
+        if (!goOn(lane.trained)) break;
     }
+    lane.status = lane.trained < pixels ? LaneStatus::stopped : LaneStatus::finished;
 }
 
 MapAgreement agreementOf(const MapResult& first, const MapResult& second) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "demos/trainability/map_agreement.h"
+#include "engine/train/lane.h"
 #include "engine/train/lane_spec.h"
 #include "engine/train/trainability.h"
 
@@ -25,19 +26,23 @@ struct MapRequest {
 
 struct MapResult {
     LaneSpec spec;
-    MachineInfo machine;
-    std::vector<TrainabilityOutcome> outcomes; ///< per pixel; NaN where the lane was stopped before
-    std::size_t trained = 0;
-    double seconds = 0;       ///< of training, end to end
-    double warmUpSeconds = 0; ///< uploads, compilation
+    MachineInfo machine; ///< empty where it could not be made
+    LaneStatus status = LaneStatus::waiting;
+    std::string message;                       ///< why it failed
+    std::vector<TrainabilityOutcome> outcomes; ///< per pixel, those from `trained` on mean nothing
+    std::size_t trained = 0;                   ///< pixels, from the first on
+    double seconds = 0;                        ///< of training, end to end
+    double warmUpSeconds = 0;                  ///< uploads, compilation
 
+    /// NaN where the lane ended before.
+    TrainabilityOutcome outcome(std::size_t pixel) const;
     double networksPerSecond() const;
     std::size_t converged() const;
     std::size_t diverged() const { return trained - converged(); }
 };
 
 /// Trains a network per pixel. `goOn` is told how many are done several times a second, and ends it with
-/// false.
+/// false. What the machine throws goes through; the pixels before it stay.
 void trainMap(const MapRequest& request, Trainability& trainability, MapResult& lane,
               const std::function<bool(std::size_t trained)>& goOn);
 
