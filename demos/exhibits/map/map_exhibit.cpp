@@ -32,10 +32,16 @@ MakeTrainability MapExhibit::maker(Ui& ui, const TrainabilityJob& job, MapMachin
         [job, device = ui.machines.deviceOf(laneOf(machine))] { return makeGpuTrainability(*device, job); };
 }
 
-std::optional<std::uint32_t> MapExhibit::hovered() const {
+// A pane that is not drawn remembers what it was before.
+const MapPane* MapExhibit::hoveredPane() const {
     for (const MapPane& pane : panes_)
-        if (pane.hovered()) return pane.hovered();
-    return std::nullopt;
+        if (model_.enabled(pane.machine()) && pane.hovered()) return &pane;
+    return nullptr;
+}
+
+std::optional<std::uint32_t> MapExhibit::hovered() const {
+    const MapPane* pane = hoveredPane();
+    return pane != nullptr ? pane->hovered() : std::nullopt;
 }
 
 // Without a mouse, what is in the middle: the keyboard moves the map below it.

@@ -59,6 +59,10 @@ void OutcomeGrid::set(std::uint32_t index, TrainabilityOutcome outcome) {
     fineness_[index] = exact;
 }
 
+TrainabilityOutcome OutcomeGrid::outcome(std::uint32_t index) const {
+    return trained(index) ? shown_[index] : unknown;
+}
+
 void OutcomeGrid::paint(std::uint32_t column, std::uint32_t row, std::uint32_t side,
                         TrainabilityOutcome outcome) {
     // At the left and upper edge, the coarser pixel before may lie outside: the next one stands in for it.

@@ -31,7 +31,9 @@ class OutcomeGrid {
     /// An outcome of the network there. A second one changes nothing but the number.
     void set(std::uint32_t index, TrainabilityOutcome outcome);
     bool trained(std::uint32_t index) const { return fineness_[index] == exact; }
-    /// What is to be seen there: NaN for nothing.
+    /// Of the network there; NaN where it has not been trained.
+    TrainabilityOutcome outcome(std::uint32_t index) const;
+    /// What is to be seen there, of that network or one nearby: NaN for nothing.
     TrainabilityOutcome shown(std::uint32_t index) const { return shown_[index]; }
 
     /// The picture moves; what stays inside stays trained.
