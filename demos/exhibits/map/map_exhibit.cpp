@@ -66,9 +66,10 @@ void MapExhibit::update(Ui& ui) {
 }
 
 bool MapExhibit::moving() const {
-    const auto behind = [](const MapPane& pane) { return pane.behind(); };
-    const bool painting = model_.running() && !model_.complete();
-    return painting || model_.busy() || probe_.busy() || export_.busy() ||
+    const auto behind = [this](const MapPane& pane) {
+        return model_.enabled(pane.machine()) && pane.behind();
+    };
+    return model_.painting() || model_.busy() || probe_.busy() || export_.busy() ||
            std::ranges::any_of(panes_, behind);
 }
 
@@ -127,7 +128,7 @@ std::function<void()> MapExhibit::readState(const nlohmann::ordered_json& state)
     Plot plot;
     if (const auto found = state.find("plot"); found != state.end()) plot.setState(*found);
     return [this, settings, size, plot] {
-        model_.change(settings);
+        model_.begin(settings);
         pictureSize_ = size;
         lossPlot_ = plot;
     };
