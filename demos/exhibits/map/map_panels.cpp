@@ -216,7 +216,7 @@ void MapExhibit::drawSaving(Ui& ui) {
     if (pressed) startSaving(ui);
 }
 
-// In the room of the remark: presenters have none for a button, and have begun nothing.
+// In the room of the remark; a presenter's is too low for a button.
 void MapExhibit::drawProgress(Ui& ui) {
     if (!ui.presenter) {
         if (ui.button("Cancel##map")) export_.cancel();
