@@ -6,6 +6,7 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -163,6 +164,43 @@ std::vector<std::uint64_t> failingCalls() {
 }
 
 } // namespace
+
+TEST_CASE("a map keeps what other lanes have trained when one fails, and its picture is of one that has") {
+    const CacheFolder folder;
+    const auto file = [&](const char* name) { return (folder.path() / name).string(); };
+    const auto map = [&](const std::string& lanes, const std::string& fault) {
+        return runProgram(folder,
+                          "map --network 2-4-1 --steps 40 --size 64x64 --quiet " + lanes + " --png " +
+                              file("m.png") + " --csv " + file("m.csv") + " --json " + file("m.json"),
+                          fault);
+    };
+    const std::string cpuFirst = "--lane cpu:best --lane gpu:best";
+    for (const std::string& lanes : {cpuFirst, std::string("--lane gpu:best --lane cpu:best")}) {
+        for (const auto& [call, reason] : {std::pair("vkQueueSubmit:2", "VK_ERROR_DEVICE_LOST"),
+                                           std::pair("vkAllocateMemory:2", "bytes needed")}) {
+            const std::string fault = call; // Clang 14: no structured bindings in lambdas, which CAPTURE is
+            CAPTURE(lanes);
+            CAPTURE(fault);
+            std::filesystem::remove(file("m.png"));
+            const Run run = map(lanes, fault);
+            CHECK(run.code == 1);
+            CHECK(run.says("gpu:best failed with 0 of 4,096 networks trained: "));
+            const auto json = nlohmann::json::parse(bytesOf(file("m.json")));
+            const std::size_t cpu = lanes == cpuFirst ? 0 : 1;
+            CHECK(json["lanes"][cpu]["status"] == "finished");
+            CHECK(json["lanes"][cpu]["message"].is_null());
+            CHECK(json["lanes"][1 - cpu]["status"] == "failed");
+            CHECK(json["lanes"][1 - cpu]["networks"] == 0);
+            CHECK(json["lanes"][1 - cpu]["message"].get<std::string>().find(reason) != std::string::npos);
+            CHECK(json["lanes"][1]["agreement"]["same_side"].is_null());
+            CHECK(bytesOf(file("m.png")).size() > 500);
+            CHECK(std::ranges::count(bytesOf(file("m.csv")), '\n') == 1 + 64 * 64);
+        }
+    }
+    std::filesystem::remove(file("m.png"));
+    CHECK(map("--lane gpu:best", "vkQueueSubmit:2").code == 1);
+    CHECK_FALSE(std::filesystem::exists(file("m.png")));
+}
 
 TEST_CASE("pictures on poor devices are the same pictures") {
     const CacheFolder folder;

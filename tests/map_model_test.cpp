@@ -26,7 +26,10 @@ using namespace lockstep::demos;
 /// Converges where x is small; nothing is computed, so that pictures of any size are there at once.
 class Striped final : public Trainability {
   public:
-    Striped(const TrainabilityJob& job, std::atomic<std::size_t>& trained) : job_(job), trained_(trained) {}
+    Striped(const TrainabilityJob& job, std::atomic<std::size_t>& trained, std::string device = "")
+        : job_(job), trained_(trained) {
+        machine_.device = std::move(device);
+    }
 
     const TrainabilityJob& job() const override { return job_; }
     const MachineInfo& machine() const override { return machine_; }
@@ -46,9 +49,29 @@ class Striped final : public Trainability {
     std::atomic<std::size_t>& trained_;
 };
 
+/// Trains nothing before it is let.
+class Held final : public Trainability {
+  public:
+    Held(const TrainabilityJob& job, std::atomic<std::size_t>& trained, const std::atomic<bool>& open)
+        : striped_(job, trained), open_(open) {}
+
+    const TrainabilityJob& job() const override { return striped_.job(); }
+    const MachineInfo& machine() const override { return striped_.machine(); }
+    void train(std::span<const TrainabilityPoint> points, std::span<TrainabilityOutcome> outcomes) override {
+        open_.wait(false);
+        striped_.train(points, outcomes);
+    }
+    std::size_t pointsFor(double milliseconds) const override { return striped_.pointsFor(milliseconds); }
+
+  private:
+    Striped striped_;
+    const std::atomic<bool>& open_;
+};
+
 /// A map whose machines are quick, driven as by a script: a step's networks are there after a frame.
 struct Map {
     std::atomic<std::size_t> trained = 0;
+    std::string card = "a card";
     MapModel model; // last: its threads use the above
 
     Map() {
@@ -58,10 +81,16 @@ struct Map {
     }
     void frame(bool wait = true) {
         model.update(
-            [this](const TrainabilityJob& job, MapMachine) {
-                return [this, job] { return std::make_unique<Striped>(job, trained); };
+            [this](const TrainabilityJob& job, MapMachine machine) {
+                const std::string device = machine == MapMachine::gpu ? card : "a processor";
+                return [this, job, device] { return std::make_unique<Striped>(job, trained, device); };
             },
             1.0 / 60, wait);
+    }
+    void useCpu(bool on) {
+        MapSettings settings = model.settings();
+        settings.cpu = on;
+        model.change(settings);
     }
     void finish() {
         model.run();
@@ -219,6 +248,58 @@ TEST_CASE("back and forth as in a browser") {
     CHECK_FALSE(map.model.history().canGoForward());
 }
 
+TEST_CASE("going back leads to networks that were seen, not only to their window") {
+    Map map;
+    const MapSettings first = map.model.settings();
+    MapSettings settings = first;
+    settings.job.activation = Activation::relu; // the same window
+    map.model.change(settings);
+    settings.job = mapPresets()[6].job;
+    settings.window = mapPresets()[6].window;
+    REQUIRE(settings.job.axes != first.job.axes);
+    map.model.change(settings);
+    CHECK(map.model.look(zoomed(map.model.window(), 0.5, 0.5, 0.5), true).empty());
+    const TrainabilityWindow last = map.model.window();
+    map.finish();
+
+    map.model.goBack();
+    CHECK(map.model.settings().job == settings.job);
+    CHECK(map.model.window() == fitted(settings.window, map.model.size()));
+    map.model.goBack();
+    CHECK(map.model.settings().job.activation == Activation::relu);
+    CHECK(map.model.settings().job.axes == first.job.axes);
+    const std::uint32_t seen = 170 * 256 + 128;                     // (1.5, 0) lies in both windows
+    CHECK(std::isnan(map.model.grid(MapMachine::gpu).shown(seen))); // other networks' outcomes are gone
+    map.model.goBack();
+    CHECK(map.model.settings().job == first.job);
+    CHECK(map.model.window() == first.window);
+    CHECK_FALSE(map.model.history().canGoBack());
+    map.finish();
+    CHECK(map.right(MapMachine::gpu));
+    for (int turn = 0; turn < 3; ++turn) map.model.goForward();
+    CHECK(map.model.settings().job == settings.job);
+    CHECK(map.model.window() == last);
+    CHECK_FALSE(map.model.history().canGoForward());
+}
+
+TEST_CASE("a slider's way through its numbers is no journey, and a saved map has no past") {
+    Map map;
+    MapSettings settings = map.model.settings();
+    for (std::uint32_t steps = 50; steps < 60; ++steps) {
+        settings.job.steps = steps;
+        settings.job.examples = steps;
+        map.model.change(settings);
+    }
+    CHECK_FALSE(map.model.history().canGoBack());
+    ++settings.job.seed;
+    map.model.change(settings);
+    CHECK(map.model.history().canGoBack());
+    settings.job.axes = TrainabilityAxes::rateAndScale;
+    map.model.begin(settings);
+    CHECK(map.model.settings() == settings);
+    CHECK_FALSE(map.model.history().canGoBack());
+}
+
 TEST_CASE("the zoom ends where fp32 does, and says so; the way out stays open") {
     Map map;
     std::string refused;
@@ -307,6 +388,122 @@ TEST_CASE("without the device what was painted stays, and goes on") {
     CHECK(map.trained == 2 * map.model.size().pixels());
 }
 
+TEST_CASE("a picture's time is its machine's, and none is told of one that two have painted") {
+    Map map;
+    const MapSide& gpu = map.model.side(MapMachine::gpu);
+    const MapSide& cpu = map.model.side(MapMachine::cpu);
+    CHECK(gpu.painter() == nullptr);
+    map.finish();
+    REQUIRE(gpu.secondsOfPicture().has_value());
+    CHECK(*gpu.secondsOfPicture() > 0);
+
+    // Whole, it stays the old card's.
+    map.model.releaseDevice();
+    map.card = "another card";
+    map.frame();
+    REQUIRE(gpu.painter() != nullptr);
+    CHECK(gpu.painter()->device == "a card");
+    CHECK(gpu.secondsOfPicture().has_value());
+
+    map.model.reset();
+    CHECK(gpu.painter() == nullptr);
+    map.frame();
+    CHECK(gpu.painter()->device == "another card");
+    map.model.releaseDevice(); // lost, and made anew
+    map.frame();
+    CHECK(gpu.secondsOfPicture().has_value());
+    map.model.releaseDevice();
+    map.card = "a third card";
+    map.finish();
+    CHECK(gpu.painter()->device == "a third card");
+    CHECK_FALSE(gpu.secondsOfPicture().has_value());
+    CHECK(cpu.secondsOfPicture().has_value()); // still the same processor
+    CHECK(map.model.look(zoomed(map.model.window(), 0.5, 0.5, 0.5), true).empty());
+    map.finish();
+    CHECK(gpu.secondsOfPicture().has_value());
+}
+
+TEST_CASE("a machine that was taken away begins with nothing when it comes back") {
+    Map map;
+    map.finish();
+    const MapSide& cpu = map.model.side(MapMachine::cpu);
+    CHECK(cpu.pictureSeconds > 0);
+    map.useCpu(false);
+    map.useCpu(true);
+    CHECK(cpu.pictureSeconds == 0);
+    CHECK(cpu.trained == 0);
+    CHECK(cpu.painter() == nullptr);
+    map.finish();
+    CHECK(cpu.trained == map.model.size().pixels());
+}
+
+TEST_CASE("a map at rest: a machine in trouble or switched off has nothing left to do") {
+    Map map;
+    const auto frame = [&] {
+        map.model.update(
+            [&](const TrainabilityJob& job, MapMachine machine) -> MakeTrainability {
+                if (machine == MapMachine::gpu)
+                    return []() -> std::unique_ptr<Trainability> { throw std::runtime_error("no memory"); };
+                return [&map, job] { return std::make_unique<Striped>(job, map.trained); };
+            },
+            1.0 / 60, true);
+    };
+    CHECK_FALSE(map.model.painting());
+    map.model.run();
+    CHECK(map.model.painting());
+    CHECK_THROWS(frame());
+    CHECK(map.model.painting()); // the other one does
+    while (!map.model.side(MapMachine::cpu).grid.complete()) frame();
+    CHECK_FALSE(map.model.complete());
+    CHECK_FALSE(map.model.painting());
+    map.model.run(); // somebody tries again
+    CHECK(map.model.painting());
+    CHECK_THROWS(frame());
+    map.useCpu(false);
+    CHECK_FALSE(map.model.painting());
+}
+
+TEST_CASE("a pace that a machine cannot keep up with piles up no work, and a slower one counts at once") {
+    std::atomic<bool> open = false;
+    Map map;
+    map.useCpu(false);
+    const auto hurry = [&] {
+        open = false;
+        map.model.setRate(300); // 5 steps in every frame
+        map.model.run();
+        for (int frame = 0; frame < 60; ++frame)
+            map.model.update(
+                [&](const TrainabilityJob& job, MapMachine) {
+                    return [&, job] { return std::make_unique<Held>(job, map.trained, open); };
+                },
+                1.0 / 60, false);
+    };
+    const auto rest = [&] {
+        open = true;
+        open.notify_all();
+        map.model.side(MapMachine::gpu).lane->wait();
+    };
+    hurry();
+    rest();
+    CHECK(map.trained > 0);
+    CHECK(map.trained <= 2 * 5 * MapModel::networksOfStep);
+    const std::size_t before = map.trained;
+    hurry();
+    map.model.setRate(1);
+    rest();
+    CHECK(map.trained - before <= 300); // the batch under way
+}
+
+TEST_CASE("a pace that a machine keeps up with is kept") {
+    Map map;
+    map.useCpu(false);
+    map.model.setRate(60);
+    map.model.run();
+    for (int frame = 0; frame < 10; ++frame) map.frame();
+    CHECK(map.trained >= 9 * MapModel::networksOfStep); // a frame's sixtieth is a little less than one
+    CHECK(map.trained <= 10 * MapModel::networksOfStep);
+}
+
 TEST_CASE("settings come back from JSON, and what is wrong names its field") {
     MapSettings settings = firstMapSettings();
     settings.job.axes = TrainabilityAxes::rateAndScale;
@@ -327,6 +524,11 @@ TEST_CASE("settings come back from JSON, and what is wrong names its field") {
 
 TEST_CASE("a pixel in words") {
     TrainabilityJob job;
+    OutcomeGrid grid({16, 16});
+    grid.set(0, 0.5f);
+    CHECK(grid.shown(1) == 0.5f); // its neighbour's
+    CHECK(endingText(job, grid.outcome(1)) == "not trained yet");
+    CHECK(endingText(job, grid.outcome(0)) == "converged: mean loss 50 % of the first");
     CHECK(endingText(job, 0.03f) == "converged: mean loss 3 % of the first");
     CHECK(endingText(job, -11.5f) == "diverged at step 12");
     CHECK(endingText(job, -200.0f) == "no better at the end than at the beginning");

@@ -86,6 +86,42 @@ TEST_CASE("what is typed counts once the field is left; what makes no sense is s
           Json::array({16, 16, 4}));
 }
 
+TEST_CASE("wheel, double click and dragging lead through the map, Alt and arrows back, bookmarks anywhere") {
+    const Folder folder;
+    const auto save = [&](const char* name) { return "state " + folder.file(name) + "\n"; };
+    const auto map = [&](const char* name) {
+        return Json::parse(contents(folder.file(name)))["exhibits"]["map"];
+    };
+    const Outcome outcome = showScript(
+        folder, "map",
+        save("first") + "hover map/GPU\nwheel 2\n" + save("wheel") + "key Alt+Left\n" + save("back") +
+            "key Alt+Right\n" + save("forward") + "click map/GPU\nclick map/GPU\n" + save("double") +
+            "drag map/CPU 0.25 0.75\n" + save("drag") + "key Alt+Left\n" + save("undragged") +
+            "key Alt+Right\nclick Bookmarks##map\nclick ##map/bookmark name\ntype here\n"
+            "click Add##map/bookmark\nkey Escape\nclick Whole##map\n" +
+            save("whole") + "click Bookmarks##map\nclick here##map/bookmark\nkey Escape\n" + save("there") +
+            "key Alt+Left\n" + save("last"));
+    INFO(outcome.out << outcome.err);
+    REQUIRE(outcome.code == 0);
+    const auto edges = [&](const char* name) { return map(name)["window"].get<std::vector<double>>(); };
+    const auto width = [&](const char* name) { return edges(name)[1] - edges(name)[0]; };
+    const auto middle = [&](const char* name) { return (edges(name)[1] + edges(name)[0]) / 2; };
+    CHECK(width("first") == doctest::Approx(9));
+    CHECK(width("wheel") == doctest::Approx(9 * 0.64)); // two notches
+    CHECK(middle("wheel") == doctest::Approx(middle("first")).epsilon(0.02));
+    CHECK(edges("back") == edges("first"));
+    CHECK(edges("forward") == edges("wheel"));
+    CHECK(width("double") == doctest::Approx(width("wheel") / 2));
+    CHECK(width("drag") == doctest::Approx(width("double")));
+    CHECK(middle("drag") == doctest::Approx(middle("double") - width("double") / 2).epsilon(0.02));
+    CHECK(edges("undragged") == edges("double")); // all of the drag in one
+    REQUIRE(map("there")["bookmarks"].size() == 1);
+    CHECK(map("there")["bookmarks"][0]["name"] == "here");
+    CHECK(width("whole") == doctest::Approx(9));
+    CHECK(edges("there") == edges("drag"));
+    CHECK(edges("last") == edges("whole"));
+}
+
 TEST_CASE("keys lead through the numbers of a neuron, and round again") {
     const Folder folder;
     const Outcome outcome = showScript(

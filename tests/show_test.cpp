@@ -218,6 +218,33 @@ TEST_CASE("frames are drawn in any size, down to a single pixel") {
     CHECK(outcome.code == 0);
 }
 
+TEST_CASE("saving a map leaves the painted one as it is, also where that fits its pane") {
+    const Folder folder;
+    Json state = Json::parse(contents(stateOf("map")));
+    state["exhibits"]["map"]["picture"] = 0;
+    std::ofstream(folder.file("fit.json")) << state;
+    const std::string away = "move 0.9 0.02\n";
+    std::ofstream(folder.file("script.txt"))
+        << "resize 760 560\nclick Run\nframes 40\nclick Pause\n"
+        << away << "picture " << folder.file("a.png")
+        << "\nclick Save PNG##map\nclick Pixels##map/saved size\nkey Ctrl+A\ntype 32\n"
+        << "click File##map/saved file\nkey Ctrl+A\ntype " << folder.file("m.png") << "\nclick Save##map\n"
+        << away << "picture " << folder.file("b.png") << "\n";
+    const Outcome outcome =
+        run("show " + folder.file("fit.json") + " --headless --mask --script " + folder.file("script.txt"));
+    INFO(outcome.out << outcome.err);
+    REQUIRE(outcome.code == 0);
+    CHECK(outcome.says("Map of 32x32 pixels saved"));
+    CHECK(fs::exists(folder.file("m.png")));
+    const auto withoutMessages = [&](const char* name) { // they stand in the lowest rows
+        ReadPicture picture = readPicture(folder.file(name));
+        picture.height = 520;
+        picture.rgb.resize(static_cast<std::size_t>(picture.width) * 520 * 3);
+        return picture;
+    };
+    CHECK(differingShare(withoutMessages("a.png"), withoutMessages("b.png"), 0) == 0);
+}
+
 TEST_CASE("all of it is silent under core and synchronization validation") {
     const Folder folder;
     std::ofstream(folder.file("vk_layer_settings.txt"))

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdio>
 #include <memory>
+#include <new>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -50,36 +51,57 @@ std::unique_ptr<Trainability> makeLane(const MapRequest& request, const LaneSpec
     return makeGpuTrainability(*device, request.job);
 }
 
-MapResult runLane(const MapRequest& request, const LaneSpec& spec, Machines& machines,
-                  const InterruptGuard& interrupt, bool quiet) {
+void trainLane(const MapRequest& request, Machines& machines, const InterruptGuard& interrupt, bool quiet,
+               MapResult& lane) {
     using Clock = std::chrono::steady_clock;
-    MapResult lane;
-    lane.spec = spec;
     const Clock::time_point begin = Clock::now();
-    const std::unique_ptr<Trainability> trainability = makeLane(request, spec, machines);
+    const std::unique_ptr<Trainability> trainability = makeLane(request, lane.spec, machines);
     lane.warmUpSeconds = std::chrono::duration<double>(Clock::now() - begin).count();
     lane.machine = trainability->machine();
-    MapProgress progress(spec.text(), request.pixels(), quiet);
+    MapProgress progress(lane.spec.text(), request.pixels(), quiet);
     trainMap(request, *trainability, lane, [&](std::size_t trained) {
         progress.update(trained, lane.seconds);
         return interrupt.exitCode() == 0;
     });
+}
+
+// What one lane fails at must not cost the results of the others, which took their time.
+MapResult runLane(const MapRequest& request, const LaneSpec& spec, Machines& machines,
+                  const InterruptGuard& interrupt, bool quiet) {
+    MapResult lane;
+    lane.spec = spec;
+    try {
+        trainLane(request, machines, interrupt, quiet, lane);
+    } catch (const std::bad_alloc&) {
+        lane.status = LaneStatus::failed;
+        lane.message = "out of memory; try a smaller picture";
+    } catch (const std::exception& error) {
+        lane.status = LaneStatus::failed;
+        lane.message = error.what();
+    }
     return lane;
 }
 
 void writePicture(const std::string& file, const MapRequest& request, const MapResult& lane) {
-    Pixels pixels{request.width, request.height, {}};
-    pixels.rgba.reserve(request.pixels() * 4);
-    for (const std::uint32_t word : mapColours(request.job, lane.outcomes))
-        for (const int shift : {0, 8, 16, 24})
-            pixels.rgba.push_back(static_cast<std::uint8_t>(word >> shift & 0xFFu));
+    std::vector<TrainabilityOutcome> outcomes(request.pixels());
+    for (std::size_t pixel = 0; pixel < outcomes.size(); ++pixel) outcomes[pixel] = lane.outcome(pixel);
+    Pixels pixels{request.width, request.height, std::vector<std::uint8_t>(request.pixels() * 4)};
+    paintMap(request.job, outcomes, pixels.rgba);
     writePng(file, pixels);
 }
 
 void writeResults(const MapOptions& options, const MapRequest& request, const std::vector<MapResult>& lanes) {
-    if (!options.pngFile.empty()) writePicture(options.pngFile, request, lanes.front());
+    const auto begun = [](const MapResult& lane) { return lane.trained > 0; };
+    const auto shown = std::ranges::find_if(lanes, begun);
+    if (!options.pngFile.empty() && shown != lanes.end()) writePicture(options.pngFile, request, *shown);
     if (!options.csvFile.empty()) writeResult(options.csvFile, mapCsv(request, lanes));
     if (!options.jsonFile.empty()) writeResult(options.jsonFile, mapJson(request, lanes).dump(1) + "\n");
+}
+
+int exitCodeOf(const std::vector<MapResult>& lanes, int interrupted) {
+    if (interrupted != 0) return interrupted;
+    const auto failed = [](const MapResult& lane) { return lane.status == LaneStatus::failed; };
+    return std::ranges::any_of(lanes, failed) ? 1 : 0;
 }
 
 int map(const MapOptions& options) {
@@ -101,7 +123,7 @@ int map(const MapOptions& options) {
     fmt::print(people, "{}", mapResultText(request, lanes));
     std::fflush(people);
     if (!lanes.empty()) writeResults(options, request, lanes);
-    return interrupt.exitCode();
+    return exitCodeOf(lanes, interrupt.exitCode());
 }
 
 } // namespace

@@ -35,11 +35,10 @@ std::uint64_t wholeNumber(std::string_view text, const std::string& error) {
 }
 
 double logarithm(std::string_view text, const std::string& error) {
-    constexpr double most = 30; // beyond that, floats end
     const ParsedNumber number = parseNumber(text);
     if (number.kind != NumberKind::finite) throw std::invalid_argument(error);
-    if (number.value < -most || number.value > most)
-        throw std::invalid_argument(fmt::format("{} is no logarithm from -30 to 30", text));
+    if (number.value < -mapReach || number.value > mapReach)
+        throw std::invalid_argument(fmt::format("{0} is no logarithm from -{1} to {1}", text, mapReach));
     return number.value;
 }
 
@@ -125,7 +124,7 @@ void addMapOptions(CLI::App& command, MapOptions& options) {
     addJobOptions(command, options);
     addLaneOptions(command, options);
     command.add_flag("--quiet", options.quiet, "no progress")->group(outputGroup);
-    command.add_option("--png", options.pngFile, "the first lane's picture")
+    command.add_option("--png", options.pngFile, "the picture of the first lane that has one")
         ->type_name("FILE")
         ->group(outputGroup);
     command

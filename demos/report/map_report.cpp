@@ -42,22 +42,23 @@ Json orNull(double value) { return std::isnan(value) ? Json() : Json(value); }
 Json textOrNull(const std::string& text) { return text.empty() ? Json() : Json(text); }
 
 Json agreementJson(const MapResult& first, const MapResult& lane) {
-    const MapResultAgreement agreement = agreementOf(first, lane);
+    const MapAgreement agreement = agreementOf(first, lane);
     return {{"with", first.spec.text()},
-            {"pixels", agreement.pixels},
+            {"pixels", agreement.both},
             {"same_side", orNull(agreement.share())},
-            {"identical", orNull(shareOf(agreement.identical, agreement.pixels))}};
+            {"identical", orNull(shareOf(agreement.same, agreement.both))}};
 }
 
-Json laneJson(const MapRequest& request, const MapResult& lane, const MapResult& first) {
+Json laneJson(const MapResult& lane, const MapResult& first) {
     return {{"lane", lane.spec.text()},
-            {"device", lane.machine.device},
+            {"device", textOrNull(lane.machine.device)},
             {"software", lane.machine.software},
             {"threads", lane.machine.threads},
             {"gpu", lane.machine.gpu},
             {"driver", textOrNull(lane.machine.driver)},
-            {"kernels", lane.machine.kernels},
-            {"status", lane.trained == request.pixels() ? "finished" : "stopped"},
+            {"kernels", textOrNull(lane.machine.kernels)},
+            {"status", name(lane.status)},
+            {"message", textOrNull(lane.message)},
             {"networks", lane.trained},
             {"seconds", lane.seconds},
             {"warm_up_seconds", lane.warmUpSeconds},
@@ -65,6 +66,15 @@ Json laneJson(const MapRequest& request, const MapResult& lane, const MapResult&
             {"converged", orNull(shareOf(lane.converged(), lane.trained))},
             {"diverged", orNull(shareOf(lane.diverged(), lane.trained))},
             {"agreement", agreementJson(first, lane)}};
+}
+
+/// Nothing of a lane that came to its end.
+std::string howItEnded(const MapRequest& request, const MapResult& lane) {
+    if (lane.status == LaneStatus::finished) return {};
+    const std::string reason = lane.message.empty() ? "" : ": " + lane.message;
+    return wrapped(fmt::format("{} {} with {} of {} networks trained{}", lane.spec.text(), name(lane.status),
+                               grouped(lane.trained), grouped(request.pixels()), reason)) +
+           "\n";
 }
 
 } // namespace
@@ -81,22 +91,23 @@ std::string mapRequestText(const MapRequest& request) {
 std::string mapResultText(const MapRequest& request, const std::vector<MapResult>& lanes) {
     std::vector<std::vector<std::string>> rows{
         {"lane", "device", "seconds", "networks/s", "converged", "diverged", "agree"}};
+    std::string ends;
     for (const MapResult& lane : lanes) {
-        const std::string stopped =
-            lane.trained == request.pixels() ? "" : fmt::format(" (stopped at {})", grouped(lane.trained));
-        rows.push_back({lane.spec.text(), honestDevice(lane.machine, 50), fixed(lane.seconds, 2) + stopped,
-                        shortRate(lane.networksPerSecond()), percent(shareOf(lane.converged(), lane.trained)),
+        rows.push_back({lane.spec.text(), lane.machine.device.empty() ? "-" : honestDevice(lane.machine, 50),
+                        lane.trained > 0 ? fixed(lane.seconds, 2) : "-", shortRate(lane.networksPerSecond()),
+                        percent(shareOf(lane.converged(), lane.trained)),
                         percent(shareOf(lane.diverged(), lane.trained)),
                         &lane == &lanes.front() ? "-" : percent(agreementOf(lanes.front(), lane).share())});
+        ends += howItEnded(request, lane);
     }
-    return table(rows, 2);
+    return table(rows, 2) + ends;
 }
 
 Json mapJson(const MapRequest& request, const std::vector<MapResult>& lanes) {
     const TrainabilityJob& job = request.job;
     const TrainabilityWindow& window = request.window;
     Json laneList = Json::array();
-    for (const MapResult& lane : lanes) laneList.push_back(laneJson(request, lane, lanes.front()));
+    for (const MapResult& lane : lanes) laneList.push_back(laneJson(lane, lanes.front()));
     return {
         {"job",
          {{"axes", name(job.axes)},
@@ -123,7 +134,7 @@ std::string mapCsv(const MapRequest& request, const std::vector<MapResult>& lane
                        point.x, point.y);
         for (const MapResult& lane : lanes) {
             text += ",";
-            const TrainabilityOutcome outcome = lane.outcomes[pixel];
+            const TrainabilityOutcome outcome = lane.outcome(pixel);
             if (!std::isnan(outcome)) fmt::format_to(std::back_inserter(text), "{}", outcome);
         }
         text += "\n";

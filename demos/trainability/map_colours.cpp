@@ -38,13 +38,6 @@ std::uint32_t colourAt(const Palette& palette, double position) {
                  std::lerp(a.blue, b.blue, share)});
 }
 
-std::vector<std::uint32_t> samples(const Palette& palette, std::size_t count) {
-    std::vector<std::uint32_t> colours;
-    for (std::size_t index = 0; index < count; ++index)
-        colours.push_back(colourAt(palette, (static_cast<double>(index) + 0.5) / static_cast<double>(count)));
-    return colours;
-}
-
 } // namespace
 
 std::uint32_t mapColour(const TrainabilityJob& job, TrainabilityOutcome outcome) {
@@ -55,15 +48,13 @@ std::uint32_t mapColour(const TrainabilityJob& job, TrainabilityOutcome outcome)
     return colourAt(divergedPalette, position);
 }
 
-std::vector<std::uint32_t> mapColours(const TrainabilityJob& job,
-                                      std::span<const TrainabilityOutcome> outcomes) {
-    std::vector<std::uint32_t> colours;
-    colours.reserve(outcomes.size());
-    for (const TrainabilityOutcome outcome : outcomes) colours.push_back(mapColour(job, outcome));
-    return colours;
+void paintMap(const TrainabilityJob& job, std::span<const TrainabilityOutcome> outcomes,
+              std::span<std::uint8_t> rgba) {
+    std::size_t at = 0;
+    for (const TrainabilityOutcome outcome : outcomes) {
+        const std::uint32_t colour = mapColour(job, outcome);
+        for (const int shift : {0, 8, 16, 24}) rgba[at++] = static_cast<std::uint8_t>(colour >> shift);
+    }
 }
-
-std::vector<std::uint32_t> convergedColours(std::size_t count) { return samples(convergedPalette, count); }
-std::vector<std::uint32_t> divergedColours(std::size_t count) { return samples(divergedPalette, count); }
 
 } // namespace lockstep::demos

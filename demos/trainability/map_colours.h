@@ -8,7 +8,6 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "engine/train/trainability.h"
 
@@ -17,12 +16,9 @@ namespace lockstep::demos {
 /// A word 0xAABBGGRR. An outcome that is NaN is a network that has not been trained: grey.
 std::uint32_t mapColour(const TrainabilityJob& job, TrainabilityOutcome outcome);
 
-/// Of many, in their order.
-std::vector<std::uint32_t> mapColours(const TrainabilityJob& job,
-                                      std::span<const TrainabilityOutcome> outcomes);
-
-/// `count` colours for a legend, slow to fast and early to late.
-std::vector<std::uint32_t> convergedColours(std::size_t count);
-std::vector<std::uint32_t> divergedColours(std::size_t count);
+/// The same of many, in their order, as the bytes of a picture: red, green, blue, alpha.
+/// rgba   four bytes per outcome
+void paintMap(const TrainabilityJob& job, std::span<const TrainabilityOutcome> outcomes,
+              std::span<std::uint8_t> rgba);
 
 } // namespace lockstep::demos

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <limits>
 #include <span>
 
@@ -13,13 +12,17 @@ TrainabilityPoint MapRequest::point(std::size_t pixel) const {
                         width, height);
 }
 
+TrainabilityOutcome MapResult::outcome(std::size_t pixel) const {
+    return pixel < trained ? outcomes[pixel] : std::numeric_limits<float>::quiet_NaN();
+}
+
 double MapResult::networksPerSecond() const {
     return seconds > 0 ? static_cast<double>(trained) / seconds : std::numeric_limits<double>::quiet_NaN();
 }
 
 std::size_t MapResult::converged() const {
-    return static_cast<std::size_t>(
-        std::ranges::count_if(outcomes, [](TrainabilityOutcome outcome) { return outcome >= 0; }));
+    return static_cast<std::size_t>(std::ranges::count_if(
+        std::span(outcomes).first(trained), [](TrainabilityOutcome outcome) { return outcome >= 0; }));
 }
 
 void trainMap(const MapRequest& request, Trainability& trainability, MapResult& lane,
@@ -27,7 +30,8 @@ void trainMap(const MapRequest& request, Trainability& trainability, MapResult& 
     using Clock = std::chrono::steady_clock;
     constexpr double millisecondsAtATime = 100;
     const std::size_t pixels = request.pixels();
-    lane.outcomes.assign(pixels, std::numeric_limits<float>::quiet_NaN());
+    lane.outcomes.resize(pixels);
+    lane.status = LaneStatus::running;
     std::vector<TrainabilityPoint> points;
     while (lane.trained < pixels) {
         const Clock::time_point begin = Clock::now();
@@ -39,25 +43,16 @@ void trainMap(const MapRequest& request, Trainability& trainability, MapResult& 
         trainability.train(points, std::span(lane.outcomes).subspan(lane.trained, count));
         lane.trained += count;
         lane.seconds += std::chrono::duration<double>(Clock::now() - begin).count();
-        if (!goOn(lane.trained)) return;
+        if (!goOn(lane.trained)) break;
     }
+    lane.status = lane.trained < pixels ? LaneStatus::stopped : LaneStatus::finished;
 }
 
-double MapResultAgreement::share() const {
-    return pixels > 0 ? static_cast<double>(sameSide) / static_cast<double>(pixels)
-                      : std::numeric_limits<double>::quiet_NaN();
-}
-
-MapResultAgreement agreementOf(const MapResult& a, const MapResult& b) {
-    MapResultAgreement agreement;
-    for (std::size_t pixel = 0; pixel < a.outcomes.size(); ++pixel) {
-        const TrainabilityOutcome first = a.outcomes[pixel];
-        const TrainabilityOutcome second = b.outcomes[pixel];
-        if (std::isnan(first) || std::isnan(second)) continue;
-        ++agreement.pixels;
-        agreement.sameSide += (first >= 0) == (second >= 0);
-        agreement.identical += first == second;
-    }
+MapAgreement agreementOf(const MapResult& first, const MapResult& second) {
+    MapAgreement agreement;
+    // Pixels are trained in their order, by all.
+    for (std::size_t pixel = 0; pixel < std::min(first.trained, second.trained); ++pixel)
+        agreement.add(first.outcomes[pixel], second.outcomes[pixel]);
     return agreement;
 }
 

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "demos/trainability/map_agreement.h"
+#include "engine/train/lane.h"
 #include "engine/train/lane_spec.h"
 #include "engine/train/trainability.h"
 
@@ -24,30 +26,27 @@ struct MapRequest {
 
 struct MapResult {
     LaneSpec spec;
-    MachineInfo machine;
-    std::vector<TrainabilityOutcome> outcomes; ///< per pixel; NaN where the lane was stopped before
-    std::size_t trained = 0;
-    double seconds = 0;       ///< of training, end to end
-    double warmUpSeconds = 0; ///< uploads, compilation
+    MachineInfo machine; ///< empty where it could not be made
+    LaneStatus status = LaneStatus::waiting;
+    std::string message;                       ///< why it failed
+    std::vector<TrainabilityOutcome> outcomes; ///< per pixel, those from `trained` on mean nothing
+    std::size_t trained = 0;                   ///< pixels, from the first on
+    double seconds = 0;                        ///< of training, end to end
+    double warmUpSeconds = 0;                  ///< uploads, compilation
 
+    /// NaN where the lane ended before.
+    TrainabilityOutcome outcome(std::size_t pixel) const;
     double networksPerSecond() const;
     std::size_t converged() const;
     std::size_t diverged() const { return trained - converged(); }
 };
 
 /// Trains a network per pixel. `goOn` is told how many are done several times a second, and ends it with
-/// false.
+/// false. What the machine throws goes through; the pixels before it stay.
 void trainMap(const MapRequest& request, Trainability& trainability, MapResult& lane,
               const std::function<bool(std::size_t trained)>& goOn);
 
 /// Of the pixels that both have trained.
-struct MapResultAgreement {
-    std::size_t pixels = 0;
-    std::size_t sameSide = 0;  ///< converged in both, or diverged in both
-    std::size_t identical = 0; ///< the same outcome, to the last bit
-
-    double share() const; ///< of the same side; NaN without pixels
-};
-MapResultAgreement agreementOf(const MapResult& a, const MapResult& b);
+MapAgreement agreementOf(const MapResult& first, const MapResult& second);
 
 } // namespace lockstep::demos

@@ -1,4 +1,4 @@
-// How many pixels a map has.
+// How many pixels a map has, and how far it reaches.
 #pragma once
 
 #include <cstddef>
@@ -9,6 +9,8 @@
 namespace lockstep::demos {
 
 inline constexpr std::uint32_t largestMap = 4096; ///< pixels along a side
+inline constexpr double mapReach =
+    30; ///< decades from 1 that a window may reach: a float's numbers end there
 
 struct MapSize {
     std::uint32_t width = 0;

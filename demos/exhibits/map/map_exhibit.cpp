@@ -32,10 +32,16 @@ MakeTrainability MapExhibit::maker(Ui& ui, const TrainabilityJob& job, MapMachin
         [job, device = ui.machines.deviceOf(laneOf(machine))] { return makeGpuTrainability(*device, job); };
 }
 
-std::optional<std::uint32_t> MapExhibit::hovered() const {
+// A pane that is not drawn remembers what it was before.
+const MapPane* MapExhibit::hoveredPane() const {
     for (const MapPane& pane : panes_)
-        if (pane.hovered()) return pane.hovered();
-    return std::nullopt;
+        if (model_.enabled(pane.machine()) && pane.hovered()) return &pane;
+    return nullptr;
+}
+
+std::optional<std::uint32_t> MapExhibit::hovered() const {
+    const MapPane* pane = hoveredPane();
+    return pane != nullptr ? pane->hovered() : std::nullopt;
 }
 
 // Without a mouse, what is in the middle: the keyboard moves the map below it.
@@ -60,9 +66,10 @@ void MapExhibit::update(Ui& ui) {
 }
 
 bool MapExhibit::moving() const {
-    const auto behind = [](const MapPane& pane) { return pane.behind(); };
-    const bool painting = model_.running() && !model_.complete();
-    return painting || model_.busy() || probe_.busy() || export_.busy() ||
+    const auto behind = [this](const MapPane& pane) {
+        return model_.enabled(pane.machine()) && pane.behind();
+    };
+    return model_.painting() || model_.busy() || probe_.busy() || export_.busy() ||
            std::ranges::any_of(panes_, behind);
 }
 
@@ -121,7 +128,7 @@ std::function<void()> MapExhibit::readState(const nlohmann::ordered_json& state)
     Plot plot;
     if (const auto found = state.find("plot"); found != state.end()) plot.setState(*found);
     return [this, settings, size, plot] {
-        model_.change(settings);
+        model_.begin(settings);
         pictureSize_ = size;
         lossPlot_ = plot;
     };

@@ -44,6 +44,7 @@ class MapExhibit final : public Exhibit {
 
   private:
     MakeTrainability maker(Ui& ui, const TrainabilityJob& job, MapMachine machine) const;
+    const MapPane* hoveredPane() const;
     std::optional<std::uint32_t> hovered() const;
     std::uint32_t probed() const;
     void look(Ui& ui, const TrainabilityWindow& window);

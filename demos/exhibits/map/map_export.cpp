@@ -1,6 +1,7 @@
 #include "demos/exhibits/map/map_export.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -13,15 +14,6 @@ namespace lockstep::demos {
 namespace {
 
 constexpr double batchMilliseconds = 30;
-
-void paint(Pixels& pixels, const TrainabilityJob& job, std::size_t first,
-           const std::vector<TrainabilityOutcome>& outcomes) {
-    std::uint8_t* at = pixels.rgba.data() + first * 4;
-    for (const TrainabilityOutcome outcome : outcomes) {
-        const std::uint32_t colour = mapColour(job, outcome);
-        for (int shift = 0; shift < 32; shift += 8) *at++ = static_cast<std::uint8_t>(colour >> shift);
-    }
-}
 
 } // namespace
 
@@ -52,7 +44,7 @@ bool MapExport::work(const MapExportJob& job, const MakeTrainability& make, Prog
                                               size.height));
         outcomes.resize(points.size());
         engine->train(points, outcomes);
-        paint(pixels, job.job, done, outcomes);
+        paintMap(job.job, outcomes, std::span(pixels.rgba).subspan(done * 4));
         progress.trained += points.size();
     }
     if (progress.cancelled) return false;

@@ -59,6 +59,14 @@ void MapLane::allow(std::size_t networks) {
     changed_.notify_all();
 }
 
+void MapLane::allowPaced(std::size_t networks) {
+    {
+        const std::lock_guard lock(mutex_);
+        if (allowed_ >= networks) return;
+    }
+    allow(networks);
+}
+
 void MapLane::pause() {
     const std::lock_guard lock(mutex_);
     running_ = false;

@@ -50,6 +50,8 @@ class MapLane {
     void run(bool on);
     /// Trains so many networks more, running or not; what is left of it ends with the order, or by pausing.
     void allow(std::size_t networks);
+    /// The same for a pace: not while so many are left to do, for then it cannot keep up.
+    void allowPaced(std::size_t networks);
     /// Nothing more but the batch under way.
     void pause();
 

@@ -15,7 +15,26 @@ MapSize sizeFor(const MapSettings& settings, MapSize room) {
     return settings.resolution == 0 ? room : MapSize{settings.resolution, settings.resolution};
 }
 
+/// But for how long and on how many examples they train: sliders go through many numbers of those.
+bool sameNetworks(TrainabilityJob a, const TrainabilityJob& b) {
+    a.steps = b.steps;
+    a.examples = b.examples;
+    return a == b;
+}
+
+bool sameMachine(const MachineInfo& a, const MachineInfo& b) {
+    return a.device == b.device && a.driver == b.driver && a.threads == b.threads;
+}
+
 } // namespace
+
+const MachineInfo* MapSide::painter() const {
+    return machine && (lane || grid.known() > 0) ? &*machine : nullptr;
+}
+
+std::optional<double> MapSide::secondsOfPicture() const {
+    return severalPainted ? std::nullopt : std::optional(pictureSeconds);
+}
 
 double MapSide::recentRate() const {
     double networks = 0;
@@ -39,16 +58,23 @@ void MapModel::change(const MapSettings& settings) {
     settings.validate();
     const bool otherJob = settings.job != settings_.job;
     const bool otherWindow = settings.window != settings_.window;
+    const bool otherPlace = otherWindow || !sameNetworks(settings.job, settings_.job);
     const bool withoutCpu = settings_.cpu && !settings.cpu;
+    if (otherPlace) history_.leave(place());
     settings_ = settings;
-    if (otherWindow) history_.leave(window_);
     if (otherWindow || sizeFor(settings_, room_) != size_) refit();
     if (otherJob) reset();
     if (withoutCpu) {
-        retire(sides_[static_cast<std::size_t>(MapMachine::cpu)]);
-        grid(MapMachine::cpu) = OutcomeGrid(size_);
+        MapSide& cpu = sides_[static_cast<std::size_t>(MapMachine::cpu)];
+        retire(cpu);
+        forget(cpu);
     }
     agreement_.reset();
+}
+
+void MapModel::begin(const MapSettings& settings) {
+    change(settings);
+    history_ = {};
 }
 
 void MapModel::setRoom(MapSize room) {
@@ -74,18 +100,26 @@ void MapModel::beginPicture() {
     firstOrder_ = order_ + 1;
     offset_ = {};
     offsets_.clear();
-    for (MapSide& side : sides_) side.pictureSeconds = 0;
+    for (MapSide& side : sides_) {
+        side.pictureSeconds = 0;
+        side.severalPainted = false;
+    }
     ordersStale_ = true;
     agreement_.reset();
 }
 
+void MapModel::forget(MapSide& side) {
+    side.grid = OutcomeGrid(size_);
+    side.trained = 0;
+    side.pictureSeconds = 0;
+    side.severalPainted = false;
+    side.machine.reset();
+    side.recent.clear();
+    side.trouble.clear();
+}
+
 void MapModel::forgetPictures() {
-    for (MapSide& side : sides_) {
-        side.grid = OutcomeGrid(size_);
-        side.trained = 0;
-        side.recent.clear();
-        side.trouble.clear();
-    }
+    for (MapSide& side : sides_) forget(side);
     beginPicture();
 }
 
@@ -103,7 +137,7 @@ std::string MapModel::look(const TrainabilityWindow& window, bool remember) {
     const TrainabilityWindow next = fitted(window, size_);
     if (next == window_) return {};
     if (std::string why = refusal(window_, next, size_); !why.empty()) return why;
-    if (remember) history_.leave(window_);
+    if (remember) history_.leave(place());
     settings_.window = next;
     show(next);
     return {};
@@ -113,7 +147,7 @@ std::string MapModel::pan(MapOffset offset, bool remember) {
     if (offset == MapOffset{}) return {};
     const TrainabilityWindow next = panned(window_, offset, size_);
     if (std::string why = refusal(window_, next, size_); !why.empty()) return why;
-    if (remember) history_.leave(window_);
+    if (remember) history_.leave(place());
     settings_.window = next;
     window_ = next;
     for (MapSide& side : sides_) side.grid.pan(offset);
@@ -124,15 +158,17 @@ std::string MapModel::pan(MapOffset offset, bool remember) {
     return {};
 }
 
-void MapModel::goBack() {
-    settings_.window = history_.goBack(window_);
+void MapModel::goTo(const MapPlace& place) {
+    const bool otherJob = place.job != settings_.job;
+    settings_.job = place.job;
+    settings_.window = place.window;
     refit();
+    if (otherJob) reset();
 }
 
-void MapModel::goForward() {
-    settings_.window = history_.goForward(window_);
-    refit();
-}
+void MapModel::goBack() { goTo(history_.goBack(place())); }
+
+void MapModel::goForward() { goTo(history_.goForward(place())); }
 
 void MapModel::run() {
     running_ = true;
@@ -141,7 +177,6 @@ void MapModel::run() {
 
 // A lane may be in the midst of a batch, and the window's thread waits for nobody.
 void MapModel::retire(MapSide& side) {
-    side.machine.reset();
     side.recent.clear();
     if (!side.lane) return;
     retired_.push_back(std::async(std::launch::async, [old = side.lane.release()] { delete old; }));
@@ -152,6 +187,15 @@ void MapModel::pause() {
     running_ = false;
     for (MapSide& side : sides_)
         if (side.lane) side.lane->pause();
+}
+
+// What the old rate has allowed and nobody has trained yet is no part of the new one.
+void MapModel::setRate(double stepsPerSecond) {
+    if (stepsPerSecond == rate_) return;
+    rate_ = stepsPerSecond;
+    credit_ = 0;
+    for (MapSide& side : sides_)
+        if (side.lane) side.lane->pause(); // until the next frame
 }
 
 bool MapModel::releaseDevice() {
@@ -170,33 +214,44 @@ void MapModel::requireLane(const Maker& maker, MapMachine machine) {
     if (side.lane || !side.trouble.empty()) return;
     side.lane = std::make_unique<MapLane>(maker(settings_.job, machine));
     side.orderStale = true;
+    side.introduced = false;
 }
 
-// How many networks a lane that does not run by itself shall train now.
-std::size_t MapModel::networksDue(double seconds, bool wait) {
-    std::uint64_t steps = std::exchange(stepsWanted_, 0);
+// A lane knows its machine once it has begun. A picture that another one has begun is no single machine's.
+void MapModel::introduce(MapSide& side) {
+    std::optional<MachineInfo> machine = side.lane->machine();
+    if (!machine) return;
+    side.introduced = true;
+    if (side.machine && side.grid.known() > 0 && !sameMachine(*side.machine, *machine))
+        side.severalPainted = true;
+    side.machine = std::move(machine);
+}
+
+MapDue MapModel::takeDue(double seconds, bool wait) {
+    std::uint64_t byHand = std::exchange(stepsWanted_, 0);
+    std::uint64_t byPace = 0;
     if (running_ && rate_ > 0) {
         credit_ = std::min(credit_ + seconds * rate_, 1.0 + seconds * rate_);
-        const auto due = static_cast<std::uint64_t>(credit_);
-        credit_ -= static_cast<double>(due);
-        steps += due;
+        byPace = static_cast<std::uint64_t>(credit_);
+        credit_ -= static_cast<double>(byPace);
     } else if (running_ && wait) {
-        ++steps;
+        ++byHand;
     }
-    return steps * networksOfStep;
+    return {byHand * networksOfStep, byPace * networksOfStep};
 }
 
-void MapModel::drive(MapSide& side, std::size_t networks, bool wait) {
+void MapModel::drive(MapSide& side, const MapDue& due, bool wait) {
     if (side.orderStale || ordersStale_) side.lane->want({order_, window_, size_, side.grid.missing()});
     side.orderStale = false;
     side.lane->run(running_ && rate_ == 0 && !wait);
-    if (networks > 0) side.lane->allow(networks);
+    if (due.byHand > 0) side.lane->allow(due.byHand);
+    if (due.byPace > 0) side.lane->allowPaced(due.byPace);
 }
 
 void MapModel::update(const Maker& maker, double seconds, bool wait) {
     std::erase_if(retired_, ready<void>);
     for (MapSide& side : sides_) takeBatches(side);
-    const std::size_t networks = networksDue(seconds, wait);
+    const MapDue due = takeDue(seconds, wait);
     if (ordersStale_) {
         ++order_;
         offsets_.push_back(offset_);
@@ -204,13 +259,13 @@ void MapModel::update(const Maker& maker, double seconds, bool wait) {
     std::string trouble;
     for (const MapMachine machine : mapMachines) {
         MapSide& side = sides_[static_cast<std::size_t>(machine)];
-        const bool asked = enabled(machine) && (running_ || networks > 0) && !side.grid.complete();
+        const bool asked = enabled(machine) && (running_ || due.any()) && !side.grid.complete();
         try {
             if (asked) requireLane(maker, machine);
         } catch (const std::runtime_error& error) {
             side.trouble = trouble = error.what();
         }
-        if (side.lane) drive(side, networks, wait);
+        if (side.lane) drive(side, due, wait);
     }
     ordersStale_ = false;
     for (MapSide& side : sides_) {
@@ -231,8 +286,9 @@ bool MapModel::takeTrouble(MapSide& side) {
 
 void MapModel::takeBatches(MapSide& side) {
     if (!side.lane) return;
-    if (!side.machine) side.machine = side.lane->machine();
-    for (const MapBatch& batch : side.lane->takeBatches()) take(side, batch);
+    const std::vector<MapBatch> batches = side.lane->takeBatches();
+    if (!side.introduced) introduce(side); // before its batches count as its own
+    for (const MapBatch& batch : batches) take(side, batch);
     double seconds = 0;
     for (const auto& [count, time] : side.recent) seconds += time;
     while (side.recent.size() > 1 && seconds - side.recent.front().second > rateSeconds) {
@@ -269,12 +325,20 @@ std::optional<MapAgreement> MapModel::agreement() {
     return agreement_;
 }
 
+bool MapModel::painting(MapMachine machine) const {
+    const MapSide& each = side(machine);
+    return running_ && enabled(machine) && each.trouble.empty() && !each.grid.complete();
+}
+
+bool MapModel::painting() const {
+    return std::ranges::any_of(mapMachines, [this](MapMachine machine) { return painting(machine); });
+}
+
 bool MapModel::busy() const {
     return !retired_.empty() || stepsWanted_ > 0 ||
            std::ranges::any_of(mapMachines, [this](MapMachine machine) {
                const MapSide& each = side(machine);
-               if (each.lane) return each.lane->busy();
-               return running_ && enabled(machine) && each.trouble.empty() && !each.grid.complete();
+               return each.lane ? each.lane->busy() : painting(machine);
            });
 }
 

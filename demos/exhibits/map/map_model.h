@@ -22,17 +22,31 @@ inline constexpr MapMachine mapMachines[] = {MapMachine::gpu, MapMachine::cpu};
 /// One machine's picture, and how it goes.
 struct MapSide {
     OutcomeGrid grid;
-    std::uint64_t trained = 0; ///< networks, since the start or the last reset
-    double pictureSeconds = 0; ///< of training, for the present picture
-    std::optional<MachineInfo> machine;
-    std::string trouble; ///< why it paints no more; empty: it does
+    std::uint64_t trained = 0;          ///< networks, since the start or the last reset
+    double pictureSeconds = 0;          ///< of training, for the present picture
+    bool severalPainted = false;        ///< more than one device has trained of the present picture
+    std::optional<MachineInfo> machine; ///< the last one that trained
+    std::string trouble;                ///< why it paints no more; empty: it does
 
+    /// Who paints, or has painted what is seen; null: nobody.
+    const MachineInfo* painter() const;
+    /// What one machine took for the present picture; nothing of one that several have painted.
+    std::optional<double> secondsOfPicture() const;
     /// Networks per second of training, over about the last second; 0: none.
     double recentRate() const;
 
     std::unique_ptr<MapLane> lane;
     std::deque<std::pair<std::size_t, double>> recent; ///< networks and seconds of the last batches
     bool orderStale = true;                            ///< the lane has been told nothing, or too much
+    bool introduced = false;                           ///< `machine` is the lane's
+};
+
+/// Networks that a machine shall train now where it does not run by itself.
+struct MapDue {
+    std::size_t byHand = 0;
+    std::size_t byPace = 0; ///< where it keeps up with that
+
+    bool any() const { return byHand + byPace > 0; }
 };
 
 class MapModel {
@@ -51,6 +65,8 @@ class MapModel {
     /// Other networks, another window, another picture: what still holds is kept. Throws
     /// std::invalid_argument, and then nothing has changed.
     void change(const MapSettings& settings);
+    /// The same for what was saved: nobody has been anywhere before.
+    void begin(const MapSettings& settings);
     /// Pixels that a pane has room for, where the picture is to fit.
     void setRoom(MapSize room);
 
@@ -84,12 +100,14 @@ class MapModel {
     /// Everything is trained anew.
     void reset();
     /// Steps per second; 0: as fast as it goes.
-    void setRate(double stepsPerSecond) { rate_ = stepsPerSecond; }
+    void setRate(double stepsPerSecond);
 
     /// All machines have trained all of the picture.
     bool complete() const;
     /// Where all are done and there are two; else nothing.
     std::optional<MapAgreement> agreement();
+    /// It runs, and a machine that is not in trouble has something left to train.
+    bool painting() const;
     /// Something is being trained, or about to be.
     bool busy() const;
     /// That with the higher rate so far.
@@ -100,17 +118,22 @@ class MapModel {
     bool releaseDevice();
 
   private:
+    MapPlace place() const { return {settings_.job, window_}; }
+    void goTo(const MapPlace& place);
+    void forget(MapSide& side);
     void forgetPictures();
     void refit();
     void show(const TrainabilityWindow& window);
     void beginPicture();
     void retire(MapSide& side);
+    bool painting(MapMachine machine) const;
     void requireLane(const Maker& maker, MapMachine machine);
-    void drive(MapSide& side, std::size_t networks, bool wait);
+    static void introduce(MapSide& side);
+    void drive(MapSide& side, const MapDue& due, bool wait);
     void takeBatches(MapSide& side);
     bool takeTrouble(MapSide& side);
     void take(MapSide& side, const MapBatch& batch);
-    std::size_t networksDue(double seconds, bool wait);
+    MapDue takeDue(double seconds, bool wait);
 
     MapSettings settings_ = firstMapSettings();
     MapSize room_{512, 512};

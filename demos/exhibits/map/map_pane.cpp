@@ -77,13 +77,14 @@ struct PaneRemark {
 
 PaneRemark remarkOf(const Ui& ui, const MapSide& side) {
     if (!side.trouble.empty()) return {side.trouble, ui.theme.bad};
-    if (!side.machine) return {"has not begun", ui.theme.muted};
-    return {ui.masked ? "-" : honestDevice(*side.machine),
-            side.machine->software ? ui.theme.warning : ui.theme.muted};
+    const MachineInfo* machine = side.painter();
+    if (machine == nullptr) return {"has not begun", ui.theme.muted};
+    return {ui.masked ? "-" : honestDevice(*machine), machine->software ? ui.theme.warning : ui.theme.muted};
 }
 
 std::string shareText(const Ui& ui, const MapSide& side) {
-    if (side.grid.complete()) return "done in " + ui.timing(timeTaken(side.pictureSeconds));
+    const std::optional<double> seconds = side.secondsOfPicture();
+    if (side.grid.complete()) return seconds ? "done in " + ui.timing(timeTaken(*seconds)) : "done";
     const double share =
         static_cast<double>(side.grid.known()) / static_cast<double>(side.grid.size().pixels());
     return fmt::format("{:.0f} % done", std::floor(100 * share));
@@ -97,6 +98,7 @@ const char* titleOf(MapMachine machine) { return machine == MapMachine::gpu ? "G
 // The counters stand above the picture, or beside it where the pane is wider than the picture needs.
 void MapPane::draw(Ui& ui, MapModel& model, std::optional<std::uint32_t> marked, ImVec2 room) {
     hovered_.reset();
+    behind_ = false; // nor is a picture that there is no room for
     ui.beginCard(titleOf(machine_), room);
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ui.px(8), ui.px(4)});
     const float labels = ImGui::GetTextLineHeight() + ui.px(4);

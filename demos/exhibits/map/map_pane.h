@@ -19,6 +19,7 @@ class MapPane {
     /// Draws it into that room.
     /// marked   a pixel to be pointed at, in all panes; empty: none
     void draw(Ui& ui, MapModel& model, std::optional<std::uint32_t> marked, ImVec2 room);
+    MapMachine machine() const { return machine_; }
     /// The pixel under the mouse in the last frame.
     std::optional<std::uint32_t> hovered() const { return hovered_; }
     /// Something has been trained that is not seen yet.

@@ -95,14 +95,17 @@ void MapExhibit::draw(Ui& ui) {
         if (!low) drawSettings(ui);
         drawTravel(ui, low);
     }
-    if (export_.busy()) drawProgress(ui);
     const float line = ImGui::GetTextLineHeight();
     const float gap = ImGui::GetStyle().ItemSpacing.y;
     const float legend = 2 * line + ui.px(2);
     const float remarks = remarkLines(ui) * line;
     drawPanes(ui, std::max(ImGui::GetContentRegionAvail().y - legend - remarks - 2 * gap, ui.px(90)));
     drawLegend(ui);
-    drawRemark(ui);
+    // Not above them: a picture that fits its pane would be thrown away when the pane becomes another.
+    if (export_.busy())
+        drawProgress(ui);
+    else
+        drawRemark(ui);
 }
 
 void MapExhibit::drawSettings(Ui& ui) {
@@ -213,20 +216,24 @@ void MapExhibit::drawSaving(Ui& ui) {
     if (pressed) startSaving(ui);
 }
 
+// In the room of the remark; a presenter's is too low for a button.
 void MapExhibit::drawProgress(Ui& ui) {
-    if (ui.button("Cancel##map")) export_.cancel();
-    ImGui::SameLine();
-    ImGui::AlignTextToFramePadding();
+    if (!ui.presenter) {
+        if (ui.button("Cancel##map")) export_.cancel();
+        ImGui::SameLine();
+        ImGui::AlignTextToFramePadding();
+    }
+    const float height = ui.presenter ? ImGui::GetTextLineHeight() : ImGui::GetFrameHeight();
     ui.muted(fmt::format("Saving a picture: {:.0f} %", std::floor(100 * export_.share())));
     ImGui::SameLine();
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const float width = std::max(ImGui::GetContentRegionAvail().x, ui.px(20));
-    const float y = start.y + ImGui::GetFrameHeight() / 2;
+    const float y = start.y + height / 2;
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     draw.AddLine({start.x, y}, {start.x + width, y}, ui.theme.border, ui.px(4));
     draw.AddLine({start.x, y}, {start.x + width * static_cast<float>(export_.share()), y}, ui.theme.text,
                  ui.px(4));
-    ImGui::NewLine();
+    ImGui::Dummy({width, ImGui::GetTextLineHeight()});
 }
 
 // Side by side, or where the window is narrow, one above the other.

@@ -69,11 +69,13 @@ void MapExhibit::drawLegend(Ui& ui) const {
 std::string MapExhibit::remark(const Ui& ui) {
     const TrainabilityWindow& window = model_.window();
     const MapSize size = model_.size();
-    if (hovered() && sidePanels(ui).details == 0) {
+    const MapPane* pane = hoveredPane();
+    if (pane != nullptr && sidePanels(ui).details == 0) {
         const TrainabilityPoint point =
             window.point(probed() % size.width, probed() / size.width, size.width, size.height);
-        return fmt::format("{:.3g}, {:.3g}: {}", point.x, point.y,
-                           endingText(model_.settings().job, model_.grid(MapMachine::gpu).shown(probed())));
+        return fmt::format(
+            "{:.3g}, {:.3g}: {}", point.x, point.y,
+            endingText(model_.settings().job, model_.side(pane->machine()).grid.outcome(probed())));
     }
     if (const auto agreement = model_.agreement()) return agreementText(*agreement);
     if (!model_.running() && !model_.complete()) return "Run trains a network for every pixel.";
@@ -111,9 +113,8 @@ void MapExhibit::drawDetails(Ui& ui) {
     ui.row(upName(job.axes).full, hyperparameterText(std::log10(static_cast<double>(point.y)), decades));
     for (const MapMachine machine : mapMachines) {
         if (!model_.enabled(machine)) continue;
-        const OutcomeGrid& grid = model_.side(machine).grid;
         ui.muted(titleOf(machine));
-        ui.paragraph(grid.trained(pixel) ? endingText(job, grid.shown(pixel)) : "not trained yet");
+        ui.paragraph(endingText(job, model_.side(machine).grid.outcome(pixel)));
     }
     PlotLine line;
     line.colour = ui.theme.text;

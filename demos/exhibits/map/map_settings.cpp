@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "demos/exhibits/map/map_window.h"
 #include "demos/trainability/map_presets.h"
+#include "demos/trainability/map_size.h"
 #include "engine/net/names.h"
 #include "engine/train/json_field.h"
 

@@ -15,12 +15,11 @@ constexpr std::size_t mostHistory = 200;
 double width(const TrainabilityWindow& window) { return window.right - window.left; }
 double height(const TrainabilityWindow& window) { return window.top - window.bottom; }
 
-TrainabilityWindow travel(const TrainabilityWindow& from, std::vector<TrainabilityWindow>& to,
-                          std::vector<TrainabilityWindow>& behind) {
+MapPlace travel(const MapPlace& from, std::vector<MapPlace>& to, std::vector<MapPlace>& behind) {
     behind.push_back(from);
-    const TrainabilityWindow window = to.back();
+    const MapPlace place = to.back();
     to.pop_back();
-    return window;
+    return place;
 }
 
 } // namespace
@@ -54,19 +53,15 @@ std::string refusal(const TrainabilityWindow& from, const TrainabilityWindow& to
     return {};
 }
 
-void MapHistory::leave(const TrainabilityWindow& window) {
+void MapHistory::leave(const MapPlace& place) {
     forward_.clear();
-    if (!back_.empty() && back_.back() == window) return;
-    back_.push_back(window);
+    if (!back_.empty() && back_.back() == place) return;
+    back_.push_back(place);
     if (back_.size() > mostHistory) back_.erase(back_.begin());
 }
 
-TrainabilityWindow MapHistory::goBack(const TrainabilityWindow& from) {
-    return travel(from, back_, forward_);
-}
+MapPlace MapHistory::goBack(const MapPlace& from) { return travel(from, back_, forward_); }
 
-TrainabilityWindow MapHistory::goForward(const TrainabilityWindow& from) {
-    return travel(from, forward_, back_);
-}
+MapPlace MapHistory::goForward(const MapPlace& from) { return travel(from, forward_, back_); }
 
 } // namespace lockstep::demos

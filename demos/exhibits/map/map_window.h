@@ -18,9 +18,6 @@ struct MapOffset {
     bool operator==(const MapOffset&) const = default;
 };
 
-/// Decades from 1 that a window may reach: a float's numbers end there.
-inline constexpr double mapReach = 30;
-
 /// Around a place of the window, both from 0 to 1 (across, and down from the top), which stays where it is.
 /// factor   of width and height; below 1 comes closer
 TrainabilityWindow zoomed(const TrainabilityWindow& window, double across, double down, double factor);
@@ -35,20 +32,28 @@ TrainabilityWindow fitted(const TrainabilityWindow& window, MapSize size);
 /// not tell neighbouring pixels apart. Empty: it is not.
 std::string refusal(const TrainabilityWindow& from, const TrainabilityWindow& to, MapSize size);
 
-/// Windows that were looked at, as a browser has pages.
+/// A window, and the networks that were seen in it.
+struct MapPlace {
+    TrainabilityJob job;
+    TrainabilityWindow window;
+
+    bool operator==(const MapPlace&) const = default;
+};
+
+/// Places that were looked at, as a browser has pages.
 class MapHistory {
   public:
     /// Where one was, when going elsewhere; the way forward ends.
-    void leave(const TrainabilityWindow& window);
+    void leave(const MapPlace& place);
     bool canGoBack() const { return !back_.empty(); }
     bool canGoForward() const { return !forward_.empty(); }
     /// `from` is where one is. There has to be one.
-    TrainabilityWindow goBack(const TrainabilityWindow& from);
-    TrainabilityWindow goForward(const TrainabilityWindow& from);
+    MapPlace goBack(const MapPlace& from);
+    MapPlace goForward(const MapPlace& from);
 
   private:
-    std::vector<TrainabilityWindow> back_; // the last one is the next to go to
-    std::vector<TrainabilityWindow> forward_;
+    std::vector<MapPlace> back_; // the last one is the next to go to
+    std::vector<MapPlace> forward_;
 };
 
 } // namespace lockstep::demos

@@ -22,7 +22,7 @@ AxisName upName(TrainabilityAxes axes);
 /// apart: "0.001", "12", "1.0372e+05".
 std::string hyperparameterText(double logarithm, double decades);
 /// "converged: mean loss 3 % of the first", "diverged at step 12", "no better at the end than at the
-/// beginning".
+/// beginning", "not trained yet" (NaN).
 std::string endingText(const TrainabilityJob& job, TrainabilityOutcome outcome);
 
 /// On how many of the pixels two machines agree, and why not on all of them. The first sentence says it, too.

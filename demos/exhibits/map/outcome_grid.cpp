@@ -10,13 +10,6 @@ namespace lockstep::demos {
 namespace {
 
 constexpr TrainabilityOutcome unknown = std::numeric_limits<float>::quiet_NaN();
-constexpr float alikeWithin = 0.01f;
-
-bool sameEnding(TrainabilityOutcome a, TrainabilityOutcome b) { return (a < 0) == (b < 0); }
-
-bool alike(TrainabilityOutcome a, TrainabilityOutcome b) {
-    return sameEnding(a, b) && std::abs(a - b) <= alikeWithin * std::max(std::abs(a), std::abs(b));
-}
 
 /// Where a pixel's middle of one window lies in another: the other's pixel, or -1 outside.
 std::vector<std::int64_t> sources(double low, double high, std::uint32_t count, double otherLow,
@@ -64,6 +57,10 @@ void OutcomeGrid::set(std::uint32_t index, TrainabilityOutcome outcome) {
     paint(column, row, block(column, row), outcome);
     shown_[index] = outcome;
     fineness_[index] = exact;
+}
+
+TrainabilityOutcome OutcomeGrid::outcome(std::uint32_t index) const {
+    return trained(index) ? shown_[index] : unknown;
 }
 
 void OutcomeGrid::paint(std::uint32_t column, std::uint32_t row, std::uint32_t side,
@@ -132,15 +129,9 @@ std::vector<std::uint32_t> OutcomeGrid::takeChangedRows() {
 MapAgreement agreementOf(const OutcomeGrid& first, const OutcomeGrid& second) {
     MapAgreement agreement;
     if (first.size() != second.size()) return agreement;
-    for (std::uint32_t index = 0; index < first.size().pixels(); ++index) {
-        if (!first.trained(index) || !second.trained(index)) continue;
-        const TrainabilityOutcome a = first.shown(index);
-        const TrainabilityOutcome b = second.shown(index);
-        ++agreement.both;
-        if (sameEnding(a, b)) ++agreement.sameEnding;
-        if (alike(a, b)) ++agreement.alike;
-        if (a == b) ++agreement.same;
-    }
+    for (std::uint32_t index = 0; index < first.size().pixels(); ++index)
+        if (first.trained(index) && second.trained(index))
+            agreement.add(first.shown(index), second.shown(index));
     return agreement;
 }
 

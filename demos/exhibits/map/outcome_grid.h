@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "demos/exhibits/map/map_window.h"
+#include "demos/trainability/map_agreement.h"
 
 namespace lockstep::demos {
 
@@ -30,7 +31,9 @@ class OutcomeGrid {
     /// An outcome of the network there. A second one changes nothing but the number.
     void set(std::uint32_t index, TrainabilityOutcome outcome);
     bool trained(std::uint32_t index) const { return fineness_[index] == exact; }
-    /// What is to be seen there: NaN for nothing.
+    /// Of the network there; NaN where it has not been trained.
+    TrainabilityOutcome outcome(std::uint32_t index) const;
+    /// What is to be seen there, of that network or one nearby: NaN for nothing.
     TrainabilityOutcome shown(std::uint32_t index) const { return shown_[index]; }
 
     /// The picture moves; what stays inside stays trained.
@@ -59,13 +62,7 @@ class OutcomeGrid {
     std::size_t known_ = 0;
 };
 
-/// Of the pixels that both have trained, in how many the networks ended in the same way.
-struct MapAgreement {
-    std::size_t both = 0;
-    std::size_t sameEnding = 0; ///< both converged, or both did not
-    std::size_t alike = 0;      ///< and their outcomes are within 1 %
-    std::size_t same = 0;       ///< to the last bit
-};
+/// Of the pixels that both have trained.
 MapAgreement agreementOf(const OutcomeGrid& first, const OutcomeGrid& second);
 
 } // namespace lockstep::demos
