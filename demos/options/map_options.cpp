@@ -98,31 +98,11 @@ void addJobOptions(CLI::App& command, MapOptions& options) {
         ->group(mapGroup);
 }
 
-void addLaneOptions(CLI::App& command, MapOptions& options) {
-    addText(
-        command, "--lane", "LANE",
-        [&options](std::string_view text) { options.lanes.push_back(laneSpecFromText(text, mapLanes)); },
-        "who trains, in turn; once per lane [cpu:best and gpu:best];\ngpu lanes with @DEVICE for a certain "
-        "one")
-        ->take_all()
-        ->trigger_on_parse()
-        ->group(machineGroup);
-    command.add_option("--threads", options.threads, "of cpu:best [one per core]")
-        ->type_name("N")
-        ->check(atLeastOne())
-        ->group(machineGroup);
-    command
-        .add_option("--device", options.device,
-                    "Vulkan device of gpu lanes: number, part of its name, or UUID [the best]")
-        ->type_name("DEVICE")
-        ->group(machineGroup);
-}
-
 } // namespace
 
 void addMapOptions(CLI::App& command, MapOptions& options) {
     addJobOptions(command, options);
-    addLaneOptions(command, options);
+    addMachineOptions(command, options, "who trains; once per lane [cpu:best and gpu:best]:", mapLanes);
     command.add_flag("--quiet", options.quiet, "no progress")->group(outputGroup);
     command.add_option("--png", options.pngFile, "the picture of the first lane that has one")
         ->type_name("FILE")

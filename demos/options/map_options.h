@@ -9,8 +9,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "demos/options/machine_options.h"
 #include "demos/trainability/map_size.h"
-#include "engine/train/lane_spec.h"
 #include "engine/train/trainability.h"
 
 namespace lockstep::demos {
@@ -23,7 +23,7 @@ struct MapNetwork {
 };
 
 /// What was said; what was not is the preset's.
-struct MapOptions {
+struct MapOptions : MachineOptions {
     std::string preset;
     std::optional<TrainabilityWindow> window;
     std::optional<TrainabilityAxes> axes;
@@ -33,10 +33,6 @@ struct MapOptions {
     std::optional<std::uint32_t> steps;
     std::optional<std::uint64_t> seed;
     MapSize size{512, 512};
-
-    std::vector<LaneSpec> lanes; ///< empty: the default ones
-    std::size_t threads = 0;
-    std::string device; ///< of GPU lanes that name none
 
     bool quiet = false;
     std::string pngFile;

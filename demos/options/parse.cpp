@@ -74,6 +74,18 @@ CLI::Validator notNegative() {
     return numberCheck("of at least 0", [](double value) { return value >= 0 && value < 1e300; });
 }
 
+std::string listing(const std::string& what, std::span<const std::string_view> names) {
+    constexpr std::size_t lineWidth = 80;
+    std::string all = what;
+    std::size_t lineStart = 0;
+    for (std::string_view name : names) {
+        const bool full = all.size() - lineStart + name.size() >= lineWidth;
+        if (full) lineStart = all.size() + 1;
+        all += (full ? "\n" : " ") + std::string(name);
+    }
+    return all;
+}
+
 std::vector<std::size_t> widthsFromText(std::string_view text) {
     std::vector<std::size_t> widths;
     if (trimmed(text) == "none") return widths;

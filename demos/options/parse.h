@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,9 @@ CLI::Option* addText(CLI::App& command, const std::string& name, const std::stri
 CLI::Validator atLeastOne();
 CLI::Validator aboveZero();
 CLI::Validator notNegative();
+
+/// "what: a b c", with a line break wherever a line would grow too long beside the options' names.
+std::string listing(const std::string& what, std::span<const std::string_view> names);
 
 /// "256,128" or "256, 128" as numbers; "none" as no number. Throws std::invalid_argument for anything else,
 /// and for a 0.

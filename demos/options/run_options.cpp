@@ -20,19 +20,6 @@ constexpr std::uint64_t stepsOnSmallData = 5000;
 constexpr std::uint64_t limitEpochs = 100;
 constexpr std::uint64_t limitSteps = 20000;
 
-/// "what: a b c", with a line break wherever a line would grow too long beside the options' names.
-std::string listing(const std::string& what, std::span<const std::string_view> names) {
-    constexpr std::size_t lineWidth = 80;
-    std::string all = what;
-    std::size_t lineStart = 0;
-    for (std::string_view name : names) {
-        const bool full = all.size() - lineStart + name.size() >= lineWidth;
-        if (full) lineStart = all.size() + 1;
-        all += (full ? "\n" : " ") + std::string(name);
-    }
-    return all;
-}
-
 } // namespace
 
 void addDataOptions(CLI::App& command, RunOptions& options) {
@@ -164,29 +151,6 @@ void addFinishOptions(CLI::App& command, RunOptions& options) {
         ->type_name("N")
         ->check(notNegative())
         ->group(finishGroup);
-}
-
-void addMachineOptions(CLI::App& command, RunOptions& options, const std::string& what,
-                       std::span<const std::string_view> lanes) {
-    const std::string help = listing(what, lanes) + ";\ngpu lanes with @DEVICE for a certain one";
-    addText(
-        command, "--lane", "LANE",
-        [&options, lanes](std::string_view text) { options.lanes.push_back(laneSpecFromText(text, lanes)); },
-        help)
-        ->take_all()
-        ->trigger_on_parse()
-        ->group(machineGroup);
-    command
-        .add_option("--threads", options.threads,
-                    "of lanes that use all cores of the processor, at most [one per core]")
-        ->type_name("N")
-        ->check(atLeastOne())
-        ->group(machineGroup);
-    command
-        .add_option("--device", options.device,
-                    "Vulkan device of gpu lanes: number, part of its name, or UUID [the best]")
-        ->type_name("DEVICE")
-        ->group(machineGroup);
 }
 
 void addRunOutputOptions(CLI::App& command, RunOptions& options) {

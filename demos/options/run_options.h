@@ -4,21 +4,19 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
-#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 
+#include "demos/options/machine_options.h"
 #include "engine/net/data_source.h"
 #include "engine/train/finish_line.h"
-#include "engine/train/lane_spec.h"
 #include "engine/train/trainer.h"
 
 namespace lockstep::demos {
 
-struct RunOptions {
+struct RunOptions : MachineOptions {
     std::string data = "fashion-mnist";
     DataOptions dataOptions; ///< its seed follows settings.seed
 
@@ -31,10 +29,6 @@ struct RunOptions {
 
     FinishLine finish;
     std::uint64_t evaluateEvery = 1;
-
-    std::vector<LaneSpec> lanes; ///< empty: the default ones
-    std::size_t threads = 0;
-    std::string device; ///< of GPU lanes that name none
 
     std::string weightsFile; ///< to start from; empty: fresh weights
     std::uint64_t logEvery = 0;
@@ -49,7 +43,6 @@ inline constexpr const char* dataGroup = "Data";
 inline constexpr const char* networkGroup = "Network";
 inline constexpr const char* settingsGroup = "Training";
 inline constexpr const char* finishGroup = "Finish line (the first one reached ends the run)";
-inline constexpr const char* machineGroup = "Machines";
 inline constexpr const char* outputGroup = "Output";
 
 /// Each adds its group's options to a command, to be read into `options`, which has to outlive the parsing.
@@ -60,9 +53,6 @@ void addNetworkOptions(CLI::App& command, RunOptions& options,
                        const std::string& suitableLoss = "cross-entropy for classes, mse for values");
 void addSettingsOptions(CLI::App& command, RunOptions& options);
 void addFinishOptions(CLI::App& command, RunOptions& options);
-/// what    a lane is asked for, said before the list of `lanes`, which have to outlive the parsing
-void addMachineOptions(CLI::App& command, RunOptions& options, const std::string& what,
-                       std::span<const std::string_view> lanes);
 /// --json, --csv and --quiet.
 /// csvRows   what the table holds
 void addOutputOptions(CLI::App& command, RunOptions& options, const std::string& csvRows);

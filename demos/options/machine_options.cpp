@@ -1,0 +1,30 @@
+#include "demos/options/machine_options.h"
+
+#include "demos/options/parse.h"
+
+namespace lockstep::demos {
+
+void addMachineOptions(CLI::App& command, MachineOptions& options, const std::string& what,
+                       std::span<const std::string_view> lanes) {
+    const std::string help = listing(what, lanes) + ";\ngpu lanes with @DEVICE for a certain one";
+    addText(
+        command, "--lane", "LANE",
+        [&options, lanes](std::string_view text) { options.lanes.push_back(laneSpecFromText(text, lanes)); },
+        help)
+        ->take_all()
+        ->trigger_on_parse()
+        ->group(machineGroup);
+    command
+        .add_option("--threads", options.threads,
+                    "of lanes that use all cores of the processor, at most [one per core]")
+        ->type_name("N")
+        ->check(atLeastOne())
+        ->group(machineGroup);
+    command
+        .add_option("--device", options.device,
+                    "Vulkan device of gpu lanes: number, part of its name, or UUID [the best]")
+        ->type_name("DEVICE")
+        ->group(machineGroup);
+}
+
+} // namespace lockstep::demos
