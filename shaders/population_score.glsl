@@ -37,7 +37,7 @@ bool right() {
     float largest = outputOf(0);
     [[unroll]] for (uint j = 0; j < outputs; ++j) {
         if (wantedOf(j) > 0.5) label = j;
-        if (outputOf(j) <= largest) continue;
+        if (!(outputOf(j) > largest)) continue; // nor does a NaN win
         answer = j;
         largest = outputOf(j);
     }
