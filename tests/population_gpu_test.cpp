@@ -162,12 +162,13 @@ TEST_CASE("runs repeat to the bit, in slices of time and in one go, and after a 
 TEST_CASE("a network that diverges stays as it was before that step, and the others go on") {
     for (const PopulationLayout layout : layouts) {
         CAPTURE(name(layout));
-        PopulationJob job = jobOf(twoClasses(), 9);
+        PopulationJob job = jobOf(twoClasses(), 9, {3, 3, 3});
         job.shape.loss = Loss::meanSquared;
         job.shape.widths.back() = 1;
         for (PopulationMember& member : job.members) member.activation = Activation::relu;
         job.members[4].learningRate = 1e5;
-        job.members[5].initialScale = 1e30;
+        job.members[5].initialScale = 1e6; // of four layers; the loss is a square
+        job.members[5].activation = Activation::identity;
         const auto population = makeGpuPopulation(testDevice(), job, layout);
         CHECK(population->summary().begun == 0);
         checkSummary(job, *population);

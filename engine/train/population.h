@@ -21,13 +21,16 @@
 
 namespace lockstep {
 
+/// PopulationMember::initialScale at most.
+inline constexpr double largestInitialScale = 1e6;
+
 /// What one network of a population has to itself. All else it shares with the others (PopulationJob).
 struct PopulationMember {
-    std::uint64_t seed = 1;                   ///< of its first weights and of its order of examples
-    double learningRate = 0;                  ///< 0: the optimizer's default
-    double initialScale = 1;                  ///< its first weights are the seed's times this, above 0
-    double momentum = 0.9;                    ///< looked at by Optimizer::momentum only
-    double weightDecay = -1;                  ///< L2, as OptimizerSettings::weightDecay
+    std::uint64_t seed = 1;  ///< of its first weights and of its order of examples
+    double learningRate = 0; ///< 0: the optimizer's default
+    double initialScale = 1; ///< its first weights are the seed's times this, above 0, up to 1,000,000
+    double momentum = 0.9;   ///< looked at by Optimizer::momentum only
+    double weightDecay = -1; ///< L2, as OptimizerSettings::weightDecay
     Activation activation = Activation::tanh; ///< of its hidden layers
     std::size_t data = 0;                     ///< which of PopulationJob::data
 
