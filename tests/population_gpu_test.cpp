@@ -168,7 +168,9 @@ TEST_CASE("a network that diverges stays as it was before that step, and the oth
         for (PopulationMember& member : job.members) member.activation = Activation::relu;
         job.members[4].learningRate = 1e5;
         job.members[5].initialScale = 1e6; // of four layers; the loss is a square
-        job.members[5].activation = Activation::identity;
+        job.members[8].initialScale = 1e4; // its first step makes weights whose products are no floats
+        job.members[8].learningRate = 1e6;
+        job.members[5].activation = job.members[8].activation = Activation::identity;
         const auto population = makeGpuPopulation(testDevice(), job, layout);
         CHECK(population->summary().begun == 0);
         checkSummary(job, *population);
@@ -194,7 +196,7 @@ TEST_CASE("a network that diverges stays as it was before that step, and the oth
         checkSummary(job, *population);
         const DecisionMapOptions options = mapOptions(job.shape);
         const auto picture = population->decisionMaps(options);
-        CHECK(picture[options.width() * options.cells + 2 * options.cells] == options.colours.background);
+        CHECK(picture[2 * options.width() * options.cells + 2 * options.cells] == options.colours.background);
     }
 }
 
