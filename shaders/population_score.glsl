@@ -52,7 +52,7 @@ float lossOfLane() {
 
 void main() {
     uint place = params.first + gl_GlobalInvocationID.x;
-    uint part = gl_GlobalInvocationID.y;
+    uint part = params.firstPart + gl_GlobalInvocationID.y;
     if (gl_GlobalInvocationID.x >= params.networks) return;
     load(place);
     uint firstExample = networks[place].data * params.examples;

@@ -174,6 +174,10 @@ TEST_CASE("a picture on the device stays until the call after the next") {
     wrong = options;
     wrong.cells = 3;
     CHECK_THROWS_AS(population->decisionMaps(wrong), std::invalid_argument);
+    wrong.cells = 64;
+    wrong.columns = 60000; // 245,760,000 pixels
+    if (testDevice().limits().storageRange == 1u << 27)
+        CHECK_THROWS_WITH(population->decisionMaps(wrong), doctest::Contains("at most 23 pixels"));
 }
 
 TEST_CASE(

@@ -27,7 +27,8 @@ class PopulationTraining {
     void prepare(std::uint64_t first, std::uint32_t steps);
     /// Network-steps that one record() may be asked for: the order of their examples has to find room.
     double mostNetworkSteps() const;
-    /// Networks whose first step is surely done in milliseconds, whatever device and layout.
+    /// Networks whose first step is done in milliseconds, whatever device and layout; at least one, which may
+    /// take as long as mostWorkOfInvocation does.
     std::uint32_t quickNetworks() const;
     /// Records every kernel at its first use, when drivers compile it; nothing is learned.
     void recordWarmUp(gpu::Recorder& recorder);
