@@ -22,15 +22,17 @@ PopulationParts populationParts(const gpu::Device& device, const PopulationJob& 
 /// Bytes that the scores of the parts take.
 std::uint64_t populationPartBytes(const gpu::Device& device, const PopulationJob& job, std::size_t networks);
 
-/// Every call waits for the device.
+/// Every call waits for the device. Throws gpu::DeviceLostError, gpu::TimeoutError, other gpu::GpuErrors, and
+/// std::runtime_error when the device does not take a kernel.
 class PopulationScores {
   public:
-    /// All references must outlive the object.
+    /// All references must outlive the object. Throws gpu::OutOfMemoryError, too.
     PopulationScores(gpu::Device& device, PopulationKernels& kernels, PopulationArenas& arenas,
                      const PopulationJob& job);
 
     std::vector<MemberResult> results();
     PopulationSummary summary();
+    /// An arena as ParamLayout has it. Throws std::out_of_range for a member that is not there, too.
     std::vector<float> parameters(std::size_t member);
 
   private:
