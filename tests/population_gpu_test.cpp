@@ -37,6 +37,7 @@ double distanceFromAlone(const PopulationJob& job, PopulationLayout layout, std:
                          gpu::Device& device = testDevice()) {
     const auto population = makeGpuPopulation(device, job, layout);
     std::vector<std::vector<LossPoint>> expected;
+    expected.reserve(members.size());
     for (const std::size_t member : members) expected.push_back(aloneOnCpu(job, member, job.steps));
     double largest = 0;
     for (std::uint64_t step = 0; step < job.steps; step += step < 8 ? 1 : 7) {

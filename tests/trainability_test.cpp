@@ -49,6 +49,7 @@ bool sameBits(float a, float b) { return std::memcmp(&a, &b, sizeof a) == 0; }
 std::vector<TrainabilityOutcome> plainOutcomes(const TrainabilityJob& of,
                                                const std::vector<TrainabilityPoint>& points) {
     std::vector<TrainabilityOutcome> outcomes;
+    outcomes.reserve(points.size());
     for (const TrainabilityPoint point : points) outcomes.push_back(plainTrainability(of, point));
     return outcomes;
 }
