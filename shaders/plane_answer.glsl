@@ -7,6 +7,7 @@
 #include "plane_colour.glsl"
 
 vec4 singleColour(float value, bool discretise) {
+    if (isNotFinite(value)) return colourAt(colourBackground); // a sigmoid would make a class of it
     if (loss == lossBinaryCrossEntropy) value = 2.0 * exactSigmoid(value) - 1.0;
     else if (outputActivation == activationSigmoid) value = 2.0 * value - 1.0;
     return signedColour(value, discretise);

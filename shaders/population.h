@@ -76,7 +76,8 @@ struct PopulationOrderParams {
     uint examples;
 };
 
-// Losses and hits of networks [first, first + networks), in parts of `rows` examples: part p goes to parts[p][place].
+// Losses and hits of networks [first, first + networks), in parts of `rows` examples, from `firstPart` on: part p goes to
+// parts[p][place].
 struct PopulationScoreParams {
     uint places;
     uint first;
@@ -84,6 +85,7 @@ struct PopulationScoreParams {
     uint examples;
     uint rows;
     uint classes;       // 0: regression, nothing to hit
+    uint firstPart;
 };
 
 // Adds up the parts of networks [0, networks).

@@ -17,21 +17,31 @@ layout(set = 0, binding = 4) writeonly buffer Results { PopulationResult results
 layout(set = 0, binding = 5) writeonly buffer Keys { uint keys[]; };
 layout(push_constant) uniform Params { PopulationResultParams params; };
 
-float squares(uint place, uint first, uint count) {
+float squares(uint place, uint first, uint count, float unit) {
     float sum = 0.0;
     for (uint p = first; p < first + count; ++p) {
-        float weight = parameters[p * params.places + place];
+        float weight = parameters[p * params.places + place] * unit;
         sum = fma(weight, weight, sum);
     }
     return sum;
 }
 
+float squaresOfWeights(uint place, float unit) {
+    float sum = squares(place, 0, width0 * width1, unit);
+    if (layers > 1) sum += squares(place, weights1, width1 * width2, unit);
+    if (layers > 2) sum += squares(place, weights2, width2 * width3, unit);
+    if (layers > 3) sum += squares(place, weights3, width3 * width4, unit);
+    if (layers > 4) sum += squares(place, weights4, width4 * width5, unit);
+    return sum;
+}
+
+// Where the squares leave the range of a float, of weights in another unit.
 float weightNorm(uint place) {
-    float sum = squares(place, 0, width0 * width1);
-    if (layers > 1) sum += squares(place, weights1, width1 * width2);
-    if (layers > 2) sum += squares(place, weights2, width2 * width3);
-    if (layers > 3) sum += squares(place, weights3, width3 * width4);
-    if (layers > 4) sum += squares(place, weights4, width4 * width5);
+    const float large = 1.2089258196146292e24; // 2^80
+    const float small = 8.2718061255302767e-25;
+    float sum = squaresOfWeights(place, 1.0);
+    if (isNotFinite(sum)) return sqrt(squaresOfWeights(place, small)) * large;
+    if (sum < small) return sqrt(squaresOfWeights(place, large)) * small;
     return sqrt(sum);
 }
 

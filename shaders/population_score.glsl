@@ -37,7 +37,7 @@ bool right() {
     float largest = outputOf(0);
     [[unroll]] for (uint j = 0; j < outputs; ++j) {
         if (wantedOf(j) > 0.5) label = j;
-        if (outputOf(j) <= largest) continue;
+        if (!(outputOf(j) > largest)) continue; // nor does a NaN win
         answer = j;
         largest = outputOf(j);
     }
@@ -52,7 +52,7 @@ float lossOfLane() {
 
 void main() {
     uint place = params.first + gl_GlobalInvocationID.x;
-    uint part = gl_GlobalInvocationID.y;
+    uint part = params.firstPart + gl_GlobalInvocationID.y;
     if (gl_GlobalInvocationID.x >= params.networks) return;
     load(place);
     uint firstExample = networks[place].data * params.examples;

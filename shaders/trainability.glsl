@@ -11,8 +11,8 @@
 //
 // The including shader provides, for this invocation's network: loadWeights() and saveWeights() around the steps of a dispatch;
 // loss(); and learn(start), called after loss() for the same weights.
+#include "fast_tanh.glsl"
 #include "params.h"
-#include "tanh.h"
 #include "trainability_params.h"
 
 layout(local_size_x_id = 0) in;
@@ -42,24 +42,8 @@ void readExample(uint example) {
     }
 }
 
-// x P(x^2) / Q(x^2)
-float quotientTanh(float x) {
-    x = x > tanhLimit ? tanhLimit : x; // a NaN stays one
-    x = x < -tanhLimit ? -tanhLimit : x;
-    float u = x * x;
-    float p = fma(tanhP4, u, tanhP3);
-    p = fma(p, u, tanhP2);
-    p = fma(p, u, tanhP1);
-    p = fma(p, u, tanhP0);
-    float q = fma(tanhQ4, u, tanhQ3);
-    q = fma(q, u, tanhQ2);
-    q = fma(q, u, tanhQ1);
-    q = fma(q, u, 1.0);
-    return x * p / q;
-}
-
 float activated(float z) {
-    if (activation == activationTanh) return quotientTanh(z);
+    if (activation == activationTanh) return fastTanh(z);
     return activation == activationRelu && z < 0.0 ? 0.0 : z;
 }
 

@@ -100,6 +100,42 @@ TEST_CASE("results, summaries and decision maps are what the host makes of the n
         }
 }
 
+TEST_CASE("networks that diverged are scored and drawn as a processor does it") {
+    const Dataset three = classData(2, 3, 45);
+    for (const Dataset* data : {&twoClasses(), &three}) {
+        PopulationJob job = jobOf(*data, 12, {4, 3, 3});
+        job.shape.loss = data == &three ? Loss::crossEntropy : Loss::binaryCrossEntropy;
+        job.shape.widths.back() = outputsFor(*data, job.shape.loss);
+        for (std::size_t k = 0; k < 12; ++k) {
+            job.members[k].activation = k % 2 == 0 ? Activation::identity : Activation::relu;
+            if (k % 3 == 0) continue;
+            job.members[k].learningRate = 1e6;
+            job.members[k].initialScale = k % 3 == 1 ? 1e6 : 1e5; // their squares are no floats
+        }
+        const auto population = makeGpuPopulation(testDevice(), job, PopulationLayout::invocation);
+        const auto plain = makeCpuPopulation(job, 1, false);
+        population->trainTo(50);
+        plain->trainTo(50);
+        const std::vector<MemberResult> found = population->results();
+        const std::vector<MemberResult> expected = plain->results();
+        for (std::size_t k = 0; k < 12; ++k) {
+            CAPTURE(k);
+            CHECK(found[k].diverged == (k % 3 != 0));
+            CHECK(found[k].steps == expected[k].steps);
+            CHECK(found[k].accuracy == doctest::Approx(expected[k].accuracy));
+            CHECK(found[k].weightNorm == doctest::Approx(expected[k].weightNorm).epsilon(1e-3));
+        }
+        const DecisionMapOptions options = mapOptions(job.shape);
+        const std::vector<std::uint32_t> picture = population->decisionMaps(options);
+        CHECK(std::ranges::count(picture, options.colours.background) > 0);
+        const std::vector<std::uint32_t> wanted = plain->decisionMaps(options);
+        float largest = 0;
+        for (std::size_t at = 0; at < wanted.size(); ++at)
+            largest = std::max(largest, Colour(wanted[at]).distance(picture[at]));
+        CHECK(largest <= 1.01f);
+    }
+}
+
 TEST_CASE("a weight's norm counts no biases, and regression has no accuracy") {
     const Dataset values = valueData();
     PopulationJob job = jobOf(values, 3);
@@ -138,6 +174,10 @@ TEST_CASE("a picture on the device stays until the call after the next") {
     wrong = options;
     wrong.cells = 3;
     CHECK_THROWS_AS(population->decisionMaps(wrong), std::invalid_argument);
+    wrong.cells = 64;
+    wrong.columns = 60000; // 245,760,000 pixels
+    if (testDevice().limits().storageRange == 1u << 27)
+        CHECK_THROWS_WITH(population->decisionMaps(wrong), doctest::Contains("at most 23 pixels"));
 }
 
 TEST_CASE(

@@ -12,6 +12,8 @@
 #include "engine/gpu/error.h"
 #include "engine/net/param_layout.h"
 #include "engine/train/population.h"
+#include "engine/train/population_arenas.h"
+#include "engine/train/population_plan.h"
 #include "tests/population_gpu_jobs.h"
 #include "tests/test_device.h"
 #include "tests/trainer_jobs.h"
@@ -35,6 +37,7 @@ double distanceFromAlone(const PopulationJob& job, PopulationLayout layout, std:
                          gpu::Device& device = testDevice()) {
     const auto population = makeGpuPopulation(device, job, layout);
     std::vector<std::vector<LossPoint>> expected;
+    expected.reserve(members.size());
     for (const std::size_t member : members) expected.push_back(aloneOnCpu(job, member, job.steps));
     double largest = 0;
     for (std::uint64_t step = 0; step < job.steps; step += step < 8 ? 1 : 7) {
@@ -162,12 +165,15 @@ TEST_CASE("runs repeat to the bit, in slices of time and in one go, and after a 
 TEST_CASE("a network that diverges stays as it was before that step, and the others go on") {
     for (const PopulationLayout layout : layouts) {
         CAPTURE(name(layout));
-        PopulationJob job = jobOf(twoClasses(), 9);
+        PopulationJob job = jobOf(twoClasses(), 9, {3, 3, 3});
         job.shape.loss = Loss::meanSquared;
         job.shape.widths.back() = 1;
         for (PopulationMember& member : job.members) member.activation = Activation::relu;
         job.members[4].learningRate = 1e5;
-        job.members[5].initialScale = 1e30;
+        job.members[5].initialScale = 1e6; // of four layers; the loss is a square
+        job.members[8].initialScale = 1e4; // its first step makes weights whose products are no floats
+        job.members[8].learningRate = 1e6;
+        job.members[5].activation = job.members[8].activation = Activation::identity;
         const auto population = makeGpuPopulation(testDevice(), job, layout);
         CHECK(population->summary().begun == 0);
         checkSummary(job, *population);
@@ -193,7 +199,7 @@ TEST_CASE("a network that diverges stays as it was before that step, and the oth
         checkSummary(job, *population);
         const DecisionMapOptions options = mapOptions(job.shape);
         const auto picture = population->decisionMaps(options);
-        CHECK(picture[options.width() * options.cells + 2 * options.cells] == options.colours.background);
+        CHECK(picture[2 * options.width() * options.cells + 2 * options.cells] == options.colours.background);
     }
 }
 
@@ -247,6 +253,61 @@ TEST_CASE("what does not fit is refused with the largest that does") {
     } catch (const gpu::OutOfMemoryError& error) {
         CHECK(std::string(error.what()).find("48770 networks fit") != std::string::npos);
     }
+}
+
+TEST_CASE("a layout that takes no batch of that size names the largest that it takes") {
+    const Dataset data = classData(2, 2, 120000);
+    PopulationJob job = jobOf(data, 2);
+    job.settings.batch = 70000;
+    for (const PopulationLayout layout : layouts) {
+        CAPTURE(name(layout));
+        std::string why;
+        if (populationPlan(testDevice(), job, layout, &why)) continue;
+        CAPTURE(why);
+        const std::size_t at = why.find("a batch of ");
+        REQUIRE(at != std::string::npos);
+        job.settings.batch = std::stoul(why.substr(at + 11));
+        CHECK(populationPlan(testDevice(), job, layout));
+        ++job.settings.batch;
+        CHECK(!populationPlan(testDevice(), job, layout));
+        job.settings.batch = 70000;
+    }
+}
+
+TEST_CASE("scores of many examples count as what has to fit") {
+    const Dataset data = classData(2, 2, 300000); // a third of them to test
+    PopulationJob job = jobOf(data, 1, {127});
+    job.shape.loss = Loss::meanSquared;
+    job.shape.widths.back() = 1;
+    gpu::DeviceOptions options = testDeviceOptions();
+    options.minimumLimits = true;
+    gpu::Device device(options);
+    requirePopulationMemory(device, job);
+    job.members.resize(65536, job.members.front()); // 509 parameters each find room
+    std::string message;
+    try {
+        requirePopulationMemory(device, job);
+    } catch (const gpu::OutOfMemoryError& error) {
+        message = error.what();
+    }
+    CAPTURE(message);
+    const std::size_t at = message.find(" networks fit.");
+    REQUIRE(at != std::string::npos);
+    job.members.resize(std::stoul(message.substr(message.rfind(' ', at - 1) + 1)));
+    CHECK(job.members.size() > 30000);
+    requirePopulationMemory(device, job);
+    job.members.resize(job.members.size() + 1, job.members.front());
+    CHECK_THROWS_AS(requirePopulationMemory(device, job), gpu::OutOfMemoryError);
+}
+
+TEST_CASE("examples that do not fit are refused with as many as do") {
+    const Dataset data = classData(8, 8, 30000);
+    PopulationJob job = jobOf(data, 2);
+    job.data.resize(200, &data);
+    gpu::DeviceOptions options = testDeviceOptions();
+    options.minimumLimits = true;
+    gpu::Device device(options);
+    CHECK_THROWS_WITH(requirePopulationMemory(device, job), doctest::Contains("examples fit"));
 }
 
 TEST_CASE("validation is silent") {

@@ -219,6 +219,7 @@ TEST_CASE("a grid that makes no sense is refused with what would be right") {
          "no activation to vary"},
         {[](PopulationSpec& spec) { spec.init = InitScheme::zeros; }, "no scale to vary"},
         {[](PopulationSpec& spec) { spec.initialScale = -1; }, "above 0"},
+        {[](PopulationSpec& spec) { spec.initialScale = 1e39; }, "up to 1,000,000"},
         {[](PopulationSpec& spec) { spec.steps = 0; }, "1 to 10,000,000 steps"},
         {[](PopulationSpec& spec) {
              spec.hidden = {64, 64};

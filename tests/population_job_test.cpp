@@ -137,6 +137,8 @@ TEST_CASE("a job that makes no sense is refused with the reason") {
     refused("batch", [](Job& job) { job.settings.batch = 0; });
     refused("network 3 of the population: its data set", [](Job& job) { job.members[3].data = 1; });
     refused("network 3 of the population: the scale", [](Job& job) { job.members[3].initialScale = 0; });
+    refused("up to 1,000,000", [](Job& job) { job.members[3].initialScale = 1e39; }); // no float
+    refused("up to 1,000,000", [](Job& job) { job.members[3].initialScale = NAN; });
     refused("network 3 of the population: the learning rate",
             [](Job& job) { job.members[3].learningRate = -1; });
     refused("network 3 of the population: momentum", [](Job& job) { job.members[3].momentum = 1; });

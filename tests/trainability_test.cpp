@@ -9,6 +9,7 @@
 
 #include "engine/cpu/trainability_kernels.h"
 #include "engine/train/trainability.h"
+#include "engine/train/trainability_pace.h"
 #include "engine/train/trainability_point.h"
 #include "tests/test_device.h"
 
@@ -48,6 +49,7 @@ bool sameBits(float a, float b) { return std::memcmp(&a, &b, sizeof a) == 0; }
 std::vector<TrainabilityOutcome> plainOutcomes(const TrainabilityJob& of,
                                                const std::vector<TrainabilityPoint>& points) {
     std::vector<TrainabilityOutcome> outcomes;
+    outcomes.reserve(points.size());
     for (const TrainabilityPoint point : points) outcomes.push_back(plainTrainability(of, point));
     return outcomes;
 }
@@ -307,6 +309,26 @@ TEST_CASE("a GPU's outcomes do not depend on batches, slices and order") {
     const auto again = makeGpuTrainability(testDevice(), of);
     CHECK(trained(*again, points) == forwards);
     CHECK(gpu->pointsFor(1000) >= gpu->pointsFor(1));
+}
+
+TEST_CASE("networks that diverged do not make a step seem quick") {
+    TrainabilityCost cost;
+    CHECK(std::isinf(cost.steps(1024, 50)));
+    CHECK(std::isinf(cost.networks(200, 50)));
+    cost.add(1024, 1024, 0.1); // the first step, which all make
+    CHECK(cost.steps(1024, 50) == doctest::Approx(500));
+    CHECK(cost.steps(2048, 50) == doctest::Approx(250));
+    CHECK(cost.steps(64, 50) == doctest::Approx(500)); // fewer may take as long
+    CHECK(cost.networks(200, 50) == doctest::Approx(2560));
+    for (int batch = 0; batch < 100; ++batch) cost.add(65536, 0, 0.01);        // all diverge at once
+    for (int batch = 0; batch < 100; ++batch) cost.add(65536, 65536 * 0.1, 1); // most do
+    CHECK(cost.steps(1024, 50) == doctest::Approx(500));
+    cost.add(65536, 65536 * 100.0, 80); // many train, and the device was not full before
+    CHECK(cost.steps(65536, 50) == doctest::Approx(62.5));
+    CHECK(cost.steps(1024, 50) == doctest::Approx(62.5));
+    CHECK(cost.networks(200, 50) == doctest::Approx(20480));
+    cost.add(65536, 65536 * 100.0, 800); // something else kept the device busy
+    CHECK(cost.steps(65536, 50) == doctest::Approx(62.5));
 }
 
 TEST_CASE("more rounds than one dispatch may have are divided") {

@@ -1,5 +1,5 @@
 // The colour in which a network's answer to one point of the plane is shown: the host's twin of
-// shaders/plane_picture.comp.
+// shaders/plane_answer.glsl.
 #pragma once
 
 #include <cstdint>

@@ -120,9 +120,11 @@ bool CpuPopulation::advance(double milliseconds) {
         return [&, slice = BlockPace(), now = start](PopulationBlock& block) mutable {
             while (!finished(block) && now < end) {
                 const Clock::time_point before = now;
-                block.train(std::min(slice.steps(), job_.steps - block.step()));
+                const std::uint64_t steps = std::min(slice.steps(), job_.steps - block.step());
+                block.train(steps);
                 now = Clock::now();
-                slice.took(Milliseconds(now - before).count());
+                slice.took(Milliseconds(now - before).count(),
+                           steps == slice.steps() && !block.allDiverged());
             }
         };
     });

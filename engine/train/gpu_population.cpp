@@ -171,6 +171,7 @@ void GpuPopulation::finish() {
 void GpuPopulation::reset() {
     finish();
     arenas_.reset(job_);
+    pace_ = firstPace(device_, job_, training_); // networks that diverged were quick; now all train again
     blockFirst_ = 0;
     blockSteps_ = 0;
     nextPlace_ = 0;

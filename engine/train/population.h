@@ -21,13 +21,16 @@
 
 namespace lockstep {
 
+/// PopulationMember::initialScale at most.
+inline constexpr double largestInitialScale = 1e6;
+
 /// What one network of a population has to itself. All else it shares with the others (PopulationJob).
 struct PopulationMember {
-    std::uint64_t seed = 1;                   ///< of its first weights and of its order of examples
-    double learningRate = 0;                  ///< 0: the optimizer's default
-    double initialScale = 1;                  ///< its first weights are the seed's times this, above 0
-    double momentum = 0.9;                    ///< looked at by Optimizer::momentum only
-    double weightDecay = -1;                  ///< L2, as OptimizerSettings::weightDecay
+    std::uint64_t seed = 1;  ///< of its first weights and of its order of examples
+    double learningRate = 0; ///< 0: the optimizer's default
+    double initialScale = 1; ///< its first weights are the seed's times this, above 0, up to 1,000,000
+    double momentum = 0.9;   ///< looked at by Optimizer::momentum only
+    double weightDecay = -1; ///< L2, as OptimizerSettings::weightDecay
     Activation activation = Activation::tanh; ///< of its hidden layers
     std::size_t data = 0;                     ///< which of PopulationJob::data
 
@@ -56,9 +59,11 @@ struct PopulationJob {
     /// no sense.
     void validate() const;
     /// The training of one member as any trainer takes it. Its first weights are initialParameters(), which a
-    /// trainer of its own would not scale.
+    /// trainer of its own would not scale. Throws std::out_of_range for a member, or its data, that is not
+    /// there.
     TrainJob alone(std::size_t member) const;
-    /// Parameters before the first step, an arena as ParamLayout has it.
+    /// Parameters before the first step, an arena as ParamLayout has it. Throws std::out_of_range for a
+    /// member that is not there.
     std::vector<float> initialParameters(std::size_t member) const;
 };
 
@@ -114,7 +119,8 @@ struct DevicePicture {
     gpu::Ticket ready = 0; ///< from then on it may be read
 };
 
-/// Used by one thread at a time.
+/// Used by one thread at a time. On a GPU whatever trains, evaluates or draws may throw gpu::DeviceLostError,
+/// gpu::TimeoutError or another gpu::GpuError; after that nothing is left but to destroy the population.
 class Population {
   public:
     virtual ~Population() = default;
@@ -127,24 +133,29 @@ class Population {
 
     /// Trains for about that long, towards job().steps: a GPU all networks together, a processor some to
     /// their end before it takes the next. Returns whether there is something left to do.
+    /// On a GPU, throws as the class says.
     virtual bool advance(double milliseconds) = 0;
-    /// Brings every network to `step` steps (at most job().steps), and waits until that is done.
+    /// Brings every network to `step` steps (at most job().steps), and waits until that is done. Throws
+    /// likewise.
     virtual void trainTo(std::uint64_t step) = 0;
-    /// Back to the first weights.
+    /// Back to the first weights. Throws likewise.
     virtual void reset() = 0;
 
-    /// All members, in their order, as they stand: waits for the steps asked for, then evaluates.
+    /// All members, in their order, as they stand: waits for the steps asked for, then evaluates. Throws
+    /// likewise.
     virtual std::vector<MemberResult> results() = 0;
-    /// As results(), ranked and added up where the networks are (on a GPU by kernels).
+    /// As results(), ranked and added up where the networks are (on a GPU by kernels). Throws
+    /// likewise.
     virtual PopulationSummary summary() = 0;
-    /// An arena as ParamLayout has it.
+    /// An arena as ParamLayout has it. Throws std::out_of_range for a member that is not there, and likewise.
     virtual std::vector<float> parameters(std::size_t member) = 0;
 
     /// options.width() * options.height(members) words 0xAABBGGRR. Throws std::invalid_argument for options
-    /// that do not fit the shape.
+    /// that do not fit the shape or are too large for the device (with the largest that is possible),
+    /// gpu::OutOfMemoryError, and likewise.
     virtual std::vector<std::uint32_t> decisionMaps(const DecisionMapOptions& options) = 0;
     /// The same without leaving the device; it stays as it is until the call after the next one. Nothing on a
-    /// processor.
+    /// processor. Throws as decisionMaps().
     virtual std::optional<DevicePicture> decisionMapsOnDevice(const DecisionMapOptions&) {
         return std::nullopt;
     }
@@ -168,7 +179,9 @@ PopulationLayout populationLayoutFromName(std::string_view text);
 /// On a processor: networks side by side in the lanes of vectors, all threads.
 /// threads   0: one per core
 /// vectors   false: the plain loops of cpu:scalar, one network after the other, what all others are checked
-/// against Throws std::invalid_argument as PopulationJob::validate.
+///           against
+/// Throws std::invalid_argument as PopulationJob::validate, std::runtime_error when the system does not give
+/// so many threads.
 std::unique_ptr<Population> makeCpuPopulation(const PopulationJob& job, std::size_t threads,
                                               bool vectors = true);
 
@@ -183,7 +196,8 @@ std::unique_ptr<Population> makeGpuPopulation(gpu::Device& device, const Populat
 std::span<const std::string_view> knownPopulationLanes();
 /// As laneSpecFromText, of these lanes.
 LaneSpec populationLaneFromText(std::string_view text);
-/// `device` may be null for a CPU lane; `threads` are of cpu:best, 0: one per core.
+/// `device` may be null for a CPU lane; `threads` are of cpu:best, 0: one per core. Throws as
+/// makeCpuPopulation or makeGpuPopulation, and std::invalid_argument for a GPU lane that is no layout.
 std::unique_ptr<Population> makePopulation(const PopulationJob& job, const LaneSpec& lane,
                                            std::size_t threads, gpu::Device* device);
 

@@ -5,12 +5,13 @@
 
 #include "engine/gpu/error.h"
 #include "engine/net/param_layout.h"
+#include "engine/train/population_scores.h"
 
 namespace lockstep {
 
 namespace {
 
-constexpr std::uint64_t bytesBeside = 512; // of a network: settings, state, parts of scores, results, ranks
+constexpr std::uint64_t bytesBeside = 512; // of a network: settings, state, results, ranks
 constexpr std::uint64_t bytesOnce = 65ull
                                     << 20; // orders of examples, and what else does not grow with networks
 
@@ -51,10 +52,9 @@ std::uint64_t exampleBytes(const PopulationJob& job, std::size_t count) {
     return std::uint64_t{job.data.size()} * count * exampleFloats(job.shape) * sizeof(float);
 }
 
-std::uint64_t bytesOf(const PopulationJob& job, std::size_t networks) {
-    const std::uint64_t arenas = 1 + job.settings.optimizer.stateArrays();
-    return networks * (arenas * job.shape.parameters() * sizeof(float) + bytesBeside) + bytesOnce +
-           exampleBytes(job, job.data.front()->train.count + job.data.front()->test.count);
+// Examples, orders of them, and what else does not grow with the networks.
+std::uint64_t bytesOfAny(const PopulationJob& job) {
+    return bytesOnce + exampleBytes(job, job.data.front()->train.count + job.data.front()->test.count);
 }
 
 std::vector<std::uint32_t> sortedByActivation(const PopulationJob& job) {
@@ -108,8 +108,44 @@ shared::PopulationNetwork networkOf(const PopulationJob& job, std::uint32_t memb
             member};
 }
 
-std::uint64_t arenaBytes(const PopulationJob& job) {
-    return std::uint64_t{job.members.size()} * job.shape.parameters() * sizeof(float);
+std::uint64_t arenaBytes(const PopulationJob& job, std::size_t networks) {
+    return std::uint64_t{networks} * job.shape.parameters() * sizeof(float);
+}
+
+struct Bytes {
+    std::uint64_t all = 0;
+    std::uint64_t bound = 0; // at once, by a kernel
+};
+
+Bytes bytesOf(const gpu::Device& device, const PopulationJob& job, std::size_t networks) {
+    const std::uint64_t arenas = 1 + job.settings.optimizer.stateArrays();
+    const std::uint64_t parts = populationPartBytes(device, job, networks);
+    return {arenas * arenaBytes(job, networks) + networks * bytesBeside + parts + bytesOfAny(job),
+            std::max(arenaBytes(job, networks), parts)};
+}
+
+bool fits(const gpu::Device& device, const PopulationJob& job, std::size_t networks) {
+    const Bytes bytes = bytesOf(device, job, networks);
+    return bytes.all <= device.memoryLeft() && bytes.bound <= device.limits().storageRange;
+}
+
+// Below the job's, which do not fit; 0: not even one.
+std::size_t mostNetworks(const gpu::Device& device, const PopulationJob& job) {
+    std::size_t fitting = 0;
+    for (std::size_t refused = job.members.size(); refused - fitting > 1;) {
+        const std::size_t middle = fitting + (refused - fitting) / 2;
+        (fits(device, job, middle) ? fitting : refused) = middle;
+    }
+    return fitting;
+}
+
+std::string mebibytes(std::uint64_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
+
+std::string whatFits(const gpu::Device& device, const PopulationJob& job) {
+    if (const std::size_t networks = mostNetworks(device, job); networks > 0)
+        return std::to_string(networks) + (networks == 1 ? " network fits." : " networks fit.");
+    return "Not even one fits: the examples, their orders and scores alone take about " +
+           mebibytes(bytesOf(device, job, 1).all) + "; try fewer examples.";
 }
 
 void requireExamplesToFit(const gpu::Device& device, const PopulationJob& job) {
@@ -117,35 +153,32 @@ void requireExamplesToFit(const gpu::Device& device, const PopulationJob& job) {
     const std::uint64_t bytes = exampleBytes(job, std::max(data.train.count, data.test.count));
     const std::uint64_t range = device.limits().storageRange;
     if (bytes <= range) return;
+    const std::uint64_t most = range / exampleBytes(job, 1);
     throw gpu::OutOfMemoryError(std::to_string(job.data.size()) + " data sets of " +
-                                    std::to_string(data.train.count) + " examples on '" +
-                                    device.report().name + "' would bind " + std::to_string(bytes) +
-                                    " bytes at once, it allows " + std::to_string(range) +
-                                    "; try fewer examples, or fewer levels of noise",
+                                    std::to_string(std::max(data.train.count, data.test.count)) +
+                                    " examples on '" + device.report().name + "' would bind " +
+                                    std::to_string(bytes) + " bytes at once, it allows " +
+                                    std::to_string(range) + "; data sets of " + std::to_string(most) +
+                                    " examples fit, or fewer levels of noise",
                                 bytes, range);
 }
 
 } // namespace
 
 void requirePopulationMemory(const gpu::Device& device, const PopulationJob& job) {
-    const std::uint64_t range = device.limits().storageRange;
     requireExamplesToFit(device, job);
-    const std::uint64_t available = device.memoryLeft();
     const std::size_t networks = job.members.size();
-    if (arenaBytes(job) <= range && bytesOf(job, networks) <= available) return;
-    const std::uint64_t perNetwork = bytesOf(job, 1) - bytesOf(job, 0);
-    const std::uint64_t bound = range / (job.shape.parameters() * sizeof(float));
-    const std::uint64_t held = (available - std::min(available, bytesOf(job, 0))) / perNetwork;
-    const std::uint64_t needed = bytesOf(job, networks);
+    if (fits(device, job, networks)) return;
+    const std::uint64_t available = device.memoryLeft();
+    const Bytes needed = bytesOf(device, job, networks);
     std::string message = std::to_string(networks) + " networks on '" + device.report().name + "' ";
-    if (needed > available)
-        message += "need about " + std::to_string(needed >> 20) + " MiB of its memory, " +
-                   std::to_string(available >> 20) + " MiB are available. ";
+    if (needed.all > available)
+        message += "need about " + mebibytes(needed.all) + " of its memory, " + mebibytes(available) +
+                   " are available. ";
     else
-        message += "would bind " + std::to_string(arenaBytes(job)) + " bytes at once, it allows " +
-                   std::to_string(range) + ". ";
-    message += std::to_string(std::min(bound, held)) + " networks fit.";
-    throw gpu::OutOfMemoryError(message, needed, available);
+        message += "would bind " + std::to_string(needed.bound) + " bytes at once, it allows " +
+                   std::to_string(device.limits().storageRange) + ". ";
+    throw gpu::OutOfMemoryError(message + whatFits(device, job), needed.all, available);
 }
 
 PopulationArenas::PopulationArenas(gpu::Device& device, const PopulationJob& job)
@@ -154,7 +187,7 @@ PopulationArenas::PopulationArenas(gpu::Device& device, const PopulationJob& job
             "training examples"),
       networks(device, members.size() * sizeof(shared::PopulationNetwork), gpu::Memory::device, "networks"),
       states(device, members.size() * sizeof(shared::PopulationState), gpu::Memory::device, "states"),
-      parameters(device, arenaBytes(job), gpu::Memory::device, "parameters of a population"),
+      parameters(device, arenaBytes(job, members.size()), gpu::Memory::device, "parameters of a population"),
       arenaIndices_(arenaIndicesOf(job.shape)) {
     train.uploadValues<float>(allExamples(job, Split::train));
     if (const std::size_t count = job.data.front()->test.count; count > 0) {
@@ -162,8 +195,10 @@ PopulationArenas::PopulationArenas(gpu::Device& device, const PopulationJob& job
         test->uploadValues<float>(allExamples(job, Split::test));
     }
     const std::size_t kept = job.settings.optimizer.stateArrays();
-    if (kept > 0) first.emplace(device, arenaBytes(job), gpu::Memory::device, "optimizer state 1");
-    if (kept > 1) second.emplace(device, arenaBytes(job), gpu::Memory::device, "optimizer state 2");
+    if (kept > 0)
+        first.emplace(device, arenaBytes(job, members.size()), gpu::Memory::device, "optimizer state 1");
+    if (kept > 1)
+        second.emplace(device, arenaBytes(job, members.size()), gpu::Memory::device, "optimizer state 2");
     std::vector<shared::PopulationNetwork> settings;
     for (const std::uint32_t member : members) settings.push_back(networkOf(job, member));
     networks.uploadValues<shared::PopulationNetwork>(settings);

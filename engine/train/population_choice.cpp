@@ -19,10 +19,16 @@ namespace {
 constexpr PopulationLayout candidates[] = {PopulationLayout::invocation, PopulationLayout::subgroup,
                                            PopulationLayout::workgroup};
 
-// Enough networks to keep the device as busy as all of them would.
+// At most that many networks are timed, enough to keep most devices busy; fewer, where a step of fewer takes
+// long enough for a clock. They learn so slowly that none diverges: those that have cost nothing, and a
+// layout that has made more steps would seem quicker than it is.
 PopulationJob smallCopy(const gpu::Device& device, const PopulationJob& job) {
     PopulationJob copy = job;
     copy.members.resize(std::min<std::size_t>(job.members.size(), device.software() ? 128 : 4096));
+    for (PopulationMember& member : copy.members) {
+        member.learningRate = 1e-9;
+        member.initialScale = 1;
+    }
     return copy;
 }
 
@@ -30,8 +36,8 @@ PopulationJob smallCopy(const gpu::Device& device, const PopulationJob& job) {
 std::string operationOf(const PopulationJob& job) {
     const PopulationMember& first = job.members.front();
     const std::size_t batch = std::min(job.settings.batch, job.data.front()->train.count);
-    return "population " + job.shape.describeWidths() + " " + std::string(name(first.activation)) + " " +
-           std::string(name(job.shape.loss)) + " " + std::string(name(job.settings.optimizer.kind)) +
+    return "training population " + job.shape.describeWidths() + " " + std::string(name(first.activation)) +
+           " " + std::string(name(job.shape.loss)) + " " + std::string(name(job.settings.optimizer.kind)) +
            " batch " + std::to_string(batch) + " order " + std::to_string(populationOrder(job)) +
            " networks " + std::to_string(std::bit_ceil(job.members.size()));
 }
@@ -107,8 +113,18 @@ class Trial {
     gpu::Recorder recorder_; // destroyed first: it waits for what still uses the others
 };
 
+// What came of the layouts that were not timed.
+struct Failures {
+    std::string reasons;       // "invocation: ...; subgroup: ..."
+    bool lackedMemory = false; // of any; another time there may be enough
+
+    void add(PopulationLayout layout, const std::string& why) {
+        reasons += (reasons.empty() ? "" : "; ") + std::string(name(layout)) + ": " + why;
+    }
+};
+
 // False, with the reason, where the layout fails on this device; a device that is gone fails everything.
-template <class Work> bool works(std::string& why, Work work) {
+template <class Work> bool works(Failures& failures, PopulationLayout layout, Work work) {
     try {
         work();
         return true;
@@ -117,38 +133,47 @@ template <class Work> bool works(std::string& why, Work work) {
     } catch (const gpu::TimeoutError&) {
         throw;
     } catch (const std::runtime_error& error) {
-        why = error.what();
+        if (dynamic_cast<const gpu::OutOfMemoryError*>(&error) != nullptr) failures.lackedMemory = true;
+        failures.add(layout, error.what());
         return false;
     }
 }
 
+using Trials = std::vector<std::unique_ptr<Trial>>;
+
+Trials trialsOf(gpu::Device& device, const PopulationJob& job, Failures& failures) {
+    Trials trials;
+    for (const PopulationLayout layout : candidates) {
+        std::string why;
+        if (const auto plan = populationPlan(device, job, layout, &why))
+            works(failures, layout, [&] { trials.push_back(std::make_unique<Trial>(device, job, *plan)); });
+        else
+            failures.add(layout, why);
+    }
+    return trials;
+}
+
 // Times all in turn, so that what slows the machine for a while slows each of them.
-void measureInTurn(std::vector<std::unique_ptr<Trial>>& trials) {
+void measureInTurn(Trials& trials, Failures& failures) {
     constexpr int rounds = 4;
-    std::string why;
     for (int round = 0; round < rounds; ++round)
-        std::erase_if(trials, [&](auto& trial) { return !works(why, [&] { trial->measure(); }); });
+        std::erase_if(trials, [&](auto& trial) {
+            return !works(failures, trial->plan().layout, [&] { trial->measure(); });
+        });
 }
 
 PopulationPlan fastest(gpu::Device& device, const PopulationJob& job, KernelCache& cache) {
-    std::vector<std::unique_ptr<Trial>> trials;
-    std::string reasons;
-    for (const PopulationLayout layout : candidates) {
-        std::string why;
-        const auto plan = populationPlan(device, job, layout, &why);
-        const bool ready =
-            plan && works(why, [&] { trials.push_back(std::make_unique<Trial>(device, job, *plan)); });
-        if (!ready) reasons += (reasons.empty() ? "" : "; ") + std::string(name(layout)) + ": " + why;
-    }
-    measureInTurn(trials);
+    Failures failures;
+    Trials trials = trialsOf(device, job, failures);
+    measureInTurn(trials, failures);
     if (trials.empty())
         throw std::runtime_error("'" + device.report().name + "' takes this population in no layout (" +
-                                 reasons + ")");
+                                 failures.reasons + ")");
     const Trial& best = **std::ranges::min_element(
         trials, {}, [](const auto& trial) { return trial->millisecondsPerNetworkStep(); });
     ProductKernel remembered;
     remembered.rung = std::string(name(best.plan().layout));
-    cache.remember(operationOf(job), {remembered, best.millisecondsPerNetworkStep()}, true);
+    cache.remember(operationOf(job), {remembered, best.millisecondsPerNetworkStep()}, !failures.lackedMemory);
     cache.store();
     return best.plan();
 }

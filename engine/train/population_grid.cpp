@@ -134,8 +134,9 @@ void PopulationSpec::validate() const {
     if (x.parameter == y.parameter)
         throw std::invalid_argument(std::string(name(x.parameter)) +
                                     " is on both axes; put another hyperparameter on one of them");
-    if (!(initialScale > 0) || !std::isfinite(initialScale))
-        throw std::invalid_argument("the scale of the first weights has to be a number above 0");
+    if (!(initialScale > 0 && initialScale <= largestInitialScale))
+        throw std::invalid_argument(
+            "the scale of the first weights has to be a number above 0, up to 1,000,000");
     train.optimizer.validate();
 }
 

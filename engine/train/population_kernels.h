@@ -13,7 +13,8 @@
 namespace lockstep {
 
 /// Pipelines of a device for networks of one shape, made on first use and kept. References stay valid as long
-/// as the object lives.
+/// as the object lives. Whatever makes one throws gpu::GpuError, and std::runtime_error when the device does
+/// not take it.
 class PopulationKernels {
   public:
     PopulationKernels(gpu::Device& device, const NetShape& shape) : device_(device), shape_(shape) {}

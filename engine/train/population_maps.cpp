@@ -46,6 +46,10 @@ shared::PopulationPictureParams paramsOf(const DecisionMapOptions& options, std:
     return params;
 }
 
+std::uint64_t pixelsOf(const DecisionMapOptions& options, std::size_t members) {
+    return std::uint64_t{options.width()} * options.height(members);
+}
+
 } // namespace
 
 PopulationMaps::PopulationMaps(gpu::Device& device, PopulationKernels& kernels, PopulationArenas& arenas,
@@ -54,20 +58,23 @@ PopulationMaps::PopulationMaps(gpu::Device& device, PopulationKernels& kernels, 
 
 void PopulationMaps::validate(const DecisionMapOptions& options) const {
     validateDecisionMap(options, job_);
-    const std::uint64_t width = options.width();
-    const std::uint64_t height = options.height(arenas_.members.size());
-    if (4 * width * height > device_.limits().storageRange)
-        throw std::invalid_argument(
-            "decision maps of " + std::to_string(width) + " x " + std::to_string(height) +
-            " pixels are too large for the device; try smaller tiles, or tiles beside each "
-            "other that fill the lines");
+    const std::size_t members = arenas_.members.size();
+    const std::uint64_t most = device_.limits().storageRange / 4;
+    if (pixelsOf(options, members) <= most) return;
+    DecisionMapOptions smaller = options;
+    while (smaller.cells > 0 && pixelsOf(smaller, members) > most) --smaller.cells;
+    throw std::invalid_argument("decision maps of " + std::to_string(pixelsOf(options, members)) +
+                                " pixels are too large for the device, which takes " + std::to_string(most) +
+                                ": with " + std::to_string(options.columns) +
+                                " tiles beside each other their sides have at most " +
+                                std::to_string(smaller.cells) + " pixels");
 }
 
 // The picture before the last one is given up.
 PopulationMaps::Turn& PopulationMaps::nextTurn(const DecisionMapOptions& options) {
     Turn& turn = turns_[next_++ % turns_.size()];
     device_.wait(turn.ready);
-    const std::uint64_t bytes = std::uint64_t{4} * options.width() * options.height(arenas_.members.size());
+    const std::uint64_t bytes = 4 * pixelsOf(options, arenas_.members.size());
     if (!turn.picture || turn.picture->size() < bytes || turn.picture->size() > 2 * bytes + 16) {
         turn.picture.reset();
         turn.picture = std::make_unique<gpu::Buffer>(device_, bytes, gpu::Memory::device, "decision maps");
@@ -101,7 +108,7 @@ DevicePicture PopulationMaps::compute(const DecisionMapOptions& options) {
     recorder_.begin();
     draw(turn, options);
     turn.ready = recorder_.submit();
-    const std::uint64_t bytes = std::uint64_t{4} * options.width() * options.height(arenas_.members.size());
+    const std::uint64_t bytes = 4 * pixelsOf(options, arenas_.members.size());
     return {turn.picture->view(0, bytes), turn.ready};
 }
 

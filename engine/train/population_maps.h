@@ -19,9 +19,10 @@ class PopulationMaps {
                    const PopulationJob& job);
 
     /// Submits and returns. The picture stays as it is until the call after the next one. Throws
-    /// std::invalid_argument for options that do not fit the shape, gpu::OutOfMemoryError.
+    /// std::invalid_argument for options that do not fit the shape or the device (with the largest that do),
+    /// gpu::OutOfMemoryError, gpu::DeviceLostError, gpu::TimeoutError, other gpu::GpuErrors.
     DevicePicture compute(const DecisionMapOptions& options);
-    /// The same as words on the host. Waits for the device.
+    /// The same as words on the host. Waits for the device. Throws likewise.
     std::vector<std::uint32_t> download(const DecisionMapOptions& options);
 
   private:

@@ -31,14 +31,25 @@ std::size_t roundsBeside(const PopulationJob& job, const PopulationPlan& plan) {
     return plan.networksPerGroup > 1 ? 0 : 2 * loopRounds(turnsOf(job.shape.parameters(), plan.groupSize));
 }
 
-// `rounds` are those of one invocation's loops in a step.
+// What one invocation does in a step.
+struct StepOfInvocation {
+    std::size_t rounds = 0; // of its loops
+    std::size_t work = 0;   // rows of the batch times parameters
+};
+
 std::optional<PopulationPlan> withSteps(const gpu::Device& device, const PopulationJob& job,
-                                        PopulationPlan plan, std::size_t rounds, std::string* why) {
+                                        PopulationPlan plan, const StepOfInvocation& step, std::string* why) {
     const std::size_t most = mostLoopRounds - roundsBeside(job, plan);
+    const std::size_t rounds = step.rounds;
     if (device.software() && rounds > most)
         return refuse(why, "a step takes about " + std::to_string(rounds) +
                                " rounds of its loops, and software Vulkan computes at most " +
-                               std::to_string(most) + " rightly; try a smaller batch");
+                               std::to_string(most) + " rightly");
+    if (!device.software() && step.work > mostWorkOfInvocation)
+        return refuse(why, "a step is " + std::to_string(step.work) +
+                               " rows times parameters for each invocation, and with more than " +
+                               std::to_string(mostWorkOfInvocation) +
+                               " it may take a GPU longer than systems allow");
     plan.stepsPerDispatch = static_cast<std::uint32_t>(std::clamp<std::size_t>(most / rounds, 1, mostSteps));
     return plan;
 }
@@ -53,7 +64,7 @@ std::size_t registerNumbers(const gpu::Device& device) {
 }
 
 std::optional<PopulationPlan> planInvocation(const gpu::Device& device, const PopulationJob& job,
-                                             std::string* why) {
+                                             std::size_t batch, std::string* why) {
     const std::size_t most = registerNumbers(device);
     const std::size_t arrays = 1 + job.settings.optimizer.stateArrays();
     if (numbersOf(job) > most)
@@ -64,11 +75,19 @@ std::optional<PopulationPlan> planInvocation(const gpu::Device& device, const Po
     PopulationPlan plan;
     plan.groupSize = std::clamp(device.limits().subgroupSize, 8u, 64u);
     plan.networksPerGroup = plan.groupSize;
-    return withSteps(device, job, plan, loopRounds(batchOf(job)) + 1, why);
+    return withSteps(device, job, plan, {loopRounds(batch) + 1, batch * job.shape.parameters()}, why);
+}
+
+// Parameters of which a subgroup's shared memory holds all that populationPlan() counts.
+std::size_t sharedParameters(const gpu::Device& device, const PopulationJob& job,
+                             const PopulationPlan& plan) {
+    const std::size_t floats = device.limits().sharedMemory / sizeof(float);
+    const std::size_t arrays = 1 + job.settings.optimizer.stateArrays() + plan.mostSubgroups;
+    return (floats - std::min<std::size_t>(floats, plan.mostSubgroups + 2)) / arrays;
 }
 
 std::optional<PopulationPlan> planSubgroup(const gpu::Device& device, const PopulationJob& job,
-                                           std::string* why) {
+                                           std::size_t batch, std::string* why) {
     const gpu::Limits& limits = device.limits();
     if (!limits.subgroupSums || limits.broadcastLanes == 0)
         return refuse(why, "the invocations of its subgroups do not add up their numbers");
@@ -86,11 +105,14 @@ std::optional<PopulationPlan> planSubgroup(const gpu::Device& device, const Popu
     if (bytes > limits.sharedMemory)
         return refuse(why, "the parameters, their gradients and the optimizer's state take " +
                                std::to_string(bytes) + " bytes, its shared memory has " +
-                               std::to_string(limits.sharedMemory));
+                               std::to_string(limits.sharedMemory) + ": networks of at most " +
+                               std::to_string(sharedParameters(device, job, plan)) +
+                               " parameters fit, this one has " + std::to_string(parameters));
     const std::size_t subgroupLoop = loopRounds(plan.mostSubgroups - 1);
-    const std::size_t rounds = loopRounds(turnsOf(batchOf(job), plan.groupSize)) + subgroupLoop +
-                               loopRounds(turnsOf(parameters, plan.groupSize), subgroupLoop) + 1;
-    return withSteps(device, job, plan, rounds, why);
+    const std::size_t rows = turnsOf(batch, plan.groupSize);
+    const std::size_t rounds =
+        loopRounds(rows) + subgroupLoop + loopRounds(turnsOf(parameters, plan.groupSize), subgroupLoop) + 1;
+    return withSteps(device, job, plan, {rounds, rows * parameters}, why);
 }
 
 // As shaders/population_workgroup.comp lays out a row, and its loss.
@@ -106,7 +128,7 @@ std::size_t floatsPerRow(const PopulationJob& job) {
 }
 
 // Rounds that one invocation's loops make in a step, as population_workgroup.comp nests them.
-std::size_t workgroupRounds(const PopulationJob& job, const PopulationPlan& plan) {
+std::size_t workgroupRounds(const PopulationJob& job, std::size_t batch, const PopulationPlan& plan) {
     const NetShape& shape = job.shape;
     const auto turns = [&](std::size_t items) { return turnsOf(items, plan.groupSize); };
     const std::size_t exampleQuads = turnsOf(shape.inputs() + shape.outputs(), 4);
@@ -121,13 +143,14 @@ std::size_t workgroupRounds(const PopulationJob& job, const PopulationPlan& plan
     }
     const std::size_t parameterLoops =
         2 * loopRounds(turns(shape.parameters())); // gradients to 0; the update
-    return loopRounds(turnsOf(batchOf(job), plan.chunk), rounds) + parameterLoops + 1;
+    return loopRounds(turnsOf(batch, plan.chunk), rounds) + parameterLoops + 1;
 }
 
 // On a GPU an invocation for every value of the widest level, as far as they go. Software Vulkan runs a
 // workgroup on one core: more than one vector of invocations only adds to the cost of barriers, unless one
 // would take too many rounds.
-std::uint32_t workgroupSize(const gpu::Device& device, const PopulationJob& job, PopulationPlan plan) {
+std::uint32_t workgroupSize(const gpu::Device& device, const PopulationJob& job, std::size_t batch,
+                            PopulationPlan plan) {
     const std::uint32_t most =
         std::bit_floor(std::min({device.limits().groupInvocations, device.limits().groupSize[0], 128u}));
     const std::size_t values = plan.chunk * *std::ranges::max_element(job.shape.widths);
@@ -135,13 +158,13 @@ std::uint32_t workgroupSize(const gpu::Device& device, const PopulationJob& job,
         return static_cast<std::uint32_t>(std::clamp<std::size_t>(std::bit_ceil(values), 32, most));
     plan.groupSize = std::min(device.limits().subgroupSize, most);
     while (plan.groupSize * 2 <= most &&
-           workgroupRounds(job, plan) > mostLoopRounds - roundsBeside(job, plan))
+           workgroupRounds(job, batch, plan) > mostLoopRounds - roundsBeside(job, plan))
         plan.groupSize *= 2;
     return plan.groupSize;
 }
 
 std::optional<PopulationPlan> planWorkgroup(const gpu::Device& device, const PopulationJob& job,
-                                            std::string* why) {
+                                            std::size_t batch, std::string* why) {
     constexpr std::size_t enoughRows = 4; // of a chunk, before the optimizer's state may take their room
     const std::size_t floats = device.limits().sharedMemory / sizeof(float);
     const std::size_t fixed = 2 * job.shape.parameters(); // and gradients
@@ -154,12 +177,30 @@ std::optional<PopulationPlan> planWorkgroup(const gpu::Device& device, const Pop
                                std::to_string(fixed + perRow) + "; try narrower layers");
     PopulationPlan plan;
     plan.networksPerGroup = 1;
-    plan.sharesState = fixed + state + std::min(batchOf(job), enoughRows) * perRow <= floats;
+    plan.sharesState = fixed + state + std::min(batch, enoughRows) * perRow <= floats;
     const std::size_t beside = fixed + (plan.sharesState ? state : 0);
-    plan.chunk = static_cast<std::uint32_t>(std::min(batchOf(job), (floats - beside) / perRow));
+    plan.chunk = static_cast<std::uint32_t>(std::min(batch, (floats - beside) / perRow));
     plan.sharedFloats = static_cast<std::uint32_t>(beside + plan.chunk * perRow);
-    plan.groupSize = workgroupSize(device, job, plan);
-    return withSteps(device, job, plan, workgroupRounds(job, plan), why);
+    plan.groupSize = workgroupSize(device, job, batch, plan);
+    const std::size_t work = turnsOf(batch * job.shape.parameters(), plan.groupSize);
+    return withSteps(device, job, plan, {workgroupRounds(job, batch, plan), work}, why);
+}
+
+std::optional<PopulationPlan> planOf(const gpu::Device& device, const PopulationJob& job, std::size_t batch,
+                                     PopulationLayout layout, std::string* why) {
+    if (layout == PopulationLayout::invocation) return planInvocation(device, job, batch, why);
+    if (layout == PopulationLayout::subgroup) return planSubgroup(device, job, batch, why);
+    return planWorkgroup(device, job, batch, why);
+}
+
+// With which a layout takes the job that it does not take as it is; 0: with none.
+std::size_t largestBatch(const gpu::Device& device, const PopulationJob& job, PopulationLayout layout) {
+    std::size_t fitting = 0;
+    for (std::size_t refused = batchOf(job); refused - fitting > 1;) {
+        const std::size_t middle = fitting + (refused - fitting) / 2;
+        (planOf(device, job, middle, layout, nullptr) ? fitting : refused) = middle;
+    }
+    return fitting;
 }
 
 } // namespace
@@ -178,12 +219,14 @@ std::string PopulationPlan::describe(std::size_t networks) const {
 
 std::optional<PopulationPlan> populationPlan(const gpu::Device& device, const PopulationJob& job,
                                              PopulationLayout layout, std::string* why) {
-    std::optional<PopulationPlan> plan;
-    if (layout == PopulationLayout::invocation) plan = planInvocation(device, job, why);
-    if (layout == PopulationLayout::subgroup) plan = planSubgroup(device, job, why);
-    if (layout == PopulationLayout::workgroup) plan = planWorkgroup(device, job, why);
-    if (plan) plan->layout = layout;
-    if (plan) plan->order = populationOrder(job);
+    std::optional<PopulationPlan> plan = planOf(device, job, batchOf(job), layout, why);
+    if (plan) {
+        plan->layout = layout;
+        plan->order = populationOrder(job);
+    } else if (why != nullptr) {
+        const std::size_t batch = largestBatch(device, job, layout);
+        if (batch > 0) *why += "; a batch of " + std::to_string(batch) + " fits";
+    }
     return plan;
 }
 

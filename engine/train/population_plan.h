@@ -11,6 +11,11 @@
 
 namespace lockstep {
 
+/// Rows of examples times parameters that one invocation of a GPU works through in a dispatch at most. It
+/// does that on its own, however many others there are: the slowest GPUs take about a tenth of a second for
+/// it, systems reset one after two.
+inline constexpr std::size_t mostWorkOfInvocation = std::size_t{1} << 22;
+
 struct PopulationPlan {
     PopulationLayout layout = PopulationLayout::invocation;
     std::uint32_t order = shared::orderOfFile; ///< how steps find their examples, shared::orderOf...

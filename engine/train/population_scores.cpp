@@ -7,6 +7,7 @@
 #include "engine/net/param_layout.h"
 #include "engine/net/plain_ops.h"
 #include "engine/train/loop_rounds.h"
+#include "engine/train/population_plan.h"
 
 namespace lockstep {
 
@@ -37,26 +38,40 @@ template <class T> std::vector<T> mappedValues(const gpu::Buffer& buffer, std::s
     return values;
 }
 
+// Examples that one invocation scores at most: that every driver's loops have the rounds for, or that end
+// soon enough.
+std::size_t mostRows(const gpu::Device& device, const NetShape& shape) {
+    if (device.software()) return mostLoopRounds / (1 + roundsOfFour(shape)) * 4;
+    return mostWorkOfInvocation / shape.parameters() / 4 * 4;
+}
+
+std::size_t examplesOf(const PopulationJob& job) {
+    const Dataset& data = *job.data.front();
+    return data.test.count > 0 ? data.test.count : data.train.count;
+}
+
 } // namespace
 
-// Few networks are divided further, so that a GPU has enough to do; one invocation's share is small enough
-// for every driver.
-PopulationScores::Parts PopulationScores::partsOf(const PopulationJob& job) {
+// Few networks are divided further, so that a GPU has enough to do.
+PopulationParts populationParts(const gpu::Device& device, const PopulationJob& job, std::size_t networks) {
     constexpr std::size_t busyInvocations = 16384;
     constexpr std::size_t fewestRows = 32;
-    const std::size_t mostRows = mostLoopRounds / (1 + roundsOfFour(job.shape)) * 4;
-    const Dataset& data = *job.data.front();
-    const std::size_t count = data.test.count > 0 ? data.test.count : data.train.count;
-    const std::size_t wanted = std::max(busyInvocations / job.members.size(), std::size_t{1});
-    const std::size_t rows = std::clamp(roundUpToFour((count + wanted - 1) / wanted), fewestRows, mostRows);
+    const std::size_t count = examplesOf(job);
+    const std::size_t wanted = std::max(busyInvocations / networks, std::size_t{1});
+    const std::size_t rows =
+        std::clamp(roundUpToFour((count + wanted - 1) / wanted), fewestRows, mostRows(device, job.shape));
     return {number((count + rows - 1) / rows), number(rows)};
+}
+
+std::uint64_t populationPartBytes(const gpu::Device& device, const PopulationJob& job, std::size_t networks) {
+    return std::uint64_t{populationParts(device, job, networks).count} * networks * 2 * sizeof(float);
 }
 
 PopulationScores::PopulationScores(gpu::Device& device, PopulationKernels& kernels, PopulationArenas& arenas,
                                    const PopulationJob& job)
-    : device_(device), kernels_(kernels), arenas_(arenas), job_(job), parts_(partsOf(job)),
-      partSums_(device, std::uint64_t{parts_.count} * job.members.size() * 2 * sizeof(float),
-                gpu::Memory::device, "scores"),
+    : device_(device), kernels_(kernels), arenas_(arenas), job_(job),
+      parts_(populationParts(device, job, job.members.size())),
+      partSums_(device, populationPartBytes(device, job, job.members.size()), gpu::Memory::device, "scores"),
       results_(device, job.members.size() * sizeof(shared::PopulationResult), gpu::Memory::readback,
                "results"),
       keys_(device, paddedMembers(job) * sizeof(std::uint32_t), gpu::Memory::device, "keys"),
@@ -68,10 +83,7 @@ PopulationScores::PopulationScores(gpu::Device& device, PopulationKernels& kerne
     keys_.uploadValues<std::uint32_t>(std::vector<std::uint32_t>(paddedMembers(job), keyOfNone));
 }
 
-std::size_t PopulationScores::exampleCount() const {
-    const Dataset& data = *job_.data.front();
-    return data.test.count > 0 ? data.test.count : data.train.count;
-}
+std::size_t PopulationScores::exampleCount() const { return examplesOf(job_); }
 
 std::uint32_t PopulationScores::networksAtOnce(double workOfOne) const {
     return number(std::clamp(workAtOnce(device_) / workOfOne, 32.0, 32768.0)) / 32 * 32;
@@ -95,8 +107,20 @@ void PopulationScores::scoreRun(const PopulationRun& run) {
     for (std::uint32_t done = 0; done < run.count; done += params.networks) {
         params.first = run.first + done;
         params.networks = std::min(most, run.count - done);
+        scoreNetworks(run, params);
+    }
+}
+
+// In as many submissions as their parts need to be short.
+void PopulationScores::scoreNetworks(const PopulationRun& run, shared::PopulationScoreParams params) {
+    constexpr double mostGroups = 32768; // every device dispatches that many
+    const double workOfPart = static_cast<double>(params.networks) * static_cast<double>(parts_.rows) *
+                              static_cast<double>(arenas_.arenaIndices().size());
+    const std::uint32_t most = number(std::clamp(workAtOnce(device_) / workOfPart, 1.0, mostGroups));
+    for (; params.firstPart < parts_.count; params.firstPart += most) {
         recorder_.dispatch(
-            kernels_.score(run.activation), {params.networks, parts_.count, 1}, params,
+            kernels_.score(run.activation),
+            {params.networks, std::min(most, parts_.count - params.firstPart), 1}, params,
             {arenas_.parameters.view(), arenas_.networks.view(), examples().view(), partSums_.view()});
         recorder_.submitAndGoOn();
     }

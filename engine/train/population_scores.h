@@ -10,27 +10,35 @@
 
 namespace lockstep {
 
-/// Every call waits for the device.
+/// How the examples are scored: a part of them by one invocation per network.
+struct PopulationParts {
+    std::uint32_t count = 0;
+    std::uint32_t rows = 0; ///< examples of each, a multiple of 4
+};
+
+/// Of the job with so many networks.
+PopulationParts populationParts(const gpu::Device& device, const PopulationJob& job, std::size_t networks);
+
+/// Bytes that the scores of the parts take.
+std::uint64_t populationPartBytes(const gpu::Device& device, const PopulationJob& job, std::size_t networks);
+
+/// Every call waits for the device. Throws gpu::DeviceLostError, gpu::TimeoutError, other gpu::GpuErrors, and
+/// std::runtime_error when the device does not take a kernel.
 class PopulationScores {
   public:
-    /// All references must outlive the object.
+    /// All references must outlive the object. Throws gpu::OutOfMemoryError, too.
     PopulationScores(gpu::Device& device, PopulationKernels& kernels, PopulationArenas& arenas,
                      const PopulationJob& job);
 
     std::vector<MemberResult> results();
     PopulationSummary summary();
+    /// An arena as ParamLayout has it. Throws std::out_of_range for a member that is not there, too.
     std::vector<float> parameters(std::size_t member);
 
   private:
-    /// A part of the examples is scored by one invocation per network.
-    struct Parts {
-        std::uint32_t count = 0;
-        std::uint32_t rows = 0; ///< examples of each, a multiple of 4
-    };
-
-    static Parts partsOf(const PopulationJob& job);
     void score();
     void scoreRun(const PopulationRun& run);
+    void scoreNetworks(const PopulationRun& run, shared::PopulationScoreParams params);
     void recordResults();
     void recordRanks();
     const gpu::Buffer& examples() const { return arenas_.test ? *arenas_.test : arenas_.train; }
@@ -41,7 +49,7 @@ class PopulationScores {
     PopulationKernels& kernels_;
     PopulationArenas& arenas_;
     const PopulationJob& job_;
-    const Parts parts_;
+    const PopulationParts parts_;
     gpu::Buffer partSums_; ///< vec2 [part][place]
     gpu::Buffer results_;  ///< shared::PopulationResult [member]
     gpu::Buffer keys_;     ///< [member], padded to a multiple of four

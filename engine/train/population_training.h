@@ -15,7 +15,8 @@ namespace lockstep {
 
 class PopulationTraining {
   public:
-    /// All references must outlive the object.
+    /// All references must outlive the object. Throws gpu::OutOfMemoryError, other gpu::GpuErrors, and
+    /// std::runtime_error when the device does not take a kernel.
     PopulationTraining(gpu::Device& device, PopulationKernels& kernels, PopulationArenas& arenas,
                        const PopulationJob& job, const PopulationPlan& plan);
 
@@ -23,15 +24,17 @@ class PopulationTraining {
     /// Steps that a dispatch may begin with at `first`, at most `wanted`.
     std::uint32_t stepsFrom(std::uint64_t first, std::uint64_t wanted) const;
     /// Puts down steps [first, first + steps), before the first record() of them; at most stepsFrom().
-    /// At most three submissions with other steps may be on their way.
+    /// At most three submissions with other steps may be on their way. Throws gpu::GpuError.
     void prepare(std::uint64_t first, std::uint32_t steps);
     /// Network-steps that one record() may be asked for: the order of their examples has to find room.
     double mostNetworkSteps() const;
-    /// Networks whose first step is surely done in milliseconds, whatever device and layout.
+    /// Networks whose first step is done in milliseconds, whatever device and layout; at least one, which may
+    /// take as long as mostWorkOfInvocation does.
     std::uint32_t quickNetworks() const;
-    /// Records every kernel at its first use, when drivers compile it; nothing is learned.
+    /// Records every kernel at its first use, when drivers compile it, and submits; nothing is learned.
+    /// Throws gpu::DeviceLostError, gpu::TimeoutError, other gpu::GpuErrors.
     void recordWarmUp(gpu::Recorder& recorder);
-    /// Records these steps of the networks at places [place, place + slice.networks).
+    /// Records these steps of the networks at places [place, place + slice.networks). Throws gpu::GpuError.
     void record(gpu::Recorder& recorder, std::uint64_t first, std::uint32_t place,
                 const PopulationSlice& slice);
 

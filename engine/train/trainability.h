@@ -29,6 +29,7 @@ enum class TrainabilityAxes {
 };
 /// "rates", "rate-and-scale".
 std::string_view name(TrainabilityAxes axes);
+/// Throws std::invalid_argument with the nearest right name.
 TrainabilityAxes trainabilityAxesFromName(std::string_view text);
 
 /// What every point of the plane shares: a network inputs - hidden - 1 without biases,
@@ -95,9 +96,10 @@ class Trainability {
 
     virtual const TrainabilityJob& job() const = 0;
     virtual const MachineInfo& machine() const = 0;
-    /// Trains a network per point, to its end. Takes as long as it takes: a caller who wants to be asked in
-    /// between hands over a few at a time (pointsFor()). A GPU divides the work into submissions by measured
-    /// time.
+    /// Trains a network per point, to its end; there are as many outcomes as points. Takes as long as it
+    /// takes: a caller who wants to be asked in between hands over a few at a time (pointsFor()). A GPU
+    /// divides the work into submissions by measured time. On a GPU it throws gpu::DeviceLostError,
+    /// gpu::TimeoutError or another gpu::GpuError.
     virtual void train(std::span<const TrainabilityPoint> points,
                        std::span<TrainabilityOutcome> outcomes) = 0;
     /// Points that take about so long, by what was measured so far; at least as many as are trained side by
@@ -105,16 +107,19 @@ class Trainability {
     virtual std::size_t pointsFor(double milliseconds) const = 0;
 };
 
-/// The plain loops, in float: what all others are checked against.
+/// The plain loops, in float: what all others are checked against. Throws std::invalid_argument as
+/// TrainabilityJob::validate.
 TrainabilityOutcome plainTrainability(const TrainabilityJob& job, TrainabilityPoint point);
 /// The losses of the same training, one before each step; the last is the one that went beyond all bounds,
-/// if any did.
+/// if any did. Throws likewise.
 std::vector<float> plainTrainabilityLosses(const TrainabilityJob& job, TrainabilityPoint point);
 
 /// threads   0: one per core
-/// Throws std::invalid_argument as TrainabilityJob::validate.
+/// Throws std::invalid_argument as TrainabilityJob::validate, std::runtime_error when the system does not
+/// give so many threads.
 std::unique_ptr<Trainability> makeCpuTrainability(const TrainabilityJob& job, std::size_t threads);
-/// On a Vulkan device, which has to outlive it. Also throws gpu::GpuError.
+/// On a Vulkan device, which has to outlive it. Throws std::invalid_argument likewise, std::runtime_error
+/// when the device does not take the kernel, gpu::OutOfMemoryError, other gpu::GpuErrors.
 std::unique_ptr<Trainability> makeGpuTrainability(gpu::Device& device, const TrainabilityJob& job);
 
 /// The job's examples [examples][inputs], already times the gain, their targets [examples], and the weights

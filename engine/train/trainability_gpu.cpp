@@ -37,6 +37,10 @@ std::size_t stateValues(const TrainabilityJob& job) {
     return partsOf(job) == 1 ? values : values + job.examples;
 }
 
+/// Milliseconds of a submission whose networks all train, however many of the last ones diverged: far from
+/// the time after which systems reset a GPU.
+constexpr double longestSubmission = 50;
+
 /// Networks that are begun with, whatever the device: no fewer keep it busy.
 std::size_t fewestNetworks(const gpu::Device& device) { return device.software() ? 64 : 1024; }
 
@@ -89,10 +93,13 @@ class GpuTrainability final : public Trainability {
         gpu::Buffer ends;
         std::span<TrainabilityOutcome> outcomes; ///< empty: nothing is under way
         gpu::Ticket ready = 0;
+        double milliseconds = 0; ///< of its submissions
     };
     struct Flight {
         gpu::Ticket ticket = 0;
         std::uint64_t units = 0;
+        std::size_t firstSteps = 0; ///< of so many networks, and nothing else: none has diverged before
+        Batch* batch = nullptr;
     };
 
     Batch makeBatch() const;
@@ -101,6 +108,8 @@ class GpuTrainability final : public Trainability {
     void trainBatch(Batch& batch, std::span<const TrainabilityPoint> points);
     void submit(Batch& batch, std::size_t networks, std::uint32_t begin, std::uint32_t end);
     void noteTimes();
+    void noteTime(const Flight& flight, double milliseconds);
+    void noteCost(const Batch& batch, double trained);
     void collect(Batch& batch);
     void warmUp();
 
@@ -116,6 +125,7 @@ class GpuTrainability final : public Trainability {
     std::size_t turn_ = 0;
     gpu::Recorder recorder_;
     SubmissionSize size_; ///< its unit: one step of `fewest_` networks
+    TrainabilityCost cost_;
     std::deque<Flight> flights_;
     TrainabilityPace pace_;
     MachineInfo machine_;
@@ -153,18 +163,22 @@ GpuTrainability::Batch GpuTrainability::makeBatch() const {
     return {{device_, capacity_ * sizeof(shared::TrainabilityStart), gpu::Memory::upload, "map starts"},
             {device_, capacity_ * sizeof(shared::TrainabilityEnd), gpu::Memory::readback, "map ends"},
             {},
+            0,
             0};
 }
 
 /// Whole trainings in one submission, where there is time for more than the fewest.
 std::size_t GpuTrainability::batchSize() const {
-    const std::size_t trainings = size_.steps() / mostSteps(job_);
-    return std::clamp(trainings * fewest_, fewest_, capacity_);
+    const double wanted = static_cast<double>(size_.steps() / mostSteps(job_) * fewest_);
+    const double most = std::min(cost_.networks(mostSteps(job_), longestSubmission), wanted);
+    return std::clamp(static_cast<std::size_t>(most) / fewest_ * fewest_, fewest_, capacity_);
 }
 
 std::uint32_t GpuTrainability::stepsFor(std::size_t networks, std::uint32_t left) const {
-    const std::uint64_t fitting = size_.steps() * fewest_ / std::max(networks, fewest_); // fewer take as long
-    return number(std::clamp<std::uint64_t>(fitting, 1, std::min(left, mostSteps(job_))));
+    const std::size_t counted = std::max(networks, fewest_); // fewer take as long
+    const double wanted = static_cast<double>(size_.steps() * fewest_ / counted);
+    const double fitting = std::min(cost_.steps(counted, longestSubmission), wanted);
+    return number(std::clamp(fitting, 1.0, static_cast<double>(std::min(left, mostSteps(job_)))));
 }
 
 void GpuTrainability::train(std::span<const TrainabilityPoint> points,
@@ -188,6 +202,7 @@ void GpuTrainability::trainBatch(Batch& batch, std::span<const TrainabilityPoint
     starts.reserve(points.size());
     for (const TrainabilityPoint& point : points) starts.push_back(startOf(job_, point));
     batch.starts.writeValues<shared::TrainabilityStart>(starts);
+    batch.milliseconds = 0;
     for (std::uint32_t step = 0; step < job_.steps;) {
         const std::uint32_t count = stepsFor(points.size(), job_.steps - step);
         submit(batch, points.size(), step, step + count);
@@ -203,28 +218,45 @@ void GpuTrainability::submit(Batch& batch, std::size_t networks, std::uint32_t b
     recorder_.dispatch(kernel_, {number(networks), 1, 1}, params,
                        {examples_.view(), batch.starts.view(), state_.view(), batch.ends.view()});
     batch.ready = recorder_.submit();
-    flights_.push_back({batch.ready, std::max(networks, fewest_) * (end - begin) / fewest_});
+    flights_.push_back({batch.ready, std::max(networks, fewest_) * (end - begin) / fewest_,
+                        end == 1 ? networks : 0, &batch});
 }
 
 void GpuTrainability::noteTimes() {
-    for (const gpu::FinishedSubmission& finished : recorder_.takeFinished()) {
-        size_.add(finished.milliseconds);
+    for (const gpu::FinishedSubmission& finished : recorder_.takeFinished())
         while (!flights_.empty() && flights_.front().ticket <= finished.ticket) {
-            size_.endOfSteps(flights_.front().units, false);
+            noteTime(flights_.front(), finished.milliseconds);
             flights_.pop_front();
         }
-    }
+}
+
+void GpuTrainability::noteTime(const Flight& flight, double milliseconds) {
+    size_.add(milliseconds);
+    size_.endOfSteps(flight.units, false);
+    flight.batch->milliseconds += milliseconds;
+    if (flight.firstSteps > 0)
+        cost_.add(std::max(flight.firstSteps, fewest_), static_cast<double>(flight.firstSteps), milliseconds);
+}
+
+/// `trained`: steps of all networks of the batch until they diverged.
+void GpuTrainability::noteCost(const Batch& batch, double trained) {
+    noteTimes();
+    const std::size_t networks = batch.outcomes.size();
+    if (networks >= fewest_) cost_.add(networks, trained, batch.milliseconds); // fewer do not fill the device
 }
 
 /// Waits for a batch that is under way, and hands over its outcomes.
 void GpuTrainability::collect(Batch& batch) {
     device_.wait(batch.ready);
     const std::byte* mapped = batch.ends.mapped().data();
+    double trained = 0;
     for (std::size_t network = 0; network < batch.outcomes.size(); ++network) {
         shared::TrainabilityEnd end{};
         std::memcpy(&end, mapped + network * sizeof end, sizeof end);
         batch.outcomes[network] = outcomeOf(job_, end);
+        trained += end.step;
     }
+    noteCost(batch, trained);
     batch.outcomes = {};
 }
 

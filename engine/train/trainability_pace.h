@@ -4,8 +4,43 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <limits>
 
 namespace lockstep {
+
+/// What a step of networks takes at most when none of them has diverged. A measured time alone does not tell:
+/// those that diverged cost nothing, and the next ones may all train.
+class TrainabilityCost {
+  public:
+    /// `networks` together made `trained` steps, each network's counted, in that time. Had all trained on,
+    /// each step would have taken at most the time divided by the share that did, whether a device was full
+    /// or waiting.
+    void add(std::size_t networks, double trained, double milliseconds) {
+        if (networks == 0 || trained < 1 || milliseconds <= 0) return;
+        const double perNetworkStep = milliseconds / trained;
+        if (perNetworkStep >= perNetworkStep_) return; // a bound that is no closer
+        perNetworkStep_ = perNetworkStep;
+        step_ = perNetworkStep * static_cast<double>(networks);
+    }
+
+    /// That surely end within so many milliseconds: more networks than were measured take longer in
+    /// proportion, fewer may take as long. Without end while nothing was measured.
+    double steps(std::size_t networks, double milliseconds) const {
+        const double step = std::max(step_, perNetworkStep_ * static_cast<double>(networks));
+        return known() ? milliseconds / step : std::numeric_limits<double>::infinity();
+    }
+
+    /// Networks whose next `steps` steps surely end within so many milliseconds, where the device is full.
+    double networks(double steps, double milliseconds) const {
+        return known() ? milliseconds / (steps * perNetworkStep_) : std::numeric_limits<double>::infinity();
+    }
+
+  private:
+    bool known() const { return step_ > 0; }
+
+    double perNetworkStep_ = std::numeric_limits<double>::infinity();
+    double step_ = 0;
+};
 
 class TrainabilityPace {
   public:
