@@ -45,7 +45,8 @@ struct Range {
 Range rangeOf(Hyperparameter parameter) {
     switch (parameter) {
     case Hyperparameter::learningRate:
-    case Hyperparameter::initialScale: return {0, largestInitialScale, false, true, "a number above 0, up to 1,000,000"};
+    case Hyperparameter::initialScale:
+        return {0, largestInitialScale, false, true, "a number above 0, up to 1,000,000"};
     case Hyperparameter::momentum: return {0, 1, true, false, "a number from 0 to below 1"};
     case Hyperparameter::weightDecay: return {0, 1e6, true, true, "a number from 0 to 1,000,000"};
     case Hyperparameter::noise: return {0, 0.8, true, true, "a number from 0 to 0.8"};
