@@ -37,7 +37,7 @@ for ((round = 0; round < rounds; round++)); do
     minimise
     pause 1
     speed alone pause "$seconds"
-    restore
+    focus
     pause 1
     speed shown pause "$seconds"
     from=$(wc -l <"$folder/log")
