@@ -5,6 +5,8 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <string>
 #include <thread>
 
 #include <nlohmann/json.hpp>
@@ -204,6 +206,12 @@ TEST_CASE("networks that diverge are at their end, and say at which step") {
         CHECK(mosaic.shot(side).summary.diverged > 0);
         const auto failed = std::ranges::find(mosaic.shot(side).results, true, &MemberResult::diverged);
         CHECK(says(memberState(settings.population, *failed), "no longer finite at step"));
+        // Nothing goes on from there: it opens with its first weights.
+        mosaic.model.open(side, static_cast<std::size_t>(failed - mosaic.shot(side).results.begin()));
+        mosaic.frames(1);
+        const std::optional<std::string> opened = mosaic.model.takeOpened();
+        REQUIRE(opened.has_value());
+        CHECK_FALSE(Json::parse(*opened).contains("weights"));
     }
     CHECK_FALSE(mosaic.model.scale().empty());
     CHECK(headline(mosaic.model.sides(), settings.population).find("16 networks") != std::string::npos);

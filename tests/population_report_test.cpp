@@ -109,8 +109,7 @@ TEST_CASE("the headline names both machines, and software as what it is") {
     CHECK_FALSE(hasty.valid);
     CHECK(hasty.text == "no comparison: cpu:best trained for 3 ms only; more --steps make it long enough");
     const std::string text = populationResultText(grid.spec, lanes);
-    CHECK(text.find(
-              "best network: lr 0.0001, init-scale 10 (column 0, row 0): loss 0.1000, accuracy 50.00 %") !=
+    CHECK(text.find("best network: lr 0.0001, init-scale 10: loss 0.1000, accuracy 50.00 %") !=
           std::string::npos);
 }
 
@@ -130,7 +129,7 @@ TEST_CASE("lanes without results leave tables and files whole") {
     CHECK(populationPicture(grid, {failed}).height > 0);
 }
 
-TEST_CASE("the picture shows every network's map, darker where it diverged") {
+TEST_CASE("the picture shows every network's map, darker where it diverged or was never trained") {
     const PopulationGrid grid = smallGrid();
     const auto maps = pictureMaps(grid);
     REQUIRE(maps.has_value());
@@ -149,6 +148,8 @@ TEST_CASE("the picture shows every network's map, darker where it diverged") {
     CHECK(whites() == 20 * tile);
     one.members[7].diverged = true;
     CHECK(whites() == 19 * tile);
+    one.members[8].steps = 0; // the run was stopped before
+    CHECK(whites() == 18 * tile);
 }
 
 TEST_CASE("long grids have small tiles and no maps") {

@@ -29,7 +29,7 @@ The lanes run in turn, and start every network from the same weights.)";
 
 constexpr const char* examples = R"(examples:
   lockstep population                                  32 x 32 networks: learning rate by scale of the first weights
-  lockstep population --size 16x8 --x activation=relu,tanh,elu,gelu --y seed=1:8 --data moons
+  lockstep population --size 4x8 --x activation=relu,tanh,elu,gelu --y seed=1:8 --data moons
   lockstep population --x lr=1e-4:1:log --y momentum=0:0.99 --optimizer momentum --csv losses.csv
   lockstep population --x noise=0:0.8 --y l2=1e-6:0.1:log --png population.png
 

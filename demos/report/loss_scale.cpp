@@ -38,7 +38,7 @@ LossScale lossScaleOf(std::span<const PopulationSummary* const> summaries) {
         scale.best = scale.empty() ? low : std::min(scale.best, low);
         scale.worst = std::max({scale.worst, worst, leastLoss});
     }
-    if (!scale.empty()) scale.best = std::min(scale.best, scale.worst / leastRatio);
+    if (!scale.empty()) scale.worst = std::max(scale.worst, scale.best * leastRatio);
     return scale;
 }
 

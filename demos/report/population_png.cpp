@@ -25,7 +25,7 @@ constexpr std::uint32_t leftLabels = 90;
 constexpr float letterPixels = 18;
 constexpr std::uint32_t line = 26;
 constexpr float tickLength = 6;
-constexpr float dimmed = 0.3f; // what a tile that diverged keeps of its colours
+constexpr float dimmed = 0.3f; // what a tile that diverged, or was never trained, keeps of its colours
 
 std::uint32_t tilePixels(const PopulationSpec& spec) {
     const auto longer = static_cast<std::uint32_t>(std::max(spec.columns, spec.rows));
@@ -47,6 +47,8 @@ class LaneDrawing {
     std::uint32_t side() const { return tilePixels(spec_); }
     std::uint32_t width() const { return static_cast<std::uint32_t>(spec_.columns) * side(); }
     std::uint32_t height() const { return static_cast<std::uint32_t>(spec_.rows) * side(); }
+    ImU32 colourOf(const MemberResult& result, const LossScale& scale) const;
+    static std::string legend(const PopulationLaneResult& lane, const LossScale& scale);
     void axes(const std::string& heading);
     void nextGrid() { left_ += leftLabels + width() + margin; }
 
@@ -63,8 +65,11 @@ void LaneDrawing::title(const PopulationLaneResult& lane) {
     const std::string text =
         lane.machine.device.empty()
             ? fmt::format("{} did not start", lane.spec.text())
-            : fmt::format("{}: {} networks, {} network-steps/s", fullName(lane.spec, lane.machine),
-                          grouped(lane.members.size()), shortRate(lane.networkStepsPerSecond()));
+            : fmt::format("{}: {}{}, {} network-steps/s", fullName(lane.spec, lane.machine),
+                          lane.summary.finished < lane.members.size()
+                              ? grouped(lane.summary.finished) + " of "
+                              : std::string(),
+                          counted(lane.members.size(), "network"), shortRate(lane.networkStepsPerSecond()));
     canvas_.text(letters_, margin + 14, static_cast<float>(top_), text, theme_.text);
     top_ += line;
 }
@@ -73,23 +78,35 @@ void LaneDrawing::mosaic(const PopulationLaneResult& lane) {
     std::vector<std::uint32_t> words = lane.maps;
     for (std::size_t i = 0; i < words.size(); ++i) {
         const std::size_t member = i / width() / side() * spec_.columns + i % width() / side();
-        if (lane.members[member].diverged) words[i] = mixed(theme_.background, words[i], dimmed);
+        const MemberResult& result = lane.members[member];
+        if (result.diverged || !result.begun()) words[i] = mixed(theme_.background, words[i], dimmed);
     }
     axes("what they answer over the plane");
     canvas_.picture(left_ + leftLabels, top_ + line, width(), words);
     nextGrid();
 }
 
+ImU32 LaneDrawing::colourOf(const MemberResult& result, const LossScale& scale) const {
+    if (result.diverged) return theme_.border;
+    return result.begun() && std::isfinite(result.loss) ? viridis(scale.share(result.loss)) : theme_.panel;
+}
+
+std::string LaneDrawing::legend(const PopulationLaneResult& lane, const LossScale& scale) {
+    std::string text = scale.empty() ? "final loss: none is finite"
+                                     : fmt::format("loss: bright {}, dark {} and more",
+                                                   threeDigits(scale.best), threeDigits(scale.worst));
+    if (lane.summary.diverged > 0) text += ", grey diverged";
+    if (lane.summary.begun < lane.members.size()) text += ", black not trained";
+    return text;
+}
+
 void LaneDrawing::heatMap(const PopulationLaneResult& lane, const LossScale& scale) {
-    axes(scale.empty() ? "final loss: none is finite"
-                       : fmt::format("final loss: bright {}, dark {}, grey diverged", threeDigits(scale.best),
-                                     threeDigits(scale.worst)));
+    axes(legend(lane, scale));
     for (std::size_t member = 0; member < lane.members.size(); ++member) {
         const MemberResult& result = lane.members[member];
-        const bool known = !result.diverged && std::isfinite(result.loss);
         canvas_.fill(left_ + leftLabels + static_cast<std::uint32_t>(member % spec_.columns) * side(),
                      top_ + line + static_cast<std::uint32_t>(member / spec_.columns) * side(), side(),
-                     side(), known ? viridis(scale.share(result.loss)) : theme_.border);
+                     side(), colourOf(result, scale));
     }
     nextGrid();
 }

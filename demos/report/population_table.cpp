@@ -44,8 +44,7 @@ std::string bestText(const PopulationSpec& spec, const PopulationLaneResult& lan
     if (best == nullptr) return start + "none, for none has a finite loss\n";
     const std::size_t member = lane.summary.ranking.front();
     const std::string accuracy = std::isnan(best->accuracy) ? "" : ", accuracy " + percent(best->accuracy);
-    return start + fmt::format("{} (column {}, row {}): loss {}{}\n", spec.describe(member),
-                               member % spec.columns, member / spec.columns, lossText(best->loss), accuracy);
+    return start + fmt::format("{}: loss {}{}\n", spec.describe(member), lossText(best->loss), accuracy);
 }
 
 std::string whatRan(const PopulationLaneResult& lane, std::size_t laneWidth) {

@@ -28,8 +28,13 @@ std::size_t editDistance(std::string_view a, std::string_view b) {
 } // namespace
 
 std::string_view nearestName(std::string_view text, std::span<const std::string_view> candidates) {
+    // The beginning of one of them, and of no other, is an abbreviation.
+    const auto begun = [text](std::string_view candidate) {
+        return text.size() > 1 && candidate.starts_with(text);
+    };
+    if (std::ranges::count_if(candidates, begun) == 1) return *std::ranges::find_if(candidates, begun);
     std::string_view best;
-    std::size_t bestDistance = std::max<std::size_t>(text.size() / 2, 2) + 1;
+    std::size_t bestDistance = std::max<std::size_t>(text.size() / 3, 2) + 1;
     for (std::string_view candidate : candidates) {
         const std::size_t distance = editDistance(text, candidate);
         if (distance < bestDistance) {

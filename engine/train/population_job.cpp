@@ -65,7 +65,8 @@ void validateData(const PopulationJob& job) {
         if (!alike)
             throw std::invalid_argument("the data sets of a population have to be alike in their sizes");
         if (data->bytes())
-            throw std::invalid_argument("the networks of a population take numbers, not pixels");
+            throw std::invalid_argument("the networks of a population take numbers, not pixels: generated "
+                                        "points, or a table (csv:FILE)");
     }
 }
 

@@ -124,7 +124,7 @@ void MapExhibit::drawDetails(Ui& ui) {
     }
     PlotOptions options;
     options.x = {.title = "step", .unit = "", .whole = true};
-    options.y = {.title = "loss of this network", .unit = "", .log = true};
+    options.y = {.title = "loss of this network (CPU)", .unit = "", .log = true};
     options.size = {0, ui.px(190)};
     lossPlot_.draw(ui, "map loss", {&line, 1}, options);
     ImGui::Dummy({0, ui.px(4)});

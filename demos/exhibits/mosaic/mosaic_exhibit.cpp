@@ -194,6 +194,7 @@ void MosaicExhibit::drawDetails(Ui& ui) {
         "data; they differ in two hyperparameters, along the two axes. The frame tells the loss: the "
         "brighter, the better.",
         ui.theme.muted);
+    if (model_.grid() != nullptr) ui.paragraph(sharedText(*model_.grid()));
     if (const std::string text = headline(model_.sides(), model_.spec()); !text.empty())
         ui.paragraph(ui.timing(text));
     for (const MosaicSide& side : model_.sides()) {

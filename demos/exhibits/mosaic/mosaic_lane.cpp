@@ -163,7 +163,9 @@ bool MosaicLane::fulfil(const Wishes& wishes) {
 }
 
 void MosaicLane::fetchWeights(std::size_t member) {
-    MemberWeights weights{member, population_->results()[member].steps, population_->parameters(member)};
+    const MemberResult result = population_->results()[member];
+    MemberWeights weights{member, result.steps, {}};
+    if (!result.diverged) weights.parameters = population_->parameters(member);
     const std::lock_guard lock(mutex_);
     news_.weights = std::move(weights);
 }

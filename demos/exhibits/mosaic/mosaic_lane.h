@@ -33,7 +33,8 @@ struct MosaicMaps {
 struct MemberWeights {
     std::size_t member = 0;
     std::uint64_t step = 0;
-    std::vector<float> parameters; ///< an arena, ParamLayout
+    std::vector<float>
+        parameters; ///< an arena, ParamLayout; empty: it has diverged, and nothing goes on from there
 };
 
 /// What has come since it was last taken.

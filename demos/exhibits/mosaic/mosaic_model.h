@@ -23,6 +23,8 @@ class MosaicModel {
 
     const MosaicSettings& settings() const { return settings_; }
     const PopulationSpec& spec() const { return settings_.population; }
+    /// Null until the first update.
+    const PopulationGrid* grid() const { return grid_.get(); }
     using Grid = std::shared_ptr<const PopulationGrid>;
     /// What those settings train. Throws std::invalid_argument naming what makes no sense.
     static Grid gridOf(const MosaicSettings& settings);

@@ -84,7 +84,8 @@ ordered_json playgroundState(const PopulationGrid& grid, std::size_t member, std
     json["init"] = name(job.shape.init);
     json["train"] = toJson(job.settings);
     // JSON has no NaN: a network that failed comes with fresh weights.
-    if (std::ranges::all_of(parameters, [](float weight) { return std::isfinite(weight); })) {
+    if (!parameters.empty() &&
+        std::ranges::all_of(parameters, [](float weight) { return std::isfinite(weight); })) {
         json["step"] = step;
         json["weights"] = parameters;
     }

@@ -34,7 +34,7 @@ PopulationAxis usualAxis(Hyperparameter parameter);
 bool operator==(const MosaicSettings& a, const MosaicSettings& b);
 
 /// The state in which the exhibit "playground" goes on with one network of the mosaic: its data, settings and
-/// weights, `step` steps old.
+/// weights, `step` steps old; without weights, from its first ones.
 nlohmann::ordered_json playgroundState(const PopulationGrid& grid, std::size_t member, std::uint64_t step,
                                        const std::vector<float>& parameters);
 

@@ -21,6 +21,9 @@ constexpr Hyperparameter parameters[] = {Hyperparameter::learningRate, Hyperpara
                                          Hyperparameter::momentum,     Hyperparameter::weightDecay,
                                          Hyperparameter::noise,        Hyperparameter::seed,
                                          Hyperparameter::activation};
+constexpr Activation activations[] = {Activation::relu,    Activation::leakyRelu, Activation::elu,
+                                      Activation::gelu,    Activation::silu,      Activation::tanh,
+                                      Activation::sigmoid, Activation::identity};
 constexpr Optimizer optimizers[] = {Optimizer::sgd, Optimizer::momentum, Optimizer::rmsprop, Optimizer::adam,
                                     Optimizer::adamw};
 constexpr PopulationLayout layouts[] = {PopulationLayout::best, PopulationLayout::invocation,
@@ -88,14 +91,28 @@ void axisFields(Ui& ui, FieldFlow& fields, const char* axisName, PopulationAxis&
     });
 }
 
+/// Where all networks share it.
+void rateField(Ui& ui, FieldFlow& fields, PopulationSpec& spec) {
+    if (spec.axisOf(Hyperparameter::learningRate) != nullptr) return;
+    fields.field("##mosaic/rate", "Learning rate", 84, [&](const char* control) {
+        auto rate = static_cast<float>(spec.train.optimizer.effectiveLearningRate());
+        if (ui.logSlider(control, rate, 1e-5f, 10, "%.3g"))
+            spec.train.optimizer.learningRate = std::clamp(static_cast<double>(rate), 1e-5, 10.0);
+    });
+}
+
 void networkFields(Ui& ui, FieldFlow& fields, PopulationSpec& spec, MosaicView& view) {
     fields.field("##mosaic/layers", "Hidden layers", 98, [&](const char* control) {
         const auto read = [&](const std::string& text) { spec.hidden = widthsFromText(text); };
         view.textsStale |= textEntered(ui, control, view.hiddenText, read);
     });
+    if (spec.axisOf(Hyperparameter::activation) == nullptr)
+        fields.field("##mosaic/activation", "Activation", 104,
+                     [&](const char* control) { chooseName(ui, control, spec.activation, activations); });
     fields.field("##mosaic/optimizer", "Optimizer", 106, [&](const char* control) {
         chooseName(ui, control, spec.train.optimizer.kind, optimizers);
     });
+    rateField(ui, fields, spec);
     fields.field("##mosaic/batch", "Batch", 84,
                  [&](const char* control) { ui.powerSlider(control, spec.train.batch, 1, 256); });
     fields.field("##mosaic/steps", "Steps", 72, [&](const char* control) {

@@ -29,7 +29,9 @@ void explain(const MosaicPanel& panel, TileChoice tile) {
     Detail detail;
     detail.title = fmt::format("Network {}, {}", tile.member + 1, sideName(side));
     detail.values = memberValues(spec, tile.member, result);
-    detail.text = memberState(spec, result) + " A click opens it in the playground.";
+    detail.text = memberState(spec, result) +
+                  (result.diverged ? " A click opens it in the playground, with its first weights."
+                                   : " A click opens it in the playground.");
     panel.ui.detail(std::move(detail));
 }
 

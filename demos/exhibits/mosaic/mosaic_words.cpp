@@ -50,6 +50,18 @@ NamedValues memberValues(const PopulationSpec& spec, std::size_t member, const M
     return values;
 }
 
+std::string sharedText(const PopulationGrid& grid) {
+    const PopulationSpec& spec = grid.spec;
+    const NetShape& shape = grid.job.shape;
+    std::string text = shape.describeWidths();
+    if (spec.axisOf(Hyperparameter::activation) == nullptr)
+        text += fmt::format(" {}", name(shape.activation));
+    text += fmt::format(", {}, {}", name(shape.loss), name(spec.train.optimizer.kind));
+    if (spec.axisOf(Hyperparameter::learningRate) == nullptr)
+        text += fmt::format(" {}", threeDigits(spec.train.optimizer.effectiveLearningRate()));
+    return text + fmt::format(", batch {}", spec.train.batch);
+}
+
 std::string hyperparameterLabel(Hyperparameter parameter) {
     switch (parameter) {
     case Hyperparameter::learningRate: return "learning rate";

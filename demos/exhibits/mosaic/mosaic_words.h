@@ -23,6 +23,9 @@ NamedValues memberValues(const PopulationSpec& spec, std::size_t member, const M
 /// 37".
 std::string memberState(const PopulationSpec& spec, const MemberResult& result);
 
+/// What all networks share: "2-8-8-1 tanh, bce, sgd, batch 16"; without what is on an axis.
+std::string sharedText(const PopulationGrid& grid);
+
 /// What a person calls it: "learning rate".
 std::string hyperparameterLabel(Hyperparameter parameter);
 
