@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <exception>
+#include <limits>
 #include <stdexcept>
 #include <string>
 
@@ -37,6 +38,8 @@ float weightNorm(const ParamLayout& layout, std::span<const float> parameters) {
     return static_cast<float>(std::sqrt(sum));
 }
 
+constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
+
 class CpuPopulation final : public Population {
   public:
     CpuPopulation(const PopulationJob& job, std::size_t threads, bool vectors);
@@ -58,7 +61,7 @@ class CpuPopulation final : public Population {
     bool finished(const PopulationBlock& block) const {
         return block.step() >= job_.steps || block.allDiverged();
     }
-    void evaluate(PopulationBlock& block, std::vector<MemberResult>& results);
+    void evaluate(PopulationBlock& block);
     void paint(PopulationBlock& block, const DecisionMapOptions& options, std::span<const float> points,
                std::vector<std::uint32_t>& picture);
 
@@ -67,12 +70,16 @@ class CpuPopulation final : public Population {
     PopulationBlocks blocks_;
     ThreadTeam team_;
     MachineInfo machine_;
+    std::vector<MemberResult> results_; // of each block's last evaluation
+    std::vector<std::uint64_t>
+        evaluatedAt_; // the block's step then, by its first member: same step, same networks
     double trainingSeconds_ = 0;
     double warmUpSeconds_ = 0;
 };
 
 CpuPopulation::CpuPopulation(const PopulationJob& job, std::size_t threads, bool vectors)
-    : job_(job), layout_(job.shape), team_(threads) {
+    : job_(job), layout_(job.shape), team_(threads), results_(job.members.size()),
+      evaluatedAt_(job.members.size(), never) {
     const Clock::time_point start = Clock::now();
     blocks_ = vectors ? lanePopulationBlocks(job_, vectorLevel()) : plainPopulationBlocks(job_);
     machine_.device = cpuName();
@@ -136,20 +143,22 @@ void CpuPopulation::reset() {
     forBlocks([] { return [](PopulationBlock& block) { block.reset(); }; });
 }
 
-void CpuPopulation::evaluate(PopulationBlock& block, std::vector<MemberResult>& results) {
+void CpuPopulation::evaluate(PopulationBlock& block) {
     const std::span<const std::uint32_t> members = block.members();
+    std::uint64_t& evaluatedAt = evaluatedAt_[members.front()];
+    if (evaluatedAt == block.step()) return;
     std::vector<MemberResult> found(members.size());
     block.evaluate(found);
     for (std::size_t lane = 0; lane < members.size(); ++lane) {
         found[lane].weightNorm = weightNorm(layout_, block.parameters(lane));
-        results[members[lane]] = found[lane];
+        results_[members[lane]] = found[lane];
     }
+    evaluatedAt = block.step();
 }
 
 std::vector<MemberResult> CpuPopulation::results() {
-    std::vector<MemberResult> results(job_.members.size());
-    forBlocks([&] { return [&](PopulationBlock& block) { evaluate(block, results); }; });
-    return results;
+    forBlocks([this] { return [this](PopulationBlock& block) { evaluate(block); }; });
+    return results_;
 }
 
 std::vector<float> CpuPopulation::parameters(std::size_t member) {

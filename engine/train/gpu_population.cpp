@@ -143,6 +143,7 @@ void GpuPopulation::beginBlock(std::uint64_t end) {
 
 // The next networks of a block of steps, or the first ones of the next block.
 void GpuPopulation::submitSlice(std::uint64_t end) {
+    scores_.forget();
     recorder_.begin(); // waits while too many are under way, so that records may be written
     if (blockSteps_ == 0) beginBlock(end);
     const auto all = static_cast<std::uint32_t>(arenas_.members.size());
@@ -171,6 +172,7 @@ void GpuPopulation::finish() {
 void GpuPopulation::reset() {
     finish();
     arenas_.reset(job_);
+    scores_.forget();
     pace_ = firstPace(device_, job_, training_); // networks that diverged were quick; now all train again
     blockFirst_ = 0;
     blockSteps_ = 0;

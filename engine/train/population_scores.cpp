@@ -90,9 +90,13 @@ std::uint32_t PopulationScores::networksAtOnce(double workOfOne) const {
 }
 
 void PopulationScores::score() {
+    if (scored_) return;
     recorder_.begin();
     for (const PopulationRun& run : arenas_.runs) scoreRun(run);
     recordResults();
+    recorder_.submit();
+    recorder_.finish();
+    scored_ = true;
 }
 
 void PopulationScores::scoreRun(const PopulationRun& run) {
@@ -143,9 +147,9 @@ void PopulationScores::recordRanks() {
     shared::PopulationRankParams params{number(job_.members.size()), 0};
     const std::uint32_t most = networksAtOnce(static_cast<double>(params.networks));
     for (; params.first < params.networks; params.first += most) {
-        recorder_.submitAndGoOn();
         recorder_.dispatch(kernels_.rank(), {std::min(most, params.networks - params.first), 1, 1}, params,
                            {keys_.view(), ranking_.view()});
+        recorder_.submitAndGoOn();
     }
     const shared::PopulationSummaryParams all{params.networks, number(job_.steps)};
     recorder_.dispatch(kernels_.summary(), {1, 1, 1}, all,
@@ -154,8 +158,6 @@ void PopulationScores::recordRanks() {
 
 std::vector<MemberResult> PopulationScores::results() {
     score();
-    recorder_.submit();
-    recorder_.finish();
     std::vector<MemberResult> all;
     for (const auto& result : mappedValues<shared::PopulationResult>(results_, job_.members.size()))
         all.push_back({result.steps, result.diverged != 0, result.batchLoss, result.loss, result.accuracy,
@@ -165,6 +167,7 @@ std::vector<MemberResult> PopulationScores::results() {
 
 PopulationSummary PopulationScores::summary() {
     score();
+    recorder_.begin();
     recordRanks();
     recorder_.submit();
     recorder_.finish();

@@ -30,8 +30,11 @@ class PopulationScores {
     PopulationScores(gpu::Device& device, PopulationKernels& kernels, PopulationArenas& arenas,
                      const PopulationJob& job);
 
+    /// Both score the networks once, and again only after forget().
     std::vector<MemberResult> results();
     PopulationSummary summary();
+    /// The networks are no longer those that were scored.
+    void forget() { scored_ = false; }
     /// An arena as ParamLayout has it. Throws std::out_of_range for a member that is not there, too.
     std::vector<float> parameters(std::size_t member);
 
@@ -55,7 +58,8 @@ class PopulationScores {
     gpu::Buffer keys_;     ///< [member], padded to a multiple of four
     gpu::Buffer ranking_;
     gpu::Buffer totals_;
-    gpu::Buffer column_;     ///< one network's parameters
+    gpu::Buffer column_; ///< one network's parameters
+    bool scored_ = false;
     gpu::Recorder recorder_; ///< destroyed first: it waits for what still uses the buffers
 };
 
