@@ -319,6 +319,14 @@ std::vector<FinishedSubmission> Recorder::takeFinished() {
     return std::exchange(finished_, {});
 }
 
+double Recorder::submitAndTime() {
+    submit();
+    finish();
+    double milliseconds = 0;
+    for (const FinishedSubmission& finished : takeFinished()) milliseconds += finished.milliseconds;
+    return milliseconds;
+}
+
 void Recorder::finish() {
     Ticket last = 0;
     for (const Slot& slot : slots_) last = std::max(last, slot.ticket);

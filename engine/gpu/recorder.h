@@ -93,6 +93,9 @@ class Recorder {
     std::vector<FinishedSubmission> takeFinished();
     /// Waits for all submissions of this recorder.
     void finish();
+    /// Submits what has been recorded, waits for it, and takes it. Returns the device's milliseconds of all
+    /// that takeFinished() had not returned before.
+    double submitAndTime();
 
     /// Sum of the finished submissions' device time, in seconds.
     double deviceSeconds() const { return deviceSeconds_; }

@@ -13,8 +13,9 @@ template <class Enum> struct NameOf {
     std::string_view text;
 };
 
-/// The candidate with the smallest edit distance (Levenshtein) to `text`; empty when none is near (distance
-/// over half the length) or there are no candidates.
+/// The only candidate that begins with `text` (two letters or more), else the one with the smallest edit
+/// distance (Levenshtein); empty when none is near (distance over a third of the length, and over 2) or there
+/// are no candidates.
 std::string_view nearestName(std::string_view text, std::span<const std::string_view> candidates);
 
 /// Throws std::invalid_argument: "unknown <kind> 'x'; did you mean 'y'? known: a, b, c".

@@ -165,12 +165,7 @@ void GpuTrainer::warmUp(std::string_view rung) {
 double GpuTrainer::millisecondsOf(std::uint64_t steps) {
     recorder_.begin();
     recordSteps(0, steps);
-    recorder_.submit();
-    recorder_.finish();
-    double milliseconds = 0;
-    for (const gpu::FinishedSubmission& finished : recorder_.takeFinished())
-        milliseconds += finished.milliseconds;
-    return milliseconds;
+    return recorder_.submitAndTime();
 }
 
 void GpuTrainer::recordSteps(std::uint64_t first, std::uint64_t count) {

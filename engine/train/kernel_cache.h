@@ -16,10 +16,12 @@ std::filesystem::path cacheFolder();
 
 struct MeasuredKernel {
     ProductKernel kernel;
-    double milliseconds = 0; ///< of one call; below 0: no kernel is right
+    double milliseconds =
+        0; ///< of one call; below 0: no kernel is right. Of a population's layout: of one network-step
 };
 
-/// Choices of kernels, by device (with its driver's version) and operation, in kernels.json.
+/// Choices of kernels, and of layouts of populations (whose name is the rung), by device (with its driver's
+/// version) and operation, in kernels.json.
 class KernelCache {
   public:
     explicit KernelCache(const gpu::Device& device);

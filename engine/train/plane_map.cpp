@@ -20,7 +20,6 @@ constexpr std::uint64_t mostOutputBytes = std::uint64_t{32} << 20;
 constexpr std::uint32_t smallestOutput = 8; // cells along a side, however large the network
 constexpr std::uint32_t smallestNeuron = 5;
 constexpr std::size_t mostFeatures = 8; // PlaneInputsParams::kinds
-constexpr std::size_t colourWords = shared::colourClasses + shared::colourClassCount;
 
 std::uint32_t number(auto value) { return static_cast<std::uint32_t>(value); }
 
@@ -117,9 +116,9 @@ PlaneMap::PlaneMap(gpu::Device& device, const NetShape& shape, std::vector<Plane
       features_(std::move(features)), options_(options),
       atlasColumns_(std::min(options.mostNeurons, number(widest(shape)))), capacity_(rowsAtATime(shape)),
       workPerCell_(workOf(shape)), budget_(device.software()),
-      kernels_(device), uploads_{{{{device, layout_.size() * sizeof(float) + colourWords * 4,
+      kernels_(device), uploads_{{{{device, layout_.size() * sizeof(float) + sizeof(PlaneColourWords),
                                     gpu::Memory::upload, "map upload"}},
-                                  {{device, layout_.size() * sizeof(float) + colourWords * 4,
+                                  {{device, layout_.size() * sizeof(float) + sizeof(PlaneColourWords),
                                     gpu::Memory::upload, "map upload"}}}},
       parameters_(device, uploads_[0].buffer.size(), gpu::Memory::device, "map parameters"),
       even_(device, activationsSize(shape), gpu::Memory::device, "map activations"),
@@ -188,14 +187,8 @@ double PlaneMap::milliseconds() {
 
 void PlaneMap::upload(std::span<const float> parameters, const PlaneColours& colours) {
     gpu::Buffer& staging = uploads_[turn_ % uploads_.size()].buffer;
-    std::array<std::uint32_t, colourWords> words{};
-    words[shared::colourNegative] = colours.negative;
-    words[shared::colourZero] = colours.zero;
-    words[shared::colourPositive] = colours.positive;
-    words[shared::colourBackground] = colours.background;
-    std::ranges::copy(colours.classes, words.begin() + shared::colourClasses);
     staging.writeValues<float>(parameters);
-    staging.writeValues<std::uint32_t>(words, layout_.size() * sizeof(float));
+    staging.writeValues<std::uint32_t>(wordsOf(colours), layout_.size() * sizeof(float));
     recorder_.copy(staging.view(), parameters_.view());
 }
 
@@ -317,7 +310,7 @@ gpu::BufferView PlaneMap::bias(std::size_t layer) const {
 }
 
 gpu::BufferView PlaneMap::colours() const {
-    return parameters_.view(layout_.size() * sizeof(float), colourWords * sizeof(std::uint32_t));
+    return parameters_.view(layout_.size() * sizeof(float), sizeof(PlaneColourWords));
 }
 
 } // namespace lockstep

@@ -95,12 +95,7 @@ class Trial {
         recorder_.begin();
         training_.prepare(0, slice.steps);
         training_.record(recorder_, 0, 0, slice);
-        recorder_.submit();
-        recorder_.finish();
-        double milliseconds = 0;
-        for (const gpu::FinishedSubmission& finished : recorder_.takeFinished())
-            milliseconds += finished.milliseconds;
-        return milliseconds;
+        return recorder_.submitAndTime();
     }
 
     PopulationPlan plan_;

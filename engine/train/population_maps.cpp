@@ -10,19 +10,7 @@ namespace lockstep {
 
 namespace {
 
-constexpr std::size_t colourWords = shared::colourClasses + shared::colourClassCount;
-
 std::uint32_t number(auto value) { return static_cast<std::uint32_t>(value); }
-
-std::array<std::uint32_t, colourWords> wordsOf(const PlaneColours& colours) {
-    std::array<std::uint32_t, colourWords> words{};
-    words[shared::colourNegative] = colours.negative;
-    words[shared::colourZero] = colours.zero;
-    words[shared::colourPositive] = colours.positive;
-    words[shared::colourBackground] = colours.background;
-    std::ranges::copy(colours.classes, words.begin() + shared::colourClasses);
-    return words;
-}
 
 // Networks whose tiles a submission draws: what it does ends in milliseconds.
 std::uint32_t networksAtOnce(const gpu::Device& device, const NetShape& shape,
@@ -80,8 +68,8 @@ PopulationMaps::Turn& PopulationMaps::nextTurn(const DecisionMapOptions& options
         turn.picture = std::make_unique<gpu::Buffer>(device_, bytes, gpu::Memory::device, "decision maps");
     }
     if (!turn.colours)
-        turn.colours = std::make_unique<gpu::Buffer>(device_, colourWords * sizeof(std::uint32_t),
-                                                     gpu::Memory::upload, "colours");
+        turn.colours =
+            std::make_unique<gpu::Buffer>(device_, sizeof(PlaneColourWords), gpu::Memory::upload, "colours");
     turn.colours->writeValues<std::uint32_t>(wordsOf(options.colours));
     return turn;
 }

@@ -75,8 +75,9 @@ void PopulationTraining::prepare(std::uint64_t first, std::uint32_t steps) {
 }
 
 void PopulationTraining::writeOrder(const BatchRange& batch, std::span<std::uint32_t> words) const {
+    const shared::OrderKeys keys = orderKeys(order_.seed(), batch.epoch); // once, not per row
     for (std::size_t row = 0; row < batch.rows; ++row)
-        words[row] = number(order_.example(batch.epoch, batch.first + row));
+        words[row] = shared::orderIndex(number(batch.first + row), number(order_.count()), keys);
 }
 
 double PopulationTraining::mostNetworkSteps() const {

@@ -57,10 +57,17 @@ std::uint32_t mostSteps(const TrainabilityJob& job) {
     return std::min(job.steps, number(mostLoopRounds / (loopRounds(passes, loopRounds(job.examples)) + 1)));
 }
 
-/// What the shader calls `examples`.
+/// Inputs and target of an example, padded.
+std::size_t exampleStride(const TrainabilityJob& job) { return (job.inputs / 4 + 1) * 4; }
+
+std::size_t exampleValues(const TrainabilityJob& job) {
+    return job.examples * exampleStride(job) + job.hidden * job.inputs + job.hidden;
+}
+
+/// What the shader calls `examples`, exampleValues() of them.
 std::vector<float> examplesOf(const TrainabilityJob& job) {
     const TrainabilityData data = trainabilityData(job);
-    const std::size_t stride = (job.inputs / 4 + 1) * 4;
+    const std::size_t stride = exampleStride(job);
     std::vector<float> examples(job.examples * stride);
     for (std::size_t example = 0; example < job.examples; ++example) {
         const auto inputs = data.inputs.begin() + static_cast<std::ptrdiff_t>(example * job.inputs);
@@ -135,7 +142,7 @@ GpuTrainability::GpuTrainability(gpu::Device& device, const TrainabilityJob& job
     : device_(device), job_(validated(job)), kernels_(device),
       kernel_(kernels_.trainability(job.inputs, job.hidden, rowsOf(job), job.activation)),
       fewest_(fewestNetworks(device)), capacity_(mostNetworks(device, job)),
-      examples_(device, examplesOf(job).size() * sizeof(float), gpu::Memory::device, "map examples"),
+      examples_(device, exampleValues(job) * sizeof(float), gpu::Memory::device, "map examples"),
       state_(device, stateValues(job) * capacity_ * sizeof(float), gpu::Memory::device, "map state"),
       batches_{{makeBatch(), makeBatch(), makeBatch()}}, recorder_(device),
       size_(device.software(), capacity_ / fewest_ * mostSteps(job)), pace_(fewest_) {

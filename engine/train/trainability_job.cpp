@@ -57,14 +57,11 @@ void TrainabilityJob::validate() const {
             std::string(name(activation)) + "'");
 }
 
-double trainabilityGain(const TrainabilityJob& job) {
-    return std::sqrt((job.activation == Activation::identity ? 1.0 : 2.0) / static_cast<double>(job.inputs));
-}
-
 TrainabilityData trainabilityData(const TrainabilityJob& job) {
     TrainabilityData data;
     data.inputs = normals(job.seed, RandomStream::data, 0, job.examples * job.inputs);
-    const double gain = trainabilityGain(job);
+    const double gain =
+        std::sqrt((job.activation == Activation::identity ? 1.0 : 2.0) / static_cast<double>(job.inputs));
     for (float& input : data.inputs) input = static_cast<float>(gain * input);
     data.targets = normals(job.seed, RandomStream::data, 1, job.examples);
     data.firstWeights = normals(job.seed, RandomStream::weights, 0, job.hidden * job.inputs);

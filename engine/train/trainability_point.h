@@ -6,9 +6,6 @@
 
 namespace lockstep {
 
-/// What is multiplied with examples before the first layer.
-double trainabilityGain(const TrainabilityJob& job);
-
 shared::TrainabilityStart startOf(const TrainabilityJob& job, TrainabilityPoint point);
 
 TrainabilityOutcome outcomeOf(const TrainabilityJob& job, const shared::TrainabilityEnd& end);

@@ -27,12 +27,7 @@ template <class Record> double bestMilliseconds(gpu::Recorder& recorder, int rou
     const auto timeOf = [&](int calls) {
         recorder.begin();
         for (int call = 0; call < calls; ++call) record();
-        recorder.submit();
-        recorder.finish();
-        double milliseconds = 0;
-        for (const gpu::FinishedSubmission& finished : recorder.takeFinished())
-            milliseconds += finished.milliseconds;
-        return milliseconds / calls;
+        return recorder.submitAndTime() / calls;
     };
     double best = timeOf(1);
     if (best > slow) return best;

@@ -184,17 +184,11 @@ LOCKSTEP_INLINE Losses noLosses() {
     return losses;
 }
 
-LOCKSTEP_INLINE bool any(Ints mask) {
-    std::int32_t all = 0;
-    for (std::size_t lane = 0; lane < lanes; ++lane) all |= mask[lane];
-    return all != 0;
-}
-
 /// Ends the networks whose loss went beyond the limit.
 LOCKSTEP_INLINE void endDiverged(Losses& losses, Floats loss, std::uint32_t step,
                                  std::size_t count, shared::TrainabilityEnd* ends) {
     const Ints diverged = losses.running & ~(loss <= losses.limit);
-    if (!any(diverged)) return;
+    if (!anyLane(reinterpret_cast<Words>(diverged))) return;
     for (std::size_t lane = 0; lane < count; ++lane)
         if (diverged[lane] != 0) ends[lane] = {step, losses.first[lane], losses.before[lane], loss[lane]};
     losses.running &= ~diverged;
@@ -222,7 +216,7 @@ void trainVector(const TrainabilityProblem& problem, const shared::TrainabilityS
     for (std::uint32_t step = 0; step < problem.steps; ++step) {
         const Floats loss = lossAndGradient<columns, activation>(problem, networks);
         endDiverged(losses, loss, step, count, ends);
-        if (!any(losses.running)) return;
+        if (!anyLane(reinterpret_cast<Words>(losses.running))) return;
         note(losses, loss, step == 0, step >= problem.steps - problem.tail);
         update(problem, firstStep, secondStep, networks);
     }
