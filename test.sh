@@ -35,8 +35,8 @@ check_asan() {
 # exhibit of which trains beside what draws.
 check_tsan() {
     export TSAN_OPTIONS="suppressions=$PWD/tests/tsan.supp"
-    build tsan lockstep cpu_threads_test team_sizing_test cpu_trainer_test lane_test lane_post_test map_model_test mosaic_model_test race_test &&
-        ctest --test-dir build/tsan --output-on-failure --timeout 300 -R '^(cpu_threads|team_sizing|lane|lane_post|map_model|mosaic_model|race)_test$' &&
+    build tsan lockstep cpu_threads_test team_sizing_test cpu_trainer_test lane_test lane_post_test map_machines_test map_model_test mosaic_model_test race_test &&
+        ctest --test-dir build/tsan --output-on-failure --timeout 300 -R '^(cpu_threads|team_sizing|lane|lane_post|map_machines|map_model|mosaic_model|race)_test$' &&
         build/tsan/tests/cpu_trainer_test --test-case='*bit-identical*' || return
     local exhibit
     for exhibit in race playground inside mosaic map; do

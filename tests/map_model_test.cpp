@@ -1,9 +1,8 @@
 // The map without its looks: pixels are trained coarse to fine and none twice, windows come and go, and what
-// still holds is kept.
+// still holds is kept; its settings, its words, and its picture in a file.
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <filesystem>
 #include <set>
@@ -12,109 +11,14 @@
 #include <nlohmann/json.hpp>
 
 #include "demos/exhibits/map/map_export.h"
-#include "demos/exhibits/map/map_model.h"
 #include "demos/exhibits/map/map_probe.h"
 #include "demos/exhibits/map/map_words.h"
 #include "demos/trainability/map_presets.h"
 #include "tests/data_files.h"
-
-namespace {
+#include "tests/striped_map.h"
 
 using namespace lockstep;
-using namespace lockstep::demos;
-
-/// Converges where x is small; nothing is computed, so that pictures of any size are there at once.
-class Striped final : public Trainability {
-  public:
-    Striped(const TrainabilityJob& job, std::atomic<std::size_t>& trained, std::string device = "")
-        : job_(job), trained_(trained) {
-        machine_.device = std::move(device);
-    }
-
-    const TrainabilityJob& job() const override { return job_; }
-    const MachineInfo& machine() const override { return machine_; }
-    void train(std::span<const TrainabilityPoint> points, std::span<TrainabilityOutcome> outcomes) override {
-        for (std::size_t i = 0; i < points.size(); ++i) outcomes[i] = ending(points[i]);
-        trained_ += points.size();
-    }
-    std::size_t pointsFor(double) const override { return 300; }
-
-    static TrainabilityOutcome ending(TrainabilityPoint point) {
-        return point.x < 1 ? std::min(point.x, 1.0f) : -std::min(point.y + 1, 100.0f);
-    }
-
-  private:
-    TrainabilityJob job_;
-    MachineInfo machine_;
-    std::atomic<std::size_t>& trained_;
-};
-
-/// Trains nothing before it is let.
-class Held final : public Trainability {
-  public:
-    Held(const TrainabilityJob& job, std::atomic<std::size_t>& trained, const std::atomic<bool>& open)
-        : striped_(job, trained), open_(open) {}
-
-    const TrainabilityJob& job() const override { return striped_.job(); }
-    const MachineInfo& machine() const override { return striped_.machine(); }
-    void train(std::span<const TrainabilityPoint> points, std::span<TrainabilityOutcome> outcomes) override {
-        open_.wait(false);
-        striped_.train(points, outcomes);
-    }
-    std::size_t pointsFor(double milliseconds) const override { return striped_.pointsFor(milliseconds); }
-
-  private:
-    Striped striped_;
-    const std::atomic<bool>& open_;
-};
-
-/// A map whose machines are quick, driven as by a script: a step's networks are there after a frame.
-struct Map {
-    std::atomic<std::size_t> trained = 0;
-    std::string card = "a card";
-    MapModel model; // last: its threads use the above
-
-    Map() {
-        MapSettings settings = model.settings();
-        settings.resolution = 256;
-        model.change(settings);
-    }
-    void frame(bool wait = true) {
-        model.update(
-            [this](const TrainabilityJob& job, MapMachine machine) {
-                const std::string device = machine == MapMachine::gpu ? card : "a processor";
-                return [this, job, device] { return std::make_unique<Striped>(job, trained, device); };
-            },
-            1.0 / 60, wait);
-    }
-    void useCpu(bool on) {
-        MapSettings settings = model.settings();
-        settings.cpu = on;
-        model.change(settings);
-    }
-    void finish() {
-        model.run();
-        while (!model.complete()) frame();
-    }
-    /// Every trained pixel is the network of its place.
-    bool right(MapMachine machine) {
-        const OutcomeGrid& grid = model.grid(machine);
-        const MapSize size = model.size();
-        for (std::uint32_t index = 0; index < size.pixels(); ++index) {
-            const TrainabilityPoint point =
-                model.window().point(index % size.width, index / size.width, size.width, size.height);
-            // Panning moves windows by sums, which end in another last bit.
-            if (grid.trained(index) && std::abs(grid.shown(index) - Striped::ending(point)) >
-                                           1e-5f * (1 + std::abs(Striped::ending(point))))
-                return false;
-        }
-        return true;
-    }
-};
-
-std::size_t known(const Map& map, MapMachine machine) { return map.model.side(machine).grid.known(); }
-
-} // namespace
+using namespace lockstep::test;
 
 TEST_CASE("pixels are trained coarse to fine, every one once") {
     for (const MapSize size : {MapSize{64, 64}, MapSize{1, 1}, MapSize{33, 17}, MapSize{100, 5}}) {
@@ -331,177 +235,6 @@ TEST_CASE("a picture that fits its pane shows all of the window, and more where 
     CHECK(wide.right - wide.left == doctest::Approx(3 * (wide.top - wide.bottom)));
     map.model.setRoom({100, 100});
     CHECK(map.model.window() == settings.window); // and shrinks with it again
-}
-
-TEST_CASE(
-    "another network begins anew, another resolution is seen scaled, and without the CPU only one paints") {
-    Map map;
-    map.finish();
-    MapSettings settings = map.model.settings();
-    settings.resolution = 512;
-    map.model.change(settings);
-    CHECK(known(map, MapMachine::gpu) == 0);
-    CHECK_FALSE(std::isnan(map.model.grid(MapMachine::gpu).shown(0)));
-    settings.cpu = false;
-    map.model.change(settings);
-    map.finish();
-    CHECK(known(map, MapMachine::cpu) == 0);
-    CHECK_FALSE(map.model.agreement().has_value());
-    settings.job.hidden = 4;
-    map.model.change(settings);
-    CHECK(std::isnan(map.model.grid(MapMachine::gpu).shown(0)));
-    settings.job.hidden = 1000;
-    CHECK_THROWS_AS(map.model.change(settings), std::invalid_argument);
-    CHECK(map.model.settings().job.hidden == 4);
-}
-
-TEST_CASE(
-    "what is wrong with a machine is said once, the other goes on, and nothing is tried again by itself") {
-    Map map;
-    const auto frame = [&] {
-        map.model.update(
-            [&](const TrainabilityJob& job, MapMachine machine) -> MakeTrainability {
-                if (machine == MapMachine::gpu)
-                    return []() -> std::unique_ptr<Trainability> { throw std::runtime_error("no memory"); };
-                return [&map, job] { return std::make_unique<Striped>(job, map.trained); };
-            },
-            1.0 / 60, true);
-    };
-    map.model.run();
-    CHECK_THROWS_WITH(frame(), "no memory");
-    CHECK(map.model.side(MapMachine::gpu).trouble == "no memory");
-    CHECK_NOTHROW(frame());
-    CHECK(known(map, MapMachine::cpu) > 0);
-    map.model.pause();
-    map.model.run(); // somebody tries again
-    CHECK_THROWS(frame());
-}
-
-TEST_CASE("without the device what was painted stays, and goes on") {
-    Map map;
-    map.model.run();
-    map.frame();
-    CHECK(map.model.releaseDevice());
-    CHECK(known(map, MapMachine::gpu) == MapModel::networksOfStep);
-    map.finish();
-    CHECK_FALSE(map.model.releaseDevice());
-    CHECK(map.trained == 2 * map.model.size().pixels());
-}
-
-TEST_CASE("a picture's time is its machine's, and none is told of one that two have painted") {
-    Map map;
-    const MapSide& gpu = map.model.side(MapMachine::gpu);
-    const MapSide& cpu = map.model.side(MapMachine::cpu);
-    CHECK(gpu.painter() == nullptr);
-    map.finish();
-    REQUIRE(gpu.secondsOfPicture().has_value());
-    CHECK(*gpu.secondsOfPicture() > 0);
-
-    // Whole, it stays the old card's.
-    map.model.releaseDevice();
-    map.card = "another card";
-    map.frame();
-    REQUIRE(gpu.painter() != nullptr);
-    CHECK(gpu.painter()->device == "a card");
-    CHECK(gpu.secondsOfPicture().has_value());
-
-    map.model.reset();
-    CHECK(gpu.painter() == nullptr);
-    map.frame();
-    CHECK(gpu.painter()->device == "another card");
-    map.model.releaseDevice(); // lost, and made anew
-    map.frame();
-    CHECK(gpu.secondsOfPicture().has_value());
-    map.model.releaseDevice();
-    map.card = "a third card";
-    map.finish();
-    CHECK(gpu.painter()->device == "a third card");
-    CHECK_FALSE(gpu.secondsOfPicture().has_value());
-    CHECK(cpu.secondsOfPicture().has_value()); // still the same processor
-    CHECK(map.model.look(zoomed(map.model.window(), 0.5, 0.5, 0.5), true).empty());
-    map.finish();
-    CHECK(gpu.secondsOfPicture().has_value());
-}
-
-TEST_CASE("a machine that was taken away begins with nothing when it comes back") {
-    Map map;
-    map.finish();
-    const MapSide& cpu = map.model.side(MapMachine::cpu);
-    CHECK(cpu.pictureSeconds > 0);
-    map.useCpu(false);
-    map.useCpu(true);
-    CHECK(cpu.pictureSeconds == 0);
-    CHECK(cpu.trained == 0);
-    CHECK(cpu.painter() == nullptr);
-    map.finish();
-    CHECK(cpu.trained == map.model.size().pixels());
-}
-
-TEST_CASE("a map at rest: a machine in trouble or switched off has nothing left to do") {
-    Map map;
-    const auto frame = [&] {
-        map.model.update(
-            [&](const TrainabilityJob& job, MapMachine machine) -> MakeTrainability {
-                if (machine == MapMachine::gpu)
-                    return []() -> std::unique_ptr<Trainability> { throw std::runtime_error("no memory"); };
-                return [&map, job] { return std::make_unique<Striped>(job, map.trained); };
-            },
-            1.0 / 60, true);
-    };
-    CHECK_FALSE(map.model.painting());
-    map.model.run();
-    CHECK(map.model.painting());
-    CHECK_THROWS(frame());
-    CHECK(map.model.painting()); // the other one does
-    while (!map.model.side(MapMachine::cpu).grid.complete()) frame();
-    CHECK_FALSE(map.model.complete());
-    CHECK_FALSE(map.model.painting());
-    map.model.run(); // somebody tries again
-    CHECK(map.model.painting());
-    CHECK_THROWS(frame());
-    map.useCpu(false);
-    CHECK_FALSE(map.model.painting());
-}
-
-TEST_CASE("a pace that a machine cannot keep up with piles up no work, and a slower one counts at once") {
-    std::atomic<bool> open = false;
-    Map map;
-    map.useCpu(false);
-    const auto hurry = [&] {
-        open = false;
-        map.model.setRate(300); // 5 steps in every frame
-        map.model.run();
-        for (int frame = 0; frame < 60; ++frame)
-            map.model.update(
-                [&](const TrainabilityJob& job, MapMachine) {
-                    return [&, job] { return std::make_unique<Held>(job, map.trained, open); };
-                },
-                1.0 / 60, false);
-    };
-    const auto rest = [&] {
-        open = true;
-        open.notify_all();
-        map.model.side(MapMachine::gpu).lane->wait();
-    };
-    hurry();
-    rest();
-    CHECK(map.trained > 0);
-    CHECK(map.trained <= 2 * 5 * MapModel::networksOfStep);
-    const std::size_t before = map.trained;
-    hurry();
-    map.model.setRate(1);
-    rest();
-    CHECK(map.trained - before <= 300); // the batch under way
-}
-
-TEST_CASE("a pace that a machine keeps up with is kept") {
-    Map map;
-    map.useCpu(false);
-    map.model.setRate(60);
-    map.model.run();
-    for (int frame = 0; frame < 10; ++frame) map.frame();
-    CHECK(map.trained >= 9 * MapModel::networksOfStep); // a frame's sixtieth is a little less than one
-    CHECK(map.trained <= 10 * MapModel::networksOfStep);
 }
 
 TEST_CASE("settings come back from JSON, and what is wrong names its field") {

@@ -14,6 +14,7 @@
 #include "engine/train/population.h"
 #include "engine/train/population_arenas.h"
 #include "engine/train/population_plan.h"
+#include "tests/population_alone.h"
 #include "tests/population_gpu_jobs.h"
 #include "tests/test_device.h"
 #include "tests/trainer_jobs.h"
@@ -23,22 +24,13 @@ using namespace lockstep::test;
 
 namespace {
 
-/// Losses of a network's batches, as the plain loops compute them for it alone.
-std::vector<LossPoint> aloneOnCpu(const PopulationJob& job, std::size_t member, std::uint64_t steps) {
-    const auto trainer = makeCpuTrainer(job.alone(member), "scalar", 1);
-    TrainerState state = trainer->state();
-    state.parameters = job.initialParameters(member);
-    trainer->restore(state);
-    return train(*trainer, steps);
-}
-
 /// Largest relative difference of the batch losses of these members from those of the same network alone.
 double distanceFromAlone(const PopulationJob& job, PopulationLayout layout, std::vector<std::size_t> members,
                          gpu::Device& device = testDevice()) {
     const auto population = makeGpuPopulation(device, job, layout);
     std::vector<std::vector<LossPoint>> expected;
     expected.reserve(members.size());
-    for (const std::size_t member : members) expected.push_back(aloneOnCpu(job, member, job.steps));
+    for (const std::size_t member : members) expected.push_back(lossesAlone(job, member, job.steps));
     double largest = 0;
     for (std::uint64_t step = 0; step < job.steps; step += step < 8 ? 1 : 7) {
         population->trainTo(step + 1);

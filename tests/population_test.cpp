@@ -17,6 +17,7 @@
 #include "engine/train/decision_map.h"
 #include "engine/train/population_block.h"
 #include "tests/cpu_tables.h"
+#include "tests/population_alone.h"
 #include "tests/population_jobs.h"
 #include "tests/trainer_jobs.h"
 
@@ -30,15 +31,6 @@ std::vector<VectorLevel> levels() {
     for (const VectorLevel level : {VectorLevel::baseline, VectorLevel::avx2, VectorLevel::avx512})
         if (level <= vectorLevel()) result.push_back(level);
     return result;
-}
-
-/// The losses of the member's first steps, trained alone.
-std::vector<LossPoint> lossesAlone(const PopulationJob& job, std::size_t member, std::uint64_t steps) {
-    const auto trainer = makeCpuTrainer(job.alone(member), "scalar", 1);
-    TrainerState state = trainer->state();
-    state.parameters = job.initialParameters(member);
-    trainer->restore(state);
-    return train(*trainer, steps);
 }
 
 /// The largest relative difference of a batch loss in the first steps between these members, trained in
