@@ -14,9 +14,10 @@
 #include "demos/machines.h"
 #include "demos/options/map_options.h"
 #include "demos/options/parse.h"
-#include "demos/report/map_progress.h"
 #include "demos/report/map_report.h"
+#include "demos/report/progress_lines.h"
 #include "demos/report/result_files.h"
+#include "demos/report/text.h"
 #include "demos/shell/png.h"
 #include "demos/trainability/map_colours.h"
 
@@ -51,6 +52,15 @@ std::unique_ptr<Trainability> makeLane(const MapRequest& request, const LaneSpec
     return makeGpuTrainability(*device, request.job);
 }
 
+LaneProgress progressOf(const MapRequest& request, const MapResult& lane) {
+    LaneProgress progress{lane.spec.text(), lane.spec.gpu, lane.status, lane.trained > 0, 0, {}, {}};
+    progress.progress = static_cast<double>(lane.trained) / static_cast<double>(request.pixels());
+    progress.brief = fmt::format("{} networks/s", shortRate(lane.networksPerSecond()));
+    progress.numbers = fmt::format("{} networks  {}{}", grouped(lane.trained), progress.brief,
+                                   timeLeft(lane.status, lane.seconds, progress.progress));
+    return progress;
+}
+
 void trainLane(const MapRequest& request, Machines& machines, const InterruptGuard& interrupt, bool quiet,
                MapResult& lane) {
     using Clock = std::chrono::steady_clock;
@@ -58,11 +68,12 @@ void trainLane(const MapRequest& request, Machines& machines, const InterruptGua
     const std::unique_ptr<Trainability> trainability = makeLane(request, lane.spec, machines);
     lane.warmUpSeconds = std::chrono::duration<double>(Clock::now() - begin).count();
     lane.machine = trainability->machine();
-    MapProgress progress(lane.spec.text(), request.pixels(), quiet);
-    trainMap(request, *trainability, lane, [&](std::size_t trained) {
-        progress.update(trained, lane.seconds);
+    ProgressLines lines(quiet);
+    trainMap(request, *trainability, lane, [&](std::size_t) {
+        lines.show({progressOf(request, lane)});
         return interrupt.exitCode() == 0;
     });
+    lines.show({progressOf(request, lane)});
 }
 
 // What one lane fails at must not cost the results of the others, which took their time.
