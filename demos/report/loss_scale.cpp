@@ -42,4 +42,14 @@ LossScale lossScaleOf(std::span<const PopulationSummary* const> summaries) {
     return scale;
 }
 
+ImU32 lossColour(const Theme& theme, const LossScale& scale, const MemberResult& result) {
+    if (result.diverged) return divergedColour(theme);
+    if (!result.begun()) return theme.border;
+    return viridis(scale.share(result.loss));
+}
+
+ImU32 divergedColour(const Theme& theme) {
+    return theme.dark ? IM_COL32(10, 11, 13, 255) : IM_COL32(38, 42, 48, 255);
+}
+
 } // namespace lockstep::demos

@@ -3,6 +3,7 @@
 
 #include <span>
 
+#include "demos/shell/theme.h"
 #include "engine/train/population.h"
 
 namespace lockstep::demos {
@@ -18,8 +19,14 @@ struct LossScale {
     bool operator==(const LossScale&) const = default;
 };
 
-/// From the least loss to the one that 95 % of the networks are below, of all summaries together; at least by
-/// a factor of 3 from end to end, so that noise is not spread over all colours.
+/// From the least loss to the one that 95 % of the networks are below, or where more have diverged, the
+/// largest of the percentiles that is finite; of all summaries together. The worst end is at least 3 times
+/// the best one, so that noise is not spread over all colours.
 LossScale lossScaleOf(std::span<const PopulationSummary* const> summaries);
+
+/// The ground of what has diverged, in either theme.
+ImU32 divergedColour(const Theme& theme);
+/// In the colour of its loss; what has diverged is black, what has no loss yet is grey.
+ImU32 lossColour(const Theme& theme, const LossScale& scale, const MemberResult& result);
 
 } // namespace lockstep::demos

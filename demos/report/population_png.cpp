@@ -47,7 +47,6 @@ class LaneDrawing {
     std::uint32_t side() const { return tilePixels(spec_); }
     std::uint32_t width() const { return static_cast<std::uint32_t>(spec_.columns) * side(); }
     std::uint32_t height() const { return static_cast<std::uint32_t>(spec_.rows) * side(); }
-    ImU32 colourOf(const MemberResult& result, const LossScale& scale) const;
     static std::string legend(const PopulationLaneResult& lane, const LossScale& scale);
     void axes(const std::string& heading);
     void nextGrid() { left_ += leftLabels + width() + margin; }
@@ -86,17 +85,12 @@ void LaneDrawing::mosaic(const PopulationLaneResult& lane) {
     nextGrid();
 }
 
-ImU32 LaneDrawing::colourOf(const MemberResult& result, const LossScale& scale) const {
-    if (result.diverged) return theme_.border;
-    return result.begun() && std::isfinite(result.loss) ? viridis(scale.share(result.loss)) : theme_.panel;
-}
-
 std::string LaneDrawing::legend(const PopulationLaneResult& lane, const LossScale& scale) {
-    std::string text = scale.empty() ? "final loss: none is finite"
-                                     : fmt::format("loss: bright {}, dark {} and more",
+    std::string text = scale.empty() ? "loss: none is finite"
+                                     : fmt::format("loss: yellow {}, purple {} and more",
                                                    threeDigits(scale.best), threeDigits(scale.worst));
-    if (lane.summary.diverged > 0) text += ", grey diverged";
-    if (lane.summary.begun < lane.members.size()) text += ", black not trained";
+    if (lane.summary.diverged > 0) text += ", black diverged";
+    if (lane.summary.begun < lane.members.size()) text += ", grey not trained";
     return text;
 }
 
@@ -106,7 +100,7 @@ void LaneDrawing::heatMap(const PopulationLaneResult& lane, const LossScale& sca
         const MemberResult& result = lane.members[member];
         canvas_.fill(left_ + leftLabels + static_cast<std::uint32_t>(member % spec_.columns) * side(),
                      top_ + line + static_cast<std::uint32_t>(member / spec_.columns) * side(), side(),
-                     side(), colourOf(result, scale));
+                     side(), lossColour(theme_, scale, result));
     }
     nextGrid();
 }

@@ -62,8 +62,6 @@ void drawLossBar(ImVec2 corner, float width) {
     }
 }
 
-} // namespace
-
 AxisRoom axisRoom(const MosaicPanel& panel, AxisNames names) {
     const PopulationSpec& spec = panel.model.spec();
     const float gap = 2 * panel.ui.px(markUnits);
@@ -73,6 +71,8 @@ AxisRoom axisRoom(const MosaicPanel& panel, AxisNames names) {
     return {widest + gap, names == AxisNames::none ? 0 : line + gap,
             (names == AxisNames::below ? 2 * line : line) + gap};
 }
+
+} // namespace
 
 MosaicPlace placeMosaic(const MosaicPanel& panel, ImVec2 start, ImVec2 room, bool names) {
     const PopulationSpec& spec = panel.model.spec();
@@ -84,7 +84,8 @@ MosaicPlace placeMosaic(const MosaicPanel& panel, ImVec2 start, ImVec2 room, boo
             0.5f, std::min((room.x - margin.left) / columns, (room.y - margin.above - margin.below) / rows));
         const float spare = std::max(0.0f, room.x - margin.left - tile * columns) / 2;
         const ImVec2 low{start.x + margin.left + spare, start.y + margin.above};
-        return MosaicPlace{low, {low.x + tile * columns, low.y + tile * rows}, tile, start.x + room.x, where};
+        return MosaicPlace{
+            low, {low.x + tile * columns, low.y + tile * rows}, tile, start.x + room.x, where, margin};
     };
     if (!names) return place(AxisNames::none);
     const MosaicPlace first = place(AxisNames::beside);
@@ -99,7 +100,7 @@ MosaicPlace placeMosaic(const MosaicPanel& panel, ImVec2 start, ImVec2 room, boo
 void drawMosaicAxes(const MosaicPanel& panel, const MosaicPlace& place, float strength) {
     const Ui& ui = panel.ui;
     const PopulationSpec& spec = panel.model.spec();
-    const auto& [low, high, tile, right, names] = place;
+    const auto& [low, high, tile, right, names, room] = place;
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const ImU32 colour = faded(ui.theme.muted, strength);
     if (strength > 0) {
@@ -108,7 +109,6 @@ void drawMosaicAxes(const MosaicPanel& panel, const MosaicPlace& place, float st
         drawMarksLeft(marks, spec, low, high);
     }
     if (strength > 0 && names != AxisNames::none) {
-        const AxisRoom room = axisRoom(panel, names);
         const std::string x = hyperparameterLabel(spec.x.parameter);
         const std::string y = hyperparameterLabel(spec.y.parameter);
         draw.AddText({low.x - room.left, low.y - room.above}, colour, y.c_str());

@@ -35,7 +35,7 @@ class MosaicExhibit final : public Exhibit {
     std::string releaseDevice() override;
 
   private:
-    MosaicPanel panel(Ui& ui) { return {ui, model_, view_, pictures_, model_.scale()}; }
+    MosaicPanel panel(Ui& ui) { return {ui, model_, view_, pictures_, pictures_.scale()}; }
     void arrange(Ui& ui);
     void flyBest(Ui& ui);
     void change(const MosaicSettings& wanted);

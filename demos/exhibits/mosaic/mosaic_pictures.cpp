@@ -5,16 +5,6 @@
 
 namespace lockstep::demos {
 
-ImU32 lossColour(const Theme& theme, const LossScale& scale, const MemberResult& result) {
-    if (result.diverged) return divergedColour(theme);
-    if (result.steps == 0) return theme.border;
-    return viridis(scale.share(result.loss));
-}
-
-ImU32 divergedColour(const Theme& theme) {
-    return theme.dark ? IM_COL32(10, 11, 13, 255) : IM_COL32(38, 42, 48, 255);
-}
-
 void MosaicPictures::beginFrame(const MosaicModel& model) {
     if (generation_ != model.generation()) sides_.clear();
     generation_ = model.generation();

@@ -26,6 +26,9 @@ class MosaicPictures {
     void update(Ui& ui, const MosaicModel& model);
     void release() { *this = {}; }
 
+    /// Of the losses of all sides, as they were at the last update.
+    const LossScale& scale() const { return scale_; }
+
     /// Whether there are tiles of that side, so that those below may be asked for.
     bool has(std::size_t side) const { return side < sides_.size() && sides_[side].maps; }
     TilePicture tile(const PopulationSpec& spec, std::size_t side, std::size_t member) const;
@@ -40,13 +43,8 @@ class MosaicPictures {
     void showLosses(Ui& ui, const MosaicModel& model, std::size_t side);
 
     std::vector<SidePictures> sides_;
-    LossScale scale_; // of the pictures of losses
+    LossScale scale_;
     std::uint64_t generation_ = 0;
 };
-
-/// The ground of what has diverged, in either theme.
-ImU32 divergedColour(const Theme& theme);
-/// In the colour of its loss; what has diverged is dark, what has no loss yet is grey.
-ImU32 lossColour(const Theme& theme, const LossScale& scale, const MemberResult& result);
 
 } // namespace lockstep::demos

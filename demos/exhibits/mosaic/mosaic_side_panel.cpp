@@ -2,8 +2,6 @@
 #include <algorithm>
 #include <array>
 
-#include <fmt/format.h>
-
 #include "demos/exhibits/mosaic/mosaic_view.h"
 #include "demos/exhibits/mosaic/mosaic_words.h"
 #include "demos/report/text.h"
@@ -97,8 +95,8 @@ bool drawMosaic(const MosaicPanel& panel, std::size_t index) {
     drawTiles(panel, index, place.low, place.tile);
     drawMosaicAxes(panel, place, panel.view.marks);
     const std::string name = hyperparameterLabel(panel.model.spec().y.parameter);
-    const float nameEnd = place.low.x - axisRoom(panel, place.names).left +
-                          ImGui::CalcTextSize(name.c_str()).x + panel.ui.px(12);
+    const float nameEnd =
+        place.low.x - place.room.left + ImGui::CalcTextSize(name.c_str()).x + panel.ui.px(12);
     return drawLossLegend(panel, {place.right, start.y}, place.right - nameEnd);
 }
 

@@ -71,7 +71,6 @@ struct AxisRoom {
 };
 /// Where the name of x stands: behind its values, or, where they take all of the width, below them.
 enum class AxisNames { none, beside, below };
-AxisRoom axisRoom(const MosaicPanel& panel, AxisNames names);
 /// Where a mosaic lies on the screen.
 struct MosaicPlace {
     ImVec2 low;
@@ -79,6 +78,7 @@ struct MosaicPlace {
     float tile = 0;  ///< pixels
     float right = 0; ///< as far as names may reach
     AxisNames names = AxisNames::none;
+    AxisRoom room;
 };
 /// As large as it can be within `room` pixels from `start`, in their middle.
 MosaicPlace placeMosaic(const MosaicPanel& panel, ImVec2 start, ImVec2 room, bool names);
