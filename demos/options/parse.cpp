@@ -109,12 +109,12 @@ std::string widthsText(const std::vector<std::size_t>& widths) {
     return widths.empty() ? "none" : fmt::format("{}", fmt::join(widths, ", "));
 }
 
-std::uint64_t seedFromText(std::string_view text) {
-    std::uint64_t seed = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+std::uint64_t wholeNumberFromText(std::string_view text, std::string_view what) {
+    std::uint64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (error != std::errc() || end != text.data() + text.size())
-        throw std::invalid_argument(fmt::format("a seed is a whole number from 0 on, not '{}'", text));
-    return seed;
+        throw std::invalid_argument(fmt::format("{} a whole number from 0 on, not '{}'", what, text));
+    return number;
 }
 
 double shareFromText(std::string_view text) {

@@ -36,8 +36,9 @@ std::vector<std::size_t> widthsFromText(std::string_view text);
 /// "256, 128"; "none".
 std::string widthsText(const std::vector<std::size_t>& widths);
 
-/// Throws std::invalid_argument for anything but a whole number from 0 on.
-std::uint64_t seedFromText(std::string_view text);
+/// Throws std::invalid_argument for anything but a whole number from 0 on: "`what` a whole number ...".
+std::uint64_t wholeNumberFromText(std::string_view text, std::string_view what);
+inline std::uint64_t seedFromText(std::string_view text) { return wholeNumberFromText(text, "a seed is"); }
 
 /// "0.85" or "85%" as 0.85. Throws std::invalid_argument for anything outside of 0 to 100 %.
 double shareFromText(std::string_view text);

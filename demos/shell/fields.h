@@ -6,7 +6,11 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "demos/shell/ui.h"
+#include "engine/net/net_shape.h"
+#include "engine/net/settings.h"
 
 namespace lockstep::demos {
 
@@ -65,6 +69,16 @@ inline bool chooseText(Ui& ui, const char* control, std::string& value, std::vec
     value = names[chosen];
     return true;
 }
+
+/// Three digits are what a slider can tell.
+inline double rounded(float value) { return std::stod(fmt::format("{:.3g}", static_cast<double>(value))); }
+
+/// As lists of choices show them.
+inline constexpr Activation allActivations[] = {Activation::relu,    Activation::leakyRelu, Activation::elu,
+                                                Activation::gelu,    Activation::silu,      Activation::tanh,
+                                                Activation::sigmoid, Activation::identity};
+inline constexpr Optimizer allOptimizers[] = {Optimizer::sgd, Optimizer::momentum, Optimizer::rmsprop,
+                                              Optimizer::adam, Optimizer::adamw};
 
 /// One of the values, by its name. True when it changed.
 template <class Enum, std::size_t N>

@@ -10,12 +10,6 @@ namespace lockstep::demos {
 
 namespace {
 
-constexpr Activation activations[] = {Activation::identity, Activation::relu, Activation::leakyRelu,
-                                      Activation::elu,      Activation::gelu, Activation::tanh,
-                                      Activation::sigmoid,  Activation::silu};
-constexpr Optimizer optimizers[] = {Optimizer::sgd, Optimizer::momentum, Optimizer::rmsprop, Optimizer::adam,
-                                    Optimizer::adamw};
-
 std::vector<std::string> laneNames(bool gpu) {
     std::vector<std::string> names;
     for (const std::string_view lane : knownLanes())
@@ -40,9 +34,9 @@ void InsideExhibit::drawSettings(Ui& ui) {
         textsStale_ |= textEntered(ui, control, hiddenText_, read);
     });
     fields.field("##inside/activation", "Activation", 106,
-                 [&](const char* control) { chooseName(ui, control, settings.activation, activations); });
+                 [&](const char* control) { chooseName(ui, control, settings.activation, allActivations); });
     fields.field("##inside/optimizer", "Optimizer", 106,
-                 [&](const char* control) { chooseName(ui, control, settings.optimizer, optimizers); });
+                 [&](const char* control) { chooseName(ui, control, settings.optimizer, allOptimizers); });
     fields.field("##inside/batch", "Batch", 86,
                  [&](const char* control) { ui.powerSlider(control, settings.batch, 1, 4096); });
     fields.field("##inside/seed", "Seed", 50, [&](const char* control) {

@@ -17,12 +17,7 @@
 
 namespace lockstep::demos {
 
-namespace {
-
-constexpr Optimizer optimizers[] = {Optimizer::sgd, Optimizer::momentum, Optimizer::rmsprop, Optimizer::adam,
-                                    Optimizer::adamw};
-
-} // namespace
+namespace {} // namespace
 
 void LadderExhibit::draw(Ui& ui) {
     // Presenters have no room for settings, and have made them before.
@@ -57,7 +52,7 @@ void LadderExhibit::drawSettings(Ui& ui) {
         textsStale_ |= textEntered(ui, control, hiddenText_, read);
     });
     fields.field("##ladder/optimizer", "Optimizer", 106,
-                 [&](const char* control) { chooseName(ui, control, settings.optimizer, optimizers); });
+                 [&](const char* control) { chooseName(ui, control, settings.optimizer, allOptimizers); });
     fields.field("##ladder/batch", "Batch", 120,
                  [&](const char* control) { ui.powerSlider(control, settings.batch, 1, 4096); });
     fields.field("##ladder/seed", "Seed", 50, [&](const char* control) {

@@ -52,7 +52,7 @@ bool beginPopupBelow(const Ui& ui, const char* name, float units) {
     return ImGui::BeginPopup(name);
 }
 
-bool networkField(Ui& ui, const char* control, TrainabilityJob& job) {
+void networkField(Ui& ui, const char* control, TrainabilityJob& job) {
     std::vector<std::string> names;
     std::vector<TrainabilityJob> jobs;
     for (const auto& [inputs, hidden] : networks) {
@@ -66,12 +66,10 @@ bool networkField(Ui& ui, const char* control, TrainabilityJob& job) {
         names.push_back(networkText(job));
     }
     auto chosen = static_cast<std::size_t>(std::ranges::find(jobs, job) - jobs.begin());
-    if (!ui.combo(control, chosen, names)) return false;
-    job = jobs[chosen];
-    return true;
+    if (ui.combo(control, chosen, names)) job = jobs[chosen];
 }
 
-bool resolutionField(Ui& ui, const char* control, std::uint32_t& resolution) {
+void resolutionField(Ui& ui, const char* control, std::uint32_t& resolution) {
     std::vector<std::string> names;
     std::vector<std::uint32_t> values;
     for (const std::uint32_t pixels : MapSettings::resolutions) {
@@ -81,9 +79,7 @@ bool resolutionField(Ui& ui, const char* control, std::uint32_t& resolution) {
     names.emplace_back("to fit");
     values.push_back(0);
     auto chosen = static_cast<std::size_t>(std::ranges::find(values, resolution) - values.begin());
-    if (!ui.combo(control, chosen, names)) return false;
-    resolution = values[chosen];
-    return true;
+    if (ui.combo(control, chosen, names)) resolution = values[chosen];
 }
 
 } // namespace

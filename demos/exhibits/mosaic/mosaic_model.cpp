@@ -1,7 +1,6 @@
 #include "demos/exhibits/mosaic/mosaic_model.h"
 
 #include <algorithm>
-#include <stdexcept>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -113,7 +112,10 @@ void MosaicModel::update(Machines& machines, double seconds, bool scripted) {
         retired_.push_back(
             std::async(std::launch::async, [lane = std::move(old)]() mutable { lane.reset(); }));
     ending_.clear();
-    if (sides_.empty() && !broken_) start(machines, scripted);
+    if (scripted) retired_.clear(); // waits, so that a script's frames do not depend on speed
+    // One after the other: a slider that is drawn makes lanes in every frame, and each takes a device's
+    // memory.
+    if (sides_.empty() && !broken_ && retired_.empty()) start(machines, scripted);
     for (MosaicSide& side : sides_) {
         side.maps.reset();
         take(side);

@@ -1,8 +1,6 @@
 // What can be set of the mosaic, in fields above it.
 #include <algorithm>
-#include <charconv>
 #include <iterator>
-#include <stdexcept>
 
 #include <fmt/format.h>
 
@@ -21,11 +19,6 @@ constexpr Hyperparameter parameters[] = {Hyperparameter::learningRate, Hyperpara
                                          Hyperparameter::momentum,     Hyperparameter::weightDecay,
                                          Hyperparameter::noise,        Hyperparameter::seed,
                                          Hyperparameter::activation};
-constexpr Activation activations[] = {Activation::relu,    Activation::leakyRelu, Activation::elu,
-                                      Activation::gelu,    Activation::silu,      Activation::tanh,
-                                      Activation::sigmoid, Activation::identity};
-constexpr Optimizer optimizers[] = {Optimizer::sgd, Optimizer::momentum, Optimizer::rmsprop, Optimizer::adam,
-                                    Optimizer::adamw};
 constexpr PopulationLayout layouts[] = {PopulationLayout::best, PopulationLayout::invocation,
                                         PopulationLayout::subgroup, PopulationLayout::workgroup};
 
@@ -33,14 +26,6 @@ constexpr PopulationLayout layouts[] = {PopulationLayout::best, PopulationLayout
 std::string rangeText(const PopulationAxis& axis) {
     const std::string text = axis.text();
     return text.substr(text.find('=') + 1);
-}
-
-std::uint64_t stepsFromText(const std::string& text) {
-    std::uint64_t steps = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), steps);
-    if (error != std::errc() || end != text.data() + text.size())
-        throw std::invalid_argument(fmt::format("steps are a whole number, not '{}'", text));
-    return steps;
 }
 
 void sizeField(Ui& ui, FieldFlow& fields, PopulationSpec& spec) {
@@ -65,8 +50,7 @@ void noiseField(Ui& ui, FieldFlow& fields, PopulationSpec& spec) {
     if (spec.axisOf(Hyperparameter::noise) != nullptr) return;
     fields.field("##mosaic/noise", "Noise", 84, [&](const char* control) {
         auto noise = static_cast<float>(spec.dataOptions.noise);
-        if (ui.slider(control, noise, 0, 0.8f))
-            spec.dataOptions.noise = std::clamp(static_cast<double>(noise), 0.0, 0.8);
+        if (ui.slider(control, noise, 0, 0.8f)) spec.dataOptions.noise = std::clamp(rounded(noise), 0.0, 0.8);
     });
 }
 
@@ -97,7 +81,7 @@ void rateField(Ui& ui, FieldFlow& fields, PopulationSpec& spec) {
     fields.field("##mosaic/rate", "Learning rate", 84, [&](const char* control) {
         auto rate = static_cast<float>(spec.train.optimizer.effectiveLearningRate());
         if (ui.logSlider(control, rate, 1e-5f, 10, "%.3g"))
-            spec.train.optimizer.learningRate = std::clamp(static_cast<double>(rate), 1e-5, 10.0);
+            spec.train.optimizer.learningRate = std::clamp(rounded(rate), 1e-5, 10.0);
     });
 }
 
@@ -108,15 +92,20 @@ void networkFields(Ui& ui, FieldFlow& fields, PopulationSpec& spec, MosaicView& 
     });
     if (spec.axisOf(Hyperparameter::activation) == nullptr)
         fields.field("##mosaic/activation", "Activation", 104,
-                     [&](const char* control) { chooseName(ui, control, spec.activation, activations); });
+                     [&](const char* control) { chooseName(ui, control, spec.activation, allActivations); });
     fields.field("##mosaic/optimizer", "Optimizer", 106, [&](const char* control) {
-        chooseName(ui, control, spec.train.optimizer.kind, optimizers);
+        OptimizerSettings& optimizer = spec.train.optimizer;
+        if (!chooseName(ui, control, optimizer.kind, allOptimizers)) return;
+        optimizer.learningRate = 0; // each has a rate and a decay of its own that suit it
+        optimizer.weightDecay = -1;
     });
     rateField(ui, fields, spec);
     fields.field("##mosaic/batch", "Batch", 84,
                  [&](const char* control) { ui.powerSlider(control, spec.train.batch, 1, 256); });
     fields.field("##mosaic/steps", "Steps", 72, [&](const char* control) {
-        const auto read = [&](const std::string& text) { spec.steps = stepsFromText(text); };
+        const auto read = [&](const std::string& text) {
+            spec.steps = wholeNumberFromText(text, "steps are");
+        };
         view.textsStale |= textEntered(ui, control, view.stepsText, read);
     });
 }

@@ -1,7 +1,6 @@
 #include "demos/exhibits/mosaic/mosaic_side.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <utility>
 

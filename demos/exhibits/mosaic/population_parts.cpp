@@ -1,7 +1,6 @@
 #include "demos/exhibits/mosaic/population_parts.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace lockstep::demos {
 

@@ -12,13 +12,8 @@ namespace lockstep::demos {
 
 namespace {
 
-constexpr Activation activations[] = {Activation::tanh, Activation::relu,    Activation::leakyRelu,
-                                      Activation::elu,  Activation::gelu,    Activation::sigmoid,
-                                      Activation::silu, Activation::identity};
 constexpr Loss losses[] = {Loss::binaryCrossEntropy, Loss::crossEntropy, Loss::meanSquared, Loss::huber};
 constexpr Loss valueLosses[] = {Loss::meanSquared, Loss::huber};
-constexpr Optimizer optimizers[] = {Optimizer::sgd, Optimizer::momentum, Optimizer::rmsprop, Optimizer::adam,
-                                    Optimizer::adamw};
 constexpr Schedule schedules[] = {Schedule::constant, Schedule::step, Schedule::cosine};
 constexpr InitScheme schemes[] = {InitScheme::xavier, InitScheme::he, InitScheme::lecun, InitScheme::uniform,
                                   InitScheme::zeros};
@@ -76,9 +71,9 @@ bool lossField(Fields& fields, PlaygroundSettings& settings) {
 
 bool commonFields(Fields& fields, PlaygroundSettings& settings) {
     OptimizerSettings& optimizer = settings.train.optimizer;
-    bool changed = fields.choice("Activation", "##activation", 108, settings.activation, activations);
+    bool changed = fields.choice("Activation", "##activation", 108, settings.activation, allActivations);
     changed |= lossField(fields, settings);
-    if (fields.choice("Optimizer", "##optimizer", 116, optimizer.kind, optimizers)) {
+    if (fields.choice("Optimizer", "##optimizer", 116, optimizer.kind, allOptimizers)) {
         if (optimizer.kind != Optimizer::momentum) optimizer.nesterov = false;
         changed = true;
     }
@@ -147,7 +142,7 @@ bool furtherFields(Ui& ui, Fields& fields, PlaygroundSettings& settings) {
     changed |= scheduleFields(fields, settings.train.optimizer);
     if (settings.allowsOutputActivation())
         changed |= fields.choice("Output activation", "##output activation", 104, settings.outputActivation,
-                                 activations);
+                                 allActivations);
     changed |= fields.choice("First weights", "##init", 104, settings.init, schemes);
     changed |= seedField(ui, fields, settings);
     fields.field("##shuffle", "Shuffle", 60,

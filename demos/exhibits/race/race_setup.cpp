@@ -11,20 +11,12 @@ namespace lockstep::demos {
 
 namespace {
 
-constexpr Activation activations[] = {Activation::relu,    Activation::leakyRelu, Activation::elu,
-                                      Activation::gelu,    Activation::silu,      Activation::tanh,
-                                      Activation::sigmoid, Activation::identity};
-constexpr Optimizer optimizers[] = {Optimizer::adam, Optimizer::adamw, Optimizer::sgd, Optimizer::momentum,
-                                    Optimizer::rmsprop};
 constexpr std::size_t fewestSamples = 64;
 constexpr std::size_t mostSamples = std::size_t{1} << 20;
 
 bool generated(const std::string& data) {
     return data != "fashion-mnist" && data.find(':') == std::string::npos;
 }
-
-/// Three digits are what a slider can tell.
-double rounded(float value) { return std::stod(fmt::format("{:.3g}", static_cast<double>(value))); }
 
 } // namespace
 
@@ -97,13 +89,13 @@ void RaceSetup::drawNetwork(Ui& ui, FieldFlow& flow, RunOptions& run) {
                                             suitable ? widthsText(*suitable).c_str() : "to suit the data");
     });
     flow.field("##race activation", "Activation", 116,
-               [&](const char* control) { chooseName(ui, control, run.activation, activations); });
+               [&](const char* control) { chooseName(ui, control, run.activation, allActivations); });
 }
 
 void RaceSetup::drawTraining(Ui& ui, FieldFlow& flow, RunOptions& run) {
     OptimizerSettings& optimizer = run.settings.optimizer;
     flow.field("##race optimizer", "Optimizer", 116, [&](const char* control) {
-        if (!chooseName(ui, control, optimizer.kind, optimizers)) return;
+        if (!chooseName(ui, control, optimizer.kind, allOptimizers)) return;
         optimizer.learningRate = 0; // each has a rate and a decay of its own that suit it
         optimizer.weightDecay = -1;
     });
