@@ -7,7 +7,7 @@ include(CMakePackageConfigHelpers)
 set(lockstep_headers ${CMAKE_INSTALL_INCLUDEDIR}/lockstep)
 set(lockstep_package ${CMAKE_INSTALL_LIBDIR}/cmake/lockstep)
 
-foreach(name IN ITEMS net cpu gpu train shaders engine)
+foreach(name IN ITEMS ${lockstep_rooms} shaders engine)
   set_target_properties(lockstep_${name} PROPERTIES EXPORT_NAME ${name})
   target_include_directories(lockstep_${name} INTERFACE $<INSTALL_INTERFACE:${lockstep_headers}>)
   install(TARGETS lockstep_${name} EXPORT lockstep ARCHIVE COMPONENT library)

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "demos/command.h"
+#include "demos/commands/command.h"
 #include "demos/options/parse.h"
 
 namespace lockstep::demos {

@@ -8,10 +8,10 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/net/data_source.h"
-#include "engine/train/cpu_trainer.h"
-#include "engine/train/gpu_trainer.h"
-#include "engine/train/kernels.h"
+#include "engine/data/data_source.h"
+#include "engine/run/cpu_trainer.h"
+#include "engine/run/gpu_trainer.h"
+#include "engine/step/kernels.h"
 #include "tests/test_device.h"
 
 using namespace lockstep;

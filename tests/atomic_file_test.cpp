@@ -11,8 +11,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "engine/net/atomic_file.h"
-#include "engine/net/file_bytes.h"
+#include "engine/files/atomic_file.h"
+#include "engine/files/file_bytes.h"
 
 using namespace lockstep;
 namespace fs = std::filesystem;

@@ -11,13 +11,13 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "engine/net/atomic_file.h"
-#include "engine/net/checksum.h"
-#include "engine/net/file_bytes.h"
+#include "engine/files/atomic_file.h"
+#include "engine/files/checksum.h"
+#include "engine/files/file_bytes.h"
+#include "engine/files/safetensors.h"
 #include "engine/net/initial_weights.h"
-#include "engine/net/safetensors.h"
-#include "engine/train/checkpoint.h"
-#include "engine/train/settings_json.h"
+#include "engine/run/checkpoint.h"
+#include "engine/run/settings_json.h"
 
 using namespace lockstep;
 namespace fs = std::filesystem;

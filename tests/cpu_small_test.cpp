@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "engine/cpu/small_kernels.h"
-#include "engine/train/small_ops.h"
-#include "engine/train/step_trace.h"
+#include "engine/step/small_ops.h"
+#include "engine/step/step_trace.h"
 #include "tests/cpu_tables.h"
 #include "tests/trainer_jobs.h"
 

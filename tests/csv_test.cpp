@@ -1,13 +1,13 @@
-#include "engine/net/csv.h"
+#include "engine/data/csv.h"
 
 #include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
 
-#include "engine/net/csv_dataset.h"
+#include "engine/data/csv_dataset.h"
+#include "engine/files/utf8.h"
 #include "engine/net/numbers.h"
-#include "engine/net/utf8.h"
 #include "tests/data_files.h"
 
 using namespace lockstep;

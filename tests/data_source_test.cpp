@@ -1,4 +1,4 @@
-#include "engine/net/data_source.h"
+#include "engine/data/data_source.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,9 +7,9 @@
 
 #include <doctest/doctest.h>
 
-#include "engine/net/file_bytes.h"
-#include "engine/net/points_2d.h"
-#include "engine/net/test_split.h"
+#include "engine/data/points_2d.h"
+#include "engine/data/test_split.h"
+#include "engine/files/file_bytes.h"
 #include "tests/data_files.h"
 
 using namespace lockstep;

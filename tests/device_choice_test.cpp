@@ -1,8 +1,8 @@
 // Which device the window uses: the list to choose from, and when a lost one is given up.
 #include <doctest/doctest.h>
 
+#include "demos/kit/loss_limit.h"
 #include "demos/shell/device_list.h"
-#include "demos/shell/loss_limit.h"
 #include "engine/gpu/error.h"
 
 using namespace lockstep;

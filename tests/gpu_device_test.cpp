@@ -9,8 +9,8 @@
 #include "engine/gpu/error.h"
 #include "engine/gpu/pipeline_cache.h"
 #include "engine/gpu/recorder.h"
-#include "engine/train/shaders.h"
-#include "shaders/params.h"
+#include "engine/step/shaders.h"
+#include "shaders/shared/params.h"
 #include "tests/test_device.h"
 
 using namespace lockstep;

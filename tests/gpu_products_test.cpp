@@ -5,10 +5,10 @@
 #include <string>
 #include <tuple>
 
-#include "engine/train/kernel_choice.h"
-#include "engine/train/product_candidates.h"
-#include "engine/train/product_trial.h"
-#include "engine/train/update_trial.h"
+#include "engine/tune/kernel_choice.h"
+#include "engine/tune/product_candidates.h"
+#include "engine/tune/product_trial.h"
+#include "engine/tune/update_trial.h"
 #include "tests/test_device.h"
 
 using namespace lockstep;

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "engine/gpu/reflection.h"
-#include "engine/train/shaders.h"
-#include "shaders/params.h"
+#include "engine/step/shaders.h"
+#include "shaders/shared/params.h"
 
 using namespace lockstep;
 

@@ -6,9 +6,9 @@
 
 #include "engine/gpu/error.h"
 #include "engine/net/initial_weights.h"
-#include "engine/train/cpu_trainer.h"
-#include "engine/train/gpu_arenas.h"
-#include "engine/train/gpu_trainer.h"
+#include "engine/run/cpu_trainer.h"
+#include "engine/run/gpu_trainer.h"
+#include "engine/step/gpu_arenas.h"
 #include "tests/test_device.h"
 #include "tests/trainer_jobs.h"
 

@@ -1,10 +1,10 @@
-#include "engine/net/gzip.h"
+#include "engine/files/gzip.h"
 
 #include <string>
 
 #include <doctest/doctest.h>
 
-#include "engine/net/file_bytes.h"
+#include "engine/files/file_bytes.h"
 #include "tests/data_files.h"
 
 using namespace lockstep;

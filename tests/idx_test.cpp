@@ -1,11 +1,11 @@
-#include "engine/net/idx.h"
+#include "engine/data/idx.h"
 
 #include <string>
 
 #include <doctest/doctest.h>
 
-#include "engine/net/file_bytes.h"
-#include "engine/net/mnist_folder.h"
+#include "engine/data/mnist_folder.h"
+#include "engine/files/file_bytes.h"
 #include "tests/allocation_watch.h"
 #include "tests/data_files.h"
 

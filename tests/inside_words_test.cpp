@@ -5,7 +5,7 @@
 #include "demos/exhibits/inside/operation_words.h"
 #include "demos/exhibits/inside/source_view.h"
 #include "demos/exhibits/inside/timeline.h"
-#include "demos/sources/sources.h"
+#include "demos/kit/sources.h"
 
 using namespace lockstep;
 using namespace lockstep::demos;

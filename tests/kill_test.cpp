@@ -14,7 +14,7 @@
 
 #include "engine/net/param_layout.h"
 #include "engine/net/random.h"
-#include "engine/train/checkpoint.h"
+#include "engine/run/checkpoint.h"
 
 using namespace lockstep;
 namespace fs = std::filesystem;

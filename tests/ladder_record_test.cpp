@@ -6,8 +6,8 @@
 #include <set>
 
 #include "demos/exhibits/ladder/access_record.h"
-#include "engine/train/lane_spec.h"
-#include "engine/train/product_candidates.h"
+#include "engine/step/lane_spec.h"
+#include "engine/tune/product_candidates.h"
 #include "tests/test_device.h"
 
 namespace {

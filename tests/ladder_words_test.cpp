@@ -12,8 +12,8 @@
 #include "demos/exhibits/ladder/rungs.h"
 #include "demos/exhibits/ladder/sweep.h"
 #include "demos/exhibits/ladder/work_queue.h"
-#include "demos/sources/source_text.h"
-#include "demos/sources/sources.h"
+#include "demos/kit/source_text.h"
+#include "demos/kit/sources.h"
 
 #include <nlohmann/json.hpp>
 

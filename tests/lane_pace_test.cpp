@@ -6,8 +6,8 @@
 #include <atomic>
 #include <thread>
 
-#include "engine/train/lane.h"
-#include "engine/train/step_trace.h"
+#include "engine/run/lane.h"
+#include "engine/step/step_trace.h"
 #include "tests/trainer_jobs.h"
 
 using namespace lockstep;

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <thread>
 
-#include "engine/net/data_source.h"
-#include "engine/train/gpu_trainer.h"
-#include "engine/train/lane.h"
+#include "engine/data/data_source.h"
+#include "engine/run/gpu_trainer.h"
+#include "engine/run/lane.h"
 #include "tests/test_device.h"
 #include "tests/trainer_jobs.h"
 

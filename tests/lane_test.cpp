@@ -6,11 +6,11 @@
 #include <limits>
 #include <thread>
 
-#include "engine/net/data_source.h"
-#include "engine/train/cpu_trainer.h"
-#include "engine/train/lane.h"
-#include "engine/train/lane_spec.h"
-#include "engine/train/pace.h"
+#include "engine/data/data_source.h"
+#include "engine/run/cpu_trainer.h"
+#include "engine/run/lane.h"
+#include "engine/run/pace.h"
+#include "engine/step/lane_spec.h"
 
 using namespace lockstep;
 using namespace std::chrono_literals;

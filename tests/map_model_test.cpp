@@ -13,7 +13,7 @@
 #include "demos/exhibits/map/map_export.h"
 #include "demos/exhibits/map/map_probe.h"
 #include "demos/exhibits/map/map_words.h"
-#include "demos/trainability/map_presets.h"
+#include "demos/options/map_presets.h"
 #include "tests/data_files.h"
 #include "tests/striped_map.h"
 

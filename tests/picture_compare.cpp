@@ -5,7 +5,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "engine/net/file_bytes.h"
+#include "engine/files/file_bytes.h"
 
 #if defined(__GNUC__)
 #pragma GCC diagnostic push

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "engine/net/initial_weights.h"
-#include "engine/train/plane_map.h"
+#include "engine/plane/plane_map.h"
 #include "tests/plane_twin.h"
 #include "tests/test_device.h"
 

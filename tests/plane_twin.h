@@ -8,7 +8,7 @@
 
 #include "engine/net/activation.h"
 #include "engine/net/plain_ops.h"
-#include "engine/train/plane_map.h"
+#include "engine/plane/plane_map.h"
 
 namespace lockstep::test {
 

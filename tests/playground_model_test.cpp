@@ -9,7 +9,7 @@
 
 #include "demos/exhibits/playground/playground_model.h"
 #include "demos/exhibits/playground/twin.h"
-#include "engine/train/make_trainer.h"
+#include "engine/run/make_trainer.h"
 
 using namespace lockstep;
 using namespace lockstep::demos;

@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-#include "demos/shell/plot_math.h"
+#include "demos/draw/plot_math.h"
 
 using namespace lockstep::demos;
 

@@ -1,4 +1,4 @@
-#include "engine/net/points_2d.h"
+#include "engine/data/points_2d.h"
 
 #include <cmath>
 #include <numbers>

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/train/cpu_trainer.h"
-#include "engine/train/population.h"
+#include "engine/grid/population.h"
+#include "engine/run/cpu_trainer.h"
 #include "tests/trainer_jobs.h"
 
 namespace lockstep::test {

@@ -7,7 +7,7 @@
 #include <bit>
 #include <vector>
 
-#include "engine/train/population.h"
+#include "engine/grid/population.h"
 #include "tests/plane_twin.h"
 #include "tests/test_device.h"
 #include "tests/trainer_jobs.h"

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "engine/gpu/error.h"
+#include "engine/grid/population.h"
+#include "engine/grid/population_arenas.h"
+#include "engine/grid/population_plan.h"
 #include "engine/net/param_layout.h"
-#include "engine/train/population.h"
-#include "engine/train/population_arenas.h"
-#include "engine/train/population_plan.h"
 #include "tests/population_alone.h"
 #include "tests/population_gpu_jobs.h"
 #include "tests/test_device.h"

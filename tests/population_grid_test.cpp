@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "engine/train/population_grid.h"
+#include "engine/grid/population_grid.h"
 
 using namespace lockstep;
 using doctest::Approx;

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/train/answer_colour.h"
-#include "engine/train/decision_map.h"
-#include "engine/train/population_block.h"
+#include "engine/grid/decision_map.h"
+#include "engine/grid/population_block.h"
+#include "engine/plane/answer_colour.h"
 #include "tests/population_jobs.h"
 #include "tests/trainer_jobs.h"
 

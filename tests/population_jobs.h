@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/net/data_source.h"
-#include "engine/train/population.h"
+#include "engine/data/data_source.h"
+#include "engine/grid/population.h"
 #include "tests/sanitized.h"
 
 namespace lockstep::test {

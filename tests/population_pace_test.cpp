@@ -2,7 +2,7 @@
 // nothing.
 #include <doctest/doctest.h>
 
-#include "engine/train/population_pace.h"
+#include "engine/grid/population_pace.h"
 
 using namespace lockstep;
 

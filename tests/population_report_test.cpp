@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
+#include "demos/draw/theme.h"
 #include "demos/report/population_json.h"
 #include "demos/report/population_png.h"
 #include "demos/report/population_table.h"
-#include "demos/report/text.h"
-#include "demos/shell/theme.h"
+#include "demos/words/text.h"
 
 using namespace lockstep;
 using namespace lockstep::demos;

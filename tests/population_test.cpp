@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "engine/cpu/population_kernels.h"
-#include "engine/net/data_source.h"
+#include "engine/data/data_source.h"
+#include "engine/grid/decision_map.h"
+#include "engine/grid/population_block.h"
 #include "engine/net/param_layout.h"
-#include "engine/train/answer_colour.h"
-#include "engine/train/decision_map.h"
-#include "engine/train/population_block.h"
+#include "engine/plane/answer_colour.h"
 #include "tests/cpu_tables.h"
 #include "tests/population_alone.h"
 #include "tests/population_jobs.h"

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <thread>
 
-#include "engine/net/data_source.h"
-#include "engine/train/make_trainer.h"
-#include "engine/train/race.h"
+#include "engine/data/data_source.h"
+#include "engine/run/make_trainer.h"
+#include "engine/run/race.h"
 
 using namespace lockstep;
 using namespace std::chrono_literals;

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/net/safetensors.h"
+#include "engine/files/safetensors.h"
 
 using namespace lockstep;
 

@@ -7,8 +7,8 @@
 #include <memory>
 
 #include "engine/net/param_layout.h"
-#include "engine/train/gpu_trainer.h"
-#include "engine/train/step_trace.h"
+#include "engine/run/gpu_trainer.h"
+#include "engine/step/step_trace.h"
 #include "tests/test_device.h"
 #include "tests/trainer_jobs.h"
 

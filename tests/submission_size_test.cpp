@@ -2,7 +2,7 @@
 // waiting long.
 #include <doctest/doctest.h>
 
-#include "engine/train/submission_size.h"
+#include "engine/run/submission_size.h"
 
 using lockstep::SubmissionSize;
 

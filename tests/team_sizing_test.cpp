@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "engine/cpu/thread_team.h"
-#include "engine/train/cpu_ops.h"
-#include "engine/train/step.h"
-#include "engine/train/team_sizing.h"
+#include "engine/run/team_sizing.h"
+#include "engine/step/cpu_ops.h"
+#include "engine/step/step.h"
 #include "tests/trainer_jobs.h"
 
 using namespace lockstep;

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "engine/train/telemetry.h"
+#include "engine/run/telemetry.h"
 
 using namespace lockstep;
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "engine/cpu/trainability_kernels.h"
-#include "engine/train/trainability.h"
-#include "engine/train/trainability_pace.h"
-#include "engine/train/trainability_point.h"
+#include "engine/grid/trainability.h"
+#include "engine/grid/trainability_pace.h"
+#include "engine/grid/trainability_point.h"
 #include "tests/test_device.h"
 
 using namespace lockstep;

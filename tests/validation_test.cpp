@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "engine/gpu/recorder.h"
-#include "engine/train/gpu_trainer.h"
-#include "engine/train/product_trial.h"
-#include "engine/train/shaders.h"
-#include "shaders/params.h"
+#include "engine/run/gpu_trainer.h"
+#include "engine/step/shaders.h"
+#include "engine/tune/product_trial.h"
+#include "shaders/shared/params.h"
 #include "tests/test_device.h"
 #include "tests/trainer_jobs.h"
 

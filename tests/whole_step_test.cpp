@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/train/cpu_trainer.h"
-#include "engine/train/gpu_trainer.h"
+#include "engine/run/cpu_trainer.h"
+#include "engine/run/gpu_trainer.h"
 #include "tests/test_device.h"
 #include "tests/trainer_jobs.h"
 

@@ -8,18 +8,18 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "demos/command.h"
-#include "demos/machines.h"
-#include "demos/measure/lane_measure.h"
-#include "demos/measure/random_pixels.h"
-#include "demos/measure/roof.h"
+#include "demos/commands/command.h"
+#include "demos/kit/lane_measure.h"
+#include "demos/kit/machines.h"
+#include "demos/kit/random_pixels.h"
+#include "demos/kit/roof.h"
 #include "demos/options/parse.h"
-#include "demos/report/text.h"
+#include "demos/words/text.h"
+#include "engine/files/atomic_file.h"
 #include "engine/gpu/error.h"
-#include "engine/net/atomic_file.h"
-#include "engine/train/product_candidates.h"
-#include "engine/train/product_trial.h"
-#include "engine/train/work.h"
+#include "engine/step/work.h"
+#include "engine/tune/product_candidates.h"
+#include "engine/tune/product_trial.h"
 
 namespace lockstep::demos {
 

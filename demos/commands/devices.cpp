@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "demos/command.h"
+#include "demos/commands/command.h"
 #include "demos/options/parse.h"
 #include "engine/cpu/cpu_info.h"
 #include "engine/gpu/device.h"

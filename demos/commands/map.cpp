@@ -9,17 +9,17 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "demos/command.h"
-#include "demos/interrupt.h"
-#include "demos/machines.h"
+#include "demos/commands/command.h"
+#include "demos/draw/png.h"
+#include "demos/kit/interrupt.h"
+#include "demos/kit/machines.h"
 #include "demos/options/map_options.h"
 #include "demos/options/parse.h"
+#include "demos/report/map_colours.h"
 #include "demos/report/map_report.h"
 #include "demos/report/progress_lines.h"
 #include "demos/report/result_files.h"
-#include "demos/report/text.h"
-#include "demos/shell/png.h"
-#include "demos/trainability/map_colours.h"
+#include "demos/words/text.h"
 
 namespace lockstep::demos {
 

@@ -7,16 +7,16 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "demos/command.h"
+#include "demos/commands/command.h"
 #include "demos/commands/run_population.h"
+#include "demos/draw/png.h"
 #include "demos/options/parse.h"
 #include "demos/options/run_options.h"
 #include "demos/report/population_json.h"
 #include "demos/report/population_png.h"
 #include "demos/report/population_table.h"
 #include "demos/report/result_files.h"
-#include "demos/report/text.h"
-#include "demos/shell/png.h"
+#include "demos/words/text.h"
 
 namespace lockstep::demos {
 

@@ -7,17 +7,17 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "demos/command.h"
-#include "demos/machines.h"
+#include "demos/commands/command.h"
+#include "demos/kit/machines.h"
 #include "demos/options/parse.h"
 #include "demos/options/run_options.h"
 #include "demos/report/prediction.h"
 #include "demos/report/race_json.h"
 #include "demos/report/result_files.h"
-#include "demos/report/text.h"
+#include "demos/words/text.h"
 #include "engine/net/names.h"
-#include "engine/train/checkpoint.h"
-#include "engine/train/settings_json.h"
+#include "engine/run/checkpoint.h"
+#include "engine/run/settings_json.h"
 
 namespace lockstep::demos {
 

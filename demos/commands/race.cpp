@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "demos/command.h"
+#include "demos/commands/command.h"
 #include "demos/commands/run_race.h"
-#include "demos/machines.h"
+#include "demos/kit/machines.h"
 #include "demos/options/parse.h"
 #include "demos/report/race_table.h"
 #include "demos/report/result_files.h"

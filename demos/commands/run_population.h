@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "demos/interrupt.h"
-#include "demos/machines.h"
+#include "demos/kit/interrupt.h"
+#include "demos/kit/machines.h"
 #include "demos/report/population_result.h"
 #include "demos/report/progress_lines.h"
-#include "engine/train/population.h"
+#include "engine/grid/population.h"
 
 namespace lockstep::demos {
 

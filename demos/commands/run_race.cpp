@@ -7,15 +7,15 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "demos/interrupt.h"
+#include "demos/kit/interrupt.h"
 #include "demos/report/headline.h"
 #include "demos/report/progress.h"
 #include "demos/report/race_json.h"
 #include "demos/report/race_table.h"
 #include "demos/report/result_files.h"
-#include "demos/report/text.h"
+#include "demos/words/text.h"
 #include "engine/net/param_layout.h"
-#include "engine/train/checkpoint.h"
+#include "engine/run/checkpoint.h"
 
 namespace lockstep::demos {
 

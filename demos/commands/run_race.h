@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "demos/options/run_options.h"
-#include "engine/train/race.h"
+#include "engine/run/race.h"
 
 namespace lockstep::demos {
 

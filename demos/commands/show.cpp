@@ -3,7 +3,7 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "demos/command.h"
+#include "demos/commands/command.h"
 #include "demos/options/parse.h"
 #include "demos/shell/run_window.h"
 

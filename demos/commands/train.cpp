@@ -5,15 +5,15 @@
 
 #include <fmt/format.h>
 
-#include "demos/command.h"
+#include "demos/commands/command.h"
 #include "demos/commands/run_race.h"
-#include "demos/machines.h"
+#include "demos/kit/machines.h"
 #include "demos/options/parse.h"
 #include "demos/report/race_table.h"
 #include "demos/report/result_files.h"
-#include "demos/report/text.h"
-#include "engine/net/atomic_file.h"
-#include "engine/train/checkpoint.h"
+#include "demos/words/text.h"
+#include "engine/files/atomic_file.h"
+#include "engine/run/checkpoint.h"
 
 namespace lockstep::demos {
 

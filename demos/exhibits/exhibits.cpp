@@ -5,7 +5,7 @@
 #include "demos/exhibits/mosaic/mosaic_exhibit.h"
 #include "demos/exhibits/playground/playground_exhibit.h"
 #include "demos/exhibits/race/race_exhibit.h"
-#include "demos/shell/exhibit.h"
+#include "demos/kit/exhibit.h"
 
 namespace lockstep::demos {
 

@@ -9,7 +9,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "engine/train/lane_spec.h"
+#include "engine/step/lane_spec.h"
 
 namespace lockstep::demos {
 

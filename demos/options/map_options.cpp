@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
+#include "demos/options/map_presets.h"
 #include "demos/options/parse.h"
 #include "demos/options/run_options.h"
-#include "demos/report/text.h"
-#include "demos/trainability/map_presets.h"
+#include "demos/words/text.h"
 #include "engine/net/numbers.h"
 
 namespace lockstep::demos {

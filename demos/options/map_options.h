@@ -10,8 +10,8 @@
 #include <CLI/CLI.hpp>
 
 #include "demos/options/machine_options.h"
-#include "demos/trainability/map_size.h"
-#include "engine/train/trainability.h"
+#include "demos/options/map_size.h"
+#include "engine/grid/trainability.h"
 
 namespace lockstep::demos {
 

@@ -10,9 +10,9 @@
 #include <CLI/CLI.hpp>
 
 #include "demos/options/machine_options.h"
-#include "engine/net/data_source.h"
-#include "engine/train/finish_line.h"
-#include "engine/train/trainer.h"
+#include "engine/data/data_source.h"
+#include "engine/run/finish_line.h"
+#include "engine/run/trainer.h"
 
 namespace lockstep::demos {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/train/finish_line.h"
-#include "engine/train/race.h"
+#include "engine/run/finish_line.h"
+#include "engine/run/race.h"
 
 namespace lockstep::demos {
 

@@ -3,8 +3,8 @@
 
 #include <span>
 
-#include "demos/shell/theme.h"
-#include "engine/train/population.h"
+#include "demos/draw/theme.h"
+#include "engine/grid/population.h"
 
 namespace lockstep::demos {
 

@@ -10,7 +10,7 @@
 
 #include "demos/options/map_options.h"
 #include "demos/report/race_json.h"
-#include "demos/report/text.h"
+#include "demos/words/text.h"
 
 namespace lockstep::demos {
 

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "demos/trainability/map_result.h"
+#include "demos/report/map_result.h"
 
 namespace lockstep::demos {
 

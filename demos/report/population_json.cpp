@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "demos/report/race_json.h"
-#include "demos/report/text.h"
-#include "engine/train/settings_json.h"
+#include "demos/words/text.h"
+#include "engine/run/settings_json.h"
 
 namespace lockstep::demos {
 

@@ -6,12 +6,12 @@
 
 #include <fmt/format.h>
 
-#include "demos/report/lane_text.h"
+#include "demos/draw/canvas.h"
+#include "demos/draw/class_colours.h"
+#include "demos/draw/theme.h"
 #include "demos/report/loss_scale.h"
-#include "demos/report/text.h"
-#include "demos/shell/canvas.h"
-#include "demos/shell/class_colours.h"
-#include "demos/shell/theme.h"
+#include "demos/words/lane_text.h"
+#include "demos/words/text.h"
 
 namespace lockstep::demos {
 

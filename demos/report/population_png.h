@@ -4,9 +4,9 @@
 #include <optional>
 #include <vector>
 
+#include "demos/draw/offscreen.h"
 #include "demos/report/population_result.h"
-#include "demos/shell/offscreen.h"
-#include "engine/train/population_grid.h"
+#include "engine/grid/population_grid.h"
 
 namespace lockstep::demos {
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/train/lane.h"
-#include "engine/train/lane_spec.h"
-#include "engine/train/population.h"
+#include "engine/grid/population.h"
+#include "engine/run/lane.h"
+#include "engine/step/lane_spec.h"
 
 namespace lockstep::demos {
 

@@ -6,7 +6,7 @@
 
 #include "demos/report/headline.h"
 #include "demos/report/population_result.h"
-#include "engine/train/population_grid.h"
+#include "engine/grid/population_grid.h"
 
 namespace lockstep::demos {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "demos/report/progress_lines.h"
-#include "engine/train/race.h"
+#include "engine/run/race.h"
 
 namespace lockstep::demos {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/train/lane.h"
+#include "engine/run/lane.h"
 
 namespace lockstep::demos {
 

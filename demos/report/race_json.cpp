@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "demos/report/text.h"
-#include "engine/train/settings_json.h"
+#include "demos/words/text.h"
+#include "engine/run/settings_json.h"
 
 namespace lockstep::demos {
 

@@ -9,8 +9,8 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "demos/report/headline.h"
-#include "engine/train/finish_line.h"
-#include "engine/train/race.h"
+#include "engine/run/finish_line.h"
+#include "engine/run/race.h"
 
 namespace lockstep::demos {
 

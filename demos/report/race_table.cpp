@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "demos/report/lane_text.h"
-#include "demos/report/text.h"
+#include "demos/words/lane_text.h"
+#include "demos/words/text.h"
 
 namespace lockstep::demos {
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "engine/net/dataset.h"
-#include "engine/train/finish_line.h"
-#include "engine/train/race.h"
+#include "engine/run/finish_line.h"
+#include "engine/run/race.h"
 
 namespace lockstep::demos {
 

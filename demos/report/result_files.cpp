@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "engine/net/atomic_file.h"
+#include "engine/files/atomic_file.h"
 
 namespace lockstep::demos {
 

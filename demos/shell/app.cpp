@@ -7,7 +7,7 @@
 #include <GLFW/glfw3.h>
 #include <fmt/format.h>
 
-#include "demos/shell/icons.h"
+#include "demos/draw/icons.h"
 #include "engine/gpu/error.h"
 #include "engine/net/names.h"
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "demos/kit/exhibit.h"
 #include "demos/shell/device_list.h"
-#include "demos/shell/exhibit.h"
 #include "demos/shell/input_queue.h"
 #include "engine/gpu/error.h"
 

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "demos/kit/side_panels.h"
 #include "demos/shell/app.h"
-#include "demos/shell/side_panels.h"
 
 namespace lockstep::demos {
 

@@ -3,8 +3,8 @@
 
 #include <functional>
 
+#include "demos/kit/loss_limit.h"
 #include "demos/shell/app.h"
-#include "demos/shell/loss_limit.h"
 
 namespace lockstep::demos {
 

@@ -9,11 +9,11 @@
 #include <GLFW/glfw3.h>
 #include <fmt/format.h>
 
+#include "demos/draw/fonts.h"
+#include "demos/draw/offscreen.h"
+#include "demos/draw/png.h"
 #include "demos/shell/app.h"
 #include "demos/shell/device_switch.h"
-#include "demos/shell/fonts.h"
-#include "demos/shell/offscreen.h"
-#include "demos/shell/png.h"
 #include "demos/shell/run_window.h"
 #include "demos/shell/script.h"
 #include "engine/cpu/cpu_info.h"

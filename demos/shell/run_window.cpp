@@ -9,11 +9,11 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "demos/draw/offscreen.h"
+#include "demos/draw/png.h"
 #include "demos/shell/app.h"
 #include "demos/shell/clipboard.h"
 #include "demos/shell/device_switch.h"
-#include "demos/shell/offscreen.h"
-#include "demos/shell/png.h"
 #include "demos/shell/swapchain.h"
 #include "demos/shell/window.h"
 #include "demos/shell/window_log.h"

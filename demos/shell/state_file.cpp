@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "engine/net/atomic_file.h"
-#include "engine/net/file_bytes.h"
-#include "engine/train/kernel_cache.h"
+#include "engine/files/atomic_file.h"
+#include "engine/files/file_bytes.h"
+#include "engine/tune/kernel_cache.h"
 
 namespace lockstep::demos {
 

@@ -4,7 +4,7 @@
 #include <limits>
 #include <string>
 
-#include "demos/shell/offscreen.h"
+#include "demos/draw/offscreen.h"
 #include "engine/gpu/error.h"
 
 namespace lockstep::demos {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "demos/shell/painter.h"
+#include "demos/draw/painter.h"
 #include "engine/gpu/error.h"
 
 namespace lockstep::demos {

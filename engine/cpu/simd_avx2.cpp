@@ -8,7 +8,7 @@
 #include <immintrin.h>
 
 #include "engine/net/activation.h"
-#include "shaders/tanh.h"
+#include "shaders/shared/tanh.h"
 
 #define LOCKSTEP_VECTOR_BYTES 32
 #if defined(__clang__)

@@ -9,7 +9,7 @@
 #endif
 
 #include "engine/net/activation.h"
-#include "shaders/tanh.h"
+#include "shaders/shared/tanh.h"
 
 #define LOCKSTEP_VECTOR_BYTES 16
 

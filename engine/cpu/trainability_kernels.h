@@ -1,5 +1,5 @@
-// Networks of a map of trainability (shaders/trainability.glsl has the formulas), a vector of them side by
-// side: lane k of every vector belongs to network k, so that all arithmetic is elementwise and adds in the
+// Networks of a map of trainability (shaders/grid/trainability.glsl has the formulas), a vector of them side
+// by side: lane k of every vector belongs to network k, so that all arithmetic is elementwise and adds in the
 // order of the plain loops.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 #include "engine/cpu/cpu_info.h"
 #include "engine/net/net_shape.h"
-#include "shaders/trainability_params.h"
+#include "shaders/shared/trainability_params.h"
 
 namespace lockstep {
 

@@ -10,6 +10,9 @@
 
 namespace lockstep {
 
+/// A part of a data set: what is learned from, and what only measures.
+enum class Split : std::uint32_t { train, test };
+
 /// One split (training or test). Exactly one of `pixels` and `values` is filled, and exactly one of `labels`
 /// and `targets`.
 struct Examples {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "shaders/half.h"
+#include "shaders/shared/half.h"
 
 namespace lockstep {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "shaders/params.h"
+#include "shaders/shared/params.h"
 
 namespace lockstep {
 

@@ -1,10 +1,11 @@
-// Random numbers in C++: the generator of shaders/random.h with the streams that the engine draws from.
+// Random numbers in C++: the generator of shaders/shared/random.h with the streams that the engine draws
+// from.
 #pragma once
 
 #include <cstdint>
 
-#include "shaders/order.h"
-#include "shaders/random.h"
+#include "shaders/shared/order.h"
+#include "shaders/shared/random.h"
 
 namespace lockstep {
 
@@ -26,7 +27,7 @@ inline double uniform01(std::uint32_t word) { return word * (1.0 / 4294967296.0)
 /// A standard normal number from two words (Box and Muller 1958).
 double normalFromWords(std::uint32_t first, std::uint32_t second);
 
-/// The round keys of an epoch's order (shaders/order.h).
+/// The round keys of an epoch's order (shaders/shared/order.h).
 inline shared::OrderKeys orderKeys(std::uint64_t seed, std::uint64_t epoch) {
     const shared::Random4 words = randomWords(seed, RandomStream::order, epoch);
     return {words.x, words.y, words.z, words.w};

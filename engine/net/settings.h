@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "engine/net/batch_order.h"
-#include "shaders/params.h"
+#include "shaders/shared/params.h"
 
 namespace lockstep {
 

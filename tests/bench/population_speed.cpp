@@ -30,11 +30,11 @@
 #include <string>
 #include <vector>
 
+#include "engine/data/data_source.h"
 #include "engine/gpu/device.h"
-#include "engine/net/data_source.h"
+#include "engine/grid/population.h"
 #include "engine/net/param_layout.h"
-#include "engine/train/make_trainer.h"
-#include "engine/train/population.h"
+#include "engine/run/make_trainer.h"
 
 using namespace lockstep;
 using Clock = std::chrono::steady_clock;

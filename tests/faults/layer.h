@@ -10,7 +10,7 @@
 
 #include <vulkan/vulkan.h>
 
-#include "demos/shell/draw_api.h"
+#include "demos/draw/draw_api.h"
 #include "engine/gpu/vulkan_api.h"
 #include "tests/faults/faults.h"
 #include "tests/faults/plan.h"

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/net/csv.h"
-#include "engine/net/csv_dataset.h"
-#include "engine/net/file_bytes.h"
+#include "engine/data/csv.h"
+#include "engine/data/csv_dataset.h"
+#include "engine/files/file_bytes.h"
 #include "tests/fuzz/fuzz_target.h"
 
 using namespace lockstep;

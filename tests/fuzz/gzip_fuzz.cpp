@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <string>
 
-#include "engine/net/file_bytes.h"
-#include "engine/net/gzip.h"
+#include "engine/files/file_bytes.h"
+#include "engine/files/gzip.h"
 #include "tests/fuzz/fuzz_target.h"
 
 using namespace lockstep;

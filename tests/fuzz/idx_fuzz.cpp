@@ -1,7 +1,7 @@
 // Any bytes as images and as labels, plain and compressed.
-#include "engine/net/file_bytes.h"
-#include "engine/net/idx.h"
-#include "engine/net/mnist_folder.h"
+#include "engine/data/idx.h"
+#include "engine/data/mnist_folder.h"
+#include "engine/files/file_bytes.h"
 #include "tests/fuzz/fuzz_target.h"
 
 using namespace lockstep;

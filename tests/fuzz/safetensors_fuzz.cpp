@@ -1,7 +1,7 @@
 // Any bytes as a file of tensors; what could be read is written and read again.
 #include <cstring>
 
-#include "engine/net/safetensors.h"
+#include "engine/files/safetensors.h"
 #include "tests/fuzz/fuzz_target.h"
 
 using namespace lockstep;

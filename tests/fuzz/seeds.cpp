@@ -4,8 +4,8 @@
 #include <iostream>
 #include <string>
 
-#include "engine/net/file_bytes.h"
-#include "engine/net/safetensors.h"
+#include "engine/files/file_bytes.h"
+#include "engine/files/safetensors.h"
 #include "tests/data_files.h"
 
 using namespace lockstep;

@@ -1,8 +1,8 @@
 // Trains one network on two machines, from the same weights, on the same batches.
 #include <cstdio>
 
-#include "engine/net/data_source.h"
-#include "engine/train/make_trainer.h"
+#include "engine/data/data_source.h"
+#include "engine/run/make_trainer.h"
 
 using namespace lockstep;
 

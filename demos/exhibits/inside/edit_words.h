@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "demos/draw/theme.h"
 #include "demos/exhibits/inside/shader_edits.h"
-#include "demos/shell/theme.h"
 
 namespace lockstep::demos {
 

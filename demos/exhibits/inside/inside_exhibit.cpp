@@ -11,8 +11,8 @@
 #include "demos/exhibits/inside/operation_words.h"
 #include "demos/exhibits/inside/shader_texts_json.h"
 #include "demos/options/run_options.h"
+#include "engine/files/json_field.h"
 #include "engine/net/names.h"
-#include "engine/train/json_field.h"
 
 namespace lockstep::demos {
 

@@ -8,7 +8,7 @@
 #include "demos/exhibits/inside/source_view.h"
 #include "demos/exhibits/inside/tensor_gallery.h"
 #include "demos/exhibits/inside/timeline.h"
-#include "demos/shell/exhibit.h"
+#include "demos/kit/exhibit.h"
 
 namespace lockstep::demos {
 

@@ -9,8 +9,8 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "engine/net/dataset.h"
-#include "engine/train/lane_spec.h"
-#include "engine/train/trainer.h"
+#include "engine/run/trainer.h"
+#include "engine/step/lane_spec.h"
 
 namespace lockstep::demos {
 

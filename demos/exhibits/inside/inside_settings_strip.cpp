@@ -2,9 +2,9 @@
 #include <vector>
 
 #include "demos/exhibits/inside/inside_exhibit.h"
+#include "demos/kit/fields.h"
 #include "demos/options/parse.h"
 #include "demos/options/run_options.h"
-#include "demos/shell/fields.h"
 
 namespace lockstep::demos {
 

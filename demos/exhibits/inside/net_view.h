@@ -1,9 +1,9 @@
 // The network drawn small, layers as columns, with what an operation works on lit up.
 #pragma once
 
-#include "demos/shell/ui.h"
+#include "demos/draw/ui.h"
 #include "engine/net/net_shape.h"
-#include "engine/train/step_trace.h"
+#include "engine/step/step_trace.h"
 
 namespace lockstep::demos {
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "engine/train/step_trace.h"
+#include "engine/step/step_trace.h"
 
 namespace lockstep::demos {
 

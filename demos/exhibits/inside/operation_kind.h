@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "demos/shell/operations.h"
-#include "engine/train/step_trace.h"
+#include "demos/kit/operations.h"
+#include "engine/step/step_trace.h"
 
 namespace lockstep::demos {
 

@@ -6,7 +6,7 @@
 
 #include "demos/exhibits/inside/operation_kind.h"
 #include "engine/net/net_shape.h"
-#include "engine/train/step_trace.h"
+#include "engine/step/step_trace.h"
 
 namespace lockstep::demos {
 

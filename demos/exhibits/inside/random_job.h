@@ -3,7 +3,7 @@
 #pragma once
 
 #include "engine/net/dataset.h"
-#include "engine/train/trainer.h"
+#include "engine/run/trainer.h"
 
 namespace lockstep::demos {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "demos/shell/ui.h"
+#include "demos/draw/ui.h"
 
 namespace lockstep::demos {
 

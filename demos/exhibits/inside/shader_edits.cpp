@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "demos/ready.h"
-#include "demos/sources/sources.h"
+#include "demos/kit/ready.h"
+#include "demos/kit/sources.h"
 
 namespace lockstep::demos {
 

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "demos/sources/source_text.h"
+#include "demos/kit/source_text.h"
 
 namespace lockstep::demos {
 

@@ -8,7 +8,7 @@
 
 #include "demos/exhibits/inside/operation_check.h"
 #include "demos/exhibits/inside/random_job.h"
-#include "engine/train/gpu_trainer.h"
+#include "engine/run/gpu_trainer.h"
 
 namespace lockstep::demos {
 

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "demos/sources/shader_compiler.h"
+#include "demos/kit/shader_compiler.h"
 #include "engine/gpu/device.h"
-#include "engine/train/step_trace.h"
-#include "engine/train/trainer.h"
+#include "engine/run/trainer.h"
+#include "engine/step/step_trace.h"
 
 namespace lockstep::demos {
 

@@ -7,7 +7,7 @@
 
 #include "demos/exhibits/inside/edit_words.h"
 #include "demos/exhibits/inside/operation_words.h"
-#include "demos/sources/sources.h"
+#include "demos/kit/sources.h"
 
 namespace lockstep::demos {
 

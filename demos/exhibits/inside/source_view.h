@@ -6,10 +6,10 @@
 #include <string_view>
 #include <vector>
 
+#include "demos/draw/ui.h"
 #include "demos/exhibits/inside/shader_editor.h"
 #include "demos/exhibits/inside/shader_edits.h"
-#include "demos/shell/ui.h"
-#include "engine/train/step_trace.h"
+#include "engine/step/step_trace.h"
 
 namespace lockstep::demos {
 

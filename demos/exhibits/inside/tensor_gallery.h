@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "demos/shell/picture.h"
-#include "demos/shell/ui.h"
-#include "engine/train/step_trace.h"
+#include "demos/draw/picture.h"
+#include "demos/draw/ui.h"
+#include "engine/step/step_trace.h"
 
 namespace lockstep::demos {
 

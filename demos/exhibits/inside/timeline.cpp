@@ -7,10 +7,10 @@
 
 #include <fmt/format.h>
 
+#include "demos/draw/lane_mark.h"
 #include "demos/exhibits/inside/operation_words.h"
 #include "demos/exhibits/inside/timeline_frame.h"
-#include "demos/report/text.h"
-#include "demos/shell/lane_mark.h"
+#include "demos/words/text.h"
 
 namespace lockstep::demos {
 

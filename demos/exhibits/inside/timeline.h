@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
+#include "demos/draw/ui.h"
 #include "demos/exhibits/inside/shader_edits.h"
 #include "demos/exhibits/inside/trace_session.h"
-#include "demos/shell/ui.h"
 
 namespace lockstep::demos {
 

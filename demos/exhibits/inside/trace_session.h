@@ -8,9 +8,9 @@
 #include <string>
 
 #include "demos/exhibits/inside/inside_settings.h"
-#include "demos/machines.h"
-#include "engine/train/lane.h"
-#include "engine/train/step_trace.h"
+#include "demos/kit/machines.h"
+#include "engine/run/lane.h"
+#include "engine/step/step_trace.h"
 
 namespace lockstep::demos {
 

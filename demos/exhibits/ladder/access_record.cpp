@@ -4,9 +4,9 @@
 #include <deque>
 #include <stdexcept>
 
-#include "demos/sources/shader_compiler.h"
+#include "demos/kit/shader_compiler.h"
 #include "engine/gpu/recorder.h"
-#include "engine/train/product_dispatch.h"
+#include "engine/step/product_dispatch.h"
 
 namespace lockstep::demos {
 

@@ -10,7 +10,7 @@
 #include "demos/exhibits/ladder/recording_shader.h"
 #include "engine/gpu/device.h"
 #include "engine/net/plain_ops.h"
-#include "engine/train/kernels.h"
+#include "engine/step/kernels.h"
 
 namespace lockstep::demos {
 

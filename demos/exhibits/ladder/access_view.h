@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "demos/draw/ui.h"
 #include "demos/exhibits/ladder/ladder_model.h"
-#include "demos/shell/ui.h"
 
 namespace lockstep::demos {
 

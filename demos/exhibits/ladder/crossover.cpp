@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "demos/exhibits/ladder/ladder_words.h"
-#include "demos/report/text.h"
+#include "demos/words/text.h"
 
 namespace lockstep::demos {
 

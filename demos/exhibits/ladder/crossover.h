@@ -3,8 +3,8 @@
 
 #include <optional>
 
+#include "demos/draw/plot.h"
 #include "demos/exhibits/ladder/ladder_model.h"
-#include "demos/shell/plot.h"
 
 namespace lockstep::demos {
 

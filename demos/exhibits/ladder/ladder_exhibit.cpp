@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "demos/options/run_options.h"
+#include "engine/files/json_field.h"
 #include "engine/net/names.h"
-#include "engine/train/json_field.h"
 
 namespace lockstep::demos {
 

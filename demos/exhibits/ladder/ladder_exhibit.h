@@ -4,13 +4,13 @@
 #include <string>
 #include <vector>
 
+#include "demos/draw/plot.h"
 #include "demos/exhibits/ladder/access_view.h"
 #include "demos/exhibits/ladder/crossover.h"
 #include "demos/exhibits/ladder/ladder_model.h"
 #include "demos/exhibits/ladder/roofline.h"
 #include "demos/exhibits/ladder/source_diff_view.h"
-#include "demos/shell/exhibit.h"
-#include "demos/shell/plot.h"
+#include "demos/kit/exhibit.h"
 
 namespace lockstep::demos {
 

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "demos/ready.h"
+#include "demos/kit/ready.h"
 
 namespace lockstep::demos {
 

@@ -9,11 +9,11 @@
 #include "demos/exhibits/ladder/ladder_exhibit.h"
 #include "demos/exhibits/ladder/ladder_words.h"
 #include "demos/exhibits/ladder/staircase.h"
+#include "demos/kit/fields.h"
+#include "demos/kit/side_panels.h"
 #include "demos/options/parse.h"
 #include "demos/options/run_options.h"
-#include "demos/report/text.h"
-#include "demos/shell/fields.h"
-#include "demos/shell/side_panels.h"
+#include "demos/words/text.h"
 
 namespace lockstep::demos {
 

@@ -8,7 +8,7 @@
 
 #include "demos/exhibits/ladder/rung_bytes.h"
 #include "engine/gpu/error.h"
-#include "engine/train/kernel_choice.h"
+#include "engine/tune/kernel_choice.h"
 
 namespace lockstep::demos {
 

@@ -14,8 +14,8 @@
 #include "demos/exhibits/ladder/rung_result.h"
 #include "demos/exhibits/ladder/sweep.h"
 #include "demos/exhibits/ladder/work_queue.h"
-#include "demos/machines.h"
-#include "demos/measure/roof.h"
+#include "demos/kit/machines.h"
+#include "demos/kit/roof.h"
 
 namespace lockstep::demos {
 

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "demos/options/run_options.h"
-#include "engine/train/json_field.h"
+#include "engine/files/json_field.h"
 
 namespace lockstep::demos {
 

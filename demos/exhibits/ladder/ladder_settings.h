@@ -8,7 +8,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "engine/net/dataset.h"
-#include "engine/train/trainer.h"
+#include "engine/run/trainer.h"
 
 namespace lockstep::demos {
 

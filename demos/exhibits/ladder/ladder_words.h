@@ -8,8 +8,8 @@
 
 #include "demos/exhibits/ladder/access_record.h"
 #include "demos/exhibits/ladder/rung_result.h"
-#include "demos/measure/roof.h"
-#include "engine/train/lane_spec.h"
+#include "demos/kit/roof.h"
+#include "engine/step/lane_spec.h"
 
 namespace lockstep::demos {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "demos/sources/source_text.h"
+#include "demos/kit/source_text.h"
 
 namespace lockstep::demos {
 

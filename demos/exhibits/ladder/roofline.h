@@ -1,8 +1,8 @@
 // The roofline: how fast each rung is, by how many operations it makes for every byte it asks memory for.
 #pragma once
 
+#include "demos/draw/plot.h"
 #include "demos/exhibits/ladder/ladder_model.h"
-#include "demos/shell/plot.h"
 
 namespace lockstep::demos {
 

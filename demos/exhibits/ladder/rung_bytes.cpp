@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "engine/train/product_candidates.h"
+#include "engine/tune/product_candidates.h"
 
 namespace lockstep::demos {
 

@@ -4,7 +4,7 @@
 
 #include "demos/exhibits/ladder/access_record.h"
 #include "engine/net/net_shape.h"
-#include "engine/train/step_trace.h"
+#include "engine/step/step_trace.h"
 
 namespace lockstep::demos {
 

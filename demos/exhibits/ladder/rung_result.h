@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "demos/measure/lane_measure.h"
-#include "engine/train/lane_spec.h"
-#include "engine/train/step_trace.h"
+#include "demos/kit/lane_measure.h"
+#include "engine/step/lane_spec.h"
+#include "engine/step/step_trace.h"
 
 namespace lockstep::demos {
 

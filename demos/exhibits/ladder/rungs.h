@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/train/lane_spec.h"
+#include "engine/step/lane_spec.h"
 
 namespace lockstep::demos {
 

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "demos/sources/source_text.h"
+#include "demos/kit/source_text.h"
 
 namespace lockstep::demos {
 

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "demos/draw/ui.h"
 #include "demos/exhibits/ladder/line_diff.h"
 #include "demos/exhibits/ladder/rungs.h"
-#include "demos/shell/ui.h"
 
 namespace lockstep::demos {
 

@@ -3,8 +3,8 @@
 
 #include <optional>
 
+#include "demos/draw/ui.h"
 #include "demos/exhibits/ladder/ladder_model.h"
-#include "demos/shell/ui.h"
 
 namespace lockstep::demos {
 

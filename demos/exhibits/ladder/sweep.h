@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "demos/exhibits/ladder/ladder_settings.h"
-#include "demos/measure/step_parts.h"
-#include "engine/train/trainer.h"
+#include "demos/kit/step_parts.h"
+#include "engine/run/trainer.h"
 
 namespace lockstep::demos {
 

@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "demos/exhibits/map/map_words.h"
+#include "engine/files/atomic_file.h"
+#include "engine/files/json_field.h"
 #include "engine/gpu/error.h"
-#include "engine/net/atomic_file.h"
-#include "engine/train/json_field.h"
 
 namespace lockstep::demos {
 

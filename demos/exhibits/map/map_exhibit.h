@@ -5,12 +5,12 @@
 #include <optional>
 #include <string>
 
+#include "demos/draw/plot.h"
 #include "demos/exhibits/map/map_export.h"
 #include "demos/exhibits/map/map_model.h"
 #include "demos/exhibits/map/map_pane.h"
 #include "demos/exhibits/map/map_probe.h"
-#include "demos/shell/exhibit.h"
-#include "demos/shell/plot.h"
+#include "demos/kit/exhibit.h"
 
 namespace lockstep::demos {
 

@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "demos/ready.h"
-#include "demos/shell/png.h"
-#include "demos/trainability/map_colours.h"
+#include "demos/draw/png.h"
+#include "demos/kit/ready.h"
+#include "demos/report/map_colours.h"
 
 namespace lockstep::demos {
 

@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
+#include "demos/draw/lane_mark.h"
 #include "demos/exhibits/map/map_words.h"
-#include "demos/report/text.h"
-#include "demos/shell/lane_mark.h"
-#include "demos/trainability/map_colours.h"
+#include "demos/report/map_colours.h"
+#include "demos/words/text.h"
 
 namespace lockstep::demos {
 

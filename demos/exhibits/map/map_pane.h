@@ -6,9 +6,9 @@
 #include <optional>
 #include <vector>
 
+#include "demos/draw/picture.h"
+#include "demos/draw/ui.h"
 #include "demos/exhibits/map/map_model.h"
-#include "demos/shell/picture.h"
-#include "demos/shell/ui.h"
 
 namespace lockstep::demos {
 

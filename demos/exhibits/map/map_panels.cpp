@@ -7,8 +7,8 @@
 
 #include "demos/exhibits/map/map_exhibit.h"
 #include "demos/exhibits/map/map_words.h"
-#include "demos/shell/fields.h"
-#include "demos/trainability/map_presets.h"
+#include "demos/kit/fields.h"
+#include "demos/options/map_presets.h"
 
 namespace lockstep::demos {
 

@@ -1,6 +1,6 @@
 #include "demos/exhibits/map/map_probe.h"
 
-#include "demos/ready.h"
+#include "demos/kit/ready.h"
 
 namespace lockstep::demos {
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "engine/train/trainability.h"
+#include "engine/grid/trainability.h"
 
 namespace lockstep::demos {
 

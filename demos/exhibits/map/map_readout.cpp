@@ -6,9 +6,9 @@
 
 #include "demos/exhibits/map/map_exhibit.h"
 #include "demos/exhibits/map/map_words.h"
-#include "demos/report/text.h"
-#include "demos/shell/side_panels.h"
-#include "demos/trainability/map_colours.h"
+#include "demos/kit/side_panels.h"
+#include "demos/report/map_colours.h"
+#include "demos/words/text.h"
 
 namespace lockstep::demos {
 

@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "demos/trainability/map_presets.h"
-#include "demos/trainability/map_size.h"
+#include "demos/options/map_presets.h"
+#include "demos/options/map_size.h"
+#include "engine/files/json_field.h"
 #include "engine/net/names.h"
-#include "engine/train/json_field.h"
 
 namespace lockstep::demos {
 

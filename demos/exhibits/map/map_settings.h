@@ -7,7 +7,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "engine/train/trainability.h"
+#include "engine/grid/trainability.h"
 
 namespace lockstep::demos {
 

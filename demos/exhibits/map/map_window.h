@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "demos/trainability/map_size.h"
-#include "engine/train/trainability.h"
+#include "demos/options/map_size.h"
+#include "engine/grid/trainability.h"
 
 namespace lockstep::demos {
 

@@ -4,7 +4,7 @@
 
 #include "demos/exhibits/mosaic/mosaic_view.h"
 #include "demos/exhibits/mosaic/mosaic_words.h"
-#include "demos/report/text.h"
+#include "demos/words/text.h"
 
 namespace lockstep::demos {
 

@@ -6,10 +6,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "demos/draw/class_colours.h"
 #include "demos/exhibits/mosaic/mosaic_words.h"
-#include "demos/report/text.h"
-#include "demos/shell/class_colours.h"
-#include "engine/train/json_field.h"
+#include "demos/words/text.h"
+#include "engine/files/json_field.h"
 
 namespace lockstep::demos {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "demos/exhibits/mosaic/mosaic_view.h"
-#include "demos/shell/exhibit.h"
+#include "demos/kit/exhibit.h"
 
 namespace lockstep::demos {
 

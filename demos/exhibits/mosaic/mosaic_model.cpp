@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "demos/ready.h"
+#include "demos/kit/ready.h"
 #include "engine/gpu/device.h"
 
 namespace lockstep::demos {

@@ -11,7 +11,7 @@
 
 #include "demos/exhibits/mosaic/mosaic_settings.h"
 #include "demos/exhibits/mosaic/mosaic_side.h"
-#include "demos/machines.h"
+#include "demos/kit/machines.h"
 #include "demos/report/loss_scale.h"
 
 namespace lockstep::demos {

@@ -5,9 +5,9 @@
 #include <memory>
 #include <vector>
 
+#include "demos/draw/picture.h"
+#include "demos/draw/ui.h"
 #include "demos/exhibits/mosaic/mosaic_model.h"
-#include "demos/shell/picture.h"
-#include "demos/shell/ui.h"
 
 namespace lockstep::demos {
 

@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "engine/data/points_2d.h"
+#include "engine/files/json_field.h"
 #include "engine/net/names.h"
-#include "engine/net/points_2d.h"
-#include "engine/train/json_field.h"
-#include "engine/train/settings_json.h"
+#include "engine/run/settings_json.h"
 
 namespace lockstep::demos {
 

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "engine/train/population_grid.h"
+#include "engine/grid/population_grid.h"
 
 namespace lockstep::demos {
 

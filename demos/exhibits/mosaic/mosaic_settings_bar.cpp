@@ -6,9 +6,9 @@
 
 #include "demos/exhibits/mosaic/mosaic_view.h"
 #include "demos/exhibits/mosaic/mosaic_words.h"
+#include "demos/kit/fields.h"
 #include "demos/options/parse.h"
-#include "demos/shell/fields.h"
-#include "engine/net/points_2d.h"
+#include "engine/data/points_2d.h"
 
 namespace lockstep::demos {
 

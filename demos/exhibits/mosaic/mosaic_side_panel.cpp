@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <array>
 
+#include "demos/draw/lane_mark.h"
 #include "demos/exhibits/mosaic/mosaic_view.h"
 #include "demos/exhibits/mosaic/mosaic_words.h"
-#include "demos/report/text.h"
-#include "demos/shell/lane_mark.h"
+#include "demos/words/text.h"
 
 namespace lockstep::demos {
 

@@ -6,11 +6,11 @@
 #include <optional>
 #include <string>
 
+#include "demos/draw/plot.h"
+#include "demos/draw/ui.h"
 #include "demos/exhibits/mosaic/mosaic_model.h"
 #include "demos/exhibits/mosaic/mosaic_pictures.h"
 #include "demos/exhibits/mosaic/tile_order.h"
-#include "demos/shell/plot.h"
-#include "demos/shell/ui.h"
 
 namespace lockstep::demos {
 

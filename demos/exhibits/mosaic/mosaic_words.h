@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "demos/exhibits/mosaic/mosaic_side.h"
-#include "engine/train/population_grid.h"
+#include "engine/grid/population_grid.h"
 
 namespace lockstep::demos {
 

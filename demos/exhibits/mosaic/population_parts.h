@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "engine/train/population.h"
+#include "engine/grid/population.h"
 
 namespace lockstep::demos {
 

@@ -7,7 +7,7 @@
 
 #include "demos/exhibits/playground/playground_view.h"
 #include "demos/exhibits/playground/twin.h"
-#include "demos/report/text.h"
+#include "demos/words/text.h"
 
 namespace lockstep::demos {
 

@@ -10,8 +10,8 @@
 #include <nlohmann/json.hpp>
 
 #include "demos/exhibits/playground/playground_exhibit.h"
+#include "engine/files/json_field.h"
 #include "engine/net/names.h"
-#include "engine/train/json_field.h"
 
 namespace lockstep::demos {
 

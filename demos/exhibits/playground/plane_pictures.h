@@ -7,10 +7,10 @@
 #include <optional>
 #include <vector>
 
+#include "demos/draw/picture.h"
+#include "demos/draw/ui.h"
 #include "demos/exhibits/playground/playground_model.h"
-#include "demos/shell/picture.h"
-#include "demos/shell/ui.h"
-#include "engine/train/plane_map.h"
+#include "engine/plane/plane_map.h"
 
 namespace lockstep::demos {
 

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "demos/options/run_options.h"
-#include "engine/net/data_source.h"
-#include "engine/net/test_split.h"
+#include "engine/data/data_source.h"
+#include "engine/data/test_split.h"
 
 namespace lockstep::demos {
 

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "demos/report/text.h"
+#include "demos/words/text.h"
 #include "engine/gpu/error.h"
 
 namespace lockstep::demos {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "demos/exhibits/playground/playground_view.h"
-#include "demos/shell/exhibit.h"
+#include "demos/kit/exhibit.h"
 
 namespace lockstep::demos {
 

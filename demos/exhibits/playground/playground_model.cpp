@@ -6,7 +6,7 @@
 #include <thread>
 #include <utility>
 
-#include "demos/ready.h"
+#include "demos/kit/ready.h"
 #include "engine/gpu/error.h"
 #include "engine/net/initial_weights.h"
 

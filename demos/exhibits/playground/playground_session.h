@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "demos/exhibits/playground/playground_data.h"
-#include "engine/train/lane.h"
+#include "engine/run/lane.h"
 
 namespace lockstep::demos {
 

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "engine/train/lane_spec.h"
+#include "engine/step/lane_spec.h"
 
 namespace lockstep::demos {
 

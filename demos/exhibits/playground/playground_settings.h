@@ -9,10 +9,10 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "engine/data/points_2d.h"
 #include "engine/net/dataset.h"
 #include "engine/net/net_shape.h"
 #include "engine/net/plane_features.h"
-#include "engine/net/points_2d.h"
 #include "engine/net/settings.h"
 
 namespace lockstep::demos {

@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "demos/draw/class_colours.h"
+#include "demos/draw/plot.h"
+#include "demos/draw/ui.h"
 #include "demos/exhibits/playground/plane_pictures.h"
 #include "demos/exhibits/playground/playground_model.h"
 #include "demos/exhibits/playground/surface_sampler.h"
-#include "demos/shell/class_colours.h"
-#include "demos/shell/plot.h"
-#include "demos/shell/ui.h"
 
 namespace lockstep::demos {
 

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "demos/exhibits/playground/playground_view.h"
-#include "demos/shell/fields.h"
-#include "engine/train/lane_spec.h"
+#include "demos/kit/fields.h"
+#include "engine/step/lane_spec.h"
 
 namespace lockstep::demos {
 

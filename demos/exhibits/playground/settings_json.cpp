@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "demos/exhibits/playground/playground_settings.h"
+#include "engine/files/json_field.h"
 #include "engine/net/names.h"
-#include "engine/train/json_field.h"
-#include "engine/train/settings_json.h"
+#include "engine/run/settings_json.h"
 
 namespace lockstep::demos {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "demos/ready.h"
+#include "demos/kit/ready.h"
 
 namespace lockstep::demos {
 

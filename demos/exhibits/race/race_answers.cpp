@@ -9,7 +9,7 @@
 
 #include "demos/exhibits/race/race_draw.h"
 #include "demos/report/prediction.h"
-#include "demos/report/text.h"
+#include "demos/words/text.h"
 
 namespace lockstep::demos {
 

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "demos/draw/picture.h"
+#include "demos/draw/ui.h"
 #include "demos/exhibits/race/race_model.h"
-#include "demos/shell/picture.h"
-#include "demos/shell/ui.h"
 
 namespace lockstep::demos {
 

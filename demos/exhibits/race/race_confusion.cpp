@@ -5,7 +5,7 @@
 
 #include "demos/exhibits/race/race_answers.h"
 #include "demos/exhibits/race/race_draw.h"
-#include "demos/report/text.h"
+#include "demos/words/text.h"
 
 namespace lockstep::demos {
 

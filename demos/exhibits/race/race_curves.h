@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "demos/draw/plot.h"
+#include "demos/draw/ui.h"
 #include "demos/exhibits/race/race_model.h"
-#include "demos/shell/plot.h"
-#include "demos/shell/ui.h"
 
 namespace lockstep::demos {
 

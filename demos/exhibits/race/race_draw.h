@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "demos/shell/lane_mark.h"
-#include "demos/shell/ui.h"
-#include "engine/train/lane_spec.h"
+#include "demos/draw/lane_mark.h"
+#include "demos/draw/ui.h"
+#include "engine/step/lane_spec.h"
 
 namespace lockstep::demos {
 

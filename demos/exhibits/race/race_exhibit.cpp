@@ -11,7 +11,7 @@
 #include "demos/exhibits/race/race_result.h"
 #include "demos/exhibits/race/race_words.h"
 #include "demos/report/race_table.h"
-#include "demos/report/text.h"
+#include "demos/words/text.h"
 #include "engine/net/names.h"
 
 namespace lockstep::demos {

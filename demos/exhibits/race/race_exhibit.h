@@ -6,7 +6,7 @@
 #include "demos/exhibits/race/race_model.h"
 #include "demos/exhibits/race/race_setup.h"
 #include "demos/exhibits/race/race_times.h"
-#include "demos/shell/exhibit.h"
+#include "demos/kit/exhibit.h"
 
 namespace lockstep::demos {
 

@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "engine/train/finish_line.h"
+#include "engine/run/finish_line.h"
 
 namespace lockstep::demos {
 

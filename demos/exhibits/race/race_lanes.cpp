@@ -8,7 +8,7 @@
 
 #include "demos/exhibits/race/race_draw.h"
 #include "demos/exhibits/race/race_words.h"
-#include "demos/report/text.h"
+#include "demos/words/text.h"
 
 namespace lockstep::demos {
 

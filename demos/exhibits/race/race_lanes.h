@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
+#include "demos/draw/ui.h"
 #include "demos/exhibits/race/race_model.h"
-#include "demos/shell/ui.h"
 
 namespace lockstep::demos {
 

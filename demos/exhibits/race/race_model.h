@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "demos/exhibits/race/race_settings.h"
-#include "demos/machines.h"
+#include "demos/kit/machines.h"
 #include "demos/report/headline.h"
-#include "engine/train/race.h"
+#include "engine/run/race.h"
 
 namespace lockstep::demos {
 

@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include "demos/exhibits/race/race_model.h"
-#include "demos/ready.h"
+#include "demos/kit/ready.h"
 
 namespace lockstep::demos {
 

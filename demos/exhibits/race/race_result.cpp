@@ -14,7 +14,7 @@
 #include "demos/exhibits/race/race_words.h"
 #include "demos/report/race_json.h"
 #include "demos/report/result_files.h"
-#include "demos/report/text.h"
+#include "demos/words/text.h"
 
 namespace lockstep::demos {
 

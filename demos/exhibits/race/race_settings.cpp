@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "engine/files/json_field.h"
 #include "engine/net/names.h"
-#include "engine/train/json_field.h"
-#include "engine/train/settings_json.h"
+#include "engine/run/settings_json.h"
 
 namespace lockstep::demos {
 

@@ -4,8 +4,8 @@
 #include <fmt/ranges.h>
 
 #include "demos/exhibits/race/race_finish.h"
+#include "demos/kit/fields.h"
 #include "demos/options/parse.h"
-#include "demos/shell/fields.h"
 
 namespace lockstep::demos {
 

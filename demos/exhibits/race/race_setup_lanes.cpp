@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "demos/exhibits/race/race_setup.h"
-#include "demos/ready.h"
-#include "demos/shell/fields.h"
+#include "demos/kit/fields.h"
+#include "demos/kit/ready.h"
 #include "engine/gpu/device.h"
 #include "engine/gpu/error.h"
 

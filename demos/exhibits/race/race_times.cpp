@@ -8,7 +8,7 @@
 
 #include "demos/exhibits/race/race_draw.h"
 #include "demos/exhibits/race/race_words.h"
-#include "demos/shell/operations.h"
+#include "demos/kit/operations.h"
 
 namespace lockstep::demos {
 

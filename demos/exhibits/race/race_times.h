@@ -1,9 +1,9 @@
 // Where each lane's time goes: a bar per lane, stacked by operation.
 #pragma once
 
+#include "demos/draw/ui.h"
 #include "demos/exhibits/race/race_model.h"
 #include "demos/exhibits/race/time_shares.h"
-#include "demos/shell/ui.h"
 
 namespace lockstep::demos {
 

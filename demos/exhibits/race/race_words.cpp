@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "demos/report/text.h"
+#include "demos/words/text.h"
 
 namespace lockstep::demos {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "demos/shell/operations.h"
+#include "demos/kit/operations.h"
 
 namespace lockstep::demos {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/train/race.h"
+#include "engine/run/race.h"
 
 namespace lockstep::demos {
 

@@ -105,7 +105,7 @@ LOCKSTEP_INLINE Floats clampBoth(Floats x, float limit) {
 #endif
 }
 
-/// By a quotient of polynomials (shaders/tanh.h): half the work of an exponential.
+/// By a quotient of polynomials (shaders/shared/tanh.h): half the work of an exponential.
 LOCKSTEP_INLINE Floats quotientTanh(Floats x) {
     x = clampBoth(x, shared::tanhLimit);
     const Floats u = x * x;

@@ -285,7 +285,7 @@ template <class Key> LOCKSTEP_INLINE Words smallOrderMix(Words value, Key key) {
     return value ^ (value >> 16);
 }
 
-/// shaders/order.h, a vector of positions at once; the keys are the same for all lanes, or vectors too.
+/// shaders/shared/order.h, a vector of positions at once; the keys are the same for all lanes, or vectors too.
 template <class Keys>
 LOCKSTEP_INLINE Words smallOrderFeistel(Words value, std::uint32_t bits, const Keys& keys) {
     const std::uint32_t lowBits = bits / 2;

@@ -1,4 +1,4 @@
-// Maps of trainability: a network per lane. Layout and formulas: trainability_kernels.h, shaders/trainability.glsl.
+// Maps of trainability: a network per lane. Layout and formulas: trainability_kernels.h, shaders/grid/trainability.glsl.
 #pragma once
 
 namespace lockstep {
@@ -29,7 +29,7 @@ LOCKSTEP_INLINE Floats fused(Floats a, Floats b, Floats c) {
 #endif
 }
 
-/// x P(x^2) / Q(x^2): shaders/tanh.h.
+/// x P(x^2) / Q(x^2): shaders/shared/tanh.h.
 LOCKSTEP_INLINE Floats quotientTanh(Floats x) {
     using namespace shared;
     x = x > tanhLimit ? splat(tanhLimit) : x;

@@ -1,0 +1,37 @@
+// The window's letters: Inter where it is installed, and DejaVu Sans for the signs that Inter lacks.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <imgui.h>
+
+#include "demos/draw/picture.h"
+
+namespace lockstep::demos {
+
+struct Fonts {
+    ImFont* body = nullptr;
+    ImFont* strong = nullptr;   ///< the body's size, semi-bold
+    ImFont* title = nullptr;    ///< 1.5 times
+    ImFont* headline = nullptr; ///< twice
+    ImFont* mono = nullptr;     ///< source code and aligned figures
+};
+
+/// The files of letters that are used, a line each: name and size in bytes.
+std::string fontFiles();
+
+/// The body's letters of `pixels` height.
+/// oversample   columns of the atlas' picture per pixel: 1 for who draws letters without a window
+ImFont* addBodyFont(ImFontAtlas& atlas, float pixels, int oversample);
+
+class FontAtlas {
+  public:
+    /// Bakes all fonts for a body of `pixels` height and shows ImGui the picture of their letters.
+    Fonts bake(Graphics& graphics, float pixels);
+
+  private:
+    std::unique_ptr<Picture> letters_;
+};
+
+} // namespace lockstep::demos

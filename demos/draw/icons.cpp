@@ -1,0 +1,103 @@
+#include "demos/draw/icons.h"
+
+#include <cmath>
+#include <string>
+
+#include "demos/draw/ui.h"
+
+namespace lockstep::demos {
+
+void drawPlay(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) {
+    const float r = size / 2;
+    draw.AddTriangleFilled({centre.x - r * 0.7f, centre.y - r * 0.9f}, {centre.x + r * 0.9f, centre.y},
+                           {centre.x - r * 0.7f, centre.y + r * 0.9f}, colour);
+}
+
+void drawPause(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) {
+    const float r = size / 2;
+    draw.AddRectFilled({centre.x - r * 0.75f, centre.y - r * 0.85f},
+                       {centre.x - r * 0.2f, centre.y + r * 0.85f}, colour, 1);
+    draw.AddRectFilled({centre.x + r * 0.2f, centre.y - r * 0.85f},
+                       {centre.x + r * 0.75f, centre.y + r * 0.85f}, colour, 1);
+}
+
+void drawStep(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) {
+    const float r = size / 2;
+    draw.AddTriangleFilled({centre.x - r * 0.8f, centre.y - r * 0.8f}, {centre.x + r * 0.4f, centre.y},
+                           {centre.x - r * 0.8f, centre.y + r * 0.8f}, colour);
+    draw.AddRectFilled({centre.x + r * 0.45f, centre.y - r * 0.8f},
+                       {centre.x + r * 0.8f, centre.y + r * 0.8f}, colour, 1);
+}
+
+void drawStepKernel(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) {
+    const float r = size / 2;
+    draw.AddTriangleFilled({centre.x - r * 0.8f, centre.y - r * 0.65f}, {centre.x + r * 0.15f, centre.y},
+                           {centre.x - r * 0.8f, centre.y + r * 0.65f}, colour);
+    draw.AddCircleFilled({centre.x + r * 0.62f, centre.y}, r * 0.22f, colour);
+}
+
+void drawStepEpoch(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) {
+    const float r = size / 2;
+    for (const float at : {-0.9f, -0.15f})
+        draw.AddTriangleFilled({centre.x + at * r, centre.y - r * 0.8f},
+                               {centre.x + (at + 0.75f) * r, centre.y},
+                               {centre.x + at * r, centre.y + r * 0.8f}, colour);
+    draw.AddRectFilled({centre.x + r * 0.62f, centre.y - r * 0.8f},
+                       {centre.x + r * 0.92f, centre.y + r * 0.8f}, colour, 1);
+}
+
+void drawReset(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) {
+    const float r = size * 0.38f;
+    constexpr float pi = 3.14159265f;
+    draw.PathArcTo(centre, r, -pi * 0.3f, pi * 1.35f, 24);
+    draw.PathStroke(colour, 0, size / 9);
+    const ImVec2 tip{centre.x + r * std::cos(-pi * 0.3f), centre.y + r * std::sin(-pi * 0.3f)};
+    draw.AddTriangleFilled({tip.x - size * 0.28f, tip.y - size * 0.05f},
+                           {tip.x + size * 0.1f, tip.y - size * 0.3f},
+                           {tip.x + size * 0.12f, tip.y + size * 0.12f}, colour);
+}
+
+void drawDice(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) {
+    const float r = size * 0.42f;
+    draw.AddRect({centre.x - r, centre.y - r}, {centre.x + r, centre.y + r}, colour, size / 6, 0, size / 10);
+    for (const float at : {-0.5f, 0.0f, 0.5f})
+        draw.AddCircleFilled({centre.x + at * r, centre.y + at * r}, size / 12, colour);
+}
+
+namespace {
+
+float iconSize() { return ImGui::GetFontSize() * 0.85f; }
+
+// Blanks leave the room that the sign is then drawn into.
+std::string blanks(float width) {
+    return std::string(static_cast<std::size_t>(std::ceil(width / ImGui::CalcTextSize(" ").x)), ' ');
+}
+
+} // namespace
+
+float iconRoom(const Ui& ui) { return ImGui::CalcTextSize(blanks(iconSize() + ui.px(7)).c_str()).x; }
+
+bool iconButton(Ui& ui, const char* label, DrawIcon icon, IconButtonOptions options) {
+    if (ui.hidden(label)) return false;
+    const float size = iconSize();
+    const std::string text(shownLabel(label));
+    const std::string shown =
+        (options.signOnly ? blanks(size) : blanks(size + ui.px(7)) + text) + "###" + label;
+    const bool pressed = options.primary ? ui.primaryButton(shown.c_str(), label, options.enabled)
+                                         : ui.namedButton(shown.c_str(), label, options.enabled);
+    const ImVec2 low = ImGui::GetItemRectMin();
+    const ImVec2 high = ImGui::GetItemRectMax();
+    const ImU32 colour = options.primary ? ui.theme.onAccent : ui.theme.text;
+    const float centre =
+        options.signOnly ? (low.x + high.x) / 2 : low.x + ImGui::GetStyle().FramePadding.x + size / 2;
+    icon(*ImGui::GetWindowDrawList(), {centre, (low.y + high.y) / 2}, size,
+         options.enabled ? colour : faded(colour, 0.45f));
+    if (options.signOnly && ImGui::IsItemHovered()) {
+        ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, ui.px(6));
+        ImGui::SetTooltip("%s", text.c_str());
+        ImGui::PopStyleVar();
+    }
+    return pressed;
+}
+
+} // namespace lockstep::demos

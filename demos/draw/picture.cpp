@@ -1,0 +1,109 @@
+#include "demos/draw/picture.h"
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+
+#include "engine/gpu/error.h"
+
+namespace lockstep::demos {
+
+using gpu::check;
+using gpu::structure;
+
+Picture::Picture(Graphics& graphics, std::uint32_t width, std::uint32_t height, bool smooth)
+    : graphics_(graphics),
+      image_(std::make_unique<Image>(graphics, width, height,
+                                     VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT)) {
+    // Nothing is shown before it was brought: black and transparent.
+    stage(std::vector<std::uint32_t>(static_cast<std::size_t>(width) * height, 0u));
+    const VkDescriptorSetLayout layout = graphics.pictureLayout();
+    auto info = structure<VkDescriptorSetAllocateInfo>(VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO);
+    info.descriptorPool = graphics.descriptorPool();
+    info.descriptorSetCount = 1;
+    info.pSetLayouts = &layout;
+    check(graphics.vk().AllocateDescriptorSets(graphics.device().handle(), &info, &descriptor_),
+          "vkAllocateDescriptorSets");
+    const VkDescriptorImageInfo shown{graphics.sampler(smooth), image_->view(),
+                                      VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL};
+    auto write = structure<VkWriteDescriptorSet>(VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET);
+    write.dstSet = descriptor_;
+    write.descriptorCount = 1;
+    write.descriptorType = VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER;
+    write.pImageInfo = &shown;
+    graphics.vk().UpdateDescriptorSets(graphics.device().handle(), 1, &write, 0, nullptr);
+    want();
+}
+
+Picture::~Picture() {
+    std::erase(graphics_.pending(), this);
+    graphics_.afterFrame([&graphics = graphics_, image = image_.release(), staging = staging_.release(),
+                          descriptor = descriptor_] {
+        const std::unique_ptr<Image> oldImage(image);
+        const std::unique_ptr<HostBuffer> oldStaging(staging);
+        if (!graphics.device().abandoned())
+            graphics.draw().FreeDescriptorSets(graphics.device().handle(), graphics.descriptorPool(), 1,
+                                               &descriptor);
+    });
+}
+
+ImTextureID Picture::id() const {
+    // A pointer before ImGui 1.91.4, an integer since; no C++ cast does both.
+    return (ImTextureID)(std::intptr_t)this; // NOLINT
+}
+
+void Picture::upload(std::span<const std::uint32_t> pixels) {
+    stage(pixels);
+    want();
+}
+
+void Picture::stage(std::span<const std::uint32_t> pixels) {
+    const std::size_t count = static_cast<std::size_t>(width()) * height();
+    if (pixels.size() != count)
+        throw std::invalid_argument("a picture of " + std::to_string(count) + " pixels was given " +
+                                    std::to_string(pixels.size()));
+    auto next =
+        std::make_unique<HostBuffer>(graphics_, pixels.size_bytes(), VK_BUFFER_USAGE_TRANSFER_SRC_BIT);
+    std::memcpy(next->data(), pixels.data(), pixels.size_bytes());
+    next->written();
+    // The frame under way may still read the last contents.
+    if (staging_) graphics_.afterFrame([old = staging_.release()] { delete old; });
+    staging_ = std::move(next);
+    source_ = staging_->handle();
+    sourceOffset_ = 0;
+    ready_ = 0;
+}
+
+void Picture::show(const gpu::BufferView& view, gpu::Ticket ready) {
+    if (view.size < static_cast<std::uint64_t>(width()) * height() * 4)
+        throw std::invalid_argument("a picture was given a buffer that is too small");
+    source_ = view.buffer;
+    sourceOffset_ = view.offset;
+    ready_ = ready;
+    want();
+}
+
+void Picture::want() {
+    std::vector<Picture*>& pending = graphics_.pending();
+    if (std::find(pending.begin(), pending.end(), this) == pending.end()) pending.push_back(this);
+}
+
+void Picture::recordCopy(VkCommandBuffer commands) {
+    const gpu::DeviceApi& vk = graphics_.vk();
+    // From FRAGMENT_SHADER: the last frame must have read the old contents.
+    const ImageUse copied{VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, VK_PIPELINE_STAGE_TRANSFER_BIT,
+                          VK_ACCESS_TRANSFER_WRITE_BIT};
+    const ImageUse shown{VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL, VK_PIPELINE_STAGE_FRAGMENT_SHADER_BIT,
+                         VK_ACCESS_SHADER_READ_BIT};
+    changeUse(vk, commands, image_->handle(), {layout_, VK_PIPELINE_STAGE_FRAGMENT_SHADER_BIT, 0}, copied);
+    VkBufferImageCopy region{};
+    region.bufferOffset = sourceOffset_;
+    region.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1};
+    region.imageExtent = {width(), height(), 1};
+    graphics_.draw().CmdCopyBufferToImage(commands, source_, image_->handle(), copied.layout, 1, &region);
+    changeUse(vk, commands, image_->handle(), copied, shown);
+    layout_ = shown.layout;
+    ready_ = 0;
+}
+
+} // namespace lockstep::demos

@@ -1,0 +1,110 @@
+// The one plot of the program: curves over an axis, read off, zoomed, smoothed and taken away as numbers.
+//
+//   plot_.draw(ui, "loss", lines, {.x = {"step"}, .y = {"loss"}});
+//
+// The wheel zooms at the mouse (over an axis: that axis only), dragging pans, a double click fits everything
+// again. The menu (right click, or the button with three dots) has the axes, smoothing, CSV and PNG. Its
+// controls are called "log x##ID", "log y##ID", "more##ID", and each line's legend "NAME##ID".
+#pragma once
+
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "demos/draw/plot_math.h"
+#include "demos/draw/ui.h"
+
+namespace lockstep::demos {
+
+/// One curve. The spans are only read during draw().
+struct PlotLine {
+    std::string name; ///< shown at its end and in the legend
+    ImU32 colour = 0;
+    bool dashed = false;       ///< the second cue beside the colour
+    bool faint = false;        ///< an overlay of an earlier run: thin, pale, no label
+    std::span<const double> x; ///< ascending; same length as y; NaN in y is a gap
+    std::span<const double> y;
+    bool points = false; ///< marks at the samples, for few values (epochs)
+};
+
+/// What lies between two curves, behind all lines; where one of them is infinite, up to the plot's edge.
+struct PlotBand {
+    ImU32 colour = 0;
+    std::span<const double> x; ///< ascending; same length as both
+    std::span<const double> low;
+    std::span<const double> high;
+};
+
+struct PlotAxis {
+    std::string title;
+    std::string unit;      ///< "s", "%"; empty: none
+    bool log = false;      ///< until a person chooses otherwise
+    bool measured = false; ///< a time or rate, other in every run: masked pictures show no curve
+    bool whole = false;    ///< of whole numbers: steps, epochs
+};
+
+struct PlotOptions {
+    PlotAxis x, y;
+    ImVec2 size{0, 0}; ///< 0: all there is
+    std::string empty = "no data yet";
+    std::span<const PlotBand> bands{};
+};
+
+struct PlotCurve;
+struct PlotFrame;
+
+/// What a person has made of one plot: zoom, hidden lines, smoothing, logarithms. A member of its exhibit.
+class Plot {
+  public:
+    /// `id` is the plot's name among the controls; one per window.
+    void draw(Ui& ui, const char* id, std::span<const PlotLine> lines, const PlotOptions& options);
+
+    /// The zoom is not part of it: another run has other numbers.
+    nlohmann::ordered_json state() const;
+    /// Fields that are missing stay as they are. Throws std::invalid_argument, naming the field.
+    void setState(const nlohmann::ordered_json& state);
+
+  private:
+    void forgetOldZoom(const PlotOptions& options);
+    void drawBar(Ui& ui, std::span<const PlotLine> lines, const PlotOptions& options, float width);
+    void drawLegend(Ui& ui, std::span<const PlotLine> lines, const std::string& title, float room);
+    std::vector<const PlotLine*> legendLines(std::span<const PlotLine> lines) const;
+    bool legendFits(const Ui& ui, std::span<const PlotLine> lines, float width, float height) const;
+    void toggle(const std::string& name);
+    void legendEntry(Ui& ui, const PlotLine& line, const std::string& name);
+    void drawSwitches(Ui& ui, float width);
+    bool smallButton(Ui& ui, const char* label, const char* name, bool on);
+    void drawArea(Ui& ui, std::span<const PlotLine> lines, const PlotOptions& options, ImVec2 size);
+    std::vector<PlotCurve> shownCurves(std::span<const PlotLine> lines) const;
+    void handleMouse(const PlotFrame& frame);
+    void zoomAt(const PlotFrame& frame, ImVec2 mouse, double byX, double byY);
+    void drawMenu(Ui& ui, std::span<const PlotLine> lines, const PlotOptions& options);
+    void drawSmoothing(Ui& ui);
+    const std::string& legendName(const PlotLine& line) const;
+    bool shows(const PlotLine& line) const { return !hidden_.contains(legendName(line)); }
+    std::string named(std::string_view label) const { return std::string(label) + "##" + id_; }
+
+    std::string id_;
+    std::optional<bool> logX_; ///< what a person chose, if anything
+    std::optional<bool> logY_;
+    float smoothing_ = 0;
+    std::set<std::string, std::less<>> hidden_;
+    std::optional<PlotRange> viewX_; ///< positions; empty: everything
+    std::optional<PlotRange> viewY_;
+    std::string shownAxes_; ///< the zoom belongs to these
+    bool nowLogX_ = false;  ///< of this frame
+    bool nowLogY_ = false;
+    bool legendShown_ = true;
+    bool openMenu_ = false;
+    double zoomWish_ = 1; ///< from the menu, around the middle
+    Ui::Place whole_{};   ///< on the screen, with the legend
+};
+
+/// What "copy as CSV" puts into the clipboard.
+std::string plotCsv(std::span<const PlotLine> lines, const PlotOptions& options);
+
+} // namespace lockstep::demos

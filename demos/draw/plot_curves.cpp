@@ -1,0 +1,250 @@
+// The curves of a plot, and the names at their ends.
+#include <algorithm>
+#include <cmath>
+
+#include "demos/draw/plot_frame.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+constexpr float dashUnits = 8;
+constexpr float gapUnits = 5;
+
+// Draws dashes along a polyline. Noise is not followed up and down: then dashes would be dust.
+class DashedPen {
+  public:
+    DashedPen(ImDrawList& draw, ImU32 colour, float thickness, float on, float off)
+        : draw_(draw), colour_(colour), thickness_(thickness), on_(on), off_(off) {}
+
+    void stroke(std::span<const ImVec2> points) {
+        float across = 0;
+        float along = 0;
+        for (std::size_t i = 1; i < points.size(); ++i) {
+            across += points[i].x - points[i - 1].x;
+            along += std::abs(points[i].y - points[i - 1].y);
+        }
+        steep_ = along > 3 * across ? 3 * across / along : 1;
+        left_ = on_;
+        down_ = true;
+        piece_.assign(1, points.front());
+        for (std::size_t i = 1; i < points.size(); ++i) segment(points[i - 1], points[i]);
+        lift();
+    }
+
+  private:
+    void segment(ImVec2 from, ImVec2 to) {
+        const float length = std::max(std::hypot(to.x - from.x, (to.y - from.y) * steep_), 1e-6f);
+        float done = 0;
+        while (length - done > left_) {
+            done += left_;
+            const float share = done / length;
+            const ImVec2 turn{from.x + (to.x - from.x) * share, from.y + (to.y - from.y) * share};
+            if (down_) {
+                piece_.push_back(turn);
+                lift();
+            } else {
+                piece_.assign(1, turn);
+            }
+            down_ = !down_;
+            left_ = down_ ? on_ : off_;
+        }
+        left_ -= length - done;
+        if (down_) piece_.push_back(to);
+    }
+
+    void lift() {
+        if (piece_.size() > 1)
+            draw_.AddPolyline(piece_.data(), static_cast<int>(piece_.size()), colour_, 0, thickness_);
+        piece_.clear();
+    }
+
+    ImDrawList& draw_;
+    ImU32 colour_;
+    float thickness_;
+    float on_;
+    float off_;
+    float steep_ = 1;
+    float left_ = 0;
+    bool down_ = true;
+    std::vector<ImVec2> piece_;
+};
+
+struct Stroke {
+    ImU32 colour = 0;
+    float thickness = 1;
+    bool dashed = false;
+};
+
+void strokePolyline(const Ui& ui, ImDrawList& draw, std::span<const ImVec2> points, const Stroke& stroke) {
+    if (points.size() < 2) return;
+    if (stroke.dashed)
+        DashedPen(draw, stroke.colour, stroke.thickness, ui.px(dashUnits), ui.px(gapUnits)).stroke(points);
+    else
+        draw.AddPolyline(points.data(), static_cast<int>(points.size()), stroke.colour, 0, stroke.thickness);
+}
+
+// Far outside, a line need not be drawn where it is: the renderer's whole numbers stay small.
+ImVec2 nearby(const PlotFrame& frame, ImVec2 at) {
+    constexpr float far = 8192;
+    return {std::clamp(at.x, frame.low.x - far, frame.high.x + far),
+            std::clamp(at.y, frame.low.y - far, frame.high.y + far)};
+}
+
+std::vector<PlotPoint> seen(const PlotFrame& frame, const PlotLine& line, std::span<const double> y) {
+    return decimated(line.x, y, frame.logX, frame.logY, frame.x,
+                     static_cast<std::size_t>(std::max(frame.width(), 1.0f)));
+}
+
+void strokeCurve(const PlotFrame& frame, std::span<const PlotPoint> points, const Stroke& stroke) {
+    std::vector<ImVec2> run;
+    const auto finish = [&] {
+        // A sample by itself is a dot, or nobody would see it.
+        if (run.size() == 1) frame.draw.AddCircleFilled(run[0], stroke.thickness, stroke.colour);
+        strokePolyline(frame.ui, frame.draw, run, stroke);
+        run.clear();
+    };
+    for (const PlotPoint& point : points) {
+        if (point.begins) finish();
+        run.push_back(nearby(frame, frame.at(point.x, point.y)));
+    }
+    finish();
+}
+
+bool inside(const PlotFrame& frame, ImVec2 at) {
+    return at.x >= frame.low.x - 1 && at.x <= frame.high.x + 1 && at.y >= frame.low.y - 1 &&
+           at.y <= frame.high.y + 1;
+}
+
+void drawCurve(const PlotFrame& frame, const PlotCurve& curve) {
+    const PlotLine& line = *curve.line;
+    const Ui& ui = frame.ui;
+    if (line.faint) {
+        strokeCurve(frame, seen(frame, line, curve.y()), {faded(line.colour, 0.35f), ui.line(), line.dashed});
+        return;
+    }
+    if (!curve.smooth.empty())
+        strokeCurve(frame, seen(frame, line, line.y), {faded(line.colour, 0.28f), ui.line(), false});
+    strokeCurve(frame, seen(frame, line, curve.y()), {line.colour, ui.line(2), line.dashed});
+}
+
+void drawMarks(const PlotFrame& frame, const PlotCurve& curve) {
+    const PlotLine& line = *curve.line;
+    const std::vector<PlotPoint> points = seen(frame, line, curve.y());
+    // Marks that touch one another are no marks.
+    if (points.size() > static_cast<std::size_t>(frame.width() / frame.ui.px(12))) return;
+    for (const PlotPoint& point : points)
+        if (const ImVec2 at = frame.at(point.x, point.y); inside(frame, at))
+            drawMark(frame.draw, at, frame.ui.px(3.5f), line.dashed, line.colour);
+}
+
+struct EndLabel {
+    const PlotLine* line = nullptr;
+    ImVec2 end; ///< of the line
+    PlotLabel place;
+};
+
+// Where the line leaves the picture, or ends.
+std::optional<ImVec2> endOf(const PlotFrame& frame, const PlotCurve& curve) {
+    const auto index = nearestSample(curve.line->x, curve.y(), frame.logX, frame.logY, frame.x.high);
+    if (!index) return std::nullopt;
+    const ImVec2 at = frame.at(axisPosition(curve.line->x[*index], frame.logX),
+                               axisPosition(curve.y()[*index], frame.logY));
+    if (at.x < frame.low.x) return std::nullopt;
+    return ImVec2{std::min(at.x, frame.high.x), std::clamp(at.y, frame.low.y, frame.high.y)};
+}
+
+// A mark where a line ends, not where it only leaves the picture.
+void drawEnd(const PlotFrame& frame, const PlotCurve& curve, ImVec2 end) {
+    const auto last = nearestSample(curve.line->x, curve.y(), frame.logX, frame.logY, frame.x.high);
+    const ImVec2 at =
+        frame.at(axisPosition(curve.line->x[*last], frame.logX), axisPosition(curve.y()[*last], frame.logY));
+    if (inside(frame, at))
+        drawMark(frame.draw, end, frame.ui.px(3.5f), curve.line->dashed, curve.line->colour);
+}
+
+ImU32 labelColour(const Ui& ui, const PlotLine& line) {
+    return mixed(line.colour, ui.theme.text, ui.theme.dark ? 0.2f : 0.5f);
+}
+
+void drawEndLabel(const PlotFrame& frame, const EndLabel& label) {
+    const Ui& ui = frame.ui;
+    const auto centre = static_cast<float>(label.place.centre);
+    const auto left = static_cast<float>(label.place.left);
+    const float height = ImGui::GetFontSize();
+    const ImVec2 corner{left + ui.px(10), centre - height / 2};
+    if (std::abs(centre - label.end.y) > ui.px(3))
+        frame.draw.AddLine(label.end, {corner.x - ui.px(2), centre}, faded(label.line->colour, 0.6f),
+                           ui.line());
+    // Over other curves, letters need a ground of their own.
+    const ImVec2 far{static_cast<float>(label.place.right), centre + height / 2};
+    frame.draw.AddRectFilled({corner.x - ui.px(2), corner.y}, far, faded(frame.ground, 0.75f), ui.px(3));
+    frame.draw.AddText(corner, labelColour(ui, *label.line), label.line->name.c_str());
+}
+
+} // namespace
+
+void drawMark(ImDrawList& draw, ImVec2 centre, float radius, bool diamond, ImU32 colour) {
+    const float r = diamond ? 1.3f * radius : 0.95f * radius;
+    if (diamond)
+        draw.AddQuadFilled({centre.x, centre.y - r}, {centre.x + r, centre.y}, {centre.x, centre.y + r},
+                           {centre.x - r, centre.y}, colour);
+    else
+        draw.AddRectFilled({centre.x - r, centre.y - r}, {centre.x + r, centre.y + r}, colour);
+}
+
+void drawLineSample(const Ui& ui, ImDrawList& draw, ImVec2 left, float width, const PlotLine& line,
+                    ImU32 colour) {
+    const ImVec2 ends[] = {left, {left.x + width, left.y}};
+    const float thickness = ui.line(line.faint ? 1.0f : 2.0f);
+    if (line.dashed) // two dashes, whatever the width
+        DashedPen(draw, colour, thickness, width * 0.4f, width * 0.2f).stroke(ends);
+    else
+        strokePolyline(ui, draw, ends, {colour, thickness, false});
+}
+
+void drawPlotCurves(const PlotFrame& frame) {
+    const float half = frame.ui.line(2); // a line along the edge keeps its width
+    frame.draw.PushClipRect({frame.low.x - half, frame.low.y - half},
+                            {frame.high.x + half, frame.high.y + half}, true);
+    // Earlier runs lie behind.
+    for (const bool faint : {true, false})
+        for (const PlotCurve& curve : frame.curves)
+            if (curve.line->faint == faint) drawCurve(frame, curve);
+    frame.draw.PopClipRect();
+    for (const PlotCurve& curve : frame.curves)
+        if (curve.line->points && !curve.line->faint) drawMarks(frame, curve);
+}
+
+void drawEndLabels(const PlotFrame& frame, const Ui::Place& whole) {
+    std::vector<EndLabel> labels;
+    for (const PlotCurve& curve : frame.curves) {
+        if (curve.line->faint || curve.line->name.empty()) continue;
+        const std::optional<ImVec2> end = endOf(frame, curve);
+        if (!end) continue;
+        drawEnd(frame, curve, *end);
+        const float width = ImGui::CalcTextSize(curve.line->name.c_str()).x + frame.ui.px(14);
+        // What would not fit beside the curves goes over them.
+        const float left = std::min(end->x, whole.max.x - width);
+        if (left >= frame.low.x) labels.push_back({curve.line, *end, {left, left + width, end->y}});
+    }
+    std::vector<PlotLabel> places;
+    places.reserve(labels.size());
+    for (const EndLabel& label : labels) places.push_back(label.place);
+    moveApart(places, ImGui::GetFontSize() * 1.1, frame.low.y, frame.high.y);
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+        labels[i].place = places[i];
+        const bool fits = places[i].centre >= frame.low.y; // more names than room: the legend has all
+        if (fits) drawEndLabel(frame, labels[i]);
+    }
+}
+
+float endLabelRoom(const Ui& ui, std::span<const PlotLine* const> lines, float width) {
+    float room = 0;
+    for (const PlotLine* line : lines)
+        if (!line->faint && !line->name.empty())
+            room = std::max(room, ImGui::CalcTextSize(line->name.c_str()).x + ui.px(14));
+    return room > 0.35f * width ? 0 : room;
+}
+
+} // namespace lockstep::demos

@@ -1,0 +1,321 @@
+#include "demos/draw/plot_math.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+namespace lockstep::demos {
+
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+bool drawable(double x, double y, bool logX, bool logY) {
+    return !std::isnan(axisPosition(x, logX)) && !std::isnan(axisPosition(y, logY));
+}
+
+// Collects the samples of one pixel column.
+class Column {
+  public:
+    void add(const PlotPoint& point) {
+        if (count_++ == 0)
+            low_ = high_ = point;
+        else if (point.y < low_.y)
+            low_ = point;
+        else if (point.y > high_.y)
+            high_ = point;
+    }
+
+    // The pair in the order of its samples, and nothing is left.
+    void flush(std::vector<PlotPoint>& points, bool begins) {
+        if (count_ == 0) return;
+        const bool lowFirst = low_.x <= high_.x;
+        points.push_back(lowFirst ? low_ : high_);
+        points.back().begins = begins;
+        if (count_ > 1 && low_.y != high_.y) points.push_back(lowFirst ? high_ : low_);
+        count_ = 0;
+    }
+
+    bool empty() const { return count_ == 0; }
+
+  private:
+    std::size_t count_ = 0;
+    PlotPoint low_;
+    PlotPoint high_;
+};
+
+std::string quoted(const std::string& name) {
+    if (name.find_first_of(",\"\r\n") == std::string::npos) return name;
+    std::string result = "\"";
+    for (const char letter : name) {
+        if (letter == '"') result += '"';
+        result += letter;
+    }
+    return result + '"';
+}
+
+std::string superscript(int number) {
+    constexpr const char* digits[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+    std::string result = number < 0 ? "⁻" : "";
+    for (const char digit : std::to_string(std::abs(number))) result += digits[digit - '0'];
+    return result;
+}
+
+/// How the numbers of one axis are written, so that they match: in thousands, with two decimals, ...
+struct TickStyle {
+    double unit = 1;
+    const char* suffix = "";
+    int decimals = 0;
+    bool scientific = false;
+};
+
+TickStyle tickStyle(double largest, double step) {
+    TickStyle style;
+    if (largest >= 1e4 && largest < 1e6)
+        style.unit = 1e3, style.suffix = "k";
+    else if (largest >= 1e6 && largest < 1e9)
+        style.unit = 1e6, style.suffix = "M";
+    else if (largest >= 1e9 && largest < 1e12)
+        style.unit = 1e9, style.suffix = "G";
+    // Two rounded steps of the smaller kind are still told apart.
+    style.decimals = std::max(0, static_cast<int>(-std::floor(std::log10(step / style.unit) + 1e-9)));
+    style.scientific = largest >= 1e12 || largest < 1e-3 || style.decimals > 6;
+    return style;
+}
+
+std::string tickText(double value, const TickStyle& style) {
+    if (value == 0) return "0";
+    if (!style.scientific) return fmt::format("{:.{}f}", value / style.unit, style.decimals) + style.suffix;
+    const auto exponent = static_cast<int>(std::floor(std::log10(std::abs(value)) + 1e-9));
+    const std::string mantissa = fmt::format("{:.4g}", value / std::pow(10.0, exponent));
+    return (mantissa == "1" ? "" : mantissa + "·") + "10" + superscript(exponent);
+}
+
+// 1, 2 or 5 times a power of ten, so that about `most` of them fit.
+double niceStep(double span, std::size_t most) {
+    const double rough = span / static_cast<double>(std::max<std::size_t>(most, 1));
+    const double power = std::pow(10.0, std::floor(std::log10(rough)));
+    for (const double times : {1.0, 2.0, 5.0})
+        if (rough <= times * power * (1 + 1e-9)) return times * power;
+    return 10 * power;
+}
+
+std::vector<PlotTick> linearTicks(PlotRange values, std::size_t most, bool log, bool whole) {
+    const double step = std::max(niceStep(values.span(), most), whole ? 1.0 : 0.0);
+    const TickStyle style = tickStyle(std::max(std::abs(values.low), std::abs(values.high)), step);
+    std::vector<PlotTick> ticks;
+    const double first = std::ceil(values.low / step - 1e-9);
+    for (double i = first; i * step <= values.high + 1e-9 * step && ticks.size() <= 2 * most + 2; ++i) {
+        const double position = axisPosition(i * step, log);
+        if (!std::isnan(position)) ticks.push_back({position, tickText(i * step, style)});
+    }
+    return ticks;
+}
+
+// Powers of ten with a label, as many as fit; between them, where there is room, labels at 2 and 5 and plain
+// lines.
+std::vector<PlotTick> logTicks(PlotRange range, std::size_t most) {
+    const auto labels = static_cast<double>(std::max<std::size_t>(most, 1));
+    const double stride = std::max(1.0, std::ceil(range.span() / labels));
+    const bool between = range.span() * 3 <= labels;
+    const bool lines = range.span() <= 12;
+    std::vector<PlotTick> ticks;
+    for (double power = std::floor(range.low); power <= range.high && ticks.size() < 500; ++power)
+        for (int times = 1; times <= (lines ? 9 : 1); ++times) {
+            const double position = power + std::log10(times);
+            if (position < range.low - 1e-9 || position > range.high + 1e-9) continue;
+            const bool labelled =
+                times == 1 ? std::fmod(power, stride) == 0 : between && (times == 2 || times == 5);
+            const double value = times * std::pow(10.0, power);
+            const TickStyle style = tickStyle(value, std::pow(10.0, power));
+            ticks.push_back({position, labelled ? tickText(value, style) : ""});
+        }
+    return ticks;
+}
+
+} // namespace
+
+std::string plotNumber(double value, bool decimals) {
+    if (!std::isfinite(value)) return "-";
+    const double size = std::abs(value);
+    if (size >= 1e12 || (size > 0 && size < 1e-4)) return fmt::format("{:.2e}", value);
+    if (size >= 1e9) return fmt::format("{:.4g}G", value / 1e9);
+    if (size >= 1e6) return fmt::format("{:.4g}M", value / 1e6);
+    if (size >= 1e5) return fmt::format("{:.4g}k", value / 1e3);
+    const bool whole = (value == std::floor(value) && !decimals) || size >= 999.95;
+    return whole ? fmt::format("{:.0f}", value) : fmt::format("{:#.4g}", value);
+}
+
+std::vector<PlotTick> plotTicks(PlotRange range, bool log, std::size_t most, bool whole) {
+    if (!std::isfinite(range.low) || !std::isfinite(range.high) || !(range.span() > 0)) return {};
+    // Less than about half a decade is as good as linear.
+    if (!log || range.span() < 0.6)
+        return linearTicks({axisValue(range.low, log), axisValue(range.high, log)}, most, log, whole);
+    return logTicks(range, most);
+}
+
+double axisPosition(double value, bool log) {
+    if (!std::isfinite(value)) return nan;
+    if (!log) return value;
+    return value > 0 ? std::log10(value) : nan;
+}
+
+double axisValue(double position, bool log) { return log ? std::pow(10.0, position) : position; }
+
+std::optional<PlotRange> plotExtent(std::span<const double> values, bool log) {
+    std::optional<PlotRange> extent;
+    for (const double value : values) {
+        const double at = axisPosition(value, log);
+        if (std::isnan(at)) continue;
+        if (!extent) extent = PlotRange{at, at};
+        extent->low = std::min(extent->low, at);
+        extent->high = std::max(extent->high, at);
+    }
+    return extent;
+}
+
+std::optional<PlotRange> united(std::optional<PlotRange> a, std::optional<PlotRange> b) {
+    if (!a || !b) return a ? a : b;
+    return PlotRange{std::min(a->low, b->low), std::max(a->high, b->high)};
+}
+
+PlotRange withMargin(PlotRange extent, bool log) {
+    const double size = std::max(std::abs(extent.low), std::abs(extent.high));
+    if (size == 0 && !log) return {0, 1};
+    if (extent.span() <= 1e-12 * size || extent.span() == 0) {
+        const double half = log ? 0.5 : 0.1 * size;
+        return {extent.low - half, extent.high + half};
+    }
+    const double margin = 0.05 * extent.span();
+    const bool fromZero = !log && extent.low >= 0 && extent.low < 0.3 * extent.high;
+    return {fromZero ? 0 : extent.low - margin, extent.high + margin};
+}
+
+PlotRange zoomed(PlotRange range, double fixed, double factor) {
+    const PlotRange result{fixed + (range.low - fixed) * factor, fixed + (range.high - fixed) * factor};
+    const double size = std::max(std::abs(result.low), std::abs(result.high));
+    const bool tooNarrow = result.span() < 1e-9 * size || result.span() < 1e-300;
+    const bool tooWide = !std::isfinite(result.low) || !std::isfinite(result.high) || result.span() > 1e30;
+    return tooNarrow || tooWide ? range : result;
+}
+
+std::vector<double> smoothed(std::span<const double> values, double weight) {
+    std::vector<double> result(values.begin(), values.end());
+    if (!(weight > 0)) return result;
+    double mean = 0;
+    double share = 0; // of all weights that have been seen
+    for (double& value : result) {
+        if (!std::isfinite(value)) continue;
+        mean = weight * mean + (1 - weight) * value;
+        share = weight * share + (1 - weight);
+        value = mean / share;
+    }
+    return result;
+}
+
+std::vector<PlotPoint> decimated(std::span<const double> x, std::span<const double> y, bool logX, bool logY,
+                                 PlotRange view, std::size_t columns) {
+    std::vector<PlotPoint> points;
+    const std::size_t size = std::min(x.size(), y.size());
+    if (size == 0 || columns == 0 || !(view.span() > 0)) return points;
+    const auto first = x.begin();
+    const auto last = first + static_cast<std::ptrdiff_t>(size);
+    const auto left = std::lower_bound(first, last, axisValue(view.low, logX));
+    const auto right = std::upper_bound(left, last, axisValue(view.high, logX));
+    const auto begin = static_cast<std::size_t>(left - first) - (left == first ? 0 : 1);
+    const auto end = static_cast<std::size_t>(right - first) + (right == last ? 0 : 1);
+    Column column;
+    double columnAt = 0;
+    bool gap = true; // before the column under way
+    bool gapNow = false;
+    for (std::size_t i = begin; i < end; ++i) {
+        const PlotPoint point{axisPosition(x[i], logX), axisPosition(y[i], logY), false};
+        if (std::isnan(point.x) || std::isnan(point.y)) {
+            gapNow = true;
+            continue;
+        }
+        // What lies beyond an edge has a column of its own.
+        const double share = (point.x - view.low) / view.span();
+        const double at = share < 0 ? -1
+                                    : std::min(std::floor(share * static_cast<double>(columns)),
+                                               static_cast<double>(columns));
+        if (column.empty() || at != columnAt) {
+            column.flush(points, gap);
+            gap = gapNow || points.empty();
+            columnAt = at;
+        }
+        gapNow = false;
+        column.add(point);
+    }
+    column.flush(points, gap);
+    return points;
+}
+
+std::optional<std::size_t> nearestSample(std::span<const double> x, std::span<const double> y, bool logX,
+                                         bool logY, double at) {
+    const std::size_t size = std::min(x.size(), y.size());
+    const auto first = x.begin();
+    const auto last = first + static_cast<std::ptrdiff_t>(size);
+    auto right = static_cast<std::size_t>(std::lower_bound(first, last, axisValue(at, logX)) - first);
+    std::size_t left = right;
+    while (right < size && !drawable(x[right], y[right], logX, logY)) ++right;
+    while (left > 0 && !drawable(x[left - 1], y[left - 1], logX, logY)) --left;
+    const bool hasLeft = left > 0;
+    const bool hasRight = right < size;
+    if (!hasLeft && !hasRight) return std::nullopt;
+    if (!hasLeft) return right;
+    if (!hasRight) return left - 1;
+    const double before = at - axisPosition(x[left - 1], logX);
+    const double after = axisPosition(x[right], logX) - at;
+    return before <= after ? left - 1 : right;
+}
+
+void moveApart(std::span<PlotLabel> labels, double height, double top, double bottom) {
+    std::vector<PlotLabel*> order;
+    for (PlotLabel& label : labels) order.push_back(&label);
+    std::ranges::stable_sort(order, {}, &PlotLabel::centre);
+    const auto beside = [](const PlotLabel& a, const PlotLabel& b) {
+        return a.left >= b.right || b.left >= a.right;
+    };
+    // Down from the top, then up from the bottom what went too far.
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        order[i]->centre = std::max(order[i]->centre, top + height / 2);
+        for (std::size_t j = 0; j < i; ++j)
+            if (!beside(*order[i], *order[j]))
+                order[i]->centre = std::max(order[i]->centre, order[j]->centre + height);
+    }
+    for (std::size_t i = order.size(); i-- > 0;) {
+        order[i]->centre = std::min(order[i]->centre, bottom - height / 2);
+        for (std::size_t j = i + 1; j < order.size(); ++j)
+            if (!beside(*order[i], *order[j]))
+                order[i]->centre = std::min(order[i]->centre, order[j]->centre - height);
+    }
+}
+
+std::string seriesCsv(const std::string& xName, std::span<const CsvSeries> series) {
+    std::string csv = quoted(xName);
+    for (const CsvSeries& one : series) csv += "," + quoted(one.name);
+    csv += '\n';
+    std::vector<std::size_t> heads(series.size(), 0);
+    const auto left = [&](std::size_t i) {
+        return heads[i] < std::min(series[i].x.size(), series[i].y.size());
+    };
+    for (;;) {
+        std::optional<double> x;
+        for (std::size_t i = 0; i < series.size(); ++i)
+            if (left(i)) x = std::min(x.value_or(series[i].x[heads[i]]), series[i].x[heads[i]]);
+        if (!x) return csv;
+        csv += fmt::format("{}", *x);
+        for (std::size_t i = 0; i < series.size(); ++i) {
+            csv += ',';
+            if (!left(i) || series[i].x[heads[i]] > *x) continue;
+            const double y = series[i].y[heads[i]++];
+            if (!std::isnan(y)) csv += fmt::format("{}", y);
+        }
+        csv += '\n';
+    }
+}
+
+} // namespace lockstep::demos

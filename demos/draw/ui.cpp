@@ -1,0 +1,310 @@
+#include "demos/draw/ui.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace lockstep::demos {
+
+namespace {
+
+int growWithText(ImGuiInputTextCallbackData* data) {
+    if (data->EventFlag != ImGuiInputTextFlags_CallbackResize) return 0;
+    auto& text = *static_cast<std::string*>(data->UserData);
+    text.resize(static_cast<std::size_t>(data->BufTextLen));
+    data->Buf = text.data();
+    return 0;
+}
+
+} // namespace
+
+std::string fittedText(std::string_view text, float width) {
+    const auto widthOf = [](std::string_view part) {
+        return ImGui::CalcTextSize(part.data(), part.data() + part.size()).x;
+    };
+    if (widthOf(text) <= width) return std::string(text);
+    const float dots = widthOf("…");
+    while (!text.empty() && widthOf(text) + dots > width) {
+        // Letters of several bytes go as a whole.
+        std::size_t end = text.size() - 1;
+        while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+        text = text.substr(0, end);
+    }
+    return std::string(text) + "…";
+}
+
+std::string_view shownLabel(std::string_view label) { return label.substr(0, label.find("##")); }
+
+float Ui::line(float units) const {
+    return std::max(1.0f, std::round(px(units) * (presenter ? 1.6f : 1.0f)));
+}
+
+void Ui::beginFrame() {
+    controls.clear();
+    hovered.reset();
+}
+
+bool Ui::offered(const char* name) {
+    if (hidden(name)) return false;
+    if (!hidingControls) return true;
+    // What is drawn from here to done() can be seen, but not used.
+    ImGui::PushStyleVar(ImGuiStyleVar_DisabledAlpha, 1);
+    ImGui::BeginDisabled();
+    return true;
+}
+
+bool Ui::done(const char* name, bool used) {
+    noteControl(name);
+    if (!hidingControls) return used;
+    // A teacher chooses what to hide: a frame around what can be, and a click hides.
+    const bool under = ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled);
+    ImGui::EndDisabled();
+    ImGui::PopStyleVar();
+    ImDrawList* draw = ImGui::GetForegroundDrawList();
+    draw->AddRect(ImGui::GetItemRectMin(), ImGui::GetItemRectMax(), under ? theme.bad : theme.border, px(6),
+                  0, line(under ? 2.0f : 1.0f));
+    if (under && ImGui::IsMouseReleased(0)) hiddenControls.insert(name);
+    return false;
+}
+
+void Ui::noteControl(const char* name) {
+    if (!ImGui::IsItemVisible()) return;
+    controls[name] = {ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
+}
+
+bool Ui::namedButton(const char* shown, const char* name, bool enabled) {
+    if (!offered(name)) return false;
+    ImGui::BeginDisabled(!enabled);
+    const bool pressed = ImGui::Button(shown);
+    ImGui::EndDisabled();
+    return done(name, pressed);
+}
+
+bool Ui::primaryButton(const char* shown, const char* name, bool enabled) {
+    if (hidden(name)) return false;
+    ImGui::PushStyleColor(ImGuiCol_Button, theme.accent);
+    ImGui::PushStyleColor(ImGuiCol_ButtonHovered, mixed(theme.accent, theme.panel, 0.15f));
+    ImGui::PushStyleColor(ImGuiCol_ButtonActive, mixed(theme.accent, theme.panel, 0.3f));
+    ImGui::PushStyleColor(ImGuiCol_Text, theme.onAccent);
+    const bool pressed = namedButton(shown, name, enabled);
+    ImGui::PopStyleColor(4);
+    return pressed;
+}
+
+bool Ui::toggle(const char* label, bool on, bool enabled) {
+    return on ? primaryButton(label, enabled) : button(label, enabled);
+}
+
+bool Ui::checkbox(const char* label, bool& value) {
+    return offered(label) && done(label, ImGui::Checkbox(label, &value));
+}
+
+bool Ui::tile(const char* name, ImVec2 size) {
+    return offered(name) && done(name, ImGui::InvisibleButton(name, size));
+}
+
+// The frame of the widget about to be drawn, without the label beside it.
+Place Ui::nextFrame() const {
+    const ImVec2 low = ImGui::GetCursorScreenPos();
+    return {low, {low.x + ImGui::CalcItemWidth(), low.y + ImGui::GetFrameHeight()}};
+}
+
+// What is chosen, as much of it as fits, and a chevron.
+void Ui::drawComboFrame(ImDrawList& draw, const Place& frame, std::string_view chosen) const {
+    const float padding = ImGui::GetStyle().FramePadding.x;
+    const float middle = (frame.min.y + frame.max.y) / 2;
+    const float arrow = px(4);
+    const float right = frame.max.x - padding - arrow;
+    const ImVec2 points[] = {{right - arrow, middle - arrow / 2},
+                             {right, middle + arrow / 2},
+                             {right + arrow, middle - arrow / 2}};
+    draw.AddPolyline(points, 3, ImGui::GetColorU32(theme.muted), 0, px(1.5f));
+    const std::string shown = fittedText(chosen, right - 2 * arrow - frame.min.x - padding);
+    draw.AddText({frame.min.x + padding, middle - ImGui::GetFontSize() / 2}, ImGui::GetColorU32(theme.text),
+                 shown.c_str());
+}
+
+bool Ui::combo(const char* label, std::size_t& chosen, std::span<const std::string> names) {
+    if (!offered(label)) return false;
+    bool changed = false;
+    const Place frame = nextFrame();
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const bool visible = ImGui::IsRectVisible(frame.min, frame.max);
+    const bool open =
+        ImGui::BeginCombo(label, "", ImGuiComboFlags_HeightLarge | ImGuiComboFlags_NoArrowButton);
+    if (!open) done(label, false);
+    if (open && visible) controls[label] = frame;
+    narrowControl(label, frame);
+    drawComboFrame(draw, frame, chosen < names.size() ? names[chosen] : "");
+    if (!open) return false;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (ImGui::Selectable(names[i].c_str(), i == chosen)) {
+            changed = i != chosen;
+            chosen = i;
+        }
+        noteControl((std::string(label) + "/" + names[i]).c_str());
+    }
+    ImGui::EndCombo();
+    return changed;
+}
+
+// A label beside a widget belongs to it, but not to the part that a script shall press or drag.
+void Ui::narrowControl(const char* label, const Place& frame) {
+    if (const auto found = controls.find(label); found != controls.end()) found->second = frame;
+}
+
+// How far it is shows as a line below the number, which ImGui's own grab would cover.
+template <class Slide, class Share> bool Ui::drawSlider(const char* label, Slide slide, Share share) {
+    if (!offered(label)) return false;
+    const Place frame = nextFrame();
+    ImGui::PushStyleColor(ImGuiCol_SliderGrab, ImU32{0});
+    ImGui::PushStyleColor(ImGuiCol_SliderGrabActive, ImU32{0});
+    const bool changed = slide();
+    ImGui::PopStyleColor(2);
+    const bool held = ImGui::IsItemActive() || ImGui::IsItemHovered();
+    const float inset = px(8);
+    const float y = frame.max.y - px(3);
+    const float left = frame.min.x + inset;
+    const float right = frame.max.x - inset;
+    const float at = left + (right - left) * std::clamp(share(), 0.0f, 1.0f);
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const ImU32 filled = ImGui::GetColorU32(held ? theme.text : theme.muted);
+    draw.AddLine({left, y}, {right, y}, ImGui::GetColorU32(theme.border), px(2));
+    draw.AddLine({left, y}, {at, y}, filled, px(2));
+    draw.AddCircleFilled({at, y}, px(held ? 3.5f : 2.5f), filled);
+    const bool result = done(label, changed);
+    narrowControl(label, frame);
+    return result;
+}
+
+bool Ui::slider(const char* label, float& value, float from, float to, const char* format) {
+    return drawSlider(
+        label, [&] { return ImGui::SliderFloat(label, &value, from, to, format); },
+        [&] { return (value - from) / (to - from); });
+}
+
+bool Ui::logSlider(const char* label, float& value, float from, float to, const char* format) {
+    return drawSlider(
+        label,
+        [&] { return ImGui::SliderFloat(label, &value, from, to, format, ImGuiSliderFlags_Logarithmic); },
+        [&] {
+            return from > 0 ? std::log(value / from) / std::log(to / from) : (value - from) / (to - from);
+        });
+}
+
+bool Ui::intSlider(const char* label, int& value, int from, int to) {
+    return drawSlider(
+        label, [&] { return ImGui::SliderInt(label, &value, from, to); },
+        [&] { return static_cast<float>(value - from) / static_cast<float>(std::max(to - from, 1)); });
+}
+
+bool Ui::powerSlider(const char* label, std::size_t& value, std::size_t from, std::size_t to) {
+    const auto exponent = [](std::size_t number) { return static_cast<int>(std::bit_width(number)) - 1; };
+    int at = exponent(std::clamp(value, from, to));
+    const int first = exponent(from);
+    const int last = exponent(to);
+    const bool changed = drawSlider(
+        label,
+        [&] {
+            return ImGui::SliderInt(label, &at, first, last, std::to_string(value).c_str(),
+                                    ImGuiSliderFlags_NoInput);
+        },
+        [&] { return static_cast<float>(at - first) / static_cast<float>(std::max(last - first, 1)); });
+    if (changed) value = std::size_t{1} << at;
+    return changed;
+}
+
+bool Ui::textField(const char* label, std::string& text) {
+    constexpr ImGuiInputTextFlags flags =
+        ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CallbackResize;
+    return offered(label) &&
+           done(label, ImGui::InputText(label, text.data(), text.capacity() + 1, flags, growWithText, &text));
+}
+
+bool Ui::segments(const char* label, std::size_t& chosen, std::span<const std::string> names) {
+    if (!offered(label)) return false;
+    bool changed = false;
+    if (hidingControls) ImGui::BeginGroup(); // they go as a whole
+    ImGui::PushID(label);
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {px(2), ImGui::GetStyle().ItemSpacing.y});
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (i > 0) ImGui::SameLine();
+        const bool on = i == chosen;
+        ImGui::PushStyleColor(ImGuiCol_Button, on ? theme.hovered : theme.raised);
+        ImGui::PushStyleColor(ImGuiCol_Text, on ? theme.text : theme.muted);
+        const bool pressed = ImGui::Button(names[i].c_str());
+        ImGui::PopStyleColor(2);
+        if (on) {
+            // The second cue: a line under what is chosen.
+            const ImVec2 low = ImGui::GetItemRectMax();
+            const float left = ImGui::GetItemRectMin().x;
+            ImGui::GetWindowDrawList()->AddLine({left + px(6), low.y - px(2)}, {low.x - px(6), low.y - px(2)},
+                                                theme.text, line(2));
+        }
+        noteControl((std::string(label) + "/" + names[i]).c_str());
+        if (pressed && !on) {
+            chosen = i;
+            changed = true;
+        }
+    }
+    ImGui::PopStyleVar();
+    ImGui::PopID();
+    if (!hidingControls) return changed;
+    ImGui::EndGroup();
+    return done(label, changed);
+}
+
+void Ui::text(std::string_view text, ImU32 colour, ImFont* font) {
+    if (font != nullptr) ImGui::PushFont(font);
+    if (colour != 0) ImGui::PushStyleColor(ImGuiCol_Text, colour);
+    ImGui::TextUnformatted(text.data(), text.data() + text.size());
+    if (colour != 0) ImGui::PopStyleColor();
+    if (font != nullptr) ImGui::PopFont();
+}
+
+void Ui::heading(std::string_view text) { this->text(text, 0, fonts.strong); }
+
+void Ui::paragraph(std::string_view text, ImU32 colour) {
+    ImGui::PushTextWrapPos(0);
+    this->text(text, colour);
+    ImGui::PopTextWrapPos();
+}
+
+void Ui::row(std::string_view name, std::string_view value) {
+    muted(name);
+    const float width = ImGui::CalcTextSize(value.data(), value.data() + value.size()).x;
+    const float right = ImGui::GetWindowContentRegionMax().x;
+    const float used = ImGui::GetItemRectMax().x - ImGui::GetWindowPos().x + ImGui::GetScrollX();
+    if (used + px(10) + width > right) { // below it, in as many lines as it takes
+        paragraph(value);
+        return;
+    }
+    ImGui::SameLine(right - width);
+    text(value);
+}
+
+void Ui::beginCard(const char* id, ImVec2 size) {
+    ImGui::PushStyleColor(ImGuiCol_ChildBg, theme.panel);
+    ImGui::BeginChild(id, size, true, ImGuiWindowFlags_AlwaysUseWindowPadding);
+}
+
+void Ui::endCard() {
+    ImGui::EndChild();
+    ImGui::PopStyleColor();
+}
+
+void Ui::explainItem(const Detail& explained) {
+    if (!ImGui::IsItemHovered()) return;
+    detail(explained);
+}
+
+void Ui::say(Severity severity, std::string text, std::string hint) {
+    if (!messages.empty() && messages.back().text == text) {
+        messages.back().time = now;
+        return;
+    }
+    messages.push_back({severity, std::move(text), std::move(hint), now});
+    if (messages.size() > 100) messages.erase(messages.begin());
+}
+
+} // namespace lockstep::demos

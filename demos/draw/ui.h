@@ -1,0 +1,164 @@
+// What exhibits draw with: colours, letters, widgets that can be found by name, and the ways to tell a person
+// something. One Ui is passed down through every frame.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <imgui.h>
+
+#include "demos/draw/fonts.h"
+#include "demos/draw/graphics.h"
+#include "demos/draw/theme.h"
+#include "engine/step/lane_spec.h"
+
+namespace lockstep::demos {
+
+class Machines; // demos/kit/machines.h
+
+/// What the panel on the right says about the thing under the mouse.
+struct Detail {
+    std::string title;
+    std::string formula;                                     ///< empty: none
+    std::vector<std::pair<std::string, std::string>> values; ///< name and live number
+    std::string text;                                        ///< a sentence or two
+};
+
+enum class Severity { info, warning, error };
+
+/// A message in the window: what happened, and what to try.
+struct Message {
+    Severity severity = Severity::info;
+    std::string text;
+    std::string hint;
+    double time = 0; ///< when it came
+};
+
+/// A place on the screen, in pixels.
+struct Place {
+    ImVec2 min;
+    ImVec2 max;
+};
+
+/// A picture of the window, or of a part of it, once menus are closed.
+struct PictureWish {
+    std::string file; ///< empty: a name with the time, in the working folder
+    std::optional<Place> area;
+};
+
+/// Another exhibit to be shown, in a state that it is handed: exhibits know each other by name only.
+struct ExhibitWish {
+    std::string id;
+    std::string state; ///< JSON, as that exhibit's state() has it
+};
+
+class Ui {
+  public:
+    Ui(Graphics& windowGraphics, Machines& lanesMachines)
+        : graphics(windowGraphics), machines(lanesMachines) {}
+
+    Graphics& graphics; ///< of the window
+    Machines& machines; ///< for lanes
+
+    Theme theme = makeTheme(true);
+    Fonts fonts;
+    float scale = 1;        ///< pixels of one unit: at 1, the body's letters are 16 pixels high
+    bool presenter = false; ///< text doubled, lines thicker
+    bool scripted = false; ///< time is counted in frames: exhibits wait for their lanes instead of looking on
+    bool masked = false;   ///< what differs from run to run (times, rates) is drawn as dashes
+    double now = 0;        ///< seconds since the start
+    double delta = 0;      ///< seconds since the last frame
+
+    float px(float units) const { return units * scale; }
+    /// Width of a line, at least one pixel; thicker for presenters.
+    float line(float units = 1) const;
+    ImU32 colour(const LaneSpec& lane) const { return lane.gpu ? theme.gpu : theme.cpu; }
+
+    /// A time, rate or other text that differs from run to run.
+    std::string timing(std::string text) const { return masked ? "-" : text; }
+
+    // Widgets. `label` is what is shown, up to "##"; all of it is the widget's name, by which scripts find it
+    // and teachers hide it. A hidden widget draws nothing and answers false; so does every widget while a
+    // click hides it instead.
+    bool button(const char* label, bool enabled = true) { return namedButton(label, label, enabled); }
+    /// Shows `shown` (an ImGui label) and goes by the name `name`.
+    bool namedButton(const char* shown, const char* name, bool enabled = true);
+    /// The one button that a panel is about.
+    bool primaryButton(const char* label, bool enabled = true) {
+        return primaryButton(label, label, enabled);
+    }
+    bool primaryButton(const char* shown, const char* name, bool enabled);
+    /// A button that stays down.
+    bool toggle(const char* label, bool on, bool enabled = true);
+    bool checkbox(const char* label, bool& value);
+    /// The value chosen among names. True when it changed.
+    bool combo(const char* label, std::size_t& chosen, std::span<const std::string> names);
+    bool slider(const char* label, float& value, float from, float to, const char* format = "%.2f");
+    /// Logarithmic.
+    bool logSlider(const char* label, float& value, float from, float to, const char* format = "%.4g");
+    bool intSlider(const char* label, int& value, int from, int to);
+    /// Powers of two from `from` to `to`.
+    bool powerSlider(const char* label, std::size_t& value, std::size_t from, std::size_t to);
+    bool textField(const char* label, std::string& text);
+    /// A row of names, one of them chosen. True when it changed.
+    bool segments(const char* label, std::size_t& chosen, std::span<const std::string> names);
+    /// A place to press, to be drawn into by the caller, which asks hidden() before.
+    bool tile(const char* name, ImVec2 size);
+    /// Around a widget that is drawn with ImGui itself: whether it is to be drawn at all, and then whether it
+    /// was used, which `used` says of the item just drawn.
+    bool offered(const char* name);
+    bool done(const char* name, bool used);
+    /// Makes what was just drawn with ImGui itself known under `name`; it is nothing that could be hidden.
+    void noteControl(const char* name);
+    bool hidden(const char* label) const { return hiddenControls.contains(label); }
+
+    // Text.
+    void text(std::string_view text, ImU32 colour = 0, ImFont* font = nullptr);
+    void muted(std::string_view text) { this->text(text, theme.muted); }
+    void heading(std::string_view text);
+    /// Wrapped at the panel's edge.
+    void paragraph(std::string_view text, ImU32 colour = 0);
+    /// Name on the left, value flush right.
+    void row(std::string_view name, std::string_view value);
+    /// A filled, rounded panel in which what follows is drawn until endCard(). width 0: all there is.
+    void beginCard(const char* id, ImVec2 size = {0, 0});
+    void endCard();
+
+    /// Shown on the right until the end of this frame, unless something drawn later says more.
+    void detail(Detail detail) { hovered = std::move(detail); }
+    /// The same when the item just drawn is hovered.
+    void explainItem(const Detail& detail);
+    void say(Severity severity, std::string text, std::string hint = {});
+
+    std::optional<Detail> hovered;
+    std::optional<PictureWish> pictureWish;
+    std::optional<ExhibitWish> exhibitWish;
+    std::vector<Message> messages; ///< the newest last
+    std::set<std::string, std::less<>> hiddenControls;
+    bool hidingControls = false; ///< the teacher's mode: a click hides a control instead of using it
+    /// Widgets of the last frame: name, and where on the screen.
+    using Place = demos::Place;
+    std::map<std::string, Place, std::less<>> controls;
+
+    /// Begins a frame: forgets what the last one showed.
+    void beginFrame();
+
+  private:
+    Place nextFrame() const;
+    void drawComboFrame(ImDrawList& draw, const Place& frame, std::string_view chosen) const;
+    void narrowControl(const char* label, const Place& frame);
+    template <class Slide, class Share> bool drawSlider(const char* label, Slide slide, Share share);
+};
+
+/// As much of a line as `width` pixels hold in the present letters, "…" where it was cut.
+std::string fittedText(std::string_view text, float width);
+
+/// The label as shown: up to "##".
+std::string_view shownLabel(std::string_view label);
+
+} // namespace lockstep::demos

@@ -1,0 +1,290 @@
+#include "demos/draw/ui_renderer.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "demos/draw/picture.h"
+#include "engine/gpu/error.h"
+#include "engine/step/shaders.h"
+
+namespace lockstep::demos {
+
+using gpu::check;
+using gpu::structure;
+
+namespace {
+
+struct Params {
+    float scale[2];
+    float translate[2];
+};
+
+// In 1.92.9 the older CmdListsCount stays 0.
+int listCount(const ImDrawData& data) {
+#if IMGUI_VERSION_NUM >= 18980
+    return data.CmdLists.Size;
+#else
+    return data.CmdListsCount;
+#endif
+}
+
+void grow(std::unique_ptr<HostBuffer>& buffer, Graphics& graphics, std::size_t bytes,
+          VkBufferUsageFlags usage) {
+    if (buffer && buffer->size() >= bytes) return;
+    buffer = std::make_unique<HostBuffer>(graphics, std::max<std::size_t>(bytes * 3 / 2, 65536), usage);
+}
+
+} // namespace
+
+UiRenderer::UiRenderer(Graphics& graphics, VkFormat format, VkImageLayout finalLayout) : graphics_(graphics) {
+    try {
+        createRenderPass(format, finalLayout);
+        createPipeline();
+    } catch (...) {
+        release();
+        throw;
+    }
+}
+
+UiRenderer::~UiRenderer() { release(); }
+
+void UiRenderer::release() noexcept {
+    gpu::Device& device = graphics_.device();
+    if (device.abandoned()) return;
+    if (pipeline_ != VK_NULL_HANDLE) graphics_.vk().DestroyPipeline(device.handle(), pipeline_, nullptr);
+    if (layout_ != VK_NULL_HANDLE) graphics_.vk().DestroyPipelineLayout(device.handle(), layout_, nullptr);
+    if (renderPass_ != VK_NULL_HANDLE)
+        graphics_.draw().DestroyRenderPass(device.handle(), renderPass_, nullptr);
+}
+
+void UiRenderer::createRenderPass(VkFormat format, VkImageLayout finalLayout) {
+    VkAttachmentDescription colour{};
+    colour.format = format;
+    colour.samples = VK_SAMPLE_COUNT_1_BIT;
+    colour.loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR;
+    colour.storeOp = VK_ATTACHMENT_STORE_OP_STORE;
+    colour.stencilLoadOp = VK_ATTACHMENT_LOAD_OP_DONT_CARE;
+    colour.stencilStoreOp = VK_ATTACHMENT_STORE_OP_DONT_CARE;
+    colour.finalLayout = finalLayout;
+    const VkAttachmentReference reference{0, VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL};
+    VkSubpassDescription subpass{};
+    subpass.pipelineBindPoint = VK_PIPELINE_BIND_POINT_GRAPHICS;
+    subpass.colorAttachmentCount = 1;
+    subpass.pColorAttachments = &reference;
+    // Before: the image was acquired (or copied from). After: it is copied from; presenting waits for a
+    // semaphore anyway.
+    VkSubpassDependency around[2]{};
+    around[0].srcSubpass = VK_SUBPASS_EXTERNAL;
+    around[0].srcStageMask = VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
+    around[0].dstStageMask = VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT;
+    around[0].dstAccessMask = VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT;
+    around[1].dstSubpass = VK_SUBPASS_EXTERNAL;
+    around[1].srcStageMask = VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT;
+    around[1].srcAccessMask = VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT;
+    around[1].dstStageMask = VK_PIPELINE_STAGE_TRANSFER_BIT;
+    around[1].dstAccessMask = VK_ACCESS_TRANSFER_READ_BIT;
+    auto info = structure<VkRenderPassCreateInfo>(VK_STRUCTURE_TYPE_RENDER_PASS_CREATE_INFO);
+    info.attachmentCount = 1;
+    info.pAttachments = &colour;
+    info.subpassCount = 1;
+    info.pSubpasses = &subpass;
+    info.dependencyCount = 2;
+    info.pDependencies = around;
+    check(graphics_.draw().CreateRenderPass(graphics_.device().handle(), &info, nullptr, &renderPass_),
+          "vkCreateRenderPass");
+}
+
+VkShaderModule UiRenderer::shaderModule(const char* name) {
+    const std::span<const std::uint32_t> words = shaderWords(name);
+    auto info = structure<VkShaderModuleCreateInfo>(VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO);
+    info.codeSize = words.size_bytes();
+    info.pCode = words.data();
+    VkShaderModule module = VK_NULL_HANDLE;
+    check(graphics_.vk().CreateShaderModule(graphics_.device().handle(), &info, nullptr, &module),
+          "vkCreateShaderModule");
+    return module;
+}
+
+void UiRenderer::createPipeline() {
+    const VkDevice device = graphics_.device().handle();
+    const VkPushConstantRange push{VK_SHADER_STAGE_VERTEX_BIT, 0, sizeof(Params)};
+    const VkDescriptorSetLayout setLayout = graphics_.pictureLayout();
+    auto layout = structure<VkPipelineLayoutCreateInfo>(VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO);
+    layout.setLayoutCount = 1;
+    layout.pSetLayouts = &setLayout;
+    layout.pushConstantRangeCount = 1;
+    layout.pPushConstantRanges = &push;
+    check(graphics_.vk().CreatePipelineLayout(device, &layout, nullptr, &layout_), "vkCreatePipelineLayout");
+
+    VkPipelineShaderStageCreateInfo stages[2]{};
+    for (auto& stage : stages) stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
+    stages[0].stage = VK_SHADER_STAGE_VERTEX_BIT;
+    stages[0].pName = "main";
+    stages[1].stage = VK_SHADER_STAGE_FRAGMENT_BIT;
+    stages[1].pName = "main";
+
+    const VkVertexInputBindingDescription vertex{0, sizeof(ImDrawVert), VK_VERTEX_INPUT_RATE_VERTEX};
+    const VkVertexInputAttributeDescription attributes[] = {
+        {0, 0, VK_FORMAT_R32G32_SFLOAT, IM_OFFSETOF(ImDrawVert, pos)},
+        {1, 0, VK_FORMAT_R32G32_SFLOAT, IM_OFFSETOF(ImDrawVert, uv)},
+        {2, 0, VK_FORMAT_R8G8B8A8_UNORM, IM_OFFSETOF(ImDrawVert, col)},
+    };
+    auto input = structure<VkPipelineVertexInputStateCreateInfo>(
+        VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_STATE_CREATE_INFO);
+    input.vertexBindingDescriptionCount = 1;
+    input.pVertexBindingDescriptions = &vertex;
+    input.vertexAttributeDescriptionCount = 3;
+    input.pVertexAttributeDescriptions = attributes;
+    auto assembly = structure<VkPipelineInputAssemblyStateCreateInfo>(
+        VK_STRUCTURE_TYPE_PIPELINE_INPUT_ASSEMBLY_STATE_CREATE_INFO);
+    assembly.topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST;
+    auto viewport =
+        structure<VkPipelineViewportStateCreateInfo>(VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_STATE_CREATE_INFO);
+    viewport.viewportCount = 1;
+    viewport.scissorCount = 1;
+    auto raster = structure<VkPipelineRasterizationStateCreateInfo>(
+        VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_STATE_CREATE_INFO);
+    raster.polygonMode = VK_POLYGON_MODE_FILL;
+    raster.lineWidth = 1;
+    auto samples = structure<VkPipelineMultisampleStateCreateInfo>(
+        VK_STRUCTURE_TYPE_PIPELINE_MULTISAMPLE_STATE_CREATE_INFO);
+    samples.rasterizationSamples = VK_SAMPLE_COUNT_1_BIT;
+    VkPipelineColorBlendAttachmentState blended{};
+    blended.blendEnable = VK_TRUE;
+    blended.srcColorBlendFactor = VK_BLEND_FACTOR_SRC_ALPHA;
+    blended.dstColorBlendFactor = VK_BLEND_FACTOR_ONE_MINUS_SRC_ALPHA;
+    blended.srcAlphaBlendFactor = VK_BLEND_FACTOR_ONE;
+    blended.dstAlphaBlendFactor = VK_BLEND_FACTOR_ONE_MINUS_SRC_ALPHA;
+    blended.colorWriteMask = VK_COLOR_COMPONENT_R_BIT | VK_COLOR_COMPONENT_G_BIT | VK_COLOR_COMPONENT_B_BIT |
+                             VK_COLOR_COMPONENT_A_BIT;
+    auto blend = structure<VkPipelineColorBlendStateCreateInfo>(
+        VK_STRUCTURE_TYPE_PIPELINE_COLOR_BLEND_STATE_CREATE_INFO);
+    blend.attachmentCount = 1;
+    blend.pAttachments = &blended;
+    const VkDynamicState dynamicStates[] = {VK_DYNAMIC_STATE_VIEWPORT, VK_DYNAMIC_STATE_SCISSOR};
+    auto dynamic =
+        structure<VkPipelineDynamicStateCreateInfo>(VK_STRUCTURE_TYPE_PIPELINE_DYNAMIC_STATE_CREATE_INFO);
+    dynamic.dynamicStateCount = 2;
+    dynamic.pDynamicStates = dynamicStates;
+
+    auto info = structure<VkGraphicsPipelineCreateInfo>(VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_CREATE_INFO);
+    info.stageCount = 2;
+    info.pStages = stages;
+    info.pVertexInputState = &input;
+    info.pInputAssemblyState = &assembly;
+    info.pViewportState = &viewport;
+    info.pRasterizationState = &raster;
+    info.pMultisampleState = &samples;
+    info.pColorBlendState = &blend;
+    info.pDynamicState = &dynamic;
+    info.layout = layout_;
+    info.renderPass = renderPass_;
+    const auto create = [&] {
+        stages[0].module = shaderModule("ui_vert");
+        stages[1].module = shaderModule("ui_frag");
+        check(graphics_.draw().CreateGraphicsPipelines(device, graphics_.device().pipelineCache(), 1, &info,
+                                                       nullptr, &pipeline_),
+              "vkCreateGraphicsPipelines");
+    };
+    const auto destroyModules = [&] {
+        for (const auto& stage : stages) graphics_.vk().DestroyShaderModule(device, stage.module, nullptr);
+    };
+    try {
+        create();
+    } catch (...) {
+        destroyModules();
+        throw;
+    }
+    destroyModules();
+}
+
+void UiRenderer::upload(const ImDrawData& data) {
+    const std::size_t vertexBytes = static_cast<std::size_t>(data.TotalVtxCount) * sizeof(ImDrawVert);
+    const std::size_t indexBytes = static_cast<std::size_t>(data.TotalIdxCount) * sizeof(ImDrawIdx);
+    grow(vertices_, graphics_, vertexBytes, VK_BUFFER_USAGE_VERTEX_BUFFER_BIT);
+    grow(indices_, graphics_, indexBytes, VK_BUFFER_USAGE_INDEX_BUFFER_BIT);
+    std::byte* vertex = vertices_->data();
+    std::byte* index = indices_->data();
+    for (int list = 0; list < listCount(data); ++list) {
+        const ImDrawList& source = *data.CmdLists[list];
+        const auto vertexSize = static_cast<std::size_t>(source.VtxBuffer.size_in_bytes());
+        const auto indexSize = static_cast<std::size_t>(source.IdxBuffer.size_in_bytes());
+        if (vertexSize > 0) std::memcpy(vertex, source.VtxBuffer.Data, vertexSize);
+        if (indexSize > 0) std::memcpy(index, source.IdxBuffer.Data, indexSize);
+        vertex += vertexSize;
+        index += indexSize;
+    }
+    vertices_->written();
+    indices_->written();
+}
+
+void UiRenderer::record(VkCommandBuffer commands, VkFramebuffer framebuffer, VkExtent2D extent,
+                        const ImDrawData& data) {
+    upload(data);
+    for (Picture* picture : graphics_.pending()) picture->recordCopy(commands);
+    graphics_.pending().clear();
+    VkClearValue clear{};
+    clear.color.float32[3] = 1;
+    auto begin = structure<VkRenderPassBeginInfo>(VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO);
+    begin.renderPass = renderPass_;
+    begin.framebuffer = framebuffer;
+    begin.renderArea.extent = extent;
+    begin.clearValueCount = 1;
+    begin.pClearValues = &clear;
+    graphics_.draw().CmdBeginRenderPass(commands, &begin, VK_SUBPASS_CONTENTS_INLINE);
+    if (data.TotalVtxCount > 0) recordLists(commands, extent, data);
+    graphics_.draw().CmdEndRenderPass(commands);
+}
+
+void UiRenderer::recordLists(VkCommandBuffer commands, VkExtent2D extent, const ImDrawData& data) {
+    const gpu::DeviceApi& vk = graphics_.vk();
+    const DrawApi& draw = graphics_.draw();
+    const VkViewport viewport{0, 0, static_cast<float>(extent.width), static_cast<float>(extent.height),
+                              0, 1};
+    const VkBuffer vertices = vertices_->handle();
+    const VkDeviceSize start = 0;
+    const Params params{
+        {2 / data.DisplaySize.x, 2 / data.DisplaySize.y},
+        {-1 - data.DisplayPos.x * 2 / data.DisplaySize.x, -1 - data.DisplayPos.y * 2 / data.DisplaySize.y}};
+    vk.CmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_GRAPHICS, pipeline_);
+    draw.CmdSetViewport(commands, 0, 1, &viewport);
+    draw.CmdBindVertexBuffers(commands, 0, 1, &vertices, &start);
+    draw.CmdBindIndexBuffer(commands, indices_->handle(), 0,
+                            sizeof(ImDrawIdx) == 2 ? VK_INDEX_TYPE_UINT16 : VK_INDEX_TYPE_UINT32);
+    vk.CmdPushConstants(commands, layout_, VK_SHADER_STAGE_VERTEX_BIT, 0, sizeof(Params), &params);
+
+    std::uint32_t firstVertex = 0;
+    std::uint32_t firstIndex = 0;
+    const Picture* bound = nullptr;
+    for (int list = 0; list < listCount(data); ++list) {
+        const ImDrawList& source = *data.CmdLists[list];
+        for (const ImDrawCmd& command : source.CmdBuffer) {
+            // Clipped to the frame: scissors must not be negative.
+            const float left = std::max(command.ClipRect.x - data.DisplayPos.x, 0.0f);
+            const float top = std::max(command.ClipRect.y - data.DisplayPos.y, 0.0f);
+            const float right =
+                std::min(command.ClipRect.z - data.DisplayPos.x, static_cast<float>(extent.width));
+            const float bottom =
+                std::min(command.ClipRect.w - data.DisplayPos.y, static_cast<float>(extent.height));
+            if (right <= left || bottom <= top) continue;
+            const VkRect2D scissor{
+                {static_cast<std::int32_t>(left), static_cast<std::int32_t>(top)},
+                {static_cast<std::uint32_t>(right - left), static_cast<std::uint32_t>(bottom - top)}};
+            draw.CmdSetScissor(commands, 0, 1, &scissor);
+            const auto* picture =
+                (const Picture*)(std::intptr_t)command.GetTexID(); // NOLINT: see Picture::id
+            if (picture != bound) {
+                const VkDescriptorSet set = picture->descriptor();
+                vk.CmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_GRAPHICS, layout_, 0, 1, &set, 0,
+                                         nullptr);
+                bound = picture;
+            }
+            draw.CmdDrawIndexed(commands, command.ElemCount, 1, firstIndex + command.IdxOffset,
+                                static_cast<std::int32_t>(firstVertex + command.VtxOffset), 0);
+        }
+        firstVertex += static_cast<std::uint32_t>(source.VtxBuffer.Size);
+        firstIndex += static_cast<std::uint32_t>(source.IdxBuffer.Size);
+    }
+}
+
+} // namespace lockstep::demos

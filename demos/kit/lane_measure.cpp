@@ -1,0 +1,61 @@
+#include "demos/kit/lane_measure.h"
+
+#include <algorithm>
+
+namespace lockstep::demos {
+
+namespace {
+
+bool isSet(const std::atomic<bool>* flag) { return flag != nullptr && *flag; }
+
+// Chunks grow until one takes long enough that starting and ending it does not count.
+double secondsPerStep(Trainer& trainer, double seconds, const std::atomic<bool>* cancelled) {
+    if (trainer.trainingSeconds() >= seconds) // the check has timed it well enough
+        return trainer.trainingSeconds() / static_cast<double>(trainer.completedSteps());
+    constexpr double chunkSeconds = 0.1;
+    const double begin = trainer.trainingSeconds();
+    const std::uint64_t before = trainer.completedSteps();
+    for (std::uint64_t chunk = 1; trainer.trainingSeconds() - begin < seconds;) {
+        if (isSet(cancelled)) return 0;
+        const double chunkBegin = trainer.trainingSeconds();
+        trainer.run(chunk);
+        trainer.finish();
+        if (trainer.trainingSeconds() - chunkBegin < chunkSeconds) chunk *= 2;
+    }
+    return (trainer.trainingSeconds() - begin) / static_cast<double>(trainer.completedSteps() - before);
+}
+
+} // namespace
+
+std::vector<float> firstLosses(Trainer& trainer, const TrainJob& job, const std::atomic<bool>* cancelled) {
+    const double flops = job.shape.flopsPerExample() * static_cast<double>(job.settings.batch);
+    auto steps = static_cast<std::uint64_t>(std::clamp(5e9 / flops, 2.0, 50.0));
+    if (cancelled == nullptr)
+        trainer.run(steps);
+    else // slow rungs take seconds: step by step, so that nobody has to wait for them
+        for (; steps > 0 && !*cancelled; --steps) trainer.run(1);
+    trainer.finish();
+    std::vector<LossPoint> points;
+    trainer.takeLosses(points);
+    std::vector<float> losses;
+    losses.reserve(points.size());
+    for (const LossPoint& point : points) losses.push_back(point.loss);
+    return losses;
+}
+
+LaneMeasure measureLane(Trainer& trainer, const TrainJob& job, const std::vector<float>& expected,
+                        double tolerance, double seconds, const std::atomic<bool>* cancelled) {
+    LaneMeasure measure;
+    measure.machine = trainer.machine();
+    measure.losses = firstLosses(trainer, job, cancelled);
+    if (isSet(cancelled)) return measure;
+    measure.agreement = compareLosses(expected, measure.losses, tolerance);
+    if (!measure.right()) return measure;
+    measure.secondsPerStep = secondsPerStep(trainer, seconds, cancelled);
+    if (!measure.timed()) return measure;
+    measure.samplesPerSecond = static_cast<double>(job.settings.batch) / measure.secondsPerStep;
+    measure.gflops = measure.samplesPerSecond * job.shape.flopsPerExample() * 1e-9;
+    return measure;
+}
+
+} // namespace lockstep::demos

@@ -1,0 +1,130 @@
+#include "demos/kit/machines.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "engine/gpu/error.h"
+#include "engine/run/make_trainer.h"
+#include "engine/tune/kernel_cache.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+// A lane has lost it, and nobody else has noticed.
+bool isLost(gpu::Device& device) {
+    if (device.abandoned()) return true;
+    try {
+        device.runOnce([](VkCommandBuffer) {});
+    } catch (const gpu::DeviceLostError&) {
+        return true;
+    }
+    return false;
+}
+
+} // namespace
+
+void Machines::open(const LaneSpec& spec) { deviceOf(spec); }
+
+bool Machines::software(const LaneSpec& spec) {
+    const gpu::Device* device = deviceOf(spec);
+    return device != nullptr && device->software();
+}
+
+bool Machines::anySoftware(const std::vector<LaneSpec>& lanes) {
+    return std::ranges::any_of(lanes, [this](const LaneSpec& spec) { return software(spec); });
+}
+
+Lane::MakeTrainer Machines::maker(const TrainJob& job, const LaneSpec& spec) {
+    return [job, spec, threads = threads_, device = deviceOf(spec)] {
+        return makeTrainer(job, spec, threads, device);
+    };
+}
+
+gpu::Device* Machines::deviceOf(const LaneSpec& spec) {
+    if (!spec.gpu) return nullptr;
+    gpu::DeviceOptions options;
+    options.select = spec.device.empty() ? device_ : spec.device;
+    return &open(std::move(options));
+}
+
+gpu::Device& Machines::open(gpu::DeviceOptions options) {
+    std::unique_ptr<gpu::Device>& device = devices_[options.select];
+    // The one that draws is made anew by whoever draws.
+    if (device && !device->options().drawing && isLost(*device))
+        lost_.push_back(std::exchange(device, nullptr));
+    if (!device) {
+        loadPipelines(options);
+        device = std::make_unique<gpu::Device>(std::move(options));
+    }
+    return *device;
+}
+
+gpu::Device& Machines::openForDrawing(gpu::DeviceOptions options) {
+    options.select = device_;
+    options.drawing = true;
+    return open(std::move(options));
+}
+
+bool Machines::draws(const LaneSpec& spec) {
+    const gpu::Device* device = deviceOf(spec);
+    return device != nullptr && device->options().drawing;
+}
+
+bool Machines::drawsInSoftware() const {
+    return std::ranges::any_of(devices_, [](const auto& entry) {
+        const gpu::Device* device = entry.second.get();
+        return device != nullptr && device->options().drawing && device->software();
+    });
+}
+
+void Machines::close(std::string device) {
+    storeCaches();
+    devices_.clear();
+    lost_.clear();
+    device_ = std::move(device);
+}
+
+Machines::~Machines() { storeCaches(); }
+
+void Machines::storeCaches() {
+    for (const auto& [select, device] : devices_)
+        if (device && !device->abandoned()) storePipelines(*device);
+}
+
+LaneChoice chooseRaceLanes(const std::vector<LaneSpec>& asked, Machines& machines) {
+    if (!asked.empty()) {
+        for (const LaneSpec& spec : asked) machines.open(spec);
+        return {asked, {}};
+    }
+    const LaneSpec cpu = laneSpecFromText("cpu:best");
+    const LaneSpec gpu = laneSpecFromText("gpu:best");
+    try {
+        machines.open(gpu);
+    } catch (const gpu::GpuError& error) {
+        if (machines.deviceAsked()) throw;
+        return {{cpu}, std::string("gpu:best is left out: ") + error.what()};
+    }
+    return {{cpu, gpu}, {}};
+}
+
+LaneChoice chooseTrainLane(const std::vector<LaneSpec>& asked, Machines& machines) {
+    if (asked.size() > 1)
+        throw std::invalid_argument("one lane at a time can be trained here; several make a race");
+    if (!asked.empty()) {
+        machines.open(asked.front());
+        return {asked, {}};
+    }
+    const LaneSpec cpu = laneSpecFromText("cpu:best");
+    const LaneSpec gpu = laneSpecFromText("gpu:best");
+    try {
+        if (!machines.software(gpu)) return {{gpu}, "gpu:best, because there is a GPU (--lane chooses)"};
+    } catch (const gpu::GpuError& error) {
+        if (machines.deviceAsked()) throw;
+        return {{cpu}, std::string("cpu:best, because no GPU can be used: ") + error.what()};
+    }
+    return {{cpu}, "cpu:best, because the only Vulkan device is software, not a GPU (--lane chooses)"};
+}
+
+} // namespace lockstep::demos

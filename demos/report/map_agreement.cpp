@@ -1,0 +1,33 @@
+#include "demos/report/map_agreement.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace lockstep::demos {
+
+namespace {
+
+constexpr float alikeWithin = 0.01f;
+
+bool onSameSide(TrainabilityOutcome a, TrainabilityOutcome b) { return (a < 0) == (b < 0); }
+
+bool nearlyEqual(TrainabilityOutcome a, TrainabilityOutcome b) {
+    return onSameSide(a, b) && std::abs(a - b) <= alikeWithin * std::max(std::abs(a), std::abs(b));
+}
+
+} // namespace
+
+void MapAgreement::add(TrainabilityOutcome first, TrainabilityOutcome second) {
+    ++both;
+    if (onSameSide(first, second)) ++sameEnding;
+    if (nearlyEqual(first, second)) ++alike;
+    if (first == second) ++same;
+}
+
+double MapAgreement::share() const {
+    return both > 0 ? static_cast<double>(sameEnding) / static_cast<double>(both)
+                    : std::numeric_limits<double>::quiet_NaN();
+}
+
+} // namespace lockstep::demos

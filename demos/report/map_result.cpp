@@ -1,0 +1,59 @@
+#include "demos/report/map_result.h"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <span>
+
+namespace lockstep::demos {
+
+TrainabilityPoint MapRequest::point(std::size_t pixel) const {
+    return window.point(static_cast<std::uint32_t>(pixel % width), static_cast<std::uint32_t>(pixel / width),
+                        width, height);
+}
+
+TrainabilityOutcome MapResult::outcome(std::size_t pixel) const {
+    return pixel < trained ? outcomes[pixel] : std::numeric_limits<float>::quiet_NaN();
+}
+
+double MapResult::networksPerSecond() const {
+    return seconds > 0 ? static_cast<double>(trained) / seconds : std::numeric_limits<double>::quiet_NaN();
+}
+
+std::size_t MapResult::converged() const {
+    return static_cast<std::size_t>(std::ranges::count_if(
+        std::span(outcomes).first(trained), [](TrainabilityOutcome outcome) { return outcome >= 0; }));
+}
+
+void trainMap(const MapRequest& request, Trainability& trainability, MapResult& lane,
+              const std::function<bool(std::size_t trained)>& goOn) {
+    using Clock = std::chrono::steady_clock;
+    constexpr double millisecondsAtATime = 100;
+    const std::size_t pixels = request.pixels();
+    lane.outcomes.resize(pixels);
+    lane.status = LaneStatus::running;
+    std::vector<TrainabilityPoint> points;
+    while (lane.trained < pixels) {
+        const Clock::time_point begin = Clock::now();
+        const std::size_t count =
+            std::min(trainability.pointsFor(millisecondsAtATime), pixels - lane.trained);
+        points.clear();
+        for (std::size_t pixel = lane.trained; pixel < lane.trained + count; ++pixel)
+            points.push_back(request.point(pixel));
+        trainability.train(points, std::span(lane.outcomes).subspan(lane.trained, count));
+        lane.trained += count;
+        lane.seconds += std::chrono::duration<double>(Clock::now() - begin).count();
+        if (!goOn(lane.trained)) break;
+    }
+    lane.status = lane.trained < pixels ? LaneStatus::stopped : LaneStatus::finished;
+}
+
+MapAgreement agreementOf(const MapResult& first, const MapResult& second) {
+    MapAgreement agreement;
+    // Pixels are trained in their order, by all.
+    for (std::size_t pixel = 0; pixel < std::min(first.trained, second.trained); ++pixel)
+        agreement.add(first.outcomes[pixel], second.outcomes[pixel]);
+    return agreement;
+}
+
+} // namespace lockstep::demos

@@ -1,0 +1,152 @@
+#include "demos/words/text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include <fmt/format.h>
+
+namespace lockstep::demos {
+
+namespace {
+
+/// Characters as a terminal counts them: bytes that do not continue a UTF-8 character.
+std::size_t displayWidth(std::string_view text) {
+    return static_cast<std::size_t>(std::ranges::count_if(
+        text, [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; }));
+}
+
+/// A number in three digits, and the prefix of its unit.
+struct Scaled {
+    std::string digits;
+    const char* prefix = "";
+};
+
+Scaled scaled(double value) {
+    constexpr const char* prefixes[] = {"", "k", "M", "G", "T"};
+    std::size_t step = 0;
+    for (; value >= 999.5 && step + 1 < std::size(prefixes); ++step) value /= 1000;
+    const int decimals = step == 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
+    return {fmt::format("{:.{}f}", value, decimals), prefixes[step]};
+}
+
+} // namespace
+
+std::string grouped(std::uint64_t value) {
+    std::string digits = std::to_string(value);
+    for (std::size_t place = digits.size(); place > 3; place -= 3) digits.insert(place - 3, ",");
+    return digits;
+}
+
+std::string shortRate(double perSecond) {
+    const auto [digits, prefix] = scaled(perSecond);
+    return digits + prefix;
+}
+
+std::string amountText(double amount, const char* unit) {
+    const auto [digits, prefix] = scaled(amount);
+    return fmt::format("{} {}{}", digits, prefix, unit);
+}
+
+std::string threeDigits(double value) {
+    if (std::isnan(value)) return "-";
+    constexpr double mostDigits = 1e15; // beyond that, a double does not count in ones
+    if (std::abs(value) < 999.5 || std::abs(value) > mostDigits) return fmt::format("{:.3g}", value);
+    const double place = std::pow(10, std::floor(std::log10(std::abs(value))) - 2);
+    const double rounded = std::round(value / place) * place;
+    return (value < 0 ? "-" : "") + grouped(static_cast<std::uint64_t>(std::abs(rounded)));
+}
+
+std::string lossText(double loss) { return std::abs(loss) < 1000 ? fixed(loss, 4) : threeDigits(loss); }
+
+std::string clockTime(double seconds) {
+    const auto whole = static_cast<std::uint64_t>(std::clamp(std::ceil(seconds), 0.0, 1e9));
+    if (whole >= 3600) return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+    return fmt::format("{}:{:02}", whole / 60, whole % 60);
+}
+
+std::string timeTaken(double seconds) {
+    constexpr double precise = 9.95; // above, two digits are seconds
+    constexpr double tiny = 0.0995;
+    if (seconds > 0 && seconds < tiny) return fmt::format("{:.2g} ms", seconds * 1e3);
+    return seconds < precise ? fmt::format("{:.2g} s", seconds) : clockTime(seconds);
+}
+
+std::string counted(std::uint64_t count, std::string_view thing) {
+    return fmt::format("{} {}{}", grouped(count), thing, count == 1 ? "" : "s");
+}
+
+std::string percent(double share) { return std::isnan(share) ? "-" : fmt::format("{:.2f} %", share * 100); }
+
+std::string fixed(double value, int digits) {
+    return std::isnan(value) ? "-" : fmt::format("{:.{}f}", value, digits);
+}
+
+std::string cut(std::string_view text, std::size_t width) {
+    if (displayWidth(text) <= width) return std::string(text);
+    std::string result;
+    std::size_t used = 0;
+    for (char byte : text) {
+        if ((static_cast<unsigned char>(byte) & 0xC0) != 0x80 && ++used == width) break;
+        result += byte;
+    }
+    return result + "…";
+}
+
+std::string shortDevice(const MachineInfo& machine) {
+    std::string name = machine.device.substr(0, machine.device.find(" ("));
+    for (const std::string_view mark : {"(R)", "(TM)", "(tm)"})
+        while (name.find(mark) != std::string::npos) name.erase(name.find(mark), mark.size());
+    // "AMD EPYC 7543 32-Core Processor": the number of cores is not the number of threads that train.
+    if (const std::size_t core = name.find("-Core"); core != std::string::npos)
+        name.erase(std::min(name.rfind(' ', core), name.size()));
+    if (name.ends_with(" Processor")) name.erase(name.rfind(' '));
+    return name;
+}
+
+std::string honestDevice(const MachineInfo& machine, std::size_t width) {
+    std::string remark;
+    if (machine.software) remark = ": software, not a GPU";
+    if (!machine.gpu) remark = fmt::format(", {} thread{}", machine.threads, machine.threads == 1 ? "" : "s");
+    constexpr std::size_t leastName = 6;
+    return cut(shortDevice(machine), std::max(width, remark.size() + leastName) - remark.size()) + remark;
+}
+
+std::string wrapped(const std::string& text, std::size_t width) {
+    std::string result = text;
+    std::size_t lineStart = 0;
+    while (displayWidth(std::string_view(result).substr(lineStart)) > width) {
+        const std::size_t blank = result.rfind(' ', lineStart + width);
+        if (blank == std::string::npos || blank <= lineStart) break;
+        result[blank] = '\n';
+        lineStart = blank + 1;
+    }
+    return result;
+}
+
+std::string csvField(std::string text) {
+    if (text.find_first_of(",\"\n") == std::string::npos) return text;
+    for (std::size_t at = 0; (at = text.find('"', at)) != std::string::npos; at += 2) text.insert(at, "\"");
+    return "\"" + text + "\"";
+}
+
+std::string table(const std::vector<std::vector<std::string>>& rows, std::size_t leftColumns) {
+    std::vector<std::size_t> widths;
+    for (const auto& row : rows) {
+        widths.resize(std::max(widths.size(), row.size()));
+        for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], displayWidth(row[i]));
+    }
+    std::string text;
+    for (const auto& row : rows) {
+        std::string line;
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            const std::string space(widths[i] - displayWidth(row[i]), ' ');
+            line += (i == 0 ? "" : "  ") + (i < leftColumns ? row[i] + space : space + row[i]);
+        }
+        line.erase(line.find_last_not_of(' ') + 1);
+        text += line + "\n";
+    }
+    return text;
+}
+
+} // namespace lockstep::demos

@@ -1,0 +1,117 @@
+#include "engine/data/csv.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "engine/files/utf8.h"
+
+namespace lockstep {
+
+namespace {
+
+[[noreturn]] void throwAt(std::string_view name, const std::string& place, const std::string& reason) {
+    throw std::runtime_error(std::string(name) + ":" + place + ": " + reason);
+}
+
+// The line, counted from 1, on which the byte at `offset` stands.
+std::size_t lineOf(std::string_view text, std::size_t offset) {
+    std::size_t line = 1;
+    for (std::size_t i = 0; i < offset; ++i)
+        if (text[i] == '\n' || (text[i] == '\r' && text[i + 1] != '\n')) ++line;
+    return line;
+}
+
+void requireUtf8(std::string_view text, std::string_view name) {
+    if (text.empty()) throw std::runtime_error(std::string(name) + ": the file is empty");
+    if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF"))
+        throwAt(name, "1", "the file is UTF-16; save it as UTF-8");
+    const std::size_t wrong = std::min(findInvalidUtf8(text), text.find('\0'));
+    if (wrong >= text.size()) return;
+    const std::string what = text[wrong] == '\0' ? "a zero byte" : "bytes that are not UTF-8";
+    throwAt(name, std::to_string(lineOf(text, wrong)), what + "; save the table as UTF-8 text");
+}
+
+} // namespace
+
+std::string CsvField::text() const {
+    std::string result(raw);
+    if (!doubledQuotes) return result;
+    result.clear();
+    for (std::size_t i = 0; i < raw.size(); ++i) {
+        result += raw[i];
+        if (raw[i] == '"') ++i; // the second of a pair
+    }
+    return result;
+}
+
+CsvReader::CsvReader(std::string_view text, std::string_view name) : text_(text), name_(name) {
+    requireUtf8(text, name);
+    if (text.starts_with("\xEF\xBB\xBF")) at_ = 3;
+}
+
+bool CsvReader::next(std::vector<CsvField>& fields) {
+    fields.clear();
+    while (at_ < text_.size() && atLineBreak()) skipLineBreak();
+    if (at_ == text_.size()) return false;
+    while (true) {
+        if (fields.size() == mostCsvFields)
+            fail(line_, fields.size() + 1, "more than " + std::to_string(mostCsvFields) + " fields in a row");
+        fields.push_back(readField(fields.size() + 1));
+        if (at_ == text_.size()) return true;
+        if (atLineBreak()) {
+            skipLineBreak();
+            return true;
+        }
+        ++at_; // the comma
+    }
+}
+
+// Leaves at_ on the comma or line break that ends the field, or at the end of the text.
+CsvField CsvReader::readField(std::size_t number) {
+    if (at_ < text_.size() && text_[at_] == '"') return readQuoted(number);
+    const std::size_t end = std::min(text_.find_first_of(",\r\n\"", at_), text_.size());
+    if (end < text_.size() && text_[end] == '"')
+        fail(line_, number,
+             "a quotation mark inside a field without quotes; put the whole field into quotes, and double "
+             "the mark inside it");
+    const CsvField field{text_.substr(at_, end - at_), false, line_};
+    at_ = end;
+    return field;
+}
+
+CsvField CsvReader::readQuoted(std::size_t number) {
+    CsvField field{{}, false, line_};
+    const std::size_t begin = ++at_;
+    while (true) {
+        at_ = std::min(text_.find_first_of("\r\n\"", at_), text_.size());
+        if (at_ == text_.size())
+            fail(field.line, number, "the quotation mark that opens this field is never closed");
+        if (text_[at_] != '"') {
+            skipLineBreak();
+        } else if (text_.substr(at_).starts_with("\"\"")) {
+            field.doubledQuotes = true;
+            at_ += 2;
+        } else {
+            break;
+        }
+    }
+    field.raw = text_.substr(begin, at_ - begin);
+    ++at_; // the closing mark
+    if (at_ < text_.size() && text_[at_] != ',' && !atLineBreak())
+        fail(line_, number,
+             "text follows the closing quotation mark; double a mark that belongs to the text");
+    return field;
+}
+
+bool CsvReader::atLineBreak() const { return text_[at_] == '\n' || text_[at_] == '\r'; }
+
+void CsvReader::skipLineBreak() {
+    at_ += text_.substr(at_).starts_with("\r\n") ? 2 : 1;
+    ++line_;
+}
+
+void CsvReader::fail(std::size_t line, std::size_t field, const std::string& reason) const {
+    throwAt(name_, std::to_string(line) + ":" + std::to_string(field), reason);
+}
+
+} // namespace lockstep

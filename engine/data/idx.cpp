@@ -1,0 +1,140 @@
+#include "engine/data/idx.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+
+#include "engine/files/file_bytes.h"
+#include "engine/files/gzip.h"
+
+namespace lockstep {
+
+namespace {
+
+// The uncompressed bytes of a file, in order.
+class Source {
+  public:
+    Source(std::span<const std::byte> file, std::string_view name) : name_(name), rest_(file) {
+        if (file.empty()) throwAtByte(name, 0, "the file is empty");
+        most_ = file.size();
+        if (!isGzip(file)) return;
+        gzip_.emplace(file, name);
+        most_ = largestGunzip(file.size());
+    }
+
+    std::uint64_t most() const { return most_; } ///< no more bytes than these can come out
+    std::uint64_t offset() const { return offset_; }
+
+    std::size_t read(std::span<std::byte> out) {
+        const std::size_t count = gzip_ ? gzip_->read(out) : readPlain(out);
+        offset_ += count;
+        return count;
+    }
+
+    [[noreturn]] void fail(std::uint64_t offset, const std::string& reason) const {
+        throwAtByte(name_, offset, reason);
+    }
+
+  private:
+    std::size_t readPlain(std::span<std::byte> out) {
+        const std::size_t count = std::min(out.size(), rest_.size());
+        std::copy_n(rest_.begin(), count, out.begin());
+        rest_ = rest_.subspan(count);
+        return count;
+    }
+
+    std::string_view name_;
+    std::span<const std::byte> rest_;
+    std::optional<GzipReader> gzip_;
+    std::uint64_t most_ = 0;
+    std::uint64_t offset_ = 0;
+};
+
+std::uint32_t readBigEndian(Source& source, const std::string& what) {
+    std::array<std::byte, 4> bytes{};
+    if (source.read(bytes) != bytes.size())
+        source.fail(source.offset(), "the file ends inside its header (" + what + " is incomplete)");
+    std::uint32_t value = 0;
+    for (std::byte byte : bytes) value = value << 8 | std::to_integer<std::uint32_t>(byte);
+    return value;
+}
+
+std::string hexadecimal(std::uint32_t value) {
+    std::string text;
+    for (int shift = 28; shift >= 0; shift -= 4) text += "0123456789ABCDEF"[value >> shift & 0xF];
+    return text;
+}
+
+void expectMagic(Source& source, std::uint32_t expected, const std::string& content) {
+    const std::uint32_t magic = readBigEndian(source, "the magic number");
+    if (magic == expected) return;
+    const std::string reason =
+        "magic number " + hexadecimal(magic) + ", but " + content + " begin with " + hexadecimal(expected);
+    if (magic == 0x00000801) source.fail(0, reason + "; this is a file of labels");
+    if (magic == 0x00000803) source.fail(0, reason + "; this is a file of images");
+    if (magic >> 16 == 0 && (magic >> 8 & 0xFF) != 0x08 && (magic >> 8 & 0xFF) >= 0x09)
+        source.fail(0, reason + "; only unsigned bytes (type 08) are read");
+    source.fail(0, reason);
+}
+
+// All bytes that follow the header. The buffer grows with what really comes out of the file, at most to twice
+// that.
+std::vector<std::uint8_t> readExactly(Source& source, std::uint64_t count, const std::string& claim) {
+    const std::uint64_t header = source.offset();
+    const auto failShort = [&](const std::string& found) {
+        source.fail(source.offset(),
+                    "the header claims " + claim + " = " + std::to_string(count) + " bytes, but " + found);
+    };
+    if (count > source.most() - std::min(header, source.most()))
+        failShort("the file cannot hold more than " + std::to_string(source.most() - header));
+    std::vector<std::uint8_t> data;
+    constexpr std::uint64_t firstPiece = std::uint64_t{1} << 16;
+    while (data.size() < count) {
+        const std::size_t done = data.size();
+        const auto next =
+            static_cast<std::size_t>(std::min(count, std::max<std::uint64_t>(firstPiece, 2 * done)));
+        data.reserve(next); // exactly: resize alone would round up
+        data.resize(next);
+        const std::size_t wanted = data.size() - done;
+        if (source.read(std::as_writable_bytes(std::span(data).subspan(done))) != wanted)
+            failShort("only " + std::to_string(source.offset() - header) + " follow");
+    }
+    std::byte extra{};
+    const std::uint64_t end = source.offset();
+    if (source.read(std::span(&extra, 1)) != 0)
+        source.fail(end, "more data follows than the header claims (" + claim + ")");
+    return data;
+}
+
+} // namespace
+
+IdxImages parseIdxImages(std::span<const std::byte> file, std::string_view name) {
+    Source source(file, name);
+    expectMagic(source, 0x00000803, "images");
+    IdxImages images;
+    images.count = readBigEndian(source, "the number of images");
+    images.height = readBigEndian(source, "the height");
+    images.width = readBigEndian(source, "the width");
+    if (images.count == 0) source.fail(4, "the file has no images");
+    const std::string size = std::to_string(images.height) + " x " + std::to_string(images.width);
+    // Both sides are below 2^32, so their product fits 64 bits; and with the next check so does the whole.
+    const std::uint64_t pixels = std::uint64_t{images.height} * images.width;
+    if (pixels == 0) source.fail(8, "images of " + size + " pixels have nothing in them");
+    if (pixels > largestImage)
+        source.fail(8, "images of " + size + " pixels are larger than the " + std::to_string(largestImage) +
+                           " that a network can take");
+    images.pixels = readExactly(source, images.count * pixels,
+                                std::to_string(images.count) + " images of " + size + " pixels");
+    return images;
+}
+
+std::vector<std::uint8_t> parseIdxLabels(std::span<const std::byte> file, std::string_view name) {
+    Source source(file, name);
+    expectMagic(source, 0x00000801, "labels");
+    const std::uint32_t count = readBigEndian(source, "the number of labels");
+    if (count == 0) source.fail(4, "the file has no labels");
+    return readExactly(source, count, std::to_string(count) + " labels");
+}
+
+} // namespace lockstep

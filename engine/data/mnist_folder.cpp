@@ -1,0 +1,135 @@
+#include "engine/data/mnist_folder.h"
+
+#include <algorithm>
+#include <optional>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+
+#include "engine/data/idx.h"
+#include "engine/files/file_bytes.h"
+
+namespace lockstep {
+
+namespace {
+
+// `stem` as "train-images", `type` as "idx3": the first of the four spellings that exists.
+std::optional<std::filesystem::path> findFile(const std::filesystem::path& folder, const std::string& stem,
+                                              const std::string& type) {
+    for (const char* separator : {"-", "."})
+        for (const char* ending : {"", ".gz"}) {
+            const std::filesystem::path path = folder / (stem + separator + type + "-ubyte" + ending);
+            std::error_code ignored;
+            if (std::filesystem::exists(path, ignored)) return path;
+        }
+    return std::nullopt;
+}
+
+std::filesystem::path requireFile(const std::filesystem::path& folder, const std::string& stem,
+                                  const std::string& type) {
+    if (auto path = findFile(folder, stem, type)) return *path;
+    throw std::runtime_error(folder.string() + ": there is no file " + stem + "-" + type +
+                             "-ubyte, plain or with .gz, in this folder");
+}
+
+MnistSplit readSplit(const std::filesystem::path& folder, const std::string& stem, std::size_t classes) {
+    const std::filesystem::path images = requireFile(folder, stem + "-images", "idx3");
+    const std::filesystem::path labels = requireFile(folder, stem + "-labels", "idx1");
+    const std::vector<std::byte> imageBytes = readFileBytes(images);
+    const std::vector<std::byte> labelBytes = readFileBytes(labels);
+    return parseMnistSplit({images.string(), imageBytes}, {labels.string(), labelBytes}, classes);
+}
+
+bool hasTestFiles(const std::filesystem::path& folder) {
+    return findFile(folder, "t10k-images", "idx3") || findFile(folder, "t10k-labels", "idx1");
+}
+
+void requireFolder(const std::filesystem::path& folder) {
+    std::error_code error;
+    const std::filesystem::file_status status = std::filesystem::status(folder, error);
+    if (std::filesystem::is_directory(status)) return;
+    const bool missing = status.type() == std::filesystem::file_type::not_found;
+    throw std::runtime_error("cannot read " + folder.string() + ": " +
+                             (missing ? "there is no such folder"
+                              : error ? error.message()
+                                      : "it is not a folder; name the folder that holds the IDX files"));
+}
+
+std::size_t classesIn(const Examples& train, const Examples& test) {
+    std::uint32_t largest = 0;
+    for (const Examples* examples : {&train, &test})
+        for (std::uint32_t label : examples->labels) largest = std::max(largest, label);
+    return std::size_t{largest} + 1;
+}
+
+std::vector<std::string> numbersAsNames(std::size_t count) {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < count; ++i) names.push_back(std::to_string(i));
+    return names;
+}
+
+std::string sizeOf(const MnistSplit& split) {
+    return std::to_string(split.height) + " x " + std::to_string(split.width);
+}
+
+} // namespace
+
+MnistSplit parseMnistSplit(const NamedBytes& images, const NamedBytes& labels, std::size_t classes) {
+    IdxImages parsed = parseIdxImages(images.bytes, images.name);
+    const std::vector<std::uint8_t> numbers = parseIdxLabels(labels.bytes, labels.name);
+    if (numbers.size() != parsed.count)
+        throwAtByte(labels.name, 4,
+                    std::to_string(numbers.size()) + " labels do not fit the " +
+                        std::to_string(parsed.count) + " images of " + images.name);
+    constexpr std::size_t headerBytes = 8;
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+        if (classes != 0 && numbers[i] >= classes)
+            throwAtByte(labels.name, headerBytes + i,
+                        "label " + std::to_string(numbers[i]) + " of image " + std::to_string(i) +
+                            " is not among the " + std::to_string(classes) + " classes, 0 to " +
+                            std::to_string(classes - 1));
+    MnistSplit split;
+    split.height = parsed.height;
+    split.width = parsed.width;
+    split.examples.count = parsed.count;
+    split.examples.pixels = std::move(parsed.pixels);
+    split.examples.labels.assign(numbers.begin(), numbers.end());
+    return split;
+}
+
+Dataset readMnistFolder(const std::filesystem::path& folder, const std::string& name,
+                        const std::vector<std::string>& classNames) {
+    requireFolder(folder);
+    MnistSplit train = readSplit(folder, "train", classNames.size());
+    MnistSplit test;
+    if (hasTestFiles(folder)) {
+        test = readSplit(folder, "t10k", classNames.size());
+        if (test.height != train.height || test.width != train.width)
+            throw std::runtime_error(folder.string() + ": the test images are " + sizeOf(test) +
+                                     " pixels, the training images " + sizeOf(train));
+    }
+    Dataset data;
+    data.name = name;
+    data.inputs = train.height * train.width;
+    data.imageHeight = train.height;
+    data.imageWidth = train.width;
+    data.train = std::move(train.examples);
+    data.test = std::move(test.examples);
+    data.classNames = classNames.empty() ? numbersAsNames(classesIn(data.train, data.test)) : classNames;
+    data.classes = data.classNames.size();
+    if (data.classes < 2)
+        throw std::runtime_error(folder.string() +
+                                 ": every label is 0; telling classes apart takes two at least");
+    return data;
+}
+
+bool isMnistFolder(const std::filesystem::path& folder) {
+    return findFile(folder, "train-images", "idx3").has_value();
+}
+
+std::vector<std::string> fashionMnistClasses() {
+    return {"T-shirt/top", "Trouser", "Pullover", "Dress", "Coat",
+            "Sandal",      "Shirt",   "Sneaker",  "Bag",   "Ankle boot"};
+}
+
+} // namespace lockstep

@@ -1,0 +1,206 @@
+#include "engine/files/atomic_file.h"
+
+#include <atomic>
+#include <cerrno>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+
+#ifndef _WIN32
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#endif
+
+namespace lockstep {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const char* hintFor(int error) {
+    switch (error) {
+    case ENOSPC:
+    case EDQUOT: return "; free some space, or save to another disk";
+    case EACCES:
+    case EPERM:
+    case EROFS: return "; save to a folder that you may write to";
+    case ENOENT: return "; create its folder first";
+    case ENAMETOOLONG: return "; choose a shorter name";
+    default: return "";
+    }
+}
+
+[[noreturn]] void throwUnwritable(const fs::path& path, int error) {
+    throw std::runtime_error("cannot write " + path.string() + ": " + std::generic_category().message(error) +
+                             hintFor(error));
+}
+
+// Devices and pipes have no contents to keep, and renaming over one would replace it by a file.
+void writeDirectly(const fs::path& path, std::span<const std::byte> bytes) {
+    errno = 0;
+    std::ofstream file(path, std::ios::binary);
+    file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    file.close();
+    if (!file) throwUnwritable(path, errno != 0 ? errno : EIO);
+}
+
+std::string temporaryPrefix(const fs::path& target) { return target.filename().string() + ".tmp-"; }
+
+fs::path folderOf(const fs::path& target) {
+    return target.has_parent_path() ? target.parent_path() : fs::path(".");
+}
+
+#ifndef _WIN32
+
+// A file descriptor that is closed at the end of its scope.
+struct Descriptor {
+    int number = -1;
+    explicit Descriptor(int opened) : number(opened) {}
+    ~Descriptor() {
+        if (number >= 0) ::close(number);
+    }
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+};
+
+// A writer holds a lock on its temporary for as long as it lives, and the system drops the lock when it is
+// killed: a temporary that can be locked is stale.
+void removeStaleTemporaries(const fs::path& target) {
+    const std::string prefix = temporaryPrefix(target);
+    std::error_code ignored;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folderOf(target), ignored)) {
+        if (!entry.path().filename().string().starts_with(prefix)) continue;
+        const Descriptor file(::open(entry.path().c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+        if (file.number >= 0 && ::flock(file.number, LOCK_EX | LOCK_NB) == 0) ::unlink(entry.path().c_str());
+    }
+}
+
+// Returns 0 or the error number.
+int writeAll(int file, std::span<const std::byte> bytes) {
+    while (!bytes.empty()) {
+        const ::ssize_t written = ::write(file, bytes.data(), bytes.size());
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) return errno;
+        bytes = bytes.subspan(static_cast<std::size_t>(written));
+    }
+    return 0;
+}
+
+// The new file may be read by whom the old one could be read.
+void keepPermissions(int file, const fs::path& target) {
+    struct ::stat old {};
+    if (::stat(target.c_str(), &old) == 0 && ::fchmod(file, old.st_mode & 0777) != 0) errno = 0;
+}
+
+// The rename itself is safe on the disk only once the folder is. Some file systems refuse this; they write in
+// order.
+void flushFolder(const fs::path& folder) {
+    const Descriptor descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (descriptor.number >= 0 && ::fsync(descriptor.number) != 0) errno = 0;
+}
+
+// Between its creation and its lock a temporary looks stale to other writers: false when one of them took it.
+bool lockTemporary(int file) {
+    if (::flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return false;
+    struct ::stat status {};
+    return ::fstat(file, &status) != 0 || status.st_nlink > 0;
+}
+
+// A new file, opened and locked, and its path.
+int openTemporary(const fs::path& target, fs::path& path) {
+    static std::atomic<unsigned> counter{0};
+    for (;;) {
+        path = folderOf(target) / (temporaryPrefix(target) + std::to_string(::getpid()) + "-" +
+                                   std::to_string(counter.fetch_add(1)));
+        const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (file < 0 && errno != EEXIST) throwUnwritable(target, errno);
+        if (file >= 0 && lockTemporary(file)) return file;
+        if (file >= 0) ::close(file);
+    }
+}
+
+void replaceFile(const fs::path& target, std::span<const std::byte> bytes) {
+    removeStaleTemporaries(target);
+    fs::path temporary;
+    const Descriptor file(openTemporary(target, temporary));
+    keepPermissions(file.number, target);
+
+    int error = writeAll(file.number, bytes);
+    if (error == 0 && ::fsync(file.number) != 0) error = errno;
+    if (error == 0 && ::rename(temporary.c_str(), target.c_str()) != 0) error = errno;
+    if (error != 0) {
+        ::unlink(temporary.c_str());
+        throwUnwritable(target, error);
+    }
+    flushFolder(folderOf(target));
+}
+
+void tryTemporary(const fs::path& target) {
+    fs::path temporary;
+    const Descriptor file(openTemporary(target, temporary));
+    ::unlink(temporary.c_str());
+}
+
+#else
+
+void tryTemporary(const fs::path& target) {
+    const fs::path temporary = folderOf(target) / (temporaryPrefix(target) + "new");
+    writeDirectly(temporary, {});
+    std::error_code ignored;
+    fs::remove(temporary, ignored);
+}
+
+// One fixed temporary name, so that at most one stray can ever stay.
+void replaceFile(const fs::path& target, std::span<const std::byte> bytes) {
+    const fs::path temporary = folderOf(target) / (temporaryPrefix(target) + "new");
+    std::error_code error;
+    try {
+        writeDirectly(temporary, bytes);
+        fs::rename(temporary, target);
+    } catch (const fs::filesystem_error& failure) {
+        fs::remove(temporary, error);
+        throwUnwritable(target, failure.code().value());
+    } catch (...) {
+        fs::remove(temporary, error);
+        throw;
+    }
+}
+
+#endif
+
+// Where writing to a path ends up.
+struct Target {
+    fs::path path;
+    bool direct = false; // a device or a pipe
+};
+
+Target targetOf(const fs::path& path) {
+    std::error_code error;
+    const fs::path target = fs::is_symlink(path, error) ? fs::weakly_canonical(path, error) : path;
+    if (error && error != std::errc::no_such_file_or_directory) throwUnwritable(path, error.value());
+    const fs::file_status status = fs::status(target, error);
+    if (fs::is_directory(status)) throwUnwritable(path, EISDIR);
+    return {target, fs::exists(status) && !fs::is_regular_file(status)};
+}
+
+} // namespace
+
+void writeFileAtomically(const std::filesystem::path& path, std::span<const std::byte> bytes) {
+    const Target target = targetOf(path);
+    if (target.direct) return writeDirectly(target.path, bytes);
+    replaceFile(target.path, bytes);
+}
+
+void requireWritable(const std::filesystem::path& path) {
+    const Target target = targetOf(path);
+    if (!target.direct) tryTemporary(target.path);
+}
+
+void writeFileAtomically(const std::filesystem::path& path, std::string_view text) {
+    writeFileAtomically(path, std::as_bytes(std::span(text.data(), text.size())));
+}
+
+} // namespace lockstep

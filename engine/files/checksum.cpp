@@ -1,0 +1,12 @@
+#include "engine/files/checksum.h"
+
+#include <zlib.h>
+
+namespace lockstep {
+
+std::uint32_t crc32(std::span<const std::byte> bytes, std::uint32_t before) {
+    return static_cast<std::uint32_t>(
+        ::crc32_z(before, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
+}
+
+} // namespace lockstep

@@ -1,0 +1,73 @@
+#include "engine/files/file_bytes.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+#include <stdexcept>
+#include <system_error>
+
+namespace lockstep {
+
+namespace {
+
+[[noreturn]] void throwUnreadable(const std::filesystem::path& path, const std::string& reason) {
+    throw std::runtime_error("cannot read " + path.string() + ": " + reason);
+}
+
+void requireRegularFile(const std::filesystem::path& path) {
+    std::error_code error;
+    const std::filesystem::file_status status = std::filesystem::status(path, error);
+    if (status.type() == std::filesystem::file_type::not_found)
+        throwUnreadable(path, "there is no such file");
+    if (error) throwUnreadable(path, error.message());
+    if (std::filesystem::is_directory(status)) throwUnreadable(path, "it is a folder, not a file");
+    if (!std::filesystem::is_regular_file(status))
+        throwUnreadable(path, "it is a device or a pipe, not a file");
+}
+
+} // namespace
+
+std::vector<std::byte> readFileBytes(const std::filesystem::path& path, std::uint64_t maximum) {
+    requireRegularFile(path);
+    errno = 0;
+    std::ifstream file(path, std::ios::binary);
+    if (!file)
+        throwUnreadable(path, errno != 0 ? std::generic_category().message(errno) : "it cannot be opened");
+    std::error_code error;
+    const std::uint64_t size = std::filesystem::file_size(path, error);
+    if (error) throwUnreadable(path, error.message());
+    if (size == 0) throwUnreadable(path, "the file is empty");
+    if (size > maximum)
+        throwUnreadable(path, "it has " + std::to_string(size) + " bytes, more than the " +
+                                  std::to_string(maximum) + " that are read at most");
+    std::vector<std::byte> bytes(static_cast<std::size_t>(size));
+    file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size));
+    if (static_cast<std::uint64_t>(file.gcount()) != size)
+        throwUnreadable(path, "only " + std::to_string(file.gcount()) + " of its " + std::to_string(size) +
+                                  " bytes could be read");
+    return bytes;
+}
+
+std::string_view asText(std::span<const std::byte> bytes) {
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+std::span<const std::byte> asBytes(std::string_view text) {
+    return std::as_bytes(std::span(text.data(), text.size()));
+}
+
+void throwAtByte(std::string_view name, std::uint64_t offset, const std::string& reason) {
+    throw std::runtime_error(std::string(name) + ": byte " + std::to_string(offset) + ": " + reason);
+}
+
+std::string quotedForMessage(std::string_view text) {
+    constexpr std::size_t longest = 40;
+    std::size_t end = std::min(text.size(), longest);
+    const auto continuesCharacter = [&](std::size_t at) { return (text[at] & 0xC0) == 0x80; };
+    while (end < text.size() && end > 0 && continuesCharacter(end)) --end;
+    std::string result = "'";
+    for (char c : text.substr(0, end)) result += static_cast<unsigned char>(c) < 0x20 || c == 0x7F ? '?' : c;
+    return result + (end < text.size() ? "...'" : "'");
+}
+
+} // namespace lockstep

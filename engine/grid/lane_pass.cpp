@@ -1,0 +1,137 @@
+#include "engine/grid/lane_pass.h"
+
+#include <algorithm>
+
+#include "engine/net/activation.h"
+
+namespace lockstep {
+
+namespace {
+
+/// Of the activations of one example.
+std::size_t vectorsPerRow(const LanePlan& plan) {
+    std::size_t vectors = plan.job.shape.inputs();
+    for (const LanePlace& layer : plan.layers) vectors += 2 * layer.shape.outputs;
+    return vectors;
+}
+
+} // namespace
+
+LanePlan::LanePlan(const PopulationJob& populationJob, const CpuPopulationKernels& table)
+    : job(populationJob), kernels(table), layout(job.shape),
+      order(job.data.front()->train.count, job.settings.batch, 0, job.settings.shuffle),
+      targetKind(lockstep::targetKind(*job.data.front(), job.shape)), pace(job.settings.optimizer) {
+    pace.learningRate = 1;
+    pace.weightDecay = 0;
+    const bool adam = pace.kind == Optimizer::adam || pace.kind == Optimizer::adamw;
+    ratesChange = adam || pace.schedule != Schedule::constant || pace.warmupSteps > 0;
+    for (std::size_t l = 0; l < layout.layers(); ++l) {
+        const LayerLayout& place = layout.layer(l);
+        layers.push_back({{0, place.inputs, place.outputs}, parameters});
+        parameters += place.outputs * (place.inputs + 1);
+    }
+    // Half of a first-level cache: weights and gradients want the other half.
+    constexpr std::size_t cacheFloats = 6144;
+    const std::size_t rows = cacheFloats / (vectorsPerRow(*this) * kernels.lanes) / 4 * 4;
+    capacity = std::clamp<std::size_t>(rows, 4, 64);
+}
+
+LanePass::LanePass(const LanePlan& plan, const NetShape& shape)
+    : plan_(plan), shape_(shape), inputs_(plan.capacity * shape.inputs() * plan.kernels.lanes),
+      targets_(plan.capacity * plan.job.data.front()->targetWidth * plan.kernels.lanes),
+      gradients_(plan.parameters * plan.kernels.lanes), examples_(orderedRows * plan.kernels.lanes) {
+    for (std::size_t l = 0; l < plan.layers.size(); ++l) {
+        const std::size_t size = plan.capacity * plan.layers[l].shape.outputs * plan.kernels.lanes;
+        const bool keepsSums = derivativeNeedsSum(shape.activationOf(l));
+        layers_.push_back({AlignedArray<float>(size), AlignedArray<float>(keepsSums ? size : 0),
+                           AlignedArray<float>(size)});
+    }
+}
+
+void LanePass::order(const LaneExamples& from, const PopulationBatch& batch) {
+    ordered_ = batch;
+    epoch_ = from.epoch;
+    plan_.kernels.orderExamples(batch, plan_.order.count(), from.keys, examples_.data());
+}
+
+void LanePass::gather(const LaneExamples& from, const std::uint32_t* examples) {
+    plan_.kernels.gatherExamples(from.data, rows_, from.alike, examples, inputs_.data(), targets_.data());
+}
+
+void LanePass::takeBatch(const LaneExamples& from, std::size_t first, std::size_t rows) {
+    rows_ = rows;
+    const bool known =
+        epoch_ == from.epoch && first >= ordered_.first && first + rows <= ordered_.first + ordered_.rows;
+    if (!known)
+        order(from, {first, std::min(orderedRows, plan_.order.count() - first), plan_.order.shuffles(),
+                     from.alike});
+    gather(from, examples_.data() + (first - ordered_.first) * (from.alike ? 1 : plan_.kernels.lanes));
+}
+
+void LanePass::takeRange(const LaneExamples& from, std::size_t first, std::size_t rows) {
+    rows_ = rows;
+    order(from, {first, rows, false, from.alike});
+    gather(from, examples_.data());
+}
+
+void LanePass::takePoints(const float* points, std::size_t rows) {
+    rows_ = rows;
+    for (std::size_t k = 0; k < rows * shape_.inputs(); ++k)
+        std::fill_n(inputs_.data() + k * plan_.kernels.lanes, plan_.kernels.lanes, points[k]);
+}
+
+PopulationShape LanePass::shapeOf(std::size_t layer) const {
+    PopulationShape shape = plan_.layers[layer].shape;
+    shape.rows = rows_;
+    return shape;
+}
+
+void LanePass::forward(const float* parameters) {
+    const float* below = inputs_.data();
+    for (std::size_t l = 0; l < layers_.size(); ++l) {
+        Layer& layer = layers_[l];
+        plan_.kernels.dense(shapeOf(l), below, parameters + plan_.layers[l].offset * plan_.kernels.lanes,
+                            shape_.activationOf(l), layer.outputs.data(),
+                            layer.sums.size() > 0 ? layer.sums.data() : nullptr);
+        below = layer.outputs.data();
+    }
+}
+
+LossShape LanePass::lossShape() const {
+    LossShape shape;
+    shape.rows = rows_;
+    shape.outputs = shape_.outputs();
+    shape.stride = shape_.outputs();
+    shape.targetWidth = plan_.job.data.front()->targetWidth;
+    shape.loss = shape_.loss;
+    shape.targetKind = plan_.targetKind;
+    shape.outputActivation = shape_.outputActivation;
+    return shape;
+}
+
+void LanePass::lossAndGradient(std::size_t terms, PopulationLosses& losses) {
+    LossShape shape = lossShape();
+    shape.scale = 1.0 / static_cast<double>(terms);
+    plan_.kernels.lossAndGradient(shape, outputs(), saved(layers_.size() - 1), targets_.data(),
+                                  layers_.back().dSums.data(), losses);
+}
+
+void LanePass::backward(const float* parameters, bool add) {
+    for (std::size_t l = layers_.size(); l-- > 0;) {
+        const std::size_t offset = plan_.layers[l].offset * plan_.kernels.lanes;
+        const float* dSums = layers_[l].dSums.data();
+        if (l > 0)
+            plan_.kernels.denseBackwardInputs(shapeOf(l), dSums, parameters + offset,
+                                              shape_.activationOf(l - 1), saved(l - 1),
+                                              layers_[l - 1].dSums.data());
+        const float* below = l > 0 ? layers_[l - 1].outputs.data() : inputs_.data();
+        plan_.kernels.denseBackwardWeights(shapeOf(l), dSums, below, add, gradients_.data() + offset);
+    }
+}
+
+void LanePass::score(double* losses, std::uint64_t* correct) const {
+    plan_.kernels.score(lossShape(), plan_.job.data.front()->classes, outputs(), targets_.data(), losses,
+                        correct);
+}
+
+} // namespace lockstep

@@ -1,0 +1,131 @@
+// One network after the other by the plain loops: what cpu:scalar does, step by step.
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "engine/grid/population_block.h"
+#include "engine/step/cpu_ops.h"
+#include "engine/step/step.h"
+
+namespace lockstep {
+
+namespace {
+
+/// What a step of cpu:scalar works with, for as long as one call takes: only weights and states are kept.
+struct PlainKitchen {
+    explicit PlainKitchen(const TrainJob& job)
+        : arenas(job, scalarKernels(), 1), team(1), ops(arenas, team, nullptr) {
+        ops.takeParts({0, 1});
+    }
+    CpuArenas arenas;
+    ThreadTeam team;
+    CpuOps ops;
+};
+
+class PlainBlock final : public PopulationBlock {
+  public:
+    PlainBlock(const PopulationJob& job, std::uint32_t member) : job_(job), member_(member) { reset(); }
+
+    std::span<const std::uint32_t> members() const override { return {&member_, 1}; }
+    std::uint64_t step() const override { return step_; }
+    bool allDiverged() const override { return diverged_; }
+    void reset() override;
+    void train(std::uint64_t steps) override;
+    std::vector<float> batchLosses() const override { return {batchLoss_}; }
+    void evaluate(std::span<MemberResult> results) override;
+    std::vector<float> parameters(std::size_t) const override { return parameters_; }
+    std::vector<float> answers(std::span<const float> points, std::size_t rows) override;
+
+  private:
+    const PopulationJob& job_;
+    const std::uint32_t member_;
+    std::vector<float> parameters_;
+    std::vector<std::vector<float>> optimizerState_;
+    std::uint64_t step_ = 0;
+    bool diverged_ = false;
+    float batchLoss_ = MemberResult::unknown;
+};
+
+void PlainBlock::reset() {
+    parameters_ = job_.initialParameters(member_);
+    optimizerState_.assign(job_.settings.optimizer.stateArrays(), std::vector<float>(parameters_.size()));
+    step_ = 0;
+    diverged_ = false;
+    batchLoss_ = MemberResult::unknown;
+}
+
+void PlainBlock::train(std::uint64_t steps) {
+    if (diverged_) return;
+    const TrainJob alone = job_.alone(member_);
+    PlainKitchen kitchen(alone);
+    CpuArenas& arenas = kitchen.arenas;
+    std::ranges::copy(parameters_, arenas.parameters.data());
+    for (std::size_t array = 0; array < optimizerState_.size(); ++array)
+        std::ranges::copy(optimizerState_[array], arenas.stateArray(array));
+    for (; steps > 0; --steps, ++step_) {
+        trainStep(kitchen.ops, arenas.shape, stepSettings(alone.settings, arenas.order, step_));
+        diverged_ = kitchen.ops.failed();
+        if (diverged_) break;
+        batchLoss_ = kitchen.ops.loss();
+    }
+    std::ranges::copy(arenas.parameters.span(), parameters_.begin());
+    for (std::size_t array = 0; array < optimizerState_.size(); ++array)
+        std::ranges::copy(arenas.optimizerState[array].span(), optimizerState_[array].begin());
+}
+
+void PlainBlock::evaluate(std::span<MemberResult> results) {
+    const TrainJob alone = job_.alone(member_);
+    const bool hasTest = alone.data->test.count > 0;
+    const std::size_t count = hasTest ? alone.data->test.count : alone.data->train.count;
+    PlainKitchen kitchen(alone);
+    std::ranges::copy(parameters_, kitchen.arenas.parameters.data());
+    kitchen.ops.beginEvaluation(alone.data->classes);
+    const std::size_t capacity = kitchen.ops.capacity();
+    for (std::size_t first = 0; first < count; first += capacity)
+        scoreRange(kitchen.ops, kitchen.arenas.shape, hasTest ? Split::test : Split::train, first,
+                   std::min(capacity, count - first));
+    const ScoreSum& sum = kitchen.ops.scored();
+    const std::size_t terms = lossTerms(alone.shape.loss, count, alone.shape.outputs());
+    MemberResult& result = results[0];
+    result.steps = step_;
+    result.diverged = diverged_;
+    result.batchLoss = batchLoss_;
+    if (!result.begun()) return;
+    result.loss = static_cast<float>(sum.loss / static_cast<double>(terms));
+    if (alone.data->classes > 0)
+        result.accuracy = static_cast<float>(static_cast<double>(sum.correct) / static_cast<double>(count));
+}
+
+std::vector<float> PlainBlock::answers(std::span<const float> points, std::size_t rows) {
+    TrainJob alone = job_.alone(member_);
+    Dataset asked; // the points as examples, of whatever class or value
+    asked.inputs = alone.data->inputs;
+    asked.classes = alone.data->classes;
+    asked.targetWidth = alone.data->targetWidth;
+    asked.train.count = rows;
+    asked.train.values.assign(points.begin(), points.end());
+    asked.train.labels.assign(asked.classes > 0 ? rows : 0, 0);
+    asked.train.targets.assign(asked.classes > 0 ? 0 : rows * asked.targetWidth, 0);
+    alone.data = &asked;
+    PlainKitchen kitchen(alone);
+    std::ranges::copy(parameters_, kitchen.arenas.parameters.data());
+    const std::size_t capacity = kitchen.ops.capacity();
+    std::vector<float> outputs(rows * alone.shape.outputs());
+    for (std::size_t first = 0; first < rows; first += capacity) {
+        kitchen.ops.gatherRange(Split::train, first, std::min(capacity, rows - first));
+        for (std::size_t layer = 0; layer < alone.shape.layers(); ++layer) kitchen.ops.dense(layer);
+        kitchen.ops.copyOutputs(outputs.data() + first * alone.shape.outputs());
+    }
+    return outputs;
+}
+
+} // namespace
+
+PopulationBlocks plainPopulationBlocks(const PopulationJob& job) {
+    PopulationBlocks blocks;
+    for (std::uint32_t member = 0; member < job.members.size(); ++member)
+        blocks.push_back(std::make_unique<PlainBlock>(job, member));
+    return blocks;
+}
+
+} // namespace lockstep

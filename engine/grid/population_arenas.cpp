@@ -1,0 +1,223 @@
+#include "engine/grid/population_arenas.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "engine/gpu/error.h"
+#include "engine/grid/population_scores.h"
+#include "engine/net/param_layout.h"
+
+namespace lockstep {
+
+namespace {
+
+constexpr std::uint64_t bytesBeside = 512; // of a network: settings, state, results, ranks
+constexpr std::uint64_t bytesOnce = 65ull
+                                    << 20; // orders of examples, and what else does not grow with networks
+
+std::uint32_t number(auto value) { return static_cast<std::uint32_t>(value); }
+
+std::size_t exampleFloats(const NetShape& shape) { return roundUpToFour(shape.inputs() + shape.outputs()); }
+
+// What output `output` of an example is compared with (net/plain_loss.cpp).
+float wantedValue(const Dataset& data, const Examples& examples, std::uint32_t kind, std::size_t example,
+                  std::size_t output) {
+    if (kind == shared::targetValues) return examples.targets[example * data.targetWidth + output];
+    const std::uint32_t label = examples.labels[example];
+    if (kind == shared::targetSign) return label == 1 ? 1.0f : -1.0f;
+    if (kind == shared::targetBit) return label == 1 ? 1.0f : 0.0f;
+    return label == output ? 1.0f : 0.0f;
+}
+
+void appendExamples(std::vector<float>& all, const Dataset& data, const Examples& examples,
+                    const NetShape& shape) {
+    const std::uint32_t kind = targetKind(data, shape);
+    for (std::size_t example = 0; example < examples.count; ++example) {
+        const auto inputs = examples.values.begin() + static_cast<std::ptrdiff_t>(example * shape.inputs());
+        all.insert(all.end(), inputs, inputs + static_cast<std::ptrdiff_t>(shape.inputs()));
+        for (std::size_t output = 0; output < shape.outputs(); ++output)
+            all.push_back(wantedValue(data, examples, kind, example, output));
+        all.resize((all.size() + exampleFloats(shape) - 1) / exampleFloats(shape) * exampleFloats(shape));
+    }
+}
+
+std::vector<float> allExamples(const PopulationJob& job, Split split) {
+    std::vector<float> all;
+    for (const Dataset* data : job.data)
+        appendExamples(all, *data, split == Split::train ? data->train : data->test, job.shape);
+    return all;
+}
+
+std::uint64_t exampleBytes(const PopulationJob& job, std::size_t count) {
+    return std::uint64_t{job.data.size()} * count * exampleFloats(job.shape) * sizeof(float);
+}
+
+// Examples, orders of them, and what else does not grow with the networks.
+std::uint64_t bytesOfAny(const PopulationJob& job) {
+    return bytesOnce + exampleBytes(job, job.data.front()->train.count + job.data.front()->test.count);
+}
+
+std::vector<std::uint32_t> sortedByActivation(const PopulationJob& job) {
+    std::vector<std::uint32_t> members(job.members.size());
+    std::iota(members.begin(), members.end(), 0u);
+    std::ranges::stable_sort(members, {},
+                             [&](std::uint32_t member) { return number(job.members[member].activation); });
+    return members;
+}
+
+std::vector<PopulationRun> runsOf(const PopulationJob& job, const std::vector<std::uint32_t>& members) {
+    std::vector<PopulationRun> runs;
+    for (std::uint32_t place = 0; place < members.size(); ++place) {
+        const Activation activation = job.members[members[place]].activation;
+        if (runs.empty() || runs.back().activation != activation) runs.push_back({activation, place, 0});
+        ++runs.back().count;
+    }
+    return runs;
+}
+
+std::vector<std::uint32_t> inverseOf(const std::vector<std::uint32_t>& members) {
+    std::vector<std::uint32_t> places(members.size());
+    for (std::uint32_t place = 0; place < members.size(); ++place) places[members[place]] = place;
+    return places;
+}
+
+std::vector<std::uint32_t> arenaIndicesOf(const NetShape& shape) {
+    const ParamLayout layout(shape);
+    std::vector<std::uint32_t> indices;
+    for (std::size_t layer = 0; layer < shape.layers(); ++layer) {
+        const LayerLayout& place = layout.layer(layer);
+        for (std::size_t o = 0; o < place.outputs; ++o)
+            for (std::size_t i = 0; i < place.inputs; ++i)
+                indices.push_back(number(place.weightOffset + o * place.rowStride + i));
+        for (std::size_t o = 0; o < place.outputs; ++o) indices.push_back(number(place.biasOffset + o));
+    }
+    return indices;
+}
+
+shared::PopulationNetwork networkOf(const PopulationJob& job, std::uint32_t member) {
+    const TrainSettings settings = job.alone(member).settings;
+    const shared::UpdateParams update = stepSettings(settings, BatchOrder(), 0).update;
+    const bool decoupled = settings.optimizer.kind == Optimizer::adamw;
+    return {static_cast<float>(settings.optimizer.effectiveLearningRate()),
+            update.momentum,
+            update.l2,
+            decoupled ? static_cast<float>(settings.optimizer.effectiveWeightDecay()) : 0.0f,
+            number(settings.seed),
+            number(settings.seed >> 32),
+            number(job.members[member].data),
+            member};
+}
+
+std::uint64_t arenaBytes(const PopulationJob& job, std::size_t networks) {
+    return std::uint64_t{networks} * job.shape.parameters() * sizeof(float);
+}
+
+struct Bytes {
+    std::uint64_t all = 0;
+    std::uint64_t bound = 0; // at once, by a kernel
+};
+
+Bytes bytesOf(const gpu::Device& device, const PopulationJob& job, std::size_t networks) {
+    const std::uint64_t arenas = 1 + job.settings.optimizer.stateArrays();
+    const std::uint64_t parts = populationPartBytes(device, job, networks);
+    return {arenas * arenaBytes(job, networks) + networks * bytesBeside + parts + bytesOfAny(job),
+            std::max(arenaBytes(job, networks), parts)};
+}
+
+bool fits(const gpu::Device& device, const PopulationJob& job, std::size_t networks) {
+    const Bytes bytes = bytesOf(device, job, networks);
+    return bytes.all <= device.memoryLeft() && bytes.bound <= device.limits().storageRange;
+}
+
+// Below the job's, which do not fit; 0: not even one.
+std::size_t mostNetworks(const gpu::Device& device, const PopulationJob& job) {
+    std::size_t fitting = 0;
+    for (std::size_t refused = job.members.size(); refused - fitting > 1;) {
+        const std::size_t middle = fitting + (refused - fitting) / 2;
+        (fits(device, job, middle) ? fitting : refused) = middle;
+    }
+    return fitting;
+}
+
+std::string mebibytes(std::uint64_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
+
+std::string whatFits(const gpu::Device& device, const PopulationJob& job) {
+    if (const std::size_t networks = mostNetworks(device, job); networks > 0)
+        return std::to_string(networks) + (networks == 1 ? " network fits." : " networks fit.");
+    return "Not even one fits: the examples, their orders and scores alone take about " +
+           mebibytes(bytesOf(device, job, 1).all) + "; try fewer examples.";
+}
+
+void requireExamplesToFit(const gpu::Device& device, const PopulationJob& job) {
+    const Dataset& data = *job.data.front();
+    const std::uint64_t bytes = exampleBytes(job, std::max(data.train.count, data.test.count));
+    const std::uint64_t range = device.limits().storageRange;
+    if (bytes <= range) return;
+    const std::uint64_t most = range / exampleBytes(job, 1);
+    throw gpu::OutOfMemoryError(std::to_string(job.data.size()) + " data sets of " +
+                                    std::to_string(std::max(data.train.count, data.test.count)) +
+                                    " examples on '" + device.report().name + "' would bind " +
+                                    std::to_string(bytes) + " bytes at once, it allows " +
+                                    std::to_string(range) + "; data sets of " + std::to_string(most) +
+                                    " examples fit, or fewer levels of noise",
+                                bytes, range);
+}
+
+} // namespace
+
+void requirePopulationMemory(const gpu::Device& device, const PopulationJob& job) {
+    requireExamplesToFit(device, job);
+    const std::size_t networks = job.members.size();
+    if (fits(device, job, networks)) return;
+    const std::uint64_t available = device.memoryLeft();
+    const Bytes needed = bytesOf(device, job, networks);
+    std::string message = std::to_string(networks) + " networks on '" + device.report().name + "' ";
+    if (needed.all > available)
+        message += "need about " + mebibytes(needed.all) + " of its memory, " + mebibytes(available) +
+                   " are available. ";
+    else
+        message += "would bind " + std::to_string(needed.bound) + " bytes at once, it allows " +
+                   std::to_string(device.limits().storageRange) + ". ";
+    throw gpu::OutOfMemoryError(message + whatFits(device, job), needed.all, available);
+}
+
+PopulationArenas::PopulationArenas(gpu::Device& device, const PopulationJob& job)
+    : members(sortedByActivation(job)), places(inverseOf(members)), runs(runsOf(job, members)),
+      train(device, exampleBytes(job, job.data.front()->train.count), gpu::Memory::device,
+            "training examples"),
+      networks(device, members.size() * sizeof(shared::PopulationNetwork), gpu::Memory::device, "networks"),
+      states(device, members.size() * sizeof(shared::PopulationState), gpu::Memory::device, "states"),
+      parameters(device, arenaBytes(job, members.size()), gpu::Memory::device, "parameters of a population"),
+      arenaIndices_(arenaIndicesOf(job.shape)) {
+    train.uploadValues<float>(allExamples(job, Split::train));
+    if (const std::size_t count = job.data.front()->test.count; count > 0) {
+        test.emplace(device, exampleBytes(job, count), gpu::Memory::device, "test examples");
+        test->uploadValues<float>(allExamples(job, Split::test));
+    }
+    const std::size_t kept = job.settings.optimizer.stateArrays();
+    if (kept > 0)
+        first.emplace(device, arenaBytes(job, members.size()), gpu::Memory::device, "optimizer state 1");
+    if (kept > 1)
+        second.emplace(device, arenaBytes(job, members.size()), gpu::Memory::device, "optimizer state 2");
+    std::vector<shared::PopulationNetwork> settings;
+    for (const std::uint32_t member : members) settings.push_back(networkOf(job, member));
+    networks.uploadValues<shared::PopulationNetwork>(settings);
+    reset(job);
+}
+
+void PopulationArenas::reset(const PopulationJob& job) {
+    const std::size_t count = members.size();
+    std::vector<float> columns(count * arenaIndices_.size());
+    for (std::size_t place = 0; place < count; ++place) {
+        const std::vector<float> arena = job.initialParameters(members[place]);
+        for (std::size_t p = 0; p < arenaIndices_.size(); ++p)
+            columns[p * count + place] = arena[arenaIndices_[p]];
+    }
+    parameters.uploadValues<float>(columns);
+    if (first) first->uploadValues<float>(std::vector<float>(columns.size()));
+    if (second) second->uploadValues<float>(std::vector<float>(columns.size()));
+    states.uploadValues<shared::PopulationState>(
+        std::vector<shared::PopulationState>(count, {0, 0, MemberResult::unknown}));
+}
+
+} // namespace lockstep

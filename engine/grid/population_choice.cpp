@@ -1,0 +1,188 @@
+#include "engine/grid/population_choice.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "engine/gpu/error.h"
+#include "engine/grid/population_training.h"
+#include "engine/tune/kernel_cache.h"
+
+namespace lockstep {
+
+namespace {
+
+constexpr PopulationLayout candidates[] = {PopulationLayout::invocation, PopulationLayout::subgroup,
+                                           PopulationLayout::workgroup};
+
+// At most that many networks are timed, enough to keep most devices busy; fewer, where a step of fewer takes
+// long enough for a clock. They learn so slowly that none diverges: those that have cost nothing, and a
+// layout that has made more steps would seem quicker than it is.
+PopulationJob smallCopy(const gpu::Device& device, const PopulationJob& job) {
+    PopulationJob copy = job;
+    copy.members.resize(std::min<std::size_t>(job.members.size(), device.software() ? 128 : 4096));
+    for (PopulationMember& member : copy.members) {
+        member.learningRate = 1e-9;
+        member.initialScale = 1;
+    }
+    return copy;
+}
+
+// Populations of a size have the same answer; those of a few networks and of thousands have not.
+std::string operationOf(const PopulationJob& job) {
+    const PopulationMember& first = job.members.front();
+    const std::size_t batch = std::min(job.settings.batch, job.data.front()->train.count);
+    return "training population " + job.shape.describeWidths() + " " + std::string(name(first.activation)) +
+           " " + std::string(name(job.shape.loss)) + " " + std::string(name(job.settings.optimizer.kind)) +
+           " batch " + std::to_string(batch) + " order " + std::to_string(populationOrder(job)) +
+           " networks " + std::to_string(std::bit_ceil(job.members.size()));
+}
+
+// One layout, ready to be timed as often as it takes.
+class Trial {
+  public:
+    /// Compiles its kernels, and finds how much takes long enough for a clock, from little on: nobody knows
+    /// yet how long a step takes.
+    Trial(gpu::Device& device, const PopulationJob& job, const PopulationPlan& plan)
+        : plan_(plan), job_(smallCopy(device, job)), arenas_(device, job_), kernels_(device, job_.shape),
+          training_(device, kernels_, arenas_, job_, plan), recorder_(device) {
+        warmUp();
+        slice_ = {1, training_.quickNetworks()};
+        while (millisecondsOf(slice_) < longEnough && grow()) {
+        }
+    }
+
+    /// The least counts: whatever else a machine does only adds to it.
+    void measure() {
+        const double work = static_cast<double>(slice_.steps) * static_cast<double>(slice_.networks);
+        least_ = std::min(least_, millisecondsOf(slice_) / work);
+    }
+
+    const PopulationPlan& plan() const { return plan_; }
+    double millisecondsPerNetworkStep() const { return least_; }
+
+  private:
+    static constexpr double longEnough = 3;
+
+    void warmUp() {
+        recorder_.begin();
+        training_.recordWarmUp(recorder_);
+        recorder_.submit();
+        recorder_.finish();
+        recorder_.takeFinished();
+        millisecondsOf({1, 1});
+    }
+
+    // Twice the networks, and once all take part, twice the steps; false where there is no more.
+    bool grow() {
+        const auto all = static_cast<std::uint32_t>(job_.members.size());
+        PopulationSlice next = slice_;
+        if (slice_.networks < all)
+            next.networks = std::min(2 * slice_.networks, all);
+        else
+            next.steps = 2 * slice_.steps;
+        const double work = static_cast<double>(next.steps) * static_cast<double>(next.networks);
+        if (next.steps > plan_.stepsPerDispatch || work > training_.mostNetworkSteps()) return false;
+        slice_ = next;
+        return true;
+    }
+
+    double millisecondsOf(const PopulationSlice& slice) {
+        recorder_.begin();
+        training_.prepare(0, slice.steps);
+        training_.record(recorder_, 0, 0, slice);
+        return recorder_.submitAndTime();
+    }
+
+    PopulationPlan plan_;
+    PopulationJob job_;
+    PopulationArenas arenas_;
+    PopulationKernels kernels_;
+    PopulationTraining training_;
+    PopulationSlice slice_;
+    double least_ = std::numeric_limits<double>::infinity();
+    gpu::Recorder recorder_; // destroyed first: it waits for what still uses the others
+};
+
+// What came of the layouts that were not timed.
+struct Failures {
+    std::string reasons;       // "invocation: ...; subgroup: ..."
+    bool lackedMemory = false; // of any; another time there may be enough
+
+    void add(PopulationLayout layout, const std::string& why) {
+        reasons += (reasons.empty() ? "" : "; ") + std::string(name(layout)) + ": " + why;
+    }
+};
+
+// False, with the reason, where the layout fails on this device; a device that is gone fails everything.
+template <class Work> bool works(Failures& failures, PopulationLayout layout, Work work) {
+    try {
+        work();
+        return true;
+    } catch (const gpu::DeviceLostError&) {
+        throw;
+    } catch (const gpu::TimeoutError&) {
+        throw;
+    } catch (const std::runtime_error& error) {
+        if (dynamic_cast<const gpu::OutOfMemoryError*>(&error) != nullptr) failures.lackedMemory = true;
+        failures.add(layout, error.what());
+        return false;
+    }
+}
+
+using Trials = std::vector<std::unique_ptr<Trial>>;
+
+Trials trialsOf(gpu::Device& device, const PopulationJob& job, Failures& failures) {
+    Trials trials;
+    for (const PopulationLayout layout : candidates) {
+        std::string why;
+        if (const auto plan = populationPlan(device, job, layout, &why))
+            works(failures, layout, [&] { trials.push_back(std::make_unique<Trial>(device, job, *plan)); });
+        else
+            failures.add(layout, why);
+    }
+    return trials;
+}
+
+// Times all in turn, so that what slows the machine for a while slows each of them.
+void measureInTurn(Trials& trials, Failures& failures) {
+    constexpr int rounds = 4;
+    for (int round = 0; round < rounds; ++round)
+        std::erase_if(trials, [&](auto& trial) {
+            return !works(failures, trial->plan().layout, [&] { trial->measure(); });
+        });
+}
+
+PopulationPlan fastest(gpu::Device& device, const PopulationJob& job, KernelCache& cache) {
+    Failures failures;
+    Trials trials = trialsOf(device, job, failures);
+    measureInTurn(trials, failures);
+    if (trials.empty())
+        throw std::runtime_error("'" + device.report().name + "' takes this population in no layout (" +
+                                 failures.reasons + ")");
+    const Trial& best = **std::ranges::min_element(
+        trials, {}, [](const auto& trial) { return trial->millisecondsPerNetworkStep(); });
+    ProductKernel remembered;
+    remembered.rung = std::string(name(best.plan().layout));
+    cache.remember(operationOf(job), {remembered, best.millisecondsPerNetworkStep()}, !failures.lackedMemory);
+    cache.store();
+    return best.plan();
+}
+
+} // namespace
+
+PopulationPlan choosePopulationPlan(gpu::Device& device, const PopulationJob& job, PopulationLayout layout) {
+    if (layout != PopulationLayout::best) return requiredPopulationPlan(device, job, layout);
+    KernelCache cache(device);
+    const auto known = cache.find(operationOf(job));
+    for (const PopulationLayout candidate : candidates)
+        if (known && known->kernel.rung == name(candidate))
+            if (const auto plan = populationPlan(device, job, candidate)) return *plan;
+    return fastest(device, job, cache);
+}
+
+} // namespace lockstep

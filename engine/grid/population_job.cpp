@@ -1,0 +1,164 @@
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <stdexcept>
+
+#include "engine/grid/population.h"
+#include "engine/net/initial_weights.h"
+#include "engine/net/names.h"
+#include "engine/net/param_layout.h"
+
+namespace lockstep {
+
+namespace {
+
+constexpr NameOf<PopulationLayout> layoutNames[] = {
+    {PopulationLayout::best, "best"},
+    {PopulationLayout::invocation, "invocation"},
+    {PopulationLayout::subgroup, "subgroup"},
+    {PopulationLayout::workgroup, "workgroup"},
+};
+
+constexpr std::string_view lanes[] = {
+    "cpu:scalar", "cpu:simd", "cpu:best", "gpu:invocation", "gpu:subgroup", "gpu:workgroup", "gpu:best",
+};
+
+[[noreturn]] void throwTooLarge(const NetShape& shape, const std::string& reason) {
+    throw std::invalid_argument("a population cannot be made of networks " + shape.describeWidths() + ": " +
+                                reason);
+}
+
+std::string atMost(std::size_t most, const std::string& what, std::size_t has) {
+    return "it takes at most " + std::to_string(most) + " " + what + ", and this has " + std::to_string(has);
+}
+
+// The widest hidden layers, all of one width, whose parameters are not too many.
+std::size_t widestThatFits(NetShape shape) {
+    std::size_t width = 0;
+    do {
+        ++width;
+        for (std::size_t layer = 1; layer + 1 < shape.widths.size(); ++layer) shape.widths[layer] = width;
+    } while (shape.parameters() <= populationParameters);
+    return width - 1;
+}
+
+void validateShape(const NetShape& shape) {
+    shape.validate();
+    if (shape.inputs() > populationInputs)
+        throwTooLarge(shape, atMost(populationInputs, "inputs", shape.inputs()));
+    if (shape.outputs() > populationOutputs)
+        throwTooLarge(shape, atMost(populationOutputs, "outputs", shape.outputs()));
+    if (shape.layers() - 1 > populationHiddenLayers)
+        throwTooLarge(shape, atMost(populationHiddenLayers, "hidden layers", shape.layers() - 1));
+    if (shape.parameters() <= populationParameters) return;
+    throwTooLarge(shape, atMost(populationParameters, "parameters", shape.parameters()) +
+                             "; hidden layers of " + std::to_string(widestThatFits(shape)) + " neurons fit");
+}
+
+void validateData(const PopulationJob& job) {
+    if (job.data.empty()) throw std::invalid_argument("a population needs data");
+    const Dataset& first = *job.data.front();
+    for (const Dataset* data : job.data) {
+        const bool alike = data->inputs == first.inputs && data->classes == first.classes &&
+                           data->targetWidth == first.targetWidth && data->train.count == first.train.count &&
+                           data->test.count == first.test.count;
+        if (!alike)
+            throw std::invalid_argument("the data sets of a population have to be alike in their sizes");
+        if (data->bytes())
+            throw std::invalid_argument("the networks of a population take numbers, not pixels: generated "
+                                        "points, or a table (csv:FILE)");
+    }
+}
+
+void validateMember(const PopulationJob& job, std::size_t number) {
+    const PopulationMember& member = job.members[number];
+    try {
+        if (member.data >= job.data.size())
+            throw std::invalid_argument("its data set is not among the job's");
+        if (!(member.initialScale > 0 && member.initialScale <= largestInitialScale))
+            throw std::invalid_argument(
+                "the scale of its first weights has to be a number above 0, up to 1,000,000");
+        job.alone(number).settings.optimizer.validate();
+    } catch (const std::invalid_argument& error) {
+        throw std::invalid_argument("network " + std::to_string(number) +
+                                    " of the population: " + error.what());
+    }
+}
+
+} // namespace
+
+void PopulationJob::validate() const {
+    validateData(*this);
+    if (members.empty()) throw std::invalid_argument("a population needs at least 1 network");
+    if (members.size() > populationMembers)
+        throw std::invalid_argument("a population has at most " + std::to_string(populationMembers) +
+                                    " networks, and this has " + std::to_string(members.size()));
+    if (steps < 1 || steps > 10'000'000)
+        throw std::invalid_argument("the networks of a population make 1 to 10,000,000 steps");
+    validateShape(shape);
+    for (const Dataset* set : data) TrainJob{set, shape, settings}.validate();
+    for (std::size_t number = 0; number < members.size(); ++number) validateMember(*this, number);
+}
+
+TrainJob PopulationJob::alone(std::size_t number) const {
+    const PopulationMember& member = members.at(number);
+    TrainJob job{data.at(member.data), shape, settings};
+    job.shape.activation = member.activation;
+    job.settings.seed = member.seed;
+    job.settings.optimizer.learningRate = member.learningRate;
+    job.settings.optimizer.momentum = member.momentum;
+    job.settings.optimizer.weightDecay = member.weightDecay;
+    return job;
+}
+
+std::vector<float> PopulationJob::initialParameters(std::size_t number) const {
+    std::vector<float> parameters = initialWeights(shape, members.at(number).seed);
+    const auto scale = static_cast<float>(members[number].initialScale);
+    for (float& parameter : parameters) parameter *= scale; // biases are 0
+    return parameters;
+}
+
+std::string_view name(PopulationLayout layout) { return nameOf(layoutNames, layout); }
+
+PopulationLayout populationLayoutFromName(std::string_view text) {
+    return valueFromName(layoutNames, "layout", text);
+}
+
+std::span<const std::string_view> knownPopulationLanes() { return lanes; }
+
+LaneSpec populationLaneFromText(std::string_view text) { return laneSpecFromText(text, lanes); }
+
+std::unique_ptr<Population> makePopulation(const PopulationJob& job, const LaneSpec& lane,
+                                           std::size_t threads, gpu::Device* device) {
+    if (lane.gpu) return makeGpuPopulation(*device, job, populationLayoutFromName(lane.rung));
+    return makeCpuPopulation(job, lane.rung == "best" ? threads : 1, lane.rung != "scalar");
+}
+
+PopulationSummary summarise(const PopulationJob& job, std::span<const MemberResult> results) {
+    PopulationSummary summary;
+    const auto key = [&](std::uint32_t member) {
+        const MemberResult& result = results[member];
+        return result.diverged || !std::isfinite(result.loss) ? std::numeric_limits<float>::infinity()
+                                                              : result.loss;
+    };
+    const auto hasBegun = [&](std::uint32_t member) { return results[member].begun(); };
+    summary.ranking.resize(results.size());
+    std::iota(summary.ranking.begin(), summary.ranking.end(), 0u);
+    const auto rest = std::stable_partition(summary.ranking.begin(), summary.ranking.end(), hasBegun);
+    std::stable_sort(summary.ranking.begin(), rest,
+                     [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
+    for (const MemberResult& result : results) {
+        summary.begun += result.begun();
+        summary.finished += result.steps >= job.steps || result.diverged;
+        summary.diverged += result.diverged;
+        summary.networkSteps += result.steps;
+    }
+    for (std::size_t i = 0; i < PopulationSummary::shares.size(); ++i)
+        summary.percentiles[i] =
+            summary.begun == 0
+                ? MemberResult::unknown
+                : key(summary.ranking[(PopulationSummary::shares[i] * (summary.begun - 1) + 50) / 100]);
+    return summary;
+}
+
+} // namespace lockstep

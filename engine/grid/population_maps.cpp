@@ -1,0 +1,110 @@
+#include "engine/grid/population_maps.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+#include "engine/grid/decision_map.h"
+
+namespace lockstep {
+
+namespace {
+
+std::uint32_t number(auto value) { return static_cast<std::uint32_t>(value); }
+
+// Networks whose tiles a submission draws: what it does ends in milliseconds.
+std::uint32_t networksAtOnce(const gpu::Device& device, const NetShape& shape,
+                             const DecisionMapOptions& options) {
+    const double work = static_cast<double>(options.cells) * options.cells *
+                        static_cast<double>(shape.parameters() + 100); // colours, activations
+    return number(std::clamp((device.software() ? 3e7 : 1e9) / work, 1.0, 32768.0));
+}
+
+shared::PopulationPictureParams paramsOf(const DecisionMapOptions& options, std::size_t members) {
+    shared::PopulationPictureParams params{};
+    params.places = number(members);
+    params.columns = options.columns;
+    params.cells = options.cells;
+    for (std::size_t index = 0; index < options.features.size(); ++index)
+        params.kinds |= number(options.features[index]) << (4 * index);
+    params.left = options.from;
+    params.top = options.to;
+    params.cell = (options.to - options.from) / static_cast<float>(options.cells);
+    params.discretise = options.colours.discretise ? 1 : 0;
+    return params;
+}
+
+std::uint64_t pixelsOf(const DecisionMapOptions& options, std::size_t members) {
+    return std::uint64_t{options.width()} * options.height(members);
+}
+
+} // namespace
+
+PopulationMaps::PopulationMaps(gpu::Device& device, PopulationKernels& kernels, PopulationArenas& arenas,
+                               const PopulationJob& job)
+    : device_(device), kernels_(kernels), arenas_(arenas), job_(job), recorder_(device) {}
+
+void PopulationMaps::validate(const DecisionMapOptions& options) const {
+    validateDecisionMap(options, job_);
+    const std::size_t members = arenas_.members.size();
+    const std::uint64_t most = device_.limits().storageRange / 4;
+    if (pixelsOf(options, members) <= most) return;
+    DecisionMapOptions smaller = options;
+    while (smaller.cells > 0 && pixelsOf(smaller, members) > most) --smaller.cells;
+    throw std::invalid_argument("decision maps of " + std::to_string(pixelsOf(options, members)) +
+                                " pixels are too large for the device, which takes " + std::to_string(most) +
+                                ": with " + std::to_string(options.columns) +
+                                " tiles beside each other their sides have at most " +
+                                std::to_string(smaller.cells) + " pixels");
+}
+
+// The picture before the last one is given up.
+PopulationMaps::Turn& PopulationMaps::nextTurn(const DecisionMapOptions& options) {
+    Turn& turn = turns_[next_++ % turns_.size()];
+    device_.wait(turn.ready);
+    const std::uint64_t bytes = 4 * pixelsOf(options, arenas_.members.size());
+    if (!turn.picture || turn.picture->size() < bytes || turn.picture->size() > 2 * bytes + 16) {
+        turn.picture.reset();
+        turn.picture = std::make_unique<gpu::Buffer>(device_, bytes, gpu::Memory::device, "decision maps");
+    }
+    if (!turn.colours)
+        turn.colours =
+            std::make_unique<gpu::Buffer>(device_, sizeof(PlaneColourWords), gpu::Memory::upload, "colours");
+    turn.colours->writeValues<std::uint32_t>(wordsOf(options.colours));
+    return turn;
+}
+
+void PopulationMaps::draw(const Turn& turn, const DecisionMapOptions& options) {
+    recorder_.fill(turn.picture->view(), options.colours.background); // the last line may not be full
+    const std::uint32_t most = networksAtOnce(device_, job_.shape, options);
+    shared::PopulationPictureParams params = paramsOf(options, arenas_.members.size());
+    for (const PopulationRun& run : arenas_.runs)
+        for (std::uint32_t done = 0; done < run.count; done += params.networks) {
+            if (done > 0) recorder_.submitAndGoOn();
+            params.first = run.first + done;
+            params.networks = std::min(most, run.count - done);
+            recorder_.dispatch(kernels_.picture(run.activation),
+                               {(params.cells + 3) / 4, params.cells, params.networks}, params,
+                               {arenas_.parameters.view(), arenas_.networks.view(), turn.colours->view(),
+                                turn.picture->view()});
+        }
+}
+
+DevicePicture PopulationMaps::compute(const DecisionMapOptions& options) {
+    validate(options);
+    Turn& turn = nextTurn(options);
+    recorder_.begin();
+    draw(turn, options);
+    turn.ready = recorder_.submit();
+    const std::uint64_t bytes = 4 * pixelsOf(options, arenas_.members.size());
+    return {turn.picture->view(0, bytes), turn.ready};
+}
+
+std::vector<std::uint32_t> PopulationMaps::download(const DecisionMapOptions& options) {
+    const DevicePicture picture = compute(options);
+    device_.wait(picture.ready);
+    const Turn& turn = turns_[(next_ + turns_.size() - 1) % turns_.size()];
+    return turn.picture->downloadValues<std::uint32_t>(picture.view.size / sizeof(std::uint32_t));
+}
+
+} // namespace lockstep

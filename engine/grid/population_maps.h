@@ -1,0 +1,48 @@
+// The answers of all networks of a population over the plane, drawn on the card into one big picture.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "engine/gpu/recorder.h"
+#include "engine/grid/population_arenas.h"
+#include "engine/grid/population_kernels.h"
+
+namespace lockstep {
+
+class PopulationMaps {
+  public:
+    /// All references must outlive the object.
+    PopulationMaps(gpu::Device& device, PopulationKernels& kernels, PopulationArenas& arenas,
+                   const PopulationJob& job);
+
+    /// Submits and returns. The picture stays as it is until the call after the next one. Throws
+    /// std::invalid_argument for options that do not fit the shape or the device (with the largest that do),
+    /// gpu::OutOfMemoryError, gpu::DeviceLostError, gpu::TimeoutError, other gpu::GpuErrors.
+    DevicePicture compute(const DecisionMapOptions& options);
+    /// The same as words on the host. Waits for the device. Throws likewise.
+    std::vector<std::uint32_t> download(const DecisionMapOptions& options);
+
+  private:
+    struct Turn {
+        std::unique_ptr<gpu::Buffer> picture; ///< null: not yet, or of another size
+        std::unique_ptr<gpu::Buffer> colours;
+        gpu::Ticket ready = 0;
+    };
+
+    void validate(const DecisionMapOptions& options) const;
+    Turn& nextTurn(const DecisionMapOptions& options);
+    void draw(const Turn& turn, const DecisionMapOptions& options);
+
+    gpu::Device& device_;
+    PopulationKernels& kernels_;
+    PopulationArenas& arenas_;
+    const PopulationJob& job_;
+    std::array<Turn, 2> turns_;
+    std::size_t next_ = 0;
+    gpu::Recorder recorder_; ///< destroyed first: it waits for what still uses the buffers
+};
+
+} // namespace lockstep

@@ -1,0 +1,66 @@
+// What is known of a population on a GPU: losses, hits and norms of all networks, their ranking, and what all
+// of them together amount to.
+#pragma once
+
+#include <vector>
+
+#include "engine/gpu/recorder.h"
+#include "engine/grid/population_arenas.h"
+#include "engine/grid/population_kernels.h"
+
+namespace lockstep {
+
+/// How the examples are scored: a part of them by one invocation per network.
+struct PopulationParts {
+    std::uint32_t count = 0;
+    std::uint32_t rows = 0; ///< examples of each, a multiple of 4
+};
+
+/// Of the job with so many networks.
+PopulationParts populationParts(const gpu::Device& device, const PopulationJob& job, std::size_t networks);
+
+/// Bytes that the scores of the parts take.
+std::uint64_t populationPartBytes(const gpu::Device& device, const PopulationJob& job, std::size_t networks);
+
+/// Every call waits for the device. Throws gpu::DeviceLostError, gpu::TimeoutError, other gpu::GpuErrors, and
+/// std::runtime_error when the device does not take a kernel.
+class PopulationScores {
+  public:
+    /// All references must outlive the object. Throws gpu::OutOfMemoryError, too.
+    PopulationScores(gpu::Device& device, PopulationKernels& kernels, PopulationArenas& arenas,
+                     const PopulationJob& job);
+
+    /// Both score the networks once, and again only after forget().
+    std::vector<MemberResult> results();
+    PopulationSummary summary();
+    /// The networks are no longer those that were scored.
+    void forget() { scored_ = false; }
+    /// An arena as ParamLayout has it. Throws std::out_of_range for a member that is not there, too.
+    std::vector<float> parameters(std::size_t member);
+
+  private:
+    void score();
+    void scoreRun(const PopulationRun& run);
+    void scoreNetworks(const PopulationRun& run, shared::PopulationScoreParams params);
+    void recordResults();
+    void recordRanks();
+    const gpu::Buffer& examples() const { return arenas_.test ? *arenas_.test : arenas_.train; }
+    std::size_t exampleCount() const;
+    std::uint32_t networksAtOnce(double workOfOne) const;
+
+    gpu::Device& device_;
+    PopulationKernels& kernels_;
+    PopulationArenas& arenas_;
+    const PopulationJob& job_;
+    const PopulationParts parts_;
+    gpu::Buffer partSums_; ///< vec2 [part][place]
+    gpu::Buffer results_;  ///< shared::PopulationResult [member]
+    gpu::Buffer keys_;     ///< [member], padded to a multiple of four
+    gpu::Buffer ranking_;
+    gpu::Buffer totals_;
+    gpu::Buffer column_; ///< one network's parameters
+    bool scored_ = false;
+    gpu::Recorder recorder_; ///< destroyed first: it waits for what still uses the buffers
+};
+
+} // namespace lockstep

@@ -1,0 +1,59 @@
+// The steps of a population on a GPU: records of what changes from step to step, and the dispatches that read
+// them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/gpu/recorder.h"
+#include "engine/grid/population_arenas.h"
+#include "engine/grid/population_kernels.h"
+#include "engine/grid/population_pace.h"
+#include "engine/grid/population_plan.h"
+
+namespace lockstep {
+
+class PopulationTraining {
+  public:
+    /// All references must outlive the object. Throws gpu::OutOfMemoryError, other gpu::GpuErrors, and
+    /// std::runtime_error when the device does not take a kernel.
+    PopulationTraining(gpu::Device& device, PopulationKernels& kernels, PopulationArenas& arenas,
+                       const PopulationJob& job, const PopulationPlan& plan);
+
+    const PopulationPlan& plan() const { return plan_; }
+    /// Steps that a dispatch may begin with at `first`, at most `wanted`.
+    std::uint32_t stepsFrom(std::uint64_t first, std::uint64_t wanted) const;
+    /// Puts down steps [first, first + steps), before the first record() of them; at most stepsFrom().
+    /// At most three submissions with other steps may be on their way. Throws gpu::GpuError.
+    void prepare(std::uint64_t first, std::uint32_t steps);
+    /// Network-steps that one record() may be asked for: the order of their examples has to find room.
+    double mostNetworkSteps() const;
+    /// Networks whose first step is done in milliseconds, whatever device and layout; at least one, which may
+    /// take as long as mostWorkOfInvocation does.
+    std::uint32_t quickNetworks() const;
+    /// Records every kernel at its first use, when drivers compile it, and submits; nothing is learned.
+    /// Throws gpu::DeviceLostError, gpu::TimeoutError, other gpu::GpuErrors.
+    void recordWarmUp(gpu::Recorder& recorder);
+    /// Records these steps of the networks at places [place, place + slice.networks). Throws gpu::GpuError.
+    void record(gpu::Recorder& recorder, std::uint64_t first, std::uint32_t place,
+                const PopulationSlice& slice);
+
+  private:
+    void dispatch(gpu::Recorder& recorder, const PopulationRun& run, shared::PopulationTrainParams params);
+    void recordOrder(gpu::Recorder& recorder, std::uint32_t place, const PopulationSlice& slice,
+                     std::uint32_t firstRecord);
+    void writeOrder(const BatchRange& batch, std::span<std::uint32_t> words) const;
+
+    gpu::Device& device_;
+    const PopulationJob& job_;
+    PopulationKernels& pipelines_;
+    PopulationArenas& arenas_;
+    const PopulationPlan plan_;
+    const BatchOrder order_;
+    std::vector<const gpu::Kernel<shared::PopulationTrainParams>*> kernels_; ///< by run
+    const std::uint32_t ringRecords_;
+    gpu::Buffer records_; ///< ring: step s is at s % ringRecords_
+    gpu::Buffer orders_;  ///< of examples: one for all, likewise a ring, or every network's of a dispatch
+};
+
+} // namespace lockstep

@@ -1,0 +1,135 @@
+// Does training converge? Every point of a plane of two hyperparameters is a network of its own, trained from
+// the same weights on the same data by plain gradient descent: the border between those that learn and those
+// that diverge is a fractal (Sohl-Dickstein, "The boundary of neural network trainability is fractal", 2024,
+// arXiv 2402.06184).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/run/trainer.h"
+#include "engine/step/lane_spec.h"
+#include "shaders/shared/trainability_params.h"
+
+namespace lockstep {
+
+namespace gpu {
+class Device;
+}
+
+/// What the two numbers of a point are.
+enum class TrainabilityAxes {
+    rates,        ///< learning rate of the first layer, and of the second
+    rateAndScale, ///< learning rate of both layers, and a factor of the first weights
+};
+/// "rates", "rate-and-scale".
+std::string_view name(TrainabilityAxes axes);
+/// Throws std::invalid_argument with the nearest right name.
+TrainabilityAxes trainabilityAxesFromName(std::string_view text);
+
+/// What every point of the plane shares: a network inputs - hidden - 1 without biases,
+///   y = W1 f(gain W0 x) / hidden,  gain = sqrt(2 / inputs), for the identity sqrt(1 / inputs),
+/// trained on the whole of a few random examples at once, with the mean squared error as its loss. This is
+/// the paper's network (mean-field scaling, everything drawn from a standard normal distribution). Its
+/// figures have 16 inputs and neurons, as many examples as weights (272; 16 for the identity), 500 or 1,000
+/// steps, and show rates from 1e-3 to 1e6, the first layer's to the right. Its random numbers are others:
+/// pictures are alike in kind, not pixel by pixel. Its figure of initial weights adds a number to the first
+/// layer's; here all are multiplied by one.
+struct TrainabilityJob {
+    TrainabilityAxes axes = TrainabilityAxes::rates;
+    std::size_t inputs = 8;                   ///< 1 to 16
+    std::size_t hidden = 8;                   ///< 1 to 16
+    Activation activation = Activation::tanh; ///< identity, relu or tanh
+    std::size_t examples = 16; ///< 1 to 512; inputs and targets are normal, drawn from the seed
+    std::uint32_t steps = 200; ///< 1 to 2,000
+    std::uint64_t seed = 1;    ///< of examples and first weights (normal, variance 1)
+
+    /// Throws std::invalid_argument with the largest that is possible.
+    void validate() const;
+    bool operator==(const TrainabilityJob&) const = default;
+};
+
+/// A network: the two hyperparameters, as `axes` says.
+struct TrainabilityPoint {
+    float x = 0;
+    float y = 0;
+};
+
+/// How a network's training ended, in one number, so that a picture of them can be coloured smoothly.
+///   v >= 0  it converged: the mean loss of the last 20 steps is below the first loss. v is the mean over all
+///           steps of loss / first loss, at most 1; the smaller, the faster
+///   v < 0   it diverged: -v is the step, with a fraction (interpolated in the logarithm of the loss), at
+///   which
+///           the loss went beyond `divergenceLimit` times the first one, and at least 0.001; -v = steps for a
+///           loss that stayed below that and was not better at the end than at the beginning
+/// As in the paper, but that a loss beyond the limit ends the training: it cannot come back.
+using TrainabilityOutcome = float;
+inline constexpr float divergenceLimit = shared::trainabilityLimit;
+inline constexpr std::uint32_t trainabilityTail = 20; ///< the last steps
+
+/// A part of the plane, in decimal logarithms of x and y. y grows upwards.
+struct TrainabilityWindow {
+    double left = -3, right = 3;
+    double bottom = -3, top = 3;
+
+    /// The point at the middle of a pixel; row 0 is the uppermost. Computed in double, rounded to float.
+    TrainabilityPoint point(std::uint32_t column, std::uint32_t row, std::uint32_t width,
+                            std::uint32_t height) const;
+    /// Whether neighbouring pixels of a picture so wide differ in their float hyperparameters: no zoom goes
+    /// deeper than that.
+    bool resolves(std::uint32_t width, std::uint32_t height) const;
+    bool operator==(const TrainabilityWindow&) const = default;
+};
+
+/// Used by one thread at a time.
+class Trainability {
+  public:
+    virtual ~Trainability() = default;
+    Trainability() = default;
+    Trainability(const Trainability&) = delete;
+    Trainability& operator=(const Trainability&) = delete;
+
+    virtual const TrainabilityJob& job() const = 0;
+    virtual const MachineInfo& machine() const = 0;
+    /// Trains a network per point, to its end; there are as many outcomes as points. Takes as long as it
+    /// takes: a caller who wants to be asked in between hands over a few at a time (pointsFor()). A GPU
+    /// divides the work into submissions by measured time. On a GPU it throws gpu::DeviceLostError,
+    /// gpu::TimeoutError or another gpu::GpuError.
+    virtual void train(std::span<const TrainabilityPoint> points,
+                       std::span<TrainabilityOutcome> outcomes) = 0;
+    /// Points that take about so long, by what was measured so far; at least as many as are trained side by
+    /// side.
+    virtual std::size_t pointsFor(double milliseconds) const = 0;
+};
+
+/// The plain loops, in float: what all others are checked against. Throws std::invalid_argument as
+/// TrainabilityJob::validate.
+TrainabilityOutcome plainTrainability(const TrainabilityJob& job, TrainabilityPoint point);
+/// The losses of the same training, one before each step; the last is the one that went beyond all bounds,
+/// if any did. Throws likewise.
+std::vector<float> plainTrainabilityLosses(const TrainabilityJob& job, TrainabilityPoint point);
+
+/// threads   0: one per core
+/// Throws std::invalid_argument as TrainabilityJob::validate, std::runtime_error when the system does not
+/// give so many threads.
+std::unique_ptr<Trainability> makeCpuTrainability(const TrainabilityJob& job, std::size_t threads);
+/// On a Vulkan device, which has to outlive it. Throws std::invalid_argument likewise, std::runtime_error
+/// when the device does not take the kernel, gpu::OutOfMemoryError, other gpu::GpuErrors.
+std::unique_ptr<Trainability> makeGpuTrainability(gpu::Device& device, const TrainabilityJob& job);
+
+/// The job's examples [examples][inputs], already times the gain, their targets [examples], and the weights
+/// before the first step, unscaled: [hidden][inputs] and [hidden].
+struct TrainabilityData {
+    std::vector<float> inputs;
+    std::vector<float> targets;
+    std::vector<float> firstWeights;
+    std::vector<float> secondWeights;
+};
+TrainabilityData trainabilityData(const TrainabilityJob& job);
+
+} // namespace lockstep

@@ -1,0 +1,111 @@
+// Networks in the lanes of vectors, vectors handed out to the threads one by one: neighbours diverge alike,
+// and so a vector whose networks have all diverged is done early.
+#include <algorithm>
+#include <atomic>
+
+#include "engine/cpu/cpu_info.h"
+#include "engine/cpu/thread_team.h"
+#include "engine/cpu/trainability_kernels.h"
+#include "engine/grid/trainability.h"
+#include "engine/grid/trainability_pace.h"
+#include "engine/grid/trainability_point.h"
+
+namespace lockstep {
+
+namespace {
+
+/// Rows of `inputs` values with zeros behind them.
+std::vector<float> padded(const std::vector<float>& rows, std::size_t inputs, std::size_t columns) {
+    std::vector<float> result;
+    for (std::size_t at = 0; at < rows.size(); at += inputs) {
+        const auto begin = rows.begin() + static_cast<std::ptrdiff_t>(at);
+        result.insert(result.end(), begin, begin + static_cast<std::ptrdiff_t>(inputs));
+        result.resize(result.size() + columns - inputs);
+    }
+    return result;
+}
+
+/// The data in the layout of the kernels.
+struct LaidOut {
+    explicit LaidOut(const TrainabilityJob& job) : data(trainabilityData(job)) {
+        const std::size_t columns = trainabilityColumns(job.inputs);
+        data.inputs = padded(data.inputs, job.inputs, columns);
+        data.firstWeights = padded(data.firstWeights, job.inputs, columns);
+        problem = {columns,
+                   job.hidden,
+                   job.examples,
+                   job.activation,
+                   job.steps,
+                   tailOf(job),
+                   data.inputs.data(),
+                   data.targets.data(),
+                   data.firstWeights.data(),
+                   data.secondWeights.data()};
+    }
+    LaidOut(const LaidOut&) = delete;
+    LaidOut& operator=(const LaidOut&) = delete;
+
+    TrainabilityData data;
+    TrainabilityProblem problem;
+};
+
+const TrainabilityJob& validated(const TrainabilityJob& job) {
+    job.validate();
+    return job;
+}
+
+class CpuTrainability final : public Trainability {
+  public:
+    CpuTrainability(const TrainabilityJob& job, std::size_t threads)
+        : job_(validated(job)), laidOut_(job), kernels_(trainabilityKernelsFor(vectorLevel())),
+          team_(threads == 0 ? usableCores() : threads), pace_(team_.size() * kernels_.lanes) {
+        machine_.device = cpuName();
+        machine_.threads = team_.size();
+        machine_.kernels = std::string("trainability, ") + name(vectorLevel()) + ", " +
+                           std::to_string(kernels_.lanes) + " networks side by side";
+    }
+
+    const TrainabilityJob& job() const override { return job_; }
+    const MachineInfo& machine() const override { return machine_; }
+    std::size_t pointsFor(double milliseconds) const override { return pace_.points(milliseconds); }
+
+    void train(std::span<const TrainabilityPoint> points, std::span<TrainabilityOutcome> outcomes) override {
+        const TrainabilityPace::Measurement measurement(pace_, points.size());
+        const std::size_t vectors = (points.size() + kernels_.lanes - 1) / kernels_.lanes;
+        std::atomic<std::size_t> next{0};
+        const auto work = [&](std::size_t) {
+            for (std::size_t vector = next++; vector < vectors; vector = next++) {
+                const std::size_t first = vector * kernels_.lanes;
+                const std::size_t count = std::min(kernels_.lanes, points.size() - first);
+                trainVector(points.subspan(first, count), outcomes.subspan(first, count));
+            }
+        };
+        team_.run(work, std::clamp<std::size_t>(vectors, 1, team_.size()));
+    }
+
+  private:
+    void trainVector(std::span<const TrainabilityPoint> points,
+                     std::span<TrainabilityOutcome> outcomes) const {
+        constexpr std::size_t mostLanes = 16;
+        shared::TrainabilityStart starts[mostLanes] = {};
+        shared::TrainabilityEnd ends[mostLanes] = {};
+        for (std::size_t lane = 0; lane < points.size(); ++lane) starts[lane] = startOf(job_, points[lane]);
+        kernels_.train(laidOut_.problem, starts, points.size(), ends);
+        for (std::size_t lane = 0; lane < points.size(); ++lane) outcomes[lane] = outcomeOf(job_, ends[lane]);
+    }
+
+    TrainabilityJob job_;
+    LaidOut laidOut_;
+    const TrainabilityKernels& kernels_;
+    ThreadTeam team_;
+    TrainabilityPace pace_;
+    MachineInfo machine_;
+};
+
+} // namespace
+
+std::unique_ptr<Trainability> makeCpuTrainability(const TrainabilityJob& job, std::size_t threads) {
+    return std::make_unique<CpuTrainability>(job, threads);
+}
+
+} // namespace lockstep

@@ -1,0 +1,276 @@
+// Networks by the batch, a batch's steps in slices: as many networks at once, and as many steps per
+// submission, as take the time that a submission is to take. Of a few batches in flight the host fills one
+// while the device computes another.
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <deque>
+
+#include "engine/gpu/recorder.h"
+#include "engine/grid/trainability.h"
+#include "engine/grid/trainability_pace.h"
+#include "engine/grid/trainability_point.h"
+#include "engine/run/submission_size.h"
+#include "engine/step/kernels.h"
+#include "engine/step/loop_rounds.h"
+
+namespace lockstep {
+
+namespace {
+
+std::uint32_t number(auto value) { return static_cast<std::uint32_t>(value); }
+
+/// Parts of a network's hidden neurons that are trained one after the other: with so many weights, compilers
+/// hold them and their gradients in registers and are done in a second.
+std::size_t partsOf(const TrainabilityJob& job) {
+    constexpr std::size_t weightsAtATime = 64;
+    return (job.inputs * job.hidden + weightsAtATime - 1) / weightsAtATime;
+}
+
+/// Hidden neurons of a part.
+std::size_t rowsOf(const TrainabilityJob& job) { return (job.hidden + partsOf(job) - 1) / partsOf(job); }
+
+/// Values that are kept of a network from slice to slice.
+std::size_t stateValues(const TrainabilityJob& job) {
+    constexpr std::size_t noted = 4;
+    const std::size_t values = job.hidden * job.inputs + job.hidden + noted;
+    return partsOf(job) == 1 ? values : values + job.examples;
+}
+
+/// Milliseconds of a submission whose networks all train, however many of the last ones diverged: far from
+/// the time after which systems reset a GPU.
+constexpr double longestSubmission = 50;
+
+/// Networks that are begun with, whatever the device: no fewer keep it busy.
+std::size_t fewestNetworks(const gpu::Device& device) { return device.software() ? 64 : 1024; }
+
+std::size_t mostNetworks(const gpu::Device& device, const TrainabilityJob& job) {
+    const std::size_t wanted = device.software() ? 4096 : 65536;
+    const std::uint64_t perNetwork = stateValues(job) * sizeof(float);
+    const std::uint64_t fitting = device.limits().storageRange / perNetwork / fewestNetworks(device);
+    return std::min<std::size_t>(wanted, fitting * fewestNetworks(device));
+}
+
+/// In one dispatch.
+std::uint32_t mostSteps(const TrainabilityJob& job) {
+    const std::size_t passes = partsOf(job) == 1 ? 1 : 2 * partsOf(job);
+    return std::min(job.steps, number(mostLoopRounds / (loopRounds(passes, loopRounds(job.examples)) + 1)));
+}
+
+/// Inputs and target of an example, padded.
+std::size_t exampleStride(const TrainabilityJob& job) { return (job.inputs / 4 + 1) * 4; }
+
+std::size_t exampleValues(const TrainabilityJob& job) {
+    return job.examples * exampleStride(job) + job.hidden * job.inputs + job.hidden;
+}
+
+/// What the shader calls `examples`, exampleValues() of them.
+std::vector<float> examplesOf(const TrainabilityJob& job) {
+    const TrainabilityData data = trainabilityData(job);
+    const std::size_t stride = exampleStride(job);
+    std::vector<float> examples(job.examples * stride);
+    for (std::size_t example = 0; example < job.examples; ++example) {
+        const auto inputs = data.inputs.begin() + static_cast<std::ptrdiff_t>(example * job.inputs);
+        std::copy_n(inputs, job.inputs, examples.begin() + static_cast<std::ptrdiff_t>(example * stride));
+        examples[example * stride + job.inputs] = data.targets[example];
+    }
+    examples.insert(examples.end(), data.firstWeights.begin(), data.firstWeights.end());
+    examples.insert(examples.end(), data.secondWeights.begin(), data.secondWeights.end());
+    return examples;
+}
+
+const TrainabilityJob& validated(const TrainabilityJob& job) {
+    job.validate();
+    return job;
+}
+
+class GpuTrainability final : public Trainability {
+  public:
+    GpuTrainability(gpu::Device& device, const TrainabilityJob& job);
+
+    const TrainabilityJob& job() const override { return job_; }
+    const MachineInfo& machine() const override { return machine_; }
+    std::size_t pointsFor(double milliseconds) const override { return pace_.points(milliseconds); }
+    void train(std::span<const TrainabilityPoint> points, std::span<TrainabilityOutcome> outcomes) override;
+
+  private:
+    /// Networks that are trained together, and where their outcomes go.
+    struct Batch {
+        gpu::Buffer starts;
+        gpu::Buffer ends;
+        std::span<TrainabilityOutcome> outcomes; ///< empty: nothing is under way
+        gpu::Ticket ready = 0;
+        double milliseconds = 0; ///< of its submissions
+    };
+    struct Flight {
+        gpu::Ticket ticket = 0;
+        std::uint64_t units = 0;
+        std::size_t firstSteps = 0; ///< of so many networks, and nothing else: none has diverged before
+        Batch* batch = nullptr;
+    };
+
+    Batch makeBatch() const;
+    std::size_t batchSize() const;
+    std::uint32_t stepsFor(std::size_t networks, std::uint32_t left) const;
+    void trainBatch(Batch& batch, std::span<const TrainabilityPoint> points);
+    void submit(Batch& batch, std::size_t networks, std::uint32_t begin, std::uint32_t end);
+    void noteTimes();
+    void noteTime(const Flight& flight, double milliseconds);
+    void noteCost(const Batch& batch, double trained);
+    void collect(Batch& batch);
+    void warmUp();
+
+    gpu::Device& device_;
+    TrainabilityJob job_;
+    Kernels kernels_;
+    const gpu::Kernel<shared::TrainabilityParams>& kernel_;
+    std::size_t fewest_;
+    std::size_t capacity_;
+    gpu::Buffer examples_;
+    gpu::Buffer state_;
+    std::array<Batch, 3> batches_;
+    std::size_t turn_ = 0;
+    gpu::Recorder recorder_;
+    SubmissionSize size_; ///< its unit: one step of `fewest_` networks
+    TrainabilityCost cost_;
+    std::deque<Flight> flights_;
+    TrainabilityPace pace_;
+    MachineInfo machine_;
+};
+
+GpuTrainability::GpuTrainability(gpu::Device& device, const TrainabilityJob& job)
+    : device_(device), job_(validated(job)), kernels_(device),
+      kernel_(kernels_.trainability(job.inputs, job.hidden, rowsOf(job), job.activation)),
+      fewest_(fewestNetworks(device)), capacity_(mostNetworks(device, job)),
+      examples_(device, exampleValues(job) * sizeof(float), gpu::Memory::device, "map examples"),
+      state_(device, stateValues(job) * capacity_ * sizeof(float), gpu::Memory::device, "map state"),
+      batches_{{makeBatch(), makeBatch(), makeBatch()}}, recorder_(device),
+      size_(device.software(), capacity_ / fewest_ * mostSteps(job)), pace_(fewest_) {
+    examples_.uploadValues<float>(examplesOf(job));
+    const gpu::DeviceReport& report = device.report();
+    machine_.device = report.name;
+    machine_.driver = report.driver;
+    machine_.gpu = true;
+    machine_.software = device.software();
+    machine_.kernels = "trainability, a network per invocation, " +
+                       (partsOf(job) == 1 ? std::string("everything in registers")
+                                          : std::to_string(rowsOf(job)) + " hidden neurons at a time");
+    warmUp();
+}
+
+/// Drivers compile a kernel at its first use.
+void GpuTrainability::warmUp() {
+    submit(batches_.front(), 1, 0, 1);
+    recorder_.finish();
+    recorder_.takeFinished();
+    flights_.clear();
+}
+
+GpuTrainability::Batch GpuTrainability::makeBatch() const {
+    return {{device_, capacity_ * sizeof(shared::TrainabilityStart), gpu::Memory::upload, "map starts"},
+            {device_, capacity_ * sizeof(shared::TrainabilityEnd), gpu::Memory::readback, "map ends"},
+            {},
+            0,
+            0};
+}
+
+/// Whole trainings in one submission, where there is time for more than the fewest.
+std::size_t GpuTrainability::batchSize() const {
+    const double wanted = static_cast<double>(size_.steps() / mostSteps(job_) * fewest_);
+    const double most = std::min(cost_.networks(mostSteps(job_), longestSubmission), wanted);
+    return std::clamp(static_cast<std::size_t>(most) / fewest_ * fewest_, fewest_, capacity_);
+}
+
+std::uint32_t GpuTrainability::stepsFor(std::size_t networks, std::uint32_t left) const {
+    const std::size_t counted = std::max(networks, fewest_); // fewer take as long
+    const double wanted = static_cast<double>(size_.steps() * fewest_ / counted);
+    const double fitting = std::min(cost_.steps(counted, longestSubmission), wanted);
+    return number(std::clamp(fitting, 1.0, static_cast<double>(std::min(left, mostSteps(job_)))));
+}
+
+void GpuTrainability::train(std::span<const TrainabilityPoint> points,
+                            std::span<TrainabilityOutcome> outcomes) {
+    const TrainabilityPace::Measurement measurement(pace_, points.size());
+    for (Batch& batch : batches_) batch.outcomes = {}; // of a call that has failed
+    while (!points.empty()) {
+        const std::size_t count = std::min(batchSize(), points.size());
+        Batch& batch = batches_[turn_++ % batches_.size()];
+        collect(batch);
+        trainBatch(batch, points.first(count));
+        batch.outcomes = outcomes.first(count);
+        points = points.subspan(count);
+        outcomes = outcomes.subspan(count);
+    }
+    for (Batch& batch : batches_) collect(batch);
+}
+
+void GpuTrainability::trainBatch(Batch& batch, std::span<const TrainabilityPoint> points) {
+    std::vector<shared::TrainabilityStart> starts;
+    starts.reserve(points.size());
+    for (const TrainabilityPoint& point : points) starts.push_back(startOf(job_, point));
+    batch.starts.writeValues<shared::TrainabilityStart>(starts);
+    batch.milliseconds = 0;
+    for (std::uint32_t step = 0; step < job_.steps;) {
+        const std::uint32_t count = stepsFor(points.size(), job_.steps - step);
+        submit(batch, points.size(), step, step + count);
+        step += count;
+        noteTimes();
+    }
+}
+
+void GpuTrainability::submit(Batch& batch, std::size_t networks, std::uint32_t begin, std::uint32_t end) {
+    const shared::TrainabilityParams params{
+        number(networks), number(capacity_), number(job_.examples), begin, end, job_.steps, tailOf(job_)};
+    recorder_.begin(); // waits while too many are in flight
+    recorder_.dispatch(kernel_, {number(networks), 1, 1}, params,
+                       {examples_.view(), batch.starts.view(), state_.view(), batch.ends.view()});
+    batch.ready = recorder_.submit();
+    flights_.push_back({batch.ready, std::max(networks, fewest_) * (end - begin) / fewest_,
+                        end == 1 ? networks : 0, &batch});
+}
+
+void GpuTrainability::noteTimes() {
+    for (const gpu::FinishedSubmission& finished : recorder_.takeFinished())
+        while (!flights_.empty() && flights_.front().ticket <= finished.ticket) {
+            noteTime(flights_.front(), finished.milliseconds);
+            flights_.pop_front();
+        }
+}
+
+void GpuTrainability::noteTime(const Flight& flight, double milliseconds) {
+    size_.add(milliseconds);
+    size_.endOfSteps(flight.units, false);
+    flight.batch->milliseconds += milliseconds;
+    if (flight.firstSteps > 0)
+        cost_.add(std::max(flight.firstSteps, fewest_), static_cast<double>(flight.firstSteps), milliseconds);
+}
+
+/// `trained`: steps of all networks of the batch until they diverged.
+void GpuTrainability::noteCost(const Batch& batch, double trained) {
+    noteTimes();
+    const std::size_t networks = batch.outcomes.size();
+    if (networks >= fewest_) cost_.add(networks, trained, batch.milliseconds); // fewer do not fill the device
+}
+
+/// Waits for a batch that is under way, and hands over its outcomes.
+void GpuTrainability::collect(Batch& batch) {
+    device_.wait(batch.ready);
+    const std::byte* mapped = batch.ends.mapped().data();
+    double trained = 0;
+    for (std::size_t network = 0; network < batch.outcomes.size(); ++network) {
+        shared::TrainabilityEnd end{};
+        std::memcpy(&end, mapped + network * sizeof end, sizeof end);
+        batch.outcomes[network] = outcomeOf(job_, end);
+        trained += end.step;
+    }
+    noteCost(batch, trained);
+    batch.outcomes = {};
+}
+
+} // namespace
+
+std::unique_ptr<Trainability> makeGpuTrainability(gpu::Device& device, const TrainabilityJob& job) {
+    return std::make_unique<GpuTrainability>(device, job);
+}
+
+} // namespace lockstep

@@ -1,0 +1,316 @@
+#include "engine/plane/plane_map.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "engine/net/activation.h"
+#include "engine/net/plain_ops.h"
+#include "engine/step/product_dispatch.h"
+#include "engine/tune/product_candidates.h"
+
+namespace lockstep {
+
+namespace {
+
+constexpr std::size_t mostRows = 65536;  // in one dispatch, on any device
+constexpr std::size_t rowsMultiple = 64; // so that a chunk of outputs starts aligned
+constexpr std::uint64_t activationBytes = std::uint64_t{10} << 20; // of each buffer, but for very wide layers
+constexpr std::uint64_t mostOutputBytes = std::uint64_t{32} << 20;
+constexpr std::uint32_t smallestOutput = 8; // cells along a side, however large the network
+constexpr std::uint32_t smallestNeuron = 5;
+constexpr std::size_t mostFeatures = 8; // PlaneInputsParams::kinds
+
+std::uint32_t number(auto value) { return static_cast<std::uint32_t>(value); }
+
+std::size_t widest(const NetShape& shape) {
+    return *std::max_element(shape.widths.begin(), shape.widths.end());
+}
+
+bool anySums(const NetShape& shape) {
+    return derivativeNeedsSum(shape.activation) || derivativeNeedsSum(shape.outputActivation);
+}
+
+std::size_t rowsAtATime(const NetShape& shape) {
+    const std::size_t rows = activationBytes / (roundUpToFour(widest(shape)) * sizeof(float));
+    return std::max(std::min(rows, mostRows) / rowsMultiple * rowsMultiple, rowsMultiple);
+}
+
+std::uint64_t activationsSize(const NetShape& shape) {
+    return rowsAtATime(shape) * roundUpToFour(widest(shape)) * sizeof(float);
+}
+
+/// Measured on a software device; on a GPU only the proportions matter.
+double workOf(const NetShape& shape) {
+    double work = 60; // features and colour
+    for (std::size_t layer = 0; layer < shape.layers(); ++layer) {
+        const auto in = static_cast<double>(roundUpToFour(shape.widths[layer]));
+        const auto out = static_cast<double>(roundUpToFour(shape.widths[layer + 1]));
+        work += 0.9 * in * out + 5 * in + 6 * out;
+    }
+    return work;
+}
+
+void validate(const NetShape& shape, const std::vector<PlaneFeature>& features,
+              const PlaneMapOptions& options) {
+    shape.validate();
+    const auto require = [](bool holds, const std::string& message) {
+        if (!holds) throw std::invalid_argument("a map of the plane " + message);
+    };
+    require(features.size() == shape.inputs() && features.size() <= mostFeatures,
+            "has " + std::to_string(features.size()) + " features, at most " + std::to_string(mostFeatures) +
+                "; the network takes " + std::to_string(shape.inputs()));
+    require(options.outputSize >= 16 && options.outputSize <= 2048, "needs 16 to 2048 pixels a side");
+    require(options.neuronSize >= 4 && options.neuronSize <= 512, "needs 4 to 512 pixels a side of a neuron");
+    require(options.mostNeurons > 0 && options.from < options.to, "needs a neuron and a rectangle");
+    const std::uint64_t size = std::uint64_t{options.outputSize} * options.outputSize * sizeof(float) *
+                               roundUpToFour(shape.outputs());
+    require(size <= mostOutputBytes, "of " + std::to_string(shape.outputs()) + " outputs and " +
+                                         std::to_string(options.outputSize) +
+                                         " pixels a side is too large; try fewer pixels");
+}
+
+const NetShape& validated(const NetShape& shape, const std::vector<PlaneFeature>& features,
+                          const PlaneMapOptions& options) {
+    validate(shape, features, options);
+    return shape;
+}
+
+/// Many rows, few neurons: on a GPU the tiles of the training kernels would be nearly empty.
+ProductKernel forwardKernel(const gpu::Device& device, const DenseShape& shape) {
+    if (!device.software() && shape.outputStride < 32) {
+        const std::uint32_t along = std::min<std::uint32_t>(number(shape.outputStride), 8);
+        return {"naive", along, 64 / along, 1, 1, 0};
+    }
+    return candidates(device, Product::forward, shape).front();
+}
+
+std::vector<std::unique_ptr<gpu::Buffer>> widePictures(gpu::Device& device, const PlaneMap& map) {
+    std::vector<std::unique_ptr<gpu::Buffer>> pictures;
+    for (std::size_t level = 0; level < map.shape().widths.size(); ++level) {
+        pictures.emplace_back();
+        if (map.shape().widths[level] <= map.options().mostNeurons) continue;
+        const NeuronGrid grid = map.wideLayerGrid(level);
+        pictures.back() = std::make_unique<gpu::Buffer>(
+            device, std::uint64_t{grid.width()} * grid.height() * 4, gpu::Memory::device, "wide layer's map");
+    }
+    return pictures;
+}
+
+/// The answer's probabilities, where the loss takes outputs for such.
+void toProbabilities(Loss loss, std::span<float> outputs) {
+    if (loss == Loss::binaryCrossEntropy)
+        for (float& value : outputs) value = activate(Activation::sigmoid, value);
+    if (loss != Loss::crossEntropy) return;
+    const float largest = *std::ranges::max_element(outputs);
+    float sum = 0;
+    for (float& value : outputs) sum += value = std::exp(value - largest);
+    for (float& value : outputs) value /= sum;
+}
+
+} // namespace
+
+PlaneMap::PlaneMap(gpu::Device& device, const NetShape& shape, std::vector<PlaneFeature> features,
+                   PlaneMapOptions options)
+    : device_(device), shape_(validated(shape, features, options)), layout_(shape),
+      features_(std::move(features)), options_(options),
+      atlasColumns_(std::min(options.mostNeurons, number(widest(shape)))), capacity_(rowsAtATime(shape)),
+      workPerCell_(workOf(shape)), budget_(device.software()),
+      kernels_(device), uploads_{{{{device, layout_.size() * sizeof(float) + sizeof(PlaneColourWords),
+                                    gpu::Memory::upload, "map upload"}},
+                                  {{device, layout_.size() * sizeof(float) + sizeof(PlaneColourWords),
+                                    gpu::Memory::upload, "map upload"}}}},
+      parameters_(device, uploads_[0].buffer.size(), gpu::Memory::device, "map parameters"),
+      even_(device, activationsSize(shape), gpu::Memory::device, "map activations"),
+      odd_(device, activationsSize(shape), gpu::Memory::device, "map activations"),
+      sums_(device, anySums(shape) ? activationsSize(shape) : 16, gpu::Memory::device, "map sums"),
+      outputs_(device,
+               std::uint64_t{options.outputSize} * options.outputSize * roundUpToFour(shape.outputs()) * 4,
+               gpu::Memory::device, "map outputs"),
+      outputPicture_(device, std::uint64_t{options.outputSize} * options.outputSize * 4, gpu::Memory::device,
+                     "output map"),
+      atlas_(device, std::uint64_t{atlasWidth()} * atlasHeight() * 4, gpu::Memory::device, "neuron maps"),
+      wide_(widePictures(device, *this)), recorder_(device) {
+    for (std::size_t layer = 0; layer < shape.layers(); ++layer) {
+        const DenseShape dense{capacity_, shape.widths[layer], shape.widths[layer + 1], stride(layer),
+                               stride(layer + 1)};
+        dense_.push_back(
+            kernels_.dense(Product::forward, forwardKernel(device, dense), shape.activationOf(layer)));
+    }
+}
+
+std::uint32_t PlaneMap::atlasHeight() const { return number(shape_.widths.size()) * options_.neuronSize; }
+
+NeuronGrid PlaneMap::wideLayerGrid(std::size_t level) const {
+    const auto neurons = static_cast<double>(shape_.widths[level]);
+    NeuronGrid grid;
+    grid.columns = number(std::ceil(std::sqrt(neurons)));
+    grid.lines = number(std::ceil(neurons / grid.columns));
+    grid.tile = std::max(options_.neuronSize / 4, 4u);
+    return grid;
+}
+
+gpu::Ticket PlaneMap::compute(std::span<const float> parameters, const PlaneColours& colours,
+                              MapDetail detail) {
+    if (parameters.size() != layout_.size())
+        throw std::invalid_argument("a map was given " + std::to_string(parameters.size()) +
+                                    " parameters, its network has " + std::to_string(layout_.size()));
+    noteTime();
+    Upload& next = uploads_[turn_ % uploads_.size()];
+    device_.wait(next.ticket);
+    recorder_.begin();
+    upload(parameters, colours);
+    neuronCells_ = budget_.cells(options_.neuronSize, smallestNeuron, workPerCell_, detail);
+    while (neuronCells_ * neuronCells_ > capacity_) neuronCells_ /= 2; // a level's neurons are drawn at once
+    outputCells_ = budget_.cells(options_.outputSize, smallestOutput, workPerCell_, detail);
+    drawNeurons(colours.discretise);
+    drawOutput(colours.discretise);
+    next.work = workPerCell_ * (static_cast<double>(outputCells_) * outputCells_ +
+                                static_cast<double>(neuronCells_) * neuronCells_);
+    next.ticket = recorder_.submit();
+    ++turn_;
+    return next.ticket;
+}
+
+void PlaneMap::noteTime() {
+    for (const gpu::FinishedSubmission& finished : recorder_.takeFinished()) {
+        milliseconds_ = finished.milliseconds;
+        const auto of = std::ranges::find(uploads_, finished.ticket, &Upload::ticket);
+        if (of != uploads_.end()) budget_.add(of->work, milliseconds_);
+    }
+}
+
+double PlaneMap::milliseconds() {
+    noteTime();
+    return milliseconds_;
+}
+
+void PlaneMap::upload(std::span<const float> parameters, const PlaneColours& colours) {
+    gpu::Buffer& staging = uploads_[turn_ % uploads_.size()].buffer;
+    staging.writeValues<float>(parameters);
+    staging.writeValues<std::uint32_t>(wordsOf(colours), layout_.size() * sizeof(float));
+    recorder_.copy(staging.view(), parameters_.view());
+}
+
+void PlaneMap::drawNeurons(bool discretise) {
+    const std::size_t rows = std::size_t{neuronCells_} * neuronCells_;
+    inputs(neuronCells_, 0, rows);
+    drawLevel(0, discretise);
+    for (std::size_t layer = 0; layer < shape_.layers(); ++layer) {
+        dense(layer, rows, activations(layer + 1, rows));
+        drawLevel(layer + 1, discretise);
+    }
+}
+
+void PlaneMap::drawLevel(std::size_t level, bool discretise) {
+    shared::NeuronPictureParams params{};
+    params.neurons = number(shape_.widths[level]);
+    params.stride = stride(level);
+    params.cells = neuronCells_;
+    params.discretise = discretise ? 1 : 0;
+    params.tile = options_.neuronSize;
+    params.columns = atlasColumns_;
+    params.top = number(level) * options_.neuronSize;
+    drawTiles(level, atlas_, 1, params);
+    if (!isWide(level)) return;
+    const NeuronGrid grid = wideLayerGrid(level);
+    params.tile = grid.tile;
+    params.columns = grid.columns;
+    params.top = 0;
+    drawTiles(level, *wide_[level], grid.lines, params);
+}
+
+void PlaneMap::drawTiles(std::size_t level, const gpu::Buffer& picture, std::uint32_t lines,
+                         const shared::NeuronPictureParams& params) {
+    const std::size_t rows = std::size_t{params.cells} * params.cells;
+    recorder_.dispatch(kernels_.neuronPicture(), {params.columns * lines, 1, 1}, params,
+                       {activations(level, rows), colours(), picture.view()});
+}
+
+void PlaneMap::drawOutput(bool discretise) {
+    const std::size_t cells = std::size_t{outputCells_} * outputCells_;
+    const std::size_t last = shape_.layers() - 1;
+    for (std::size_t first = 0; first < cells; first += capacity_) {
+        const std::size_t rows = std::min(capacity_, cells - first);
+        inputs(outputCells_, first, rows);
+        for (std::size_t layer = 0; layer < last; ++layer) dense(layer, rows, activations(layer + 1, rows));
+        dense(last, rows, outputs_.view(bytes(last + 1, first), bytes(last + 1, rows)));
+    }
+    const shared::PlanePictureParams params{options_.outputSize, outputCells_, number(shape_.outputs()),
+                                            stride(last + 1), discretise ? 1u : 0u};
+    recorder_.dispatch(kernels_.planePicture(shape_.loss, shape_.outputActivation),
+                       {outputCells_, outputCells_, 1}, params,
+                       {outputs_.view(0, bytes(last + 1, cells)), colours(), outputPicture_.view()});
+}
+
+/// Level 0 = the features of cells [first, first + rows).
+void PlaneMap::inputs(std::uint32_t cells, std::size_t first, std::size_t rows) {
+    shared::PlaneInputsParams params{};
+    params.rows = number(rows);
+    params.first = number(first);
+    params.size = cells;
+    params.stride = stride(0);
+    params.features = number(features_.size());
+    for (std::size_t index = 0; index < features_.size(); ++index)
+        params.kinds |= number(features_[index]) << (4 * index);
+    params.left = options_.from;
+    params.top = options_.to;
+    params.cell = (options_.to - options_.from) / static_cast<float>(cells);
+    recorder_.dispatch(kernels_.planeInputs(), {params.rows, 1, 1}, params, {activations(0, rows)});
+}
+
+void PlaneMap::dense(std::size_t layer, std::size_t rows, const gpu::BufferView& to) {
+    const DenseShape shape{rows, shape_.widths[layer], shape_.widths[layer + 1], stride(layer),
+                           stride(layer + 1)};
+    const bool keepsSums = derivativeNeedsSum(shape_.activationOf(layer));
+    dispatchProduct(recorder_, dense_[layer], shape,
+                    {activations(layer, rows), weights(layer), bias(layer), to,
+                     keepsSums ? sums_.view(0, bytes(layer + 1, rows)) : to});
+}
+
+std::vector<float> PlaneMap::outputs() {
+    const std::size_t size = options_.outputSize;
+    const std::size_t count = shape_.outputs();
+    const std::size_t rowStride = stride(shape_.layers());
+    if (outputCells_ == 0) throw std::logic_error("a map of the plane is asked for before it was computed");
+    std::vector<float> cells = outputs_.downloadValues<float>(outputCells_ * outputCells_ * rowStride);
+    for (std::size_t at = 0; at < cells.size(); at += rowStride)
+        toProbabilities(shape_.loss, std::span(cells).subspan(at, count));
+    std::vector<float> pixels;
+    pixels.reserve(size * size * count);
+    for (std::size_t line = 0; line < size; ++line)
+        for (std::size_t column = 0; column < size; ++column) {
+            const std::size_t cell = line * outputCells_ / size * outputCells_ + column * outputCells_ / size;
+            const auto begin = cells.begin() + static_cast<std::ptrdiff_t>(cell * rowStride);
+            pixels.insert(pixels.end(), begin, begin + static_cast<std::ptrdiff_t>(count));
+        }
+    return pixels;
+}
+
+std::uint32_t PlaneMap::stride(std::size_t level) const {
+    return number(roundUpToFour(shape_.widths[level]));
+}
+
+std::uint64_t PlaneMap::bytes(std::size_t level, std::size_t rows) const {
+    return std::uint64_t{rows} * stride(level) * sizeof(float);
+}
+
+gpu::BufferView PlaneMap::activations(std::size_t level, std::size_t rows) const {
+    return (level % 2 == 0 ? even_ : odd_).view(0, bytes(level, rows));
+}
+
+gpu::BufferView PlaneMap::weights(std::size_t layer) const {
+    const LayerLayout& place = layout_.layer(layer);
+    return parameters_.view(place.weightOffset * sizeof(float), place.weightCount() * sizeof(float));
+}
+
+gpu::BufferView PlaneMap::bias(std::size_t layer) const {
+    const LayerLayout& place = layout_.layer(layer);
+    return parameters_.view(place.biasOffset * sizeof(float), place.biasCount() * sizeof(float));
+}
+
+gpu::BufferView PlaneMap::colours() const {
+    return parameters_.view(layout_.size() * sizeof(float), sizeof(PlaneColourWords));
+}
+
+} // namespace lockstep

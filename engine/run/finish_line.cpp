@@ -1,0 +1,72 @@
+#include "engine/run/finish_line.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <sstream>
+#include <stdexcept>
+
+namespace lockstep {
+
+namespace {
+
+std::string plural(std::uint64_t count, const char* noun) {
+    return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+std::string shortNumber(double value) {
+    std::ostringstream text;
+    text << value;
+    return text.str();
+}
+
+void requirePositive(const char* line, double value) {
+    if (value < 0 || !std::isfinite(value))
+        throw std::invalid_argument("a finish line of " + shortNumber(value) + " " + line +
+                                    " makes no sense: it must be a number of at least 0 (0: none)");
+}
+
+} // namespace
+
+std::uint64_t FinishLine::lastStep(const BatchOrder& order) const {
+    std::uint64_t last = std::numeric_limits<std::uint64_t>::max();
+    if (epochs > 0 && epochs < last / order.stepsPerEpoch()) last = epochs * order.stepsPerEpoch();
+    return steps > 0 ? std::min(last, steps) : last;
+}
+
+double FinishLine::progress(const BatchOrder& order, std::uint64_t step, double trainingSeconds) const {
+    double share = 0;
+    if (epochs > 0 || steps > 0) share = static_cast<double>(step) / static_cast<double>(lastStep(order));
+    if (seconds > 0) share = std::max(share, trainingSeconds / seconds);
+    return std::min(share, 1.0);
+}
+
+std::string FinishLine::text() const {
+    std::string all;
+    const auto add = [&all](const std::string& line) { all += (all.empty() ? "" : " or ") + line; };
+    if (accuracy > 0) add(shortNumber(accuracy * 100) + " % test accuracy");
+    if (loss > 0) add("a test loss of " + shortNumber(loss));
+    if (epochs > 0) add(plural(epochs, "epoch"));
+    if (steps > 0) add(plural(steps, "step"));
+    if (seconds > 0) add(shortNumber(seconds) + (seconds == 1 ? " second" : " seconds"));
+    return all;
+}
+
+void FinishLine::validate(const Dataset& data) const {
+    requirePositive("seconds", seconds);
+    requirePositive("test accuracy", accuracy);
+    requirePositive("test loss", loss);
+    if (text().empty())
+        throw std::invalid_argument("the run has no finish line (epochs, steps, seconds, ...)");
+    if (accuracy > 1)
+        throw std::invalid_argument("a test accuracy of " + shortNumber(accuracy) +
+                                    " cannot be reached: it is a share, at most 1 (0.85 is 85 %)");
+    if (needsEvaluation() && data.test.count == 0)
+        throw std::invalid_argument("'" + data.name + "' has no test examples to reach " + text() +
+                                    " on; hold some back with a test share");
+    if (accuracy > 0 && data.classes == 0)
+        throw std::invalid_argument("'" + data.name +
+                                    "' has no classes, so there is no accuracy to reach; use a loss instead");
+}
+
+} // namespace lockstep

@@ -1,0 +1,400 @@
+#include "engine/run/gpu_trainer.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <deque>
+#include <optional>
+
+#include "engine/net/initial_weights.h"
+#include "engine/run/gpu_evaluation.h"
+#include "engine/run/submission_size.h"
+#include "engine/step/gpu_ops.h"
+#include "engine/step/gpu_trace.h"
+#include "engine/step/lane_spec.h"
+#include "engine/step/step.h"
+#include "engine/step/step_trace.h"
+#include "engine/step/whole_step.h"
+#include "engine/tune/kernel_choice.h"
+
+namespace lockstep {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double secondsSince(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+class GpuTrainer final : public Trainer {
+  public:
+    GpuTrainer(const TrainJob& job, std::string_view rung, gpu::Device& device,
+               const ReplacedShaders& replaced);
+
+    const MachineInfo& machine() const override { return machine_; }
+    void run(std::uint64_t steps) override;
+    void finish() override;
+    std::uint64_t completedSteps() override;
+    void takeLosses(std::vector<LossPoint>& into) override;
+    Evaluation evaluate(Split split) override;
+    std::vector<float> predict(Split split, std::size_t first, std::size_t rows) override;
+    TrainerState state() override;
+    void restore(const TrainerState& state) override;
+    void setOptimizer(const OptimizerSettings& settings) override;
+    std::uint64_t skippedSteps() override;
+    double trainingSeconds() const override { return trainingSeconds_; }
+    double deviceSeconds() const override { return recorder_.deviceSeconds() - warmUpRecorded_; }
+    double warmUpSeconds() const override { return warmUpSeconds_; }
+    std::vector<OperationTiming> operations() const override;
+    StepTrace traceStep(const TraceOptions& options) override;
+
+  private:
+    // Steps [first, first + count) end with this submission.
+    struct Flight {
+        gpu::Ticket ticket;
+        std::uint64_t first;
+        std::uint64_t count;
+        bool profiled;
+    };
+
+    StepKernels choose(std::string_view rung, const ReplacedShaders& replaced);
+    std::optional<HalfArenas> halfArenas();
+    void describeMachine(std::string_view rung, const ReplacedShaders& replaced);
+    void warmUp(std::string_view rung);
+    void recordSteps(std::uint64_t first, std::uint64_t count);
+    double millisecondsOf(std::uint64_t steps);
+    void submitSteps(std::uint64_t count, bool profile);
+    void collect();
+    void noteLosses(const Flight& flight);
+    void throwIfFailed();
+    void setStatus(std::uint32_t word);
+    std::size_t chunkRows() const;
+
+    TrainJob job_;
+    gpu::Device& device_;
+    Clock::time_point created_ = Clock::now();
+    Kernels kernels_;
+    GpuArenas arenas_;
+    StepKernels how_;
+    std::optional<HalfArenas> half_; // of kernels of half precision
+    gpu::Recorder recorder_;         // of training: its device time is the steps' own
+    GpuOps ops_;
+    GpuEvaluation evaluation_;
+    std::optional<WholeStep> wholeStep_; // trains instead of ops_
+    SubmissionSize submissionSize_;
+    MachineInfo machine_;
+
+    std::uint64_t nextStep_ = 0;  // the next to be recorded
+    std::uint64_t completed_ = 0; // steps whose loss has been read
+    std::uint64_t submissions_ = 0;
+    std::deque<Flight> flights_;
+    std::vector<LossPoint> losses_; // not yet taken
+    std::optional<std::uint64_t> failedStep_;
+    std::optional<NonFiniteError> error_;
+    double trainingSeconds_ = 0;
+    double warmUpSeconds_ = 0;
+    double warmUpDeviceSeconds_ = 0; // of the one step that compiles the kernels
+    double warmUpRecorded_ = 0;      // of everything before training
+    std::optional<Clock::time_point> runningSince_;
+};
+
+GpuTrainer::GpuTrainer(const TrainJob& job, std::string_view rung, gpu::Device& device,
+                       const ReplacedShaders& replaced)
+    : job_(job), device_(device), kernels_(device), arenas_(device, job), how_(choose(rung, replaced)),
+      half_(halfArenas()), recorder_(device),
+      ops_(recorder_, arenas_, kernels_, job.settings, how_, half_ ? &*half_ : nullptr),
+      evaluation_(device, arenas_, kernels_, job_,
+                  evaluationKernels(device, how_, job.shape, arenas_.capacity)),
+      submissionSize_(device.software()) {
+    warmUp(rung);
+    describeMachine(rung, replaced);
+    warmUpSeconds_ = secondsSince(created_);
+}
+
+// Measured and remembered is what the built-in shaders can do.
+StepKernels GpuTrainer::choose(std::string_view rung, const ReplacedShaders& replaced) {
+    StepKernels how = chooseKernels(device_, kernels_, rung, job_.shape, job_.settings.optimizer.kind,
+                                    arenas_.order.batch());
+    kernels_.replace(replaced);
+    return how;
+}
+
+std::optional<HalfArenas> GpuTrainer::halfArenas() {
+    if (!how_.half) return std::nullopt;
+    return std::optional<HalfArenas>(std::in_place, device_, arenas_,
+                                     initialWeights(job_.shape, job_.settings.seed));
+}
+
+void GpuTrainer::describeMachine(std::string_view rung, const ReplacedShaders& replaced) {
+    const gpu::DeviceReport& report = device_.report();
+    machine_.device = report.name;
+    machine_.driver = report.driver;
+    machine_.gpu = true;
+    machine_.software = device_.software();
+    const std::string first = how_.layers.front().forward.describe();
+    machine_.kernels = first == rung ? first : std::string(rung) + " (first layer: " + first + ")";
+    if (wholeStep_) machine_.kernels = wholeStep_->describe();
+    for (const auto& [shader, words] : replaced) machine_.kernels += ", replaced: " + shader;
+}
+
+// Drivers compile a pipeline at its first use. One step goes through all of them with updates switched off,
+// as after a failed step, so that nothing is learned from it. `best` takes whole steps where they fit and are
+// faster: in the same way, nothing is learned from the comparison.
+void GpuTrainer::warmUp(std::string_view rung) {
+    setStatus(0);
+    ops_.submitEachOperation(true); // nobody knows yet how long they take
+    ops_.firstPiecesOnly(true);
+    if (rung == "whole-step") wholeStep_.emplace(kernels_, arenas_, job_);
+    warmUpDeviceSeconds_ = millisecondsOf(1) * 1e-3;
+    ops_.firstPiecesOnly(false);
+    if (rung == "best" && wholeStepLayout(device_, job_)) {
+        constexpr std::uint64_t steps = 16;
+        millisecondsOf(steps);
+        const double apart = millisecondsOf(steps);
+        wholeStep_.emplace(kernels_, arenas_, job_);
+        millisecondsOf(steps);
+        if (millisecondsOf(steps) >= apart) wholeStep_.reset();
+    }
+    warmUpRecorded_ = recorder_.deviceSeconds();
+    setStatus(shared::noStep);
+}
+
+// On the device, for steps that learn nothing.
+double GpuTrainer::millisecondsOf(std::uint64_t steps) {
+    recorder_.begin();
+    recordSteps(0, steps);
+    return recorder_.submitAndTime();
+}
+
+void GpuTrainer::recordSteps(std::uint64_t first, std::uint64_t count) {
+    if (wholeStep_) return wholeStep_->record(recorder_, job_.settings, first, count);
+    for (std::uint64_t step = first; step < first + count; ++step)
+        trainStep(ops_, arenas_.shape, stepSettings(job_.settings, arenas_.order, step));
+}
+
+void GpuTrainer::setStatus(std::uint32_t word) { arenas_.status.uploadValues<std::uint32_t>({&word, 1}); }
+
+void GpuTrainer::run(std::uint64_t steps) {
+    constexpr std::uint64_t profilePeriod = 64; // submissions; timing dispatches one by one slows them down
+    runningSince_ = Clock::now();
+    while (steps > 0 && !failedStep_) {
+        const bool profile = submissions_ % profilePeriod == 0;
+        const std::uint64_t count = profile ? 1 : std::min(steps, submissionSize_.steps());
+        submitSteps(count, profile);
+        steps -= count;
+        collect();
+    }
+    trainingSeconds_ += secondsSince(*runningSince_);
+    runningSince_.reset();
+}
+
+void GpuTrainer::submitSteps(std::uint64_t count, bool profile) {
+    ops_.submitEachOperation(submissionSize_.splitsSteps());
+    recorder_.begin();
+    recorder_.profileDispatches(profile);
+    recordSteps(nextStep_, count);
+    flights_.push_back({recorder_.submit(), nextStep_, count, profile});
+    nextStep_ += count;
+    ++submissions_;
+}
+
+// Losses of submissions that have finished; never waits.
+void GpuTrainer::collect() {
+    for (const gpu::FinishedSubmission& finished : recorder_.takeFinished()) {
+        submissionSize_.add(finished.milliseconds);
+        while (!flights_.empty() && flights_.front().ticket <= finished.ticket) {
+            const Flight flight = flights_.front();
+            flights_.pop_front();
+            submissionSize_.endOfSteps(flight.count, flight.profiled);
+            noteLosses(flight);
+        }
+    }
+}
+
+void GpuTrainer::noteLosses(const Flight& flight) {
+    if (failedStep_) return;
+    const std::span<const std::byte> ring = arenas_.losses.mapped();
+    const double seconds = trainingSeconds_ + (runningSince_ ? secondsSince(*runningSince_) : 0);
+    for (std::uint64_t step = flight.first; step < flight.first + flight.count; ++step) {
+        float loss = 0;
+        std::memcpy(&loss, ring.data() + step % GpuArenas::ringSlots * sizeof(float), sizeof loss);
+        if (!std::isfinite(loss)) {
+            failedStep_ = step;
+            return;
+        }
+        losses_.push_back({step, loss, seconds});
+        completed_ = step + 1;
+    }
+}
+
+void GpuTrainer::finish() {
+    const Clock::time_point start = Clock::now();
+    runningSince_ = start;
+    recorder_.finish();
+    collect();
+    trainingSeconds_ += secondsSince(start);
+    runningSince_.reset();
+}
+
+void GpuTrainer::throwIfFailed() {
+    if (!failedStep_) return;
+    if (!error_) {
+        recorder_.finish();
+        const std::vector<float> parameters = arenas_.parameters.downloadValues<float>(arenas_.layout.size());
+        error_ = half_ ? explainNonFinite(job_, *failedStep_, parameters, HalfArenas::largest)
+                       : explainNonFinite(job_, *failedStep_, parameters);
+    }
+    throw NonFiniteError(*error_);
+}
+
+std::uint64_t GpuTrainer::completedSteps() {
+    collect();
+    throwIfFailed();
+    return completed_;
+}
+
+void GpuTrainer::takeLosses(std::vector<LossPoint>& into) {
+    collect();
+    into.insert(into.end(), losses_.begin(), losses_.end());
+    losses_.clear();
+    throwIfFailed();
+}
+
+// As many rows at a time as a submission has time for, in whole workgroups of score() where that is more than
+// one.
+std::size_t GpuTrainer::chunkRows() const {
+    const std::size_t rows = submissionSize_.forwardRows(arenas_.order.batch(), arenas_.capacity);
+    return rows < Kernels::rowsPerGroup ? std::min<std::size_t>(Kernels::rowsPerGroup, arenas_.capacity)
+                                        : rows / Kernels::rowsPerGroup * Kernels::rowsPerGroup;
+}
+
+Evaluation GpuTrainer::evaluate(Split split) {
+    finish();
+    return evaluation_.evaluate(split, chunkRows());
+}
+
+std::vector<float> GpuTrainer::predict(Split split, std::size_t first, std::size_t rows) {
+    finish();
+    return evaluation_.predict(split, first, rows, chunkRows());
+}
+
+TrainerState GpuTrainer::state() {
+    finish();
+    TrainerState state;
+    state.step = completed_;
+    state.parameters = arenas_.parameters.downloadValues<float>(arenas_.layout.size());
+    for (const std::optional<gpu::Buffer>* kept : {&arenas_.state1, &arenas_.state2})
+        if (*kept) state.optimizerState.push_back((*kept)->downloadValues<float>(arenas_.layout.size()));
+    if (half_) state.lossScaling = half_->scaling();
+    return state;
+}
+
+std::uint64_t GpuTrainer::skippedSteps() {
+    if (!half_) return 0;
+    finish();
+    return half_->scaling().skippedSteps;
+}
+
+void GpuTrainer::restore(const TrainerState& state) {
+    const std::size_t size = arenas_.layout.size();
+    const std::size_t states = job_.settings.optimizer.stateArrays();
+    const bool fits = state.parameters.size() == size && state.optimizerState.size() == states &&
+                      std::all_of(state.optimizerState.begin(), state.optimizerState.end(),
+                                  [&](const std::vector<float>& kept) { return kept.size() == size; });
+    if (!fits) throw std::invalid_argument("the state to restore belongs to another network or optimizer");
+    recorder_.finish();
+    recorder_.takeFinished();
+    flights_.clear();
+    losses_.clear();
+    failedStep_.reset();
+    error_.reset();
+    arenas_.parameters.uploadValues<float>(state.parameters);
+    if (half_) half_->restore(state.parameters, state.lossScaling);
+    if (arenas_.state1) arenas_.state1->uploadValues<float>(state.optimizerState[0]);
+    if (arenas_.state2) arenas_.state2->uploadValues<float>(state.optimizerState[1]);
+    setStatus(shared::noStep);
+    nextStep_ = completed_ = state.step;
+}
+
+// A step's numbers are recorded with it, so what has been submitted keeps its own.
+void GpuTrainer::setOptimizer(const OptimizerSettings& settings) {
+    requireSameOptimizer(job_.settings.optimizer, settings);
+    job_.settings.optimizer = settings;
+}
+
+std::vector<OperationTiming> GpuTrainer::operations() const {
+    std::vector<OperationTiming> all;
+    for (const gpu::KernelTiming& timing : recorder_.timings())
+        all.push_back({timing.name, timing.milliseconds, timing.calls, timing.flops, timing.bytes});
+    return all;
+}
+
+// Its tensors stay where the step left them: none but parameters and state is written twice, so that all can
+// be copied when it is over.
+StepTrace GpuTrainer::traceStep(const TraceOptions& options) {
+    // A single one may take longer than those of training, for the sake of the picture; not so long that the
+    // system takes the device for dead. While no step is known, the warm-up's has to do, compilation
+    // included.
+    constexpr double longForOneSubmission = 400; // milliseconds
+    finish();
+    throwIfFailed();
+    const StepSettings step = stepSettings(job_.settings, arenas_.order, nextStep_);
+    const StepTracer tracer(job_, step.batch.rows, arenas_.targetKind, how_.foldsUpdate);
+    const auto source = [this](const TensorId& id, std::size_t floats) {
+        return half_ ? half_->tensor(id, floats) : arenas_.tensor(id, floats);
+    };
+    StepTrace trace;
+    trace.step = nextStep_;
+    trace.machine = machine_;
+    trace.half = how_.half;
+    tracer.keepBefore(options, source, trace);
+
+    const double known = submissionSize_.millisecondsPerStep();
+    const bool knownToBeLong =
+        (known > 0 ? known : warmUpDeviceSeconds_ * 1e3) > longForOneSubmission || how_.inPieces();
+    trace.oneSubmission = !knownToBeLong;
+    const double deviceBefore = recorder_.deviceSeconds();
+    const Clock::time_point start = Clock::now();
+    runningSince_ = start;
+    ops_.submitEachOperation(knownToBeLong);
+    recorder_.begin();
+    recorder_.traceDispatches(true);
+    recordSteps(nextStep_, 1);
+    flights_.push_back({recorder_.submit(), nextStep_, 1, true});
+    ++nextStep_;
+    recorder_.finish();
+    trace.wallMs = secondsSince(start) * 1e3;
+    collect();
+    trainingSeconds_ += secondsSince(start);
+    runningSince_.reset();
+    const std::vector<gpu::TracedDispatch> dispatches = recorder_.takeTrace();
+    throwIfFailed();
+    trace.loss = losses_.back().loss;
+
+    trace.timed = device_.limits().timestampNanoseconds > 0;
+    trace.totalMs = trace.timed ? (recorder_.deviceSeconds() - deviceBefore) * 1e3 : 0;
+    trace.operations = operationsOf(dispatches, how_);
+    for (const TracedOperation& operation : trace.operations) // between submissions time passes, too
+        trace.totalMs = std::max(trace.totalMs, operation.endMs);
+    for (TracedOperation& operation : trace.operations) {
+        operation.replaced = kernels_.replaced(operation.source);
+        tracer.describe(operation);
+    }
+    trace.skipped = half_ && half_->overflowed();
+    if (trace.skipped) trace.operations.back().shapes += "; skipped: gradients have overflowed";
+    tracer.keepAfter(options, source, trace);
+    return trace;
+}
+
+} // namespace
+
+std::unique_ptr<Trainer> makeGpuTrainer(const TrainJob& job, std::string_view rung, gpu::Device& device,
+                                        const ReplacedShaders& replaced) {
+    job.validate();
+    requireMemory(device, job, halfPrecision(LaneSpec{true, std::string(rung), {}}));
+    return std::make_unique<GpuTrainer>(job, rung, device, replaced);
+}
+
+} // namespace lockstep

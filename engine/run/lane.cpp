@@ -1,0 +1,381 @@
+#include "engine/run/lane.h"
+
+#include <algorithm>
+#include <exception>
+#include <new>
+
+#include "engine/net/names.h"
+
+namespace lockstep {
+
+namespace {
+
+constexpr NameOf<LaneStatus> statusNames[] = {
+    {LaneStatus::waiting, "waiting"}, {LaneStatus::preparing, "preparing"},
+    {LaneStatus::ready, "ready"},     {LaneStatus::running, "running"},
+    {LaneStatus::paused, "paused"},   {LaneStatus::finished, "finished"},
+    {LaneStatus::stopped, "stopped"}, {LaneStatus::failed, "failed"},
+};
+
+// An accuracy or loss line is looked for at least so many times per epoch, but not more often than every so
+// many steps. Counted in steps and not in time, so that all lanes look at the same places.
+constexpr std::uint64_t looksPerEpoch = 10;
+constexpr std::uint64_t stepsBetweenLooks = 10;
+constexpr double rateWindow = 0.5;
+
+double now() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// The smallest multiple of `period` above `step`; the largest number when the period is 0.
+std::uint64_t nextMultiple(std::uint64_t step, std::uint64_t period) {
+    return period == 0 ? std::numeric_limits<std::uint64_t>::max() : (step / period + 1) * period;
+}
+
+bool isMultiple(std::uint64_t step, std::uint64_t period) { return period > 0 && step % period == 0; }
+
+std::uint64_t lookInterval(const FinishLine& finish, const BatchOrder& order) {
+    return finish.needsEvaluation() ? std::max(order.stepsPerEpoch() / looksPerEpoch, stepsBetweenLooks) : 0;
+}
+
+std::uint64_t firstStep(const LaneOptions& options) { return options.start ? options.start->step : 0; }
+
+BatchOrder orderOf(const TrainJob& job) {
+    return {job.data->train.count, job.settings.batch, job.settings.seed, job.settings.shuffle};
+}
+
+} // namespace
+
+std::string_view name(LaneStatus status) { return nameOf(statusNames, status); }
+
+Lane::Lane(std::string title, const TrainJob& job, MakeTrainer make, LaneOptions options)
+    : title_(std::move(title)), job_(job), order_(orderOf(job)), make_(std::move(make)),
+      options_(std::move(options)), asked_(firstStep(options_)), pauseWanted_(options_.startPaused),
+      telemetry_(order_, options_.keepLossEvery, 2048, asked_) {
+    options_.finish.validate(*job_.data);
+    snapshot_.step = asked_;
+}
+
+Lane::~Lane() {
+    stop();
+    if (thread_.joinable()) thread_.join();
+}
+
+void Lane::start() {
+    setStatus(LaneStatus::preparing);
+    thread_ = std::thread([this] { work(); });
+}
+
+void Lane::pause() {
+    const std::lock_guard lock(mutex_);
+    pauseWanted_ = true;
+}
+
+void Lane::resume() {
+    const std::lock_guard lock(mutex_);
+    pauseWanted_ = false;
+    extraSteps_ = 0;
+    changed_.notify_all();
+}
+
+void Lane::step(std::uint64_t steps) {
+    const std::lock_guard lock(mutex_);
+    if (pauseWanted_) extraSteps_ += steps;
+    changed_.notify_all();
+}
+
+void Lane::stop() {
+    {
+        const std::lock_guard lock(mutex_);
+        stopWanted_ = true;
+        changed_.notify_all();
+        if (snapshot_.status != LaneStatus::waiting) return;
+    }
+    setStatus(LaneStatus::stopped);
+}
+
+void Lane::post(std::function<void(Trainer&)> action) {
+    const std::lock_guard lock(mutex_);
+    ++postedCount_;
+    if (snapshot_.over())
+        ++doneCount_; // dropped
+    else
+        posted_.push_back(std::move(action));
+    changed_.notify_all();
+}
+
+std::uint64_t Lane::posted() const {
+    const std::lock_guard lock(mutex_);
+    return postedCount_;
+}
+
+std::uint64_t Lane::done() const {
+    const std::lock_guard lock(mutex_);
+    return doneCount_;
+}
+
+bool Lane::waitForPosted(std::chrono::milliseconds limit) const {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, limit, [this] { return doneCount_ == postedCount_; });
+}
+
+LaneSnapshot Lane::snapshot() const {
+    const std::lock_guard lock(mutex_);
+    return snapshot_;
+}
+
+Telemetry Lane::telemetry() const {
+    const std::lock_guard lock(mutex_);
+    return telemetry_;
+}
+
+MachineInfo Lane::machine() const {
+    const std::lock_guard lock(mutex_);
+    return machine_;
+}
+
+std::optional<Evaluation> Lane::evaluation() const {
+    const std::lock_guard lock(mutex_);
+    return evaluation_;
+}
+
+bool Lane::waitFor(std::chrono::milliseconds limit) const {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, limit, [this] { return snapshot_.over(); });
+}
+
+void Lane::work() {
+    try {
+        prepare();
+        train();
+    } catch (const std::bad_alloc&) {
+        setStatus(LaneStatus::failed, "out of memory; try a smaller batch or narrower layers");
+    } catch (const std::exception& error) {
+        setStatus(LaneStatus::failed, error.what());
+    }
+}
+
+void Lane::prepare() {
+    trainer_ = make_();
+    if (options_.start) trainer_->restore(*options_.start);
+    const std::lock_guard lock(mutex_);
+    machine_ = trainer_->machine();
+    snapshot_.warmUpSeconds = trainer_->warmUpSeconds();
+}
+
+// The loop asks for small pieces of work, so that a request is never far from being seen, and halts (with all
+// steps done) only where something has to be looked at. How small is reckoned in the device's own time:
+// beside a window every request waits for a frame, however small it is, and small ones would make training
+// starve.
+void Lane::train() {
+    while (!lineReached()) {
+        if (runPosted()) continue; // it may have moved the lane beyond the line
+        const std::uint64_t allowed = allowedSteps();
+        if (allowed == 0) {
+            trainer_->finish();
+            collect();
+            setStatus(LaneStatus::stopped);
+            return;
+        }
+        if (lineReached()) break; // moved there while it was held
+        const std::uint64_t room = std::min(allowed, nextHalt(asked_) - asked_);
+        const std::uint64_t steps = std::min(pace_.steps(), room);
+        trainer_->run(steps);
+        asked_ += steps;
+        evaluated_ = false;
+        countDown(steps);
+        collect();
+        pace_.note(trainer_->completedSteps(), trainer_->deviceSeconds());
+        if (nextHalt(asked_ - 1) == asked_) halt();
+    }
+    trainer_->finish();
+    collect();
+    evaluate();
+    setStatus(LaneStatus::finished);
+}
+
+/// How many steps may be asked for now: 0 once the lane has to stop. Waits here while the lane is paused.
+std::uint64_t Lane::allowedSteps() {
+    {
+        const std::lock_guard lock(mutex_);
+        if (stopWanted_) return 0;
+        if (!pauseWanted_) {
+            if (snapshot_.status == LaneStatus::running) return std::numeric_limits<std::uint64_t>::max();
+        } else if (snapshot_.status == LaneStatus::running && extraSteps_ > 0) {
+            return extraSteps_;
+        }
+    }
+    hold();
+    return allowedSteps();
+}
+
+void Lane::countDown(std::uint64_t steps) {
+    const std::lock_guard lock(mutex_);
+    extraSteps_ -= std::min(extraSteps_, steps);
+}
+
+/// Between preparation and the first step, and whenever a pause is wanted.
+void Lane::hold() {
+    trainer_->finish();
+    collect();
+    std::unique_lock lock(mutex_);
+    const bool begun = snapshot_.status != LaneStatus::preparing;
+    snapshot_.status = begun ? LaneStatus::paused : LaneStatus::ready;
+    const auto mayGoOn = [this] { return stopWanted_ || !pauseWanted_ || extraSteps_ > 0; };
+    for (;;) {
+        changed_.wait(lock, [&] { return mayGoOn() || !posted_.empty(); });
+        if (posted_.empty() || stopWanted_) break;
+        lock.unlock();
+        runPosted();
+        lock.lock();
+    }
+    snapshot_.status = LaneStatus::running;
+    lock.unlock();
+    pace_.restart(trainer_->completedSteps(), trainer_->deviceSeconds());
+}
+
+/// True when there was something to run.
+bool Lane::runPosted() {
+    Action action = takePosted();
+    if (!action) return false;
+    trainer_->finish();
+    collect();
+    for (; action; action = takePosted()) {
+        action(*trainer_);
+        follow();
+        action = nullptr; // what it holds is given back before it counts as done
+        endOfAction();
+    }
+    pace_.restart(trainer_->completedSteps(), trainer_->deviceSeconds());
+    return true;
+}
+
+/// The oldest action, or an empty one where there is none or the lane has to stop.
+Lane::Action Lane::takePosted() {
+    const std::lock_guard lock(mutex_);
+    if (posted_.empty() || stopWanted_) return {};
+    Action action = std::move(posted_.front());
+    posted_.pop_front();
+    return action;
+}
+
+void Lane::endOfAction() {
+    const std::lock_guard lock(mutex_);
+    ++doneCount_;
+    changed_.notify_all();
+}
+
+/// Whatever an action did to the trainer: the lane goes on from where that is now.
+void Lane::follow() {
+    trainer_->finish();
+    collect(); // steps that the action made itself
+    evaluated_ = false;
+    const std::uint64_t step = trainer_->completedSteps();
+    const std::lock_guard lock(mutex_);
+    machine_ = trainer_->machine();
+    asked_ = step;
+    LaneSnapshot& view = snapshot_;
+    if (step == view.step) return;
+    telemetry_.moveTo(step);
+    view.step = step;
+    view.loss = telemetry_.runningLoss();
+    view.progress = options_.finish.progress(order_, step, view.trainingSeconds);
+    if (view.evaluatedStep <= step) return;
+    evaluation_.reset(); // of steps that were undone
+    view.evaluatedStep = 0;
+    view.testLoss = view.testAccuracy = LaneSnapshot::unknown;
+}
+
+/// The next step at which all work has to be done, for an evaluation, a checkpoint or the end.
+std::uint64_t Lane::nextHalt(std::uint64_t step) const {
+    const std::uint64_t epoch = order_.stepsPerEpoch();
+    return std::min(
+        {nextMultiple(step, options_.evaluateEvery * epoch), nextMultiple(step, options_.saveEvery * epoch),
+         nextMultiple(step, lookInterval(options_.finish, order_)), options_.finish.lastStep(order_)});
+}
+
+void Lane::halt() {
+    trainer_->finish();
+    collect();
+    const std::uint64_t epoch = order_.stepsPerEpoch();
+    if (isMultiple(asked_, options_.evaluateEvery * epoch) ||
+        isMultiple(asked_, lookInterval(options_.finish, order_)))
+        evaluate();
+    if (isMultiple(asked_, options_.saveEvery * epoch)) options_.save(*trainer_);
+    pace_.restart(trainer_->completedSteps(), trainer_->deviceSeconds());
+}
+
+/// Brings the trainer's news into the snapshot. A loss that is not finite is thrown after the ones before it
+/// were noted.
+void Lane::collect() {
+    newLosses_.clear();
+    std::exception_ptr failure;
+    try {
+        trainer_->takeLosses(newLosses_);
+    } catch (const std::exception&) {
+        failure = std::current_exception();
+    }
+    {
+        const std::lock_guard lock(mutex_);
+        telemetry_.addLosses(newLosses_);
+        LaneSnapshot& view = snapshot_;
+        view.runSteps = telemetry_.steps();
+        if (!newLosses_.empty()) view.step = newLosses_.back().step + 1;
+        view.examples = telemetry_.examples();
+        view.loss = telemetry_.runningLoss();
+        view.trainingSeconds = trainer_->trainingSeconds();
+        view.deviceSeconds = trainer_->deviceSeconds();
+        view.warmUpSeconds = trainer_->warmUpSeconds();
+        view.progress = options_.finish.progress(order_, view.step, view.trainingSeconds);
+        if (const double elapsed = view.trainingSeconds - rateSeconds_;
+            elapsed > rateWindow || view.recentRate == 0) {
+            const auto trained = static_cast<double>(view.examples - rateExamples_);
+            view.recentRate = elapsed > 0 ? trained / elapsed : 0;
+            rateExamples_ = view.examples;
+            rateSeconds_ = view.trainingSeconds;
+        }
+    }
+    if (failure) std::rethrow_exception(failure);
+}
+
+/// The test split with the weights at hand, unless that has been done.
+void Lane::evaluate() {
+    if (job_.data->test.count == 0 || evaluated_) return;
+    const double begin = now();
+    Evaluation result = trainer_->evaluate(Split::test);
+    const double seconds = now() - begin;
+
+    const std::lock_guard lock(mutex_);
+    snapshot_.evaluationSeconds += seconds;
+    snapshot_.testLoss = result.loss;
+    snapshot_.testAccuracy = result.accuracy;
+    snapshot_.evaluatedStep = asked_;
+    if (isMultiple(asked_, order_.stepsPerEpoch())) telemetry_.addEvaluation(result.loss, result.accuracy);
+    evaluation_ = std::move(result);
+    evaluated_ = true;
+}
+
+/// Accuracy and loss count only as of this very step, as every evaluation is made where all steps are done.
+bool Lane::lineReached() const {
+    const FinishLine& line = options_.finish;
+    if (asked_ >= line.lastStep(order_)) return true;
+    if (line.seconds > 0 && trainer_->trainingSeconds() >= line.seconds) return true;
+    if (!evaluation_) return false;
+    return (line.accuracy > 0 && evaluation_->accuracy >= line.accuracy) ||
+           (line.loss > 0 && evaluation_->loss <= line.loss);
+}
+
+void Lane::setStatus(LaneStatus status, std::string message) {
+    std::deque<Action> dropped; // destroyed after the lock is given back: what they hold is others'
+    const std::lock_guard lock(mutex_);
+    snapshot_.status = status;
+    snapshot_.message = std::move(message);
+    if (status == LaneStatus::finished) snapshot_.progress = 1; // whatever other lines would have allowed
+    if (snapshot_.over()) {
+        dropped.swap(posted_);
+        doneCount_ = postedCount_;
+    }
+    changed_.notify_all();
+}
+
+} // namespace lockstep

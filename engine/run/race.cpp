@@ -1,0 +1,118 @@
+#include "engine/run/race.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+namespace lockstep {
+
+double lossTolerance(const LaneSpec& spec) {
+    return halfPrecision(spec) ? Agreement::halfTolerance : Agreement::floatTolerance;
+}
+
+Agreement compareLosses(const std::vector<float>& reference, const std::vector<float>& other,
+                        double tolerance) {
+    Agreement result;
+    result.tolerance = tolerance;
+    result.steps = std::min(reference.size(), other.size());
+    bool agreed = true;
+    for (std::size_t step = 0; step < result.steps; ++step) {
+        const auto a = static_cast<double>(reference[step]);
+        const auto b = static_cast<double>(other[step]);
+        const double difference = a == b ? 0 : std::abs(a - b) / std::max(std::abs(a), std::abs(b));
+        result.largestDifference = std::max(result.largestDifference, difference);
+        agreed = agreed && difference <= tolerance;
+        result.agreedSteps += agreed ? 1 : 0;
+    }
+    return result;
+}
+
+void addAgreements(std::vector<LaneResult>& results) {
+    const auto hasLosses = [](const LaneResult& result) { return !result.telemetry.opening().empty(); };
+    const auto ofCpu = [&](const LaneResult& result) { return !result.spec.gpu && hasLosses(result); };
+    auto reference = std::ranges::find_if(results, ofCpu);
+    const auto ofFloats = [&](const LaneResult& result) {
+        return !halfPrecision(result.spec) && hasLosses(result);
+    };
+    if (reference == results.end()) reference = std::ranges::find_if(results, ofFloats);
+    if (reference == results.end()) reference = std::ranges::find_if(results, hasLosses);
+    if (reference == results.end()) return;
+    for (LaneResult& result : results)
+        result.agreement =
+            compareLosses(reference->telemetry.opening(), result.telemetry.opening(),
+                          std::max(lossTolerance(reference->spec), lossTolerance(result.spec)));
+}
+
+Race::Race(const TrainJob& job, std::vector<RaceEntry> entries, RaceOptions options)
+    : job_(job), entries_(std::move(entries)), options_(std::move(options)) {
+    if (entries_.empty()) throw std::invalid_argument("a race needs at least one lane");
+    for (const RaceEntry& entry : entries_)
+        lanes_.push_back(std::make_unique<Lane>(entry.spec.text(), job_, entry.make, options_.lane));
+}
+
+void Race::start() { advance(); }
+
+bool Race::advance() {
+    const auto over = [](const auto& lane) { return lane->snapshot().over(); };
+    const auto mayStart = [&] { return options_.together || started_ == 0 || over(lanes_[started_ - 1]); };
+    while (!stopped_ && started_ < lanes_.size() && mayStart()) {
+        Lane& lane = *lanes_[started_++];
+        if (!lane.snapshot().over()) lane.start();
+    }
+    return !std::ranges::all_of(lanes_, over);
+}
+
+bool Race::waitFor(std::chrono::milliseconds limit) {
+    using Clock = std::chrono::steady_clock;
+    const auto end = Clock::now() + limit;
+    while (advance()) {
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
+        if (left.count() <= 0) return false;
+        // The lane at work is the only one that can change what advance() does; an hour fits any clock.
+        const auto running =
+            std::ranges::find_if(lanes_, [](auto& lane) { return !lane->snapshot().over(); });
+        if (running == lanes_.end()) continue; // it has just ended: advance() says what comes next
+        (*running)->waitFor(std::min<std::chrono::milliseconds>(left, std::chrono::hours(1)));
+    }
+    return true;
+}
+
+void Race::stop() {
+    stopped_ = true;
+    for (auto& lane : lanes_) lane->stop();
+}
+
+void Race::pause() {
+    for (auto& lane : lanes_) lane->pause();
+}
+
+void Race::resume() {
+    for (auto& lane : lanes_) lane->resume();
+}
+
+std::vector<LaneResult> Race::results() {
+    std::vector<LaneResult> results;
+    for (std::size_t index = 0; index < lanes_.size(); ++index) results.push_back(resultOf(index));
+    addAgreements(results);
+    return results;
+}
+
+LaneResult Race::resultOf(std::size_t index) {
+    Lane& lane = *lanes_[index];
+    LaneResult result{.spec = entries_[index].spec,
+                      .machine = lane.machine(),
+                      .end = lane.snapshot(),
+                      .telemetry = lane.telemetry(),
+                      .evaluation = lane.evaluation(),
+                      .operations = {},
+                      .agreement = {}};
+    if (result.end.evaluatedStep != result.end.step) result.evaluation.reset();
+    if (Trainer* trainer = lane.trainer()) {
+        result.operations = trainer->operations();
+        result.skippedSteps = trainer->skippedSteps();
+    }
+    result.gflops = result.end.rate() * job_.shape.flopsPerExample() * 1e-9;
+    return result;
+}
+
+} // namespace lockstep

@@ -1,0 +1,78 @@
+// What a training run leaves behind for curves and files: losses, thinned out as they grow, and epochs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "engine/net/batch_order.h"
+#include "engine/run/trainer.h"
+
+namespace lockstep {
+
+/// One epoch. The losses are means over all its examples; what was not evaluated, or not seen whole, is NaN.
+struct EpochPoint {
+    std::uint64_t epoch = 0; ///< counted from 1: epoch 1 has seen every example once
+    double trainLoss = std::numeric_limits<double>::quiet_NaN();
+    double testLoss = std::numeric_limits<double>::quiet_NaN();
+    double testAccuracy = std::numeric_limits<double>::quiet_NaN();
+    double seconds = 0; ///< training seconds up to its end, evaluation not counted
+};
+
+/// Losses of a run. Memory stays bounded: of all steps, those at multiples of a stride are kept, and the
+/// stride doubles whenever `capacity` points are full. With `keepEvery` the stride is fixed instead and
+/// nothing is thinned.
+class Telemetry {
+  public:
+    /// The run starts at step `firstStep` (0 unless resumed). `capacity` is at least 2.
+    explicit Telemetry(const BatchOrder& order, std::uint64_t keepEvery = 0, std::size_t capacity = 2048,
+                       std::uint64_t firstStep = 0);
+
+    /// Takes losses in the order of their steps; the last one of an epoch adds that epoch to epochs().
+    void addLosses(std::span<const LossPoint> points);
+    /// Another state was restored: the run goes on from `step`. Losses and epochs from there on are
+    /// forgotten; steps() and examples() stay, for that work was done.
+    void moveTo(std::uint64_t step);
+    /// Completes the last of epochs() by its evaluation.
+    void addEvaluation(double testLoss, double testAccuracy);
+
+    /// Every stride-th step's loss, in order.
+    const std::vector<LossPoint>& losses() const { return losses_; }
+    /// The first steps' losses, every one: what lanes are compared by.
+    const std::vector<float>& opening() const { return opening_; }
+    const std::vector<EpochPoint>& epochs() const { return epochs_; }
+    std::uint64_t stride() const { return stride_; }
+    /// Steps whose loss was added, and examples they trained on.
+    std::uint64_t steps() const { return steps_; }
+    std::uint64_t examples() const { return examples_; }
+    /// Exponential mean over about 50 steps, started without bias; NaN before the first loss.
+    double runningLoss() const;
+
+    static constexpr std::size_t openingSteps = 100;
+
+  private:
+    void addToEpoch(const LossPoint& point, const BatchRange& batch);
+    void keep(const LossPoint& point);
+    void thinOut();
+    void startRunningLoss();
+
+    BatchOrder order_;
+    std::uint64_t firstStep_ = 0; ///< of the opening
+    bool fixedStride_ = false;
+    std::size_t capacity_ = 2048;
+    std::uint64_t stride_ = 1;
+    std::vector<LossPoint> losses_;
+    std::vector<float> opening_;
+    std::vector<EpochPoint> epochs_;
+    std::uint64_t steps_ = 0;
+    std::uint64_t examples_ = 0;
+    double runningSum_ = 0;
+    double runningWeight_ = 0;
+    std::uint64_t epochUnderWay_ = 0;
+    double epochLossSum_ = 0;
+    std::size_t epochRows_ = 0;
+};
+
+} // namespace lockstep

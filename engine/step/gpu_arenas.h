@@ -1,0 +1,93 @@
+// The memory of one training run on a Vulkan device: everything that a step touches lives there.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "engine/gpu/buffer.h"
+#include "engine/net/param_layout.h"
+#include "engine/net/plain_ops.h"
+#include "engine/step/train_job.h"
+
+namespace lockstep {
+
+struct TensorId; // engine/step/step_trace.h
+
+/// One split of the data set as the kernels read it. Rows are padded to 16 bytes.
+struct GpuExamples {
+    GpuExamples(gpu::Device& device, const Dataset& data, const Examples& examples, const char* name);
+
+    std::size_t count;
+    std::uint32_t sourceStride; ///< 32-bit words from one example to the next, a multiple of four
+    gpu::Buffer source;         ///< pixels as bytes, or floats
+    gpu::Buffer answers;        ///< class numbers or the bits of target values
+};
+
+/// Bytes of device memory that training `job` with batches of `batch` rows takes, within a few percent;
+/// `half`: by a lane of half precision.
+std::uint64_t deviceBytes(const gpu::Device& device, const TrainJob& job, std::size_t batch,
+                          bool half = false);
+
+/// Throws gpu::OutOfMemoryError, naming a batch or saying that narrower layers are needed, when the job does
+/// not fit into what the device has left.
+void requireMemory(const gpu::Device& device, const TrainJob& job, bool half = false);
+
+class GpuArenas {
+  public:
+    /// Uploads the data set and the initial weights.
+    /// Throws gpu::OutOfMemoryError, and gpu::GpuError for a job that breaks another limit of the device.
+    GpuArenas(gpu::Device& device, const TrainJob& job);
+
+    const NetShape shape;
+    const ParamLayout layout;
+    const BatchOrder order;
+    const std::uint32_t targetKind;
+    const std::uint32_t targetWidth; ///< words per target
+    const bool pixels;
+    const std::size_t classes;
+    const std::size_t capacity; ///< rows that the activations hold: a batch, or a chunk of an evaluation
+
+    static constexpr std::uint32_t ringSlots = 1u << 14;
+
+    gpu::Buffer parameters;
+    gpu::Buffer gradients;
+    std::optional<gpu::Buffer> state1; ///< present when the optimizer keeps it
+    std::optional<gpu::Buffer> state2;
+    GpuExamples train;
+    std::optional<GpuExamples> test; ///< absent when the test split is empty
+
+    gpu::Buffer losses; ///< ring of ringSlots floats, mapped: step s is at slot s % ringSlots
+    gpu::Buffer status; ///< one word: the first step whose loss was not finite, or noStep
+    gpu::Buffer lossPartials;
+    gpu::Buffer targets;     ///< of the batch at hand
+    gpu::Buffer scoreSums;   ///< mapped
+    gpu::Buffer scoreCounts; ///< mapped: hits, then the confusion matrix
+
+    const GpuExamples& examples(Split split) const;
+    std::uint32_t stride(std::size_t level) const;                          ///< floats per row of A[level]
+    gpu::BufferView activations(std::size_t level, std::size_t rows) const; ///< A[level], level 0 to layers
+    /// Z[layer], or its outputs when not kept: what the activation's derivative is computed from.
+    gpu::BufferView sums(std::size_t layer, std::size_t rows) const;
+    gpu::BufferView dSums(std::size_t layer, std::size_t rows) const;
+    gpu::BufferView weights(std::size_t layer) const;
+    gpu::BufferView bias(std::size_t layer) const;
+    gpu::BufferView dWeights(std::size_t layer) const;
+    gpu::BufferView dBias(std::size_t layer) const;
+    /// What an arena of parameters (or gradients, or state) has of one layer: its weights, then its bias.
+    gpu::BufferView layerOf(const gpu::Buffer& arena, std::size_t layer) const;
+    DenseShape denseShape(std::size_t layer, std::size_t rows) const;
+    /// Copies the last layer's outputs to the host: [rows][stride(layers)]. Waits for the device.
+    std::vector<float> outputs(std::size_t rows) const;
+    /// The first `floats` floats of a tensor as it is now. Waits for the device.
+    std::vector<float> tensor(const TensorId& id, std::size_t floats) const;
+
+  private:
+    std::vector<std::uint64_t> activationOffsets_; ///< bytes, by level
+    std::vector<std::uint64_t> dSumOffsets_;       ///< bytes, by layer
+    gpu::Buffer activations_;
+    gpu::Buffer sums_; ///< laid out like dSums; 16 bytes when no activation needs it
+    gpu::Buffer dSums_;
+};
+
+} // namespace lockstep

@@ -1,0 +1,213 @@
+// Notation as in ops.h. Every operation names its kernel, the items it covers, its push constants and its
+// buffers, in the order of the shader's bindings; the recorder adds the barriers.
+#include "engine/step/gpu_ops.h"
+
+#include <algorithm>
+
+#include "engine/step/product_dispatch.h"
+#include "engine/step/work.h"
+
+namespace lockstep {
+
+namespace {
+
+std::uint32_t number(std::size_t value) { return static_cast<std::uint32_t>(value); }
+
+std::uint32_t groupsOf(std::size_t rows) {
+    return number((rows + Kernels::rowsPerGroup - 1) / Kernels::rowsPerGroup);
+}
+
+// The layer comes back with what the recorder traces.
+gpu::Cost cost(const Work& work, std::size_t layer = 0) { return {work.flops, work.bytes, layer}; }
+
+} // namespace
+
+GpuOps::GpuOps(gpu::Recorder& recorder, GpuArenas& arenas, Kernels& kernels, const TrainSettings& settings,
+               const StepKernels& how, const HalfArenas* half)
+    : recorder_(recorder), arenas_(arenas), optimizer_(settings.optimizer), foldsUpdate_(how.foldsUpdate),
+      half_(half), gatherBatch_(kernels.gatherBatch(arenas.pixels, half != nullptr)),
+      lossAndGradient_(
+          kernels.lossAndGradient(arenas.shape.loss, arenas.shape.outputActivation, half != nullptr)),
+      lossSum_(kernels.lossSum()), score_(kernels.score(arenas.shape.loss, arenas.shape.outputActivation)),
+      updateLimit_(std::min(kernels.device().limits().groupCount[0], 1u << 20) * 64) {
+    if (half != nullptr) {
+        updateHalf_ = &kernels.updateHalf(settings.optimizer.kind);
+        lossScale_ = &kernels.lossScale();
+    } else if (!foldsUpdate_) {
+        update_ = &kernels.update(settings.optimizer.kind);
+    }
+    for (std::size_t layer = 0; layer < how.layers.size(); ++layer) {
+        const LayerKernels& products = how.layers[layer];
+        const Activation own = arenas.shape.activationOf(layer);
+        const Activation below = layer == 0 ? Activation::identity : arenas.shape.activationOf(layer - 1);
+        LayerPipelines& pipelines = layers_.emplace_back();
+        pipelines.forward = kernels.dense(Product::forward, products.forward, own);
+        if (layer > 0)
+            pipelines.backwardInputs = kernels.dense(Product::backwardInputs, products.backwardInputs, below);
+        if (foldsUpdate_)
+            pipelines.denseUpdate = &kernels.denseUpdate(products.backwardWeights, optimizer_.kind);
+        else
+            pipelines.backwardWeights =
+                kernels.dense(Product::backwardWeights, products.backwardWeights, own);
+    }
+}
+
+// Halves lie where floats would, and take half of their place.
+gpu::BufferView GpuOps::stored(gpu::BufferView view) const {
+    if (half_ != nullptr) view.size /= 2;
+    return view;
+}
+
+gpu::BufferView GpuOps::activations(std::size_t level) const {
+    return stored(arenas_.activations(level, rows_));
+}
+
+gpu::BufferView GpuOps::weights(std::size_t layer) const {
+    return half_ != nullptr ? half_->weights(layer) : arenas_.weights(layer);
+}
+
+gpu::BufferView GpuOps::sums(std::size_t layer) const { return stored(arenas_.sums(layer, rows_)); }
+
+gpu::BufferView GpuOps::dSums(std::size_t layer) const { return stored(arenas_.dSums(layer, rows_)); }
+
+void GpuOps::gather(const GpuExamples& examples, std::size_t first, std::size_t rows, bool shuffle,
+                    const shared::OrderKeys& keys) {
+    rows_ = rows;
+    const shared::GatherBatchParams params{
+        number(rows),      number(first),         number(examples.count), shuffle ? 1u : 0u,
+        arenas_.stride(0), examples.sourceStride, arenas_.targetWidth,    keys};
+    recorder_.dispatch(gatherBatch_, {examples.sourceStride / 4, number(rows), 1}, params,
+                       {examples.source.view(), examples.answers.view(), activations(0),
+                        arenas_.targets.view(0, rows * arenas_.targetWidth * sizeof(std::uint32_t))},
+                       cost(gatherWork(rows, arenas_.shape.inputs(), arenas_.pixels, half_ != nullptr)));
+    endOperation();
+}
+
+void GpuOps::gatherBatch(const StepSettings& step) {
+    stepUpdate_ = step.update;
+    gather(arenas_.train, step.batch.first, step.batch.rows, arenas_.order.shuffles(), step.keys);
+}
+
+void GpuOps::gatherRange(Split split, std::size_t first, std::size_t rows) {
+    gather(arenas_.examples(split), first, rows, false, {});
+}
+
+void GpuOps::product(const DenseKernel& kernel, std::size_t layer,
+                     std::initializer_list<gpu::BufferView> views) {
+    const DenseShape shape = arenas_.denseShape(layer, rows_);
+    const Work work = half_ != nullptr ? halfDenseWork(shape, kernel.product == Product::backwardWeights)
+                                       : denseWork(shape);
+    dispatchProduct(recorder_, kernel, shape, views, cost(work, layer), firstPiecesOnly_);
+    endOperation();
+}
+
+void GpuOps::dense(std::size_t layer) {
+    product(layers_[layer].forward, layer,
+            {activations(layer), weights(layer), arenas_.bias(layer), activations(layer + 1), sums(layer)});
+}
+
+void GpuOps::lossAndGradient(const StepSettings& step) {
+    const std::size_t last = arenas_.shape.layers() - 1;
+    const std::size_t outputs = arenas_.shape.outputs();
+    const auto perTerm =
+        static_cast<float>(1.0 / static_cast<double>(lossTerms(arenas_.shape.loss, rows_, outputs)));
+    const auto stepNumber = static_cast<std::uint32_t>(step.step);
+    const std::uint32_t slot = stepNumber % GpuArenas::ringSlots;
+    const std::uint32_t groups = groupsOf(rows_);
+    const shared::LossParams params{number(rows_),       number(outputs), arenas_.stride(last + 1),
+                                    arenas_.targetWidth, stepNumber,      slot,
+                                    arenas_.targetKind,  groups,          perTerm};
+    const gpu::BufferView partials = arenas_.lossPartials.view();
+    // Floats are not scaled; something has to be bound in the scale's place.
+    const gpu::BufferView scale = half_ != nullptr ? half_->lossScale() : arenas_.status.view();
+    recorder_.dispatch(lossAndGradient_, {number(rows_), 1, 1}, params,
+                       {arenas_.losses.view(), arenas_.status.view(), activations(last + 1), sums(last),
+                        arenas_.targets.view(), dSums(last), partials, scale},
+                       cost(lossWork(rows_, outputs, half_ != nullptr)));
+    if (groups > 1)
+        recorder_.dispatch(lossSum_, {1, 1, 1}, shared::LossSumParams{groups, stepNumber, slot, perTerm},
+                           {arenas_.losses.view(), arenas_.status.view(), partials},
+                           {static_cast<double>(groups), static_cast<double>(groups) * sizeof(float)});
+    endOperation();
+}
+
+void GpuOps::denseBackward(std::size_t layer) {
+    if (layer > 0)
+        product(layers_[layer].backwardInputs, layer,
+                {dSums(layer), weights(layer), sums(layer - 1), dSums(layer - 1)});
+    if (foldsUpdate_)
+        updateInProduct(layer);
+    else
+        product(layers_[layer].backwardWeights, layer,
+                {dSums(layer), activations(layer), arenas_.dWeights(layer), arenas_.dBias(layer)});
+}
+
+// State that the optimizer does not keep is never touched; something has to be bound in its place.
+void GpuOps::updateInProduct(std::size_t layer) {
+    const DenseShape shape = arenas_.denseShape(layer, rows_);
+    const gpu::BufferView parameters = arenas_.layerOf(arenas_.parameters, layer);
+    const FoldedBuffers buffers{arenas_.dSums(layer, rows_),
+                                arenas_.activations(layer, rows_),
+                                arenas_.status.view(),
+                                parameters,
+                                arenas_.state1 ? arenas_.layerOf(*arenas_.state1, layer) : parameters,
+                                arenas_.state2 ? arenas_.layerOf(*arenas_.state2, layer) : parameters};
+    dispatchDenseUpdate(recorder_, *layers_[layer].denseUpdate, shape, stepUpdate_, buffers,
+                        cost(denseWork(shape), layer));
+    endOperation();
+}
+
+void GpuOps::update(const StepSettings& step) {
+    if (foldsUpdate_) return;
+    shared::UpdateParams params = step.update;
+    params.count = number(arenas_.layout.size());
+    // State that the optimizer does not keep is never touched; something has to be bound in its place.
+    const gpu::BufferView weights = arenas_.parameters.view();
+    params.stride = std::min((params.count / 4 + 63) / 64 * 64, updateLimit_); // whole workgroups
+    if (half_ != nullptr) return updateWithHalves(params);
+    recorder_.dispatch(*update_, {params.stride, 1, 1}, params,
+                       {arenas_.status.view(), arenas_.gradients.view(), weights,
+                        arenas_.state1 ? arenas_.state1->view() : weights,
+                        arenas_.state2 ? arenas_.state2->view() : weights},
+                       cost(updateWork(arenas_.shape, optimizer_)));
+    endOperation();
+}
+
+void GpuOps::updateWithHalves(const shared::UpdateParams& params) {
+    const gpu::BufferView weights = arenas_.parameters.view();
+    const auto layers = number(arenas_.shape.layers());
+    recorder_.dispatch(*lossScale_, {1, 1, 1}, shared::LossScaleParams{layers},
+                       {arenas_.status.view(), arenas_.gradients.view(), half_->lossScale(), half_->table()});
+    recorder_.dispatch(*updateHalf_, {params.stride, 1, 1}, shared::UpdateHalfParams{params, layers},
+                       {arenas_.status.view(), arenas_.gradients.view(), weights,
+                        arenas_.state1 ? arenas_.state1->view() : weights,
+                        arenas_.state2 ? arenas_.state2->view() : weights, half_->lossScale(), half_->table(),
+                        half_->allWeights()},
+                       cost(updateWork(arenas_.shape, optimizer_, true)));
+    endOperation();
+}
+
+void GpuOps::beginEvaluation() {
+    recorder_.fill(arenas_.scoreCounts.view(), 0);
+    scoreSlot_ = 0;
+}
+
+void GpuOps::score() {
+    const std::size_t last = arenas_.shape.layers() - 1;
+    const shared::ScoreParams params{
+        number(rows_),       number(arenas_.shape.outputs()), arenas_.stride(last + 1),
+        arenas_.targetWidth, number(arenas_.classes),         arenas_.targetKind,
+        scoreSlot_};
+    recorder_.dispatch(score_, {number(rows_), 1, 1}, params,
+                       {arenas_.activations(last + 1, rows_), arenas_.targets.view(),
+                        arenas_.scoreSums.view(), arenas_.scoreCounts.view()});
+    scoreSlot_ += groupsOf(rows_);
+    endOperation();
+}
+
+void GpuOps::endOperation() {
+    if (!submitEach_) return;
+    recorder_.submitAndGoOn();
+}
+
+} // namespace lockstep

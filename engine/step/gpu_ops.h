@@ -1,0 +1,107 @@
+// The operations of a training step on a Vulkan device: each records the dispatches that compute it.
+#pragma once
+
+#include <vector>
+
+#include "engine/gpu/recorder.h"
+#include "engine/step/gpu_arenas.h"
+#include "engine/step/half_arenas.h"
+#include "engine/step/kernels.h"
+#include "engine/step/ops.h"
+
+namespace lockstep {
+
+/// Which kernel computes the products of one layer.
+struct LayerKernels {
+    ProductKernel forward;
+    ProductKernel backwardInputs;
+    ProductKernel backwardWeights;
+};
+
+/// Which kernels make a training step.
+struct StepKernels {
+    std::vector<LayerKernels> layers; ///< one entry per dense layer
+    /// The weights' gradients are used up where they are computed (Kernels::denseUpdate): there is no
+    /// operation `update`, and gradients are not kept.
+    bool foldsUpdate = false;
+    /// Operands are halves (half_arenas.h); all kernels are ones of half precision.
+    bool half = false;
+
+    /// A product takes more than one dispatch, and more than one submission (rung `one`).
+    bool inPieces() const { return !layers.empty() && layers.front().forward.rung == "one"; }
+};
+
+class GpuOps final : public Ops {
+  public:
+    /// All references must outlive the object. `half` is there when the kernels are of half precision.
+    GpuOps(gpu::Recorder& recorder, GpuArenas& arenas, Kernels& kernels, const TrainSettings& settings,
+           const StepKernels& how, const HalfArenas* half = nullptr);
+
+    void gatherBatch(const StepSettings& step) override;
+    void dense(std::size_t layer) override;
+    void lossAndGradient(const StepSettings& step) override;
+    void denseBackward(std::size_t layer) override;
+    void exchange() override {}
+    void update(const StepSettings& step) override;
+    void gatherRange(Split split, std::size_t first, std::size_t rows) override;
+    void score() override;
+
+    /// Sums of losses that score() has left since beginEvaluation().
+    std::uint32_t scoredGroups() const { return scoreSlot_; }
+
+    /// Sets hits, confusion matrix and the place of the next score() to zero.
+    void beginEvaluation();
+
+    /// True: every operation becomes a submission of its own, for steps that take too long to be one (a GPU
+    /// that does not answer for two seconds is reset by some systems).
+    void submitEachOperation(bool on) { submitEach_ = on; }
+
+    /// True: of a product in many pieces (rung `one`) only the first is recorded, to get its pipeline
+    /// compiled.
+    void firstPiecesOnly(bool on) { firstPiecesOnly_ = on; }
+
+  private:
+    // The pipelines of one layer, looked up once.
+    struct LayerPipelines {
+        DenseKernel forward;
+        DenseKernel backwardInputs;                        // none for the first layer
+        DenseKernel backwardWeights;                       // none where the update is folded into it ...
+        const Kernels::DenseUpdate* denseUpdate = nullptr; // ... else this is none
+    };
+
+    void gather(const GpuExamples& examples, std::size_t first, std::size_t rows, bool shuffle,
+                const shared::OrderKeys& keys);
+    void product(const DenseKernel& kernel, std::size_t layer, std::initializer_list<gpu::BufferView> views);
+    void updateInProduct(std::size_t layer);
+    void updateWithHalves(const shared::UpdateParams& params);
+    // The arenas' views of values that may be halves.
+    gpu::BufferView stored(gpu::BufferView view) const;
+    gpu::BufferView activations(std::size_t level) const;
+    gpu::BufferView weights(std::size_t layer) const;
+    gpu::BufferView sums(std::size_t layer) const;
+    gpu::BufferView dSums(std::size_t layer) const;
+    void endOperation();
+
+    gpu::Recorder& recorder_;
+    GpuArenas& arenas_;
+    const OptimizerSettings optimizer_;
+    const bool foldsUpdate_;
+    const HalfArenas* half_; // null: floats
+    std::vector<LayerPipelines> layers_;
+    const gpu::Kernel<shared::GatherBatchParams>& gatherBatch_;
+    const gpu::Kernel<shared::LossParams>& lossAndGradient_;
+    const gpu::Kernel<shared::LossSumParams>& lossSum_;
+    const gpu::Kernel<shared::ScoreParams>& score_;
+    const gpu::Kernel<shared::UpdateParams>* update_ = nullptr;         // where it is not folded ...
+    const gpu::Kernel<shared::UpdateHalfParams>* updateHalf_ = nullptr; // ... and of half precision, instead
+    const gpu::Kernel<shared::LossScaleParams>* lossScale_ = nullptr;   // likewise
+    const std::uint32_t
+        updateLimit_;      ///< invocations of one update: each takes several vec4s where there are more
+    std::size_t rows_ = 0; ///< of the batch or range at hand
+    shared::UpdateParams stepUpdate_; ///< of the step at hand
+    std::uint32_t scoreSlot_ = 0;     ///< where the next score() puts its sums
+    bool submitEach_ = false;
+    bool firstPiecesOnly_ = false;
+};
+
+} // namespace lockstep

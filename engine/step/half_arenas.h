@@ -1,0 +1,56 @@
+// What training in half precision keeps besides GpuArenas. Parameters, their gradients and the optimizer's
+// state stay floats; products read halves: the batch, activations, gradients of sums, which lie in the arenas
+// at the same places and take half of them, and copies of the weights, which are here. Method: Micikevicius
+// et al. 2018, "Mixed precision training", arXiv 1710.03740.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "engine/step/gpu_arenas.h"
+#include "engine/step/step_trace.h"
+
+namespace lockstep {
+
+class HalfArenas {
+  public:
+    static constexpr float largest = 65504; ///< number of half precision
+
+    /// `parameters` as the whole arena; `arenas` must outlive the object.
+    HalfArenas(gpu::Device& device, const GpuArenas& arenas, std::span<const float> parameters);
+
+    /// The weights of a layer, [outputs][inputs rounded up to four] of halves.
+    gpu::BufferView weights(std::size_t layer) const;
+    gpu::BufferView allWeights() const { return weights_.view(); }
+    gpu::BufferView table() const { return table_.view(); }         ///< shaders/step/layer_table.glsl
+    gpu::BufferView lossScale() const { return lossScale_.view(); } ///< shaders/step/loss_scale.glsl
+
+    /// Copies of these parameters, rounded, and the loss scaled like that. Nothing may be training.
+    void restore(std::span<const float> parameters, const LossScaling& scaling);
+
+    LossScaling scaling() const; ///< waits for the device
+    bool overflowed() const;     ///< the gradients of the last step; waits for the device
+
+    /// As GpuArenas::tensor(), with gradients as they are without the scale of the loss. Weights are those
+    /// of the optimizer, which products read rounded.
+    std::vector<float> tensor(const TensorId& id, std::size_t floats) const;
+
+  private:
+    struct LossScale { // shaders/step/loss_scale.glsl
+        float scale;
+        float unscale;
+        std::uint32_t overflowed;
+        std::uint32_t goodSteps;
+        std::uint32_t skippedSteps;
+    };
+
+    LossScale scaleNow() const;
+
+    const GpuArenas& arenas_;
+    std::vector<std::uint32_t> offsets_; // of each layer's weights, in halves
+    gpu::Buffer weights_;
+    gpu::Buffer table_;
+    gpu::Buffer lossScale_;
+};
+
+} // namespace lockstep

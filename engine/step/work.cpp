@@ -1,0 +1,53 @@
+#include "engine/step/work.h"
+
+namespace lockstep {
+
+namespace {
+
+constexpr double floatBytes = sizeof(float);
+constexpr double halfBytes = 2;
+
+double flopsPerParameter(Optimizer optimizer) {
+    switch (optimizer) {
+    case Optimizer::sgd: return 2;
+    case Optimizer::momentum: return 4;
+    case Optimizer::rmsprop: return 9;
+    case Optimizer::adam: return 13;
+    case Optimizer::adamw: return 14;
+    }
+    return 2;
+}
+
+} // namespace
+
+Work gatherWork(std::size_t rows, std::size_t inputs, bool pixels, bool half) {
+    const auto values = static_cast<double>(rows * inputs);
+    return {pixels ? values : 0, values * ((pixels ? 1 : floatBytes) + (half ? halfBytes : floatBytes))};
+}
+
+Work denseWork(const DenseShape& shape) {
+    const auto rows = static_cast<double>(shape.rows);
+    const auto inputs = static_cast<double>(shape.inputs);
+    const auto outputs = static_cast<double>(shape.outputs);
+    return {2 * rows * inputs * outputs, floatBytes * (rows * inputs + inputs * outputs + rows * outputs)};
+}
+
+Work halfDenseWork(const DenseShape& shape, bool weightGradient) {
+    const Work floats = denseWork(shape);
+    const auto weights = static_cast<double>(shape.inputs * shape.outputs);
+    return {floats.flops, floats.bytes / 2 + (weightGradient ? halfBytes * weights : 0)};
+}
+
+Work lossWork(std::size_t rows, std::size_t outputs, bool half) {
+    const auto values = static_cast<double>(rows * outputs);
+    return {5 * values, 2 * (half ? halfBytes : floatBytes) * values};
+}
+
+Work updateWork(const NetShape& shape, const OptimizerSettings& optimizer, bool half) {
+    const auto count = static_cast<double>(shape.parameters());
+    const auto states = static_cast<double>(optimizer.stateArrays());
+    return {flopsPerParameter(optimizer.kind) * count,
+            floatBytes * count * (3 + 2 * states) + (half ? halfBytes * count : 0)};
+}
+
+} // namespace lockstep

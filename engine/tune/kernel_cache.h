@@ -1,0 +1,49 @@
+// What was measured or compiled on a device, remembered between runs. A cache that is missing, damaged or not
+// writable is never an error: the work is done again.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "engine/step/kernels.h"
+
+namespace lockstep {
+
+/// $LOCKSTEP_CACHE_DIR, else $XDG_CACHE_HOME/lockstep, else ~/.cache/lockstep; empty when there is no home
+/// either.
+std::filesystem::path cacheFolder();
+
+struct MeasuredKernel {
+    ProductKernel kernel;
+    double milliseconds =
+        0; ///< of one call; below 0: no kernel is right. Of a population's layout: of one network-step
+};
+
+/// Choices of kernels, and of layouts of populations (whose name is the rung), by device (with its driver's
+/// version) and operation, in kernels.json.
+class KernelCache {
+  public:
+    explicit KernelCache(const gpu::Device& device);
+    std::optional<MeasuredKernel> find(const std::string& operation) const;
+    /// `complete`: all candidates were compared; others are kept for people to look at, and not found.
+    void remember(const std::string& operation, const MeasuredKernel& kernel, bool complete);
+    /// Writes what was remembered since the last call.
+    void store();
+
+  private:
+    std::string identity_;
+    struct Choice {
+        MeasuredKernel measured;
+        bool complete = false;
+    };
+    std::map<std::string, Choice> known_;
+    bool changed_ = false;
+};
+
+/// The driver's compiled pipelines, in pipelines.bin: read into the options of a device to be made, and
+/// stored from it.
+void loadPipelines(gpu::DeviceOptions& options);
+void storePipelines(const gpu::Device& device);
+
+} // namespace lockstep

@@ -1,0 +1,281 @@
+#include "engine/tune/kernel_choice.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <stdexcept>
+
+#include "engine/gpu/error.h"
+#include "engine/net/names.h"
+#include "engine/step/lane_spec.h"
+#include "engine/step/work.h"
+#include "engine/tune/kernel_cache.h"
+#include "engine/tune/product_candidates.h"
+#include "engine/tune/product_trial.h"
+#include "engine/tune/update_trial.h"
+
+namespace lockstep {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t trialRows = 1024; // of a trial at most: beyond that, more rows are more of the same
+
+std::string sizeOf(std::string_view operation, const DenseShape& shape) {
+    return std::string(operation) + " " + std::to_string(shape.rows) + "x" + std::to_string(shape.inputs) +
+           "x" + std::to_string(shape.outputs);
+}
+
+std::string keyOf(Product product, const DenseShape& shape, Activation activation) {
+    return sizeOf(name(product), shape) + " " + std::string(name(activation));
+}
+
+DenseShape trialOf(DenseShape shape) {
+    shape.rows = std::min(shape.rows, trialRows);
+    return shape;
+}
+
+// Measures and remembers, until the time is used up; then takes what is likeliest.
+class Chooser {
+  public:
+    Chooser(gpu::Device& device, Kernels& kernels, double budgetSeconds)
+        : device_(device), kernels_(kernels), cache_(device), budgetSeconds_(budgetSeconds) {}
+    ~Chooser() { cache_.store(); }
+    Chooser(const Chooser&) = delete;
+    Chooser& operator=(const Chooser&) = delete;
+
+    /// Whether a choice has been made before, so that it costs no time.
+    bool known(Product product, const DenseShape& shape, Activation activation) const {
+        return cache_.find(keyOf(product, trialOf(shape), activation)).has_value();
+    }
+
+    MeasuredKernel choose(Product product, const DenseShape& shape, Activation activation) {
+        const DenseShape trial = trialOf(shape);
+        const std::string key = keyOf(product, trial, activation);
+        std::optional<ProductTrial> numbers;
+        const MeasuredKernel chosen =
+            fastest(key, fitting(product, shape), denseWork(trial).flops, [&](const ProductKernel& kernel) {
+                if (!numbers) numbers.emplace(device_, product, trial, activation);
+                return numbers->measure(kernels_.dense(product, kernel, activation), 2);
+            });
+        if (chosen.milliseconds >= 0) return chosen;
+        throw std::runtime_error(
+            "on '" + device_.report().name + "' no kernel computes " + key +
+            " rightly; the driver may be faulty, `lockstep bench` shows the differences");
+    }
+
+    /// The weights' gradients with the optimizer's step folded in. Below 0 milliseconds: no kernel is right.
+    MeasuredKernel chooseFolded(const DenseShape& shape, Optimizer optimizer) {
+        const DenseShape trial = trialOf(shape);
+        const std::string key =
+            sizeOf("dense_backward_weights_update", trial) + " " + std::string(lockstep::name(optimizer));
+        std::vector<ProductKernel> all = fitting(Product::backwardWeights, shape);
+        std::erase_if(all, [](const ProductKernel& kernel) { return !canFoldUpdate(kernel); });
+        std::optional<UpdateTrial> numbers;
+        return fastest(key, all, denseWork(trial).flops, [&](const ProductKernel& kernel) {
+            if (!numbers) numbers.emplace(device_, trial, optimizer);
+            return numbers->measureFolded(kernels_.denseUpdate(kernel, optimizer), 2);
+        });
+    }
+
+    /// Milliseconds of the operation `update` on a layer's parameters.
+    double updateTime(DenseShape shape, Optimizer optimizer) {
+        shape.rows = 1;
+        const std::string key = sizeOf("update", shape) + " " + std::string(lockstep::name(optimizer));
+        if (const auto known = cache_.find(key)) return known->milliseconds;
+        UpdateTrial trial(device_, shape, optimizer);
+        const double milliseconds = trial.measureUpdate(kernels_.update(optimizer), 2);
+        cache_.remember(key, {{}, milliseconds}, true);
+        return milliseconds;
+    }
+
+    bool timeLeft() const {
+        return std::chrono::duration<double>(Clock::now() - start_).count() < budgetSeconds_;
+    }
+
+  private:
+    std::vector<ProductKernel> fitting(Product product, const DenseShape& shape) const {
+        std::vector<ProductKernel> all = fastCandidates(device_, product, trialOf(shape));
+        std::erase_if(all, [&](const ProductKernel& kernel) { return !fits(device_, kernel, shape); });
+        return all;
+    }
+
+    // At least one candidate is checked, whatever the time. A choice made in a hurry is good for this run,
+    // but only a full comparison is remembered. All kernels sum in the same order, so results do not depend
+    // on the choice.
+    template <class Measure>
+    MeasuredKernel fastest(const std::string& key, const std::vector<ProductKernel>& all, double flops,
+                           Measure measure) {
+        if (const auto known = cache_.find(key);
+            known && std::find(all.begin(), all.end(), known->kernel) != all.end())
+            return *known;
+        MeasuredKernel best{{}, -1};
+        std::vector<MeasuredKernel> right;
+        bool comparedAll = true;
+        for (const ProductKernel& candidate : all) {
+            const bool found = !right.empty();
+            if (found && !timeLeft()) {
+                comparedAll = false;
+                break;
+            }
+            if (found && device_.software() && hopeless(candidate, flops, best.milliseconds)) continue;
+            const TrialResult result = guarded([&] { return measure(candidate); });
+            if (!result.verified()) continue;
+            right.push_back({candidate, result.milliseconds});
+            if (!found || result.milliseconds < best.milliseconds) best = right.back();
+        }
+        if (comparedAll) best = playOff(right, best, measure);
+        if (best.milliseconds >= 0) cache_.remember(key, best, comparedAll);
+        return best;
+    }
+
+    // What a machine does besides comes and goes, and a kernel that was timed a moment later may have won by
+    // luck. Those that came close are timed again, in turn.
+    template <class Measure>
+    MeasuredKernel playOff(std::vector<MeasuredKernel> candidates, MeasuredKernel best, Measure measure) {
+        constexpr double close = 1.5; // times as long
+        constexpr int rounds = 3;
+        std::erase_if(candidates, [&](const MeasuredKernel& one) {
+            return one.milliseconds > close * best.milliseconds;
+        });
+        if (candidates.size() < 2) return best;
+        for (MeasuredKernel& one : candidates) one.milliseconds = std::numeric_limits<double>::infinity();
+        for (int round = 0; round < rounds && timeLeft(); ++round)
+            for (MeasuredKernel& one : candidates) {
+                const TrialResult result = guarded([&] { return measure(one.kernel); });
+                if (result.verified()) one.milliseconds = std::min(one.milliseconds, result.milliseconds);
+            }
+        const MeasuredKernel winner =
+            *std::ranges::min_element(candidates, {}, &MeasuredKernel::milliseconds);
+        return std::isfinite(winner.milliseconds) ? winner : best;
+    }
+
+    // A kernel that the driver refuses is one candidate less, no reason to stop.
+    template <class Measure> static TrialResult guarded(Measure measure) {
+        try {
+            return measure();
+        } catch (const gpu::DeviceLostError&) {
+            throw;
+        } catch (const gpu::TimeoutError&) {
+            throw;
+        } catch (const gpu::OutOfMemoryError&) {
+            throw;
+        } catch (const gpu::GpuError&) {
+            return {.milliseconds = 0, .largestDifference = 1, .tolerance = 0};
+        }
+    }
+
+    // Measured on software Vulkan: storage buffers hold products back to a few GFLOP/s; not worth a second of
+    // a start.
+    static bool hopeless(const ProductKernel& candidate, double flops, double fastest) {
+        const double atTenGigaflops = flops / 10e9 * 1e3;
+        return candidate.rung != "texel" && candidate.rung != "subgroup" && fastest < atTenGigaflops;
+    }
+
+    gpu::Device& device_;
+    Kernels& kernels_;
+    KernelCache cache_;
+    double budgetSeconds_;
+    Clock::time_point start_ = Clock::now();
+};
+
+DenseShape denseShapeOf(const NetShape& shape, std::size_t layer, std::size_t rows) {
+    const std::size_t inputs = shape.widths[layer];
+    const std::size_t outputs = shape.widths[layer + 1];
+    return {rows, inputs, outputs, roundUpToFour(inputs), roundUpToFour(outputs)};
+}
+
+// The weights' gradients of all layers: folded with the update, or apart from it. Folded is the likelier one,
+// an operation less and no gradients to be stored: apart is tried when there is time for it.
+void chooseBackwardWeights(Chooser& chooser, const NetShape& shape, Optimizer optimizer, std::size_t batch,
+                           StepKernels& step) {
+    step.foldsUpdate = true;
+    bool inTime = true;
+    double foldedTime = 0;
+    for (std::size_t layer = 0; layer < shape.layers(); ++layer) {
+        const DenseShape dense = denseShapeOf(shape, layer, batch);
+        const MeasuredKernel folded = chooser.chooseFolded(dense, optimizer);
+        step.foldsUpdate = step.foldsUpdate && folded.milliseconds >= 0;
+        step.layers[layer].backwardWeights = folded.kernel;
+        foldedTime += folded.milliseconds;
+        inTime = inTime && (chooser.known(Product::backwardWeights, dense, shape.activationOf(layer)) ||
+                            chooser.timeLeft());
+    }
+    if (step.foldsUpdate && !inTime) return;
+    std::vector<ProductKernel> apart;
+    double apartTime = 0;
+    for (std::size_t layer = 0; layer < shape.layers(); ++layer) {
+        const DenseShape dense = denseShapeOf(shape, layer, batch);
+        const MeasuredKernel product =
+            chooser.choose(Product::backwardWeights, dense, shape.activationOf(layer));
+        apart.push_back(product.kernel);
+        apartTime += product.milliseconds + chooser.updateTime(dense, optimizer);
+    }
+    step.foldsUpdate = step.foldsUpdate && foldedTime <= apartTime;
+    if (step.foldsUpdate) return;
+    for (std::size_t layer = 0; layer < shape.layers(); ++layer)
+        step.layers[layer].backwardWeights = apart[layer];
+}
+
+StepKernels measuredKernels(Chooser& chooser, const NetShape& shape, Optimizer optimizer, std::size_t batch) {
+    StepKernels step;
+    for (std::size_t layer = 0; layer < shape.layers(); ++layer) {
+        const DenseShape dense = denseShapeOf(shape, layer, batch);
+        LayerKernels how;
+        how.forward = chooser.choose(Product::forward, dense, shape.activationOf(layer)).kernel;
+        if (layer > 0)
+            how.backwardInputs =
+                chooser.choose(Product::backwardInputs, dense, shape.activationOf(layer - 1)).kernel;
+        step.layers.push_back(how);
+    }
+    chooseBackwardWeights(chooser, shape, optimizer, batch, step);
+    return step;
+}
+
+// The likeliest kernel of a product, of those that can be folded where `foldable` says so.
+ProductKernel likeliest(const gpu::Device& device, Product product, const DenseShape& shape, bool foldable) {
+    for (const ProductKernel& candidate : fastCandidates(device, product, shape))
+        if (!foldable || canFoldUpdate(candidate)) return candidate;
+    throw std::runtime_error("'" + device.report().name + "' cannot run a product of this size");
+}
+
+} // namespace
+
+StepKernels chooseKernels(gpu::Device& device, Kernels& kernels, std::string_view rung, const NetShape& shape,
+                          Optimizer optimizer, std::size_t batch, double budgetSeconds) {
+    if (rung == "best") {
+        Chooser chooser(device, kernels, budgetSeconds);
+        return measuredKernels(chooser, shape, optimizer, batch);
+    }
+    StepKernels step;
+    // What a whole step does not do, evaluation for one, is left to the kernels of `fused`.
+    step.foldsUpdate = rung == "fused" || rung == "whole-step";
+    step.half = halfPrecision({.gpu = true, .rung = std::string(rung), .device = {}});
+    const auto fixed = [&](Product product, const DenseShape& dense) {
+        return step.foldsUpdate ? likeliest(device, product, dense, product == Product::backwardWeights)
+                                : kernelOfRung(device, rung, product, dense);
+    };
+    for (std::size_t layer = 0; layer < shape.layers(); ++layer) {
+        const DenseShape dense = denseShapeOf(shape, layer, batch);
+        step.layers.push_back({fixed(Product::forward, dense), fixed(Product::backwardInputs, dense),
+                               fixed(Product::backwardWeights, dense)});
+    }
+    return step;
+}
+
+StepKernels evaluationKernels(const gpu::Device& device, const StepKernels& training, const NetShape& shape,
+                              std::size_t rows) {
+    StepKernels evaluation = training;
+    evaluation.half = false;
+    for (std::size_t layer = 0; layer < shape.layers(); ++layer) {
+        ProductKernel& forward = evaluation.layers[layer].forward;
+        if (forward.half || forward.tileM * forward.tileN == 1)
+            forward = likeliest(device, Product::forward, denseShapeOf(shape, layer, rows), false);
+    }
+    return evaluation;
+}
+
+} // namespace lockstep

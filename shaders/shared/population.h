@@ -1,0 +1,156 @@
+// Push constants and records of the kernels that train, score and draw a population
+// (engine/grid/population.h). Included by C++ and GLSL.
+//
+// A network has a place: its number among all, sorted so that networks of one hidden activation stand
+// together, because a dispatch has one activation. Numbers that every network has lie as [number][place], so
+// that neighbouring invocations read neighbouring words; a network's parameters are W[0] [outputs][inputs],
+// b[0], W[1], b[1], ... without padding.
+#ifndef LOCKSTEP_POPULATION_H
+#define LOCKSTEP_POPULATION_H
+#include "shared.h"
+
+SHARED_BEGIN
+
+SHARED_CONST uint populationLayers = 5u; // dense layers at most: four hidden ones and the outputs
+
+// How a step finds its examples: as they lie in the data set; by a table of every network's own, which
+// population_order.comp has written for the dispatch; or, where all share a seed, by one of the host's.
+SHARED_CONST uint orderOfFile = 0u;
+SHARED_CONST uint orderOfSeed = 1u;
+SHARED_CONST uint orderOfTable = 2u;
+
+// What a network has to itself, [place].
+struct PopulationNetwork {
+    float learningRate;
+    float momentum;    // of the optimizer `momentum`
+    float l2;          // added to the gradient; 0 for AdamW
+    float weightDecay; // AdamW's; else 0
+    uint seedLow;
+    uint seedHigh;
+    uint data;   // which data set
+    uint member; // its number in the job
+};
+
+// How a network stands, [place].
+struct PopulationState {
+    uint steps;      // done
+    uint diverged;   // 1: the loss of step `steps` was not finite
+    float batchLoss; // of the last step done
+};
+
+// What changes from step to step, written by the host.
+struct PopulationRecord {
+    uint first; // position of the batch's first row in the epoch
+    uint rows;
+    uint epoch;
+    float scale;       // 1 / (terms in the mean of the loss)
+    float rateFactor;  // on a network's learning rate: the schedule's, and Adam's 1 / (1 - beta1^t)
+    float schedule;    // the schedule's alone
+    float secondScale; // as in UpdateParams
+};
+
+// Steps of networks [first, first + networks).
+struct PopulationTrainParams {
+    uint places; // of all networks: what lies between two numbers of one
+    uint first;
+    uint networks;
+    uint steps; // to be done, records [firstRecord, firstRecord + steps)
+    uint firstRecord;
+    uint batch;      // rows of a record in the table of the order
+    uint examples;   // of a data set
+    uint orderFirst; // orderOfSeed: the place of the table's first network, and how many it has
+    uint orderNetworks;
+    float beta1;       // Adam
+    float secondDecay; // Adam's beta2; RMSprop's alpha
+    float epsilon;
+    float l1;
+    uint nesterov;
+};
+
+// The order of the examples of networks [first, first + networks), in parts of `rows` rows of a batch.
+struct PopulationOrderParams {
+    uint first;
+    uint networks;
+    uint firstRecord;
+    uint batch;
+    uint rows;
+    uint examples;
+};
+
+// Losses and hits of networks [first, first + networks), in parts of `rows` examples, from `firstPart` on:
+// part p goes to parts[p][place].
+struct PopulationScoreParams {
+    uint places;
+    uint first;
+    uint networks;
+    uint examples;
+    uint rows;
+    uint classes; // 0: regression, nothing to hit
+    uint firstPart;
+};
+
+// Adds up the parts of networks [0, networks).
+struct PopulationResultParams {
+    uint places;
+    uint networks;
+    uint examples;
+    uint parts;
+    uint classes;
+    float terms; // in the mean of the loss
+};
+
+// What is known of a network, [member].
+struct PopulationResult {
+    uint steps;
+    uint diverged;
+    float batchLoss;
+    float loss;
+    float accuracy;
+    float weightNorm;
+};
+
+// Ranks networks [first, first + networks) among all.
+struct PopulationRankParams {
+    uint networks; // all of them
+    uint first;
+};
+
+// All members, and the steps that each of them is to make.
+struct PopulationSummaryParams {
+    uint networks;
+    uint steps;
+};
+
+// [1]
+struct PopulationTotals {
+    uint begun;
+    uint finished;
+    uint diverged;
+    uint stepsLow; // of all networks together
+    uint stepsHigh;
+    uint percentile0; // bits of floats, in the order of PopulationSummary::shares
+    uint percentile1;
+    uint percentile2;
+    uint percentile3;
+    uint percentile4;
+    uint percentile5;
+    uint percentile6;
+};
+
+// Tiles of networks [first, first + networks) in a picture.
+struct PopulationPictureParams {
+    uint places;
+    uint first;
+    uint networks;
+    uint columns; // tiles beside each other
+    uint cells;   // pixels along one side of a tile
+    uint kinds;   // as in PlaneInputsParams
+    float left;   // the corner of the plane, and the side of a cell
+    float top;
+    float cell;
+    uint discretise;
+};
+
+SHARED_END
+
+#endif

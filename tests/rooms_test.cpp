@@ -1,0 +1,156 @@
+// The rooms of the house: which folder may include which, file by file. The linker keeps the engine's arrows
+// between libraries; this test keeps all of them, those of header-only use and of the program's folders, too.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// Room -> rooms that it may include, one arrow's length each: what is not listed is not allowed.
+const std::map<std::string, std::set<std::string>> arrows{
+    {"shaders/shared", {}},
+    {"engine/net", {"shaders/shared"}},
+    {"engine/files", {"engine/net"}},
+    {"engine/data", {"engine/files", "engine/net"}},
+    {"engine/cpu", {"engine/net", "shaders/shared"}},
+    {"engine/gpu", {}},
+    {"engine/step", {"engine/net", "engine/cpu", "engine/gpu", "shaders/shared"}},
+    {"engine/tune", {"engine/step", "engine/files", "engine/net", "engine/cpu", "engine/gpu"}},
+    {"engine/run",
+     {"engine/tune", "engine/step", "engine/data", "engine/files", "engine/net", "engine/cpu", "engine/gpu"}},
+    {"engine/plane", {"engine/tune", "engine/step", "engine/net", "engine/gpu", "shaders/shared"}},
+    {"engine/grid",
+     {"engine/run", "engine/plane", "engine/tune", "engine/step", "engine/data", "engine/files", "engine/net",
+      "engine/cpu", "engine/gpu", "shaders/shared"}},
+    {"demos/words", {"engine"}},
+    {"demos/draw", {"demos/words", "engine"}},
+    {"demos/options", {"demos/words", "engine"}},
+    {"demos/report", {"demos/draw", "demos/options", "demos/words", "engine"}},
+    {"demos/kit", {"demos/report", "demos/draw", "demos/options", "demos/words", "engine", "shaders/shared"}},
+    {"demos/exhibits/*",
+     {"demos/kit", "demos/report", "demos/draw", "demos/options", "demos/words", "engine"}},
+    {"demos/exhibits", {"demos/exhibits/*", "demos/kit"}},
+    {"demos/shell", {"demos/kit", "demos/draw", "demos/words", "engine"}},
+    {"demos/commands",
+     {"demos/shell", "demos/kit", "demos/report", "demos/draw", "demos/options", "demos/words", "engine"}},
+    {"demos", {"demos/commands", "demos/options"}},
+};
+
+// Headers of other makers that only these rooms may see.
+const std::map<std::string, std::set<std::string>> privileges{
+    {"vulkan/",
+     {"engine/gpu", "engine/tune", "engine/plane", "engine/step", "engine/run", "engine/grid", "demos/draw",
+      "demos/shell", "demos/kit", "demos/commands"}},
+    {"GLFW/", {"demos/shell"}},
+};
+
+std::string roomOf(const std::string& path) {
+    const std::string folder = fs::path(path).parent_path().generic_string();
+    if (folder == "engine/cpu/simd") return "engine/cpu";
+    return folder;
+}
+
+// As the table names it: exhibits are alike, and none may include another.
+std::string rowOf(const std::string& room) {
+    return room.starts_with("demos/exhibits/") ? "demos/exhibits/*" : room;
+}
+
+bool allowed(const std::string& from, const std::string& to) {
+    if (from == to) return true;
+    const auto row = arrows.find(rowOf(from));
+    if (row == arrows.end()) return false;
+    if (to.starts_with("engine/") && row->second.contains("engine")) return true;
+    return row->second.contains(rowOf(to)) &&
+           !(from.starts_with("demos/exhibits/") && rowOf(to) == rowOf(from));
+}
+
+struct Include {
+    std::string file;
+    std::string what;
+};
+
+std::vector<Include> includes() {
+    std::vector<Include> found;
+    const fs::path root = LOCKSTEP_SOURCE_DIR;
+    for (const char* top : {"engine", "demos", "shaders/shared"})
+        for (const auto& entry : fs::recursive_directory_iterator(root / top)) {
+            const std::string extension = entry.path().extension().string();
+            if (extension != ".h" && extension != ".cpp" && extension != ".inl") continue;
+            std::ifstream file(entry.path());
+            for (std::string line; std::getline(file, line);) {
+                if (!line.starts_with("#include ")) continue;
+                found.push_back({fs::relative(entry.path(), root).generic_string(),
+                                 line.substr(10, line.find_first_of("\">", 10) - 10)});
+            }
+        }
+    return found;
+}
+
+bool ofTheProject(const std::string& include) {
+    return include.starts_with("engine/") || include.starts_with("demos/") || include.starts_with("shaders/");
+}
+
+} // namespace
+
+TEST_CASE("every include follows an arrow of the table") {
+    const std::vector<Include> all = includes();
+    CHECK(all.size() > 1000); // they were found
+    for (const Include& include : all) {
+        INFO(include.file, " includes ", include.what);
+        if (ofTheProject(include.what)) CHECK(allowed(roomOf(include.file), roomOf(include.what)));
+        for (const auto& [prefix, rooms] : privileges)
+            if (include.what.starts_with(prefix)) CHECK(rooms.contains(roomOf(include.file)));
+    }
+}
+
+TEST_CASE("the arrows run one way") {
+    // Rooms that point nowhere any more are taken away until none is left; a circle would stay.
+    std::map<std::string, std::set<std::string>> left = arrows;
+    for (auto& [room, targets] : left)
+        if (targets.erase("engine") > 0)
+            for (const auto& [other, unused] : arrows)
+                if (other.starts_with("engine/")) targets.insert(other);
+    for (bool removed = true; removed && !left.empty();) {
+        removed = false;
+        for (auto room = left.begin(); room != left.end();) {
+            std::erase_if(room->second, [&](const std::string& target) { return !left.contains(target); });
+            if (room->second.empty()) {
+                room = left.erase(room);
+                removed = true;
+            } else {
+                ++room;
+            }
+        }
+    }
+    for (const auto& [room, targets] : left) FAIL_CHECK(room << " is in a circle");
+    CHECK(left.empty());
+}
+
+TEST_CASE("the checker sees what is wrong") {
+    CHECK_FALSE(allowed("engine/net", "engine/cpu"));
+    CHECK_FALSE(allowed("engine/step", "engine/run"));
+    CHECK_FALSE(allowed("demos/exhibits/race", "demos/exhibits/ladder"));
+    CHECK_FALSE(allowed("engine/grid", "demos/kit"));
+    CHECK(allowed("demos/exhibits/race", "engine/run"));
+}
+
+TEST_CASE("no room is a drawer") {
+    std::map<std::string, int> files;
+    const fs::path root = LOCKSTEP_SOURCE_DIR;
+    for (const char* top : {"engine", "demos", "shaders"})
+        for (const auto& entry : fs::recursive_directory_iterator(root / top))
+            if (entry.is_regular_file())
+                ++files[fs::relative(entry.path().parent_path(), root).generic_string()];
+    for (const auto& [folder, count] : files) {
+        INFO(folder, ": ", count, " files");
+        CHECK(count <= 46);
+    }
+}
