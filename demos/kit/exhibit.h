@@ -13,6 +13,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "demos/draw/ui.h"
+#include "demos/kit/machines.h"
 
 namespace lockstep::demos {
 
