@@ -131,7 +131,7 @@ TEST_CASE("a pace that a machine cannot keep up with piles up no work, and a slo
         map.model.run();
         for (int frame = 0; frame < 60; ++frame)
             map.model.update(
-                [&](const TrainabilityJob& job, MapMachine) {
+                [&](const MapJob& job, MapMachine) {
                     return [&, job] { return std::make_unique<Held>(job, map.trained, open); };
                 },
                 1.0 / 60, false);

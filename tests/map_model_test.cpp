@@ -73,7 +73,7 @@ TEST_CASE("panning keeps what stays inside, at both edges, and the picture fills
 }
 
 TEST_CASE("another window shows what was seen, scaled, and has it trained anew") {
-    const TrainabilityWindow whole{-2, 2, -2, 2};
+    const MapWindow whole{-2, 2, -2, 2};
     OutcomeGrid grid({16, 16});
     for (const std::uint32_t index : grid.missing()) grid.set(index, index / 16 < 8 ? 0.5f : -3.0f);
     grid.look(whole, {-1, 1, -1, 1}, {32, 32});
@@ -136,12 +136,12 @@ TEST_CASE("moving the picture trains only what comes into it") {
 
 TEST_CASE("back and forth as in a browser") {
     Map map;
-    const TrainabilityWindow first = map.model.window();
+    const MapWindow first = map.model.window();
     CHECK_FALSE(map.model.history().canGoBack());
     CHECK(map.model.look(zoomed(first, 0.5, 0.5, 0.5), true).empty());
-    const TrainabilityWindow second = map.model.window();
+    const MapWindow second = map.model.window();
     CHECK(map.model.look(zoomed(second, 0.5, 0.5, 0.5), false).empty()); // the same turn of the wheel
-    const TrainabilityWindow third = map.model.window();
+    const MapWindow third = map.model.window();
     map.model.goBack();
     CHECK(map.model.window() == first);
     CHECK_FALSE(map.model.history().canGoBack());
@@ -163,7 +163,7 @@ TEST_CASE("going back leads to networks that were seen, not only to their window
     REQUIRE(settings.job.axes != first.job.axes);
     map.model.change(settings);
     CHECK(map.model.look(zoomed(map.model.window(), 0.5, 0.5, 0.5), true).empty());
-    const TrainabilityWindow last = map.model.window();
+    const MapWindow last = map.model.window();
     map.finish();
 
     map.model.goBack();
@@ -198,7 +198,7 @@ TEST_CASE("a slider's way through its numbers is no journey, and a saved map has
     ++settings.job.seed;
     map.model.change(settings);
     CHECK(map.model.history().canGoBack());
-    settings.job.axes = TrainabilityAxes::rateAndScale;
+    settings.job.axes = MapAxes::rateAndScale;
     map.model.begin(settings);
     CHECK(map.model.settings() == settings);
     CHECK_FALSE(map.model.history().canGoBack());
@@ -230,7 +230,7 @@ TEST_CASE("a picture that fits its pane shows all of the window, and more where 
     map.model.change(settings);
     map.model.setRoom({300, 100});
     CHECK(map.model.size() == MapSize{300, 100});
-    const TrainabilityWindow wide = map.model.window();
+    const MapWindow wide = map.model.window();
     CHECK(wide.top - wide.bottom == doctest::Approx(settings.window.top - settings.window.bottom));
     CHECK(wide.right - wide.left == doctest::Approx(3 * (wide.top - wide.bottom)));
     map.model.setRoom({100, 100});
@@ -239,7 +239,7 @@ TEST_CASE("a picture that fits its pane shows all of the window, and more where 
 
 TEST_CASE("settings come back from JSON, and what is wrong names its field") {
     MapSettings settings = firstMapSettings();
-    settings.job.axes = TrainabilityAxes::rateAndScale;
+    settings.job.axes = MapAxes::rateAndScale;
     settings.job.steps = 77;
     settings.window = {0.1, 0.30000000000000004, -1, -0.5};
     settings.resolution = 0;
@@ -256,7 +256,7 @@ TEST_CASE("settings come back from JSON, and what is wrong names its field") {
 }
 
 TEST_CASE("a pixel in words") {
-    TrainabilityJob job;
+    MapJob job;
     OutcomeGrid grid({16, 16});
     grid.set(0, 0.5f);
     CHECK(grid.shown(1) == 0.5f); // its neighbour's
@@ -279,7 +279,7 @@ TEST_CASE("a pixel in words") {
 }
 
 TEST_CASE("the loss curve of one network ends as its training did") {
-    const TrainabilityJob job = firstMapSettings().job;
+    const MapJob job = firstMapSettings().job;
     MapProbe probe;
     probe.update(job, {0.1f, 0.1f}, true);
     REQUIRE(probe.curve().has_value());
@@ -288,29 +288,29 @@ TEST_CASE("the loss curve of one network ends as its training did") {
     probe.update(job, {1e6f, 1e6f}, true);
     const std::size_t steps = probe.curve()->losses.size();
     CHECK(steps < job.steps);
-    const auto ended = static_cast<double>(-plainTrainability(job, {1e6f, 1e6f}));
+    const auto ended = static_cast<double>(-plainMapOutcome(job, {1e6f, 1e6f}));
     CHECK(std::ceil(ended) == static_cast<double>(steps - 1));
 }
 
 TEST_CASE("a picture of any size is trained in the background, can be stopped, and is whole or not there") {
     const lockstep::test::TemporaryFolder folder;
     std::atomic<std::size_t> trained = 0;
-    const TrainabilityJob job;
+    const MapJob job;
     const auto make = [&] { return std::make_unique<Striped>(job, trained); };
     const std::filesystem::path file = folder.path() / "map.png";
     MapExport saving;
-    saving.start({file, job, TrainabilityWindow{}, {300, 170}}, make);
+    saving.start({file, job, MapWindow{}, {300, 170}}, make);
     const auto saved = saving.takeFinished(true);
     REQUIRE(saved.has_value());
     CHECK(trained == 300 * 170);
     CHECK(std::filesystem::file_size(file) > 100);
     CHECK_FALSE(saving.busy());
 
-    saving.start({folder.path() / "large.png", job, TrainabilityWindow{}, {4096, 4096}}, make);
+    saving.start({folder.path() / "large.png", job, MapWindow{}, {4096, 4096}}, make);
     saving.cancel();
     CHECK_FALSE(saving.takeFinished(true).has_value());
     CHECK_FALSE(std::filesystem::exists(folder.path() / "large.png"));
-    saving.start({folder.path() / "none" / "map.png", job, TrainabilityWindow{}, {8, 8}}, make);
+    saving.start({folder.path() / "none" / "map.png", job, MapWindow{}, {8, 8}}, make);
     CHECK_THROWS(saving.takeFinished(true));
     CHECK_FALSE(saving.busy());
 }

@@ -17,40 +17,40 @@ namespace lockstep::test {
 using namespace lockstep::demos;
 
 /// Converges where x is small; nothing is computed, so that pictures of any size are there at once.
-class Striped final : public Trainability {
+class Striped final : public MapTrainer {
   public:
-    Striped(const TrainabilityJob& job, std::atomic<std::size_t>& trained, std::string device = "")
+    Striped(const MapJob& job, std::atomic<std::size_t>& trained, std::string device = "")
         : job_(job), trained_(trained) {
         machine_.device = std::move(device);
     }
 
-    const TrainabilityJob& job() const override { return job_; }
+    const MapJob& job() const override { return job_; }
     const MachineInfo& machine() const override { return machine_; }
-    void train(std::span<const TrainabilityPoint> points, std::span<TrainabilityOutcome> outcomes) override {
+    void train(std::span<const MapPoint> points, std::span<MapOutcome> outcomes) override {
         for (std::size_t i = 0; i < points.size(); ++i) outcomes[i] = ending(points[i]);
         trained_ += points.size();
     }
     std::size_t pointsFor(double) const override { return 300; }
 
-    static TrainabilityOutcome ending(TrainabilityPoint point) {
+    static MapOutcome ending(MapPoint point) {
         return point.x < 1 ? std::min(point.x, 1.0f) : -std::min(point.y + 1, 100.0f);
     }
 
   private:
-    TrainabilityJob job_;
+    MapJob job_;
     MachineInfo machine_;
     std::atomic<std::size_t>& trained_;
 };
 
 /// Trains nothing before it is let.
-class Held final : public Trainability {
+class Held final : public MapTrainer {
   public:
-    Held(const TrainabilityJob& job, std::atomic<std::size_t>& trained, const std::atomic<bool>& open)
+    Held(const MapJob& job, std::atomic<std::size_t>& trained, const std::atomic<bool>& open)
         : striped_(job, trained), open_(open) {}
 
-    const TrainabilityJob& job() const override { return striped_.job(); }
+    const MapJob& job() const override { return striped_.job(); }
     const MachineInfo& machine() const override { return striped_.machine(); }
-    void train(std::span<const TrainabilityPoint> points, std::span<TrainabilityOutcome> outcomes) override {
+    void train(std::span<const MapPoint> points, std::span<MapOutcome> outcomes) override {
         open_.wait(false);
         striped_.train(points, outcomes);
     }
@@ -74,7 +74,7 @@ struct Map {
     }
     void frame(bool wait = true) {
         model.update(
-            [this](const TrainabilityJob& job, MapMachine machine) {
+            [this](const MapJob& job, MapMachine machine) {
                 const std::string device = machine == MapMachine::gpu ? card : "a processor";
                 return [this, job, device] { return std::make_unique<Striped>(job, trained, device); };
             },
@@ -83,9 +83,9 @@ struct Map {
     /// The same with a card that has no memory.
     void frameWithoutMemory() {
         model.update(
-            [this](const TrainabilityJob& job, MapMachine machine) -> MakeTrainability {
+            [this](const MapJob& job, MapMachine machine) -> MakeMapTrainer {
                 if (machine == MapMachine::gpu)
-                    return []() -> std::unique_ptr<Trainability> { throw std::runtime_error("no memory"); };
+                    return []() -> std::unique_ptr<MapTrainer> { throw std::runtime_error("no memory"); };
                 return [this, job] { return std::make_unique<Striped>(job, trained); };
             },
             1.0 / 60, true);
@@ -104,7 +104,7 @@ struct Map {
         const OutcomeGrid& grid = model.grid(machine);
         const MapSize size = model.size();
         for (std::uint32_t index = 0; index < size.pixels(); ++index) {
-            const TrainabilityPoint point =
+            const MapPoint point =
                 model.window().point(index % size.width, index / size.width, size.width, size.height);
             // Panning moves windows by sums, which end in another last bit.
             if (grid.trained(index) && std::abs(grid.shown(index) - Striped::ending(point)) >

@@ -46,10 +46,10 @@ MapRequest requestOf(const MapOptions& options) {
     return request;
 }
 
-std::unique_ptr<Trainability> makeLane(const MapRequest& request, const LaneSpec& spec, Machines& machines) {
+std::unique_ptr<MapTrainer> makeLane(const MapRequest& request, const LaneSpec& spec, Machines& machines) {
     gpu::Device* device = machines.deviceOf(spec);
-    if (device == nullptr) return makeCpuTrainability(request.job, machines.threads());
-    return makeGpuTrainability(*device, request.job);
+    if (device == nullptr) return makeCpuMapTrainer(request.job, machines.threads());
+    return makeGpuMapTrainer(*device, request.job);
 }
 
 LaneProgress progressOf(const MapRequest& request, const MapResult& lane) {
@@ -65,11 +65,11 @@ void trainLane(const MapRequest& request, Machines& machines, const InterruptGua
                MapResult& lane) {
     using Clock = std::chrono::steady_clock;
     const Clock::time_point begin = Clock::now();
-    const std::unique_ptr<Trainability> trainability = makeLane(request, lane.spec, machines);
+    const std::unique_ptr<MapTrainer> trainer = makeLane(request, lane.spec, machines);
     lane.warmUpSeconds = std::chrono::duration<double>(Clock::now() - begin).count();
-    lane.machine = trainability->machine();
+    lane.machine = trainer->machine();
     ProgressLines lines(quiet);
-    trainMap(request, *trainability, lane, [&](std::size_t) {
+    trainMap(request, *trainer, lane, [&](std::size_t) {
         lines.show({progressOf(request, lane)});
         return interrupt.exitCode() == 0;
     });
@@ -94,7 +94,7 @@ MapResult runLane(const MapRequest& request, const LaneSpec& spec, Machines& mac
 }
 
 void writePicture(const std::string& file, const MapRequest& request, const MapResult& lane) {
-    std::vector<TrainabilityOutcome> outcomes(request.pixels());
+    std::vector<MapOutcome> outcomes(request.pixels());
     for (std::size_t pixel = 0; pixel < outcomes.size(); ++pixel) outcomes[pixel] = lane.outcome(pixel);
     Pixels pixels{request.width, request.height, std::vector<std::uint8_t>(request.pixels() * 4)};
     paintMap(request.job, outcomes, pixels.rgba);

@@ -65,7 +65,7 @@ void addJobOptions(CLI::App& command, MapOptions& options) {
         ->group(mapGroup);
     addText(
         command, "--axes", "NAME",
-        [&options](std::string_view text) { options.axes = trainabilityAxesFromName(text); },
+        [&options](std::string_view text) { options.axes = mapAxesFromName(text); },
         "rates: of the first layer and of the second;\nrate-and-scale: of both, and a factor of the first "
         "weights")
         ->group(mapGroup);
@@ -117,8 +117,8 @@ void addMapOptions(CLI::App& command, MapOptions& options) {
         ->group(outputGroup);
 }
 
-TrainabilityJob mapJob(const MapOptions& options) {
-    TrainabilityJob job = presetOf(options).job;
+MapJob mapJob(const MapOptions& options) {
+    MapJob job = presetOf(options).job;
     if (options.axes) job.axes = *options.axes;
     if (options.network) {
         job.inputs = options.network->inputs;
@@ -132,25 +132,23 @@ TrainabilityJob mapJob(const MapOptions& options) {
     return job;
 }
 
-TrainabilityWindow mapWindow(const MapOptions& options) {
-    return options.window.value_or(presetOf(options).window);
-}
+MapWindow mapWindow(const MapOptions& options) { return options.window.value_or(presetOf(options).window); }
 
-TrainabilityWindow mapWindowFromText(std::string_view text) {
+MapWindow mapWindowFromText(std::string_view text) {
     const std::string error = fmt::format(
         "'{}' is no window; write LEFT:RIGHT,BOTTOM:TOP in decimal logarithms, as in -3:6,-3:6", text);
     const auto [horizontal, vertical] = halves(text, ',', error);
     const auto [left, right] = halves(horizontal, ':', error);
     const auto [bottom, top] = halves(vertical, ':', error);
-    const TrainabilityWindow window{logarithm(left, error), logarithm(right, error), logarithm(bottom, error),
-                                    logarithm(top, error)};
+    const MapWindow window{logarithm(left, error), logarithm(right, error), logarithm(bottom, error),
+                           logarithm(top, error)};
     if (!(window.left < window.right && window.bottom < window.top))
         throw std::invalid_argument(
             fmt::format("'{}' is an empty window: LEFT is below RIGHT, and BOTTOM below TOP", text));
     return window;
 }
 
-std::string mapWindowText(const TrainabilityWindow& window) {
+std::string mapWindowText(const MapWindow& window) {
     return fmt::format("{}:{},{}:{}", shortestText(window.left), shortestText(window.right),
                        shortestText(window.bottom), shortestText(window.top));
 }

@@ -1,4 +1,4 @@
-// What a map of trainability is asked to be: the options of `lockstep map`, as values.
+// The options of `lockstep map`, as values.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 #include "demos/options/machine_options.h"
 #include "demos/options/map_size.h"
-#include "engine/grid/trainability.h"
+#include "engine/grid/map.h"
 
 namespace lockstep::demos {
 
@@ -25,8 +25,8 @@ struct MapNetwork {
 /// What was said; what was not is the preset's.
 struct MapOptions : MachineOptions {
     std::string preset;
-    std::optional<TrainabilityWindow> window;
-    std::optional<TrainabilityAxes> axes;
+    std::optional<MapWindow> window;
+    std::optional<MapAxes> axes;
     std::optional<MapNetwork> network;
     std::optional<Activation> activation;
     std::optional<std::size_t> examples;
@@ -45,13 +45,13 @@ void addMapOptions(CLI::App& command, MapOptions& options);
 
 /// The preset, and what was said instead of its parts. Throws std::invalid_argument for what cannot be
 /// mapped.
-TrainabilityJob mapJob(const MapOptions& options);
-TrainabilityWindow mapWindow(const MapOptions& options);
+MapJob mapJob(const MapOptions& options);
+MapWindow mapWindow(const MapOptions& options);
 
 /// "LEFT:RIGHT,BOTTOM:TOP", decimal logarithms from -30 to 30: "-3:6,-3:6". Throws std::invalid_argument.
-TrainabilityWindow mapWindowFromText(std::string_view text);
+MapWindow mapWindowFromText(std::string_view text);
 /// The same text, with all digits.
-std::string mapWindowText(const TrainabilityWindow& window);
+std::string mapWindowText(const MapWindow& window);
 
 /// "8-8-1": inputs, hidden neurons and the one output. Throws std::invalid_argument.
 MapNetwork mapNetworkFromText(std::string_view text);

@@ -9,23 +9,23 @@ namespace lockstep::demos {
 
 namespace {
 
-constexpr TrainabilityWindow wholePlane{-3, 6, -3, 6}; // as the paper's figures show it
+constexpr MapWindow wholePlane{-3, 6, -3, 6}; // as the paper's figures show it
 
-TrainabilityJob small(Activation activation) {
-    TrainabilityJob job;
+MapJob small(Activation activation) {
+    MapJob job;
     job.activation = activation;
     return job;
 }
 
-TrainabilityJob rateAndScale() {
-    TrainabilityJob job;
-    job.axes = TrainabilityAxes::rateAndScale;
+MapJob rateAndScale() {
+    MapJob job;
+    job.axes = MapAxes::rateAndScale;
     return job;
 }
 
 /// Width and examples of the paper's figures.
-TrainabilityJob paper(Activation activation, std::size_t examples) {
-    TrainabilityJob job;
+MapJob paper(Activation activation, std::size_t examples) {
+    MapJob job;
     job.inputs = 16;
     job.hidden = 16;
     job.activation = activation;

@@ -1,18 +1,18 @@
-// Maps of trainability that are worth a look, by name.
+// Named maps worth looking at.
 #pragma once
 
 #include <span>
 #include <string_view>
 
-#include "engine/grid/trainability.h"
+#include "engine/grid/map.h"
 
 namespace lockstep::demos {
 
 struct MapPreset {
     std::string_view name;
     std::string_view summary; ///< a sentence without its full stop
-    TrainabilityJob job;
-    TrainabilityWindow window;
+    MapJob job;
+    MapWindow window;
 };
 
 /// The first is what is shown without a choice.

@@ -10,15 +10,15 @@ namespace {
 
 constexpr float alikeWithin = 0.01f;
 
-bool onSameSide(TrainabilityOutcome a, TrainabilityOutcome b) { return (a < 0) == (b < 0); }
+bool onSameSide(MapOutcome a, MapOutcome b) { return (a < 0) == (b < 0); }
 
-bool nearlyEqual(TrainabilityOutcome a, TrainabilityOutcome b) {
+bool nearlyEqual(MapOutcome a, MapOutcome b) {
     return onSameSide(a, b) && std::abs(a - b) <= alikeWithin * std::max(std::abs(a), std::abs(b));
 }
 
 } // namespace
 
-void MapAgreement::add(TrainabilityOutcome first, TrainabilityOutcome second) {
+void MapAgreement::add(MapOutcome first, MapOutcome second) {
     ++both;
     if (onSameSide(first, second)) ++sameEnding;
     if (nearlyEqual(first, second)) ++alike;

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "engine/grid/trainability.h"
+#include "engine/grid/map.h"
 
 namespace lockstep::demos {
 
@@ -15,7 +15,7 @@ struct MapAgreement {
     std::size_t same = 0;       ///< to the last bit
 
     /// A pixel that both have trained, and how its network ended on each.
-    void add(TrainabilityOutcome first, TrainabilityOutcome second);
+    void add(MapOutcome first, MapOutcome second);
     double share() const; ///< of the same ending; NaN without pixels
 };
 

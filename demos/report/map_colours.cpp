@@ -40,7 +40,7 @@ std::uint32_t colourAt(const Palette& palette, double position) {
 
 } // namespace
 
-std::uint32_t mapColour(const TrainabilityJob& job, TrainabilityOutcome outcome) {
+std::uint32_t mapColour(const MapJob& job, MapOutcome outcome) {
     if (std::isnan(outcome)) return untrained;
     if (outcome >= 0) return colourAt(convergedPalette, 1 - std::sqrt(static_cast<double>(outcome)));
     // Most of what diverges does so within a few steps.
@@ -48,10 +48,9 @@ std::uint32_t mapColour(const TrainabilityJob& job, TrainabilityOutcome outcome)
     return colourAt(divergedPalette, position);
 }
 
-void paintMap(const TrainabilityJob& job, std::span<const TrainabilityOutcome> outcomes,
-              std::span<std::uint8_t> rgba) {
+void paintMap(const MapJob& job, std::span<const MapOutcome> outcomes, std::span<std::uint8_t> rgba) {
     std::size_t at = 0;
-    for (const TrainabilityOutcome outcome : outcomes) {
+    for (const MapOutcome outcome : outcomes) {
         const std::uint32_t colour = mapColour(job, outcome);
         for (const int shift : {0, 8, 16, 24}) rgba[at++] = static_cast<std::uint8_t>(colour >> shift);
     }

@@ -80,7 +80,7 @@ std::string howItEnded(const MapRequest& request, const MapResult& lane) {
 } // namespace
 
 std::string mapRequestText(const MapRequest& request) {
-    const TrainabilityJob& job = request.job;
+    const MapJob& job = request.job;
     return fmt::format("{} networks {}-{}-1, {}, {} examples, {} steps, seed {}\n"
                        "{} by {} pixels, {}, window {} (decimal logarithms)\n{}",
                        grouped(request.pixels()), job.inputs, job.hidden, name(job.activation), job.examples,
@@ -104,8 +104,8 @@ std::string mapResultText(const MapRequest& request, const std::vector<MapResult
 }
 
 Json mapJson(const MapRequest& request, const std::vector<MapResult>& lanes) {
-    const TrainabilityJob& job = request.job;
-    const TrainabilityWindow& window = request.window;
+    const MapJob& job = request.job;
+    const MapWindow& window = request.window;
     Json laneList = Json::array();
     for (const MapResult& lane : lanes) laneList.push_back(laneJson(lane, lanes.front()));
     return {
@@ -129,12 +129,12 @@ std::string mapCsv(const MapRequest& request, const std::vector<MapResult>& lane
     for (const MapResult& lane : lanes) text += "," + csvField(lane.spec.text());
     text += "\n";
     for (std::size_t pixel = 0; pixel < request.pixels(); ++pixel) {
-        const TrainabilityPoint point = request.point(pixel);
+        const MapPoint point = request.point(pixel);
         fmt::format_to(std::back_inserter(text), "{},{},{},{}", pixel % request.width, pixel / request.width,
                        point.x, point.y);
         for (const MapResult& lane : lanes) {
             text += ",";
-            const TrainabilityOutcome outcome = lane.outcome(pixel);
+            const MapOutcome outcome = lane.outcome(pixel);
             if (!std::isnan(outcome)) fmt::format_to(std::back_inserter(text), "{}", outcome);
         }
         text += "\n";

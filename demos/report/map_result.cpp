@@ -7,12 +7,12 @@
 
 namespace lockstep::demos {
 
-TrainabilityPoint MapRequest::point(std::size_t pixel) const {
+MapPoint MapRequest::point(std::size_t pixel) const {
     return window.point(static_cast<std::uint32_t>(pixel % width), static_cast<std::uint32_t>(pixel / width),
                         width, height);
 }
 
-TrainabilityOutcome MapResult::outcome(std::size_t pixel) const {
+MapOutcome MapResult::outcome(std::size_t pixel) const {
     return pixel < trained ? outcomes[pixel] : std::numeric_limits<float>::quiet_NaN();
 }
 
@@ -21,26 +21,25 @@ double MapResult::networksPerSecond() const {
 }
 
 std::size_t MapResult::converged() const {
-    return static_cast<std::size_t>(std::ranges::count_if(
-        std::span(outcomes).first(trained), [](TrainabilityOutcome outcome) { return outcome >= 0; }));
+    return static_cast<std::size_t>(std::ranges::count_if(std::span(outcomes).first(trained),
+                                                          [](MapOutcome outcome) { return outcome >= 0; }));
 }
 
-void trainMap(const MapRequest& request, Trainability& trainability, MapResult& lane,
+void trainMap(const MapRequest& request, MapTrainer& trainer, MapResult& lane,
               const std::function<bool(std::size_t trained)>& goOn) {
     using Clock = std::chrono::steady_clock;
     constexpr double millisecondsAtATime = 100;
     const std::size_t pixels = request.pixels();
     lane.outcomes.resize(pixels);
     lane.status = LaneStatus::running;
-    std::vector<TrainabilityPoint> points;
+    std::vector<MapPoint> points;
     while (lane.trained < pixels) {
         const Clock::time_point begin = Clock::now();
-        const std::size_t count =
-            std::min(trainability.pointsFor(millisecondsAtATime), pixels - lane.trained);
+        const std::size_t count = std::min(trainer.pointsFor(millisecondsAtATime), pixels - lane.trained);
         points.clear();
         for (std::size_t pixel = lane.trained; pixel < lane.trained + count; ++pixel)
             points.push_back(request.point(pixel));
-        trainability.train(points, std::span(lane.outcomes).subspan(lane.trained, count));
+        trainer.train(points, std::span(lane.outcomes).subspan(lane.trained, count));
         lane.trained += count;
         lane.seconds += std::chrono::duration<double>(Clock::now() - begin).count();
         if (!goOn(lane.trained)) break;

@@ -1,8 +1,8 @@
 // `simd` with 8 floats per vector, for x86-64 processors since about 2013.
+#include "engine/cpu/map_kernels.h"
 #include "engine/cpu/population_kernels.h"
 #include "engine/cpu/simd_kernels.h"
 #include "engine/cpu/small_kernels.h"
-#include "engine/cpu/trainability_kernels.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -30,7 +30,7 @@ namespace lockstep {
 
 const SimdKernels& simdAvx2() { return simdTable; }
 const SmallKernels& smallAvx2() { return smallTable; }
-const TrainabilityKernels& trainabilityAvx2() { return trainability::table; }
+const MapKernels& mapAvx2() { return map::table; }
 const CpuPopulationKernels& populationAvx2() { return populationTable; }
 
 } // namespace lockstep

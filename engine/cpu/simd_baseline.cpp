@@ -1,8 +1,8 @@
 // `simd` with 4 floats per vector: SSE2, which every x86-64 processor has, or NEON, which every AArch64 has.
+#include "engine/cpu/map_kernels.h"
 #include "engine/cpu/population_kernels.h"
 #include "engine/cpu/simd_kernels.h"
 #include "engine/cpu/small_kernels.h"
-#include "engine/cpu/trainability_kernels.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -19,7 +19,7 @@ namespace lockstep {
 
 const SimdKernels& simdBaseline() { return simdTable; }
 const SmallKernels& smallBaseline() { return smallTable; }
-const TrainabilityKernels& trainabilityBaseline() { return trainability::table; }
+const MapKernels& mapBaseline() { return map::table; }
 const CpuPopulationKernels& populationBaseline() { return populationTable; }
 
 } // namespace lockstep

@@ -188,15 +188,4 @@ const gpu::Kernel<shared::NeuronPictureParams>& Kernels::neuronPicture() {
     return find(neuronPicture_, "neuron_picture", "neuron_picture", {{0, 64}}, {1, 1, 1});
 }
 
-const gpu::Kernel<shared::TrainabilityParams>&
-Kernels::trainability(std::size_t inputs, std::size_t hidden, std::size_t rows, Activation activation) {
-    // A software device runs a workgroup on one core: the smaller, the evener.
-    const std::uint32_t groupSize = device_.software() ? device_.limits().subgroupSize : 64;
-    gpu::SpecConstants constants{
-        {0, groupSize}, {1, number(inputs)}, {2, number(hidden)}, {3, number(activation)}};
-    if (rows < hidden) constants[4] = number(rows);
-    return find(trainability_, rows < hidden ? "trainability_rows" : "trainability", "trainability",
-                std::move(constants));
-}
-
 } // namespace lockstep

@@ -10,7 +10,6 @@
 #include "engine/net/settings.h"
 #include "engine/step/shaders.h"
 #include "shaders/shared/params.h"
-#include "shaders/shared/trainability_params.h"
 
 namespace lockstep {
 
@@ -111,11 +110,6 @@ class Kernels {
     const gpu::Kernel<shared::PlanePictureParams>& planePicture(Loss loss, Activation outputActivation);
     const gpu::Kernel<shared::NeuronPictureParams>& neuronPicture(); ///< its items are tiles
 
-    /// Its items are networks inputs - hidden - 1. `rows`: hidden neurons at a time; all of them stay in
-    /// registers.
-    const gpu::Kernel<shared::TrainabilityParams>& trainability(std::size_t inputs, std::size_t hidden,
-                                                                std::size_t rows, Activation activation);
-
     /// Rows of one workgroup of lossAndGradient and of score.
     static constexpr std::uint32_t rowsPerGroup = 128;
 
@@ -141,7 +135,6 @@ class Kernels {
     std::map<std::string, gpu::Kernel<shared::PlaneInputsParams>> planeInputs_;
     std::map<std::string, gpu::Kernel<shared::PlanePictureParams>> planePicture_;
     std::map<std::string, gpu::Kernel<shared::NeuronPictureParams>> neuronPicture_;
-    std::map<std::string, gpu::Kernel<shared::TrainabilityParams>> trainability_;
 };
 
 } // namespace lockstep

@@ -25,11 +25,10 @@ void MapExhibit::drawIcon(ImDrawList& draw, ImVec2 centre, float size, ImU32 col
     draw.AddPolyline(points, static_cast<int>(std::size(points)), colour, 0, size / 12);
 }
 
-MakeTrainability MapExhibit::maker(Ui& ui, const TrainabilityJob& job, MapMachine machine) const {
+MakeMapTrainer MapExhibit::maker(Ui& ui, const MapJob& job, MapMachine machine) const {
     if (machine == MapMachine::cpu)
-        return [job, threads = ui.machines.threads()] { return makeCpuTrainability(job, threads); };
-    return
-        [job, device = ui.machines.deviceOf(laneOf(machine))] { return makeGpuTrainability(*device, job); };
+        return [job, threads = ui.machines.threads()] { return makeCpuMapTrainer(job, threads); };
+    return [job, device = ui.machines.deviceOf(laneOf(machine))] { return makeGpuMapTrainer(*device, job); };
 }
 
 // A pane that is not drawn remembers what it was before.
@@ -61,8 +60,8 @@ void MapExhibit::update(Ui& ui) {
     if (const auto saved = export_.takeFinished(ui.scripted))
         ui.say(Severity::info, fmt::format("Map of {} pixels saved to {}", mapSizeText(saved->size),
                                            std::filesystem::absolute(saved->file).string()));
-    model_.update([&](const TrainabilityJob& job, MapMachine machine) { return maker(ui, job, machine); },
-                  ui.delta, ui.scripted);
+    model_.update([&](const MapJob& job, MapMachine machine) { return maker(ui, job, machine); }, ui.delta,
+                  ui.scripted);
 }
 
 bool MapExhibit::moving() const {
@@ -90,7 +89,7 @@ void MapExhibit::travel(Ui&, Travel travel) {
     if (travel == Travel::forward && model_.history().canGoForward()) model_.goForward();
 }
 
-void MapExhibit::look(Ui& ui, const TrainabilityWindow& window) {
+void MapExhibit::look(Ui& ui, const MapWindow& window) {
     const std::string refused = model_.look(window, true);
     if (!refused.empty()) ui.say(Severity::info, refused);
 }
@@ -107,8 +106,8 @@ void MapExhibit::startSaving(Ui& ui) {
     const MapSize size = mapSizeFromText(pictureSize_);
     if (pictureFile_.empty()) throw std::invalid_argument("a picture needs the name of a file");
     requireWritable(pictureFile_);
-    const TrainabilityJob& job = model_.settings().job;
-    const TrainabilityWindow window = fitted(model_.settings().window, size);
+    const MapJob& job = model_.settings().job;
+    const MapWindow window = fitted(model_.settings().window, size);
     if (!window.resolves(size.width, size.height))
         ui.say(Severity::info, "In this size, some neighbouring pixels have the same numbers in fp32.");
     export_.start({pictureFile_, job, window, size}, maker(ui, job, model_.fastest()));

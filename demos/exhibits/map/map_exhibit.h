@@ -1,4 +1,4 @@
-// Exhibit: the map of trainability. Every pixel is a network, and its colour how the training ended.
+// Exhibit: the map. Every pixel is a network, and its colour how the training ended.
 #pragma once
 
 #include <array>
@@ -43,11 +43,11 @@ class MapExhibit final : public Exhibit {
     std::string releaseDevice() override;
 
   private:
-    MakeTrainability maker(Ui& ui, const TrainabilityJob& job, MapMachine machine) const;
+    MakeMapTrainer maker(Ui& ui, const MapJob& job, MapMachine machine) const;
     const MapPane* hoveredPane() const;
     std::optional<std::uint32_t> hovered() const;
     std::uint32_t probed() const;
-    void look(Ui& ui, const TrainabilityWindow& window);
+    void look(Ui& ui, const MapWindow& window);
     void move(Ui& ui, double columns, double rows);
 
     void drawSettings(Ui& ui);

@@ -19,7 +19,7 @@ constexpr double batchMilliseconds = 30;
 
 MapExport::~MapExport() { release(); }
 
-void MapExport::start(MapExportJob job, MakeTrainability make) {
+void MapExport::start(MapExportJob job, MakeMapTrainer make) {
     if (busy()) return;
     job_ = std::move(job);
     progress_.cancelled = false;
@@ -28,12 +28,12 @@ void MapExport::start(MapExportJob job, MakeTrainability make) {
                           [this, make = std::move(make)] { return work(job_, make, progress_); });
 }
 
-bool MapExport::work(const MapExportJob& job, const MakeTrainability& make, Progress& progress) {
+bool MapExport::work(const MapExportJob& job, const MakeMapTrainer& make, Progress& progress) {
     const MapSize size = job.size;
     Pixels pixels{size.width, size.height, std::vector<std::uint8_t>(size.pixels() * 4)};
-    const std::unique_ptr<Trainability> engine = make();
-    std::vector<TrainabilityPoint> points;
-    std::vector<TrainabilityOutcome> outcomes;
+    const std::unique_ptr<MapTrainer> engine = make();
+    std::vector<MapPoint> points;
+    std::vector<MapOutcome> outcomes;
     for (std::size_t done = 0; done < size.pixels(); done += points.size()) {
         if (progress.cancelled) return false;
         const std::size_t count = std::max<std::size_t>(engine->pointsFor(batchMilliseconds), 1);

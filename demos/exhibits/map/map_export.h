@@ -15,8 +15,8 @@ namespace lockstep::demos {
 
 struct MapExportJob {
     std::filesystem::path file;
-    TrainabilityJob job;
-    TrainabilityWindow window;
+    MapJob job;
+    MapWindow window;
     MapSize size;
 };
 
@@ -25,7 +25,7 @@ class MapExport {
     ~MapExport();
 
     /// Begins, unless one is under way. `make` is called on another thread.
-    void start(MapExportJob job, MakeTrainability make);
+    void start(MapExportJob job, MakeMapTrainer make);
     /// Ends soon, and nothing is written.
     void cancel();
     bool busy() const { return working_.valid(); }
@@ -43,7 +43,7 @@ class MapExport {
         std::atomic<std::size_t> trained = 0;
     };
 
-    static bool work(const MapExportJob& job, const MakeTrainability& make, Progress& progress);
+    static bool work(const MapExportJob& job, const MakeMapTrainer& make, Progress& progress);
 
     MapExportJob job_;
     Progress progress_;

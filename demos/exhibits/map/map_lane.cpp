@@ -11,9 +11,9 @@ namespace {
 
 constexpr double batchMilliseconds = 8; // how soon another window comes to its turn
 
-std::vector<TrainabilityPoint> pointsOf(const TrainabilityWindow& window, MapSize size,
-                                        const std::vector<std::uint32_t>& pixels) {
-    std::vector<TrainabilityPoint> points;
+std::vector<MapPoint> pointsOf(const MapWindow& window, MapSize size,
+                               const std::vector<std::uint32_t>& pixels) {
+    std::vector<MapPoint> points;
     points.reserve(pixels.size());
     for (const std::uint32_t pixel : pixels)
         points.push_back(window.point(pixel % size.width, pixel / size.width, size.width, size.height));
@@ -22,7 +22,7 @@ std::vector<TrainabilityPoint> pointsOf(const TrainabilityWindow& window, MapSiz
 
 } // namespace
 
-MapLane::MapLane(MakeTrainability make) : make_(std::move(make)), thread_([this] { work(); }) {}
+MapLane::MapLane(MakeMapTrainer make) : make_(std::move(make)), thread_([this] { work(); }) {}
 
 MapLane::~MapLane() {
     {
@@ -121,7 +121,7 @@ void MapLane::work() {
             if (stop_) return;
             training_ = true;
         }
-        const std::unique_ptr<Trainability> engine = make_();
+        const std::unique_ptr<MapTrainer> engine = make_();
         trainOrders(*engine);
     } catch (const std::exception& error) {
         const std::lock_guard lock(mutex_);
@@ -131,7 +131,7 @@ void MapLane::work() {
     changed_.notify_all();
 }
 
-void MapLane::trainOrders(Trainability& engine) {
+void MapLane::trainOrders(MapTrainer& engine) {
     std::unique_lock lock(mutex_);
     machine_ = engine.machine();
     while (true) {
@@ -142,11 +142,11 @@ void MapLane::trainOrders(Trainability& engine) {
         training_ = true;
         MapBatch batch;
         batch.order = order_.number;
-        const TrainabilityWindow window = order_.window;
+        const MapWindow window = order_.window;
         const MapSize size = order_.size;
         batch.pixels = nextPixels(engine.pointsFor(batchMilliseconds));
         lock.unlock();
-        const std::vector<TrainabilityPoint> points = pointsOf(window, size, batch.pixels);
+        const std::vector<MapPoint> points = pointsOf(window, size, batch.pixels);
         batch.outcomes.resize(points.size());
         const auto begin = std::chrono::steady_clock::now();
         engine.train(points, batch.outcomes);

@@ -17,12 +17,12 @@
 namespace lockstep::demos {
 
 /// Makes what trains a map's networks, on the thread that will use it.
-using MakeTrainability = std::function<std::unique_ptr<Trainability>()>;
+using MakeMapTrainer = std::function<std::unique_ptr<MapTrainer>()>;
 
 /// The pixels of a picture to train, in this order.
 struct MapOrder {
     std::uint64_t number = 0; ///< comes back with the outcomes
-    TrainabilityWindow window;
+    MapWindow window;
     MapSize size;
     std::vector<std::uint32_t> pixels; ///< row * width + column
 };
@@ -31,13 +31,13 @@ struct MapOrder {
 struct MapBatch {
     std::uint64_t order = 0;
     std::vector<std::uint32_t> pixels;
-    std::vector<TrainabilityOutcome> outcomes;
+    std::vector<MapOutcome> outcomes;
     double seconds = 0;
 };
 
 class MapLane {
   public:
-    explicit MapLane(MakeTrainability make);
+    explicit MapLane(MakeMapTrainer make);
     /// Waits for the batch under way: milliseconds.
     ~MapLane();
     MapLane(const MapLane&) = delete;
@@ -67,11 +67,11 @@ class MapLane {
 
   private:
     void work();
-    void trainOrders(Trainability& engine);
+    void trainOrders(MapTrainer& engine);
     bool wanted() const;
     std::vector<std::uint32_t> nextPixels(std::size_t most);
 
-    const MakeTrainability make_;
+    const MakeMapTrainer make_;
 
     mutable std::mutex mutex_; // guards all below
     mutable std::condition_variable changed_;

@@ -16,7 +16,7 @@ MapSize sizeFor(const MapSettings& settings, MapSize room) {
 }
 
 /// But for how long and on how many examples they train: sliders go through many numbers of those.
-bool sameNetworks(TrainabilityJob a, const TrainabilityJob& b) {
+bool sameNetworks(MapJob a, const MapJob& b) {
     a.steps = b.steps;
     a.examples = b.examples;
     return a == b;
@@ -85,12 +85,12 @@ void MapModel::setRoom(MapSize room) {
 
 void MapModel::refit() {
     const MapSize size = sizeFor(settings_, room_);
-    const TrainabilityWindow window = fitted(settings_.window, size);
+    const MapWindow window = fitted(settings_.window, size);
     size_ = size;
     show(window);
 }
 
-void MapModel::show(const TrainabilityWindow& window) {
+void MapModel::show(const MapWindow& window) {
     for (MapSide& side : sides_) side.grid.look(window_, window, size_);
     window_ = window;
     beginPicture();
@@ -133,8 +133,8 @@ bool MapModel::closest() const {
     return !zoomed(window_, 0.5, 0.5, notch).resolves(size_.width, size_.height);
 }
 
-std::string MapModel::look(const TrainabilityWindow& window, bool remember) {
-    const TrainabilityWindow next = fitted(window, size_);
+std::string MapModel::look(const MapWindow& window, bool remember) {
+    const MapWindow next = fitted(window, size_);
     if (next == window_) return {};
     if (std::string why = refusal(window_, next, size_); !why.empty()) return why;
     if (remember) history_.leave(place());
@@ -145,7 +145,7 @@ std::string MapModel::look(const TrainabilityWindow& window, bool remember) {
 
 std::string MapModel::pan(MapOffset offset, bool remember) {
     if (offset == MapOffset{}) return {};
-    const TrainabilityWindow next = panned(window_, offset, size_);
+    const MapWindow next = panned(window_, offset, size_);
     if (std::string why = refusal(window_, next, size_); !why.empty()) return why;
     if (remember) history_.leave(place());
     settings_.window = next;

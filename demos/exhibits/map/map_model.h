@@ -56,7 +56,7 @@ class MapModel {
     static constexpr std::uint32_t largestRoom = 4096;
 
     /// What trains the job's networks on a machine; called on the window's thread, and may throw.
-    using Maker = std::function<MakeTrainability(const TrainabilityJob& job, MapMachine machine)>;
+    using Maker = std::function<MakeMapTrainer(const MapJob& job, MapMachine machine)>;
 
     MapModel();
     ~MapModel();
@@ -72,7 +72,7 @@ class MapModel {
 
     MapSize size() const { return size_; }
     /// What the picture shows: the settings' window, and more where the picture has another form.
-    const TrainabilityWindow& window() const { return window_; }
+    const MapWindow& window() const { return window_; }
     bool enabled(MapMachine machine) const { return machine == MapMachine::gpu || settings_.cpu; }
     const MapSide& side(MapMachine machine) const { return sides_[static_cast<std::size_t>(machine)]; }
     OutcomeGrid& grid(MapMachine machine) { return sides_[static_cast<std::size_t>(machine)].grid; }
@@ -82,7 +82,7 @@ class MapModel {
     /// Looks elsewhere; the picture is seen scaled until there is a new one. Returns why that is refused;
     /// empty: it is not.
     /// remember   going back leads to where one was
-    std::string look(const TrainabilityWindow& window, bool remember);
+    std::string look(const MapWindow& window, bool remember);
     /// Moves the picture by whole pixels and keeps what stays inside.
     std::string pan(MapOffset offset, bool remember);
     const MapHistory& history() const { return history_; }
@@ -123,7 +123,7 @@ class MapModel {
     void forget(MapSide& side);
     void forgetPictures();
     void refit();
-    void show(const TrainabilityWindow& window);
+    void show(const MapWindow& window);
     void beginPicture();
     void retire(MapSide& side);
     bool painting(MapMachine machine) const;
@@ -138,7 +138,7 @@ class MapModel {
     MapSettings settings_ = firstMapSettings();
     MapSize room_{512, 512};
     MapSize size_;
-    TrainabilityWindow window_;
+    MapWindow window_;
     MapHistory history_;
     std::array<MapSide, 2> sides_; // by MapMachine
     std::vector<std::future<void>> retired_;

@@ -171,8 +171,8 @@ void MapPane::drawPicture(Ui& ui, MapModel& model, std::optional<std::uint32_t> 
 }
 
 void MapPane::drawAxes(Ui& ui, const MapModel& model, const Place& picture) const {
-    const TrainabilityWindow& window = model.window();
-    const TrainabilityAxes axes = model.settings().job.axes;
+    const MapWindow& window = model.window();
+    const MapAxes axes = model.settings().job.axes;
     const double decades = window.right - window.left;
     const auto number = [decades](double logarithm) { return hyperparameterText(logarithm, decades); };
     const float line = ImGui::GetTextLineHeight();
@@ -222,7 +222,7 @@ void MapPane::refresh(Ui& ui, MapModel& model, bool smooth) {
 }
 
 // Most of a changed row is as it was, and a colour costs more than to see that.
-void MapPane::recolour(OutcomeGrid& grid, const TrainabilityJob& job) {
+void MapPane::recolour(OutcomeGrid& grid, const MapJob& job) {
     const MapSize size = grid.size();
     if (job != job_ || coloured_.size() != size.pixels()) {
         colours_.assign(size.pixels(), 0);
@@ -231,7 +231,7 @@ void MapPane::recolour(OutcomeGrid& grid, const TrainabilityJob& job) {
     }
     for (const std::uint32_t row : grid.takeChangedRows())
         for (std::uint32_t index = row * size.width; index < (row + 1) * size.width; ++index) {
-            const TrainabilityOutcome outcome = grid.shown(index);
+            const MapOutcome outcome = grid.shown(index);
             if (outcome == coloured_[index]) continue;
             coloured_[index] = outcome;
             colours_[index] = std::isnan(outcome) ? 0 : mapColour(job, outcome);

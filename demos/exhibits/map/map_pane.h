@@ -34,7 +34,7 @@ class MapPane {
     void drawPicture(Ui& ui, MapModel& model, std::optional<std::uint32_t> marked, ImVec2 room);
     void drawAxes(Ui& ui, const MapModel& model, const Place& picture) const;
     void refresh(Ui& ui, MapModel& model, bool smooth);
-    void recolour(OutcomeGrid& grid, const TrainabilityJob& job);
+    void recolour(OutcomeGrid& grid, const MapJob& job);
     void handleMouse(Ui& ui, MapModel& model, const Place& picture);
     void drag(Ui& ui, MapModel& model, const Place& picture);
 
@@ -42,10 +42,10 @@ class MapPane {
     std::unique_ptr<Picture> picture_;
     bool smooth_ = true; // of picture_
     std::vector<std::uint32_t> colours_;
-    std::vector<TrainabilityOutcome> coloured_; // what has those colours
-    TrainabilityJob job_;                       // of colours_
-    TrainabilityWindow window_;                 // of colours_
-    double uploaded_ = 0;                       // when
+    std::vector<MapOutcome> coloured_; // what has those colours
+    MapJob job_;                       // of colours_
+    MapWindow window_;                 // of colours_
+    double uploaded_ = 0;              // when
     bool behind_ = false;
     std::optional<std::uint32_t> hovered_;
     double wheeled_ = -1; // when last

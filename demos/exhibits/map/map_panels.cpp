@@ -15,7 +15,7 @@ namespace lockstep::demos {
 namespace {
 
 constexpr Activation activations[] = {Activation::tanh, Activation::relu, Activation::identity};
-constexpr TrainabilityAxes axesChoices[] = {TrainabilityAxes::rates, TrainabilityAxes::rateAndScale};
+constexpr MapAxes axesChoices[] = {MapAxes::rates, MapAxes::rateAndScale};
 constexpr std::size_t networks[][2] = {{2, 4}, {8, 8}, {16, 16}}; // inputs and hidden neurons
 constexpr double zoomOfKey = 0.5;
 constexpr double moveOfKey = 0.25;
@@ -52,9 +52,9 @@ bool beginPopupBelow(const Ui& ui, const char* name, float units) {
     return ImGui::BeginPopup(name);
 }
 
-void networkField(Ui& ui, const char* control, TrainabilityJob& job) {
+void networkField(Ui& ui, const char* control, MapJob& job) {
     std::vector<std::string> names;
-    std::vector<TrainabilityJob> jobs;
+    std::vector<MapJob> jobs;
     for (const auto& [inputs, hidden] : networks) {
         jobs.push_back(job);
         jobs.back().inputs = inputs;
@@ -106,7 +106,7 @@ void MapExhibit::draw(Ui& ui) {
 
 void MapExhibit::drawSettings(Ui& ui) {
     MapSettings settings = model_.settings();
-    TrainabilityJob& job = settings.job;
+    MapJob& job = settings.job;
     FieldFlow fields(ui);
     fields.field("##map/preset", "Preset", 150, [&](const char*) { drawPreset(ui, settings); });
     fields.field("##map/network", "Network", 96,

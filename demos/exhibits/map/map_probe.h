@@ -6,21 +6,21 @@
 #include <optional>
 #include <vector>
 
-#include "engine/grid/trainability.h"
+#include "engine/grid/map.h"
 
 namespace lockstep::demos {
 
 class MapProbe {
   public:
     struct Curve {
-        TrainabilityJob job;
-        TrainabilityPoint point;
+        MapJob job;
+        MapPoint point;
         std::vector<double> steps;
         std::vector<double> losses; ///< before each step, up to the one that went beyond all bounds
     };
 
     /// Asks for the network at that point. `wait`: has it at once.
-    void update(const TrainabilityJob& job, TrainabilityPoint point, bool wait);
+    void update(const MapJob& job, MapPoint point, bool wait);
     /// The last one that was worked out; empty: none.
     const std::optional<Curve>& curve() const { return curve_; }
     bool busy() const { return pending_.valid(); }

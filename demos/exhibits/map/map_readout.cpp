@@ -45,7 +45,7 @@ float MapExhibit::remarkLines(const Ui& ui) { return ui.presenter ? 1 : 2; }
 
 void MapExhibit::drawLegend(Ui& ui) const {
     constexpr std::size_t samples = 64;
-    const TrainabilityJob& job = model_.settings().job;
+    const MapJob& job = model_.settings().job;
     LegendBar converged{"converged, mean loss in % of the first", "100", "0", {}};
     LegendBar diverged{"diverged at step, or no better at the end", "1", std::to_string(job.steps), {}};
     for (std::size_t i = 0; i < samples; ++i) {
@@ -67,11 +67,11 @@ void MapExhibit::drawLegend(Ui& ui) const {
 
 // One sentence: what is under the mouse where no panel says it, else how far the map is.
 std::string MapExhibit::remark(const Ui& ui) {
-    const TrainabilityWindow& window = model_.window();
+    const MapWindow& window = model_.window();
     const MapSize size = model_.size();
     const MapPane* pane = hoveredPane();
     if (pane != nullptr && sidePanels(ui).details == 0) {
-        const TrainabilityPoint point =
+        const MapPoint point =
             window.point(probed() % size.width, probed() / size.width, size.width, size.height);
         return fmt::format(
             "{:.3g}, {:.3g}: {}", point.x, point.y,
@@ -102,12 +102,11 @@ void MapExhibit::drawRemark(Ui& ui) {
 
 void MapExhibit::drawDetails(Ui& ui) {
     const MapSize size = model_.size();
-    const TrainabilityWindow& window = model_.window();
-    const TrainabilityJob& job = model_.settings().job;
+    const MapWindow& window = model_.window();
+    const MapJob& job = model_.settings().job;
     const std::uint32_t pixel = probed();
     const double decades = (window.right - window.left) / size.width;
-    const TrainabilityPoint point =
-        window.point(pixel % size.width, pixel / size.width, size.width, size.height);
+    const MapPoint point = window.point(pixel % size.width, pixel / size.width, size.width, size.height);
     ui.heading(hovered() ? "The network under the mouse" : "The network in the middle");
     ui.row(acrossName(job.axes).full, hyperparameterText(std::log10(static_cast<double>(point.x)), decades));
     ui.row(upName(job.axes).full, hyperparameterText(std::log10(static_cast<double>(point.y)), decades));

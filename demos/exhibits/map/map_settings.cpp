@@ -18,7 +18,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-void validateWindow(const TrainabilityWindow& window) {
+void validateWindow(const MapWindow& window) {
     for (const double edge : {window.left, window.right, window.bottom, window.top})
         if (!(std::abs(edge) <= mapReach))
             throw std::invalid_argument(
@@ -27,7 +27,7 @@ void validateWindow(const TrainabilityWindow& window) {
         throw std::invalid_argument("a map's window goes from left to right and from bottom to top");
 }
 
-void writePlace(ordered_json& json, const TrainabilityJob& job, const TrainabilityWindow& window) {
+void writePlace(ordered_json& json, const MapJob& job, const MapWindow& window) {
     json["axes"] = name(job.axes);
     json["network"] = {job.inputs, job.hidden};
     json["activation"] = name(job.activation);
@@ -37,10 +37,10 @@ void writePlace(ordered_json& json, const TrainabilityJob& job, const Trainabili
     json["window"] = {window.left, window.right, window.bottom, window.top};
 }
 
-TrainabilityJob readJob(const ordered_json& json) {
-    const TrainabilityJob first = firstMapSettings().job;
-    TrainabilityJob job;
-    job.axes = trainabilityAxesFromName(jsonValueOr(json, "axes", std::string(name(first.axes))));
+MapJob readJob(const ordered_json& json) {
+    const MapJob first = firstMapSettings().job;
+    MapJob job;
+    job.axes = mapAxesFromName(jsonValueOr(json, "axes", std::string(name(first.axes))));
     const auto network = jsonValueOr(json, "network", std::vector<std::size_t>{first.inputs, first.hidden});
     if (network.size() != 2)
         throw std::invalid_argument("the field 'network' must have two numbers: inputs and hidden neurons");
@@ -54,13 +54,13 @@ TrainabilityJob readJob(const ordered_json& json) {
     return job;
 }
 
-TrainabilityWindow readWindow(const ordered_json& json, TrainabilityAxes axes) {
-    const TrainabilityWindow first = wholeWindow(axes);
+MapWindow readWindow(const ordered_json& json, MapAxes axes) {
+    const MapWindow first = wholeWindow(axes);
     const auto edges =
         jsonValueOr(json, "window", std::vector<double>{first.left, first.right, first.bottom, first.top});
     if (edges.size() != 4)
         throw std::invalid_argument("the field 'window' must have four numbers: left, right, bottom, top");
-    const TrainabilityWindow window{edges[0], edges[1], edges[2], edges[3]};
+    const MapWindow window{edges[0], edges[1], edges[2], edges[3]};
     validateWindow(window);
     return window;
 }
@@ -71,7 +71,7 @@ std::vector<MapBookmark> readBookmarks(const ordered_json& json) {
     if (found == json.end()) return bookmarks;
     if (!found->is_array()) throw std::invalid_argument("the field 'bookmarks' must be a list");
     for (const ordered_json& each : *found) {
-        const TrainabilityJob job = readJob(each);
+        const MapJob job = readJob(each);
         bookmarks.push_back({jsonValue<std::string>(each, "name"), job, readWindow(each, job.axes)});
     }
     return bookmarks;
@@ -87,10 +87,10 @@ MapSettings firstMapSettings() {
     return settings;
 }
 
-TrainabilityWindow wholeWindow(TrainabilityAxes axes) {
+MapWindow wholeWindow(MapAxes axes) {
     const auto fits = [axes](const MapPreset& preset) { return preset.job.axes == axes; };
     const auto found = std::ranges::find_if(mapPresets(), fits);
-    return found == mapPresets().end() ? TrainabilityWindow{} : found->window;
+    return found == mapPresets().end() ? MapWindow{} : found->window;
 }
 
 void MapSettings::validate() const {

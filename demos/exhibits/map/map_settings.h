@@ -7,15 +7,15 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "engine/grid/trainability.h"
+#include "engine/grid/map.h"
 
 namespace lockstep::demos {
 
 /// A place that a person wants to find again.
 struct MapBookmark {
     std::string name;
-    TrainabilityJob job;
-    TrainabilityWindow window;
+    MapJob job;
+    MapWindow window;
 
     bool operator==(const MapBookmark&) const = default;
 };
@@ -24,8 +24,8 @@ struct MapSettings {
     static constexpr std::uint32_t resolutions[] = {256, 512, 1024};
     static constexpr std::size_t mostBookmarks = 100;
 
-    TrainabilityJob job;
-    TrainabilityWindow window;      ///< as wanted: a picture of another form shows more
+    MapJob job;
+    MapWindow window;               ///< as wanted: a picture of another form shows more
     std::uint32_t resolution = 512; ///< pixels along both sides; 0: as many as the window has room for
     bool cpu = true;                ///< the processor paints the same beside it
     std::vector<MapBookmark> bookmarks;
@@ -38,7 +38,7 @@ struct MapSettings {
 /// The first of the presets.
 MapSettings firstMapSettings();
 /// All of the plane that matters with these axes.
-TrainabilityWindow wholeWindow(TrainabilityAxes axes);
+MapWindow wholeWindow(MapAxes axes);
 
 /// {"axes": "rates", "network": [8, 8], "activation", "examples", "steps", "seed", "window": [left, right,
 /// bottom, top], "picture": 512, "cpu", "bookmarks": [{"name", "axes", ..., "window"}]}; network is inputs

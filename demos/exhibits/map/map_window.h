@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "demos/options/map_size.h"
-#include "engine/grid/trainability.h"
+#include "engine/grid/map.h"
 
 namespace lockstep::demos {
 
@@ -20,22 +20,22 @@ struct MapOffset {
 
 /// Around a place of the window, both from 0 to 1 (across, and down from the top), which stays where it is.
 /// factor   of width and height; below 1 comes closer
-TrainabilityWindow zoomed(const TrainabilityWindow& window, double across, double down, double factor);
+MapWindow zoomed(const MapWindow& window, double across, double down, double factor);
 
 /// What is seen when the picture moves by so many pixels.
-TrainabilityWindow panned(const TrainabilityWindow& window, MapOffset offset, MapSize size);
+MapWindow panned(const MapWindow& window, MapOffset offset, MapSize size);
 
 /// The smallest window around the same middle that has all of `window`, with pixels as wide as they are high.
-TrainabilityWindow fitted(const TrainabilityWindow& window, MapSize size);
+MapWindow fitted(const MapWindow& window, MapSize size);
 
 /// Why going from one window to the next is refused: floats do not reach so far, or, closer than before, do
 /// not tell neighbouring pixels apart. Empty: it is not.
-std::string refusal(const TrainabilityWindow& from, const TrainabilityWindow& to, MapSize size);
+std::string refusal(const MapWindow& from, const MapWindow& to, MapSize size);
 
 /// A window, and the networks that were seen in it.
 struct MapPlace {
-    TrainabilityJob job;
-    TrainabilityWindow window;
+    MapJob job;
+    MapWindow window;
 
     bool operator==(const MapPlace&) const = default;
 };

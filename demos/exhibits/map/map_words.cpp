@@ -9,15 +9,15 @@
 
 namespace lockstep::demos {
 
-std::string networkText(const TrainabilityJob& job) { return fmt::format("{}-{}-1", job.inputs, job.hidden); }
+std::string networkText(const MapJob& job) { return fmt::format("{}-{}-1", job.inputs, job.hidden); }
 
-AxisName acrossName(TrainabilityAxes axes) {
-    if (axes == TrainabilityAxes::rates) return {"rate of the first layer", "rate 1"};
+AxisName acrossName(MapAxes axes) {
+    if (axes == MapAxes::rates) return {"rate of the first layer", "rate 1"};
     return {"learning rate", "rate"};
 }
 
-AxisName upName(TrainabilityAxes axes) {
-    if (axes == TrainabilityAxes::rates) return {"rate of the second layer", "rate 2"};
+AxisName upName(MapAxes axes) {
+    if (axes == MapAxes::rates) return {"rate of the second layer", "rate 2"};
     return {"scale of the first weights", "scale"};
 }
 
@@ -36,7 +36,7 @@ std::string hyperparameterText(double logarithm, double decades) {
     return grouped(std::stoull(text.substr(0, point))) + text.substr(point);
 }
 
-std::string endingText(const TrainabilityJob& job, TrainabilityOutcome outcome) {
+std::string endingText(const MapJob& job, MapOutcome outcome) {
     if (std::isnan(outcome)) return "not trained yet";
     if (outcome >= 0) return fmt::format("converged: mean loss {:.2g} % of the first", 100 * outcome);
     if (-outcome >= static_cast<float>(job.steps)) return "no better at the end than at the beginning";

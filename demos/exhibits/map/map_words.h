@@ -9,21 +9,21 @@
 namespace lockstep::demos {
 
 /// "8-8-1".
-std::string networkText(const TrainabilityJob& job);
+std::string networkText(const MapJob& job);
 /// An axis, at length and where there is little room: "rate of the first layer", "rate 1".
 struct AxisName {
     const char* full;
     const char* brief;
 };
-AxisName acrossName(TrainabilityAxes axes);
-AxisName upName(TrainabilityAxes axes);
+AxisName acrossName(MapAxes axes);
+AxisName upName(MapAxes axes);
 
 /// A hyperparameter from its decimal logarithm, with as many digits as neighbours need that lie `decades`
 /// apart: "0.001", "12", "1.0372e+05".
 std::string hyperparameterText(double logarithm, double decades);
 /// "converged: mean loss 3 % of the first", "diverged at step 12", "no better at the end than at the
 /// beginning", "not trained yet" (NaN).
-std::string endingText(const TrainabilityJob& job, TrainabilityOutcome outcome);
+std::string endingText(const MapJob& job, MapOutcome outcome);
 
 /// On how many of the pixels two machines agree, and why not on all of them. The first sentence says it, too.
 std::string agreementText(const MapAgreement& agreement);

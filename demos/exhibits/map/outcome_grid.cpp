@@ -9,7 +9,7 @@ namespace lockstep::demos {
 
 namespace {
 
-constexpr TrainabilityOutcome unknown = std::numeric_limits<float>::quiet_NaN();
+constexpr MapOutcome unknown = std::numeric_limits<float>::quiet_NaN();
 
 /// Where a pixel's middle of one window lies in another: the other's pixel, or -1 outside.
 std::vector<std::int64_t> sources(double low, double high, std::uint32_t count, double otherLow,
@@ -50,7 +50,7 @@ std::vector<std::uint32_t> OutcomeGrid::missing() const {
     return order;
 }
 
-void OutcomeGrid::set(std::uint32_t index, TrainabilityOutcome outcome) {
+void OutcomeGrid::set(std::uint32_t index, MapOutcome outcome) {
     const std::uint32_t column = index % size_.width;
     const std::uint32_t row = index / size_.width;
     if (!trained(index)) ++known_;
@@ -59,12 +59,11 @@ void OutcomeGrid::set(std::uint32_t index, TrainabilityOutcome outcome) {
     fineness_[index] = exact;
 }
 
-TrainabilityOutcome OutcomeGrid::outcome(std::uint32_t index) const {
+MapOutcome OutcomeGrid::outcome(std::uint32_t index) const {
     return trained(index) ? shown_[index] : unknown;
 }
 
-void OutcomeGrid::paint(std::uint32_t column, std::uint32_t row, std::uint32_t side,
-                        TrainabilityOutcome outcome) {
+void OutcomeGrid::paint(std::uint32_t column, std::uint32_t row, std::uint32_t side, MapOutcome outcome) {
     // At the left and upper edge, the coarser pixel before may lie outside: the next one stands in for it.
     const std::uint32_t left = column < side ? 0 : column;
     const std::uint32_t top = row < side ? 0 : row;
@@ -99,7 +98,7 @@ void OutcomeGrid::pan(MapOffset offset) {
     *this = std::move(moved);
 }
 
-void OutcomeGrid::look(const TrainabilityWindow& from, const TrainabilityWindow& to, MapSize size) {
+void OutcomeGrid::look(const MapWindow& from, const MapWindow& to, MapSize size) {
     OutcomeGrid next(size);
     const auto columns = sources(to.left, to.right, size.width, from.left, from.right, size_.width);
     // Rows count from the top.

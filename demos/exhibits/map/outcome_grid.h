@@ -29,17 +29,17 @@ class OutcomeGrid {
     /// Indices (row * width + column) of what has not been trained, in the order to train it.
     std::vector<std::uint32_t> missing() const;
     /// An outcome of the network there. A second one changes nothing but the number.
-    void set(std::uint32_t index, TrainabilityOutcome outcome);
+    void set(std::uint32_t index, MapOutcome outcome);
     bool trained(std::uint32_t index) const { return fineness_[index] == exact; }
     /// Of the network there; NaN where it has not been trained.
-    TrainabilityOutcome outcome(std::uint32_t index) const;
+    MapOutcome outcome(std::uint32_t index) const;
     /// What is to be seen there, of that network or one nearby: NaN for nothing.
-    TrainabilityOutcome shown(std::uint32_t index) const { return shown_[index]; }
+    MapOutcome shown(std::uint32_t index) const { return shown_[index]; }
 
     /// The picture moves; what stays inside stays trained.
     void pan(MapOffset offset);
     /// Another window or size: nothing is trained, and what was seen is seen on, scaled.
-    void look(const TrainabilityWindow& from, const TrainabilityWindow& to, MapSize size);
+    void look(const MapWindow& from, const MapWindow& to, MapSize size);
 
     /// Rows that show something else since the last call, by number.
     std::vector<std::uint32_t> takeChangedRows();
@@ -52,11 +52,11 @@ class OutcomeGrid {
     static constexpr std::uint8_t nothing = 255;
 
     std::uint32_t block(std::uint32_t column, std::uint32_t row) const;
-    void paint(std::uint32_t column, std::uint32_t row, std::uint32_t side, TrainabilityOutcome outcome);
+    void paint(std::uint32_t column, std::uint32_t row, std::uint32_t side, MapOutcome outcome);
 
     MapSize size_;
     MapOffset origin_; // of the lattice's pixels: what the picture has been panned by
-    std::vector<TrainabilityOutcome> shown_;
+    std::vector<MapOutcome> shown_;
     std::vector<std::uint8_t> fineness_;
     std::vector<bool> changedRows_;
     std::size_t known_ = 0;

@@ -18,7 +18,7 @@
 
 #include "engine/cpu/simd/small.inl"
 
-#include "engine/cpu/simd/trainability.inl"
+#include "engine/cpu/simd/map.inl"
 
 #include "engine/cpu/simd/population.inl"
 

@@ -2,9 +2,9 @@
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
 
-// Networks of a map of trainability that do not fit into registers: a few hidden neurons at a time, whose weights and gradients do.
+// Networks of a map that do not fit into registers: a few hidden neurons at a time, whose weights and gradients do.
 // The weights stay in memory; behind the notes, state has a value per example: what the neurons so far add up to, then the error.
-#include "trainability.glsl"
+#include "map_network.glsl"
 
 layout(constant_id = 4) const uint rows = 4; // hidden neurons at a time
 
@@ -62,7 +62,7 @@ void addExample(uint example) {
     }
 }
 
-void updateRows(uint from, TrainabilityStart start) {
+void updateRows(uint from, MapStart start) {
     [[unroll]] for (uint r = 0; r < rows; ++r) {
         if (from + r >= hidden) continue;
         [[unroll]] for (uint i = 0; i < inputs; ++i)
@@ -71,7 +71,7 @@ void updateRows(uint from, TrainabilityStart start) {
     }
 }
 
-void learn(TrainabilityStart start) {
+void learn(MapStart start) {
     [[dont_unroll]] for (uint from = 0; from < hidden; from += rows) {
         loadRows(from);
         [[unroll]] for (uint k = 0; k < rows * inputs; ++k) dFirst[k] = 0.0;

@@ -10,7 +10,7 @@ namespace lockstep {
 
 /// What a step of networks takes at most when none of them has diverged. A measured time alone does not tell:
 /// those that diverged cost nothing, and the next ones may all train.
-class TrainabilityCost {
+class MapCost {
   public:
     /// `networks` together made `trained` steps, each network's counted, in that time. Had all trained on,
     /// each step would have taken at most the time divided by the share that did, whether a device was full
@@ -42,10 +42,10 @@ class TrainabilityCost {
     double step_ = 0;
 };
 
-class TrainabilityPace {
+class MapPace {
   public:
     /// least   networks that are trained side by side
-    explicit TrainabilityPace(std::size_t least) : least_(least) {}
+    explicit MapPace(std::size_t least) : least_(least) {}
 
     /// That take about so long; whole rows of what is trained side by side.
     std::size_t points(double milliseconds) const {
@@ -57,7 +57,7 @@ class TrainabilityPace {
     /// From its making to its end, `networks` networks are trained.
     class Measurement {
       public:
-        Measurement(TrainabilityPace& pace, std::size_t networks) : pace_(pace), networks_(networks) {}
+        Measurement(MapPace& pace, std::size_t networks) : pace_(pace), networks_(networks) {}
         ~Measurement() {
             const std::chrono::duration<double, std::milli> passed = Clock::now() - begin_;
             pace_.add(static_cast<double>(networks_), passed.count());
@@ -67,7 +67,7 @@ class TrainabilityPace {
 
       private:
         using Clock = std::chrono::steady_clock;
-        TrainabilityPace& pace_;
+        MapPace& pace_;
         std::size_t networks_;
         Clock::time_point begin_ = Clock::now();
     };

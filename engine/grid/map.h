@@ -14,7 +14,7 @@
 
 #include "engine/run/trainer.h"
 #include "engine/step/lane_spec.h"
-#include "shaders/shared/trainability_params.h"
+#include "shaders/shared/map.h"
 
 namespace lockstep {
 
@@ -23,14 +23,14 @@ class Device;
 }
 
 /// What the two numbers of a point are.
-enum class TrainabilityAxes {
+enum class MapAxes {
     rates,        ///< learning rate of the first layer, and of the second
     rateAndScale, ///< learning rate of both layers, and a factor of the first weights
 };
 /// "rates", "rate-and-scale".
-std::string_view name(TrainabilityAxes axes);
+std::string_view name(MapAxes axes);
 /// Throws std::invalid_argument with the nearest right name.
-TrainabilityAxes trainabilityAxesFromName(std::string_view text);
+MapAxes mapAxesFromName(std::string_view text);
 
 /// What every point of the plane shares: a network inputs - hidden - 1 without biases,
 ///   y = W1 f(gain W0 x) / hidden,  gain = sqrt(2 / inputs), for the identity sqrt(1 / inputs),
@@ -40,8 +40,8 @@ TrainabilityAxes trainabilityAxesFromName(std::string_view text);
 /// steps, and show rates from 1e-3 to 1e6, the first layer's to the right. Its random numbers are others:
 /// pictures are alike in kind, not pixel by pixel. Its figure of initial weights adds a number to the first
 /// layer's; here all are multiplied by one.
-struct TrainabilityJob {
-    TrainabilityAxes axes = TrainabilityAxes::rates;
+struct MapJob {
+    MapAxes axes = MapAxes::rates;
     std::size_t inputs = 8;                   ///< 1 to 16
     std::size_t hidden = 8;                   ///< 1 to 16
     Activation activation = Activation::tanh; ///< identity, relu or tanh
@@ -51,11 +51,11 @@ struct TrainabilityJob {
 
     /// Throws std::invalid_argument with the largest that is possible.
     void validate() const;
-    bool operator==(const TrainabilityJob&) const = default;
+    bool operator==(const MapJob&) const = default;
 };
 
 /// A network: the two hyperparameters, as `axes` says.
-struct TrainabilityPoint {
+struct MapPoint {
     float x = 0;
     float y = 0;
 };
@@ -68,68 +68,66 @@ struct TrainabilityPoint {
 ///           the loss went beyond `divergenceLimit` times the first one, and at least 0.001; -v = steps for a
 ///           loss that stayed below that and was not better at the end than at the beginning
 /// As in the paper, but that a loss beyond the limit ends the training: it cannot come back.
-using TrainabilityOutcome = float;
-inline constexpr float divergenceLimit = shared::trainabilityLimit;
-inline constexpr std::uint32_t trainabilityTail = 20; ///< the last steps
+using MapOutcome = float;
+inline constexpr float divergenceLimit = shared::mapDivergence;
+inline constexpr std::uint32_t mapTail = 20; ///< the last steps
 
 /// A part of the plane, in decimal logarithms of x and y. y grows upwards.
-struct TrainabilityWindow {
+struct MapWindow {
     double left = -3, right = 3;
     double bottom = -3, top = 3;
 
     /// The point at the middle of a pixel; row 0 is the uppermost. Computed in double, rounded to float.
-    TrainabilityPoint point(std::uint32_t column, std::uint32_t row, std::uint32_t width,
-                            std::uint32_t height) const;
+    MapPoint point(std::uint32_t column, std::uint32_t row, std::uint32_t width, std::uint32_t height) const;
     /// Whether neighbouring pixels of a picture so wide differ in their float hyperparameters: no zoom goes
     /// deeper than that.
     bool resolves(std::uint32_t width, std::uint32_t height) const;
-    bool operator==(const TrainabilityWindow&) const = default;
+    bool operator==(const MapWindow&) const = default;
 };
 
 /// Used by one thread at a time.
-class Trainability {
+class MapTrainer {
   public:
-    virtual ~Trainability() = default;
-    Trainability() = default;
-    Trainability(const Trainability&) = delete;
-    Trainability& operator=(const Trainability&) = delete;
+    virtual ~MapTrainer() = default;
+    MapTrainer() = default;
+    MapTrainer(const MapTrainer&) = delete;
+    MapTrainer& operator=(const MapTrainer&) = delete;
 
-    virtual const TrainabilityJob& job() const = 0;
+    virtual const MapJob& job() const = 0;
     virtual const MachineInfo& machine() const = 0;
     /// Trains a network per point, to its end; there are as many outcomes as points. Takes as long as it
     /// takes: a caller who wants to be asked in between hands over a few at a time (pointsFor()). A GPU
     /// divides the work into submissions by measured time. On a GPU it throws gpu::DeviceLostError,
     /// gpu::TimeoutError or another gpu::GpuError.
-    virtual void train(std::span<const TrainabilityPoint> points,
-                       std::span<TrainabilityOutcome> outcomes) = 0;
+    virtual void train(std::span<const MapPoint> points, std::span<MapOutcome> outcomes) = 0;
     /// Points that take about so long, by what was measured so far; at least as many as are trained side by
     /// side.
     virtual std::size_t pointsFor(double milliseconds) const = 0;
 };
 
 /// The plain loops, in float: what all others are checked against. Throws std::invalid_argument as
-/// TrainabilityJob::validate.
-TrainabilityOutcome plainTrainability(const TrainabilityJob& job, TrainabilityPoint point);
+/// MapJob::validate.
+MapOutcome plainMapOutcome(const MapJob& job, MapPoint point);
 /// The losses of the same training, one before each step; the last is the one that went beyond all bounds,
 /// if any did. Throws likewise.
-std::vector<float> plainTrainabilityLosses(const TrainabilityJob& job, TrainabilityPoint point);
+std::vector<float> plainMapLosses(const MapJob& job, MapPoint point);
 
 /// threads   0: one per core
-/// Throws std::invalid_argument as TrainabilityJob::validate, std::runtime_error when the system does not
+/// Throws std::invalid_argument as MapJob::validate, std::runtime_error when the system does not
 /// give so many threads.
-std::unique_ptr<Trainability> makeCpuTrainability(const TrainabilityJob& job, std::size_t threads);
+std::unique_ptr<MapTrainer> makeCpuMapTrainer(const MapJob& job, std::size_t threads);
 /// On a Vulkan device, which has to outlive it. Throws std::invalid_argument likewise, std::runtime_error
 /// when the device does not take the kernel, gpu::OutOfMemoryError, other gpu::GpuErrors.
-std::unique_ptr<Trainability> makeGpuTrainability(gpu::Device& device, const TrainabilityJob& job);
+std::unique_ptr<MapTrainer> makeGpuMapTrainer(gpu::Device& device, const MapJob& job);
 
 /// The job's examples [examples][inputs], already times the gain, their targets [examples], and the weights
 /// before the first step, unscaled: [hidden][inputs] and [hidden].
-struct TrainabilityData {
+struct MapData {
     std::vector<float> inputs;
     std::vector<float> targets;
     std::vector<float> firstWeights;
     std::vector<float> secondWeights;
 };
-TrainabilityData trainabilityData(const TrainabilityJob& job);
+MapData mapData(const MapJob& job);
 
 } // namespace lockstep

@@ -2,8 +2,8 @@
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
 
-// Networks of a map of trainability, everything unrolled: weights and gradients stay in registers.
-#include "trainability.glsl"
+// Networks of a map, everything unrolled: weights and gradients stay in registers.
+#include "map_network.glsl"
 
 float first[hidden * inputs];
 float second[hidden];
@@ -52,7 +52,7 @@ float loss() {
     return squares;
 }
 
-void learn(TrainabilityStart start) {
+void learn(MapStart start) {
     [[unroll]] for (uint k = 0; k < hidden * inputs; ++k) first[k] = fma(-start.firstStep, dFirst[k], first[k]);
     [[unroll]] for (uint h = 0; h < hidden; ++h) second[h] = fma(-start.secondStep, dSecond[h], second[h]);
 }

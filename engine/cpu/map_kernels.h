@@ -1,4 +1,4 @@
-// Networks of a map of trainability (shaders/grid/trainability.glsl has the formulas), a vector of them side
+// Networks of a map (shaders/grid/map_network.glsl has the formulas), a vector of them side
 // by side: lane k of every vector belongs to network k, so that all arithmetic is elementwise and adds in the
 // order of the plain loops.
 #pragma once
@@ -8,19 +8,19 @@
 
 #include "engine/cpu/cpu_info.h"
 #include "engine/net/net_shape.h"
-#include "shaders/shared/trainability_params.h"
+#include "shaders/shared/map.h"
 
 namespace lockstep {
 
 /// What all networks share: of one shape inputs - hidden - 1, trained on the same examples from the same
 /// weights.
-struct TrainabilityProblem {
-    std::size_t columns = 0; ///< inputs, rounded up with zeros: trainabilityColumns()
+struct MapProblem {
+    std::size_t columns = 0; ///< inputs, rounded up with zeros: mapColumns()
     std::size_t hidden = 0;  ///< at most 16
     std::size_t examples = 0;
     Activation activation = Activation::tanh; ///< identity, relu or tanh
     std::uint32_t steps = 0;
-    std::uint32_t tail = 0;               ///< the last steps, as TrainabilityParams::tail
+    std::uint32_t tail = 0;               ///< the last steps, as MapParams::tail
     const float* inputs = nullptr;        ///< [examples][columns]
     const float* targets = nullptr;       ///< [examples]
     const float* firstWeights = nullptr;  ///< [hidden][columns]
@@ -28,22 +28,22 @@ struct TrainabilityProblem {
 };
 
 /// 2, 4, 8 or 16, for at most 16 inputs.
-std::size_t trainabilityColumns(std::size_t inputs);
+std::size_t mapColumns(std::size_t inputs);
 
-struct TrainabilityKernels {
+struct MapKernels {
     std::size_t lanes = 1; ///< networks side by side
     /// Trains `count` networks, 1 to `lanes`, to their ends. Throws nothing.
-    void (*train)(const TrainabilityProblem& problem, const shared::TrainabilityStart* starts,
-                  std::size_t count, shared::TrainabilityEnd* ends);
+    void (*train)(const MapProblem& problem, const shared::MapStart* starts, std::size_t count,
+                  shared::MapEnd* ends);
 };
 
 /// The table for an instruction set, as simdKernelsFor.
-const TrainabilityKernels& trainabilityKernelsFor(VectorLevel level);
+const MapKernels& mapKernelsFor(VectorLevel level);
 
-const TrainabilityKernels& trainabilityBaseline();
+const MapKernels& mapBaseline();
 #if defined(__x86_64__)
-const TrainabilityKernels& trainabilityAvx2();
-const TrainabilityKernels& trainabilityAvx512();
+const MapKernels& mapAvx2();
+const MapKernels& mapAvx512();
 #endif
 
 } // namespace lockstep

@@ -13,7 +13,7 @@
 // loss(); and learn(start), called after loss() for the same weights.
 #include "fast_tanh.glsl"
 #include "params.h"
-#include "trainability_params.h"
+#include "map.h"
 
 layout(local_size_x_id = 0) in;
 layout(constant_id = 1) const uint inputs = 8;
@@ -25,10 +25,10 @@ const uint weights = hidden * inputs + hidden;
 const uint notes = 4;
 
 layout(set = 0, binding = 0) uniform textureBuffer examples;
-layout(set = 0, binding = 1) readonly buffer Starts { TrainabilityStart starts[]; };
+layout(set = 0, binding = 1) readonly buffer Starts { MapStart starts[]; };
 layout(set = 0, binding = 2) buffer State { float state[]; };
-layout(set = 0, binding = 3) writeonly buffer Ends { TrainabilityEnd ends[]; };
-layout(push_constant) uniform Params { TrainabilityParams params; };
+layout(set = 0, binding = 3) writeonly buffer Ends { MapEnd ends[]; };
+layout(push_constant) uniform Params { MapParams params; };
 
 uint network() { return gl_GlobalInvocationID.x; }
 uint at(uint value) { return value * params.capacity + network(); }
@@ -58,7 +58,7 @@ float errorOf(float answer) { return fma(answer, 1.0 / float(hidden), -x[inputs]
 void loadWeights();
 void saveWeights();
 float loss();
-void learn(TrainabilityStart start);
+void learn(MapStart start);
 
 // What is noted of the losses.
 float firstLoss; // below 0: the network has diverged
@@ -91,7 +91,7 @@ void begin(float scale) {
 
 // Whether a loss is below what counts as divergence; a NaN is not.
 bool within(float now, uint step) {
-    return now <= (step == 0 ? trainabilityLargest : min(firstLoss * trainabilityLimit, trainabilityLargest));
+    return now <= (step == 0 ? mapLargestLoss : min(firstLoss * mapDivergence, mapLargestLoss));
 }
 
 void note(float now, uint step) {
@@ -101,12 +101,12 @@ void note(float now, uint step) {
     before = now;
 }
 
-void train(TrainabilityStart start) {
+void train(MapStart start) {
     loadWeights();
     [[dont_unroll]] for (uint step = params.begin; step < params.end; ++step) {
         float now = loss();
         if (!within(now, step)) {
-            ends[network()] = TrainabilityEnd(step, firstLoss, before, now);
+            ends[network()] = MapEnd(step, firstLoss, before, now);
             firstLoss = -1.0;
             break;
         }
@@ -118,12 +118,12 @@ void train(TrainabilityStart start) {
 
 void main() {
     if (network() >= params.networks) return;
-    TrainabilityStart start = starts[network()];
+    MapStart start = starts[network()];
     if (params.begin == 0) begin(start.scale);
     else loadNotes();
     if (firstLoss < 0.0) return;
     train(start);
     saveNotes();
     if (params.end == params.steps && firstLoss >= 0.0)
-        ends[network()] = TrainabilityEnd(params.steps, firstLoss, sum, last);
+        ends[network()] = MapEnd(params.steps, firstLoss, sum, last);
 }

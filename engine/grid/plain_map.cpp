@@ -1,10 +1,10 @@
 // Plain loops: one network, one example after the other, in the order in which all other machines add.
-#include "engine/grid/trainability.h"
+#include "engine/grid/map.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "engine/grid/trainability_point.h"
+#include "engine/grid/map_point.h"
 #include "shaders/shared/tanh.h"
 
 namespace lockstep {
@@ -41,8 +41,8 @@ float derived(Activation activation, float d, float value) {
 
 class PlainNetwork {
   public:
-    PlainNetwork(const TrainabilityJob& job, float scale)
-        : job_(job), data_(trainabilityData(job)), first_(data_.firstWeights), second_(data_.secondWeights),
+    PlainNetwork(const MapJob& job, float scale)
+        : job_(job), data_(mapData(job)), first_(data_.firstWeights), second_(data_.secondWeights),
           values_(job.hidden), dFirst_(first_.size()), dSecond_(second_.size()) {
         for (float& weight : first_) weight *= scale;
         for (float& weight : second_) weight *= scale;
@@ -62,7 +62,7 @@ class PlainNetwork {
         return squares;
     }
 
-    void update(const shared::TrainabilityStart& start) {
+    void update(const shared::MapStart& start) {
         for (std::size_t i = 0; i < first_.size(); ++i)
             first_[i] = std::fma(-start.firstStep, dFirst_[i], first_[i]);
         for (std::size_t h = 0; h < second_.size(); ++h)
@@ -90,8 +90,8 @@ class PlainNetwork {
         }
     }
 
-    const TrainabilityJob& job_;
-    TrainabilityData data_;
+    const MapJob& job_;
+    MapData data_;
     std::vector<float> first_;
     std::vector<float> second_;
     std::vector<float> values_; ///< of the hidden neurons
@@ -101,19 +101,19 @@ class PlainNetwork {
 
 } // namespace
 
-TrainabilityOutcome plainTrainability(const TrainabilityJob& job, TrainabilityPoint point) {
+MapOutcome plainMapOutcome(const MapJob& job, MapPoint point) {
     job.validate();
-    const shared::TrainabilityStart start = startOf(job, point);
+    const shared::MapStart start = startOf(job, point);
     PlainNetwork network(job, start.scale);
-    shared::TrainabilityEnd end{job.steps, 0, 0, 0};
-    float limit = shared::trainabilityLargest;
+    shared::MapEnd end{job.steps, 0, 0, 0};
+    float limit = shared::mapLargestLoss;
     float before = 0;
     for (std::uint32_t step = 0; step < job.steps; ++step) {
         const float loss = network.loss();
         if (!(loss <= limit)) return outcomeOf(job, {step, end.first, before, loss});
         if (step == 0) {
             end.first = loss;
-            limit = std::min(loss * shared::trainabilityLimit, shared::trainabilityLargest);
+            limit = std::min(loss * shared::mapDivergence, shared::mapLargestLoss);
         }
         end.before += loss;
         if (step >= job.steps - tailOf(job)) end.last += loss;
@@ -123,18 +123,17 @@ TrainabilityOutcome plainTrainability(const TrainabilityJob& job, TrainabilityPo
     return outcomeOf(job, end);
 }
 
-std::vector<float> plainTrainabilityLosses(const TrainabilityJob& job, TrainabilityPoint point) {
+std::vector<float> plainMapLosses(const MapJob& job, MapPoint point) {
     job.validate();
-    const shared::TrainabilityStart start = startOf(job, point);
+    const shared::MapStart start = startOf(job, point);
     PlainNetwork network(job, start.scale);
     std::vector<float> losses;
-    float limit = shared::trainabilityLargest;
+    float limit = shared::mapLargestLoss;
     while (losses.size() < job.steps) {
         const float squares = network.loss();
         losses.push_back(squares / static_cast<float>(job.examples));
         if (!(squares <= limit)) break;
-        if (losses.size() == 1)
-            limit = std::min(squares * shared::trainabilityLimit, shared::trainabilityLargest);
+        if (losses.size() == 1) limit = std::min(squares * shared::mapDivergence, shared::mapLargestLoss);
         network.update(start);
     }
     return losses;

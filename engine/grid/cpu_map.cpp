@@ -4,11 +4,11 @@
 #include <atomic>
 
 #include "engine/cpu/cpu_info.h"
+#include "engine/cpu/map_kernels.h"
 #include "engine/cpu/thread_team.h"
-#include "engine/cpu/trainability_kernels.h"
-#include "engine/grid/trainability.h"
-#include "engine/grid/trainability_pace.h"
-#include "engine/grid/trainability_point.h"
+#include "engine/grid/map.h"
+#include "engine/grid/map_pace.h"
+#include "engine/grid/map_point.h"
 
 namespace lockstep {
 
@@ -27,8 +27,8 @@ std::vector<float> padded(const std::vector<float>& rows, std::size_t inputs, st
 
 /// The data in the layout of the kernels.
 struct LaidOut {
-    explicit LaidOut(const TrainabilityJob& job) : data(trainabilityData(job)) {
-        const std::size_t columns = trainabilityColumns(job.inputs);
+    explicit LaidOut(const MapJob& job) : data(mapData(job)) {
+        const std::size_t columns = mapColumns(job.inputs);
         data.inputs = padded(data.inputs, job.inputs, columns);
         data.firstWeights = padded(data.firstWeights, job.inputs, columns);
         problem = {columns,
@@ -45,32 +45,32 @@ struct LaidOut {
     LaidOut(const LaidOut&) = delete;
     LaidOut& operator=(const LaidOut&) = delete;
 
-    TrainabilityData data;
-    TrainabilityProblem problem;
+    MapData data;
+    MapProblem problem;
 };
 
-const TrainabilityJob& validated(const TrainabilityJob& job) {
+const MapJob& validated(const MapJob& job) {
     job.validate();
     return job;
 }
 
-class CpuTrainability final : public Trainability {
+class CpuMapTrainer final : public MapTrainer {
   public:
-    CpuTrainability(const TrainabilityJob& job, std::size_t threads)
-        : job_(validated(job)), laidOut_(job), kernels_(trainabilityKernelsFor(vectorLevel())),
+    CpuMapTrainer(const MapJob& job, std::size_t threads)
+        : job_(validated(job)), laidOut_(job), kernels_(mapKernelsFor(vectorLevel())),
           team_(threads == 0 ? usableCores() : threads), pace_(team_.size() * kernels_.lanes) {
         machine_.device = cpuName();
         machine_.threads = team_.size();
-        machine_.kernels = std::string("trainability, ") + name(vectorLevel()) + ", " +
-                           std::to_string(kernels_.lanes) + " networks side by side";
+        machine_.kernels = std::string(name(vectorLevel())) + ", " + std::to_string(kernels_.lanes) +
+                           " networks side by side";
     }
 
-    const TrainabilityJob& job() const override { return job_; }
+    const MapJob& job() const override { return job_; }
     const MachineInfo& machine() const override { return machine_; }
     std::size_t pointsFor(double milliseconds) const override { return pace_.points(milliseconds); }
 
-    void train(std::span<const TrainabilityPoint> points, std::span<TrainabilityOutcome> outcomes) override {
-        const TrainabilityPace::Measurement measurement(pace_, points.size());
+    void train(std::span<const MapPoint> points, std::span<MapOutcome> outcomes) override {
+        const MapPace::Measurement measurement(pace_, points.size());
         const std::size_t vectors = (points.size() + kernels_.lanes - 1) / kernels_.lanes;
         std::atomic<std::size_t> next{0};
         const auto work = [&](std::size_t) {
@@ -84,28 +84,27 @@ class CpuTrainability final : public Trainability {
     }
 
   private:
-    void trainVector(std::span<const TrainabilityPoint> points,
-                     std::span<TrainabilityOutcome> outcomes) const {
+    void trainVector(std::span<const MapPoint> points, std::span<MapOutcome> outcomes) const {
         constexpr std::size_t mostLanes = 16;
-        shared::TrainabilityStart starts[mostLanes] = {};
-        shared::TrainabilityEnd ends[mostLanes] = {};
+        shared::MapStart starts[mostLanes] = {};
+        shared::MapEnd ends[mostLanes] = {};
         for (std::size_t lane = 0; lane < points.size(); ++lane) starts[lane] = startOf(job_, points[lane]);
         kernels_.train(laidOut_.problem, starts, points.size(), ends);
         for (std::size_t lane = 0; lane < points.size(); ++lane) outcomes[lane] = outcomeOf(job_, ends[lane]);
     }
 
-    TrainabilityJob job_;
+    MapJob job_;
     LaidOut laidOut_;
-    const TrainabilityKernels& kernels_;
+    const MapKernels& kernels_;
     ThreadTeam team_;
-    TrainabilityPace pace_;
+    MapPace pace_;
     MachineInfo machine_;
 };
 
 } // namespace
 
-std::unique_ptr<Trainability> makeCpuTrainability(const TrainabilityJob& job, std::size_t threads) {
-    return std::make_unique<CpuTrainability>(job, threads);
+std::unique_ptr<MapTrainer> makeCpuMapTrainer(const MapJob& job, std::size_t threads) {
+    return std::make_unique<CpuMapTrainer>(job, threads);
 }
 
 } // namespace lockstep

@@ -1,9 +1,9 @@
-// Maps of trainability: a network per lane. Layout and formulas: trainability_kernels.h, shaders/grid/trainability.glsl.
+// Maps: a network per lane. Layout and formulas: map_kernels.h, shaders/grid/map_network.glsl.
 #pragma once
 
 namespace lockstep {
 namespace {
-namespace trainability {
+namespace map {
 
 constexpr std::size_t mostHidden = 16;
 constexpr std::size_t blockExamples = 16; // as many as a row of weights stays in registers for
@@ -11,11 +11,11 @@ constexpr std::size_t blockExamples = 16; // as many as a row of weights stays i
 /// a b + c, rounded once: what makes all machines add to the same bits.
 LOCKSTEP_INLINE Floats fused(Floats a, Floats b, Floats c) {
 #if LOCKSTEP_VECTOR_BYTES == 64
-    return reinterpret_cast<Floats>(_mm512_fmadd_ps(
-        reinterpret_cast<__m512>(a), reinterpret_cast<__m512>(b), reinterpret_cast<__m512>(c)));
+    return reinterpret_cast<Floats>(_mm512_fmadd_ps(reinterpret_cast<__m512>(a), reinterpret_cast<__m512>(b),
+                                                    reinterpret_cast<__m512>(c)));
 #elif LOCKSTEP_VECTOR_BYTES == 32
-    return reinterpret_cast<Floats>(_mm256_fmadd_ps(
-        reinterpret_cast<__m256>(a), reinterpret_cast<__m256>(b), reinterpret_cast<__m256>(c)));
+    return reinterpret_cast<Floats>(_mm256_fmadd_ps(reinterpret_cast<__m256>(a), reinterpret_cast<__m256>(b),
+                                                    reinterpret_cast<__m256>(c)));
 #elif defined(__SSE2__)
     // Without such an instruction: the product is exact in doubles, and rounding twice hardly ever shows.
     Floats result;
@@ -82,7 +82,7 @@ LOCKSTEP_INLINE Floats weightedSum(const Floats* weights, const float* inputs) {
 
 /// Returns `squares` plus the block's squared errors.
 template <std::size_t columns, Activation activation>
-LOCKSTEP_INLINE Floats forward(const TrainabilityProblem& problem, std::size_t example,
+LOCKSTEP_INLINE Floats forward(const MapProblem& problem, std::size_t example,
                                const Networks<columns>& networks, Block& block, Floats squares) {
     const float* inputs = problem.inputs + example * columns;
     Floats sums[blockExamples] = {};
@@ -102,8 +102,8 @@ LOCKSTEP_INLINE Floats forward(const TrainabilityProblem& problem, std::size_t e
 
 /// Adds the block's part to the gradients.
 template <std::size_t columns, Activation activation>
-LOCKSTEP_INLINE void backward(const TrainabilityProblem& problem, std::size_t example,
-                              Networks<columns>& networks, const Block& block) {
+LOCKSTEP_INLINE void backward(const MapProblem& problem, std::size_t example, Networks<columns>& networks,
+                              const Block& block) {
     const float* inputs = problem.inputs + example * columns;
     for (std::size_t h = 0; h < problem.hidden; ++h) {
         Floats row[columns];
@@ -123,7 +123,7 @@ LOCKSTEP_INLINE void backward(const TrainabilityProblem& problem, std::size_t ex
 
 /// The sums of squared errors, and their gradients.
 template <std::size_t columns, Activation activation>
-LOCKSTEP_INLINE Floats lossAndGradient(const TrainabilityProblem& problem, Networks<columns>& networks) {
+LOCKSTEP_INLINE Floats lossAndGradient(const MapProblem& problem, Networks<columns>& networks) {
     for (std::size_t h = 0; h < problem.hidden; ++h) {
         for (std::size_t i = 0; i < columns; ++i) networks.dFirst[h][i] = Floats{};
         networks.dSecond[h] = Floats{};
@@ -141,7 +141,7 @@ LOCKSTEP_INLINE Floats lossAndGradient(const TrainabilityProblem& problem, Netwo
 
 /// The vector of one number of every network; the last network fills what is left.
 template <class Number>
-LOCKSTEP_INLINE Floats gathered(const shared::TrainabilityStart* starts, std::size_t count, Number number) {
+LOCKSTEP_INLINE Floats gathered(const shared::MapStart* starts, std::size_t count, Number number) {
     Floats values{};
     for (std::size_t lane = 0; lane < lanes; ++lane)
         values[lane] = starts[lane < count ? lane : count - 1].*number;
@@ -149,7 +149,7 @@ LOCKSTEP_INLINE Floats gathered(const shared::TrainabilityStart* starts, std::si
 }
 
 template <std::size_t columns>
-LOCKSTEP_INLINE void begin(const TrainabilityProblem& problem, Floats scale, Networks<columns>& networks) {
+LOCKSTEP_INLINE void begin(const MapProblem& problem, Floats scale, Networks<columns>& networks) {
     for (std::size_t h = 0; h < problem.hidden; ++h) {
         for (std::size_t i = 0; i < columns; ++i)
             networks.first[h][i] = splat(problem.firstWeights[h * columns + i]) * scale;
@@ -158,7 +158,7 @@ LOCKSTEP_INLINE void begin(const TrainabilityProblem& problem, Floats scale, Net
 }
 
 template <std::size_t columns>
-LOCKSTEP_INLINE void update(const TrainabilityProblem& problem, Floats firstStep, Floats secondStep,
+LOCKSTEP_INLINE void update(const MapProblem& problem, Floats firstStep, Floats secondStep,
                             Networks<columns>& networks) {
     for (std::size_t h = 0; h < problem.hidden; ++h) {
         for (std::size_t i = 0; i < columns; ++i)
@@ -167,7 +167,7 @@ LOCKSTEP_INLINE void update(const TrainabilityProblem& problem, Floats firstStep
     }
 }
 
-/// What is noted of the losses on the way; shared::TrainabilityEnd of every lane.
+/// What is noted of the losses on the way; shared::MapEnd of every lane.
 struct Losses {
     Floats limit;
     Floats first;
@@ -179,14 +179,14 @@ struct Losses {
 
 LOCKSTEP_INLINE Losses noLosses() {
     Losses losses{};
-    losses.limit = splat(shared::trainabilityLargest);
+    losses.limit = splat(shared::mapLargestLoss);
     losses.running = ~Ints{};
     return losses;
 }
 
 /// Ends the networks whose loss went beyond the limit.
-LOCKSTEP_INLINE void endDiverged(Losses& losses, Floats loss, std::uint32_t step,
-                                 std::size_t count, shared::TrainabilityEnd* ends) {
+LOCKSTEP_INLINE void endDiverged(Losses& losses, Floats loss, std::uint32_t step, std::size_t count,
+                                 shared::MapEnd* ends) {
     const Ints diverged = losses.running & ~(loss <= losses.limit);
     if (!anyLane(reinterpret_cast<Words>(diverged))) return;
     for (std::size_t lane = 0; lane < count; ++lane)
@@ -196,9 +196,9 @@ LOCKSTEP_INLINE void endDiverged(Losses& losses, Floats loss, std::uint32_t step
 
 LOCKSTEP_INLINE void note(Losses& losses, Floats loss, bool isFirst, bool isTail) {
     if (isFirst) {
-        const Floats limit = loss * shared::trainabilityLimit;
+        const Floats limit = loss * shared::mapDivergence;
         losses.first = loss;
-        losses.limit = limit < shared::trainabilityLargest ? limit : splat(shared::trainabilityLargest);
+        losses.limit = limit < shared::mapLargestLoss ? limit : splat(shared::mapLargestLoss);
     }
     losses.sum += loss;
     if (isTail) losses.last += loss;
@@ -206,12 +206,12 @@ LOCKSTEP_INLINE void note(Losses& losses, Floats loss, bool isFirst, bool isTail
 }
 
 template <std::size_t columns, Activation activation>
-void trainVector(const TrainabilityProblem& problem, const shared::TrainabilityStart* starts,
-                 std::size_t count, shared::TrainabilityEnd* ends) {
-    const Floats firstStep = gathered(starts, count, &shared::TrainabilityStart::firstStep);
-    const Floats secondStep = gathered(starts, count, &shared::TrainabilityStart::secondStep);
+void trainVector(const MapProblem& problem, const shared::MapStart* starts, std::size_t count,
+                 shared::MapEnd* ends) {
+    const Floats firstStep = gathered(starts, count, &shared::MapStart::firstStep);
+    const Floats secondStep = gathered(starts, count, &shared::MapStart::secondStep);
     Networks<columns> networks;
-    begin(problem, gathered(starts, count, &shared::TrainabilityStart::scale), networks);
+    begin(problem, gathered(starts, count, &shared::MapStart::scale), networks);
     Losses losses = noLosses();
     for (std::uint32_t step = 0; step < problem.steps; ++step) {
         const Floats loss = lossAndGradient<columns, activation>(problem, networks);
@@ -226,8 +226,8 @@ void trainVector(const TrainabilityProblem& problem, const shared::TrainabilityS
 }
 
 template <Activation activation>
-void trainActivation(const TrainabilityProblem& problem, const shared::TrainabilityStart* starts,
-                     std::size_t count, shared::TrainabilityEnd* ends) {
+void trainActivation(const MapProblem& problem, const shared::MapStart* starts, std::size_t count,
+                     shared::MapEnd* ends) {
     switch (problem.columns) {
     case 2: return trainVector<2, activation>(problem, starts, count, ends);
     case 4: return trainVector<4, activation>(problem, starts, count, ends);
@@ -236,8 +236,8 @@ void trainActivation(const TrainabilityProblem& problem, const shared::Trainabil
     }
 }
 
-inline void train(const TrainabilityProblem& problem, const shared::TrainabilityStart* starts,
-                  std::size_t count, shared::TrainabilityEnd* ends) {
+inline void train(const MapProblem& problem, const shared::MapStart* starts, std::size_t count,
+                  shared::MapEnd* ends) {
     switch (problem.activation) {
     case Activation::tanh: return trainActivation<Activation::tanh>(problem, starts, count, ends);
     case Activation::relu: return trainActivation<Activation::relu>(problem, starts, count, ends);
@@ -245,8 +245,8 @@ inline void train(const TrainabilityProblem& problem, const shared::Trainability
     }
 }
 
-constexpr TrainabilityKernels table{.lanes = lanes, .train = train};
+constexpr MapKernels table{.lanes = lanes, .train = train};
 
-} // namespace trainability
+} // namespace map
 } // namespace
 } // namespace lockstep

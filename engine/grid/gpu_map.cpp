@@ -6,13 +6,14 @@
 #include <cstring>
 #include <deque>
 
+#include "engine/gpu/kernel.h"
 #include "engine/gpu/recorder.h"
-#include "engine/grid/trainability.h"
-#include "engine/grid/trainability_pace.h"
-#include "engine/grid/trainability_point.h"
+#include "engine/grid/map.h"
+#include "engine/grid/map_pace.h"
+#include "engine/grid/map_point.h"
 #include "engine/run/submission_size.h"
-#include "engine/step/kernels.h"
 #include "engine/step/loop_rounds.h"
+#include "engine/step/shaders.h"
 
 namespace lockstep {
 
@@ -22,16 +23,16 @@ std::uint32_t number(auto value) { return static_cast<std::uint32_t>(value); }
 
 /// Parts of a network's hidden neurons that are trained one after the other: with so many weights, compilers
 /// hold them and their gradients in registers and are done in a second.
-std::size_t partsOf(const TrainabilityJob& job) {
+std::size_t partsOf(const MapJob& job) {
     constexpr std::size_t weightsAtATime = 64;
     return (job.inputs * job.hidden + weightsAtATime - 1) / weightsAtATime;
 }
 
 /// Hidden neurons of a part.
-std::size_t rowsOf(const TrainabilityJob& job) { return (job.hidden + partsOf(job) - 1) / partsOf(job); }
+std::size_t rowsOf(const MapJob& job) { return (job.hidden + partsOf(job) - 1) / partsOf(job); }
 
 /// Values that are kept of a network from slice to slice.
-std::size_t stateValues(const TrainabilityJob& job) {
+std::size_t stateValues(const MapJob& job) {
     constexpr std::size_t noted = 4;
     const std::size_t values = job.hidden * job.inputs + job.hidden + noted;
     return partsOf(job) == 1 ? values : values + job.examples;
@@ -44,7 +45,7 @@ constexpr double longestSubmission = 50;
 /// Networks that are begun with, whatever the device: no fewer keep it busy.
 std::size_t fewestNetworks(const gpu::Device& device) { return device.software() ? 64 : 1024; }
 
-std::size_t mostNetworks(const gpu::Device& device, const TrainabilityJob& job) {
+std::size_t mostNetworks(const gpu::Device& device, const MapJob& job) {
     const std::size_t wanted = device.software() ? 4096 : 65536;
     const std::uint64_t perNetwork = stateValues(job) * sizeof(float);
     const std::uint64_t fitting = device.limits().storageRange / perNetwork / fewestNetworks(device);
@@ -52,21 +53,21 @@ std::size_t mostNetworks(const gpu::Device& device, const TrainabilityJob& job) 
 }
 
 /// In one dispatch.
-std::uint32_t mostSteps(const TrainabilityJob& job) {
+std::uint32_t mostSteps(const MapJob& job) {
     const std::size_t passes = partsOf(job) == 1 ? 1 : 2 * partsOf(job);
     return std::min(job.steps, number(mostLoopRounds / (loopRounds(passes, loopRounds(job.examples)) + 1)));
 }
 
 /// Inputs and target of an example, padded.
-std::size_t exampleStride(const TrainabilityJob& job) { return (job.inputs / 4 + 1) * 4; }
+std::size_t exampleStride(const MapJob& job) { return (job.inputs / 4 + 1) * 4; }
 
-std::size_t exampleValues(const TrainabilityJob& job) {
+std::size_t exampleValues(const MapJob& job) {
     return job.examples * exampleStride(job) + job.hidden * job.inputs + job.hidden;
 }
 
 /// What the shader calls `examples`, exampleValues() of them.
-std::vector<float> examplesOf(const TrainabilityJob& job) {
-    const TrainabilityData data = trainabilityData(job);
+std::vector<float> examplesOf(const MapJob& job) {
+    const MapData data = mapData(job);
     const std::size_t stride = exampleStride(job);
     std::vector<float> examples(job.examples * stride);
     for (std::size_t example = 0; example < job.examples; ++example) {
@@ -79,26 +80,37 @@ std::vector<float> examplesOf(const TrainabilityJob& job) {
     return examples;
 }
 
-const TrainabilityJob& validated(const TrainabilityJob& job) {
+/// Items: networks.
+gpu::KernelSource kernelOf(const gpu::Device& device, const MapJob& job) {
+    // A software device runs a workgroup on one core: small groups share the work evenly.
+    const std::uint32_t groupSize = device.software() ? device.limits().subgroupSize : 64;
+    gpu::SpecConstants constants{
+        {0, groupSize}, {1, number(job.inputs)}, {2, number(job.hidden)}, {3, number(job.activation)}};
+    const bool parts = partsOf(job) > 1;
+    if (parts) constants[4] = number(rowsOf(job));
+    return {"map", shaderWords(parts ? "map_rows" : "map"), std::move(constants)};
+}
+
+const MapJob& validated(const MapJob& job) {
     job.validate();
     return job;
 }
 
-class GpuTrainability final : public Trainability {
+class GpuMapTrainer final : public MapTrainer {
   public:
-    GpuTrainability(gpu::Device& device, const TrainabilityJob& job);
+    GpuMapTrainer(gpu::Device& device, const MapJob& job);
 
-    const TrainabilityJob& job() const override { return job_; }
+    const MapJob& job() const override { return job_; }
     const MachineInfo& machine() const override { return machine_; }
     std::size_t pointsFor(double milliseconds) const override { return pace_.points(milliseconds); }
-    void train(std::span<const TrainabilityPoint> points, std::span<TrainabilityOutcome> outcomes) override;
+    void train(std::span<const MapPoint> points, std::span<MapOutcome> outcomes) override;
 
   private:
     /// Networks that are trained together, and where their outcomes go.
     struct Batch {
         gpu::Buffer starts;
         gpu::Buffer ends;
-        std::span<TrainabilityOutcome> outcomes; ///< empty: nothing is under way
+        std::span<MapOutcome> outcomes; ///< empty: nothing is under way
         gpu::Ticket ready = 0;
         double milliseconds = 0; ///< of its submissions
     };
@@ -112,7 +124,7 @@ class GpuTrainability final : public Trainability {
     Batch makeBatch() const;
     std::size_t batchSize() const;
     std::uint32_t stepsFor(std::size_t networks, std::uint32_t left) const;
-    void trainBatch(Batch& batch, std::span<const TrainabilityPoint> points);
+    void trainBatch(Batch& batch, std::span<const MapPoint> points);
     void submit(Batch& batch, std::size_t networks, std::uint32_t begin, std::uint32_t end);
     void noteTimes();
     void noteTime(const Flight& flight, double milliseconds);
@@ -121,9 +133,8 @@ class GpuTrainability final : public Trainability {
     void warmUp();
 
     gpu::Device& device_;
-    TrainabilityJob job_;
-    Kernels kernels_;
-    const gpu::Kernel<shared::TrainabilityParams>& kernel_;
+    MapJob job_;
+    gpu::Kernel<shared::MapParams> kernel_;
     std::size_t fewest_;
     std::size_t capacity_;
     gpu::Buffer examples_;
@@ -132,15 +143,14 @@ class GpuTrainability final : public Trainability {
     std::size_t turn_ = 0;
     gpu::Recorder recorder_;
     SubmissionSize size_; ///< its unit: one step of `fewest_` networks
-    TrainabilityCost cost_;
+    MapCost cost_;
     std::deque<Flight> flights_;
-    TrainabilityPace pace_;
+    MapPace pace_;
     MachineInfo machine_;
 };
 
-GpuTrainability::GpuTrainability(gpu::Device& device, const TrainabilityJob& job)
-    : device_(device), job_(validated(job)), kernels_(device),
-      kernel_(kernels_.trainability(job.inputs, job.hidden, rowsOf(job), job.activation)),
+GpuMapTrainer::GpuMapTrainer(gpu::Device& device, const MapJob& job)
+    : device_(device), job_(validated(job)), kernel_(device, kernelOf(device, job)),
       fewest_(fewestNetworks(device)), capacity_(mostNetworks(device, job)),
       examples_(device, exampleValues(job) * sizeof(float), gpu::Memory::device, "map examples"),
       state_(device, stateValues(job) * capacity_ * sizeof(float), gpu::Memory::device, "map state"),
@@ -152,45 +162,44 @@ GpuTrainability::GpuTrainability(gpu::Device& device, const TrainabilityJob& job
     machine_.driver = report.driver;
     machine_.gpu = true;
     machine_.software = device.software();
-    machine_.kernels = "trainability, a network per invocation, " +
+    machine_.kernels = "a network per invocation, " +
                        (partsOf(job) == 1 ? std::string("everything in registers")
                                           : std::to_string(rowsOf(job)) + " hidden neurons at a time");
     warmUp();
 }
 
 /// Drivers compile a kernel at its first use.
-void GpuTrainability::warmUp() {
+void GpuMapTrainer::warmUp() {
     submit(batches_.front(), 1, 0, 1);
     recorder_.finish();
     recorder_.takeFinished();
     flights_.clear();
 }
 
-GpuTrainability::Batch GpuTrainability::makeBatch() const {
-    return {{device_, capacity_ * sizeof(shared::TrainabilityStart), gpu::Memory::upload, "map starts"},
-            {device_, capacity_ * sizeof(shared::TrainabilityEnd), gpu::Memory::readback, "map ends"},
+GpuMapTrainer::Batch GpuMapTrainer::makeBatch() const {
+    return {{device_, capacity_ * sizeof(shared::MapStart), gpu::Memory::upload, "map starts"},
+            {device_, capacity_ * sizeof(shared::MapEnd), gpu::Memory::readback, "map ends"},
             {},
             0,
             0};
 }
 
 /// Whole trainings in one submission, where there is time for more than the fewest.
-std::size_t GpuTrainability::batchSize() const {
+std::size_t GpuMapTrainer::batchSize() const {
     const double wanted = static_cast<double>(size_.steps() / mostSteps(job_) * fewest_);
     const double most = std::min(cost_.networks(mostSteps(job_), longestSubmission), wanted);
     return std::clamp(static_cast<std::size_t>(most) / fewest_ * fewest_, fewest_, capacity_);
 }
 
-std::uint32_t GpuTrainability::stepsFor(std::size_t networks, std::uint32_t left) const {
+std::uint32_t GpuMapTrainer::stepsFor(std::size_t networks, std::uint32_t left) const {
     const std::size_t counted = std::max(networks, fewest_); // fewer take as long
     const double wanted = static_cast<double>(size_.steps() * fewest_ / counted);
     const double fitting = std::min(cost_.steps(counted, longestSubmission), wanted);
     return number(std::clamp(fitting, 1.0, static_cast<double>(std::min(left, mostSteps(job_)))));
 }
 
-void GpuTrainability::train(std::span<const TrainabilityPoint> points,
-                            std::span<TrainabilityOutcome> outcomes) {
-    const TrainabilityPace::Measurement measurement(pace_, points.size());
+void GpuMapTrainer::train(std::span<const MapPoint> points, std::span<MapOutcome> outcomes) {
+    const MapPace::Measurement measurement(pace_, points.size());
     for (Batch& batch : batches_) batch.outcomes = {}; // of a call that has failed
     while (!points.empty()) {
         const std::size_t count = std::min(batchSize(), points.size());
@@ -204,11 +213,11 @@ void GpuTrainability::train(std::span<const TrainabilityPoint> points,
     for (Batch& batch : batches_) collect(batch);
 }
 
-void GpuTrainability::trainBatch(Batch& batch, std::span<const TrainabilityPoint> points) {
-    std::vector<shared::TrainabilityStart> starts;
+void GpuMapTrainer::trainBatch(Batch& batch, std::span<const MapPoint> points) {
+    std::vector<shared::MapStart> starts;
     starts.reserve(points.size());
-    for (const TrainabilityPoint& point : points) starts.push_back(startOf(job_, point));
-    batch.starts.writeValues<shared::TrainabilityStart>(starts);
+    for (const MapPoint& point : points) starts.push_back(startOf(job_, point));
+    batch.starts.writeValues<shared::MapStart>(starts);
     batch.milliseconds = 0;
     for (std::uint32_t step = 0; step < job_.steps;) {
         const std::uint32_t count = stepsFor(points.size(), job_.steps - step);
@@ -218,9 +227,9 @@ void GpuTrainability::trainBatch(Batch& batch, std::span<const TrainabilityPoint
     }
 }
 
-void GpuTrainability::submit(Batch& batch, std::size_t networks, std::uint32_t begin, std::uint32_t end) {
-    const shared::TrainabilityParams params{
-        number(networks), number(capacity_), number(job_.examples), begin, end, job_.steps, tailOf(job_)};
+void GpuMapTrainer::submit(Batch& batch, std::size_t networks, std::uint32_t begin, std::uint32_t end) {
+    const shared::MapParams params{number(networks), number(capacity_), number(job_.examples), begin, end,
+                                   job_.steps,       tailOf(job_)};
     recorder_.begin(); // waits while too many are in flight
     recorder_.dispatch(kernel_, {number(networks), 1, 1}, params,
                        {examples_.view(), batch.starts.view(), state_.view(), batch.ends.view()});
@@ -229,7 +238,7 @@ void GpuTrainability::submit(Batch& batch, std::size_t networks, std::uint32_t b
                         end == 1 ? networks : 0, &batch});
 }
 
-void GpuTrainability::noteTimes() {
+void GpuMapTrainer::noteTimes() {
     for (const gpu::FinishedSubmission& finished : recorder_.takeFinished())
         while (!flights_.empty() && flights_.front().ticket <= finished.ticket) {
             noteTime(flights_.front(), finished.milliseconds);
@@ -237,7 +246,7 @@ void GpuTrainability::noteTimes() {
         }
 }
 
-void GpuTrainability::noteTime(const Flight& flight, double milliseconds) {
+void GpuMapTrainer::noteTime(const Flight& flight, double milliseconds) {
     size_.add(milliseconds);
     size_.endOfSteps(flight.units, false);
     flight.batch->milliseconds += milliseconds;
@@ -246,19 +255,19 @@ void GpuTrainability::noteTime(const Flight& flight, double milliseconds) {
 }
 
 /// `trained`: steps of all networks of the batch until they diverged.
-void GpuTrainability::noteCost(const Batch& batch, double trained) {
+void GpuMapTrainer::noteCost(const Batch& batch, double trained) {
     noteTimes();
     const std::size_t networks = batch.outcomes.size();
     if (networks >= fewest_) cost_.add(networks, trained, batch.milliseconds); // fewer do not fill the device
 }
 
 /// Waits for a batch that is under way, and hands over its outcomes.
-void GpuTrainability::collect(Batch& batch) {
+void GpuMapTrainer::collect(Batch& batch) {
     device_.wait(batch.ready);
     const std::byte* mapped = batch.ends.mapped().data();
     double trained = 0;
     for (std::size_t network = 0; network < batch.outcomes.size(); ++network) {
-        shared::TrainabilityEnd end{};
+        shared::MapEnd end{};
         std::memcpy(&end, mapped + network * sizeof end, sizeof end);
         batch.outcomes[network] = outcomeOf(job_, end);
         trained += end.step;
@@ -269,8 +278,8 @@ void GpuTrainability::collect(Batch& batch) {
 
 } // namespace
 
-std::unique_ptr<Trainability> makeGpuTrainability(gpu::Device& device, const TrainabilityJob& job) {
-    return std::make_unique<GpuTrainability>(device, job);
+std::unique_ptr<MapTrainer> makeGpuMapTrainer(gpu::Device& device, const MapJob& job) {
+    return std::make_unique<GpuMapTrainer>(device, job);
 }
 
 } // namespace lockstep
