@@ -1,4 +1,4 @@
-// The program `lockstep`: picks the command, and is the one place where exceptions end.
+// The program `lockstep`: selects the command, and catches all exceptions.
 #include <cstdio>
 #include <exception>
 #include <stdexcept>
@@ -21,14 +21,14 @@ struct CommandEntry {
 };
 
 constexpr CommandEntry commands[] = {
-    {"show", "the window, at an exhibit; or pictures without one", addShow},
+    {"show", "open the window at an exhibit, or save pictures of it", addShow},
     {"race", "train the same network on several machines and compare them", addRace},
-    {"train", "train one network on one machine; save it, go on with it later", addTrain},
-    {"population", "train thousands of small networks at once, over two hyperparameters", addPopulation},
-    {"predict", "let a trained network answer: accuracy, confusion matrix, every answer", addPredict},
-    {"map", "train a network for every pixel, coloured by whether it learns or diverges", addMap},
-    {"bench", "check every kernel and rung against the plain loops, then time it", addBench},
-    {"devices", "list the Vulkan devices, and say which one is used and why", addDevices},
+    {"train", "train one network on one machine; save and resume it", addTrain},
+    {"population", "train thousands of small networks at once while two hyperparameters vary", addPopulation},
+    {"predict", "evaluate a trained network: accuracy, confusion matrix, every prediction", addPredict},
+    {"map", "train one network per pixel, coloured by whether it converges or diverges", addMap},
+    {"bench", "check every kernel and rung against plain loops, then time it", addBench},
+    {"devices", "list the Vulkan devices, which one is used, and why", addDevices},
 };
 
 constexpr const char* examples = R"(examples:
@@ -42,7 +42,7 @@ constexpr const char* examples = R"(examples:
   lockstep COMMAND --help                          the options of a command
 )";
 
-/// The parser's message: "--lr: 1 required X missing" reads better as "--lr needs a value".
+/// Rewords the parser's message: "--lr: 1 required X missing" becomes "--lr needs a value".
 std::string inPlainWords(const CLI::ParseError& error) {
     const std::string text = error.what();
     const bool valueMissing = text.ends_with(" missing") && text.find(" required ") != std::string::npos;
@@ -56,11 +56,11 @@ int run(int argc, char** argv) {
     app.set_version_flag("--version", "lockstep " LOCKSTEP_VERSION);
     app.footer(examples);
     app.allow_extras();
-    app.require_subcommand(0, 1); // `show race` shows an exhibit: a second command is a word of the first
+    app.require_subcommand(0, 1); // in `show race`, "race" is an argument, not a second command
     std::vector<std::pair<CLI::App*, Action>> actions;
     for (const CommandEntry& entry : commands) {
         CLI::App* command = app.add_subcommand(entry.name, entry.summary);
-        command->allow_extras(); // so that requireNoExtras can name the nearest right option
+        command->allow_extras(); // so that requireNoExtras can suggest the nearest option
         actions.emplace_back(command, entry.add(*command));
     }
     try {
@@ -86,7 +86,7 @@ int main(int argc, char** argv) {
     try {
         return lockstep::demos::run(argc, argv);
     } catch (const std::invalid_argument& error) {
-        fmt::print(stderr, "lockstep: {}\n(lockstep COMMAND --help lists what a command understands)\n",
+        fmt::print(stderr, "lockstep: {}\n(lockstep COMMAND --help lists a command's options)\n",
                    error.what());
         return 2;
     } catch (const std::exception& error) {

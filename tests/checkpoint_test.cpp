@@ -12,7 +12,6 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/files/atomic_file.h"
-#include "engine/files/checksum.h"
 #include "engine/files/file_bytes.h"
 #include "engine/files/safetensors.h"
 #include "engine/net/initial_weights.h"

@@ -152,7 +152,7 @@ TEST_CASE("wrong arguments end with 2 and say what is right or the largest possi
         {"--steps 0", "--steps"},
         {"--seed -1", "--seed"},
         {"--size 4096x4096 --csv x.csv", "2048x2048"},
-        {"--png -", "--png needs the name of a file"},
+        {"--png -", "--png needs a file name"},
         {"--csv - --json -", "only one of --json and --csv"},
         {"--windw 1", "did you mean '--window'"},
     };

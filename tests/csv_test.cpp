@@ -6,7 +6,7 @@
 #include <doctest/doctest.h>
 
 #include "engine/data/csv_dataset.h"
-#include "engine/files/utf8.h"
+#include "engine/files/file_bytes.h"
 #include "engine/net/numbers.h"
 #include "tests/data_files.h"
 
@@ -73,11 +73,10 @@ TEST_CASE("fields know the line on which they begin") {
 }
 
 TEST_CASE("quotation marks in the wrong place") {
-    CHECK(rowsComplaint("a\nb,c\"d\n") ==
-          "t.csv:2:2: a quotation mark inside a field without quotes; put the whole field into quotes, and "
-          "double the mark inside it");
+    CHECK(rowsComplaint("a\nb,c\"d\n") == "t.csv:2:2: a quotation mark inside an unquoted field; quote the "
+                                          "whole field, and double the mark inside it");
     CHECK(rowsComplaint("\"a\"b,c\n") ==
-          "t.csv:1:1: text follows the closing quotation mark; double a mark that belongs to the text");
+          "t.csv:1:1: text after the closing quotation mark; double any mark that belongs to the text");
     CHECK(rowsComplaint("a\nb,\"c\nd\ne") ==
           "t.csv:2:2: the quotation mark that opens this field is never closed");
 }
@@ -155,7 +154,7 @@ TEST_CASE("the kind of target can be chosen") {
     CHECK(years.classNames == Names{"1999", "2024"});
     CHECK(years.train.labels == Labels{1, 0, 1});
     CHECK(parseComplaint("1,3\n2,x\n", {.target = CsvTarget::values}) ==
-          "t.csv:2:2: the target 'x' is not a finite number, and values are wanted");
+          "t.csv:2:2: the target 'x' is not a finite number; regression needs numbers");
 }
 
 TEST_CASE("the target's column by name or number") {
@@ -168,9 +167,9 @@ TEST_CASE("the target's column by name or number") {
     CHECK(refusal([&] { parse(text, {.label = "d"}); }) ==
           "unknown column of t.csv 'd'; did you mean 'a'? (known: a, b, c)");
     CHECK(refusal([&] { parse("1,2\n", {.label = "kind"}); }) ==
-          "t.csv has no header and so no column 'kind'; give the target's number, from 1 to 2");
+          "t.csv has no header, so there is no column 'kind'; give the target's number, from 1 to 2");
     CHECK(refusal([&] { parse("1,2\n", {.label = "3"}); }) ==
-          "t.csv has no header and so no column '3'; give the target's number, from 1 to 2");
+          "t.csv has no header, so there is no column '3'; give the target's number, from 1 to 2");
     CHECK(parseComplaint("a,b,a\n1,2,3\n", {.label = "a"}) ==
           "t.csv: two columns are called 'a'; give the target's number, from 1 to 3");
 }
@@ -187,7 +186,7 @@ TEST_CASE("cells that are no features") {
     CHECK(parseComplaint("a,b,c\n1,2,x\n1,abc,y\n") ==
           "t.csv:3:2: column 'b': 'abc' is not a number; every column but the target needs numbers");
     CHECK(parseComplaint("a,b,c\n1,2,x\n1, ,y\n") ==
-          "t.csv:3:2: column 'b': the cell is empty; a number is needed");
+          "t.csv:3:2: column 'b': the cell is empty; it must hold a number");
     for (const std::string cell : {"nan", "NaN", "-inf", "1e39"})
         CHECK(parseComplaint("1,2,x\n" + cell + ",2,y\n") ==
               "t.csv:2:1: '" + cell + "' is not a finite number that a float can hold");
@@ -198,11 +197,11 @@ TEST_CASE("cells that are no features") {
 
 TEST_CASE("cells that are no target") {
     CHECK(parseComplaint("a,b\n1,x\n2,\n") ==
-          "t.csv:3:2: column 'b': the cell is empty; the row's class or value is needed");
+          "t.csv:3:2: column 'b': the cell is empty; it must hold the row's class or value");
     CHECK(parseComplaint("1,0.5\n2,nan\n") ==
           "t.csv:2:2: the target 'nan' is not a finite number that a float can hold");
     CHECK(parseComplaint("1,x\n2,x\n") ==
-          "t.csv: all 2 rows have the class 'x'; telling classes apart takes two at least");
+          "t.csv: all 2 rows have the class 'x'; classification needs at least two classes");
 }
 
 TEST_CASE("a column of names is not taken for classes") {
@@ -221,21 +220,20 @@ TEST_CASE("labels of a trained network") {
     CHECK(data.train.labels == Labels{1, 2, 1});
     CHECK(
         parseComplaint("1,iris\n2,irs\n", options) ==
-        "t.csv:2:2: the label 'irs' is not among the 3 known classes (rose, iris, 3); did you mean 'iris'?");
+        "t.csv:2:2: the label 'irs' is not one of the 3 known classes (rose, iris, 3); did you mean 'iris'?");
     CHECK(parseComplaint("1,iris\n2,4\n", options)
-              .starts_with("t.csv:2:2: the label '4' is not among the 3 known classes (rose, iris, 3)"));
+              .starts_with("t.csv:2:2: the label '4' is not one of the 3 known classes (rose, iris, 3)"));
     CHECK(parse("1,iris\n", options).classes == 3);
 }
 
 TEST_CASE("tables without anything to learn from") {
     CHECK(parseComplaint("\n\n") == "t.csv: the table has no rows");
-    CHECK(parseComplaint("a,b\n") == "t.csv: there are no rows below the header");
+    CHECK(parseComplaint("a,b\n") == "t.csv: the table has a header but no rows");
     CHECK(parseComplaint("a\n1\n") ==
-          "t.csv: the table has one column, and needs a feature and a target at least");
-    CHECK(parseComplaint("1;2\n3;4\n") ==
-          "t.csv: the table has one column, and needs a feature and a target at "
-          "least; its fields have to be separated by commas");
-    CHECK(parseComplaint("1,2\n\n3,4,5\n") == "t.csv:3: the row has 3 fields, the first one 2");
+          "t.csv: the table has only one column; it needs at least one feature and a target");
+    CHECK(parseComplaint("1;2\n3;4\n") == "t.csv: the table has only one column; it needs at least one "
+                                          "feature and a target; separate its fields by commas");
+    CHECK(parseComplaint("1,2\n\n3,4,5\n") == "t.csv:3: this row has 3 fields, the first row 2");
 }
 
 TEST_CASE("a table cut at every byte is a shorter table or an error that says where") {

@@ -8,7 +8,6 @@
 #include <doctest/doctest.h>
 
 #include "engine/data/points_2d.h"
-#include "engine/data/test_split.h"
 #include "engine/files/file_bytes.h"
 #include "tests/data_files.h"
 
@@ -86,12 +85,12 @@ TEST_CASE("the same options give the same points, another seed others") {
 }
 
 TEST_CASE("options that make no sense") {
-    CHECK(loadRefusal("moons", {.samples = 1}) == "1 samples: between 2 and 10000000 points can be made");
-    CHECK(contains(loadRefusal("moons", {.samples = 20'000'000}), "20000000 samples: "));
+    CHECK(loadRefusal("moons", {.samples = 1}) == "cannot generate 1 points; choose between 2 and 10000000");
+    CHECK(contains(loadRefusal("moons", {.samples = 20'000'000}), "cannot generate 20000000 points"));
     CHECK(contains(loadRefusal("moons", {.noise = 0.9}), "noise 0.9"));
     CHECK(contains(loadRefusal("moons", {.noise = std::nan("")}), "noise nan"));
-    CHECK(contains(loadRefusal("moons", {.testShare = 1}), "the test share is 1;"));
-    CHECK(contains(loadRefusal("moons", {.testShare = -0.1}), "the test share is -0.1"));
+    CHECK(contains(loadRefusal("moons", {.testShare = 1}), "the test share 1 is out of range"));
+    CHECK(contains(loadRefusal("moons", {.testShare = -0.1}), "the test share -0.1 is out of range"));
     CHECK(contains(loadRefusal("moons", {.samples = 2, .testShare = 0.8}), "leaves none of the 2 examples"));
 }
 
@@ -102,7 +101,7 @@ TEST_CASE("unknown names") {
         loadRefusal("mons").starts_with("unknown data 'mons'; did you mean 'moons'? (known: circle, xor, "));
     CHECK(loadRefusal("fashion-mist")
               .starts_with("unknown data 'fashion-mist'; did you mean 'fashion-mnist'?"));
-    CHECK(loadRefusal("csv:") == "data 'csv:' names no file or folder after the colon");
+    CHECK(loadRefusal("csv:") == "data 'csv:' lacks a file or folder after the colon");
     CHECK(loadRefusal(table) == "data '" + table + "' is a file; write csv:" + table + " if it is a table");
     CHECK(loadRefusal(folder.path().string()).ends_with(" if it holds the files of MNIST"));
 }
@@ -160,7 +159,7 @@ TEST_CASE("a table") {
     CHECK(contains(loadRefusal("csv:" + path, {.labelColumn = "c"}), "unknown column of "));
     CHECK(loadComplaint("csv:" + path, {.classNames = {"x", "z"}}) ==
           path +
-              ":3:2: column 'b': the label 'y' is not among the 2 known classes (x, z); did you mean 'x'?");
+              ":3:2: column 'b': the label 'y' is not one of the 2 known classes (x, z); did you mean 'x'?");
 }
 
 TEST_CASE("a folder of IDX files") {
@@ -173,19 +172,19 @@ TEST_CASE("a folder of IDX files") {
     CHECK(data.test.count == 1);
     CHECK(data.train.pixels.size() == 16);
     CHECK(contains(loadComplaint("idx:" + folder.path().string(), {.classNames = {"only"}}),
-                   "label 1 of image 1 is not among the 1 classes"));
+                   "label 1 of image 1 is not one of the 1 classes"));
 }
 
 TEST_CASE("files that cannot be read") {
     TemporaryFolder folder;
     const std::string empty = folder.write("empty.csv", "").string();
     const std::string here = folder.path().string();
-    CHECK(loadComplaint("csv:" + here) == "cannot read " + here + ": it is a folder, not a file");
-    CHECK(loadComplaint("csv:" + here + "/none") == "cannot read " + here + "/none: there is no such file");
+    CHECK(loadComplaint("csv:" + here) == "cannot read " + here + ": it is a folder");
+    CHECK(loadComplaint("csv:" + here + "/none") == "cannot read " + here + "/none: no such file");
     CHECK(loadComplaint("csv:" + empty) == "cannot read " + empty + ": the file is empty");
-    CHECK(loadComplaint("csv:/dev/null") == "cannot read /dev/null: it is a device or a pipe, not a file");
+    CHECK(loadComplaint("csv:/dev/null") == "cannot read /dev/null: it is a device or a pipe");
     CHECK(complaint([&] { readFileBytes(folder.write("large", "12345"), 4); }) ==
-          "cannot read " + here + "/large: it has 5 bytes, more than the 4 that are read at most");
+          "cannot read " + here + "/large: it has 5 bytes; the limit is 4");
 }
 
 TEST_CASE("text in messages is short and has no control characters") {
@@ -209,7 +208,7 @@ TEST_CASE("Fashion-MNIST from the folder that LOCKSTEP_DATA names") {
     CHECK(data.train.count == 3);
     folder.write("fashion-mnist/train-labels-idx1-ubyte.gz", gzipped(idxLabels({0, 1, 10})));
     CHECK(contains(loadComplaint("fashion-mnist"),
-                   "byte 10: label 10 of image 2 is not among the 10 classes, 0 to 9"));
+                   "byte 10: label 10 of image 2 is not one of the 10 classes, 0 to 9"));
 }
 
 TEST_CASE("Fashion-MNIST that is nowhere names the package and the folders") {
@@ -217,11 +216,10 @@ TEST_CASE("Fashion-MNIST that is nowhere names the package and the folders") {
     const std::string message = complaint([&] {
         loadFashionMnist({folder.path() / "a", folder.path() / "b"});
     });
-    CHECK(message ==
-          "Fashion-MNIST was not found in " + (folder.path() / "a").string() + ", " +
-              (folder.path() / "b").string() +
-              "; install the package dataset-fashion-mnist, or put its four files into one of these "
-              "folders, or name their folder with idx:FOLDER");
+    CHECK(message == "Fashion-MNIST was not found in " + (folder.path() / "a").string() + ", " +
+                         (folder.path() / "b").string() +
+                         "; install the package dataset-fashion-mnist, copy its four files into one of these "
+                         "folders, or give their folder as idx:FOLDER");
     const std::vector<std::filesystem::path> folders = fashionMnistFolders();
     CHECK(std::find(folders.begin(), folders.end(), "/usr/share/datasets/fashion-mnist") != folders.end());
 }

@@ -30,7 +30,7 @@ TEST_CASE("every device is a line, with what it is or why it cannot be used") {
         report(3, "Old GPU", gpu::DeviceType::discrete, "0d"),
     };
     devices[0].chosen = true;
-    devices[3].refused = "its driver offers Vulkan 1.1";
+    devices[3].refused = "its driver supports only Vulkan 1.1";
     const std::vector<DeviceLine> lines = deviceLines(devices, devices[1]);
     REQUIRE(lines.size() == 4);
     CHECK(lines[0].label == "0  Big GPU");
@@ -42,7 +42,7 @@ TEST_CASE("every device is a line, with what it is or why it cannot be used") {
     CHECK(lines[2].remark == "software, not a GPU");
     CHECK(lines[2].usable);
     CHECK_FALSE(lines[3].usable);
-    CHECK(lines[3].remark.find("its driver offers Vulkan 1.1") != std::string::npos);
+    CHECK(lines[3].remark.find("its driver supports only Vulkan 1.1") != std::string::npos);
 }
 
 TEST_CASE("the device in use is known by its UUID when others come or go") {

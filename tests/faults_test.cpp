@@ -138,7 +138,7 @@ TEST_CASE("a missing device is an error that says what to install") {
 
 TEST_CASE("a device that is too old is listed and refused") {
     const Faults faults("vulkan-1.1");
-    CHECK(contains(noDeviceMessage(), "its driver offers Vulkan 1.1.200, 1.2 is needed"));
+    CHECK(contains(noDeviceMessage(), "its driver supports only Vulkan 1.1.200, but 1.2 is needed"));
     const std::vector<gpu::DeviceReport> devices = gpu::listDevices(testDeviceOptions());
     REQUIRE_FALSE(devices.empty());
     for (const gpu::DeviceReport& device : devices) {

@@ -48,7 +48,7 @@ TEST_CASE("a truncation at every byte is noticed") {
             CHECK(message == "a.gz: byte 0: not a gzip file: it does not begin with 1F 8B");
         else
             CHECK(message == "a.gz: byte " + std::to_string(size) +
-                                 ": the gzip data is cut short; copy or download the file again");
+                                 ": the gzip data is truncated; copy or download the file again");
     }
 }
 

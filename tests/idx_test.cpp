@@ -59,7 +59,7 @@ TEST_CASE("a plain file cut at every byte") {
         } else {
             CHECK(message ==
                   "images: byte 16: the header claims 2 images of 3 x 2 pixels = 12 bytes, but the "
-                  "file cannot hold more than " +
+                  "file holds at most " +
                       std::to_string(size - 16));
         }
     }
@@ -76,7 +76,7 @@ TEST_CASE("a compressed file cut at every byte") {
         CAPTURE(size);
         CHECK(imagesComplaint(file.substr(0, size)) ==
               "images: byte " + std::to_string(size) +
-                  ": the gzip data is cut short; copy or download the file again");
+                  ": the gzip data is truncated; copy or download the file again");
     }
 }
 
@@ -95,8 +95,8 @@ TEST_CASE("another magic number") {
           "images: byte 0: magic number 00000801, but images begin with 00000803; this is a file of labels");
     CHECK(labelsComplaint(idxImages(1, 1, 1)) ==
           "labels: byte 0: magic number 00000803, but labels begin with 00000801; this is a file of images");
-    CHECK(
-        contains(imagesComplaint(bigEndian({0xD03, 1, 1, 1, 0})), "only unsigned bytes (type 08) are read"));
+    CHECK(contains(imagesComplaint(bigEndian({0xD03, 1, 1, 1, 0})),
+                   "only unsigned bytes (type 08) are supported"));
     CHECK(imagesComplaint("PNG file, or so") ==
           "images: byte 0: magic number 504E4720, but images begin with 00000803");
 }
@@ -104,12 +104,12 @@ TEST_CASE("another magic number") {
 TEST_CASE("headers that lie cost no memory") {
     const std::uint32_t most = 0xFFFFFFFF;
     largestAllocation = 0;
-    CHECK(contains(imagesComplaint(bigEndian({0x803, most, 256, 256})), "cannot hold more than 0"));
-    CHECK(contains(imagesComplaint(bigEndian({0x803, 3, 1, 1}) + "ab"), "cannot hold more than 2"));
+    CHECK(contains(imagesComplaint(bigEndian({0x803, most, 256, 256})), "holds at most 0"));
+    CHECK(contains(imagesComplaint(bigEndian({0x803, 3, 1, 1}) + "ab"), "holds at most 2"));
     CHECK(contains(imagesComplaint(bigEndian({0x803, 1, most, most})),
                    "images: byte 8: images of 4294967295 x "));
-    CHECK(contains(imagesComplaint(bigEndian({0x803, 1, 65536, 65536})), "are larger than the 65536"));
-    CHECK(contains(labelsComplaint(bigEndian({0x801, most}) + "a"), "cannot hold more than 1"));
+    CHECK(contains(imagesComplaint(bigEndian({0x803, 1, 65536, 65536})), "exceed the 65536"));
+    CHECK(contains(labelsComplaint(bigEndian({0x801, most}) + "a"), "holds at most 1"));
     CHECK(largestAllocation < 1000);
 }
 
@@ -120,23 +120,24 @@ TEST_CASE("headers that lie cost no memory in a compressed file either") {
     // What it could become, but does not.
     const std::string large = gzipped(bigEndian({0x803, 110'000, 1, 1}) + zeros);
     largestAllocation = 0;
-    CHECK(contains(imagesComplaint(huge), "= 4294967295 bytes, but the file cannot hold more than "));
+    CHECK(contains(imagesComplaint(huge), "= 4294967295 bytes, but the file holds at most "));
     CHECK(largestAllocation < 10'000); // zlib's own state
-    CHECK(contains(imagesComplaint(large), "= 110000 bytes, but only 100000 follow"));
+    CHECK(contains(imagesComplaint(large), "= 110000 bytes, but it holds only 100000"));
     CHECK(largestAllocation <= 110'000);
 }
 
 TEST_CASE("more data than the header claims") {
     CHECK(imagesComplaint(idxImages(2, 1, 1) + "x") ==
-          "images: byte 18: more data follows than the header claims (2 images of 1 x 1 pixels)");
+          "images: byte 18: the file goes on after the data that its header announces (2 images of 1 x 1 "
+          "pixels)");
     CHECK(labelsComplaint(gzipped(idxLabels({1}) + "x")) ==
-          "labels: byte 9: more data follows than the header claims (1 labels)");
+          "labels: byte 9: the file goes on after the data that its header announces (1 labels)");
 }
 
 TEST_CASE("nothing in it") {
     CHECK(imagesComplaint(bigEndian({0x803, 0, 28, 28})) == "images: byte 4: the file has no images");
     CHECK(imagesComplaint(bigEndian({0x803, 5, 0, 28})) ==
-          "images: byte 8: images of 0 x 28 pixels have nothing in them");
+          "images: byte 8: images of 0 x 28 pixels are empty");
     CHECK(labelsComplaint(bigEndian({0x801, 0})) == "labels: byte 4: the file has no labels");
 }
 
@@ -147,9 +148,9 @@ TEST_CASE("images and labels have to fit together") {
     CHECK(split.examples.count == 3);
     CHECK(split.examples.labels == std::vector<std::uint32_t>{1, 0, 2});
     CHECK(splitComplaint(images, idxLabels({1, 0}), 0) ==
-          "labels: byte 4: 2 labels do not fit the 3 images of images");
+          "labels: byte 4: 2 labels do not match the 3 images of images");
     CHECK(splitComplaint(images, labels, 2) ==
-          "labels: byte 10: label 2 of image 2 is not among the 2 classes, 0 to 1");
+          "labels: byte 10: label 2 of image 2 is not one of the 2 classes, 0 to 1");
 }
 
 TEST_CASE("a folder in the format of MNIST") {
@@ -178,7 +179,7 @@ TEST_CASE("a folder in the format of MNIST") {
             readMnistFolder(folder.path(), "mine", {"a", "b", "c", "d"});
         });
         CHECK(contains(unknown,
-                       "t10k-labels-idx1-ubyte: byte 8: label 4 of image 0 is not among the 4 classes"));
+                       "t10k-labels-idx1-ubyte: byte 8: label 4 of image 0 is not one of the 4 classes"));
     }
     SUBCASE("test images of another size") {
         folder.write("t10k-images-idx3-ubyte", idxImages(1, 3, 2));
@@ -190,14 +191,13 @@ TEST_CASE("a folder in the format of MNIST") {
         folder.write("t10k-images-idx3-ubyte", idxImages(1, 2, 3));
         CHECK(complaint([&] { readMnistFolder(folder.path(), "mine", {}); }) ==
               folder.path().string() +
-                  ": there is no file t10k-labels-idx1-ubyte, plain or with .gz, in this folder");
+                  ": this folder has no file t10k-labels-idx1-ubyte or t10k-labels-idx1-ubyte.gz");
     }
     SUBCASE("a folder in place of a file") {
         std::filesystem::create_directory(folder.path() / "t10k-images-idx3-ubyte");
         folder.write("t10k-labels-idx1-ubyte", idxLabels({0}));
         CHECK(complaint([&] { readMnistFolder(folder.path(), "mine", {}); }) ==
-              "cannot read " + (folder.path() / "t10k-images-idx3-ubyte").string() +
-                  ": it is a folder, not a file");
+              "cannot read " + (folder.path() / "t10k-images-idx3-ubyte").string() + ": it is a folder");
     }
     SUBCASE("an empty file") {
         folder.write("train-images-idx3-ubyte", "");
@@ -207,7 +207,7 @@ TEST_CASE("a folder in the format of MNIST") {
     SUBCASE("one class only") {
         folder.write("train-labels-idx1-ubyte", idxLabels({0, 0, 0, 0}));
         CHECK(complaint([&] { readMnistFolder(folder.path(), "mine", {}); }) ==
-              folder.path().string() + ": every label is 0; telling classes apart takes two at least");
+              folder.path().string() + ": every label is 0; classification needs at least two classes");
     }
 }
 
@@ -217,8 +217,8 @@ TEST_CASE("no folder, or none of this kind") {
     CHECK(complaint([&] { readMnistFolder(file, "mine", {}); }) ==
           "cannot read " + file.string() + ": it is not a folder; name the folder that holds the IDX files");
     CHECK(complaint([&] { readMnistFolder(folder.path() / "none", "mine", {}); }) ==
-          "cannot read " + (folder.path() / "none").string() + ": there is no such folder");
+          "cannot read " + (folder.path() / "none").string() + ": no such folder");
     CHECK(complaint([&] { readMnistFolder(folder.path(), "mine", {}); }) ==
           folder.path().string() +
-              ": there is no file train-images-idx3-ubyte, plain or with .gz, in this folder");
+              ": this folder has no file train-images-idx3-ubyte or train-images-idx3-ubyte.gz");
 }

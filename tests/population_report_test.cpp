@@ -80,7 +80,7 @@ TEST_CASE("early losses decide whether lanes computed the same") {
     CHECK(agreementText(lanes).starts_with("different mathematics: gpu:best"));
     const Headline headline = headlineFor(lanes);
     CHECK_FALSE(headline.valid);
-    CHECK(headline.text == "no comparison: the lanes did not compute the same");
+    CHECK(headline.text == "no comparison: the lanes computed different results");
 }
 
 TEST_CASE("networks that diverge agree where they do so at the same step") {
@@ -103,8 +103,8 @@ TEST_CASE("the headline names both machines, and software as what it is") {
     CHECK(headline.ratio == doctest::Approx(2));
     CHECK(headline.text == "cpu:best on Device (2 threads) trained 2 times as fast as gpu:best on Device "
                            "(software, not a GPU): 40.0k network-steps/s against 20.0k (one after the other, "
-                           "end to end, warm-up not counted).");
-    CHECK(headlineFor({lanes[0]}).text == "no comparison: one lane alone");
+                           "end to end, without warm-up).");
+    CHECK(headlineFor({lanes[0]}).text == "no comparison: only one lane");
     const Headline hasty = headlineFor({lane("cpu:best", grid, 0.003), lanes[1]});
     CHECK_FALSE(hasty.valid);
     CHECK(hasty.text == "no comparison: cpu:best trained for 3 ms only; more --steps make it long enough");

@@ -78,7 +78,7 @@ TEST_CASE("what is typed counts once the field is left; what makes no sense is s
           Json::array({16, 8, 4}));
     CHECK(after("inside", layers + "type 0, 4\nkey Enter\n").second["hidden"] == Json::array({16, 80, 4}));
     const auto [wrong, unchanged] = after("inside", layers + "type x\nclick ##inside/tab/Network\n");
-    CHECK(wrong.says("layers are whole numbers"));
+    CHECK(wrong.says("give layer widths as whole numbers"));
     CHECK(unchanged["hidden"] == Json::array({16, 8}));
     CHECK(after("inside", "click ##inside/seed\nkey End\ntype 2\nclick ##inside/tab/Network\n")
               .second["seed"] == 12);

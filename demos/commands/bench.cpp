@@ -1,4 +1,4 @@
-// `lockstep bench`: kernels and rungs, verified first, then timed.
+// `lockstep bench`: verifies kernels and rungs, then times them.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -27,10 +27,9 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr const char* about = "Runs every kernel of a network's dense products on a Vulkan device, and whole "
-                              "training steps on every rung of\n"
-                              "every machine. Each result is checked against the processor's plain loops "
-                              "first; what is wrong is not timed.";
+constexpr const char* about =
+    "Times every kernel for a network's matrix products on a Vulkan device, and whole training steps on "
+    "every\nrung. Each result is first checked against plain loops on the CPU; a wrong one is not timed.";
 constexpr const char* examples = R"(examples:
   lockstep bench                                       784-256-128-10, batch 128, on random pixels
   lockstep bench --widths 784,2048,2048,10 --batch 512
@@ -47,7 +46,7 @@ struct BenchOptions {
     std::string jsonFile;
 };
 
-// A single invocation computes some ten million operations per second.
+// A single invocation executes roughly ten million operations per second.
 bool takesMinutes(const ProductKernel& kernel, const Work& work) {
     return kernel.rung == "one" && work.flops > 5e8;
 }
@@ -164,7 +163,7 @@ ordered_json benchLanes(const TrainJob& job, const std::vector<LaneSpec>& lanes,
             LaneBench result = benchLane(job, lane, machines, expected, options.seconds);
             rows.push_back(std::move(result.row));
             results.push_back(std::move(result.json));
-        } catch (const std::exception& error) { // one lane's trouble is not the others'
+        } catch (const std::exception& error) { // a lane that fails must not end the others
             failures += fmt::format("{}: {}\n", lane.text(), error.what());
             results.push_back({{"lane", lane.text()}, {"error", error.what()}});
         }
@@ -175,7 +174,7 @@ ordered_json benchLanes(const TrainJob& job, const std::vector<LaneSpec>& lanes,
 
 int bench(const BenchOptions& options) {
     if (options.widths.size() < 2)
-        throw std::invalid_argument("--widths: a network has inputs and outputs, as in 784,10");
+        throw std::invalid_argument("--widths: give at least inputs and outputs, such as 784,10");
     const Dataset data = randomPixels(options.widths.front(), options.widths.back(), 16 * options.batch);
     TrainJob job;
     job.data = &data;
@@ -195,7 +194,7 @@ int bench(const BenchOptions& options) {
             result["gpu"] = benchKernels(device, options);
         } catch (const gpu::GpuError& error) {
             if (!options.device.empty()) throw;
-            fmt::print("{}\nOnly the processor's rungs are timed.\n\n", error.what());
+            fmt::print("{}\nOnly the CPU rungs are timed.\n\n", error.what());
             gpu = false;
         }
         for (const std::string_view lane : knownLanes())
@@ -216,19 +215,18 @@ Action addBench(CLI::App& command) {
     addText(
         command, "--widths", "WIDTHS",
         [options](std::string_view text) { options->widths = widthsFromText(text); },
-        "layer widths, inputs and outputs included [784,256,128,10]");
-    command.add_option("--batch", options->batch, "rows per step [128]")->check(atLeastOne());
-    command.add_option("--seconds", options->seconds, "how long each rung is timed [0.5]")
-        ->check(aboveZero());
+        "layer widths, including inputs and outputs [784,256,128,10]");
+    command.add_option("--batch", options->batch, "examples per step [128]")->check(atLeastOne());
+    command.add_option("--seconds", options->seconds, "time spent on each rung [0.5]")->check(aboveZero());
     addText(
         command, "--lane", "LANE",
         [options](std::string_view text) { options->lanes.push_back(laneSpecFromText(text)); },
-        "time whole steps of this rung (repeatable) [kernels, and all rungs]")
+        "time only whole steps of this rung (repeatable) [kernels and all rungs]")
         ->take_all()
         ->trigger_on_parse();
-    command.add_option("--threads", options->threads, "of cpu:best [one per core]");
+    command.add_option("--threads", options->threads, "threads for cpu:best [one per core]");
     command.add_option("--device", options->device, "Vulkan device: number, part of its name, or UUID");
-    command.add_option("--json", options->jsonFile, "write all results to this file")->type_name("FILE");
+    command.add_option("--json", options->jsonFile, "write all results as JSON")->type_name("FILE");
     return [options] { return bench(*options); };
 }
 

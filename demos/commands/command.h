@@ -1,5 +1,5 @@
-// The program's commands. A command describes its options to the parser and hands back what to do once they
-// are read.
+// The program's commands. Each describes its options to the parser and returns the function that runs it once
+// they are parsed.
 #pragma once
 
 #include <functional>
@@ -8,7 +8,7 @@
 
 namespace lockstep::demos {
 
-/// What a command does; returns the program's exit code (0 done, 1 failed, 130 interrupted).
+/// Runs a command and returns the program's exit code: 0 done, 1 failed, 130 interrupted.
 using Action = std::function<int()>;
 
 Action addRace(CLI::App& command);
@@ -20,7 +20,7 @@ Action addMap(CLI::App& command);
 Action addBench(CLI::App& command);
 Action addShow(CLI::App& command);
 
-/// What the program does without a command: the window, or a word on how to do without one.
+/// Runs the program without a command: opens the window, or explains how to do without one.
 int showWindow();
 
 } // namespace lockstep::demos

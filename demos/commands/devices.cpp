@@ -1,4 +1,4 @@
-// `lockstep devices`: what Vulkan offers on this system.
+// `lockstep devices`: the Vulkan devices of this system.
 #include <algorithm>
 #include <cstdio>
 #include <memory>
@@ -17,7 +17,7 @@ namespace lockstep::demos {
 namespace {
 
 constexpr const char* about =
-    "Lists every Vulkan device with its limits, and says which one is used and why.";
+    "Lists every Vulkan device with its limits, and which one Lockstep uses and why.";
 constexpr const char* examples = R"(examples:
   lockstep devices
   lockstep devices --json
@@ -67,7 +67,7 @@ void printDevice(const gpu::DeviceReport& report) {
                                                           : "not used: " + report.reason;
     fmt::print("{}  {} ({})\n   {}\n", report.index, report.name, gpu::describe(report.type), verdict);
     fmt::print("   driver {}, Vulkan {}, UUID {}\n", report.driver, report.apiVersion, report.uuid);
-    fmt::print("   {:.1f} GiB of memory, {} KiB shared per group, groups of up to {}, subgroups of {}, "
+    fmt::print("   {:.1f} GiB of memory, {} KiB of shared memory, workgroups of up to {}, subgroups of {}, "
                "buffers of up to "
                "{} MiB, {}\n",
                static_cast<double>(report.memory) / (1 << 30), limits.sharedMemory / 1024,
@@ -87,7 +87,7 @@ int devices(const DevicesOptions& options) {
         if (reports.empty())
             problem = "no Vulkan driver was found. " + gpu::installHint();
         else if (!options.device.empty() && std::ranges::none_of(reports, &gpu::DeviceReport::chosen))
-            problem = fmt::format("no device that can be used matches '{}'.", options.device);
+            problem = fmt::format("no usable device matches '{}'.", options.device);
     } catch (const gpu::NoDeviceError& error) {
         problem = error.what();
     }
@@ -101,9 +101,9 @@ int devices(const DevicesOptions& options) {
         fmt::print("{}\n", json.dump(1));
         return exitCode;
     }
-    fmt::print("processor  {}, {} cores can be used\n", cpuName(), usableCores());
+    fmt::print("processor  {}, {} usable cores\n", cpuName(), usableCores());
     for (const gpu::DeviceReport& report : reports) printDevice(report);
-    if (!problem.empty()) fmt::print("{}\nCPU lanes work without it.\n", problem);
+    if (!problem.empty()) fmt::print("{}\nCPU lanes work without one.\n", problem);
     return exitCode;
 }
 

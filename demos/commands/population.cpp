@@ -109,7 +109,7 @@ int population(const PopulationCommandOptions& options) {
     const LaneChoice choice = chooseRaceLanes(options.run.lanes, machines);
     if (!choice.remark.empty()) fmt::print(people, "{}\n", choice.remark);
     if (machines.anySoftware(choice.lanes))
-        fmt::print(people, "a Vulkan device of this population is software, not a GPU\n");
+        fmt::print(people, "note: Vulkan runs in software here, not on a GPU\n");
     fmt::print(people, "{}", populationText(grid));
     std::fflush(people);
 

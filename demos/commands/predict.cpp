@@ -1,4 +1,4 @@
-// `lockstep predict`: the answers of a trained network.
+// `lockstep predict`: the predictions of a trained network.
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -24,7 +24,7 @@ namespace lockstep::demos {
 namespace {
 
 constexpr const char* about =
-    R"(Lets a trained network answer: its accuracy, its confusion matrix, and with --json every single answer.)";
+    R"(Evaluates a trained network: accuracy, confusion matrix and, with --json, every prediction.)";
 
 constexpr const char* examples = R"(examples:
   lockstep predict --model model.safetensors                       on the data it was trained with, test split
@@ -53,7 +53,7 @@ bool saidGroup(const CLI::App& command, const char* group) {
     return false;
 }
 
-/// The data options of the run that made the model, but for what was said here.
+/// The data options of the run that trained the model, overridden by those given here.
 DataOptions dataOptionsFor(const CLI::App& command, const RunOptions& options, const Checkpoint& checkpoint) {
     DataOptions data = checkpoint.dataOptions;
     if (said(command, "--samples")) data.samples = options.dataOptions.samples;
@@ -64,7 +64,7 @@ DataOptions dataOptionsFor(const CLI::App& command, const RunOptions& options, c
     return data;
 }
 
-/// The test split, unless this is a table that the model was not trained with: then every row of it.
+/// The test split, or every row if this is a table that the model was not trained on.
 Which splitFor(std::optional<Which> asked, const std::string& data, const std::string& trainedWith) {
     if (asked) return *asked;
     return data.starts_with("csv:") && data != trainedWith ? Which::all : Which::test;
@@ -77,7 +77,7 @@ struct Model {
     Which split = Which::test;
 };
 
-/// Reads weights, network and data. The job points into the result, which therefore is made in place.
+/// Reads weights, network and data. Filled in place, because the job points into it.
 void load(const CLI::App& command, const PredictOptions& options, Model& model) {
     const RunOptions& run = options.run;
     const bool weightsAlone = saidGroup(command, networkGroup);
@@ -100,7 +100,7 @@ void load(const CLI::App& command, const PredictOptions& options, Model& model) 
         model.state.parameters = loadWeights(options.modelFile, model.job.shape);
     }
     model.job.settings = TrainSettings();
-    model.job.settings.optimizer.kind = Optimizer::sgd; // keeps no state, so that none has to be restored
+    model.job.settings.optimizer.kind = Optimizer::sgd; // has no state to restore
     model.job.validate();
 }
 
@@ -129,7 +129,7 @@ int predict(const CLI::App& command, const PredictOptions& options) {
         splits.push_back(answer(*trainer, job, Split::test));
     if (splits.empty())
         throw std::runtime_error("'" + job.data->name +
-                                 "' has no test examples; --split train or all takes the others");
+                                 "' has no test examples; use --split train or --split all");
     const Evaluation total = merged(splits);
 
     std::FILE* people = options.run.jsonFile == "-" ? stderr : stdout;
@@ -159,25 +159,28 @@ Action addPredict(CLI::App& command) {
     addManual(command, about, examples);
     command
         .add_option("--model", options->modelFile,
-                    "what `lockstep train --save` wrote, or weights (safetensors)")
+                    "file from `lockstep train --save`, or weights (safetensors)")
         ->type_name("FILE");
     addDataOptions(command, options->run);
     addText(
         command, "--split", "NAME",
         [options](std::string_view text) { options->split = valueFromName(splitNames, "split", text); },
-        "test train all [test; all of a table that is new to the model]")
+        "examples to use: test train all [test; all for a table new to the model]")
         ->group(dataGroup);
     command
-        .add_option("--seed", options->run.settings.seed, "of generated data and test split [the model's]")
+        .add_option("--seed", options->run.settings.seed,
+                    "random seed for generated data and test split [the model's]")
         ->type_name("N")
         ->group(dataGroup);
     addNetworkOptions(command, options->run);
     addMachineOptions(command, options->run, "where to run:", knownLanes());
-    command.add_option("--json", options->run.jsonFile, "write every answer; - for standard output")
+    command
+        .add_option("--json", options->run.jsonFile, "write every prediction as JSON; - for standard output")
         ->type_name("FILE")
         ->group(outputGroup);
     return [options, &command] {
-        if (options->modelFile.empty()) throw std::invalid_argument("predict needs a network: --model FILE");
+        if (options->modelFile.empty())
+            throw std::invalid_argument("predict needs a trained network: --model FILE");
         return predict(command, *options);
     };
 }

@@ -53,7 +53,7 @@ int race(const RaceCommandOptions& command) {
     if (!choice.remark.empty()) fmt::print(people, "{}\n", choice.remark);
     const bool software = machines.anySoftware(choice.lanes);
     const FinishLine finish = finishLineFor(options, job, software);
-    if (software) fmt::print(people, "a Vulkan device of this race is software, not a GPU\n");
+    if (software) fmt::print(people, "note: Vulkan runs in software here, not on a GPU\n");
     fmt::print(people, "{}", jobText(job, finish));
     std::fflush(people);
 
@@ -80,8 +80,10 @@ Action addRace(CLI::App& command) {
     addSettingsOptions(command, options->run);
     addFinishOptions(command, options->run);
     addMachineOptions(command, options->run,
-                      "who races; once per lane [cpu:best and gpu:best]:", knownLanes());
-    command.add_flag("--together", options->together, "all lanes at once (head to head), for the show")
+                      "a contestant; repeat for more [cpu:best and gpu:best]:", knownLanes());
+    command
+        .add_flag("--together", options->together,
+                  "run all lanes at once (head to head); they then compete for the machine")
         ->group(machineGroup);
     addRunOutputOptions(command, options->run);
     return [options, &command] {

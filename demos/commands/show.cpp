@@ -1,4 +1,4 @@
-// `lockstep show`: the window at an exhibit, or pictures of it without a window.
+// `lockstep show`: opens the window at an exhibit, or saves pictures of it without a window.
 #include <memory>
 #include <sstream>
 #include <stdexcept>
@@ -55,46 +55,48 @@ Action addShow(CLI::App& command) {
     ShowOptions& shown = options->show;
     addManual(command, about, examples);
     command
-        .add_option(
-            "what", options->what,
-            "an exhibit (race, playground, inside, ladder, mosaic, map), or a file with a saved state")
+        .add_option("what", options->what,
+                    "an exhibit (race, playground, inside, ladder, mosaic, map) or a saved state file")
         ->type_name("EXHIBIT|FILE");
-    command.add_option("--size", options->size, "of the window or picture, in pixels")
+    command.add_option("--size", options->size, "size of the window or picture, in pixels")
         ->type_name("WxH")
         ->capture_default_str();
-    command.add_flag("--light", shown.light, "dark letters on a light ground");
-    command.add_flag("--presenter", shown.presenter, "for the back row: text doubled, side panels away");
-    command.add_flag("--run", shown.run, "begin at once");
+    command.add_flag("--light", shown.light, "light theme");
+    command.add_flag("--presenter", shown.presenter,
+                     "presenter view: text twice as large, side panels hidden");
+    command.add_flag("--run", shown.run, "start training at once");
     command.add_option("--device", shown.device, "Vulkan device: number, part of a name, or UUID")
         ->type_name("DEVICE");
-    command.add_option("--threads", shown.threads, "of the processor's lanes; 0: one per core")
-        ->type_name("N");
-    command.add_flag("--log", shown.log, "say on standard output what happens in the window");
-    command.add_flag("--validation", shown.validation, "run under Vulkan's validation layer");
+    command.add_option("--threads", shown.threads, "threads for CPU lanes; 0: one per core")->type_name("N");
+    command.add_flag("--log", shown.log, "print the window's events on standard output");
+    command.add_flag("--validation", shown.validation, "run with the Vulkan validation layer");
     constexpr const char* windowless = "Without a window";
     CLI::Option* headless =
-        command.add_flag("--headless", options->headless, "draw pictures instead")->group(windowless);
-    command.add_option("--frames", shown.frames, "to draw, the last one being saved")
+        command.add_flag("--headless", options->headless, "draw without opening a window")->group(windowless);
+    command.add_option("--frames", shown.frames, "number of frames to draw; --png saves the last")
         ->type_name("N")
         ->needs(headless)
         ->group(windowless);
-    command.add_option("--png", shown.png, "where to save the last frame")
+    command.add_option("--png", shown.png, "save the last frame to this file")
         ->type_name("FILE")
-        ->needs(headless)
-        ->group(windowless);
-    command.add_option("--script", shown.script, "what a person does, line by line (demos/shell/script.h)")
-        ->type_name("FILE")
-        ->needs(headless)
-        ->group(windowless);
-    command.add_option("--scale", shown.displayScale, "of the display: 2 on most HiDPI screens")
-        ->type_name("X")
-        ->needs(headless)
-        ->group(windowless);
-    command.add_flag("--mask", shown.masked, "dashes for times and rates, which differ from run to run")
         ->needs(headless)
         ->group(windowless);
     command
-        .add_flag("--platform", shown.platform, "say what pictures depend on besides the program, and end")
+        .add_option("--script", shown.script,
+                    "scripted user input, one action per line (demos/shell/script.h)")
+        ->type_name("FILE")
+        ->needs(headless)
+        ->group(windowless);
+    command.add_option("--scale", shown.displayScale, "display scale: 2 on most HiDPI screens")
+        ->type_name("X")
+        ->needs(headless)
+        ->group(windowless);
+    command
+        .add_flag("--mask", shown.masked, "replace times and rates, which vary from run to run, by dashes")
+        ->needs(headless)
+        ->group(windowless);
+    command
+        .add_flag("--platform", shown.platform, "print what pictures depend on besides the program, and exit")
         ->needs(headless)
         ->group(windowless);
     return [options] { return show(*options); };

@@ -1,4 +1,4 @@
-// `lockstep train`: one network on one machine, saved and resumed.
+// `lockstep train`: trains one network on one machine, with saving and resuming.
 #include <cstdio>
 #include <memory>
 #include <stdexcept>
@@ -40,21 +40,19 @@ struct TrainCommandOptions {
     std::string resumeFile;
 };
 
-/// Data, network and settings of a resumed run are the checkpoint's: to say them again could only contradict
-/// it.
+/// A resumed run takes data, network and settings from the checkpoint, so options for them are rejected.
 void refuseWithResume(const CLI::App& command) {
     for (const CLI::Option* option : command.get_options()) {
         const std::string& group = option->get_group();
         const bool recorded = group == dataGroup || group == networkGroup || group == settingsGroup;
         if (recorded && option->count() > 0)
-            throw std::invalid_argument(
-                option->get_name() +
-                " cannot be combined with --resume: it is part of the checkpoint (to start a "
-                "new run from its weights use --init)");
+            throw std::invalid_argument(option->get_name() +
+                                        " cannot be combined with --resume, because the checkpoint "
+                                        "determines it (to start a new run from its weights, use --init)");
     }
 }
 
-/// Data and network options of the run that a checkpoint holds.
+/// The data and network options of a checkpoint's run.
 void takeOver(const Checkpoint& checkpoint, RunOptions& options) {
     options.data = checkpoint.dataSpec;
     options.dataOptions = checkpoint.dataOptions;
@@ -136,15 +134,15 @@ Action addTrain(CLI::App& command) {
     addMachineOptions(command, options->run, "where to run:", knownLanes());
     addRunOutputOptions(command, options->run);
     CLI::Option* save =
-        command.add_option("--save", options->saveFile, "write the network and the state of its run")
+        command.add_option("--save", options->saveFile, "save the network and the state of its training")
             ->type_name("FILE")
             ->group(outputGroup);
-    command.add_option("--save-every", options->saveEvery, "also after every N epochs")
+    command.add_option("--save-every", options->saveEvery, "also save after every N epochs")
         ->type_name("N")
         ->check(atLeastOne())
         ->needs(save)
         ->group(outputGroup);
-    command.add_option("--resume", options->resumeFile, "go on with a saved run")
+    command.add_option("--resume", options->resumeFile, "continue a saved run")
         ->type_name("FILE")
         ->group(outputGroup);
     return [options, &command] {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/files/program_folder.h"
+#include "engine/files/file_bytes.h"
 
 namespace lockstep::demos {
 

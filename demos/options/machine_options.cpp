@@ -6,7 +6,7 @@ namespace lockstep::demos {
 
 void addMachineOptions(CLI::App& command, MachineOptions& options, const std::string& what,
                        std::span<const std::string_view> lanes) {
-    const std::string help = listing(what, lanes) + ";\ngpu lanes with @DEVICE for a certain one";
+    const std::string help = listing(what, lanes) + ";\nadd @DEVICE to a gpu lane to choose its device";
     addText(
         command, "--lane", "LANE",
         [&options, lanes](std::string_view text) { options.lanes.push_back(laneSpecFromText(text, lanes)); },
@@ -16,13 +16,13 @@ void addMachineOptions(CLI::App& command, MachineOptions& options, const std::st
         ->group(machineGroup);
     command
         .add_option("--threads", options.threads,
-                    "of lanes that use all cores of the processor, at most [one per core]")
+                    "threads for CPU lanes that use several cores [one per core]")
         ->type_name("N")
         ->check(atLeastOne())
         ->group(machineGroup);
     command
         .add_option("--device", options.device,
-                    "Vulkan device of gpu lanes: number, part of its name, or UUID [the best]")
+                    "Vulkan device for GPU lanes: number, part of its name, or UUID [the best]")
         ->type_name("DEVICE")
         ->group(machineGroup);
 }

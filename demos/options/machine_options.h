@@ -1,4 +1,4 @@
-// Which machines work: the options that all commands with lanes share, as values.
+// The options that all commands with lanes share: lanes, threads and device.
 #pragma once
 
 #include <cstddef>
@@ -14,16 +14,17 @@
 namespace lockstep::demos {
 
 struct MachineOptions {
-    std::vector<LaneSpec> lanes; ///< empty: the default ones
+    std::vector<LaneSpec> lanes; ///< empty: the command's default lanes
     std::size_t threads = 0;
-    std::string device; ///< of GPU lanes that name none
+    std::string device; ///< for GPU lanes that name none
 };
 
-/// A group of options, as the help shows it.
+/// Heading of this group of options in the help.
 inline constexpr const char* machineGroup = "Machines";
 
-/// Adds --lane, --threads and --device to a command, to be read into `options`, which has to outlive the
-/// parsing. what    a lane is asked for, said before the list of `lanes`, which have to outlive the parsing
+/// Adds --lane, --threads and --device to a command. They are parsed into `options`, which must outlive the
+/// parsing, as must `lanes`.
+///   what    introduces the list of `lanes` in the help
 void addMachineOptions(CLI::App& command, MachineOptions& options, const std::string& what,
                        std::span<const std::string_view> lanes);
 

@@ -14,7 +14,7 @@ namespace lockstep::demos {
 
 namespace {
 
-/// A check that accepts numbers for which `fits` holds; `range` says which those are.
+/// A validator that accepts numbers for which `fits` holds; `range` describes them in the message.
 CLI::Validator numberCheck(const std::string& range, bool (*fits)(double)) {
     return CLI::Validator(
         [range, fits](std::string& text) {
@@ -100,9 +100,8 @@ std::vector<std::size_t> widthsFromText(std::string_view text) {
         if (text.front() != ',') break;
         text.remove_prefix(1);
     }
-    throw std::invalid_argument(
-        "layers are whole numbers of at least 1 with commas between them, as in 256,128; "
-        "or 'none' for no hidden layer");
+    throw std::invalid_argument("give layer widths as whole numbers separated by commas, such as 256,128, or "
+                                "'none' for no hidden layer");
 }
 
 std::string widthsText(const std::vector<std::size_t>& widths) {
@@ -113,7 +112,7 @@ std::uint64_t wholeNumberFromText(std::string_view text, std::string_view what) 
     std::uint64_t number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (error != std::errc() || end != text.data() + text.size())
-        throw std::invalid_argument(fmt::format("{} a whole number from 0 on, not '{}'", what, text));
+        throw std::invalid_argument(fmt::format("{} a non-negative whole number, not '{}'", what, text));
     return number;
 }
 
@@ -124,7 +123,7 @@ double shareFromText(std::string_view text) {
     const std::string_view rest(end);
     if (rest == "%") share /= 100;
     if (copy.empty() || !(rest.empty() || rest == "%") || !(share >= 0 && share <= 1))
-        throw std::invalid_argument("'" + copy + "' is not a share; write 0.85 or 85%");
+        throw std::invalid_argument("'" + copy + "' is not between 0 and 100 %; write 0.85 or 85%");
     return share;
 }
 

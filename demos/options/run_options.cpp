@@ -24,16 +24,16 @@ constexpr std::uint64_t limitSteps = 20000;
 
 void addDataOptions(CLI::App& command, RunOptions& options) {
     DataOptions& data = options.dataOptions;
-    command.add_option("--data", options.data, listing("what to learn:", dataSpecs()))
+    command.add_option("--data", options.data, listing("training data:", dataSpecs()))
         ->type_name("SPEC")
         ->capture_default_str()
         ->group(dataGroup);
-    command.add_option("--samples", data.samples, "points of a generated set, test points included")
+    command.add_option("--samples", data.samples, "number of generated points, test points included")
         ->type_name("N")
         ->check(atLeastOne())
         ->capture_default_str()
         ->group(dataGroup);
-    command.add_option("--noise", data.noise, "of a generated set, 0 to 0.8")
+    command.add_option("--noise", data.noise, "noise in generated points, 0 to 0.8")
         ->type_name("X")
         ->check(notNegative())
         ->capture_default_str()
@@ -41,18 +41,18 @@ void addDataOptions(CLI::App& command, RunOptions& options) {
     addText(
         command, "--test-share", "X",
         [&data](std::string_view text) { data.testShare = shareFromText(text); },
-        "held back for testing where the source has no test split of its own: 0.2 or 20% [0.2]")
+        "share held out for testing if the data have no test split: 0.2 or 20% [0.2]")
         ->group(dataGroup);
     command
         .add_option("--label", data.labelColumn,
-                    "target column of a CSV file: a name, or a number from 1 [the last]")
+                    "target column of a CSV file, by name or number from 1 [the last]")
         ->type_name("COLUMN")
         ->group(dataGroup);
 }
 
 void addNetworkOptions(CLI::App& command, RunOptions& options, const std::string& suitableLoss) {
     const std::string layers = options.hiddenWidths ? fmt::format("{}", fmt::join(*options.hiddenWidths, ","))
-                                                    : "256,128; 32,32 for fewer than 32 inputs";
+                                                    : "256,128, or 32,32 for fewer than 32 inputs";
     addText(
         command, "--layers", "N,N,...",
         [&options](std::string_view text) { options.hiddenWidths = widthsFromText(text); },
@@ -61,13 +61,13 @@ void addNetworkOptions(CLI::App& command, RunOptions& options, const std::string
     addText(
         command, "--activation", "NAME",
         [&options](std::string_view text) { options.activation = activationFromName(text); },
-        fmt::format("after hidden layers: identity relu leaky-relu elu gelu tanh sigmoid silu [{}]",
+        fmt::format("of the hidden layers: identity relu leaky-relu elu gelu tanh sigmoid silu [{}]",
                     name(options.activation)))
         ->group(networkGroup);
     addText(
         command, "--output-activation", "NAME",
         [&options](std::string_view text) { options.outputActivation = activationFromName(text); },
-        "after the last layer [identity]")
+        "activation of the last layer [identity]")
         ->group(networkGroup);
     addText(
         command, "--loss", "NAME", [&options](std::string_view text) { options.loss = lossFromName(text); },
@@ -76,7 +76,7 @@ void addNetworkOptions(CLI::App& command, RunOptions& options, const std::string
     addText(
         command, "--init-scheme", "NAME",
         [&options](std::string_view text) { options.init = initSchemeFromName(text); },
-        fmt::format("of the first weights: he xavier lecun uniform zeros [{}]", name(options.init)))
+        fmt::format("initial weights: he xavier lecun uniform zeros [{}]", name(options.init)))
         ->group(networkGroup);
 }
 
@@ -96,26 +96,32 @@ void addSettingsOptions(CLI::App& command, RunOptions& options) {
         "sgd momentum rmsprop adam adamw [adam]")
         ->group(settingsGroup);
     number("--lr", optimizer.learningRate, aboveZero(),
-           "learning rate [0.1 for sgd and momentum, 0.01 for rmsprop, else 0.001]");
-    number("--momentum", optimizer.momentum, notNegative(), "of the optimizer momentum [0.9]");
-    command.add_flag("--nesterov", optimizer.nesterov, "with momentum: look ahead")->group(settingsGroup);
-    number("--beta1", optimizer.beta1, notNegative(), "of adam and adamw [0.9]");
-    number("--beta2", optimizer.beta2, notNegative(), "of adam and adamw [0.999]");
-    number("--weight-decay", optimizer.weightDecay, notNegative(), "L2 regularisation [0; adamw 0.01]");
+           "learning rate [0.1 for sgd and momentum, 0.01 for rmsprop, otherwise 0.001]");
+    number("--momentum", optimizer.momentum, notNegative(),
+           "momentum coefficient, for --optimizer momentum [0.9]");
+    command.add_flag("--nesterov", optimizer.nesterov, "Nesterov momentum, for --optimizer momentum")
+        ->group(settingsGroup);
+    number("--beta1", optimizer.beta1, notNegative(),
+           "decay of the gradient average, for adam and adamw [0.9]");
+    number("--beta2", optimizer.beta2, notNegative(),
+           "decay of the squared-gradient average, for adam and adamw [0.999]");
+    number("--weight-decay", optimizer.weightDecay, notNegative(), "L2 regularisation [0; for adamw 0.01]");
     number("--l1", optimizer.l1, notNegative(), "L1 regularisation [0]");
     addText(
         command, "--schedule", "NAME",
         [&optimizer](std::string_view text) { optimizer.schedule = scheduleFromName(text); },
-        "of the learning rate: constant step cosine [constant]")
+        "learning-rate schedule: constant step cosine [constant]")
         ->group(settingsGroup);
     count("--schedule-steps", optimizer.scheduleSteps, atLeastOne(),
-          "steps between drops (step) or down to 0 (cosine) [1000]");
-    number("--schedule-gamma", optimizer.scheduleGamma, notNegative(), "factor of a drop [0.1]");
-    count("--warmup-steps", optimizer.warmupSteps, notNegative(), "steps over which the rate rises [0]");
+          "steps between drops (step) or until the rate is 0 (cosine) [1000]");
+    number("--schedule-gamma", optimizer.scheduleGamma, notNegative(),
+           "factor of each drop, for --schedule step [0.1]");
+    count("--warmup-steps", optimizer.warmupSteps, notNegative(),
+          "steps over which the learning rate rises to its full value [0]");
     count("--batch", options.settings.batch, atLeastOne(),
           fmt::format("examples per step [{}]", options.settings.batch));
     count("--seed", options.settings.seed, notNegative(),
-          "of weights, order, generated data and test split [1]");
+          "random seed for weights, order, generated data and test split [1]");
     command
         .add_flag_callback(
             "--no-shuffle", [&options] { options.settings.shuffle = false; }, "take examples in file order")
@@ -124,7 +130,7 @@ void addSettingsOptions(CLI::App& command, RunOptions& options) {
 
 void addFinishOptions(CLI::App& command, RunOptions& options) {
     FinishLine& finish = options.finish;
-    command.add_option("--epochs", finish.epochs, "times through the training data")
+    command.add_option("--epochs", finish.epochs, "passes through the training data")
         ->type_name("N")
         ->check(atLeastOne())
         ->group(finishGroup);
@@ -132,22 +138,22 @@ void addFinishOptions(CLI::App& command, RunOptions& options) {
         ->type_name("N")
         ->check(atLeastOne())
         ->group(finishGroup);
-    command.add_option("--seconds", finish.seconds, "training time, evaluation and warm-up not counted")
+    command.add_option("--seconds", finish.seconds, "training time, without evaluation and warm-up")
         ->type_name("S")
         ->check(aboveZero())
         ->group(finishGroup);
     addText(
         command, "--until-accuracy", "A",
         [&finish](std::string_view text) { finish.accuracy = shareFromText(text); },
-        "test accuracy: 0.85 or 85%")
+        "target test accuracy: 0.85 or 85%")
         ->group(finishGroup);
-    command.add_option("--until-loss", finish.loss, "test loss")
+    command.add_option("--until-loss", finish.loss, "target test loss")
         ->type_name("L")
         ->check(aboveZero())
         ->group(finishGroup);
     command
         .add_option("--evaluate-every", options.evaluateEvery,
-                    "epochs between looks at the test data; 0: at the end only [1]")
+                    "epochs between evaluations on the test data; 0: only at the end [1]")
         ->type_name("N")
         ->check(notNegative())
         ->group(finishGroup);
@@ -156,21 +162,21 @@ void addFinishOptions(CLI::App& command, RunOptions& options) {
 void addRunOutputOptions(CLI::App& command, RunOptions& options) {
     command
         .add_option("--init", options.weightsFile,
-                    "start from these weights (safetensors, names as PyTorch's)")
+                    "initial weights from a file (safetensors with PyTorch's names)")
         ->type_name("FILE")
         ->group(networkGroup);
     command
         .add_option("--log-every", options.logEvery,
-                    "keep every Nth step's loss for --json and --csv [thinned out]")
+                    "record the loss of every Nth step for --json and --csv [automatic]")
         ->type_name("N")
         ->check(atLeastOne())
         ->group(outputGroup);
-    addOutputOptions(command, options, "losses, one row per lane and kept step");
+    addOutputOptions(command, options, "losses, one row per lane and recorded step");
 }
 
 void addOutputOptions(CLI::App& command, RunOptions& options, const std::string& csvRows) {
-    command.add_flag("--quiet", options.quiet, "no progress")->group(outputGroup);
-    command.add_option("--json", options.jsonFile, "write all results; - for standard output")
+    command.add_flag("--quiet", options.quiet, "do not show progress")->group(outputGroup);
+    command.add_option("--json", options.jsonFile, "write all results as JSON; - for standard output")
         ->type_name("FILE")
         ->group(outputGroup);
     command.add_option("--csv", options.csvFile, "write " + csvRows + "; - for standard output")
@@ -185,7 +191,7 @@ std::vector<std::size_t> suitableLayers(std::size_t inputs) {
 
 std::optional<std::vector<std::size_t>> suitableLayers(const std::string& data) {
     if (data == "fashion-mnist") return suitableLayers(28 * 28);
-    if (data.find(':') == std::string::npos) return suitableLayers(2); // points in the plane
+    if (data.find(':') == std::string::npos) return suitableLayers(2); // 2-D points
     return std::nullopt;
 }
 
@@ -193,7 +199,8 @@ void refuseIdleOptions(const CLI::App& command, const RunOptions& options) {
     const OptimizerSettings& optimizer = options.settings.optimizer;
     const auto refuse = [&command](const char* option, bool used, const std::string& users) {
         if (command.get_option(option)->count() > 0 && !used)
-            throw std::invalid_argument(std::string(option) + " would do nothing: it is of " + users);
+            throw std::invalid_argument(std::string(option) + " would have no effect; it applies only to " +
+                                        users);
     };
     const bool adam = optimizer.kind == Optimizer::adam || optimizer.kind == Optimizer::adamw;
     refuse("--momentum", optimizer.kind == Optimizer::momentum, "--optimizer momentum");

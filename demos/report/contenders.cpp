@@ -4,7 +4,7 @@ namespace lockstep::demos {
 
 namespace {
 
-/// The fastest of the lanes that count and that `wanted` holds for.
+/// The fastest lane that counts and for which `wanted` holds.
 std::optional<std::size_t> fastest(const std::vector<Contender>& lanes, auto wanted) {
     std::optional<std::size_t> best;
     for (std::size_t i = 0; i < lanes.size(); ++i) {
@@ -14,7 +14,7 @@ std::optional<std::size_t> fastest(const std::vector<Contender>& lanes, auto wan
     return best;
 }
 
-/// The lane that the fastest one of all is compared with.
+/// The lane to compare with the fastest.
 std::optional<std::size_t> opponent(const std::vector<Contender>& lanes, std::size_t best) {
     const bool gpu = lanes[best].gpu;
     if (const auto other = fastest(lanes, [gpu](const Contender& lane) { return lane.gpu != gpu; }))

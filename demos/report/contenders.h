@@ -1,4 +1,4 @@
-// Which two lanes a headline compares.
+// Chooses the two lanes that a headline compares.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@ namespace lockstep::demos {
 
 struct Contender {
     bool gpu = false;
-    double speed = 0; ///< 0: its numbers do not count
+    double speed = 0; ///< 0: the lane does not count
 };
 
 struct Pairing {
@@ -18,11 +18,11 @@ struct Pairing {
     double ratio = 1; ///< of speeds, at least 1
 };
 
-/// The fastest GPU lane and the fastest CPU lane, or where there is only one kind, the fastest lane and the
-/// slowest. Nothing with fewer than two that count.
+/// The fastest GPU lane and the fastest CPU lane or, if there is only one kind, the fastest lane and the
+/// slowest. Empty if fewer than two lanes count.
 std::optional<Pairing> pairUp(const std::vector<Contender>& lanes);
 
-/// Speeds whose ratio is below this are called equal.
+/// Speeds are called equal if their ratio is below this.
 inline constexpr double alike = 1.05;
 
 } // namespace lockstep::demos

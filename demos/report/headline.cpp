@@ -18,7 +18,7 @@ bool reached(const LaneResult& result, const FinishLine& finish) {
            (finish.loss > 0 && result.evaluation->loss <= finish.loss);
 }
 
-/// Who may be compared, and by what.
+/// The lanes' speeds, for comparison; 0 for lanes that do not count.
 std::vector<Contender> contenders(const std::vector<LaneResult>& results, bool bySeconds) {
     std::vector<Contender> lanes;
     for (const LaneResult& result : results) {
@@ -30,10 +30,10 @@ std::vector<Contender> contenders(const std::vector<LaneResult>& results, bool b
 }
 
 std::string whyNone(const std::vector<LaneResult>& results) {
-    if (results.size() < 2) return "no comparison: one lane alone";
+    if (results.size() < 2) return "no comparison: only one lane";
     const bool differs =
         std::ranges::any_of(results, [](const LaneResult& r) { return !r.agreement.same(); });
-    return differs ? "no comparison: the lanes did not compute the same"
+    return differs ? "no comparison: the lanes computed different results"
                    : "no comparison: fewer than two lanes reached the finish line";
 }
 
@@ -45,13 +45,13 @@ std::string sentence(const LaneResult& faster, const LaneResult& slower, const H
                           threeDigits(slower.end.trainingSeconds))
             : fmt::format("{} samples/s against {}", shortRate(faster.end.rate()),
                           shortRate(slower.end.rate()));
-    FinishLine goal; // without the limit that ends a run which never gets there
+    FinishLine goal; // without the limit for runs that never reach it
     goal.accuracy = finish.accuracy;
     goal.loss = finish.loss;
     const std::string task = headline.bySeconds ? "reached " + goal.text() : "trained";
     const std::string how =
-        together ? "head to head: the lanes shared the machine, so this is a show, no measurement"
-                 : "time trial, end to end, warm-up not counted";
+        together ? "head to head: the lanes competed for the machine, so this is not a measurement"
+                 : "time trial, end to end, without warm-up";
     if (headline.ratio < alike)
         return fmt::format("{} and {} {} equally fast, within 5 %: {} ({}).",
                            fullName(faster.spec, faster.machine), fullName(slower.spec, slower.machine), task,
@@ -98,8 +98,8 @@ std::string agreementText(const std::vector<LaneResult>& results) {
         tolerance = std::max(tolerance, agreement.tolerance);
         if (!agreement.same())
             faults += fmt::format(
-                "different mathematics: the losses of {} leave the others' after {} steps and differ by "
-                "up to {:.1g} ({:.0g} is allowed over the first {}); its speed is not compared\n",
+                "different mathematics: the losses of {} depart from the others' after {} steps and differ "
+                "by up to {:.1g} (tolerance: {:.0g} over the first {}), so its speed is not compared\n",
                 result.spec.text(), agreement.agreedSteps, agreement.largestDifference, agreement.tolerance,
                 Agreement::decisiveSteps);
     }
@@ -112,10 +112,10 @@ std::string agreementText(const std::vector<LaneResult>& results) {
     if (agreed >= steps)
         return fmt::format("same mathematics: largest relative difference {:.1g} over the first {} steps\n",
                            largest, steps);
-    return fmt::format("same mathematics: the first {} losses agree within {:.0g}; then rounding sets the "
-                       "lanes apart, by up "
-                       "to {:.1g} within {} steps, as where a ReLU unit lies within rounding of 0\n",
-                       agreed, tolerance, largest, steps);
+    return fmt::format(
+        "same mathematics: the first {} losses agree within {:.0g}; then rounding separates the lanes, by up "
+        "to {:.1g} within {} steps (for example where a ReLU input is within rounding error of 0)\n",
+        agreed, tolerance, largest, steps);
 }
 
 } // namespace lockstep::demos

@@ -1,4 +1,4 @@
-// One honest sentence about who was faster.
+// One sentence about which lane was faster.
 #pragma once
 
 #include <string>
@@ -16,16 +16,16 @@ struct Headline {
     std::size_t slower = 0;
     double ratio = 0; ///< of speeds, at least 1
     bool bySeconds =
-        false; ///< compared by the training time to an accuracy or loss, else by examples per second
+        false; ///< compared by training time to a target accuracy or loss; otherwise by samples per second
 };
 
-/// The comparison of the fastest GPU lane with the fastest CPU lane, or where there is only one kind, of the
-/// fastest lane with the slowest. Only lanes that reached the finish line and computed the same are compared;
-/// both are named with device, threads and what they lack (no SIMD, no GPU); a race run together is called
-/// what it is.
+/// Compares the fastest GPU lane with the fastest CPU lane or, if there is only one kind, the fastest lane
+/// with the slowest. Only lanes that reached the finish line and agree in their losses are compared. The
+/// sentence names device, threads and handicaps (no SIMD, no GPU) of both, and says if they ran at the same
+/// time.
 Headline headlineFor(const std::vector<LaneResult>& results, const FinishLine& finish, bool together);
 
-/// "same mathematics: largest difference 2e-06 over the first 100 steps", or which lane differs.
+/// "same mathematics: largest difference 2e-06 over the first 100 steps", or the lane that differs.
 std::string agreementText(const std::vector<LaneResult>& results);
 
 } // namespace lockstep::demos

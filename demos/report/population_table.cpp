@@ -77,10 +77,10 @@ constexpr double shortest = 0.01; // seconds: below, a machine's hiccups decide
 bool tooShort(const PopulationLaneResult& lane) { return lane.trainingSeconds < shortest; }
 
 std::string whyNone(const std::vector<PopulationLaneResult>& results) {
-    if (results.size() < 2) return "no comparison: one lane alone";
+    if (results.size() < 2) return "no comparison: only one lane";
     const bool differs =
         std::ranges::any_of(results, [](const auto& lane) { return !lane.agreement.same(); });
-    return differs ? "no comparison: the lanes did not compute the same"
+    return differs ? "no comparison: the lanes computed different results"
                    : "no comparison: fewer than two lanes came to the end";
 }
 
@@ -88,7 +88,7 @@ std::string sentence(const PopulationLaneResult& faster, const PopulationLaneRes
     const std::string first = fullName(faster.spec, faster.machine);
     const std::string second = fullName(slower.spec, slower.machine);
     const std::string evidence =
-        fmt::format("{} network-steps/s against {} (one after the other, end to end, warm-up not counted)",
+        fmt::format("{} network-steps/s against {} (one after the other, end to end, without warm-up)",
                     shortRate(faster.networkStepsPerSecond()), shortRate(slower.networkStepsPerSecond()));
     if (ratio < alike)
         return fmt::format("{} and {} trained equally fast, within 5 %: {}.", first, second, evidence);

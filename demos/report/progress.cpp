@@ -11,9 +11,10 @@ namespace lockstep::demos {
 namespace {
 
 std::string numbersOf(const LaneSnapshot& snapshot, bool withTest) {
-    if (snapshot.status == LaneStatus::waiting) return "waits for its turn";
-    if (snapshot.status == LaneStatus::preparing) return "warms up";
-    std::string text = fmt::format("step {}  mean loss {}", grouped(snapshot.step), lossText(snapshot.loss));
+    if (snapshot.status == LaneStatus::waiting) return "waiting for its turn";
+    if (snapshot.status == LaneStatus::preparing) return "warming up";
+    std::string text = fmt::format("step {}  mean loss {}", grouped(snapshot.step),
+                                   std::isnan(snapshot.loss) ? "n/a" : lossText(snapshot.loss));
     const double rate = snapshot.status == LaneStatus::running ? snapshot.recentRate : snapshot.rate();
     if (rate > 0) text += fmt::format("  {} samples/s", shortRate(rate));
     if (withTest && !std::isnan(snapshot.testAccuracy)) text += "  test " + percent(snapshot.testAccuracy);

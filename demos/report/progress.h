@@ -1,4 +1,4 @@
-// What a race looks like while it runs.
+// The progress display of a race.
 #pragma once
 
 #include "demos/report/progress_lines.h"
@@ -8,9 +8,9 @@ namespace lockstep::demos {
 
 class Progress {
   public:
-    /// `quiet` shows nothing at all. Writes to standard error, so that results can be redirected.
+    /// Writes to standard error, so that results can be redirected; nothing if `quiet`.
     Progress(Race& race, bool quiet) : race_(race), lines_(quiet) {}
-    /// To be called several times per second, and once when the race is over.
+    /// Call several times per second, and once when the race is over.
     void update();
 
   private:

@@ -15,13 +15,13 @@ namespace lockstep::demos {
 
 namespace {
 
-// Plain lines: one per tenth of the way, but at least this apart; and one per this much time where the end is
-// open.
+// Plain lines: one per tenth of the run, but at least `leastTime` apart; one per `longestSilence` if the end
+// is open.
 constexpr double share = 0.1;
 constexpr std::chrono::seconds leastTime{1};
 constexpr std::chrono::seconds longestSilence{15};
 
-// Okabe and Ito's orange and sky blue; the lane's name is the second cue.
+// Okabe and Ito's colour-blind-safe orange and sky blue; the lane's name is the second cue.
 constexpr const char* cpuColour = "\x1b[38;2;230;159;0m";
 constexpr const char* gpuColour = "\x1b[38;2;86;180;233m";
 constexpr const char* noColour = "\x1b[0m";
@@ -51,9 +51,9 @@ std::string progressLine(const LaneProgress& lane, std::size_t laneWidth, std::s
     const std::string start = fmt::format("{:<{}}  ", lane.title, laneWidth);
     const std::string percentage = fmt::format("  {:3.0f} %", std::floor(lane.progress * 100));
     const std::string brief = "  " + lane.brief;
-    // What a narrow terminal has no room for: first the longer numbers, then the percentage, at last the bar.
+    // A narrow terminal drops the longer numbers first, then the percentage, and finally the bar.
     for (const std::string& text : {percentage + "  " + lane.numbers, percentage + brief, brief}) {
-        const std::size_t taken = start.size() + 2 + text.size() + 1; // brackets; the last column stays free
+        const std::size_t taken = start.size() + 2 + text.size() + 1; // brackets, and a free last column
         if (taken + leastCells > width) continue;
         return start + bar(lane.progress, std::min(width - taken, mostCells)) + text;
     }
@@ -103,7 +103,7 @@ void ProgressLines::printNews(const std::vector<LaneProgress>& lanes) {
         const bool running = lane.status == LaneStatus::running;
         if (!changed && !(running && (further || silence >= longestSilence))) continue;
         last = {lane.status, lane.progress, now};
-        if (changed && running && !lane.begun) continue; // nothing to say about it yet
+        if (changed && running && !lane.begun) continue; // no numbers yet
         fmt::print(stderr, "{:<{}}  {:3.0f} %  {}\n", lane.title, laneWidth_, std::floor(lane.progress * 100),
                    lane.numbers);
     }

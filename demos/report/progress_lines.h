@@ -1,4 +1,4 @@
-// Lanes while they run: a live bar for each on a terminal, sparse plain lines elsewhere.
+// Progress of running lanes: a live bar for each on a terminal, occasional plain lines elsewhere.
 #pragma once
 
 #include <chrono>
@@ -11,36 +11,36 @@
 
 namespace lockstep::demos {
 
-/// How progress can be shown on a stream.
+/// What a stream can display.
 struct Terminal {
-    bool live = false;   ///< lines can be drawn again
-    bool colour = false; ///< and in colours (not with NO_COLOR set)
+    bool live = false;   ///< lines can be redrawn
+    bool colour = false; ///< colours work (and NO_COLOR is not set)
     std::size_t width = 80;
 };
 Terminal terminalOf(std::FILE* stream);
 
-/// What there is to say about a lane at the moment.
+/// The current state of a lane.
 struct LaneProgress {
     std::string title;
     bool gpu = false;
     LaneStatus status = LaneStatus::waiting;
-    bool begun = false;  ///< something has been trained
-    double progress = 0; ///< share of the way
+    bool begun = false;  ///< has trained at least one step
+    double progress = 0; ///< 0 to 1
     std::string numbers; ///< "step 281  mean loss 0.4312  30.8k samples/s  test 83 %"
-    std::string brief;   ///< the same in less space
+    std::string brief;   ///< a shorter form
 };
 
-/// "gpu:best  [######----]   60 %  step 281  mean loss 0.4312". `width` is what the line may take.
+/// "gpu:best  [######----]   60 %  step 281  mean loss 0.4312". At most `width` columns.
 std::string progressLine(const LaneProgress& lane, std::size_t laneWidth, std::size_t width);
 
-/// "  0:12 left" of a lane that runs; empty where that is not known.
+/// "  0:12 left" for a running lane; empty if unknown.
 std::string timeLeft(LaneStatus status, double trainingSeconds, double progress);
 
 class ProgressLines {
   public:
-    /// `quiet` shows nothing at all. Writes to standard error, so that results can be redirected.
+    /// Writes to standard error, so that results can be redirected; nothing if `quiet`.
     explicit ProgressLines(bool quiet);
-    /// To be called several times per second with the same lanes, and once when all is over.
+    /// Call several times per second with the same lanes, and once when all are done.
     void show(const std::vector<LaneProgress>& lanes);
 
   private:
@@ -58,7 +58,7 @@ class ProgressLines {
     Terminal terminal_;
     std::size_t laneWidth_ = 0;
     std::size_t drawnLines_ = 0;
-    std::vector<Printed> printed_; // per lane, what its last plain line said
+    std::vector<Printed> printed_; // per lane: its last plain line
 };
 
 } // namespace lockstep::demos

@@ -10,7 +10,7 @@ namespace lockstep::demos {
 
 namespace {
 
-using Json = nlohmann::ordered_json; // keys stay in the order in which they are written here
+using Json = nlohmann::ordered_json; // keeps keys in the order written here
 
 Json stepsJson(const Telemetry& telemetry) {
     Json steps = Json::array();

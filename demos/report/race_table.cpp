@@ -17,11 +17,10 @@ std::string whatRan(const LaneResult& result, std::size_t laneWidth) {
     std::string lines = ranWhere(result.spec, result.machine, laneWidth);
     if (result.machine.device.empty()) return lines;
     if (result.skippedSteps > 0)
-        lines +=
-            fmt::format("{:{}}  gradients overflowed in {} of its steps: nothing was learned from those\n",
-                        "", laneWidth, grouped(result.skippedSteps));
-    return lines + fmt::format("{:{}}  not counted above: {:.3f} s warm-up, {:.3f} s evaluation\n", "",
-                               laneWidth, result.end.warmUpSeconds, result.end.evaluationSeconds);
+        lines += fmt::format("{:{}}  gradients overflowed in {} steps, which were skipped\n", "", laneWidth,
+                             grouped(result.skippedSteps));
+    return lines + fmt::format("{:{}}  not included: {:.3f} s warm-up, {:.3f} s evaluation\n", "", laneWidth,
+                               result.end.warmUpSeconds, result.end.evaluationSeconds);
 }
 
 std::vector<std::string> numbers(const LaneResult& result, std::size_t deviceWidth) {
@@ -38,7 +37,7 @@ std::vector<std::string> numbers(const LaneResult& result, std::size_t deviceWid
             percent(test ? test->accuracy : LaneSnapshot::unknown)};
 }
 
-/// Long device names are cut to `deviceWidth`.
+/// The table of results, with device names cut to `deviceWidth`.
 std::string numbersTable(const std::vector<LaneResult>& results, std::size_t deviceWidth) {
     std::vector<std::vector<std::string>> rows = {
         {"lane", "device", "steps", "seconds", "device s", "samples/s", "GFLOP/s", "test loss", "accuracy"}};
@@ -80,7 +79,7 @@ std::string resultText(const std::vector<LaneResult>& results, bool together) {
     const std::size_t device = longestDevice(results);
     if (width > widest) text = numbersTable(results, device - std::min(width - widest, device));
     if (together)
-        text += "head to head: the lanes ran at once and shared the machine; for a measurement leave out "
+        text += "head to head: the lanes ran at once and competed for the machine; for a measurement, omit "
                 "--together\n";
     text += "\n";
     std::size_t laneWidth = 0;

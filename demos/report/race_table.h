@@ -1,4 +1,4 @@
-// The end of a race, or of a single lane's run, as people read it.
+// The results of a race, or of a single lane, as text.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@
 
 namespace lockstep::demos {
 
-/// What is about to be trained, in two lines: data, network, settings, finish line.
+/// The job in two lines: data, network, settings and finish line.
 std::string jobText(const TrainJob& job, const FinishLine& finish);
 
-/// One row per lane with its numbers, then a line per lane on what ran where, and why a lane ended early. At
-/// most 110 columns, but for the lines on what ran where.
+/// A table with one row per lane, then for each lane what ran where, and why it ended early. The table is at
+/// most 110 columns wide.
 std::string resultText(const std::vector<LaneResult>& results, bool together);
 
 } // namespace lockstep::demos

@@ -18,7 +18,7 @@ void requireResultFiles(const std::string& jsonFile, const std::string& csvFile)
 void requirePictureFile(const std::string& pngFile) {
     if (pngFile == "-")
         throw std::invalid_argument(
-            "--png needs the name of a file; only --json and --csv can go to standard output");
+            "--png needs a file name; only --json and --csv can go to standard output");
     if (!pngFile.empty()) requireWritable(pngFile);
 }
 

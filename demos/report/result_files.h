@@ -1,4 +1,4 @@
-// Files that results for other programs go to, "-" for standard output.
+// Output files for other programs; "-" is standard output.
 #pragma once
 
 #include <cstdio>
@@ -6,16 +6,17 @@
 
 namespace lockstep::demos {
 
-/// Throws before hours of training, not after them: std::runtime_error when a file cannot be written, and
-/// std::invalid_argument when two results would be mixed on standard output. An empty path asks for nothing.
+/// Checks output paths before training, so that hours of work are not lost. Throws std::runtime_error if a
+/// file cannot be written, std::invalid_argument if two results would share standard output. Empty paths are
+/// ignored.
 void requireResultFiles(const std::string& jsonFile, const std::string& csvFile);
-/// The same of a picture, which is no text for standard output.
+/// The same check for a picture, which cannot go to standard output.
 void requirePictureFile(const std::string& pngFile);
 
-/// Where people read: standard output, unless results for programs go there.
+/// The stream for people: standard output, or standard error if results for programs go to standard output.
 std::FILE* peopleStream(const std::string& jsonFile, const std::string& csvFile);
 
-/// Writes text to a file, whole or not at all, or to standard output for "-". Nothing for an empty path.
+/// Writes text to a file atomically, or to standard output for "-". Does nothing for an empty path.
 void writeResult(const std::string& path, const std::string& text);
 
 } // namespace lockstep::demos

@@ -1,4 +1,4 @@
-// How tables and headlines name a lane and what it ran on.
+// Text for a lane and the machine it ran on, for tables and headlines.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@ namespace lockstep::demos {
 /// "cpu:scalar on AMD Ryzen 9 9950X (one thread, no SIMD)", "gpu:best on llvmpipe (software, not a GPU)".
 std::string fullName(const LaneSpec& spec, const MachineInfo& machine);
 
-/// Two lines: device, threads and driver; kernels. Of a lane that did not start, one that says so. The lane's
-/// name takes `laneWidth` characters.
+/// Two lines: device, threads and driver; then kernels. For a lane that did not start, one line says so. The
+/// lane's name is padded to `laneWidth` characters.
 std::string ranWhere(const LaneSpec& spec, const MachineInfo& machine, std::size_t laneWidth);
 
 } // namespace lockstep::demos

@@ -10,13 +10,13 @@ namespace lockstep::demos {
 
 namespace {
 
-/// Characters as a terminal counts them: bytes that do not continue a UTF-8 character.
+/// The number of characters: bytes that do not continue a UTF-8 character.
 std::size_t displayWidth(std::string_view text) {
     return static_cast<std::size_t>(std::ranges::count_if(
         text, [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; }));
 }
 
-/// A number in three digits, and the prefix of its unit.
+/// A number with three digits, and its unit prefix.
 struct Scaled {
     std::string digits;
     const char* prefix = "";
@@ -50,7 +50,7 @@ std::string amountText(double amount, const char* unit) {
 
 std::string threeDigits(double value) {
     if (std::isnan(value)) return "-";
-    constexpr double mostDigits = 1e15; // beyond that, a double does not count in ones
+    constexpr double mostDigits = 1e15; // above this, a double cannot hold every whole number
     if (std::abs(value) < 999.5 || std::abs(value) > mostDigits) return fmt::format("{:.3g}", value);
     const double place = std::pow(10, std::floor(std::log10(std::abs(value))) - 2);
     const double rounded = std::round(value / place) * place;
@@ -66,7 +66,7 @@ std::string clockTime(double seconds) {
 }
 
 std::string timeTaken(double seconds) {
-    constexpr double precise = 9.95; // above, two digits are seconds
+    constexpr double precise = 9.95; // above this, two digits are whole seconds
     constexpr double tiny = 0.0995;
     if (seconds > 0 && seconds < tiny) return fmt::format("{:.2g} ms", seconds * 1e3);
     return seconds < precise ? fmt::format("{:.2g} s", seconds) : clockTime(seconds);
@@ -97,7 +97,7 @@ std::string shortDevice(const MachineInfo& machine) {
     std::string name = machine.device.substr(0, machine.device.find(" ("));
     for (const std::string_view mark : {"(R)", "(TM)", "(tm)"})
         while (name.find(mark) != std::string::npos) name.erase(name.find(mark), mark.size());
-    // "AMD EPYC 7543 32-Core Processor": the number of cores is not the number of threads that train.
+    // "AMD EPYC 7543 32-Core Processor": drops the core count, which is not the number of training threads.
     if (const std::size_t core = name.find("-Core"); core != std::string::npos)
         name.erase(std::min(name.rfind(' ', core), name.size()));
     if (name.ends_with(" Processor")) name.erase(name.rfind(' '));

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "engine/files/utf8.h"
+#include "engine/files/file_bytes.h"
 
 namespace lockstep {
 
@@ -13,7 +13,7 @@ namespace {
     throw std::runtime_error(std::string(name) + ":" + place + ": " + reason);
 }
 
-// The line, counted from 1, on which the byte at `offset` stands.
+// The line, counted from 1, that holds the byte at `offset`.
 std::size_t lineOf(std::string_view text, std::size_t offset) {
     std::size_t line = 1;
     for (std::size_t i = 0; i < offset; ++i)
@@ -72,8 +72,8 @@ CsvField CsvReader::readField(std::size_t number) {
     const std::size_t end = std::min(text_.find_first_of(",\r\n\"", at_), text_.size());
     if (end < text_.size() && text_[end] == '"')
         fail(line_, number,
-             "a quotation mark inside a field without quotes; put the whole field into quotes, and double "
-             "the mark inside it");
+             "a quotation mark inside an unquoted field; quote the whole field, and double the mark inside "
+             "it");
     const CsvField field{text_.substr(at_, end - at_), false, line_};
     at_ = end;
     return field;
@@ -99,7 +99,7 @@ CsvField CsvReader::readQuoted(std::size_t number) {
     ++at_; // the closing mark
     if (at_ < text_.size() && text_[at_] != ',' && !atLineBreak())
         fail(line_, number,
-             "text follows the closing quotation mark; double a mark that belongs to the text");
+             "text after the closing quotation mark; double any mark that belongs to the text");
     return field;
 }
 

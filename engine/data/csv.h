@@ -1,4 +1,4 @@
-// Comma-separated values, RFC 4180: rows of fields, with quoting.
+// A reader of comma-separated values (RFC 4180): rows of fields, with quoting.
 #pragma once
 
 #include <cstddef>
@@ -8,10 +8,10 @@
 
 namespace lockstep {
 
-/// The most fields in a row: as many inputs as a network may have, and a target.
+/// Maximum number of fields in a row: as many as a network can have inputs, plus the target.
 inline constexpr std::size_t mostCsvFields = 65537;
 
-/// A field as it stands in the file, without the quotation marks around it.
+/// A field as written in the file, without the quotation marks around it.
 struct CsvField {
     std::string_view raw;
     bool doubledQuotes = false; ///< raw has "" where the text has "
@@ -20,20 +20,20 @@ struct CsvField {
     std::string text() const;
 };
 
-/// Splits a text into rows, without copying it. Fields are separated by commas; rows by LF, CR LF or CR. A
-/// field in quotation marks may hold commas, line breaks and, doubled, quotation marks. A byte-order mark of
-/// UTF-8 is skipped, and so are lines with nothing in them.
+/// Splits a text into rows without copying it. Commas separate fields; LF, CR LF or CR separate rows. A
+/// quoted field may contain commas, line breaks, and quotation marks if they are doubled. Skips a UTF-8
+/// byte-order mark and empty lines.
 class CsvReader {
   public:
-    /// text   has to live as long as the reader and its fields
+    /// text   must outlive the reader and its fields
     /// name   the file, for messages
-    /// Throws std::runtime_error "NAME:LINE: reason" for text that is no UTF-8 (with a hint for UTF-16) or
-    /// holds a zero byte, and "NAME: ..." for an empty one.
+    /// Throws std::runtime_error "NAME:LINE: reason" for text that is not UTF-8 (with a hint for UTF-16) or
+    /// contains a zero byte, and "NAME: ..." for an empty file.
     CsvReader(std::string_view text, std::string_view name);
 
-    /// The next row into `fields`; false at the end of the text.
+    /// Reads the next row into `fields`. Returns false at the end of the text.
     /// Throws std::runtime_error "NAME:LINE:FIELD: reason" (both counted from 1) for a quotation mark inside
-    /// an unquoted field, text after a closing one, one that is never closed, and more than mostCsvFields
+    /// an unquoted field, text after a closing mark, a mark that is never closed, and more than mostCsvFields
     /// fields.
     bool next(std::vector<CsvField>& fields);
 

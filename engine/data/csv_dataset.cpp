@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <map>
 #include <stdexcept>
 #include <utility>
 
 #include "engine/data/csv.h"
-#include "engine/data/csv_targets.h"
 #include "engine/files/file_bytes.h"
 #include "engine/net/names.h"
 #include "engine/net/numbers.h"
@@ -17,19 +18,37 @@ namespace {
 
 using Row = std::vector<CsvField>;
 
+constexpr std::size_t mostClasses = 65536;
+constexpr std::size_t mostUnaskedClasses = 1000;
+
+// A cell of a table, for messages.
+struct CsvPlace {
+    std::string file;
+    std::size_t line = 0;   // from 1
+    std::size_t field = 0;  // from 1
+    std::string columnName; // empty without a header
+};
+
+// Throws std::runtime_error "FILE:LINE:FIELD: column 'NAME': reason".
+[[noreturn]] void throwAtCell(const CsvPlace& place, const std::string& reason) {
+    throw std::runtime_error(
+        place.file + ":" + std::to_string(place.line) + ":" + std::to_string(place.field) + ": " +
+        (place.columnName.empty() ? "" : "column " + quotedForMessage(place.columnName) + ": ") + reason);
+}
+
 std::string cellText(const CsvField& field) { return std::string(trimmed(field.text())); }
 
-NumberKind kindOf(const CsvField& field) { return parseNumber(trimmed(field.raw)).kind; }
+ParsedNumber cellNumber(const CsvField& cell) { return parseNumber(trimmed(cell.raw)); }
 
 void requireTwoColumns(const Row& first, std::string_view name) {
     if (first.size() >= 2) return;
     const bool otherSeparator = first.front().raw.find_first_of(";\t") != std::string_view::npos;
     throw std::runtime_error(std::string(name) +
-                             ": the table has one column, and needs a feature and a target at least" +
-                             (otherSeparator ? "; its fields have to be separated by commas" : ""));
+                             ": the table has only one column; it needs at least one feature and a target" +
+                             (otherSeparator ? "; separate its fields by commas" : ""));
 }
 
-// The column that `label` means as a number from 1; columns when it is none.
+// The column that `label` gives as a number from 1; `columns` if it is not such a number.
 std::size_t columnByNumber(std::string_view label, std::size_t columns) {
     const ParsedNumber number = parseNumber(label);
     const bool valid = number.kind == NumberKind::finite && number.value == std::floor(number.value) &&
@@ -43,7 +62,7 @@ bool looksLikeHeader(const Row& first, const std::string& label) {
         for (const CsvField& field : first)
             if (cellText(field) == label) return true;
     for (std::size_t column = 0; column < first.size(); ++column)
-        if (column != byNumber && kindOf(first[column]) != NumberKind::text) return false;
+        if (column != byNumber && cellNumber(first[column]).kind != NumberKind::text) return false;
     return true;
 }
 
@@ -61,11 +80,128 @@ std::size_t targetColumn(const std::vector<std::string>& names, std::size_t colu
     }
     if (const std::size_t column = columnByNumber(label, columns); column < columns) return column;
     if (names.empty())
-        throw std::invalid_argument(std::string(name) + " has no header and so no column " +
+        throw std::invalid_argument(std::string(name) + " has no header, so there is no column " +
                                     quotedForMessage(label) + "; give the target's number, from 1 to " +
                                     std::to_string(columns));
     const std::vector<std::string_view> known(names.begin(), names.end());
     throwUnknownName("column of " + std::string(name), label, known);
+}
+
+[[noreturn]] void throwAt(CsvPlace column, const CsvField& cell, const std::string& reason) {
+    column.line = cell.line;
+    throwAtCell(column, reason);
+}
+
+bool isSmallWholeNumber(double value) { return value >= 0 && value <= 99 && value == std::floor(value); }
+
+// Properties shared by all cells of the column.
+struct ColumnKind {
+    bool numbers = true;
+    bool smallWholeNumbers = true;
+};
+
+ColumnKind columnKind(const std::vector<CsvField>& cells, const CsvPlace& column) {
+    ColumnKind kind;
+    for (const CsvField& cell : cells) {
+        const ParsedNumber number = cellNumber(cell);
+        if (number.kind == NumberKind::notFinite)
+            throwAt(column, cell,
+                    "the target " + quotedForMessage(cell.raw) +
+                        " is not a finite number that a float can hold");
+        kind.numbers = kind.numbers && number.kind == NumberKind::finite;
+        kind.smallWholeNumbers = kind.smallWholeNumbers && kind.numbers && isSmallWholeNumber(number.value);
+    }
+    return kind;
+}
+
+void fillValues(Dataset& data, const std::vector<CsvField>& cells, const CsvPlace& column) {
+    for (const CsvField& cell : cells) {
+        const ParsedNumber number = cellNumber(cell);
+        if (number.kind != NumberKind::finite)
+            throwAt(column, cell,
+                    "the target " + quotedForMessage(cell.raw) +
+                        " is not a finite number; regression needs numbers");
+        data.train.targets.push_back(static_cast<float>(number.value));
+    }
+}
+
+// The sorting key of a class: a number (and empty text), or a text (and the number 0).
+using ClassKey = std::pair<double, std::string>;
+
+ClassKey keyOf(const CsvField& cell, bool numbers) {
+    if (numbers) return {cellNumber(cell).value + 0.0, {}};
+    return {0, cellText(cell)};
+}
+
+void fillFoundClasses(Dataset& data, const std::vector<CsvField>& cells, const CsvPlace& column, bool numbers,
+                      std::size_t most) {
+    std::map<ClassKey, std::uint32_t> classes;
+    for (const CsvField& cell : cells) {
+        classes.emplace(keyOf(cell, numbers), 0);
+        if (classes.size() > most)
+            throwAt(column, cell,
+                    "the target is the " + std::to_string(most + 1) +
+                        "th different class; is this the right target column? Choose another with the label "
+                        "option");
+    }
+    if (classes.size() < 2)
+        throw std::runtime_error(column.file + ": all " + std::to_string(cells.size()) +
+                                 " rows have the class " + quotedForMessage(cells.front().raw) +
+                                 "; classification needs at least two classes");
+    for (auto& [key, number] : classes) {
+        number = static_cast<std::uint32_t>(data.classNames.size());
+        data.classNames.push_back(numbers ? shortestText(key.first) : key.second);
+    }
+    for (const CsvField& cell : cells) data.train.labels.push_back(classes.at(keyOf(cell, numbers)));
+}
+
+[[noreturn]] void throwUnknownLabel(const CsvPlace& column, const CsvField& cell,
+                                    const std::vector<std::string>& classNames) {
+    const std::vector<std::string_view> known(classNames.begin(), classNames.end());
+    const std::string text = cellText(cell);
+    const std::string_view nearest = nearestName(std::string_view(text).substr(0, 100), known);
+    std::string reason = "the label " + quotedForMessage(text) + " is not one of the " +
+                         std::to_string(known.size()) + " known classes (" + std::string(known.front());
+    const std::size_t listed = std::min<std::size_t>(known.size(), 10);
+    for (std::size_t i = 1; i < listed; ++i) reason += ", " + std::string(known[i]);
+    reason += listed < known.size() ? ", ...)" : ")";
+    if (!nearest.empty()) reason += "; did you mean '" + std::string(nearest) + "'?";
+    throwAt(column, cell, reason);
+}
+
+void fillKnownClasses(Dataset& data, const std::vector<CsvField>& cells, const CsvPlace& column,
+                      const std::vector<std::string>& classNames) {
+    std::map<std::string, std::uint32_t> classes;
+    for (const std::string& className : classNames)
+        classes.emplace(className, static_cast<std::uint32_t>(classes.size()));
+    if (classes.size() != classNames.size())
+        throw std::invalid_argument("two of the known classes have the same name");
+    for (const CsvField& cell : cells) {
+        auto found = classes.find(cellText(cell));
+        if (const ParsedNumber number = cellNumber(cell);
+            found == classes.end() && number.kind == NumberKind::finite)
+            found = classes.find(shortestText(number.value));
+        if (found == classes.end()) throwUnknownLabel(column, cell, classNames);
+        data.train.labels.push_back(found->second);
+    }
+    data.classNames = classNames;
+}
+
+// Sets the classes (or the target width) and the labels (or targets) of data.train from one cell per row.
+//   cells    at least one, none of them blank
+//   column   the place of the column; each message takes its line from the cell
+void fillTargets(Dataset& data, const std::vector<CsvField>& cells, const CsvPlace& column,
+                 const CsvOptions& options) {
+    if (options.target == CsvTarget::values) return fillValues(data, cells, column);
+    if (!options.classNames.empty()) {
+        fillKnownClasses(data, cells, column, options.classNames);
+    } else {
+        const ColumnKind kind = columnKind(cells, column);
+        const bool asked = options.target == CsvTarget::classes;
+        if (!asked && kind.numbers && !kind.smallWholeNumbers) return fillValues(data, cells, column);
+        fillFoundClasses(data, cells, column, kind.numbers, asked ? mostClasses : mostUnaskedClasses);
+    }
+    data.classes = data.classNames.size();
 }
 
 class TableReader {
@@ -103,7 +239,7 @@ void TableReader::readHead() {
         for (const CsvField& field : row_) names_.push_back(cellText(field));
     target_ = targetColumn(names_, columns_, options_.label, name_);
     more_ = header ? reader_.next(row_) : true;
-    if (!more_) throw std::runtime_error(name_ + ": there are no rows below the header");
+    if (!more_) throw std::runtime_error(name_ + ": the table has a header but no rows");
 }
 
 CsvPlace TableReader::place(std::size_t column) const {
@@ -112,9 +248,9 @@ CsvPlace TableReader::place(std::size_t column) const {
 
 float TableReader::feature(std::size_t column) const {
     const CsvField& field = row_[column];
-    const ParsedNumber number = parseNumber(trimmed(field.raw));
+    const ParsedNumber number = cellNumber(field);
     if (number.kind == NumberKind::finite) return static_cast<float>(number.value);
-    if (trimmed(field.raw).empty()) throwAtCell(place(column), "the cell is empty; a number is needed");
+    if (trimmed(field.raw).empty()) throwAtCell(place(column), "the cell is empty; it must hold a number");
     if (number.kind == NumberKind::notFinite)
         throwAtCell(place(column),
                     quotedForMessage(field.raw) + " is not a finite number that a float can hold");
@@ -127,13 +263,13 @@ float TableReader::feature(std::size_t column) const {
 
 void TableReader::addRow() {
     if (row_.size() != columns_)
-        throw std::runtime_error(name_ + ":" + std::to_string(row_.front().line) + ": the row has " +
-                                 std::to_string(row_.size()) + " fields, the first one " +
+        throw std::runtime_error(name_ + ":" + std::to_string(row_.front().line) + ": this row has " +
+                                 std::to_string(row_.size()) + " fields, the first row " +
                                  std::to_string(columns_));
     for (std::size_t column = 0; column < columns_; ++column)
         if (column != target_) values_.push_back(feature(column));
     if (trimmed(row_[target_].raw).empty())
-        throwAtCell(place(target_), "the cell is empty; the row's class or value is needed");
+        throwAtCell(place(target_), "the cell is empty; it must hold the row's class or value");
     targets_.push_back(row_[target_]);
 }
 

@@ -1,19 +1,22 @@
 #include "engine/data/data_source.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <optional>
 #include <stdexcept>
+#include <string>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include "engine/data/csv_dataset.h"
 #include "engine/data/mnist_folder.h"
 #include "engine/data/points_2d.h"
-#include "engine/data/test_split.h"
 #include "engine/files/file_bytes.h"
-#include "engine/files/program_folder.h"
 #include "engine/net/names.h"
 #include "engine/net/numbers.h"
+#include "engine/net/random.h"
 
 namespace lockstep {
 
@@ -24,11 +27,11 @@ constexpr double mostNoise = 0.8;
 
 void requireSensible(const DataOptions& options) {
     if (options.samples < 2 || options.samples > mostSamples)
-        throw std::invalid_argument(std::to_string(options.samples) + " samples: between 2 and " +
-                                    std::to_string(mostSamples) + " points can be made");
+        throw std::invalid_argument("cannot generate " + std::to_string(options.samples) +
+                                    " points; choose between 2 and " + std::to_string(mostSamples));
     if (!(options.noise >= 0 && options.noise <= mostNoise))
         throw std::invalid_argument("noise " + shortestText(options.noise) +
-                                    ": it goes from 0 to 0.8 (80 percent)");
+                                    " is out of range: choose 0 to 0.8 (80 percent)");
 }
 
 void addPoint(Dataset& data, const LabelledPoint& point) {
@@ -68,13 +71,13 @@ Dataset readCsv(const std::filesystem::path& path, const DataOptions& options) {
     return data;
 }
 
-// The rest of `spec` after "KIND:"; nothing when it begins otherwise.
+// The rest of `spec` after "KIND:", or nothing if it does not begin with that.
 std::optional<std::filesystem::path> pathAfter(std::string_view kind, std::string_view spec) {
     if (!spec.starts_with(kind)) return std::nullopt;
     const std::string_view path = spec.substr(kind.size());
     if (path.empty())
         throw std::invalid_argument("data '" + std::string(spec) +
-                                    "' names no file or folder after the colon");
+                                    "' lacks a file or folder after the colon");
     return std::filesystem::path(path);
 }
 
@@ -114,8 +117,8 @@ Dataset loadFashionMnist(const std::vector<std::filesystem::path>& folders) {
         tried += (tried.empty() ? "" : ", ") + folder.string();
     }
     throw std::runtime_error("Fashion-MNIST was not found in " + tried +
-                             "; install the package dataset-fashion-mnist, or put its four files into one of "
-                             "these folders, or name their folder with idx:FOLDER");
+                             "; install the package dataset-fashion-mnist, copy its four files into one of "
+                             "these folders, or give their folder as idx:FOLDER");
 }
 
 std::vector<std::string_view> dataSpecs() {
@@ -135,6 +138,58 @@ std::vector<std::filesystem::path> fashionMnistFolders() {
         folders.push_back(program.parent_path() / "share/lockstep/data/fashion-mnist");
     }
     return folders;
+}
+
+namespace {
+
+// The test split takes the examples that come first in a random permutation.
+std::vector<bool> chooseTest(std::size_t count, std::size_t testCount, std::uint64_t seed) {
+    const shared::Random4 words = randomWords(seed, RandomStream::split, 0);
+    const shared::OrderKeys keys{words.x, words.y, words.z, words.w};
+    std::vector<bool> chosen(count, false);
+    for (std::size_t position = 0; position < testCount; ++position)
+        chosen[shared::orderIndex(static_cast<std::uint32_t>(position), static_cast<std::uint32_t>(count),
+                                  keys)] = true;
+    return chosen;
+}
+
+// The rows of `values` [chosen.size()][width] for which chosen == wanted; empty if there are no values.
+template <class T>
+std::vector<T> pick(const std::vector<T>& values, const std::vector<bool>& chosen, bool wanted) {
+    std::vector<T> picked;
+    const std::size_t width = values.size() / chosen.size();
+    for (std::size_t row = 0; row < chosen.size(); ++row)
+        if (chosen[row] == wanted)
+            picked.insert(picked.end(), values.begin() + static_cast<std::ptrdiff_t>(row * width),
+                          values.begin() + static_cast<std::ptrdiff_t>((row + 1) * width));
+    return picked;
+}
+
+Examples pickExamples(const Examples& all, const std::vector<bool>& chosen, bool wanted, std::size_t count) {
+    return {count, pick(all.pixels, chosen, wanted), pick(all.values, chosen, wanted),
+            pick(all.labels, chosen, wanted), pick(all.targets, chosen, wanted)};
+}
+
+} // namespace
+
+void splitOffTest(Dataset& data, double share, std::uint64_t seed) {
+    if (!(share >= 0 && share < 1))
+        throw std::invalid_argument("the test share " + shortestText(share) +
+                                    " is out of range: choose at least 0 and less than 1");
+    const std::size_t count = data.train.count;
+    constexpr std::size_t most = std::size_t{1} << 30; // the permutation is drawn from 32-bit numbers
+    if (count > most)
+        throw std::invalid_argument("'" + data.name + "' has " + std::to_string(count) +
+                                    " examples; at most " + std::to_string(most) + " can be split");
+    const auto testCount = static_cast<std::size_t>(std::llround(share * static_cast<double>(count)));
+    if (testCount >= count)
+        throw std::invalid_argument("a test share of " + shortestText(share) + " leaves none of the " +
+                                    std::to_string(count) + " examples of '" + data.name +
+                                    "' for training; choose a smaller one");
+    if (testCount == 0) return;
+    const std::vector<bool> chosen = chooseTest(count, testCount, seed);
+    data.test = pickExamples(data.train, chosen, true, testCount);
+    data.train = pickExamples(data.train, chosen, false, count - testCount);
 }
 
 } // namespace lockstep

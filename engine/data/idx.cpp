@@ -23,7 +23,7 @@ class Source {
         most_ = largestGunzip(file.size());
     }
 
-    std::uint64_t most() const { return most_; } ///< no more bytes than these can come out
+    std::uint64_t most() const { return most_; } ///< upper bound on the bytes it yields
     std::uint64_t offset() const { return offset_; }
 
     std::size_t read(std::span<std::byte> out) {
@@ -74,12 +74,11 @@ void expectMagic(Source& source, std::uint32_t expected, const std::string& cont
     if (magic == 0x00000801) source.fail(0, reason + "; this is a file of labels");
     if (magic == 0x00000803) source.fail(0, reason + "; this is a file of images");
     if (magic >> 16 == 0 && (magic >> 8 & 0xFF) != 0x08 && (magic >> 8 & 0xFF) >= 0x09)
-        source.fail(0, reason + "; only unsigned bytes (type 08) are read");
+        source.fail(0, reason + "; only unsigned bytes (type 08) are supported");
     source.fail(0, reason);
 }
 
-// All bytes that follow the header. The buffer grows with what really comes out of the file, at most to twice
-// that.
+// All bytes after the header. The buffer grows with what the file actually yields, to at most twice that.
 std::vector<std::uint8_t> readExactly(Source& source, std::uint64_t count, const std::string& claim) {
     const std::uint64_t header = source.offset();
     const auto failShort = [&](const std::string& found) {
@@ -87,7 +86,7 @@ std::vector<std::uint8_t> readExactly(Source& source, std::uint64_t count, const
                     "the header claims " + claim + " = " + std::to_string(count) + " bytes, but " + found);
     };
     if (count > source.most() - std::min(header, source.most()))
-        failShort("the file cannot hold more than " + std::to_string(source.most() - header));
+        failShort("the file holds at most " + std::to_string(source.most() - header));
     std::vector<std::uint8_t> data;
     constexpr std::uint64_t firstPiece = std::uint64_t{1} << 16;
     while (data.size() < count) {
@@ -98,12 +97,12 @@ std::vector<std::uint8_t> readExactly(Source& source, std::uint64_t count, const
         data.resize(next);
         const std::size_t wanted = data.size() - done;
         if (source.read(std::as_writable_bytes(std::span(data).subspan(done))) != wanted)
-            failShort("only " + std::to_string(source.offset() - header) + " follow");
+            failShort("it holds only " + std::to_string(source.offset() - header));
     }
     std::byte extra{};
     const std::uint64_t end = source.offset();
     if (source.read(std::span(&extra, 1)) != 0)
-        source.fail(end, "more data follows than the header claims (" + claim + ")");
+        source.fail(end, "the file goes on after the data that its header announces (" + claim + ")");
     return data;
 }
 
@@ -118,12 +117,12 @@ IdxImages parseIdxImages(std::span<const std::byte> file, std::string_view name)
     images.width = readBigEndian(source, "the width");
     if (images.count == 0) source.fail(4, "the file has no images");
     const std::string size = std::to_string(images.height) + " x " + std::to_string(images.width);
-    // Both sides are below 2^32, so their product fits 64 bits; and with the next check so does the whole.
+    // Both sides are below 2^32, so their product fits 64 bits; after the next check, so does the total.
     const std::uint64_t pixels = std::uint64_t{images.height} * images.width;
-    if (pixels == 0) source.fail(8, "images of " + size + " pixels have nothing in them");
+    if (pixels == 0) source.fail(8, "images of " + size + " pixels are empty");
     if (pixels > largestImage)
-        source.fail(8, "images of " + size + " pixels are larger than the " + std::to_string(largestImage) +
-                           " that a network can take");
+        source.fail(8, "images of " + size + " pixels exceed the " + std::to_string(largestImage) +
+                           " inputs that a network can have");
     images.pixels = readExactly(source, images.count * pixels,
                                 std::to_string(images.count) + " images of " + size + " pixels");
     return images;

@@ -13,7 +13,7 @@ namespace lockstep {
 
 namespace {
 
-// `stem` as "train-images", `type` as "idx3": the first of the four spellings that exists.
+// The first of the four spellings that exists. `stem` is "train-images", `type` is "idx3", for example.
 std::optional<std::filesystem::path> findFile(const std::filesystem::path& folder, const std::string& stem,
                                               const std::string& type) {
     for (const char* separator : {"-", "."})
@@ -28,8 +28,8 @@ std::optional<std::filesystem::path> findFile(const std::filesystem::path& folde
 std::filesystem::path requireFile(const std::filesystem::path& folder, const std::string& stem,
                                   const std::string& type) {
     if (auto path = findFile(folder, stem, type)) return *path;
-    throw std::runtime_error(folder.string() + ": there is no file " + stem + "-" + type +
-                             "-ubyte, plain or with .gz, in this folder");
+    throw std::runtime_error(folder.string() + ": this folder has no file " + stem + "-" + type +
+                             "-ubyte or " + stem + "-" + type + "-ubyte.gz");
 }
 
 MnistSplit readSplit(const std::filesystem::path& folder, const std::string& stem, std::size_t classes) {
@@ -50,9 +50,9 @@ void requireFolder(const std::filesystem::path& folder) {
     if (std::filesystem::is_directory(status)) return;
     const bool missing = status.type() == std::filesystem::file_type::not_found;
     throw std::runtime_error("cannot read " + folder.string() + ": " +
-                             (missing ? "there is no such folder"
+                             (missing ? "no such folder"
                               : error ? error.message()
-                                      : "it is not a folder; name the folder that holds the IDX files"));
+                                      : "it is not a folder; give the folder that holds the IDX files"));
 }
 
 std::size_t classesIn(const Examples& train, const Examples& test) {
@@ -79,14 +79,14 @@ MnistSplit parseMnistSplit(const NamedBytes& images, const NamedBytes& labels, s
     const std::vector<std::uint8_t> numbers = parseIdxLabels(labels.bytes, labels.name);
     if (numbers.size() != parsed.count)
         throwAtByte(labels.name, 4,
-                    std::to_string(numbers.size()) + " labels do not fit the " +
+                    std::to_string(numbers.size()) + " labels do not match the " +
                         std::to_string(parsed.count) + " images of " + images.name);
     constexpr std::size_t headerBytes = 8;
     for (std::size_t i = 0; i < numbers.size(); ++i)
         if (classes != 0 && numbers[i] >= classes)
             throwAtByte(labels.name, headerBytes + i,
                         "label " + std::to_string(numbers[i]) + " of image " + std::to_string(i) +
-                            " is not among the " + std::to_string(classes) + " classes, 0 to " +
+                            " is not one of the " + std::to_string(classes) + " classes, 0 to " +
                             std::to_string(classes - 1));
     MnistSplit split;
     split.height = parsed.height;
@@ -119,7 +119,7 @@ Dataset readMnistFolder(const std::filesystem::path& folder, const std::string& 
     data.classes = data.classNames.size();
     if (data.classes < 2)
         throw std::runtime_error(folder.string() +
-                                 ": every label is 0; telling classes apart takes two at least");
+                                 ": every label is 0; classification needs at least two classes");
     return data;
 }
 

@@ -1,5 +1,5 @@
-// Data sets kept as the four IDX files of MNIST: MNIST itself, Fashion-MNIST, KMNIST, EMNIST's digits, or
-// your own.
+// Data sets stored as MNIST's four IDX files: MNIST itself, Fashion-MNIST, KMNIST, EMNIST's digits, or your
+// own.
 #pragma once
 
 #include <cstddef>
@@ -14,41 +14,40 @@
 
 namespace lockstep {
 
-/// A file's bytes with the name that messages use.
+/// A file's bytes, and its name for messages.
 struct NamedBytes {
     std::string name;
     std::span<const std::byte> bytes;
 };
 
-/// One split of a data set, before the number of classes is known.
+/// One split of a data set; the number of classes need not be known yet.
 struct MnistSplit {
     Examples examples;
     std::size_t height = 0;
     std::size_t width = 0;
 };
 
-/// Images and labels that belong together.
-///   classes   how many classes there are (0: not known); a label at or above it is refused
-/// Throws std::runtime_error naming file, byte and reason when either file is wrong (net/idx.h), when they
-/// hold different counts, or for a label out of range.
+/// Combines a file of images with its file of labels.
+///   classes   the number of classes (0: unknown); a label at or above it is an error
+/// Throws std::runtime_error naming file, byte and reason if either file is malformed (idx.h), if their
+/// counts differ, or for a label out of range.
 MnistSplit parseMnistSplit(const NamedBytes& images, const NamedBytes& labels, std::size_t classes);
 
-/// The data set in `folder`: train-images-idx3-ubyte, train-labels-idx1-ubyte and, together or not at all,
-/// t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte; each plain or with .gz, and with a dot in place of the
-/// dash before "idx". Without the t10k files the test split is empty.
+/// Reads the data set in `folder`: train-images-idx3-ubyte and train-labels-idx1-ubyte, plus
+/// t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte (both or neither). Each may end in .gz, and may have a
+/// dot instead of the dash before "idx". Without the t10k files the test split is empty.
 ///   name         Dataset::name
-///   classNames   one per class, in order; a label beyond them is refused. Empty: the classes are 0 to the
-///   largest
-///                label, named by their numbers
-/// Throws std::runtime_error as parseMnistSplit, for missing files and a folder that is none, when training
-/// and test images differ in size, and when there is only one class.
+///   classNames   one per class, in order; a label beyond them is an error.
+///                Empty: the classes are 0 to the largest label, named by their numbers
+/// Throws std::runtime_error as parseMnistSplit, and for missing files, a path that is not a folder, training
+/// and test images of different sizes, and a single class.
 Dataset readMnistFolder(const std::filesystem::path& folder, const std::string& name,
                         const std::vector<std::string>& classNames);
 
-/// Whether the folder has a file of training images.
+/// True if the folder has a file of training images.
 bool isMnistFolder(const std::filesystem::path& folder);
 
-/// The ten classes of Fashion-MNIST, in the order of their numbers.
+/// The ten class names of Fashion-MNIST, in order.
 std::vector<std::string> fashionMnistClasses();
 
 } // namespace lockstep

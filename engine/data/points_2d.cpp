@@ -14,7 +14,7 @@ namespace {
 
 constexpr double turn = 2 * std::numbers::pi;
 
-// The random numbers of one point.
+// The random numbers for one point.
 struct Draw {
     std::uint64_t seed;
     std::uint64_t index;
@@ -44,7 +44,7 @@ double length(Place p) { return std::sqrt(p.x * p.x + p.y * p.y); }
 // Angles as in TensorFlow Playground: from the y axis, clockwise.
 Place polar(double radius, double angle) { return {radius * std::sin(angle), radius * std::cos(angle)}; }
 
-// Uniformly up to `reach` * noise along each axis.
+// Moves the point uniformly by up to `reach` * noise along each axis.
 Place moved(Place p, double reach, const Draw& draw) {
     const double most = reach * draw.noise;
     return {p.x + between(-most, most, draw.wobble.x), p.y + between(-most, most, draw.wobble.y)};
@@ -78,7 +78,7 @@ LabelledPoint xorPoint(const Draw& draw) {
     constexpr double padding = 0.3;
     const double x = between(-reach, reach, draw.place.x);
     const double size = padding + between(0, reach, draw.place.y);
-    // Half of all points have x y >= 0, so choosing the sign of y by the wanted class keeps the distribution.
+    // Half of all points have x y >= 0, so choosing the sign of y to suit the class keeps the distribution.
     const bool sameSign = draw.wantedClass(2) == 1;
     const Place p{x + (x > 0 ? padding : -padding), sameSign == (x > 0) ? size : -size};
     const Place noisy = moved(p, reach, draw);
@@ -91,7 +91,7 @@ LabelledPoint gaussPoint(const Draw& draw) {
     return ofClass(normalAround({centre, centre}, 0.5 + 7 * draw.noise, draw), label);
 }
 
-// Multiples of the golden ratio, modulo 1, fill [0, 1) evenly however many are taken.
+// Multiples of the golden ratio, modulo 1, fill [0, 1) evenly for any number of points.
 LabelledPoint spiralPoint(const Draw& draw, std::uint32_t arms, double turns) {
     const std::uint32_t label = draw.wantedClass(arms);
     const double start = uniform01(randomWords(draw.seed, RandomStream::data, 0, 1).x);
@@ -133,7 +133,8 @@ LabelledPoint moonsPoint(const Draw& draw) {
     constexpr double radius = 3.5;
     const std::uint32_t label = draw.wantedClass(2);
     const double angle = turn / 2 * uniform01(draw.place.x);
-    const double side = label == 0 ? 1 : -1; // the upper half circle, and the lower one that hangs into it
+    const double side =
+        label == 0 ? 1 : -1; // the upper half circle, and the lower one that interlocks with it
     const Place p{side * (std::cos(angle) * radius - radius / 2), side * (std::sin(angle) - 0.25) * radius};
     return ofClass(moved(p, 1, draw), label);
 }

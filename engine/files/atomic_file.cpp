@@ -26,7 +26,7 @@ const char* hintFor(int error) {
     case EDQUOT: return "; free some space, or save to another disk";
     case EACCES:
     case EPERM:
-    case EROFS: return "; save to a folder that you may write to";
+    case EROFS: return "; save to a folder you can write to";
     case ENOENT: return "; create its folder first";
     case ENAMETOOLONG: return "; choose a shorter name";
     default: return "";
@@ -38,7 +38,7 @@ const char* hintFor(int error) {
                              hintFor(error));
 }
 
-// Devices and pipes have no contents to keep, and renaming over one would replace it by a file.
+// Devices and pipes have no old contents to protect, and a rename would replace them with a file.
 void writeDirectly(const fs::path& path, std::span<const std::byte> bytes) {
     errno = 0;
     std::ofstream file(path, std::ios::binary);
@@ -66,8 +66,8 @@ struct Descriptor {
     Descriptor& operator=(const Descriptor&) = delete;
 };
 
-// A writer holds a lock on its temporary for as long as it lives, and the system drops the lock when it is
-// killed: a temporary that can be locked is stale.
+// A writer keeps its temporary locked, and the system drops the lock when the process dies. So a temporary
+// that can be locked is stale.
 void removeStaleTemporaries(const fs::path& target) {
     const std::string prefix = temporaryPrefix(target);
     std::error_code ignored;
@@ -89,27 +89,26 @@ int writeAll(int file, std::span<const std::byte> bytes) {
     return 0;
 }
 
-// The new file may be read by whom the old one could be read.
+// The new file keeps the old one's permissions.
 void keepPermissions(int file, const fs::path& target) {
     struct ::stat old {};
     if (::stat(target.c_str(), &old) == 0 && ::fchmod(file, old.st_mode & 0777) != 0) errno = 0;
 }
 
-// The rename itself is safe on the disk only once the folder is. Some file systems refuse this; they write in
-// order.
+// The rename survives a crash only once the folder is flushed. File systems that refuse this write in order.
 void flushFolder(const fs::path& folder) {
     const Descriptor descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (descriptor.number >= 0 && ::fsync(descriptor.number) != 0) errno = 0;
 }
 
-// Between its creation and its lock a temporary looks stale to other writers: false when one of them took it.
+// Between creation and lock, a temporary looks stale to other writers. False: one of them removed it.
 bool lockTemporary(int file) {
     if (::flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return false;
     struct ::stat status {};
     return ::fstat(file, &status) != 0 || status.st_nlink > 0;
 }
 
-// A new file, opened and locked, and its path.
+// Creates, opens and locks a new file; sets `path` to its name.
 int openTemporary(const fs::path& target, fs::path& path) {
     static std::atomic<unsigned> counter{0};
     for (;;) {
@@ -153,7 +152,7 @@ void tryTemporary(const fs::path& target) {
     fs::remove(temporary, ignored);
 }
 
-// One fixed temporary name, so that at most one stray can ever stay.
+// A fixed temporary name, so that at most one stray file can remain.
 void replaceFile(const fs::path& target, std::span<const std::byte> bytes) {
     const fs::path temporary = folderOf(target) / (temporaryPrefix(target) + "new");
     std::error_code error;
@@ -171,7 +170,7 @@ void replaceFile(const fs::path& target, std::span<const std::byte> bytes) {
 
 #endif
 
-// Where writing to a path ends up.
+// Where a write to a path ends up.
 struct Target {
     fs::path path;
     bool direct = false; // a device or a pipe

@@ -1,4 +1,5 @@
-// A whole file in memory, bounded, and the words in which every reader of files complains.
+// Reading a whole file into memory, with an upper bound, and the helpers that all file readers share: error
+// messages, checksum, UTF-8 check.
 #pragma once
 
 #include <cstddef>
@@ -11,27 +12,38 @@
 
 namespace lockstep {
 
-/// The largest file that is read unless the caller says otherwise: 4 GiB.
+/// Default limit on the size of a file: 4 GiB.
 inline constexpr std::uint64_t largestFile = std::uint64_t{4} << 30;
 
-/// The bytes of a regular file. Allocates as many as the file system says it has, and never more.
+/// Reads a regular file. Allocates exactly the size that the file system reports.
 ///   path      the file
-///   maximum   bytes; a larger file is refused before anything is allocated
-/// Throws std::runtime_error "cannot read PATH: reason" for a missing or unreadable file, a folder, a device
-/// or pipe, an empty file, one that is too large, and one that ends earlier than its size says.
+///   maximum   bytes; a larger file is rejected before anything is allocated
+/// Throws std::runtime_error "cannot read PATH: reason" for a missing, unreadable, empty or too large file,
+/// for a folder, device or pipe, and for a file shorter than its reported size.
 std::vector<std::byte> readFileBytes(const std::filesystem::path& path, std::uint64_t maximum = largestFile);
 
-/// Bytes seen as text.
+/// The same bytes as text.
 std::string_view asText(std::span<const std::byte> bytes);
 
-/// Text seen as bytes.
+/// The same text as bytes.
 std::span<const std::byte> asBytes(std::string_view text);
 
 /// Throws std::runtime_error "NAME: byte OFFSET: reason".
 [[noreturn]] void throwAtByte(std::string_view name, std::uint64_t offset, const std::string& reason);
 
-/// `text` in single quotes for a message: at most 40 bytes of it (an ellipsis marks the cut, never inside a
-/// UTF-8 character), and control characters as '?'.
+/// `text` in single quotes for a message: at most 40 bytes (cut between UTF-8 characters and marked by an
+/// ellipsis), with control characters shown as '?'.
 std::string quotedForMessage(std::string_view text);
+
+/// CRC-32 (ISO-HDLC, as in gzip, PNG and zlib's crc32()). To continue over several pieces, pass the previous
+/// result as `before`.
+std::uint32_t crc32(std::span<const std::byte> bytes, std::uint32_t before = 0);
+
+/// Offset of the first byte that is not well-formed UTF-8 (RFC 3629: no overlong forms, no surrogates,
+/// nothing above 10FFFF); std::string_view::npos when the text is valid.
+std::size_t findInvalidUtf8(std::string_view text);
+
+/// The folder of the running program, where installed files are found; empty if the system does not say.
+std::filesystem::path programFolder();
 
 } // namespace lockstep

@@ -18,8 +18,8 @@ struct GzipReader::State {
     bool ended = false;       // after the last member's checksum
 
     State(std::span<const std::byte> file, std::string_view fileName) : compressed(file), name(fileName) {
-        // 16 + MAX_WBITS: gzip and nothing else, with the largest window.
-        if (inflateInit2(&stream, 16 + MAX_WBITS) != Z_OK) throw std::runtime_error("zlib cannot be started");
+        // 16 + MAX_WBITS: gzip only, with the largest window.
+        if (inflateInit2(&stream, 16 + MAX_WBITS) != Z_OK) throw std::runtime_error("zlib failed to start");
     }
     ~State() { inflateEnd(&stream); }
     State(const State&) = delete;
@@ -40,7 +40,7 @@ uInt clampToZlib(std::size_t size) {
 
 } // namespace
 
-// One call of zlib: the bytes that it wrote. Progress is certain, or it throws.
+// Calls zlib once and returns the number of bytes written. Makes progress or throws.
 std::size_t GzipReader::State::inflateInto(std::span<std::byte> out) {
     const uInt available = clampToZlib(compressed.size() - consumed);
     const uInt wanted = clampToZlib(out.size());
@@ -53,9 +53,9 @@ std::size_t GzipReader::State::inflateInto(std::span<std::byte> out) {
     switch (result) {
     case Z_OK: break;
     case Z_STREAM_END: endMember(); break;
-    case Z_BUF_ERROR: fail("the gzip data is cut short; copy or download the file again");
+    case Z_BUF_ERROR: fail("the gzip data is truncated; copy or download the file again");
     default:
-        fail("the gzip data is damaged (" + std::string(stream.msg ? stream.msg : "no details") +
+        fail("the gzip data is corrupt (" + std::string(stream.msg ? stream.msg : "no details") +
              "); copy or download the file again");
     }
     return wanted - stream.avail_out;

@@ -1,4 +1,4 @@
-// Reading a field of a JSON object, with its name in every complaint.
+// Typed access to the fields of a JSON object; every error names the field.
 #pragma once
 
 #include <algorithm>
@@ -14,17 +14,17 @@
 
 namespace lockstep {
 
-/// The field `name` of `object`. Throws std::invalid_argument when it is missing.
+/// Returns the field `name` of `object`. Throws std::invalid_argument if it is missing.
 inline const nlohmann::ordered_json& jsonField(const nlohmann::ordered_json& object, const char* name) {
     if (!object.is_object())
-        throw std::invalid_argument("an object with '" + std::string(name) + "' was expected");
+        throw std::invalid_argument("expected an object with the field '" + std::string(name) + "'");
     const auto found = object.find(name);
     if (found == object.end())
         throw std::invalid_argument("the field '" + std::string(name) + "' is missing");
     return *found;
 }
 
-/// Whether a T can be read from `json` without converting anything.
+/// True if `json` holds a T, without any conversion.
 template <class T> bool jsonHolds(const nlohmann::ordered_json& json) {
     if constexpr (std::is_same_v<T, bool>)
         return json.is_boolean();
@@ -38,8 +38,8 @@ template <class T> bool jsonHolds(const nlohmann::ordered_json& json) {
         return json.is_array() && std::all_of(json.begin(), json.end(), jsonHolds<typename T::value_type>);
 }
 
-/// Its value as T: bool, an unsigned integer, double, std::string, or a vector of these. Nothing is converted
-/// on the way. Throws std::invalid_argument when it is something else.
+/// Returns the field as T: bool, an unsigned integer, double, std::string, or a vector of these. Throws
+/// std::invalid_argument for any other type; converts nothing.
 template <class T> T jsonValue(const nlohmann::ordered_json& object, const char* name) {
     const nlohmann::ordered_json& field = jsonField(object, name);
     if (!jsonHolds<T>(field))
@@ -48,14 +48,14 @@ template <class T> T jsonValue(const nlohmann::ordered_json& object, const char*
     return field.get<T>();
 }
 
-/// The same, or `otherwise` where the field is missing.
+/// Overload with a default for a missing field.
 template <class T> T jsonValueOr(const nlohmann::ordered_json& object, const char* name, T otherwise) {
     return object.contains(name) ? jsonValue<T>(object, name) : otherwise;
 }
 
-/// `given` over `defaults`, in objects within them, too, so that a file may name only what it is about.
-/// `where` names the object in complaints. Throws std::invalid_argument when it is none, and for a field that
-/// `defaults` has not, with the nearest one that it has.
+/// Overrides `defaults` with the fields of `given`, recursively, so that a file needs to name only what it
+/// changes. `where` names the object in messages. Throws std::invalid_argument if `given` is not an object or
+/// has a field that `defaults` lacks; the message suggests the nearest name.
 inline nlohmann::ordered_json jsonCompleted(nlohmann::ordered_json defaults,
                                             const nlohmann::ordered_json& given, std::string_view where) {
     if (!given.is_object())

@@ -2,22 +2,161 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <map>
 #include <set>
 #include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "engine/files/file_bytes.h"
-#include "engine/files/safetensors_header.h"
 #include "engine/net/float_formats.h"
 
 namespace lockstep {
 
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "numbers are copied as they lie in memory");
+using nlohmann::json;
+
+struct TensorEntry {
+    std::string name;
+    std::string type; ///< "F32", ...
+    std::vector<std::uint64_t> shape;
+    std::uint64_t begin = 0; ///< byte offsets from the end of the header
+    std::uint64_t end = 0;
+};
+
+struct SafetensorsHeader {
+    std::vector<TensorEntry> entries; ///< in the order of the header
+    std::map<std::string, std::string> metadata;
+};
+
+// Handles the parser's events one by one and builds no document, so neither deep nesting nor a long list
+// costs memory. The format has four levels: the file, the object of names, the object of one tensor (or the
+// metadata), and a list (shape or offsets). Anything that does not belong on its level is an error.
+class HeaderReader final : public json::json_sax_t {
+  public:
+    HeaderReader(std::string_view file, std::uint64_t position) : file_(file), position_(position) {}
+
+    SafetensorsHeader take() { return std::move(header_); }
+
+    bool start_object(std::size_t) override {
+        if (level_ == Level::outside) {
+            level_ = Level::names;
+        } else if (level_ == Level::names) {
+            level_ = key_ == "__metadata__" ? Level::metadata : Level::tensor;
+            if (level_ == Level::tensor) header_.entries.push_back({key_, {}, {}, 0, 0});
+            seen_.clear();
+        } else {
+            refuse("an object");
+        }
+        return true;
+    }
+
+    bool end_object() override {
+        if (level_ == Level::tensor) {
+            for (const char* field : {"dtype", "shape", "data_offsets"})
+                if (!seen_.contains(field)) fail(std::string("its '") + field + "' is missing");
+        }
+        level_ = level_ == Level::names ? Level::outside : Level::names;
+        return true;
+    }
+
+    bool key(std::string& text) override {
+        if (level_ == Level::names) {
+            key_ = text;
+            if (!names_.insert(text).second) fail("this name appears twice");
+            return true;
+        }
+        if (!seen_.insert(text).second) fail("its " + quotedForMessage(text) + " appears twice");
+        field_ = text;
+        if (level_ == Level::tensor && field_ != "dtype" && field_ != "shape" && field_ != "data_offsets")
+            fail("the field " + quotedForMessage(text) + " is unknown");
+        return true;
+    }
+
+    bool start_array(std::size_t) override {
+        if (level_ != Level::tensor || field_ == "dtype") refuse("a list");
+        level_ = Level::list;
+        listed_ = 0;
+        return true;
+    }
+
+    bool end_array() override {
+        level_ = Level::tensor;
+        if (field_ == "data_offsets" && listed_ != 2) fail("its 'data_offsets' are not two numbers");
+        return true;
+    }
+
+    bool string(std::string& text) override {
+        if (level_ == Level::metadata)
+            header_.metadata[field_] = text;
+        else if (level_ == Level::tensor && field_ == "dtype")
+            header_.entries.back().type = text;
+        else
+            refuse("a text");
+        return true;
+    }
+
+    bool number_unsigned(std::uint64_t value) override {
+        if (level_ != Level::list) refuse("a number");
+        TensorEntry& entry = header_.entries.back();
+        if (field_ == "shape") entry.shape.push_back(value);
+        if (field_ == "data_offsets") (listed_ == 0 ? entry.begin : entry.end) = value;
+        ++listed_;
+        return true;
+    }
+
+    bool number_integer(std::int64_t) override { refuse("a negative number"); }
+    bool number_float(double, const std::string&) override { refuse("a fraction or a number above 2^64"); }
+    bool boolean(bool) override { refuse("true or false"); }
+    bool null() override { refuse("null"); }
+    bool binary(json::binary_t&) override { refuse("binary data"); }
+
+    bool parse_error(std::size_t at, const std::string&, const json::exception&) override {
+        throwAtByte(file_, position_ + (at > 0 ? at - 1 : 0), "the header is not valid JSON");
+    }
+
+  private:
+    enum class Level { outside, names, tensor, metadata, list };
+
+    [[noreturn]] void refuse(const char* what) const {
+        const bool inField = level_ == Level::tensor || level_ == Level::metadata || level_ == Level::list;
+        fail(inField ? "its " + quotedForMessage(field_) + " holds " + what : std::string("it is ") + what);
+    }
+
+    [[noreturn]] void fail(const std::string& reason) const {
+        if (level_ == Level::outside) throwAtByte(file_, position_, "the header is not a JSON object");
+        const std::string place =
+            key_ == "__metadata__" ? "__metadata__" : "tensor " + quotedForMessage(key_);
+        throw std::runtime_error(std::string(file_) + ": header, " + place + ": " + reason);
+    }
+
+    std::string_view file_;
+    std::uint64_t position_;
+    SafetensorsHeader header_;
+    Level level_ = Level::outside;
+    std::string key_;             // on level `names`: the current tensor
+    std::string field_;           // within it
+    std::set<std::string> names_; // all so far
+    std::set<std::string> seen_;  // fields of the current tensor
+    std::size_t listed_ = 0;      // numbers in the current list
+};
+
+SafetensorsHeader parseSafetensorsHeader(std::string_view text, std::string_view name,
+                                         std::uint64_t position) {
+    if (!text.starts_with('{')) throwAtByte(name, position, "the header does not begin with '{'");
+    HeaderReader reader(name, position);
+    json::sax_parse(text.begin(), text.end(), &reader);
+    return reader.take();
+}
+
+static_assert(std::endian::native == std::endian::little, "values are copied byte for byte");
 
 constexpr std::size_t lengthBytes = 8;
 constexpr std::uint64_t largestHeader = 100'000'000;
@@ -28,19 +167,18 @@ constexpr std::uint64_t largestHeader = 100'000'000;
 
 std::uint64_t headerLength(std::span<const std::byte> bytes, std::string_view name) {
     if (bytes.size() < lengthBytes)
-        throwAtByte(name, bytes.size(), "the file ends within its first 8 bytes, the length of its header");
+        throwAtByte(name, bytes.size(), "the file ends inside its first 8 bytes, the header's length");
     std::uint64_t length = 0;
     std::memcpy(&length, bytes.data(), lengthBytes);
     const std::uint64_t left = bytes.size() - lengthBytes;
     if (length > largestHeader)
         throwAtByte(
             name, 0,
-            "this is no safetensors file: its first 8 bytes would be the length of a header, and that is "
-            "100 MB at most");
+            "not a safetensors file: its first 8 bytes give a header length above the limit of 100 MB");
     if (length > left)
         throwAtByte(name, 0,
-                    "a header of " + std::to_string(length) + " bytes is announced, but only " +
-                        std::to_string(left) + " follow; is this a safetensors file, and whole?");
+                    "the header's length is given as " + std::to_string(length) + " bytes, but only " +
+                        std::to_string(left) + " follow; the file is truncated, or not a safetensors file");
     return length;
 }
 
@@ -49,10 +187,11 @@ std::size_t typeBytes(std::string_view file, const TensorEntry& entry) {
     if (entry.type == "F32") return 4;
     if (entry.type == "F16" || entry.type == "BF16") return 2;
     throwAtTensor(file, entry,
-                  "its type is " + quotedForMessage(entry.type) + "; F64, F32, F16 and BF16 can be read");
+                  "its type is " + quotedForMessage(entry.type) +
+                      "; supported types are F64, F32, F16 and BF16");
 }
 
-// Every tensor's bytes follow the last one's, and fill the file to its end.
+// Tensors must lie back to back and fill the file to its end.
 void checkOffsets(std::string_view file, const std::vector<TensorEntry>& sorted, std::uint64_t size) {
     std::uint64_t expected = 0;
     for (const TensorEntry& entry : sorted) {
@@ -60,13 +199,13 @@ void checkOffsets(std::string_view file, const std::vector<TensorEntry>& sorted,
         if (entry.end < entry.begin) throwAtTensor(file, entry, "its offsets run backwards: " + range);
         if (entry.end > size)
             throwAtTensor(file, entry,
-                          "its numbers lie at " + range + ", but only " + std::to_string(size) +
-                              " bytes follow the header; is the file cut off?");
+                          "its data are at bytes " + range + ", but only " + std::to_string(size) +
+                              " bytes follow the header; the file may be truncated");
         if (entry.begin != expected)
             throwAtTensor(file, entry,
                           std::string(entry.begin < expected ? "its bytes overlap another tensor's: "
-                                                             : "unused bytes lie before it: ") +
-                              range + " where " + std::to_string(expected) + " begins");
+                                                             : "unused bytes precede it: ") +
+                              range + ", expected to begin at " + std::to_string(expected));
         expected = entry.end;
     }
     if (expected != size)
@@ -74,21 +213,21 @@ void checkOffsets(std::string_view file, const std::vector<TensorEntry>& sorted,
                                  " bytes after the last tensor belong to none");
 }
 
-// The product of the shape, which has to fill the tensor's bytes exactly.
+// The product of the shape. It must match the tensor's bytes exactly.
 std::size_t elementCount(std::string_view file, const TensorEntry& entry) {
     const std::uint64_t size = entry.end - entry.begin;
     const std::uint64_t available = size / typeBytes(file, entry);
     const bool empty = std::find(entry.shape.begin(), entry.shape.end(), 0) != entry.shape.end();
     std::uint64_t count = empty ? 0 : 1;
-    bool fits = true; // asked before each product, which might not fit 64 bits
+    bool fits = true; // checked before each product, which could overflow 64 bits
     for (const std::uint64_t extent : entry.shape) {
         fits = fits && (empty || extent <= available / count);
         if (fits) count *= extent;
     }
     if (!fits || count * typeBytes(file, entry) != size)
         throwAtTensor(file, entry,
-                      "its shape does not fit the " + std::to_string(size) + " bytes of its " + entry.type +
-                          " numbers");
+                      "its shape does not match its " + std::to_string(size) + " bytes of " + entry.type +
+                          " values");
     return static_cast<std::size_t>(count);
 }
 
@@ -130,8 +269,9 @@ std::string headerText(const TensorFile& file) {
         std::size_t count = 1;
         for (const std::size_t extent : tensor.shape) count *= extent;
         if (count != tensor.values.size() || !names.insert(tensor.name).second)
-            throw std::invalid_argument("tensor " + quotedForMessage(tensor.name) +
-                                        " has a shape that does not fit its values, or a name that is taken");
+            throw std::invalid_argument(
+                "tensor " + quotedForMessage(tensor.name) +
+                " has a shape that does not match its values, or a name that is already in use");
         const std::size_t end = offset + count * sizeof(float);
         header[tensor.name] = {{"dtype", "F32"}, {"shape", tensor.shape}, {"data_offsets", {offset, end}}};
         offset = end;
@@ -155,7 +295,7 @@ TensorFile parseSafetensors(std::span<const std::byte> bytes, std::string_view n
         parseSafetensorsHeader(asText(bytes.subspan(lengthBytes, length)), name, lengthBytes);
     const auto data = bytes.subspan(lengthBytes + length);
 
-    // An empty tensor may share its offset with the next one, and comes first.
+    // An empty tensor may share its offset with the next one; it goes first.
     std::stable_sort(header.entries.begin(), header.entries.end(),
                      [](const TensorEntry& a, const TensorEntry& b) {
                          return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;

@@ -4,8 +4,8 @@
 #include <stdexcept>
 #include <tuple>
 
+#include "engine/gpu/bindings.h"
 #include "engine/gpu/error.h"
-#include "engine/gpu/texel_views.h"
 
 namespace lockstep::gpu {
 
@@ -13,10 +13,10 @@ namespace {
 
 constexpr std::uint64_t granularity = 16; // a whole vec4, so that the last one can be read
 
-// The types that may be used and have the properties `wanted`. For kernels those of the largest heap come
-// first (a small heap that the host can reach too, as on cards without resizable BAR, fills up at once), and
-// within a heap those that are `alsoGood`. For the host those that are `alsoGood` come first, in whichever
-// heap: where it reaches all of a card's memory, it reads that slowly.
+// The allowed memory types with the properties `wanted`, best first. For kernels, types in the largest heap
+// come first (without resizable BAR, the small host-visible heap would fill up at once), then those that are
+// `alsoGood`. For the host, `alsoGood` types come first in any heap, because the host reads a card's memory
+// slowly.
 std::vector<std::uint32_t> memoryTypes(const VkPhysicalDeviceMemoryProperties& memory, std::uint32_t allowed,
                                        VkMemoryPropertyFlags wanted, VkMemoryPropertyFlags alsoGood) {
     std::vector<std::uint32_t> types;
@@ -43,7 +43,7 @@ Buffer::Buffer(Device& device, std::uint64_t bytes, Memory memory, std::string n
     info.size = size_;
     info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT |
                  VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
-    // Whoever draws may read what was computed, without handing it over from queue to queue.
+    // The drawing queue may read the buffer without an ownership transfer.
     const std::uint32_t families[] = {device_.queueFamily(), device_.drawing().family};
     if (device_.drawing().queue != VK_NULL_HANDLE && families[0] != families[1]) {
         info.sharingMode = VK_SHARING_MODE_CONCURRENT;
@@ -98,7 +98,7 @@ void Buffer::allocate(VkMemoryPropertyFlags wanted, VkMemoryPropertyFlags alsoGo
     std::uint64_t available = 0;
     std::uint32_t type = 0;
     for (const std::uint32_t candidate : memoryTypes(memory, requirements.memoryTypeBits, wanted, alsoGood)) {
-        // Software drivers accept more than there is and fail later, in silence: the heap's size is checked
+        // Software drivers accept allocations beyond the heap and fail silently later, so check its size
         // here.
         const std::uint64_t left = device_.heapLeft(memory.memoryTypes[candidate].heapIndex);
         available = std::max(available, left);
@@ -121,8 +121,8 @@ void Buffer::allocate(VkMemoryPropertyFlags wanted, VkMemoryPropertyFlags alsoGo
 
     const VkMemoryPropertyFlags flags = memory.memoryTypes[type].propertyFlags;
     coherent_ = (flags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT) != 0;
-    // Without a cache the host reads a card's memory a word at a time over the bus; then staging is faster
-    // both ways.
+    // Uncached, the host reads a card's memory over the bus word by word; staging is then faster in both
+    // directions.
     constexpr VkMemoryPropertyFlags cached =
         VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
     const bool mustMap = (wanted & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) != 0;
@@ -142,8 +142,7 @@ void Buffer::throwOutOfMemory(std::uint64_t needed, std::uint64_t available) con
 BufferView Buffer::view(std::uint64_t offset, std::uint64_t size) const {
     if (size == 0 || offset > size_ || size > size_ - offset)
         throw std::out_of_range("buffer '" + name_ + "' has " + std::to_string(size_) + " bytes; a view of " +
-                                std::to_string(size) + " at " + std::to_string(offset) +
-                                " does not lie inside");
+                                std::to_string(size) + " at " + std::to_string(offset) + " exceeds it");
     return {buffer_, offset, size};
 }
 
@@ -154,7 +153,7 @@ void Buffer::upload(std::span<const std::byte> data, std::uint64_t offset) {
     const CountedTime timed(device_.counters().uploadNanoseconds);
     device_.waitForAll();
     if (direct()) {
-        invalidate(offset, data.size()); // a flush writes whole atoms, with the data's neighbours
+        invalidate(offset, data.size()); // a flush writes whole atoms, including neighbouring bytes
         std::memcpy(host_ + offset, data.data(), data.size());
         flush(offset, data.size());
         return;
@@ -201,7 +200,7 @@ void Buffer::download(std::span<std::byte> data, std::uint64_t offset) const {
 
 void Buffer::write(std::span<const std::byte> data, std::uint64_t offset) {
     if (kind_ != Memory::upload)
-        throw std::logic_error("buffer '" + name_ + "' was not made for the host to write at any time");
+        throw std::logic_error("buffer '" + name_ + "' was not created as Memory::upload");
     if (data.empty()) return;
     const BufferView range = view(offset, data.size());
     device_.counters().bytesUploaded += range.size;
@@ -215,7 +214,8 @@ std::span<const std::byte> Buffer::mapped() const {
     return {host_, static_cast<std::size_t>(size_)};
 }
 
-// Ranges of non-coherent memory start and end at multiples of nonCoherentAtomSize, or at the memory's end.
+// Ranges of non-coherent memory start and end at multiples of nonCoherentAtomSize, or at the end of the
+// memory.
 VkMappedMemoryRange Buffer::alignedRange(std::uint64_t offset, std::uint64_t size) const {
     const std::uint64_t atom = std::max<std::uint64_t>(1, device_.limits().nonCoherentAtomSize);
     const std::uint64_t begin = offset / atom * atom;

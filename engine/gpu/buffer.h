@@ -1,4 +1,4 @@
-// Memory on the device, and exact ranges of it.
+// Device memory, and exact ranges of it.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace lockstep::gpu {
 
 class Buffer;
 
-/// A range of a buffer: what a kernel is bound to, and what hazards are tracked by.
+/// A range of a buffer, for binding to a kernel and for tracking hazards.
 struct BufferView {
     VkBuffer buffer = VK_NULL_HANDLE;
     std::uint64_t offset = 0; ///< bytes
@@ -23,15 +23,15 @@ struct BufferView {
 
 enum class Memory {
     device,   ///< fastest for kernels; reached from the host through upload() and download()
-    readback, ///< mapped for as long as the buffer lives; kernels write it, the host reads it without a copy
-    upload,   ///< mapped likewise; the host writes it with write(), kernels and copies read it
+    readback, ///< permanently mapped; kernels write it, the host reads it without a copy
+    upload,   ///< permanently mapped; the host writes it with write(), kernels and copies read it
 };
 
-/// A storage buffer with memory of its own, filled with zeros.
+/// A storage buffer with its own memory, initially zero.
 class Buffer {
   public:
-    /// `name` appears in messages. `bytes` is rounded up to 16. Throws OutOfMemoryError with the bytes needed
-    /// and left.
+    /// Allocates `bytes`, rounded up to a multiple of 16. `name` appears in messages. Throws OutOfMemoryError
+    /// with the bytes needed and available.
     Buffer(Device& device, std::uint64_t bytes, Memory memory, std::string name);
     ~Buffer();
     Buffer(const Buffer&) = delete;
@@ -41,13 +41,13 @@ class Buffer {
     const std::string& name() const { return name_; }
 
     BufferView view() const { return {buffer_, 0, size_}; }
-    /// Bytes [offset, offset + size). Throws std::out_of_range when they do not lie inside.
+    /// Bytes [offset, offset + size). Throws std::out_of_range if they exceed the buffer.
     BufferView view(std::uint64_t offset, std::uint64_t size) const;
 
-    /// Copies host data to `offset`. Waits for all work on the device before and, where it stages, after: for
-    /// start-up and restore, never inside a step. Counted in DeviceCounters::bytesUploaded.
+    /// Copies host data to `offset`. First waits for all work on the device; a staged copy is also waited
+    /// for. For start-up and restoring, never inside a step. Counted in DeviceCounters::bytesUploaded.
     void upload(std::span<const std::byte> data, std::uint64_t offset = 0);
-    /// Copies from `offset` to host memory, waiting likewise. Counted in DeviceCounters::bytesDownloaded.
+    /// Copies from `offset` to host memory, with the same waits. Counted in DeviceCounters::bytesDownloaded.
     void download(std::span<std::byte> data, std::uint64_t offset = 0) const;
 
     template <class T> void uploadValues(std::span<const T> values, std::uint64_t offset = 0) {
@@ -59,14 +59,14 @@ class Buffer {
         return values;
     }
 
-    /// Memory::upload only: copies host data to `offset` at once. Nothing submitted earlier may still read
-    /// those bytes; what is submitted later sees the data. Counted in DeviceCounters::bytesUploaded.
+    /// Memory::upload only: copies host data to `offset` immediately. No earlier submission may still read
+    /// those bytes; later submissions see the data. Counted in DeviceCounters::bytesUploaded.
     void write(std::span<const std::byte> data, std::uint64_t offset = 0);
     template <class T> void writeValues(std::span<const T> values, std::uint64_t offset = 0) {
         write(std::as_bytes(values), offset);
     }
 
-    /// Memory::readback only: the mapped bytes after making device writes of completed submissions visible.
+    /// Memory::readback only: makes the writes of completed submissions visible and returns the mapped bytes.
     std::span<const std::byte> mapped() const;
 
   private:
@@ -87,7 +87,7 @@ class Buffer {
     std::uint64_t allocated_ = 0;
     std::uint32_t heap_ = 0;
     bool coherent_ = true;
-    std::byte* host_ = nullptr; ///< null when the host does not reach the memory, or only slowly
+    std::byte* host_ = nullptr; ///< null if the host cannot reach the memory, or only slowly
 };
 
 } // namespace lockstep::gpu

@@ -4,11 +4,11 @@
 #include <exception>
 #include <limits>
 
+#include "engine/gpu/bindings.h"
 #include "engine/gpu/error.h"
 #include "engine/gpu/instance.h"
 #include "engine/gpu/matrix_tiles.h"
 #include "engine/gpu/pipeline_cache.h"
-#include "engine/gpu/texel_views.h"
 
 namespace lockstep::gpu {
 
@@ -53,12 +53,12 @@ Device::~Device() { destroy(); }
 
 void Device::destroy() noexcept {
     try {
-        if (lastTicket_ > 0 && !abandoned_) waitForAll(); // vkDeviceWaitIdle alone has no time limit
+        if (lastTicket_ > 0 && !abandoned_) waitForAll(); // vkDeviceWaitIdle has no time limit
     } catch (const std::exception&) {
-        // Lost: nothing runs any more. Or it hangs: then it is abandoned now.
+        // If the device is lost, nothing runs any more. If it hangs, it is abandoned now.
     }
     if (abandoned_) {
-        static_cast<void>(instance_.release()); // neither can it be destroyed
+        static_cast<void>(instance_.release()); // it cannot be destroyed either
         return;
     }
     if (device_ != VK_NULL_HANDLE) {
@@ -79,7 +79,7 @@ std::vector<const char*> Device::extensionsToEnable() const {
     instance_->api().EnumerateDeviceExtensionProperties(physical_, nullptr, &count, nullptr);
     std::vector<VkExtensionProperties> offered(count);
     instance_->api().EnumerateDeviceExtensionProperties(physical_, nullptr, &count, offered.data());
-    // A device that has it must be asked for it (MoltenVK).
+    // Vulkan requires enabling it where it is present (MoltenVK).
     for (const VkExtensionProperties& extension : offered)
         if (std::strcmp(extension.extensionName, "VK_KHR_portability_subset") == 0)
             extensions.push_back("VK_KHR_portability_subset");
@@ -117,7 +117,7 @@ void Device::createLogicalDevice() {
     extensions.insert(extensions.end(), matrices.extensions().begin(), matrices.extensions().end());
     info.pNext = matrices.chain();
     VkPhysicalDeviceFeatures features{};
-    features.robustBufferAccess = options_.robust ? VK_TRUE : VK_FALSE; // every device has it
+    features.robustBufferAccess = options_.robust ? VK_TRUE : VK_FALSE; // supported by every device
     info.pEnabledFeatures = &features;
     info.queueCreateInfoCount = static_cast<std::uint32_t>(queues.size());
     info.pQueueCreateInfos = queues.data();
@@ -192,7 +192,7 @@ std::uint64_t Device::memoryLeft() const {
 bool Device::done(Ticket ticket) {
     std::uint64_t reached = 0;
     VkResult result = vk_.GetSemaphoreCounterValue(device_, timeline_, &reached);
-    // Some drivers answer so, with success, once the device is lost.
+    // Some drivers report success and this value once the device is lost.
     if (reached == std::numeric_limits<std::uint64_t>::max()) result = VK_ERROR_DEVICE_LOST;
     check(result, "vkGetSemaphoreCounterValue");
     return reached >= ticket;
@@ -211,10 +211,10 @@ void Device::wait(Ticket ticket) {
         abandoned_ = true;
         throw TimeoutError("'" + report_.name + "' did not finish a submission within " +
                            std::to_string(options_.waitLimit.count()) +
-                           " ms; it may hang, or the work is too large");
+                           " ms; it hangs, or the submission was too large");
     }
     check(result, "vkWaitSemaphores");
-    done(ticket); // a lost device may have ended the wait, with success
+    done(ticket); // on a lost device, the wait may also have ended with success
 }
 
 void Device::waitForAll() {
@@ -234,7 +234,7 @@ void Device::runOnce(const std::function<void(VkCommandBuffer)>& record) {
     try {
         runInPool(pool, record);
     } catch (...) {
-        // After a time-out the buffer may still run.
+        // After a timeout the buffer may still be executing.
         if (!abandoned_) vk_.DestroyCommandPool(device_, pool, nullptr);
         throw;
     }

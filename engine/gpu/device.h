@@ -1,5 +1,5 @@
-// A Vulkan device as the engine uses it: one logical device, one compute queue, one timeline that counts
-// submissions.
+// A Vulkan device as the engine uses it: one logical device, one compute queue, and one timeline semaphore
+// that counts submissions.
 #pragma once
 
 #include <array>
@@ -22,7 +22,8 @@ class TexelViews;
 
 enum class DeviceType { discrete, integrated, virtualGpu, software, other };
 
-/// C[m][n] += A[m][k] B[k][n] with one instruction of a subgroup; zeros: there is none.
+/// The size of a cooperative matrix product: one subgroup instruction computes C[m][n] += A[m][k] B[k][n].
+/// All 0: not supported.
 struct MatrixTile {
     std::uint32_t m = 0;
     std::uint32_t n = 0;
@@ -30,37 +31,37 @@ struct MatrixTile {
     bool operator==(const MatrixTile&) const = default;
 };
 
-/// Tiles of halves whose products are added up in floats, by the extension that a shader is written for.
+/// Tile sizes for fp16 inputs with fp32 accumulation, by the extension that a shader uses.
 struct MatrixTiles {
     MatrixTile khr;
     MatrixTile nv;
 };
 
-/// What kernels have to fit into. Sizes in bytes.
+/// Limits that kernels must respect. Sizes in bytes.
 struct Limits {
     std::uint32_t groupInvocations = 128;
     std::uint32_t groupSize[3] = {128, 128, 64};
     std::uint32_t groupCount[3] = {65535, 65535, 65535};
     std::uint32_t sharedMemory = 16384;
     std::uint32_t pushConstants = 128;
-    std::uint32_t pushDescriptors = 32; ///< 0: the device has none, descriptor sets are used instead
+    std::uint32_t pushDescriptors = 32; ///< 0: not supported, descriptor sets are used instead
     std::uint64_t storageRange = std::uint64_t{1} << 27;
     std::uint64_t storageAlignment = 256;
-    std::uint32_t storageBuffers = 4;                   ///< that one kernel may bind
-    std::uint64_t texelRange = std::uint64_t{16} << 16; ///< bytes of a view read as texels, a vec4 each
-    std::uint64_t texelAlignment = 256;                 ///< of where such a view starts
+    std::uint32_t storageBuffers = 4;                   ///< per kernel
+    std::uint64_t texelRange = std::uint64_t{16} << 16; ///< bytes of a texel view (one vec4 per texel)
+    std::uint64_t texelAlignment = 256;                 ///< of the start of a texel view
     std::uint64_t nonCoherentAtomSize = 256;
     std::uint32_t subgroupSize = 1;
-    /// Invocations that every subgroup of a compute shader has at least, where they can read each other's
-    /// registers (subgroupBroadcast, from any lane); 0: they cannot.
+    /// Minimum size of a subgroup in compute shaders, if its invocations can read each other's registers
+    /// (subgroupBroadcast from any invocation); otherwise 0.
     std::uint32_t broadcastLanes = 0;
-    bool subgroupSums = false;        ///< they can also add up a number of each (subgroupAdd)
-    MatrixTiles matrixTiles;          ///< that it was made to use
-    double timestampNanoseconds = 0;  ///< of one tick; 0: no timestamps
-    std::uint32_t timestampBits = 64; ///< valid ones; higher ones are to be ignored
+    bool subgroupSums = false;        ///< subgroupAdd is supported too
+    MatrixTiles matrixTiles;          ///< the sizes enabled on this device
+    double timestampNanoseconds = 0;  ///< length of one tick; 0: no timestamps
+    std::uint32_t timestampBits = 64; ///< valid bits; ignore higher ones
 };
 
-/// One device of the system, usable or not.
+/// A device of the system, usable or not.
 struct DeviceReport {
     std::size_t index = 0;
     std::string name;
@@ -68,57 +69,55 @@ struct DeviceReport {
     std::string driver;       ///< "llvmpipe Mesa 22.3.6 (LLVM 15.0.6)"
     std::string uuid;         ///< 32 hexadecimal digits
     std::string apiVersion;   ///< "1.3.230"
-    std::uint64_t memory = 0; ///< bytes of its largest device-local heap
+    std::uint64_t memory = 0; ///< size of its largest device-local heap in bytes
     Limits limits;
-    std::string refused; ///< why it cannot train; empty: it can
+    std::string refused; ///< why it cannot train; empty if it can
     bool chosen = false;
-    std::string reason; ///< why it was chosen, or which device was preferred
+    std::string reason; ///< why it was chosen, or why another device was
 };
 
 struct ValidationMessage {
-    bool error = false; ///< else a warning
+    bool error = false; ///< false: a warning
     std::string id;     ///< "VUID-..." or "SYNC-HAZARD-..."
     std::string text;
 };
 
 struct DeviceOptions {
-    std::string select;      ///< a number of listDevices, a part of a name, or a UUID; empty: the best device
-    bool validation = false; ///< the Khronos layer: core, synchronization (GPU-assisted: see gpuAssisted)
-    bool gpuAssisted = false; ///< with `validation`: instrument shaders to find out-of-bounds accesses
+    std::string select;      ///< an index from listDevices, part of a name, or a UUID; empty: the best device
+    bool validation = false; ///< use the Khronos layer: core and synchronization checks
+    bool gpuAssisted = false; ///< with `validation`: also instrument shaders to find out-of-bounds accesses
     std::function<void(const ValidationMessage&)>
-        messages;               ///< every warning and error of the layers; any thread
-    bool minimumLimits = false; ///< pretend to offer no more than Vulkan's required minimum (for tests)
-    bool forceStaging =
-        false; ///< upload and download through staging even where memory is shared (for tests)
+        messages;                ///< receives all warnings and errors of the layers, on any thread
+    bool minimumLimits = false;  ///< pretend to have only Vulkan's guaranteed minimum limits (for tests)
+    bool forceStaging = false;   ///< upload and download through staging even if memory is shared (for tests)
     bool pushDescriptors = true; ///< false: bind through descriptor sets, as on devices without the extension
-                                 ///< (the shader checks of older validation layers know nothing else)
-    bool robust = false;  ///< accesses beyond a buffer's end read anything or do nothing, for shaders that
-                          ///< nobody has checked
-    bool barriers = true; ///< false: the recorder emits none, so that a test can see validation complain
-    std::chrono::milliseconds waitLimit{20000};  ///< how long one wait may last before TimeoutError
-    bool drawing = false;                        ///< a queue for graphics too: Device::drawing()
-    std::vector<std::string> instanceExtensions; ///< further ones: what a window's surface asks for
-    std::vector<std::string> deviceExtensions;   ///< further ones: VK_KHR_swapchain for a window
+                                 ///< (older validation layers can check shaders only this way)
+    bool robust = false;  ///< make out-of-bounds accesses harmless, for shaders that are not verified yet
+    bool barriers = true; ///< false: emit no barriers, so that a test can check that validation complains
+    std::chrono::milliseconds waitLimit{20000};  ///< longest wait before TimeoutError
+    bool drawing = false;                        ///< also create a graphics queue: Device::drawing()
+    std::vector<std::string> instanceExtensions; ///< extra ones, as a window's surface needs
+    std::vector<std::string> deviceExtensions;   ///< extra ones: VK_KHR_swapchain for a window
     std::vector<std::byte>
-        pipelineCache; ///< what Device::pipelineCacheData returned earlier; ignored when it does not fit
+        pipelineCache; ///< data from an earlier Device::pipelineCacheData(); ignored if it does not match
 };
 
-/// What has happened on the device so far. Tests count with these.
+/// Counts of what has happened on the device, for tests and measurements.
 struct DeviceCounters {
     std::atomic<std::uint64_t> submissions{0};
     std::atomic<std::uint64_t> hostWaits{0};
     std::atomic<std::uint64_t> bytesUploaded{0};
     std::atomic<std::uint64_t> bytesDownloaded{0};
     std::atomic<std::uint64_t> recordingNanoseconds{
-        0}; ///< of the host, between a recorder's begin and submit
-    std::atomic<std::uint64_t> submissionNanoseconds{0}; ///< of the host, handing over what was recorded
-    std::atomic<std::uint64_t> uploadNanoseconds{0};     ///< of the host, until the device has the bytes
+        0}; ///< host time between a recorder's begin() and submit()
+    std::atomic<std::uint64_t> submissionNanoseconds{0}; ///< host time in queue submission
+    std::atomic<std::uint64_t> uploadNanoseconds{0};     ///< host time until the device has the bytes
     std::atomic<std::uint64_t> downloadNanoseconds{0};
-    std::atomic<std::uint64_t> bytesAllocated{0};                            ///< held at the moment
-    std::array<std::atomic<std::uint64_t>, VK_MAX_MEMORY_HEAPS> heapBytes{}; ///< the same, by heap
+    std::atomic<std::uint64_t> bytesAllocated{0};                            ///< currently allocated
+    std::array<std::atomic<std::uint64_t>, VK_MAX_MEMORY_HEAPS> heapBytes{}; ///< currently allocated, by heap
 };
 
-/// Adds the time from its making to its end to a counter of nanoseconds.
+/// Adds its lifetime, in nanoseconds, to a counter.
 class CountedTime {
   public:
     explicit CountedTime(std::atomic<std::uint64_t>& counter) : counter_(counter) {}
@@ -135,28 +134,28 @@ class CountedTime {
     std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-/// All devices of the system in the loader's order, with the one that `options.select` would choose marked.
-/// Empty when there is a loader but no driver. Throws NoDeviceError when there is no loader.
+/// Lists all devices of the system in the loader's order and marks the one that `options.select` chooses.
+/// Empty if there is a loader but no driver. Throws NoDeviceError if there is no loader.
 std::vector<DeviceReport> listDevices(const DeviceOptions& options = {});
 
 /// "discrete GPU", "integrated GPU", "software, not a GPU", ...
 std::string_view describe(DeviceType type);
 
-/// Point in the device's timeline: the n-th submission. Complete when the timeline has reached it.
+/// The n-th submission: a value of the device's timeline, complete once the timeline reaches it.
 using Ticket = std::uint64_t;
 
-/// A queue for graphics on the training device, for those who draw (DeviceOptions::drawing). It is a queue of
-/// its own where the device has one to spare; else it is the one that computes.
+/// The graphics queue on the training device (DeviceOptions::drawing). A separate queue if the device has one
+/// to spare, otherwise the compute queue.
 struct DrawQueue {
-    VkQueue queue = VK_NULL_HANDLE; ///< used only while *mutex is held: submit and present take turns
+    VkQueue queue = VK_NULL_HANDLE; ///< use only while holding *mutex, which serializes submit and present
     std::uint32_t family = 0;
     std::mutex* mutex = nullptr;
 };
 
 class Device {
   public:
-    /// Discrete before integrated before software, unless options.select names one. Throws NoDeviceError when
-    /// nothing fits, GpuError for a failing call.
+    /// Opens the device named by options.select, or the best one: discrete before integrated before software.
+    /// Throws NoDeviceError if none fits, GpuError if a Vulkan call fails.
     explicit Device(DeviceOptions options = {});
     ~Device();
     Device(const Device&) = delete;
@@ -167,40 +166,39 @@ class Device {
     const DeviceOptions& options() const { return options_; }
     bool software() const { return report_.type == DeviceType::software; }
     DeviceCounters& counters() { return counters_; }
-    /// Bytes of a heap that this device has not taken yet; other programs may have.
+    /// Bytes of a heap that this Device has not allocated. Other programs may use some of them.
     std::uint64_t heapLeft(std::uint32_t heap) const;
-    /// The same of the largest device-local heap.
+    /// The same for the largest device-local heap.
     std::uint64_t memoryLeft() const;
 
-    /// Submits one command buffer; the returned ticket completes when it has run. Any thread.
+    /// Submits one command buffer. The returned ticket completes when it has run. Callable from any thread.
     Ticket submit(VkCommandBuffer commands);
-    /// True when the ticket's work is done. Never waits. Throws DeviceLostError.
+    /// True if the ticket's work is done. Never waits. Throws DeviceLostError.
     bool done(Ticket ticket);
-    /// Waits at most options().waitLimit. Throws TimeoutError, DeviceLostError.
+    /// Waits for the ticket, at most options().waitLimit. Throws TimeoutError, DeviceLostError.
     void wait(Ticket ticket);
     /// Waits for everything submitted so far.
     void waitForAll();
-    /// A wait has timed out: the device may still use anything it was given, so nothing is destroyed any
-    /// more, not even with the device itself.
+    /// True after a wait has timed out. The device may still use its objects, so none of them are destroyed
+    /// any more, not even with the Device.
     bool abandoned() const { return abandoned_; }
-    /// The same by those who draw: a wait of their own has timed out.
+    /// Marks the device as abandoned after the window's own wait has timed out.
     void abandon() { abandoned_ = true; }
-    /// Records with `record` into a command buffer of its own, submits and waits: for uploads and start-up
-    /// work only.
+    /// Records with `record` into a new command buffer, submits it and waits. For uploads and start-up only.
     void runOnce(const std::function<void(VkCommandBuffer)>& record);
 
-    /// The driver's compiled pipelines, wrapped with a checksum and the device's identity.
+    /// The driver's compiled pipelines, with a checksum and the device's identity.
     std::vector<std::byte> pipelineCacheData() const;
 
     const DeviceApi& vk() const { return vk_; }
     VkDevice handle() const { return device_; }
     VkInstance instance() const;
     VkPhysicalDevice physical() const { return physical_; }
-    /// A function of the device that the engine itself does not call; null when there is none of that name.
+    /// Looks up a device function that the engine itself does not use; null if there is none of that name.
     PFN_vkVoidFunction function(const char* name) const;
-    /// Null queue without options().drawing.
+    /// The graphics queue; null without options().drawing.
     const DrawQueue& drawing() const { return drawing_; }
-    /// The semaphore that tickets are values of, for other queues to wait for.
+    /// The timeline semaphore whose values are tickets, so that other queues can wait for them.
     VkSemaphore timeline() const { return timeline_; }
     VkPipelineCache pipelineCache() const { return pipelineCache_; }
     TexelViews& texelViews() { return *texelViews_; }
@@ -227,7 +225,7 @@ class Device {
     VkQueue queue_ = VK_NULL_HANDLE;
     std::mutex queueMutex_;
     DrawQueue drawing_;
-    std::mutex drawMutex_; ///< of a draw queue that is not the compute queue
+    std::mutex drawMutex_; ///< guards a separate graphics queue
     VkSemaphore timeline_ = VK_NULL_HANDLE;
     Ticket lastTicket_ = 0;
     std::atomic<bool> abandoned_{false};

@@ -24,10 +24,11 @@ constexpr ResultText resultTexts[] = {
      "The driver reset the device; training can be resumed from the last checkpoint."},
     {VK_ERROR_MEMORY_MAP_FAILED, "VK_ERROR_MEMORY_MAP_FAILED", ""},
     {VK_ERROR_LAYER_NOT_PRESENT, "VK_ERROR_LAYER_NOT_PRESENT",
-     "Install the layer (validation: package vulkan-validationlayers)."},
+     "Install the layer (for validation: package vulkan-validationlayers)."},
     {VK_ERROR_EXTENSION_NOT_PRESENT, "VK_ERROR_EXTENSION_NOT_PRESENT", ""},
     {VK_ERROR_FEATURE_NOT_PRESENT, "VK_ERROR_FEATURE_NOT_PRESENT", ""},
-    {VK_ERROR_INCOMPATIBLE_DRIVER, "VK_ERROR_INCOMPATIBLE_DRIVER", "No driver was found, or it is too old."},
+    {VK_ERROR_INCOMPATIBLE_DRIVER, "VK_ERROR_INCOMPATIBLE_DRIVER",
+     "No driver was found, or the driver is too old."},
     {VK_ERROR_TOO_MANY_OBJECTS, "VK_ERROR_TOO_MANY_OBJECTS", ""},
     {VK_ERROR_UNKNOWN, "VK_ERROR_UNKNOWN", ""},
 };

@@ -1,5 +1,5 @@
-// When does a dispatch have to wait for the ones before it? The one rule of the project, apart from Vulkan so
-// that its truth table can be tested.
+// Decides when a dispatch must wait for earlier ones. This is the project's only rule for barriers, kept
+// apart from Vulkan so that its truth table can be tested.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace lockstep::gpu {
 
-/// Bytes [offset, offset + size) of a buffer, read or written (or both) by one dispatch or copy.
+/// An access by one dispatch or copy: bytes [offset, offset + size) of a buffer, read or written or both.
 struct Access {
     std::uint64_t buffer = 0; ///< identity of the buffer
     std::uint64_t offset = 0;
@@ -17,18 +17,18 @@ struct Access {
     bool writes = false;
 };
 
-/// Remembers what has been touched since the last barrier.
+/// Tracks all accesses since the last barrier.
 class HazardTracker {
   public:
-    /// True when `accesses` have to be ordered after something since the last barrier; the caller then emits
-    /// a full memory barrier. In either case the accesses are remembered (after a barrier: alone).
+    /// Returns true if `accesses` conflict with any since the last barrier; the caller then emits a full
+    /// memory barrier. Either way the accesses are recorded (after a barrier, only these).
     ///   earlier \ now   read    write
-    ///   read            no      yes   (write after read: the old value must have been read)
+    ///   read            no      yes   (write after read: the old value must be read first)
     ///   write           yes     yes   (read after write, write after write)
-    /// on overlapping bytes of the same buffer. The accesses of one call never conflict with each other.
+    /// for overlapping bytes of the same buffer. Accesses within one call never conflict.
     bool add(std::span<const Access> accesses);
 
-    /// Forgets everything: a barrier was emitted.
+    /// Forgets all accesses, after a barrier.
     void clear() { pending_.clear(); }
 
   private:

@@ -61,7 +61,7 @@ Instance::Instance(const DeviceOptions& options) : messages_(options.messages) {
         options.validation && (hasExtension(nullptr, VK_EXT_DEBUG_UTILS_EXTENSION_NAME) ||
                                hasExtension(validationLayer, VK_EXT_DEBUG_UTILS_EXTENSION_NAME));
     if (debugUtils) extensions.push_back(VK_EXT_DEBUG_UTILS_EXTENSION_NAME);
-    // Devices that translate Vulkan to another interface (MoltenVK) are listed only when asked for.
+    // The loader lists devices that translate Vulkan to another API (MoltenVK) only on request.
     const bool portability = hasExtension(nullptr, VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME);
     if (portability) extensions.push_back(VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME);
 
@@ -74,7 +74,7 @@ Instance::Instance(const DeviceOptions& options) : messages_(options.messages) {
     std::vector<VkValidationFeatureEnableEXT> enables{
         VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT};
     if (options.gpuAssisted) {
-        // One descriptor set is kept free for the layer's own buffers.
+        // Leaves one descriptor set free for the layer's own buffers.
         enables.push_back(VK_VALIDATION_FEATURE_ENABLE_GPU_ASSISTED_EXT);
         enables.push_back(VK_VALIDATION_FEATURE_ENABLE_GPU_ASSISTED_RESERVE_BINDING_SLOT_EXT);
     }

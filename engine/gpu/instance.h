@@ -1,5 +1,4 @@
-// The Vulkan instance, the validation messages that come through it, and what it knows of the machine's
-// devices.
+// The Vulkan instance: validation messages, and the list of the machine's devices.
 #pragma once
 
 #include <vector>
@@ -10,8 +9,8 @@ namespace lockstep::gpu {
 
 class Instance {
   public:
-    /// Throws NoDeviceError without a loader, GpuError when `options.validation` is asked for and the layer
-    /// is missing.
+    /// Throws NoDeviceError without a loader, GpuError if `options.validation` is set and the layer is
+    /// missing.
     explicit Instance(const DeviceOptions& options);
     ~Instance();
     Instance(const Instance&) = delete;
@@ -26,7 +25,7 @@ class Instance {
         std::uint32_t drawFamily = 0; ///< with options.drawing
         DeviceReport report;
     };
-    /// Every device, inspected; exactly one is marked chosen unless none fits `options.select`.
+    /// Inspects every device. Marks exactly one as chosen, unless none matches `options.select`.
     std::vector<Candidate> candidates(const DeviceOptions& options) const;
 
   private:
@@ -36,7 +35,7 @@ class Instance {
     VkDebugUtilsMessengerEXT messenger_ = VK_NULL_HANDLE;
 };
 
-/// What Vulkan guarantees at least: the limits that DeviceOptions::minimumLimits pretends.
+/// The minimum limits that Vulkan guarantees, for DeviceOptions::minimumLimits.
 Limits minimumLimits(const Limits& actual);
 
 } // namespace lockstep::gpu

@@ -57,7 +57,7 @@ void AnyKernel::destroy() noexcept {
     if (setLayout_ != VK_NULL_HANDLE) vk.DestroyDescriptorSetLayout(device_->handle(), setLayout_, nullptr);
 }
 
-// Compilers leave out what is not used.
+// Compilers remove unused bindings.
 void AnyKernel::addUnusedBuffers(const KernelSource& source) {
     for (const ShaderBinding& given : reflect(source.buffersOf, {}, name_).bindings)
         if (std::ranges::find(info_.bindings, given.binding, &ShaderBinding::binding) == info_.bindings.end())
@@ -65,18 +65,18 @@ void AnyKernel::addUnusedBuffers(const KernelSource& source) {
     std::ranges::sort(info_.bindings, {}, &ShaderBinding::binding);
 }
 
-// Software drivers accept shaders that break these limits, and compute something else.
+// Software drivers accept shaders that exceed these limits, and compute wrong results.
 void AnyKernel::checkLimits() const {
     const Limits& limits = device_->limits();
     const MatrixTiles& tiles = limits.matrixTiles;
     if ((info_.matrices == MatrixDialect::khr && tiles.khr.m == 0) ||
         (info_.matrices == MatrixDialect::nv && tiles.nv.m == 0))
         throw std::runtime_error("kernel '" + name_ + "' needs cooperative matrices, which '" +
-                                 device_->report().name + "' has not");
+                                 device_->report().name + "' does not support");
     const auto require = [&](std::uint64_t value, std::uint64_t limit, const char* what) {
         if (value > limit)
             throw std::runtime_error("kernel '" + name_ + "' needs " + std::to_string(value) + " " + what +
-                                     ", '" + device_->report().name + "' offers " + std::to_string(limit));
+                                     "; '" + device_->report().name + "' has " + std::to_string(limit));
     };
     const std::uint64_t invocations =
         std::uint64_t{info_.groupSize[0]} * info_.groupSize[1] * info_.groupSize[2];

@@ -1,5 +1,4 @@
-// A compute pipeline that knows its own shape: bindings, push constants and sizes come from the shader
-// itself.
+// Compute pipelines whose bindings, push constants and sizes come from the shader itself.
 #pragma once
 
 #include <cstdint>
@@ -12,31 +11,31 @@
 
 namespace lockstep::gpu {
 
-/// How many items a dispatch covers along each axis: outputs, rows, elements. A kernel rounds up to
-/// workgroups itself.
+/// The number of items (outputs, rows, elements) a dispatch covers along each axis. The kernel rounds up to
+/// workgroups.
 struct WorkItems {
     std::uint32_t x = 1;
     std::uint32_t y = 1;
     std::uint32_t z = 1;
 };
 
-/// Buffers that one kernel may bind at most; the device may allow fewer (Limits::storageBuffers).
+/// Maximum number of buffers per kernel; the device may allow fewer (Limits::storageBuffers).
 inline constexpr std::uint32_t mostBindings = 16;
 
 VkDescriptorType descriptorType(BindingKind kind);
 
 /// Everything that turns a shader into a pipeline.
 struct KernelSource {
-    std::string name;                     ///< the shader's stem, as timings show it
-    std::span<const std::uint32_t> words; ///< SPIR-V, only read during construction
+    std::string name;                     ///< the shader's stem, also used in timings
+    std::span<const std::uint32_t> words; ///< SPIR-V; read only during construction
     SpecConstants constants;
-    WorkItems itemsPerGroup{0, 0, 0}; ///< what one workgroup computes; 0: an item per invocation
-    /// SPIR-V of the shader whose buffers it is given. It need not use them all; empty: its own.
+    WorkItems itemsPerGroup{0, 0, 0}; ///< computed by one workgroup; 0: one item per invocation
+    /// SPIR-V of a shader whose bindings this one accepts, even if it uses only some of them. Empty: its own.
     std::span<const std::uint32_t> buffersOf{};
-    TexelFormat texels = TexelFormat::floats; ///< of its texel buffers
+    TexelFormat texels = TexelFormat::floats; ///< format of its texel buffers
 };
 
-/// A pipeline without the type of its push constants; see Kernel.
+/// The untyped base of Kernel.
 class AnyKernel {
   public:
     AnyKernel(Device& device, const KernelSource& source);
@@ -51,7 +50,7 @@ class AnyKernel {
     VkPipeline pipeline() const { return pipeline_; }
     VkPipelineLayout layout() const { return layout_; }
     VkDescriptorSetLayout setLayout() const { return setLayout_; }
-    /// Workgroups that cover the items. Throws GpuError when the device allows fewer.
+    /// The number of workgroups that cover the items. Throws GpuError if the device allows fewer.
     WorkItems groupsFor(const WorkItems& items) const;
     TexelFormat texels() const { return texels_; }
 
@@ -72,12 +71,11 @@ class AnyKernel {
     VkPipeline pipeline_ = VK_NULL_HANDLE;
 };
 
-/// A kernel whose dispatches take a `Params` struct: the wrong one does not compile.
+/// A kernel whose push constants are a `Params` struct; passing another type does not compile.
 template <class Params> class Kernel : public AnyKernel {
   public:
-    /// Throws std::runtime_error, with the kernel's name, when the shader is not found, its push constants
-    /// are not the size of `Params`, or it does not fit into the device's limits; GpuError when the driver
-    /// refuses it.
+    /// Throws std::runtime_error, naming the kernel, if the shader is missing, its push constants differ in
+    /// size from `Params`, or it exceeds the device's limits; GpuError if the driver rejects it.
     Kernel(Device& device, const KernelSource& source) : AnyKernel(device, source) {
         requireParams(sizeof(Params));
     }

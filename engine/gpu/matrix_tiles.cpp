@@ -13,12 +13,12 @@ bool has(const std::vector<VkExtensionProperties>& extensions, const char* name)
     });
 }
 
-// Kernels handle four numbers at a time.
+// Kernels process four numbers at a time.
 bool usable(const MatrixTile& tile) {
     return tile.m > 0 && tile.m % 4 == 0 && tile.n % 4 == 0 && tile.k % 4 == 0;
 }
 
-// The size that all vendors have first, else the first one.
+// Prefer the size that all vendors support.
 MatrixTile preferred(const std::vector<MatrixTile>& tiles) {
     const auto common = std::ranges::find(tiles, MatrixTile{16, 16, 16});
     if (common != tiles.end()) return *common;

@@ -1,4 +1,4 @@
-// Which cooperative matrices a device has: tiles that a subgroup multiplies with one instruction.
+// Queries the cooperative matrices of a device: tiles that a subgroup multiplies with one instruction.
 #pragma once
 
 #include <vector>
@@ -7,17 +7,17 @@
 
 namespace lockstep::gpu {
 
-/// What VK_KHR_cooperative_matrix and VK_NV_cooperative_matrix offer on a device that has `extensions`, for
-/// matrices of halves whose products are added up in floats. A driver that offers the extension without
-/// shaders that compute in halves, follow the Vulkan memory model and have whole subgroups offers nothing.
+/// Tile sizes for fp16 inputs with fp32 accumulation from VK_KHR_cooperative_matrix and
+/// VK_NV_cooperative_matrix, on a device with these `extensions`. Empty if the driver lacks fp16 arithmetic,
+/// the Vulkan memory model or full subgroups, which the kernels also need.
 MatrixTiles matrixTilesOf(const InstanceApi& api, VkPhysicalDevice device,
                           const std::vector<VkExtensionProperties>& extensions);
 
-/// Extensions and features that make those tiles usable, for the making of a logical device. The features
-/// point to each other: not to be copied.
+/// The extensions and features that a logical device needs for these tiles. The features point to each other,
+/// so it cannot be copied.
 class MatrixFeatures {
   public:
-    /// Adds to `features12` what the tiles need.
+    /// Enables in `features12` what the tiles need.
     MatrixFeatures(const MatrixTiles& tiles, VkPhysicalDeviceVulkan12Features& features12);
     MatrixFeatures(const MatrixFeatures&) = delete;
     MatrixFeatures& operator=(const MatrixFeatures&) = delete;

@@ -44,7 +44,7 @@ std::span<const std::byte> unwrapPipelineCache(std::span<const std::byte> stored
     const std::size_t headerSize = header({}, identity).size();
     if (stored.size() < headerSize) return {};
     const std::span<const std::byte> data = stored.subspan(headerSize);
-    // The header that this data and identity would have been given is the header that must be there.
+    // The header must equal the one that this data and identity would produce.
     const std::vector<std::byte> expected = header(data, identity);
     return std::memcmp(stored.data(), expected.data(), headerSize) == 0 ? data : std::span<const std::byte>{};
 }

@@ -1,5 +1,5 @@
-// The driver's pipeline cache as bytes that can be stored: wrapped with what it belongs to and a checksum,
-// because drivers may crash on a cache that is damaged or another driver's.
+// Stores the driver's pipeline cache with a checksum and the identity of its device, because drivers may
+// crash on a damaged cache or one from another driver.
 #pragma once
 
 #include <cstddef>
@@ -11,13 +11,13 @@
 
 namespace lockstep::gpu {
 
-/// Device, driver and version in one line: a cache fits only the same.
+/// Device, driver and version in one line; a cache is valid only for the same ones.
 std::string cacheIdentity(const DeviceReport& report);
 
 /// magic, identity with its closing zero, length of the data, FNV-1a of the data, data.
 std::vector<std::byte> wrapPipelineCache(std::span<const std::byte> data, const std::string& identity);
 
-/// The data inside, or nothing when anything differs: never an error.
+/// The data inside, or nothing if anything differs. Never throws.
 std::span<const std::byte> unwrapPipelineCache(std::span<const std::byte> stored,
                                                const std::string& identity);
 

@@ -4,8 +4,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "engine/gpu/bindings.h"
 #include "engine/gpu/error.h"
-#include "engine/gpu/texel_views.h"
 
 namespace lockstep::gpu {
 
@@ -57,7 +57,7 @@ Recorder::~Recorder() {
     try {
         if (!device_.abandoned()) finish();
     } catch (const std::exception&) {
-        // The device is lost: nothing runs on it any more. Or it hangs: then it is abandoned now.
+        // If the device is lost, nothing runs any more. If it hangs, it is abandoned now.
     }
     release();
 }
@@ -94,13 +94,14 @@ void Recorder::begin() {
     if (slot.queries != VK_NULL_HANDLE)
         device_.vk().CmdResetQueryPool(slot.commands, slot.queries, 0, queries);
     writeTimestamp(0);
-    // What earlier submissions wrote is the tracker's blind spot: one barrier up front covers all of it.
+    // The tracker does not see what earlier submissions wrote, so one barrier up front covers all of it.
     memoryBarrier(workStages, workAccesses);
 }
 
-// The one rule: a full memory barrier before work that touches bytes which earlier work, since the last
-// barrier, wrote (or reads them while this writes). HazardTracker decides; nobody else emits barriers between
-// dispatches. While profiling every dispatch is ordered after the one before, so that times do not overlap.
+// The only rule for barriers: emit a full memory barrier before an access that conflicts with one since the
+// last barrier (read after write, write after read, write after write). HazardTracker decides; no other code
+// emits barriers between dispatches. While profiling, a barrier precedes every dispatch, so that times do not
+// overlap.
 bool Recorder::order(std::span<const Access> accesses) {
     const bool hazard = hazards_.add(accesses);
     if (!hazard && !profiling_) return false;
@@ -123,14 +124,14 @@ void Recorder::checkViews(const AnyKernel& kernel, std::span<const BufferView> v
     const std::size_t expected = kernel.info().bindings.size();
     if (views.size() != expected)
         throw std::runtime_error("kernel '" + kernel.name() + "' has " + std::to_string(expected) +
-                                 " bindings, " + std::to_string(views.size()) + " were given");
+                                 " bindings, but " + std::to_string(views.size()) + " views were given");
     for (std::size_t index = 0; index < views.size(); ++index) {
         const BufferView& view = views[index];
         const bool texels = kernel.info().bindings[index].kind == BindingKind::texels;
         const std::uint64_t alignment = texels ? limits.texelAlignment : limits.storageAlignment;
         if (view.offset % alignment != 0)
             throw std::runtime_error("kernel '" + kernel.name() + "': a view starts at byte " +
-                                     std::to_string(view.offset) + ", the device wants multiples of " +
+                                     std::to_string(view.offset) + ", but the device needs multiples of " +
                                      std::to_string(alignment));
         if (view.size > (texels ? limits.texelRange : limits.storageRange))
             throw std::runtime_error("kernel '" + kernel.name() + "': a view has " +
@@ -163,7 +164,7 @@ void Recorder::dispatchBytes(const AnyKernel& kernel, const WorkItems& items, co
                             kernel.info().pushConstantBytes, params);
     const bool timed = (profiling_ || tracing_) && slot.timed.size() < timedDispatches;
     const auto query = static_cast<std::uint32_t>(2 + 2 * slot.timed.size());
-    // A traced dispatch may overlap the one before: its begin must not wait for that one's end.
+    // A traced dispatch may overlap the previous one, so its start must not wait for that one's end.
     if (timed)
         writeTimestamp(query,
                        tracing_ ? VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT : VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT);
@@ -225,7 +226,7 @@ void Recorder::copy(const BufferView& from, const BufferView& to) {
 void Recorder::writeTimestamp(std::uint32_t query, VkPipelineStageFlagBits after) {
     if (current().queries == VK_NULL_HANDLE) return;
     device_.vk().CmdWriteTimestamp(current().commands, after, current().queries, query);
-    // Once something has been drawn on the same queue, llvmpipe puts timestamps aside until the next barrier.
+    // After drawing on the same queue, llvmpipe delays timestamps until the next barrier.
     if (device_.software()) memoryBarrier(workStages, workAccesses);
 }
 
@@ -249,9 +250,9 @@ double Recorder::millisecondsFromQueries(Slot& slot) {
     check(device_.vk().GetQueryPoolResults(device_.handle(), slot.queries, 0, count,
                                            count * sizeof(std::uint64_t), ticks.data(), sizeof(std::uint64_t),
                                            VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT),
-          "vkGetQueryPoolResults"); // the submission has finished: results are there, nothing waits
+          "vkGetQueryPoolResults"); // the submission has finished, so results are available without waiting
     const double millisecondsPerTick = device_.limits().timestampNanoseconds * 1e-6;
-    // Counters of fewer than 64 bits wrap around, some every few minutes.
+    // Counters with fewer than 64 bits wrap around, some every few minutes.
     const std::uint32_t bits = device_.limits().timestampBits;
     const std::uint64_t valid = bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
     const auto elapsed = [&](std::size_t from, std::size_t to) {
@@ -279,7 +280,8 @@ void Recorder::noteTimed(Slot& slot) {
             sum.bytes += timed.cost.bytes;
             continue;
         }
-        // The clock may be read while a dispatch still waits at its barrier; it begins when the wait is over.
+        // The start timestamp may be taken while the dispatch still waits at its barrier; it really starts
+        // after that wait.
         if (timed.barrierBefore) timed.beginMs = std::max(timed.beginMs, traceBarrier_);
         timed.endMs = std::max(timed.endMs, timed.beginMs);
         traceBarrier_ = std::max(traceBarrier_, timed.endMs);
@@ -307,7 +309,7 @@ void Recorder::collect(Slot& slot) {
 }
 
 void Recorder::collectFinished() {
-    // Oldest first: the slot after the newest.
+    // Oldest first, that is, from the slot after the newest.
     for (std::size_t step = 0; step < slots; ++step) {
         Slot& slot = slots_[(next_ + step) % slots];
         if (slot.ticket != 0 && device_.done(slot.ticket)) collect(slot);

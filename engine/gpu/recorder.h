@@ -1,4 +1,4 @@
-// Records dispatches into command buffers, orders them, submits them and times them.
+// Records dispatches into command buffers, inserts barriers, submits them and times them.
 #pragma once
 
 #include <array>
@@ -10,21 +10,21 @@
 #include <string>
 #include <vector>
 
+#include "engine/gpu/bindings.h"
 #include "engine/gpu/buffer.h"
-#include "engine/gpu/descriptor_sets.h"
 #include "engine/gpu/hazards.h"
 #include "engine/gpu/kernel.h"
 
 namespace lockstep::gpu {
 
-/// What one dispatch amounts to, for GFLOP/s and GB/s in timings.
+/// The work of one dispatch, for GFLOP/s and GB/s in timings.
 struct Cost {
     double flops = 0;
     double bytes = 0;
     std::uint64_t tag = 0; ///< the caller's own; comes back with a traced dispatch
 };
 
-/// Sum over the timed dispatches of one kernel name.
+/// Sums over the timed dispatches of one kernel.
 struct KernelTiming {
     std::string name;
     double milliseconds = 0;
@@ -33,23 +33,25 @@ struct KernelTiming {
     double bytes = 0;
 };
 
-/// When one dispatch ran: milliseconds since the first traced submission began, by the device's clock.
+/// The time span of one dispatch, in milliseconds of the device's clock since the first traced submission
+/// began.
 struct TracedDispatch {
     std::string name;
     Cost cost;
-    bool barrierBefore = false; ///< it waited for what was dispatched before it
+    bool barrierBefore = false; ///< it waited for earlier dispatches
     double beginMs = 0;
     double endMs = 0;
 };
 
-/// A submission that has run. Device time comes from timestamps, or from the host's clock on devices without.
+/// A finished submission. Device time comes from timestamps or, on devices without them, from the host's
+/// clock.
 struct FinishedSubmission {
     Ticket ticket = 0;
     double milliseconds = 0;
 };
 
-/// Use: begin(); dispatch() any number of times; submit(); again. A few submissions may be in flight at once;
-/// begin() waits when all are. One thread at a time.
+/// Usage: begin(), any number of dispatch(), submit(), and again. A few submissions can be in flight; begin()
+/// waits if all are. Use from one thread at a time.
 class Recorder {
   public:
     explicit Recorder(Device& device);
@@ -59,20 +61,20 @@ class Recorder {
 
     void begin();
 
-    /// From here to the submission's end, dispatches are timed one by one. They run one after another then,
-    /// so that each time is the kernel's own.
+    /// Times every dispatch until the end of the submission. Dispatches then run one after another, so that
+    /// their times do not overlap.
     void profileDispatches(bool on) { profiling_ = on && device_.limits().timestampNanoseconds > 0; }
 
-    /// From here to the submission's end, dispatches are noted one by one as they really run: with no
-    /// barriers but the needed ones, so that those which do not depend on one another may overlap. They count
-    /// in no timings(). On a device without timestamps all times are 0.
+    /// Traces every dispatch until the end of the submission as it really runs: only the necessary barriers
+    /// are used, so independent dispatches may overlap. Traced dispatches do not count in timings(). All
+    /// times are 0 on a device without timestamps.
     void traceDispatches(bool on) { tracing_ = on; }
-    /// What was traced in submissions that have finished since the last call, in the order of dispatching.
+    /// Returns the traces of submissions that have finished since the last call, in dispatch order.
     std::vector<TracedDispatch> takeTrace();
 
-    /// Runs `kernel` over `items`, with `views` as its bindings 0, 1, ... Barriers are added where they are
-    /// needed. Throws std::runtime_error, with the kernel's name, for a wrong number of views or one the
-    /// device cannot bind.
+    /// Runs `kernel` over `items`, with `views` as its bindings 0, 1, ... Adds the necessary barriers. Throws
+    /// std::runtime_error, naming the kernel, for a wrong number of views or a view that the device cannot
+    /// bind.
     template <class Params>
     void dispatch(const Kernel<Params>& kernel, const WorkItems& items, const Params& params,
                   std::initializer_list<BufferView> views, const Cost& cost = {}) {
@@ -82,38 +84,38 @@ class Recorder {
     /// Sets every 32-bit word of the view.
     void fill(const BufferView& view, std::uint32_t word);
 
-    /// Copies `from` to `to`, which must be as long.
+    /// Copies `from` to `to`, which must have the same size.
     void copy(const BufferView& from, const BufferView& to);
 
     Ticket submit();
-    /// Submits what has been recorded and begins the next submission, profiled like this one.
+    /// Submits the recorded work and begins the next submission, profiled like this one.
     Ticket submitAndGoOn();
 
-    /// Submissions that have finished since the last call, oldest first. Never waits.
+    /// Returns submissions that have finished since the last call, oldest first. Never waits.
     std::vector<FinishedSubmission> takeFinished();
     /// Waits for all submissions of this recorder.
     void finish();
-    /// Submits what has been recorded, waits for it, and takes it. Returns the device's milliseconds of all
+    /// Submits the recorded work and waits for it. Returns the device time, in milliseconds, of everything
     /// that takeFinished() had not returned before.
     double submitAndTime();
 
-    /// Sum of the finished submissions' device time, in seconds.
+    /// Total device time of the finished submissions, in seconds.
     double deviceSeconds() const { return deviceSeconds_; }
     std::vector<KernelTiming> timings() const;
     std::uint64_t barriers() const { return barriers_; } ///< emitted between dispatches so far
 
   private:
     static constexpr std::size_t slots = 3;
-    static constexpr std::uint32_t timedDispatches = 512; ///< per submission; further ones are not timed
+    static constexpr std::uint32_t timedDispatches = 512; ///< per submission; later ones are not timed
     static constexpr std::uint32_t queries = 2 + 2 * timedDispatches;
 
     struct Slot {
         VkCommandBuffer commands = VK_NULL_HANDLE;
         VkQueryPool queries = VK_NULL_HANDLE;
-        std::unique_ptr<DescriptorSets> sets; ///< null where push descriptors are used
+        std::unique_ptr<DescriptorSets> sets; ///< null if push descriptors are used
         Ticket ticket = 0;                    ///< 0: not in flight
         std::chrono::steady_clock::time_point submitted;
-        std::vector<TracedDispatch> timed; ///< in order of their query pairs
+        std::vector<TracedDispatch> timed; ///< in the order of their query pairs
         bool traced = false;               ///< `timed` is for takeTrace(), not for timings()
     };
 
@@ -151,7 +153,7 @@ class Recorder {
     std::map<std::string, KernelTiming> timings_;
     std::vector<TracedDispatch> trace_;
     std::optional<std::uint64_t> traceOrigin_; ///< ticks
-    double traceBarrier_ = 0;                  ///< milliseconds: all that was traced so far has ended by then
+    double traceBarrier_ = 0;                  ///< milliseconds by which everything traced so far has ended
 };
 
 } // namespace lockstep::gpu

@@ -1,4 +1,4 @@
-// Each case names its opcode; see spirv.h.
+// Cases name their opcodes; see spirv.h.
 #include "engine/gpu/reflection.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ struct Instruction {
     std::span<const std::uint32_t> operands;
 };
 
-// A result id with the instruction that defines it.
+// The instruction that defines a result id.
 struct Definition {
     std::uint32_t opcode = 0;
     std::vector<std::uint32_t> operands; // without result type and result id
@@ -74,7 +74,7 @@ class Module {
         throw std::runtime_error("shader '" + shader_ + "' " + reason);
     }
 
-    // Operands that are read of an instruction here or later.
+    // The operands of an instruction that the reflection needs.
     static std::size_t leastOperands(std::uint32_t opcode) {
         switch (opcode) {
         case OpCapability:
@@ -172,7 +172,7 @@ class Module {
         return found->second;
     }
 
-    // What a definition is made of comes before it: no circles.
+    // Operands must be defined before their use, which rules out cycles.
     const Definition& part(const Definition& of, std::uint32_t id) const {
         const Definition& found = definition(id);
         if (found.number >= of.number) fail("uses something before it is defined");
@@ -194,7 +194,7 @@ class Module {
         return known;
     }
 
-    // The value of an integer constant, specialisation included.
+    // The value of an integer constant, after specialisation.
     std::uint32_t value(std::uint32_t id) const {
         const Definition& constant = definition(id);
         const Decorations& marks = decorations(id);
@@ -232,7 +232,8 @@ class Module {
     void describeGroupSize(ShaderInfo& info) const {
         for (std::size_t axis = 0; axis < 3; ++axis)
             info.groupSize[axis] = groupSizeIsIds_ ? value(groupSize_[axis]) : groupSize_[axis];
-        // A size with specialisation constants is a composite marked as the built-in, and overrides the mode.
+        // A size with specialisation constants is a composite decorated as the built-in; it overrides the
+        // execution mode.
         for (const auto& [id, marks] : decorations_) {
             if (!marks.has(decorationBuiltIn) || marks.values.at(decorationBuiltIn) != builtInWorkgroupSize)
                 continue;
@@ -252,12 +253,12 @@ class Module {
         case PushConstant: info.pushConstantBytes = number(sizeOf(pointee)); break;
         case Workgroup: info.sharedBytes = number(std::uint64_t{info.sharedBytes} + sizeOf(pointee)); break;
         case UniformConstant: info.bindings.push_back(texelBinding(id, pointee)); break;
-        case Uniform: fail("binds something else than buffers"); break;
+        case Uniform: fail("binds a resource other than a buffer"); break;
         default: break;
         }
     }
 
-    // A shader may name one buffer several times, as arrays of different types.
+    // A shader may declare one buffer several times, as arrays of different types.
     void mergeViews(std::vector<ShaderBinding>& bindings) const {
         for (std::size_t at = 1; at < bindings.size();) {
             ShaderBinding& first = bindings[at - 1];
@@ -289,7 +290,7 @@ class Module {
         const bool texels = found != definitions_.end() && found->second.opcode == OpTypeImage &&
                             found->second.operands[1] == dimBuffer &&
                             found->second.operands[5] == readOnlyImage;
-        if (!texels) fail("binds something else than buffers");
+        if (!texels) fail("binds a resource other than a buffer");
         ShaderBinding result = binding(id, id);
         result.kind = BindingKind::texels;
         result.writes = false;
@@ -309,7 +310,7 @@ class Module {
         return static_cast<std::uint32_t>(std::min(bytes, most));
     }
 
-    // At most `most`: far more than any device has.
+    // Saturates at `most`, far more than any device has.
     std::uint64_t sizeOf(std::uint32_t type) const {
         const Definition& shape = definition(type);
         const auto sizeOfPart = [&](std::uint32_t id) {

@@ -1,4 +1,4 @@
-// What a compute shader says about itself: read from its SPIR-V, so that nothing is written twice.
+// Reads a compute shader's interface from its SPIR-V, so that nothing has to be declared twice.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,10 @@ namespace lockstep::gpu {
 /// How a shader reads a buffer.
 enum class BindingKind {
     storage, ///< `buffer`: values of any type, read and written
-    texels,  ///< `textureBuffer`: vec4s of floats by texelFetch, through the units that read pictures; only
-             ///< read
+    texels,  ///< `textureBuffer`: vec4s by texelFetch, through the texture units; read-only
 };
 
-/// What four numbers of a texel buffer are in memory. A shader does not say: it sees floats.
+/// The format of texels in memory. Shaders see floats in either case.
 enum class TexelFormat { floats, halves };
 
 struct ShaderBinding {
@@ -28,24 +27,25 @@ struct ShaderBinding {
     bool writes = true;
 };
 
-/// A specialisation constant's value by its id; constants not named keep their default.
+/// Values of specialisation constants by id; others keep their defaults.
 using SpecConstants = std::map<std::uint32_t, std::uint32_t>;
 
-/// The extension that a shader's cooperative matrices are written for.
+/// The extension that a shader uses for cooperative matrices.
 enum class MatrixDialect { none, khr, nv };
 
 struct ShaderInfo {
     MatrixDialect matrices = MatrixDialect::none;
-    std::vector<ShaderBinding> bindings; ///< buffers of set 0, by binding; each once, whatever its names
+    std::vector<ShaderBinding>
+        bindings; ///< buffers of set 0, by binding; each once, even if it has several names
     std::uint32_t pushConstantBytes = 0;
     std::uint32_t groupSize[3] = {1, 1, 1}; ///< invocations per workgroup
-    std::uint32_t sharedBytes = 0;          ///< of workgroup-shared variables
-    SpecConstants specConstants;            ///< every id that the shader knows, with the value it will have
+    std::uint32_t sharedBytes = 0;          ///< size of all workgroup-shared variables
+    SpecConstants specConstants;            ///< every id in the shader, with its effective value
 };
 
-/// Reads the module with the constants set. Throws std::runtime_error, naming `shader`, when it is not a
-/// compute shader in SPIR-V, uses another set than 0 or another resource than buffers, or has no constant of
-/// a given id.
+/// Reads the module, specialised by the given constants. Throws std::runtime_error, naming `shader`, if it is
+/// not a SPIR-V compute shader, uses a set other than 0 or resources other than buffers, or lacks a constant
+/// with a given id.
 ShaderInfo reflect(std::span<const std::uint32_t> words, const SpecConstants& constants,
                    const std::string& shader);
 

@@ -1,4 +1,4 @@
-// Numbers of the SPIR-V specification (section 3, binary form) that the reflection knows.
+// Constants from the SPIR-V specification (section 3, binary form) that the reflection uses.
 #pragma once
 
 #include <cstdint>

@@ -12,8 +12,7 @@ namespace lockstep::gpu {
 
 namespace {
 
-// The program's own folder and the ../lib of a bundle come last: a system that has a driver has a loader that
-// fits it.
+// The program's folder and a bundle's ../lib come last, because a system's own loader matches its drivers.
 std::vector<std::string> loaderNames() {
 #if defined(__APPLE__)
     const std::string file = "libvulkan.1.dylib";
@@ -50,7 +49,7 @@ GlobalApi openLoader() {
 } // namespace
 
 const GlobalApi& loadVulkan() {
-    // Never closed: drivers keep threads and thread-local state that outlive an instance.
+    // Never closed, because drivers keep threads and thread-local state that outlive an instance.
     static const GlobalApi api = openLoader();
     if (api.CreateInstance == nullptr)
         throw NoDeviceError("no Vulkan loader (libvulkan.so.1) was found. " + installHint());

@@ -1,6 +1,5 @@
-// The Vulkan functions that the engine calls, loaded at run time, so that a program starts on machines
-// without a Vulkan loader too. Each table is filled once; a call reads `vk.CmdDispatch(...)` for the
-// specification's vkCmdDispatch.
+// The Vulkan functions that the engine calls, loaded at run time so that programs also start without a Vulkan
+// loader. `vk.CmdDispatch(...)` is the specification's vkCmdDispatch.
 #pragma once
 
 #include <vulkan/vulkan.h>
@@ -38,7 +37,7 @@ namespace lockstep::gpu {
 
 #define LOCKSTEP_VULKAN_MEMBER(function) PFN_vk##function function = nullptr;
 
-/// Entry points that need no instance. Null members when no loader is installed.
+/// Entry points that need no instance. Members are null if no loader is installed.
 struct GlobalApi {
     PFN_vkGetInstanceProcAddr GetInstanceProcAddr = nullptr;
     LOCKSTEP_VULKAN_GLOBAL(LOCKSTEP_VULKAN_MEMBER)
@@ -50,7 +49,7 @@ struct InstanceApi {
     PFN_vkDestroyDebugUtilsMessengerEXT DestroyDebugUtilsMessengerEXT =
         nullptr; ///< null without the extension
     PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesNV GetPhysicalDeviceCooperativeMatrixPropertiesNV =
-        nullptr;                 ///< null where no device has the extension
+        nullptr;                 ///< null if no device has the extension
 #ifdef VK_KHR_cooperative_matrix // headers of 2023 and later
     PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR GetPhysicalDeviceCooperativeMatrixPropertiesKHR =
         nullptr; ///< likewise
@@ -63,11 +62,11 @@ struct DeviceApi {
 
 #undef LOCKSTEP_VULKAN_MEMBER
 
-/// Opens the system's Vulkan loader (libvulkan.so.1, libvulkan.1.dylib), or one that lies beside
-/// the program or in its ../lib. Throws NoDeviceError, naming the package to install, when there is none.
+/// Opens the system's Vulkan loader (libvulkan.so.1, libvulkan.1.dylib), or one beside the program or in its
+/// ../lib. If there is none, throws NoDeviceError that names the package to install.
 const GlobalApi& loadVulkan();
 
-/// A zeroed Vulkan structure with its type and, where given, the next structure of its chain.
+/// A zero-initialised Vulkan structure with its type and, optionally, the next structure of its chain.
 template <class Structure> Structure structure(VkStructureType type, void* next = nullptr) {
     Structure value{};
     value.sType = type;

@@ -23,7 +23,7 @@ Channels unpacked(std::uint32_t word) {
 std::uint32_t packed(const Channels& channels) {
     std::uint32_t word = 0;
     for (std::uint32_t c = 0; c < 4; ++c) {
-        const float shade = std::clamp(channels[c], 0.0f, 1.0f) * 255.0f + 0.5f; // rounded as the shader does
+        const float shade = std::clamp(channels[c], 0.0f, 1.0f) * 255.0f + 0.5f; // rounds as the shader does
         word |= static_cast<std::uint32_t>(shade) << (8 * c);
     }
     return word;
@@ -48,7 +48,7 @@ std::uint32_t singleColour(const NetShape& shape, float value, const PlaneColour
     return packed(sum);
 }
 
-/// Of a class in the mixture, not yet divided by the sum of all.
+/// The weight of a class in the mixture, not normalised yet.
 float weightOf(Loss loss, float value, float largest) {
     if (loss == Loss::crossEntropy) return std::exp(value - largest);
     if (loss == Loss::binaryCrossEntropy) return activate(Activation::sigmoid, value);

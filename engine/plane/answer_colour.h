@@ -1,4 +1,4 @@
-// The colour in which a network's answer to one point of the plane is shown: the host's twin of
+// The colour that shows a network's output at one point of the plane: the CPU version of
 // shaders/plane/plane_answer.glsl.
 #pragma once
 
@@ -10,14 +10,14 @@
 
 namespace lockstep {
 
-/// A word 0xAABBGGRR.
-///   one output       its sign and size: a probability p as 2 p - 1, other values as they are, clamped to
-///                    [-1, 1], from the negative colour over zero's to the positive one
+/// Returns the colour as 0xAABBGGRR.
+///   one output       its sign and size, clamped to [-1, 1] (a probability p counts as 2 p - 1): from
+///                    the negative colour through zero's to the positive one
 ///   several outputs  the classes' colours, mixed by softmax (cross-entropy), by sigmoid (binary
 ///                    cross-entropy) or by the outputs themselves, clamped to [0, 1]; discretised: the colour
-///                    of the largest (the first among equals)
-/// Whatever is not finite has the background's colour.
-/// outputs   the network's, behind its output activation; at least one
+///                    of the largest (the first of several)
+/// Values that are not finite have the background colour.
+///   outputs   the network's, after the output activation; at least one
 std::uint32_t answerColour(const NetShape& shape, std::span<const float> outputs,
                            const PlaneColours& colours);
 

@@ -1,4 +1,4 @@
-// How fine a map of the plane may be, so that computing it never keeps a device for long.
+// Limits the resolution of a map of the plane, so that computing it never occupies a device for long.
 #pragma once
 
 #include <algorithm>
@@ -7,16 +7,16 @@
 namespace lockstep {
 
 enum class MapDetail {
-    moving, ///< one of many while the network trains: a small share of the device's time
-    still,  ///< to be looked at for longer: ten times as much
+    moving, ///< one of many while the network trains: uses a small share of the device's time
+    still,  ///< shown for longer: may take ten times as much
 };
 
-/// Work is counted in about nanoseconds of two processor cores under a software device.
+/// The unit of work is roughly one nanosecond of two CPU cores running a software device.
 class MapBudget {
   public:
     explicit MapBudget(bool software) : software_(software), work_(software ? softwareWork : firstWork) {}
 
-    /// The largest of size, size / 2, ... whose square of cells fits; at least `smallest`.
+    /// Returns the largest of size, size / 2, ... whose grid of cells fits the budget; at least `smallest`.
     std::uint32_t cells(std::uint32_t size, std::uint32_t smallest, double workPerCell,
                         MapDetail detail) const {
         const double most = detail == MapDetail::still ? stillFactor * work_ : work_;
@@ -24,8 +24,8 @@ class MapBudget {
         return size;
     }
 
-    /// A map of so much work took so long on the device. Moves by factors of two and only when the
-    /// measurement is off by as much, so that sizes do not flicker.
+    /// Adjusts the budget after a map of this much work took this long on the device. Changes by factors of
+    /// two, and only if the measurement is off by as much, so that sizes do not flicker.
     void add(double work, double milliseconds) {
         if (software_ || milliseconds <= 0) return;
         const double fitting = work * targetMilliseconds / milliseconds;

@@ -1,4 +1,4 @@
-// The colours in which answers over the plane are shown.
+// The colours that show a network's outputs over the plane.
 #pragma once
 
 #include <algorithm>
@@ -9,17 +9,17 @@
 
 namespace lockstep {
 
-/// Words 0xAABBGGRR.
+/// Colours as 0xAABBGGRR.
 struct PlaneColours {
     std::uint32_t negative = 0;
     std::uint32_t zero = 0;
     std::uint32_t positive = 0;
-    std::uint32_t background = 0;                         ///< no neuron, or no finite number
-    std::uint32_t classes[shared::colourClassCount] = {}; ///< of class k: k modulo their number
-    bool discretise = false;                              ///< the answer alone, not how sure it is
+    std::uint32_t background = 0;                         ///< no neuron, or not a finite value
+    std::uint32_t classes[shared::colourClassCount] = {}; ///< class k uses entry k modulo their number
+    bool discretise = false; ///< shows only the predicted class, not its probability
 };
 
-/// As shaders read them (shaders/shared/params.h has the places).
+/// The colours in the order that shaders read (shaders/shared/params.h).
 using PlaneColourWords = std::array<std::uint32_t, shared::colourClasses + shared::colourClassCount>;
 inline PlaneColourWords wordsOf(const PlaneColours& colours) {
     PlaneColourWords words{};

@@ -14,10 +14,10 @@ namespace lockstep {
 namespace {
 
 constexpr std::size_t mostRows = 65536;  // in one dispatch, on any device
-constexpr std::size_t rowsMultiple = 64; // so that a chunk of outputs starts aligned
-constexpr std::uint64_t activationBytes = std::uint64_t{10} << 20; // of each buffer, but for very wide layers
+constexpr std::size_t rowsMultiple = 64; // keeps the start of each chunk of outputs aligned
+constexpr std::uint64_t activationBytes = std::uint64_t{10} << 20; // per buffer, except for very wide layers
 constexpr std::uint64_t mostOutputBytes = std::uint64_t{32} << 20;
-constexpr std::uint32_t smallestOutput = 8; // cells along a side, however large the network
+constexpr std::uint32_t smallestOutput = 8; // minimum cells per side for any network
 constexpr std::uint32_t smallestNeuron = 5;
 constexpr std::size_t mostFeatures = 8; // PlaneInputsParams::kinds
 
@@ -40,9 +40,9 @@ std::uint64_t activationsSize(const NetShape& shape) {
     return rowsAtATime(shape) * roundUpToFour(widest(shape)) * sizeof(float);
 }
 
-/// Measured on a software device; on a GPU only the proportions matter.
+/// Costs measured on a software device; on a GPU only their proportions matter.
 double workOf(const NetShape& shape) {
-    double work = 60; // features and colour
+    double work = 60; // for features and colour
     for (std::size_t layer = 0; layer < shape.layers(); ++layer) {
         const auto in = static_cast<double>(roundUpToFour(shape.widths[layer]));
         const auto out = static_cast<double>(roundUpToFour(shape.widths[layer + 1]));
@@ -58,16 +58,17 @@ void validate(const NetShape& shape, const std::vector<PlaneFeature>& features,
         if (!holds) throw std::invalid_argument("a map of the plane " + message);
     };
     require(features.size() == shape.inputs() && features.size() <= mostFeatures,
-            "has " + std::to_string(features.size()) + " features, at most " + std::to_string(mostFeatures) +
-                "; the network takes " + std::to_string(shape.inputs()));
-    require(options.outputSize >= 16 && options.outputSize <= 2048, "needs 16 to 2048 pixels a side");
-    require(options.neuronSize >= 4 && options.neuronSize <= 512, "needs 4 to 512 pixels a side of a neuron");
+            "has " + std::to_string(features.size()) + " features (the limit is " +
+                std::to_string(mostFeatures) + "); the network takes " + std::to_string(shape.inputs()));
+    require(options.outputSize >= 16 && options.outputSize <= 2048, "needs 16 to 2048 pixels per side");
+    require(options.neuronSize >= 4 && options.neuronSize <= 512,
+            "needs 4 to 512 pixels per side for a neuron");
     require(options.mostNeurons > 0 && options.from < options.to, "needs a neuron and a rectangle");
     const std::uint64_t size = std::uint64_t{options.outputSize} * options.outputSize * sizeof(float) *
                                roundUpToFour(shape.outputs());
     require(size <= mostOutputBytes, "of " + std::to_string(shape.outputs()) + " outputs and " +
                                          std::to_string(options.outputSize) +
-                                         " pixels a side is too large; try fewer pixels");
+                                         " pixels per side is too large; try fewer pixels");
 }
 
 const NetShape& validated(const NetShape& shape, const std::vector<PlaneFeature>& features,
@@ -76,7 +77,7 @@ const NetShape& validated(const NetShape& shape, const std::vector<PlaneFeature>
     return shape;
 }
 
-/// Many rows, few neurons: on a GPU the tiles of the training kernels would be nearly empty.
+/// With many rows and few neurons, the tiles of the training kernels would be nearly empty on a GPU.
 ProductKernel forwardKernel(const gpu::Device& device, const DenseShape& shape) {
     if (!device.software() && shape.outputStride < 32) {
         const std::uint32_t along = std::min<std::uint32_t>(number(shape.outputStride), 8);
@@ -97,7 +98,7 @@ std::vector<std::unique_ptr<gpu::Buffer>> widePictures(gpu::Device& device, cons
     return pictures;
 }
 
-/// The answer's probabilities, where the loss takes outputs for such.
+/// The output's probabilities, if the loss defines them.
 void toProbabilities(Loss loss, std::span<float> outputs) {
     if (loss == Loss::binaryCrossEntropy)
         for (float& value : outputs) value = activate(Activation::sigmoid, value);
@@ -153,15 +154,16 @@ NeuronGrid PlaneMap::wideLayerGrid(std::size_t level) const {
 gpu::Ticket PlaneMap::compute(std::span<const float> parameters, const PlaneColours& colours,
                               MapDetail detail) {
     if (parameters.size() != layout_.size())
-        throw std::invalid_argument("a map was given " + std::to_string(parameters.size()) +
-                                    " parameters, its network has " + std::to_string(layout_.size()));
+        throw std::invalid_argument("the map received " + std::to_string(parameters.size()) +
+                                    " parameters, but its network has " + std::to_string(layout_.size()));
     noteTime();
     Upload& next = uploads_[turn_ % uploads_.size()];
     device_.wait(next.ticket);
     recorder_.begin();
     upload(parameters, colours);
     neuronCells_ = budget_.cells(options_.neuronSize, smallestNeuron, workPerCell_, detail);
-    while (neuronCells_ * neuronCells_ > capacity_) neuronCells_ /= 2; // a level's neurons are drawn at once
+    while (neuronCells_ * neuronCells_ > capacity_)
+        neuronCells_ /= 2; // all neurons of a level are drawn together
     outputCells_ = budget_.cells(options_.outputSize, smallestOutput, workPerCell_, detail);
     drawNeurons(colours.discretise);
     drawOutput(colours.discretise);
@@ -272,7 +274,7 @@ std::vector<float> PlaneMap::outputs() {
     const std::size_t size = options_.outputSize;
     const std::size_t count = shape_.outputs();
     const std::size_t rowStride = stride(shape_.layers());
-    if (outputCells_ == 0) throw std::logic_error("a map of the plane is asked for before it was computed");
+    if (outputCells_ == 0) throw std::logic_error("a map of the plane was read before it was computed");
     std::vector<float> cells = outputs_.downloadValues<float>(outputCells_ * outputCells_ * rowStride);
     for (std::size_t at = 0; at < cells.size(); at += rowStride)
         toProbabilities(shape_.loss, std::span(cells).subspan(at, count));

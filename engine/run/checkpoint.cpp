@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/files/atomic_file.h"
-#include "engine/files/checksum.h"
 #include "engine/files/file_bytes.h"
 #include "engine/files/json_field.h"
 #include "engine/net/float_formats.h"

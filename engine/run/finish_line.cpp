@@ -22,8 +22,8 @@ std::string shortNumber(double value) {
 
 void requirePositive(const char* line, double value) {
     if (value < 0 || !std::isfinite(value))
-        throw std::invalid_argument("a finish line of " + shortNumber(value) + " " + line +
-                                    " makes no sense: it must be a number of at least 0 (0: none)");
+        throw std::invalid_argument("invalid finish line: " + shortNumber(value) + " " + line +
+                                    "; choose a number of at least 0 (0: none)");
 }
 
 } // namespace
@@ -60,13 +60,13 @@ void FinishLine::validate(const Dataset& data) const {
         throw std::invalid_argument("the run has no finish line (epochs, steps, seconds, ...)");
     if (accuracy > 1)
         throw std::invalid_argument("a test accuracy of " + shortNumber(accuracy) +
-                                    " cannot be reached: it is a share, at most 1 (0.85 is 85 %)");
+                                    " cannot be reached; choose at most 1 (0.85 is 85 %)");
     if (needsEvaluation() && data.test.count == 0)
         throw std::invalid_argument("'" + data.name + "' has no test examples to reach " + text() +
-                                    " on; hold some back with a test share");
+                                    " on; hold some out with a test share");
     if (accuracy > 0 && data.classes == 0)
         throw std::invalid_argument("'" + data.name +
-                                    "' has no classes, so there is no accuracy to reach; use a loss instead");
+                                    "' has no classes, so it has no accuracy; use a target loss instead");
 }
 
 } // namespace lockstep

@@ -17,8 +17,8 @@ constexpr NameOf<LaneStatus> statusNames[] = {
     {LaneStatus::stopped, "stopped"}, {LaneStatus::failed, "failed"},
 };
 
-// An accuracy or loss line is looked for at least so many times per epoch, but not more often than every so
-// many steps. Counted in steps and not in time, so that all lanes look at the same places.
+// Target accuracy or loss is checked at least `looksPerEpoch` times per epoch, but at most once per minimum
+// interval. Counted in steps, not in time, so that all lanes check after the same steps.
 constexpr std::uint64_t looksPerEpoch = 10;
 constexpr std::uint64_t stepsBetweenLooks = 10;
 constexpr double rateWindow = 0.5;
@@ -27,7 +27,7 @@ double now() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// The smallest multiple of `period` above `step`; the largest number when the period is 0.
+/// The smallest multiple of `period` above `step`; the largest number if the period is 0.
 std::uint64_t nextMultiple(std::uint64_t step, std::uint64_t period) {
     return period == 0 ? std::numeric_limits<std::uint64_t>::max() : (step / period + 1) * period;
 }
@@ -163,13 +163,12 @@ void Lane::prepare() {
     snapshot_.warmUpSeconds = trainer_->warmUpSeconds();
 }
 
-// The loop asks for small pieces of work, so that a request is never far from being seen, and halts (with all
-// steps done) only where something has to be looked at. How small is reckoned in the device's own time:
-// beside a window every request waits for a frame, however small it is, and small ones would make training
-// starve.
+// The loop requests small pieces of work, so that it reacts quickly, and halts (with all steps done) only to
+// evaluate, save or end. The size is chosen by device time: beside a window, every request waits for a frame
+// regardless of its size, and small ones would starve training.
 void Lane::train() {
     while (!lineReached()) {
-        if (runPosted()) continue; // it may have moved the lane beyond the line
+        if (runPosted()) continue; // it may have moved the lane past the finish line
         const std::uint64_t allowed = allowedSteps();
         if (allowed == 0) {
             trainer_->finish();
@@ -177,7 +176,7 @@ void Lane::train() {
             setStatus(LaneStatus::stopped);
             return;
         }
-        if (lineReached()) break; // moved there while it was held
+        if (lineReached()) break; // moved there while paused
         const std::uint64_t room = std::min(allowed, nextHalt(asked_) - asked_);
         const std::uint64_t steps = std::min(pace_.steps(), room);
         trainer_->run(steps);
@@ -194,7 +193,7 @@ void Lane::train() {
     setStatus(LaneStatus::finished);
 }
 
-/// How many steps may be asked for now: 0 once the lane has to stop. Waits here while the lane is paused.
+/// The number of steps to request now; 0 once the lane must stop. Waits while the lane is paused.
 std::uint64_t Lane::allowedSteps() {
     {
         const std::lock_guard lock(mutex_);
@@ -214,7 +213,7 @@ void Lane::countDown(std::uint64_t steps) {
     extraSteps_ -= std::min(extraSteps_, steps);
 }
 
-/// Between preparation and the first step, and whenever a pause is wanted.
+/// Waits between preparation and the first step, and during a pause.
 void Lane::hold() {
     trainer_->finish();
     collect();
@@ -234,7 +233,7 @@ void Lane::hold() {
     pace_.restart(trainer_->completedSteps(), trainer_->deviceSeconds());
 }
 
-/// True when there was something to run.
+/// Returns true if there was an action to run.
 bool Lane::runPosted() {
     Action action = takePosted();
     if (!action) return false;
@@ -243,14 +242,14 @@ bool Lane::runPosted() {
     for (; action; action = takePosted()) {
         action(*trainer_);
         follow();
-        action = nullptr; // what it holds is given back before it counts as done
+        action = nullptr; // releases what it holds before it counts as done
         endOfAction();
     }
     pace_.restart(trainer_->completedSteps(), trainer_->deviceSeconds());
     return true;
 }
 
-/// The oldest action, or an empty one where there is none or the lane has to stop.
+/// The oldest action; empty if there is none or the lane must stop.
 Lane::Action Lane::takePosted() {
     const std::lock_guard lock(mutex_);
     if (posted_.empty() || stopWanted_) return {};
@@ -265,10 +264,10 @@ void Lane::endOfAction() {
     changed_.notify_all();
 }
 
-/// Whatever an action did to the trainer: the lane goes on from where that is now.
+/// Continues from the trainer's current step, which an action may have changed.
 void Lane::follow() {
     trainer_->finish();
-    collect(); // steps that the action made itself
+    collect(); // steps that the action itself made
     evaluated_ = false;
     const std::uint64_t step = trainer_->completedSteps();
     const std::lock_guard lock(mutex_);
@@ -281,12 +280,12 @@ void Lane::follow() {
     view.loss = telemetry_.runningLoss();
     view.progress = options_.finish.progress(order_, step, view.trainingSeconds);
     if (view.evaluatedStep <= step) return;
-    evaluation_.reset(); // of steps that were undone
+    evaluation_.reset(); // belongs to undone steps
     view.evaluatedStep = 0;
     view.testLoss = view.testAccuracy = LaneSnapshot::unknown;
 }
 
-/// The next step at which all work has to be done, for an evaluation, a checkpoint or the end.
+/// The next step at which all work must be finished, for an evaluation, a checkpoint or the end.
 std::uint64_t Lane::nextHalt(std::uint64_t step) const {
     const std::uint64_t epoch = order_.stepsPerEpoch();
     return std::min(
@@ -305,8 +304,7 @@ void Lane::halt() {
     pace_.restart(trainer_->completedSteps(), trainer_->deviceSeconds());
 }
 
-/// Brings the trainer's news into the snapshot. A loss that is not finite is thrown after the ones before it
-/// were noted.
+/// Copies the trainer's progress into the snapshot. Records the losses before a non-finite one, then throws.
 void Lane::collect() {
     newLosses_.clear();
     std::exception_ptr failure;
@@ -338,7 +336,7 @@ void Lane::collect() {
     if (failure) std::rethrow_exception(failure);
 }
 
-/// The test split with the weights at hand, unless that has been done.
+/// Evaluates the test split with the current weights, unless already done.
 void Lane::evaluate() {
     if (job_.data->test.count == 0 || evaluated_) return;
     const double begin = now();
@@ -355,7 +353,7 @@ void Lane::evaluate() {
     evaluated_ = true;
 }
 
-/// Accuracy and loss count only as of this very step, as every evaluation is made where all steps are done.
+/// Accuracy and loss count only if evaluated at this very step.
 bool Lane::lineReached() const {
     const FinishLine& line = options_.finish;
     if (asked_ >= line.lastStep(order_)) return true;
@@ -366,11 +364,11 @@ bool Lane::lineReached() const {
 }
 
 void Lane::setStatus(LaneStatus status, std::string message) {
-    std::deque<Action> dropped; // destroyed after the lock is given back: what they hold is others'
+    std::deque<Action> dropped; // destroyed after the lock is released, because they may hold others' objects
     const std::lock_guard lock(mutex_);
     snapshot_.status = status;
     snapshot_.message = std::move(message);
-    if (status == LaneStatus::finished) snapshot_.progress = 1; // whatever other lines would have allowed
+    if (status == LaneStatus::finished) snapshot_.progress = 1; // even if other limits would allow more
     if (snapshot_.over()) {
         dropped.swap(posted_);
         doneCount_ = postedCount_;

@@ -1,5 +1,5 @@
-// A lane: one trainer on a thread of its own. Whoever watches it reads snapshots and leaves requests; neither
-// ever waits for training.
+// A lane: a trainer on its own thread. Other threads read snapshots and post requests without waiting for
+// training.
 #pragma once
 
 #include <chrono>
@@ -24,52 +24,52 @@
 namespace lockstep {
 
 enum class LaneStatus {
-    waiting,   ///< made, not started
+    waiting,   ///< not started yet
     preparing, ///< warm-up: uploads, compilation, choice of kernels
-    ready,     ///< prepared, and held at the starting line
+    ready,     ///< prepared, waiting at the starting line
     running,
     paused,
     finished, ///< the finish line was reached
     stopped,  ///< by request, before the finish line
-    failed,   ///< by an error; LaneSnapshot::message says which
+    failed,   ///< by an error, given in LaneSnapshot::message
 };
 
 /// "waiting", "running", ...
 std::string_view name(LaneStatus status);
 
-/// What can be seen of a lane at one moment.
+/// The state of a lane at one moment.
 struct LaneSnapshot {
     static constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
     LaneStatus status = LaneStatus::waiting;
     std::string message;             ///< why it failed; empty otherwise
-    std::uint64_t step = 0;          ///< steps done, counted from the very first
-    std::uint64_t runSteps = 0;      ///< steps done in this run: `step` unless it was resumed or moved
-    std::uint64_t examples = 0;      ///< trained in this run
-    double progress = 0;             ///< towards the finish line, 1 once finished; 0 where it is not known
-    double loss = unknown;           ///< of training, a mean over about 50 steps (Telemetry::runningLoss)
-    double testLoss = unknown;       ///< of the last evaluation
-    double testAccuracy = unknown;   ///< of the last evaluation
+    std::uint64_t step = 0;          ///< steps done, including those before a resume
+    std::uint64_t runSteps = 0;      ///< steps done in this run: equals `step` unless resumed or moved
+    std::uint64_t examples = 0;      ///< examples trained in this run
+    double progress = 0;             ///< 0 to 1 towards the finish line; 0 if unknown
+    double loss = unknown;           ///< training loss, mean over about 50 steps (Telemetry::runningLoss)
+    double testLoss = unknown;       ///< from the last evaluation
+    double testAccuracy = unknown;   ///< from the last evaluation
     std::uint64_t evaluatedStep = 0; ///< steps done at the last evaluation
     double recentRate = 0;           ///< examples per second over about the last half second
-    double trainingSeconds = 0;      ///< evaluation, pauses and warm-up not counted
+    double trainingSeconds = 0;      ///< without evaluation, pauses and warm-up
     double deviceSeconds = 0;
     double warmUpSeconds = 0;
     double evaluationSeconds = 0;
 
-    /// Examples per training second over the whole run; 0 before the first.
+    /// Samples per second of training time over the whole run; 0 before the first.
     double rate() const { return trainingSeconds > 0 ? static_cast<double>(examples) / trainingSeconds : 0; }
     bool over() const { return status >= LaneStatus::finished; }
 };
 
 struct LaneOptions {
     FinishLine finish;
-    std::uint64_t evaluateEvery = 1;   ///< epochs between evaluations of the test split; 0: only at the end
+    std::uint64_t evaluateEvery = 1;   ///< epochs between evaluations on the test split; 0: only at the end
     std::uint64_t keepLossEvery = 0;   ///< Telemetry's keepEvery
-    std::optional<TrainerState> start; ///< what to start from instead of fresh weights
-    bool startPaused = false;          ///< hold at the starting line until resume() or step()
-    std::uint64_t saveEvery = 0;       ///< epochs between calls of `save`; 0: none
-    /// Called on the lane's thread with every step done. An exception from it fails the lane.
+    std::optional<TrainerState> start; ///< initial state instead of random weights
+    bool startPaused = false;          ///< wait at the starting line until resume() or step()
+    std::uint64_t saveEvery = 0;       ///< epochs between calls of `save`; 0: never
+    /// Called on the lane's thread when no steps are pending. An exception from it fails the lane.
     std::function<void(Trainer&)> save;
 };
 
@@ -77,8 +77,7 @@ class Lane {
   public:
     using MakeTrainer = std::function<std::unique_ptr<Trainer>()>;
 
-    /// `make` is called on the lane's thread. Throws std::invalid_argument for a finish line that makes no
-    /// sense.
+    /// `make` runs on the lane's thread. Throws std::invalid_argument for an invalid finish line.
     Lane(std::string title, const TrainJob& job, MakeTrainer make, LaneOptions options);
     /// Stops and joins.
     ~Lane();
@@ -87,38 +86,37 @@ class Lane {
 
     const std::string& title() const { return title_; }
 
-    /// Starts the thread: prepares the trainer, then runs it (or waits, with startPaused). Once only.
+    /// Starts the thread, which prepares the trainer and runs it (or waits, if startPaused). Call once.
     void start();
-    /// Requests. They return at once; the lane follows within about 50 ms, or after the evaluation under way.
+    /// Requests return at once. The lane reacts within about 50 ms, or after the current evaluation.
     void pause();
     void resume();
-    /// A paused lane makes `steps` more steps and pauses again.
+    /// Lets a paused lane make `steps` steps and pause again.
     void step(std::uint64_t steps);
-    /// A lane that was never started is stopped too.
+    /// Also stops a lane that was never started.
     void stop();
 
-    /// Runs `action` once on the lane's thread, in the order of posting, between two requests to the trainer
-    /// and with every step asked for done: within about 50 ms while running, at once while paused or held at
-    /// the start, never before the trainer is ready. Where it restores another state, the lane goes on from
-    /// there, and step, losses and telemetry follow. An exception from it fails the lane. What has not run
-    /// when the lane is over is dropped.
+    /// Runs `action` once on the lane's thread, in the order of posting, when the trainer is ready and no
+    /// steps are pending: within about 50 ms while running, at once while paused or at the starting line. If
+    /// it restores another state, the lane continues from there; step, losses and telemetry follow. An
+    /// exception from it fails the lane. Actions that have not run when the lane ends are dropped.
     void post(std::function<void(Trainer&)> action);
-    /// Actions posted so far, and those of them that have run or were dropped.
+    /// The number of actions posted, and of those that have run or were dropped.
     std::uint64_t posted() const;
     std::uint64_t done() const;
-    /// Waits until everything posted has run or was dropped, at most so long; true when it has.
+    /// Waits until all posted actions have run or were dropped, with a time limit. Returns true if they have.
     bool waitForPosted(std::chrono::milliseconds limit) const;
 
     LaneSnapshot snapshot() const;
     Telemetry telemetry() const;
-    MachineInfo machine() const;                  ///< names are empty before the lane is ready
-    std::optional<Evaluation> evaluation() const; ///< the last one of the test split
+    MachineInfo machine() const;                  ///< names are empty until the lane is ready
+    std::optional<Evaluation> evaluation() const; ///< the last one on the test split
 
-    /// Waits until the lane is over, at most so long; true when it is.
+    /// Waits until the lane is over, with a time limit. Returns true if it is.
     bool waitFor(std::chrono::milliseconds limit) const;
 
-    /// The trainer, for weights, states and timings. Only once the lane is over; null when it could not be
-    /// made.
+    /// The trainer, for weights, states and timings. Only after the lane is over; null if it could not be
+    /// created.
     Trainer* trainer() { return trainer_.get(); }
 
   private:
@@ -150,17 +148,17 @@ class Lane {
     // Used by the lane's thread only, until the lane is over.
     std::unique_ptr<Trainer> trainer_;
     Pace pace_;
-    std::uint64_t asked_ = 0; // steps asked of the trainer, counted from the very first
-    bool evaluated_ = false;  // evaluation_ is of the weights at hand
+    std::uint64_t asked_ = 0; // steps requested from the trainer, counted like LaneSnapshot::step
+    bool evaluated_ = false;  // evaluation_ belongs to the current weights
     std::vector<LossPoint> newLosses_;
-    std::uint64_t rateExamples_ = 0; // where the measurement of recentRate began
+    std::uint64_t rateExamples_ = 0; // at the start of the measurement of recentRate
     double rateSeconds_ = 0;
 
-    mutable std::mutex mutex_; // guards all below; held only to copy
+    mutable std::mutex mutex_; // guards everything below; held only while copying
     mutable std::condition_variable changed_;
     bool pauseWanted_ = false;
     bool stopWanted_ = false;
-    std::uint64_t extraSteps_ = 0; // that a paused lane may make
+    std::uint64_t extraSteps_ = 0; // steps that a paused lane may make
     std::deque<Action> posted_;    // not yet taken
     std::uint64_t postedCount_ = 0;
     std::uint64_t doneCount_ = 0;

@@ -68,10 +68,11 @@ bool Race::waitFor(std::chrono::milliseconds limit) {
     while (advance()) {
         const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
         if (left.count() <= 0) return false;
-        // The lane at work is the only one that can change what advance() does; an hour fits any clock.
+        // Only the running lane can change what advance() does. An hour is a time limit that any clock can
+        // represent.
         const auto running =
             std::ranges::find_if(lanes_, [](auto& lane) { return !lane->snapshot().over(); });
-        if (running == lanes_.end()) continue; // it has just ended: advance() says what comes next
+        if (running == lanes_.end()) continue; // it has just ended; advance() decides what comes next
         (*running)->waitFor(std::min<std::chrono::milliseconds>(left, std::chrono::hours(1)));
     }
     return true;

@@ -1,4 +1,4 @@
-// A race: lanes that share data, network, settings and first weights, and differ only in the machine.
+// A race: lanes that share data, network, settings and initial weights, and differ only in the machine.
 #pragma once
 
 #include <algorithm>
@@ -22,69 +22,69 @@ struct RaceEntry {
 
 struct RaceOptions {
     LaneOptions lane;
-    bool together = false; ///< all lanes at once, for the show; else a time trial: one after the other
+    bool together =
+        false; ///< true: all lanes at once, not a measurement; false: a time trial, one after the other
 };
 
-/// Whether a lane computed the same as the reference, judged by the losses of the first steps that both made.
-/// All lanes start from the same weights, so a wrong kernel shows at once; rounding takes its time, but where
-/// a ReLU unit lies within rounding of 0 it is on in one lane and off in the other, and from then on the runs
-/// drift apart through no fault of either (PyTorch does so between float and double). So the first few steps
-/// decide, and the rest is reported.
+/// Compares a lane with the reference by the losses of their first steps. All lanes start from the same
+/// weights, so a wrong kernel shows at once. Rounding needs longer; but when a ReLU input lies within
+/// rounding error of 0, the unit is on in one lane and off in the other, and the runs drift apart although
+/// both are correct (as PyTorch does between float and double). So the first few steps decide, and the rest
+/// is only reported.
 struct Agreement {
-    double tolerance = floatTolerance; ///< relative, of two losses that agree
+    double tolerance = floatTolerance; ///< largest relative difference at which two losses agree
     std::uint64_t steps = 0;           ///< compared, at most Telemetry::openingSteps; 0: nothing to compare
     std::uint64_t agreedSteps = 0; ///< of these, before the first one that differs by more than the tolerance
-    double largestDifference = 0;  ///< relative: |a - b| / max(|a|, |b|)
+    double largestDifference = 0;  ///< |a - b| / max(|a|, |b|)
     bool same() const { return agreedSteps >= std::min(steps, decisiveSteps); }
 
     static constexpr double floatTolerance = 1e-4;
-    /// Of a lane of half precision. Rounding to 11 bits moves a first loss by about 1e-3. Then it also
-    /// decides the sign of gradients that are nearly 0, and Adam makes every gradient's first step the same
-    /// size.
+    /// Tolerance for fp16 lanes. Rounding to 11 bits changes the first loss by about 1e-3. It also decides
+    /// the sign of gradients near 0, and Adam's first step has the same size for every gradient.
     static constexpr double halfTolerance = 0.05;
     static constexpr std::uint64_t decisiveSteps = 10;
 };
 
-/// What the losses of a lane may differ by from those of one that computes in floats.
+/// The tolerance for a lane's losses against those of an fp32 lane.
 double lossTolerance(const LaneSpec& spec);
 
 Agreement compareLosses(const std::vector<float>& reference, const std::vector<float>& other,
                         double tolerance = Agreement::floatTolerance);
 
-/// What a lane has to show at the end.
+/// The results of one lane.
 struct LaneResult {
     LaneSpec spec;
     MachineInfo machine;
     LaneSnapshot end;
     Telemetry telemetry;
-    std::optional<Evaluation>
-        evaluation; ///< of the test split, as of the last step; empty where there is none
+    std::optional<Evaluation> evaluation; ///< on the test split after the last step; empty if there is none
     std::vector<OperationTiming> operations;
-    /// With the first CPU lane that has losses, or else the first lane of floats, or else the first that has.
+    /// Comparison with the first CPU lane that has losses, or else the first fp32 lane, or else the first
+    /// lane.
     Agreement agreement;
     std::uint64_t skippedSteps = 0; ///< Trainer::skippedSteps
-    double gflops = 0;              ///< of the products alone, over training seconds
+    double gflops = 0;              ///< matrix products only, per training second
 
-    /// Its numbers may be compared: it reached the finish line, and computed the same as the others.
+    /// True if its numbers can be compared: it reached the finish line and agrees with the others.
     bool counts() const { return end.status == LaneStatus::finished && agreement.same(); }
 };
 
-/// Fills in every result's agreement by what its telemetry has so far: during a race, too.
+/// Fills in every result's agreement from its telemetry so far; works during a race, too.
 void addAgreements(std::vector<LaneResult>& results);
 
 class Race {
   public:
-    /// Throws std::invalid_argument without entries or for options that make no sense.
+    /// Throws std::invalid_argument if there are no entries or an option is invalid.
     Race(const TrainJob& job, std::vector<RaceEntry> entries, RaceOptions options);
 
     /// Starts the first lane, or all of them.
     void start();
-    /// Hands over to the next lane of a time trial when its turn has come. To be called often; never waits.
-    /// True while the race is on.
+    /// Starts the next lane of a time trial when its turn has come. Call often; never waits. Returns true
+    /// while the race is running.
     bool advance();
-    /// advance() until the race is over, or until `limit`; true when it is over.
+    /// Calls advance() until the race is over or `limit` has passed. Returns true if it is over.
     bool waitFor(std::chrono::milliseconds limit);
-    /// Stops all lanes, also those whose turn has not come.
+    /// Stops all lanes, including those that have not started.
     void stop();
     void pause();
     void resume();
@@ -94,7 +94,7 @@ class Race {
     Lane& lane(std::size_t index) { return *lanes_[index]; }
     const LaneSpec& spec(std::size_t index) const { return entries_[index].spec; }
 
-    /// One per lane, in the order of the entries. Only once the race is over.
+    /// One result per lane, in the order of the entries. Only after the race is over.
     std::vector<LaneResult> results();
 
   private:
@@ -104,7 +104,7 @@ class Race {
     std::vector<RaceEntry> entries_;
     RaceOptions options_;
     std::vector<std::unique_ptr<Lane>> lanes_;
-    std::size_t started_ = 0; // lanes that were started
+    std::size_t started_ = 0; // number of lanes started
     bool stopped_ = false;
 };
 

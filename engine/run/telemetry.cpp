@@ -35,7 +35,7 @@ void Telemetry::addLosses(std::span<const LossPoint> points) {
 }
 
 void Telemetry::addToEpoch(const LossPoint& point, const BatchRange& batch) {
-    if (batch.epoch != epochUnderWay_) { // parameters were replaced, and with them the step
+    if (batch.epoch != epochUnderWay_) { // parameters and step were replaced
         epochUnderWay_ = batch.epoch;
         epochLossSum_ = 0;
         epochRows_ = 0;
@@ -63,7 +63,7 @@ void Telemetry::moveTo(std::uint64_t step) {
     startRunningLoss();
 }
 
-/// From the losses that were kept, each standing for its stride.
+/// Computed from the recorded losses, each weighted by its stride.
 void Telemetry::startRunningLoss() {
     const double keep = std::pow(runningKeep, static_cast<double>(stride_));
     runningSum_ = 0;

@@ -1,4 +1,4 @@
-// What a training run leaves behind for curves and files: losses, thinned out as they grow, and epochs.
+// The record of a training run for curves and files: losses, thinned out as they accumulate, and epochs.
 #pragma once
 
 #include <cstddef>
@@ -12,42 +12,41 @@
 
 namespace lockstep {
 
-/// One epoch. The losses are means over all its examples; what was not evaluated, or not seen whole, is NaN.
+/// One epoch. Losses are means over all its examples; NaN if not evaluated or not seen completely.
 struct EpochPoint {
     std::uint64_t epoch = 0; ///< counted from 1: epoch 1 has seen every example once
     double trainLoss = std::numeric_limits<double>::quiet_NaN();
     double testLoss = std::numeric_limits<double>::quiet_NaN();
     double testAccuracy = std::numeric_limits<double>::quiet_NaN();
-    double seconds = 0; ///< training seconds up to its end, evaluation not counted
+    double seconds = 0; ///< training seconds up to its end, without evaluation
 };
 
-/// Losses of a run. Memory stays bounded: of all steps, those at multiples of a stride are kept, and the
-/// stride doubles whenever `capacity` points are full. With `keepEvery` the stride is fixed instead and
-/// nothing is thinned.
+/// The losses of a run, in bounded memory: records steps at multiples of a stride, which doubles whenever
+/// `capacity` points are full. With `keepEvery`, the stride is fixed and nothing is thinned out.
 class Telemetry {
   public:
     /// The run starts at step `firstStep` (0 unless resumed). `capacity` is at least 2.
     explicit Telemetry(const BatchOrder& order, std::uint64_t keepEvery = 0, std::size_t capacity = 2048,
                        std::uint64_t firstStep = 0);
 
-    /// Takes losses in the order of their steps; the last one of an epoch adds that epoch to epochs().
+    /// Adds losses in the order of their steps; the last one of an epoch adds that epoch to epochs().
     void addLosses(std::span<const LossPoint> points);
-    /// Another state was restored: the run goes on from `step`. Losses and epochs from there on are
-    /// forgotten; steps() and examples() stay, for that work was done.
+    /// Continues from `step` after another state was restored. Forgets losses and epochs from there on.
+    /// steps() and examples() stay, because that work was done.
     void moveTo(std::uint64_t step);
-    /// Completes the last of epochs() by its evaluation.
+    /// Adds the evaluation to the last of epochs().
     void addEvaluation(double testLoss, double testAccuracy);
 
-    /// Every stride-th step's loss, in order.
+    /// The loss of every stride-th step, in order.
     const std::vector<LossPoint>& losses() const { return losses_; }
-    /// The first steps' losses, every one: what lanes are compared by.
+    /// All losses of the first steps, for comparing lanes.
     const std::vector<float>& opening() const { return opening_; }
     const std::vector<EpochPoint>& epochs() const { return epochs_; }
     std::uint64_t stride() const { return stride_; }
-    /// Steps whose loss was added, and examples they trained on.
+    /// The number of steps whose loss was added, and of examples they trained on.
     std::uint64_t steps() const { return steps_; }
     std::uint64_t examples() const { return examples_; }
-    /// Exponential mean over about 50 steps, started without bias; NaN before the first loss.
+    /// Exponential moving average over about 50 steps, bias-corrected; NaN before the first loss.
     double runningLoss() const;
 
     static constexpr std::size_t openingSteps = 100;

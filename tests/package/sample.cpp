@@ -1,4 +1,4 @@
-// Trains one network on two machines, from the same weights, on the same batches.
+// Trains one network on two machines, from the same weights and on the same batches.
 #include <cstdio>
 
 #include "engine/data/data_source.h"
@@ -15,7 +15,7 @@ int main() {
     job.shape.activation = Activation::tanh;
     job.settings.optimizer.learningRate = 0.01;
 
-    gpu::Device device; // the best Vulkan device there is
+    gpu::Device device; // the best Vulkan device of this machine
     for (const char* name : {"cpu:best", "gpu:best"}) {
         const auto trainer = makeTrainer(job, laneSpecFromText(name), 0, &device);
         trainer->run(2000); // steps

@@ -8,7 +8,6 @@
 
 #include "demos/options/run_options.h"
 #include "engine/data/data_source.h"
-#include "engine/data/test_split.h"
 
 namespace lockstep::demos {
 

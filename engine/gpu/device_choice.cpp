@@ -1,4 +1,4 @@
-// Looks at every device of the machine, says why it can or cannot train, and chooses one.
+// Inspects every device of the machine, finds out whether it can train, and chooses one.
 #include <algorithm>
 #include <cctype>
 #include <charconv>
@@ -41,7 +41,7 @@ std::string hexadecimal(std::span<const std::uint8_t> bytes) {
     return text;
 }
 
-// Drivers that may choose a size for each shader say what the smallest is.
+// Drivers that choose a subgroup size per shader report the smallest one.
 std::uint32_t broadcastLanesOf(const VkPhysicalDeviceSubgroupProperties& subgroup,
                                const VkPhysicalDeviceSubgroupSizeControlProperties& sizes, bool anyLane) {
     const bool broadcasts = (subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0 &&
@@ -70,7 +70,7 @@ Limits limitsOf(const VkPhysicalDeviceLimits& source, std::uint32_t pushDescript
     return limits;
 }
 
-// A family for compute alone, where there is one, keeps training off the queue that a window draws with.
+// A compute-only family, if there is one, keeps training off the queue that the window draws with.
 std::optional<std::uint32_t> computeFamily(const std::vector<VkQueueFamilyProperties>& families) {
     std::optional<std::uint32_t> found;
     for (std::uint32_t index = 0; index < families.size(); ++index) {
@@ -161,14 +161,14 @@ Instance::Candidate inspect(const InstanceApi& api, VkPhysicalDevice device, std
             report.memory = std::max<std::uint64_t>(report.memory, memory.memoryHeaps[heap].size);
 
     if (core.apiVersion < requiredApi)
-        report.refused =
-            "its driver offers Vulkan " + report.apiVersion + ", 1.2 is needed; a newer driver may help";
+        report.refused = "its driver supports only Vulkan " + report.apiVersion +
+                         ", but 1.2 is needed; a newer driver may help";
     else if (!family)
         report.refused = "it has no compute queue";
     else if (features12.timelineSemaphore == VK_FALSE)
         report.refused = "its driver has no timeline semaphores";
     else if (options.drawing && !drawFamily)
-        report.refused = "it has no queue for graphics";
+        report.refused = "it has no graphics queue";
     for (const std::string& name : options.deviceExtensions)
         if (report.refused.empty() && !hasDeviceExtension(api, device, name.c_str()))
             report.refused = "it has no " + name;
@@ -197,7 +197,7 @@ bool matches(const DeviceReport& report, const std::string& select, std::size_t 
     const char* end = select.data() + select.size();
     if (const auto [stop, error] = std::from_chars(select.data(), end, number);
         error == std::errc{} && stop == end && number < deviceCount)
-        return report.index == number; // a larger number may be a part of a name: "4090"
+        return report.index == number; // a larger number may be part of a name: "4090"
     std::string compact = lower(select);
     if (report.uuid == compact) return true;
     std::erase(compact, '-');
@@ -229,7 +229,7 @@ void choose(std::vector<Instance::Candidate>& all, const DeviceOptions& options)
 Limits minimumLimits(const Limits& actual) {
     Limits limits;
     limits.nonCoherentAtomSize = actual.nonCoherentAtomSize;
-    limits.storageBuffers = actual.storageBuffers; // four at least, and nobody trains with four
+    limits.storageBuffers = actual.storageBuffers; // the guaranteed minimum of four is too few for training
     limits.subgroupSize = actual.subgroupSize;
     limits.timestampNanoseconds = 0;
     return limits;
@@ -249,7 +249,7 @@ std::string_view describe(DeviceType type) {
 std::vector<Instance::Candidate> Instance::candidates(const DeviceOptions& options) const {
     std::uint32_t count = 0;
     const VkResult counted = api_.EnumeratePhysicalDevices(handle_, &count, nullptr);
-    // So loaders say that there are drivers, and none of them has a device.
+    // The loader found drivers, but none of them has a device.
     if (counted == VK_ERROR_INITIALIZATION_FAILED) return {};
     check(counted, "vkEnumeratePhysicalDevices");
     if (count == 0) return {};
@@ -269,7 +269,7 @@ std::vector<DeviceReport> listDevices(const DeviceOptions& options) {
         for (Instance::Candidate& candidate : instance.candidates(options))
             reports.push_back(std::move(candidate.report));
     } catch (const NoDeviceError&) {
-        loadVulkan(); // throws again when it is the loader that is missing; a missing driver is an empty list
+        loadVulkan(); // throws again if the loader is missing; a missing driver means an empty list
     }
     return reports;
 }
