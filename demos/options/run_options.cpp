@@ -61,8 +61,9 @@ void addNetworkOptions(CLI::App& command, RunOptions& options, const std::string
     addText(
         command, "--activation", "NAME",
         [&options](std::string_view text) { options.activation = activationFromName(text); },
-        fmt::format("of the hidden layers: identity relu leaky-relu elu gelu tanh sigmoid silu [{}]",
-                    name(options.activation)))
+        fmt::format(
+            "activation of the hidden layers: identity relu leaky-relu elu gelu tanh sigmoid silu [{}]",
+            name(options.activation)))
         ->group(networkGroup);
     addText(
         command, "--output-activation", "NAME",
