@@ -69,8 +69,7 @@ void write(const fs::path& path, const TensorFile& file) {
 TEST_CASE("a checkpoint of every optimizer comes back to the bit") {
     const Folder folder;
     const fs::path path = folder.path / "run.safetensors";
-    for (const Optimizer optimizer :
-         {Optimizer::sgd, Optimizer::momentum, Optimizer::rmsprop, Optimizer::adam, Optimizer::adamw}) {
+    for (const Optimizer optimizer : allOptimizers) {
         CAPTURE(name(optimizer));
         const Checkpoint saved = sample(optimizer);
         saveCheckpoint(path, saved);

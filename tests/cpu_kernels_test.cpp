@@ -61,7 +61,7 @@ TEST_CASE("dense with every activation, and the sums it keeps") {
         const auto x = numbers(shape.rows, shape.inputs, shape.inputStride, 1, 3);
         const auto w = numbers(shape.outputs, shape.inputs, shape.inputStride, 2);
         const auto b = numbers(1, shape.outputs, roundUpToFour(shape.outputs), 3);
-        for (const Activation activation : activations)
+        for (const Activation activation : allActivations)
             for (const Table& table : tables()) {
                 CAPTURE(table.name);
                 CAPTURE(name(activation));
@@ -85,7 +85,7 @@ TEST_CASE("activations are right far from 0, and a NaN stays one") {
     for (std::size_t o = 0; o < 64; ++o) w[o * 4] = static_cast<float>(static_cast<int>(o) - 32) * 4.0f;
     const std::vector<float> one = {1, 0, 0, 0};
     const std::vector<float> b(64);
-    for (const Activation activation : activations)
+    for (const Activation activation : allActivations)
         for (const Table& table : tables()) {
             CAPTURE(table.name);
             CAPTURE(name(activation));
@@ -106,7 +106,7 @@ TEST_CASE("activations are right far from 0, and a NaN stays one") {
 TEST_CASE("input gradients match the plain twin over awkward shapes and activations") {
     std::size_t next = 0;
     for (const DenseShape& shape : awkwardShapes()) {
-        const Activation activation = activations[next++ % std::size(activations)];
+        const Activation activation = allActivations[next++ % std::size(allActivations)];
         const auto dz = numbers(shape.rows, shape.outputs, shape.outputStride, 1);
         const auto w = numbers(shape.outputs, shape.inputs, shape.inputStride, 2);
         const auto saved = numbers(shape.rows, shape.inputs, shape.inputStride, 3);

@@ -18,12 +18,6 @@ namespace lockstep::test {
 inline constexpr float canary = 12345.0f;
 inline constexpr float notANumber = std::numeric_limits<float>::quiet_NaN();
 
-inline constexpr Activation activations[] = {Activation::identity, Activation::relu, Activation::leakyRelu,
-                                             Activation::elu,      Activation::gelu, Activation::tanh,
-                                             Activation::sigmoid,  Activation::silu};
-inline constexpr Optimizer optimizers[] = {Optimizer::sgd, Optimizer::momentum, Optimizer::rmsprop,
-                                           Optimizer::adam, Optimizer::adamw};
-
 struct Table {
     std::string name;
     const CpuKernels* kernels;

@@ -19,12 +19,9 @@ TEST_CASE("all rungs agree for every activation, loss and optimizer") {
     const Dataset classes = classData();
     const Dataset values = valueData();
     std::size_t combination = 0;
-    for (const Activation activation :
-         {Activation::identity, Activation::relu, Activation::leakyRelu, Activation::elu, Activation::gelu,
-          Activation::tanh, Activation::sigmoid, Activation::silu})
+    for (const Activation activation : allActivations)
         for (const Loss loss : {Loss::crossEntropy, Loss::meanSquared, Loss::huber, Loss::binaryCrossEntropy})
-            for (const Optimizer optimizer : {Optimizer::sgd, Optimizer::momentum, Optimizer::rmsprop,
-                                              Optimizer::adam, Optimizer::adamw}) {
+            for (const Optimizer optimizer : allOptimizers) {
                 if (sanitized && ++combination % 3 != 0) continue;
                 CAPTURE(name(activation));
                 CAPTURE(name(loss));

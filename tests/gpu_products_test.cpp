@@ -57,9 +57,7 @@ TEST_CASE("sums over the largest batch: software drivers end long loops in silen
 TEST_CASE("every activation and its derivative") {
     Kernels kernels(testDevice());
     for (const Product product : {Product::forward, Product::backwardInputs})
-        for (const Activation activation :
-             {Activation::identity, Activation::relu, Activation::leakyRelu, Activation::elu,
-              Activation::gelu, Activation::tanh, Activation::sigmoid, Activation::silu})
+        for (const Activation activation : allActivations)
             for (const ProductKernel& kernel :
                  {ProductKernel{"one", 1, 1}, ProductKernel{"naive-strided", 8, 4},
                   ProductKernel{"naive", 8, 4}, ProductKernel{"tiled", 8, 4, 4, 4, 8},
@@ -131,8 +129,7 @@ TEST_CASE("a rung that the device cannot run is refused with the reason, and `be
 
 TEST_CASE("updates folded into the weights' gradients: every optimizer, awkward shapes") {
     Kernels kernels(testDevice());
-    for (const Optimizer optimizer :
-         {Optimizer::sgd, Optimizer::momentum, Optimizer::rmsprop, Optimizer::adam, Optimizer::adamw})
+    for (const Optimizer optimizer : allOptimizers)
         for (const DenseShape& shape : {shapeOf(1, 1, 1), shapeOf(33, 65, 31), shapeOf(7, 784, 33)}) {
             UpdateTrial trial(testDevice(), shape, optimizer);
             for (const ProductKernel& kernel :

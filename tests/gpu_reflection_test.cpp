@@ -7,14 +7,15 @@
 #include <vector>
 
 #include "engine/gpu/reflection.h"
+#include "engine/net/optimizer.h"
 #include "engine/step/shaders.h"
 #include "shaders/shared/params.h"
 
 using namespace lockstep;
 
 TEST_CASE("a kernel's bindings, push constants and sizes") {
-    const gpu::ShaderInfo info =
-        gpu::reflect(shaderWords("update"), {{0, 96}, {7, shared::optimizerAdam}}, "update");
+    const gpu::ShaderInfo info = gpu::reflect(
+        shaderWords("update"), {{0, 96}, {7, static_cast<std::uint32_t>(Optimizer::adam)}}, "update");
     CHECK(info.pushConstantBytes == sizeof(shared::UpdateParams));
     CHECK(info.groupSize[0] == 96);
     CHECK(info.groupSize[1] == 1);

@@ -37,12 +37,9 @@ TEST_CASE("the first 100 losses agree with the processor's for every activation,
         const auto at = [](auto value) { return static_cast<std::size_t>(value); };
         return testDevice().software() && (at(activation) + at(optimizer)) % 4 != at(loss) % 4;
     };
-    for (const Activation activation :
-         {Activation::identity, Activation::relu, Activation::leakyRelu, Activation::elu, Activation::gelu,
-          Activation::tanh, Activation::sigmoid, Activation::silu})
+    for (const Activation activation : allActivations)
         for (const Loss loss : {Loss::crossEntropy, Loss::meanSquared, Loss::huber, Loss::binaryCrossEntropy})
-            for (const Optimizer optimizer : {Optimizer::sgd, Optimizer::momentum, Optimizer::rmsprop,
-                                              Optimizer::adam, Optimizer::adamw}) {
+            for (const Optimizer optimizer : allOptimizers) {
                 if (leftOut(activation, loss, optimizer)) continue;
                 CAPTURE(name(activation));
                 CAPTURE(name(loss));

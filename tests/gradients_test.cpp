@@ -14,10 +14,6 @@ using namespace lockstep;
 
 namespace {
 
-constexpr Activation activations[] = {Activation::identity, Activation::relu, Activation::leakyRelu,
-                                      Activation::elu,      Activation::gelu, Activation::tanh,
-                                      Activation::sigmoid,  Activation::silu};
-
 /// `count` numbers in [-1, 1), different for every `stream`.
 std::vector<double> numbers(std::size_t count, std::uint32_t stream) {
     std::vector<double> values(count);
@@ -146,7 +142,7 @@ std::vector<LossCase> lossCases() {
     for (std::size_t classes : {2u, 7u, 33u, 127u}) cases.push_back({Loss::crossEntropy, classes, classes});
     std::vector<LossCase> elementwise;
     for (Loss loss : {Loss::meanSquared, Loss::huber})
-        for (Activation output : activations) elementwise.push_back({loss, 0, 0, output});
+        for (Activation output : allActivations) elementwise.push_back({loss, 0, 0, output});
     elementwise.push_back({Loss::binaryCrossEntropy, 0, 0});
     for (LossCase test : elementwise) {
         const std::pair<std::size_t, std::size_t> sizes[] = {{2, 1},   {2, 2}, {7, 7},
@@ -215,12 +211,12 @@ void checkNetwork(const NetShape& shape, const Dataset& data, std::size_t batch,
 TEST_CASE("dense: weights, biases and inputs, every activation, awkward shapes") {
     const std::size_t shapes[][3] = {{1, 1, 1},    {1, 7, 33},   {7, 33, 1},  {33, 1, 7},
                                      {7, 127, 33}, {33, 7, 127}, {127, 33, 7}};
-    for (Activation activation : activations)
+    for (Activation activation : allActivations)
         for (const auto& [rows, inputs, outputs] : shapes) checkDense({rows, inputs, outputs, activation});
 }
 
 TEST_CASE("dense_backward_inputs applies the derivative of the layer below") {
-    for (Activation below : activations) {
+    for (Activation below : allActivations) {
         CAPTURE(name(below));
         DenseCase test(7, 33, 5, Activation::identity);
         std::vector<double> zBelow = test.x, dzBelow(test.x.size());
@@ -265,7 +261,7 @@ TEST_CASE("whole networks: every activation with every loss") {
                                {Loss::meanSquared, 0, 2},
                                {Loss::huber, 3, 3, Activation::gelu},
                                {Loss::binaryCrossEntropy, 2, 1}};
-    for (Activation activation : activations)
+    for (Activation activation : allActivations)
         for (const LossCase& test : losses)
             checkNetwork(netShape(test, {7, 9, 5}, activation),
                          dataset(7, test.classes, test.classes == 0 ? test.outputs : 1, 12), 8, 0);

@@ -114,9 +114,7 @@ TEST_CASE("kernels of half precision: every activation, and the smallest limits 
     gpu::Device device(options);
     Kernels kernels(device);
     for (const Product product : {Product::forward, Product::backwardInputs})
-        for (const Activation activation :
-             {Activation::identity, Activation::relu, Activation::leakyRelu, Activation::elu,
-              Activation::gelu, Activation::tanh, Activation::sigmoid, Activation::silu})
+        for (const Activation activation : allActivations)
             checkAll(device, kernels, product, shapeOf(33, 65, 31), activation, smallKernels());
 }
 

@@ -163,8 +163,8 @@ TEST_CASE("activations at known points") {
     CHECK(activate(Activation::sigmoid, 0.0) == 0.5);
     CHECK(activate(Activation::leakyRelu, -2.0) == Approx(-0.02));
     CHECK(activate(Activation::relu, -2.0) == 0);
-    for (std::uint32_t number = 0; number < 8; ++number) // a NaN is passed on, never hidden
-        CHECK(std::isnan(activate(Activation(number), notANumber)));
+    for (const Activation activation : allActivations) // a NaN is passed on, never hidden
+        CHECK(std::isnan(activate(activation, notANumber)));
 }
 
 TEST_CASE("losses and gradients by hand") {

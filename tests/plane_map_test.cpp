@@ -188,9 +188,7 @@ TEST_CASE("pictures and outputs are the plain twin's") {
 }
 
 TEST_CASE("so they are for every activation and every loss") {
-    for (const Activation activation :
-         {Activation::identity, Activation::relu, Activation::leakyRelu, Activation::elu, Activation::gelu,
-          Activation::tanh, Activation::sigmoid, Activation::silu}) {
+    for (const Activation activation : allActivations) {
         NetShape shape = shapeOf({2, 8, 8, 1}, Loss::binaryCrossEntropy, activation);
         checkMap(testDevice(), shape, small());
         shape.loss = Loss::meanSquared;

@@ -57,12 +57,8 @@ std::vector<float> allParameters(Population& population) {
 } // namespace
 
 TEST_CASE("each layout trains networks as the plain loops train each alone: optimizers and activations") {
-    constexpr Activation activations[] = {Activation::relu,      Activation::tanh,    Activation::gelu,
-                                          Activation::silu,      Activation::sigmoid, Activation::elu,
-                                          Activation::leakyRelu, Activation::identity};
     for (const PopulationLayout layout : layouts)
-        for (const Optimizer optimizer :
-             {Optimizer::sgd, Optimizer::momentum, Optimizer::rmsprop, Optimizer::adam, Optimizer::adamw}) {
+        for (const Optimizer optimizer : allOptimizers) {
             CAPTURE(name(layout));
             CAPTURE(name(optimizer));
             PopulationJob job = jobOf(twoClasses(), 6);
@@ -72,7 +68,8 @@ TEST_CASE("each layout trains networks as the plain loops train each alone: opti
             job.settings.optimizer.l1 = 0.001;
             for (std::size_t k = 0; k < job.members.size(); ++k) {
                 const std::size_t kind = static_cast<std::size_t>(optimizer);
-                job.members[k].activation = activations[(k + 3 * kind) % 8]; // several in one population
+                job.members[k].activation =
+                    allActivations[(k + 3 * kind) % std::size(allActivations)]; // several at once
                 job.members[k].momentum = 0.5 + 0.05 * static_cast<double>(k);
                 job.members[k].weightDecay = 0.01 * static_cast<double>(k);
                 job.members[k].seed = 1 + k;

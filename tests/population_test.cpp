@@ -95,7 +95,7 @@ void checkSame(Population& a, Population& b) {
 
 TEST_CASE("members are the same networks trained alone, for every activation") {
     const Dataset data = spiral();
-    for (const Activation activation : activations) {
+    for (const Activation activation : allActivations) {
         CAPTURE(name(activation));
         PopulationJob job = jobOn({&data});
         for (PopulationMember& member : job.members) member.activation = activation;
@@ -105,7 +105,7 @@ TEST_CASE("members are the same networks trained alone, for every activation") {
 
 TEST_CASE("members are the same networks trained alone, for every optimizer and schedule") {
     const Dataset data = spiral();
-    for (const Optimizer optimizer : optimizers)
+    for (const Optimizer optimizer : allOptimizers)
         for (const Schedule schedule : {Schedule::constant, Schedule::step, Schedule::cosine}) {
             CAPTURE(name(optimizer));
             CAPTURE(name(schedule));

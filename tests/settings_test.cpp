@@ -160,13 +160,10 @@ TEST_CASE("settings that make no sense are refused by name") {
 }
 
 TEST_CASE("names lead to values and back") {
-    for (Optimizer value :
-         {Optimizer::sgd, Optimizer::momentum, Optimizer::rmsprop, Optimizer::adam, Optimizer::adamw})
-        CHECK(optimizerFromName(name(value)) == value);
+    for (Optimizer value : allOptimizers) CHECK(optimizerFromName(name(value)) == value);
     for (Schedule value : {Schedule::constant, Schedule::step, Schedule::cosine})
         CHECK(scheduleFromName(name(value)) == value);
-    for (std::uint32_t number = 0; number < 8; ++number)
-        CHECK(activationFromName(name(Activation(number))) == Activation(number));
+    for (const Activation value : allActivations) CHECK(activationFromName(name(value)) == value);
     for (std::uint32_t number = 0; number < 4; ++number)
         CHECK(lossFromName(name(Loss(number))) == Loss(number));
     for (std::uint32_t number = 0; number < 5; ++number)

@@ -73,13 +73,6 @@ inline bool chooseText(Ui& ui, const char* control, std::string& value, std::vec
 /// Three digits are what a slider can tell.
 inline double rounded(float value) { return std::stod(fmt::format("{:.3g}", static_cast<double>(value))); }
 
-/// As lists of choices show them.
-inline constexpr Activation allActivations[] = {Activation::relu,    Activation::leakyRelu, Activation::elu,
-                                                Activation::gelu,    Activation::silu,      Activation::tanh,
-                                                Activation::sigmoid, Activation::identity};
-inline constexpr Optimizer allOptimizers[] = {Optimizer::sgd, Optimizer::momentum, Optimizer::rmsprop,
-                                              Optimizer::adam, Optimizer::adamw};
-
 /// One of the values, by its name. True when it changed.
 template <class Enum, std::size_t N>
 bool chooseName(Ui& ui, const char* control, Enum& value, const Enum (&all)[N]) {

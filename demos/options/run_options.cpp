@@ -20,6 +20,22 @@ constexpr std::uint64_t stepsOnSmallData = 5000;
 constexpr std::uint64_t limitEpochs = 100;
 constexpr std::uint64_t limitSteps = 20000;
 
+/// "relu leaky-relu elu ..."
+template <class Enum, std::size_t N> std::string namesOf(const Enum (&all)[N]) {
+    std::string text;
+    for (const Enum each : all) text += (text.empty() ? "" : " ") + std::string(name(each));
+    return text;
+}
+
+/// "sgd 0.1, momentum 0.1, ..."
+std::string defaultRates() {
+    std::string text;
+    for (const Optimizer optimizer : allOptimizers)
+        text +=
+            fmt::format("{}{} {}", text.empty() ? "" : ", ", name(optimizer), defaultLearningRate(optimizer));
+    return text;
+}
+
 } // namespace
 
 void addDataOptions(CLI::App& command, RunOptions& options) {
@@ -61,9 +77,8 @@ void addNetworkOptions(CLI::App& command, RunOptions& options, const std::string
     addText(
         command, "--activation", "NAME",
         [&options](std::string_view text) { options.activation = activationFromName(text); },
-        fmt::format(
-            "activation of the hidden layers: identity relu leaky-relu elu gelu tanh sigmoid silu [{}]",
-            name(options.activation)))
+        fmt::format("activation of the hidden layers: {} [{}]", namesOf(allActivations),
+                    name(options.activation)))
         ->group(networkGroup);
     addText(
         command, "--output-activation", "NAME",
@@ -84,7 +99,7 @@ void addNetworkOptions(CLI::App& command, RunOptions& options, const std::string
 void addSettingsOptions(CLI::App& command, RunOptions& options) {
     OptimizerSettings& optimizer = options.settings.optimizer;
     const auto number = [&command](const char* name, double& value, const CLI::Validator& check,
-                                   const char* help) {
+                                   const std::string& help) {
         command.add_option(name, value, help)->type_name("X")->check(check)->group(settingsGroup);
     };
     const auto count = [&command](const char* name, auto& value, const CLI::Validator& check,
@@ -94,19 +109,21 @@ void addSettingsOptions(CLI::App& command, RunOptions& options) {
     addText(
         command, "--optimizer", "NAME",
         [&optimizer](std::string_view text) { optimizer.kind = optimizerFromName(text); },
-        "sgd momentum rmsprop adam adamw [adam]")
+        fmt::format("{} [{}]", namesOf(allOptimizers), name(optimizer.kind)))
         ->group(settingsGroup);
-    number("--lr", optimizer.learningRate, aboveZero(),
-           "learning rate [0.1 for sgd and momentum, 0.01 for rmsprop, otherwise 0.001]");
+    number("--lr", optimizer.learningRate, aboveZero(), "learning rate [" + defaultRates() + "]");
     number("--momentum", optimizer.momentum, notNegative(),
-           "momentum coefficient, for --optimizer momentum [0.9]");
-    command.add_flag("--nesterov", optimizer.nesterov, "Nesterov momentum, for --optimizer momentum")
+           "momentum coefficient, for --optimizer " + optimizersWith(usesMomentum) + " [0.9]");
+    command
+        .add_flag("--nesterov", optimizer.nesterov,
+                  "Nesterov momentum, for --optimizer " + optimizersWith(usesMomentum))
         ->group(settingsGroup);
     number("--beta1", optimizer.beta1, notNegative(),
-           "decay of the gradient average, for adam and adamw [0.9]");
+           "decay of the gradient average, for " + optimizersWith(usesBetas) + " [0.9]");
     number("--beta2", optimizer.beta2, notNegative(),
-           "decay of the squared-gradient average, for adam and adamw [0.999]");
-    number("--weight-decay", optimizer.weightDecay, notNegative(), "L2 regularisation [0; for adamw 0.01]");
+           "decay of the squared-gradient average, for " + optimizersWith(usesBetas) + " [0.999]");
+    number("--weight-decay", optimizer.weightDecay, notNegative(),
+           "L2 regularisation [0; for " + optimizersWith(decouplesDecay) + " 0.01]");
     number("--l1", optimizer.l1, notNegative(), "L1 regularisation [0]");
     addText(
         command, "--schedule", "NAME",
@@ -203,10 +220,12 @@ void refuseIdleOptions(const CLI::App& command, const RunOptions& options) {
             throw std::invalid_argument(std::string(option) + " would have no effect; it applies only to " +
                                         users);
     };
-    const bool adam = optimizer.kind == Optimizer::adam || optimizer.kind == Optimizer::adamw;
-    refuse("--momentum", optimizer.kind == Optimizer::momentum, "--optimizer momentum");
-    refuse("--beta1", adam, "--optimizer adam and adamw");
-    refuse("--beta2", adam, "--optimizer adam and adamw");
+    const auto refuseWithout = [&](const char* option, OptimizerTraits trait) {
+        refuse(option, infoOf(optimizer.kind).has(trait), "--optimizer " + optimizersWith(trait));
+    };
+    refuseWithout("--momentum", usesMomentum);
+    refuseWithout("--beta1", usesBetas);
+    refuseWithout("--beta2", usesBetas);
     refuse("--schedule-steps", optimizer.schedule != Schedule::constant, "--schedule step and cosine");
     refuse("--schedule-gamma", optimizer.schedule == Schedule::step, "--schedule step");
 }

@@ -110,7 +110,7 @@ std::string numberOrNothing(float value) { return std::isnan(value) ? "" : fmt::
 /// seed, lr, init_scale, momentum, l2, activation, noise.
 std::string hyperparametersCsv(const PopulationGrid& grid, std::size_t member) {
     const PopulationMember& its = grid.job.members[member];
-    const bool momentum = grid.job.settings.optimizer.kind == Optimizer::momentum;
+    const bool momentum = infoOf(grid.job.settings.optimizer.kind).has(usesMomentum);
     return fmt::format("{},{},{},{},{},{},{}", its.seed, its.learningRate, its.initialScale,
                        momentum ? fmt::format("{}", its.momentum) : "", its.weightDecay, name(its.activation),
                        grid.spec.noise(member));

@@ -23,8 +23,8 @@ LanePlan::LanePlan(const PopulationJob& populationJob, const CpuPopulationKernel
       targetKind(lockstep::targetKind(*job.data.front(), job.shape)), pace(job.settings.optimizer) {
     pace.learningRate = 1;
     pace.weightDecay = 0;
-    const bool adam = pace.kind == Optimizer::adam || pace.kind == Optimizer::adamw;
-    ratesChange = adam || pace.schedule != Schedule::constant || pace.warmupSteps > 0;
+    const bool corrects = infoOf(pace.kind).has(correctsBias);
+    ratesChange = corrects || pace.schedule != Schedule::constant || pace.warmupSteps > 0;
     for (std::size_t l = 0; l < layout.layers(); ++l) {
         const LayerLayout& place = layout.layer(l);
         layers.push_back({{0, place.inputs, place.outputs}, parameters});

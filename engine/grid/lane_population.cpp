@@ -44,7 +44,7 @@ class LaneBlock final : public PopulationBlock {
     AlignedArray<float> parameters_; ///< [plan.parameters]
     std::vector<AlignedArray<float>> states_;
     double learningRates_[mostPopulationLanes] = {};
-    double decays_[mostPopulationLanes] = {}; ///< of adamw
+    double decays_[mostPopulationLanes] = {}; ///< where the optimizer decouplesDecay
     LaneExamples training_;
     PopulationRates rates_{};
     PopulationLosses losses_{};
@@ -123,7 +123,8 @@ void LaneBlock::takeHyperparameters() {
         const TrainSettings own = plan_->job.alone(numberOf(lane)).settings;
         const shared::UpdateParams update = stepSettings(own, plan_->order, 0).update;
         learningRates_[lane] = own.optimizer.effectiveLearningRate();
-        decays_[lane] = own.optimizer.kind == Optimizer::adamw ? own.optimizer.effectiveWeightDecay() : 0;
+        const bool decoupled = infoOf(own.optimizer.kind).has(decouplesDecay);
+        decays_[lane] = decoupled ? own.optimizer.effectiveWeightDecay() : 0;
         rates_.momentum[lane] = update.momentum;
         rates_.l2[lane] = update.l2;
     }

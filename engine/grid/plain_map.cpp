@@ -11,21 +11,15 @@ namespace lockstep {
 
 namespace {
 
+float number(float constant) { return constant; }
+
 /// x P(x^2) / Q(x^2): shaders/shared/tanh.h.
 float quotientTanh(float x) {
     using namespace shared;
     x = x > tanhLimit ? tanhLimit : x; // a NaN stays one
     x = x < -tanhLimit ? -tanhLimit : x;
     const float u = x * x;
-    float p = std::fma(tanhP4, u, tanhP3);
-    p = std::fma(p, u, tanhP2);
-    p = std::fma(p, u, tanhP1);
-    p = std::fma(p, u, tanhP0);
-    float q = std::fma(tanhQ4, u, tanhQ3);
-    q = std::fma(q, u, tanhQ2);
-    q = std::fma(q, u, tanhQ1);
-    q = std::fma(q, u, 1.0f);
-    return x * p / q;
+    return LOCKSTEP_TANH_QUOTIENT(x, u, std::fma);
 }
 
 float activated(Activation activation, float z) {

@@ -29,7 +29,7 @@ struct PopulationMember {
     std::uint64_t seed = 1;  ///< of its first weights and of its order of examples
     double learningRate = 0; ///< 0: the optimizer's default
     double initialScale = 1; ///< its first weights are the seed's times this, above 0, up to 1,000,000
-    double momentum = 0.9;   ///< looked at by Optimizer::momentum only
+    double momentum = 0.9;   ///< where the optimizer usesMomentum
     double weightDecay = -1; ///< L2, as OptimizerSettings::weightDecay
     Activation activation = Activation::tanh; ///< of its hidden layers
     std::size_t data = 0;                     ///< which of PopulationJob::data

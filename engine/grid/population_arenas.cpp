@@ -97,7 +97,7 @@ std::vector<std::uint32_t> arenaIndicesOf(const NetShape& shape) {
 shared::PopulationNetwork networkOf(const PopulationJob& job, std::uint32_t member) {
     const TrainSettings settings = job.alone(member).settings;
     const shared::UpdateParams update = stepSettings(settings, BatchOrder(), 0).update;
-    const bool decoupled = settings.optimizer.kind == Optimizer::adamw;
+    const bool decoupled = infoOf(settings.optimizer.kind).has(decouplesDecay);
     return {static_cast<float>(settings.optimizer.effectiveLearningRate()),
             update.momentum,
             update.l2,

@@ -44,9 +44,9 @@ bool generated(const std::string& data) {
 /// An axis along which all networks would be the same.
 void requireEffect(const PopulationSpec& spec, const PopulationAxis& axis) {
     const Optimizer optimizer = spec.train.optimizer.kind;
-    if (axis.parameter == Hyperparameter::momentum && optimizer != Optimizer::momentum)
+    if (axis.parameter == Hyperparameter::momentum && !infoOf(optimizer).has(usesMomentum))
         throw std::invalid_argument("the optimizer " + std::string(name(optimizer)) +
-                                    " has no momentum to vary; the optimizer momentum has");
+                                    " has no momentum to vary; use " + optimizersWith(usesMomentum));
     if (axis.parameter == Hyperparameter::noise && !generated(spec.data))
         throw std::invalid_argument("noise is of generated points, such as spiral or circle, not of '" +
                                     spec.data + "'");

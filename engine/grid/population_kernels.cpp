@@ -48,11 +48,10 @@ PopulationKernels::train(const PopulationPlan& plan, Optimizer optimizer, Activa
     constants[3] = plan.order;
     constants[7] = number(optimizer);
     if (plan.layout == PopulationLayout::subgroup) {
-        const bool keepsFirst = optimizer != Optimizer::sgd;
-        const bool keepsSecond = optimizer == Optimizer::adam || optimizer == Optimizer::adamw;
+        const std::size_t states = infoOf(optimizer).states;
         const std::uint32_t parameters = number(shape_.parameters());
         constants.insert(
-            {{5, keepsFirst ? parameters : 1}, {6, plan.mostSubgroups}, {8, keepsSecond ? parameters : 1}});
+            {{5, states >= 1 ? parameters : 1}, {6, plan.mostSubgroups}, {8, states == 2 ? parameters : 1}});
     }
     if (plan.layout == PopulationLayout::workgroup)
         constants.insert({{5, plan.chunk}, {6, plan.sharesState ? 1 : 0}, {8, plan.sharedFloats}});

@@ -113,7 +113,6 @@ void PopulationTraining::record(gpu::Recorder& recorder, std::uint64_t first, st
     params.examples = number(order_.count());
     params.orderFirst = place;
     params.orderNetworks = slice.networks;
-    params.beta1 = settings.update.momentum;
     params.secondDecay = settings.update.secondDecay;
     params.epsilon = settings.update.epsilon;
     params.l1 = settings.update.l1;

@@ -9,9 +9,9 @@ namespace lockstep {
 namespace {
 
 constexpr NameOf<Activation> activationNames[] = {
-    {Activation::identity, "identity"}, {Activation::relu, "relu"}, {Activation::leakyRelu, "leaky-relu"},
-    {Activation::elu, "elu"},           {Activation::gelu, "gelu"}, {Activation::tanh, "tanh"},
-    {Activation::sigmoid, "sigmoid"},   {Activation::silu, "silu"},
+#define ROW(number, id, text, ...) {Activation::id, text},
+    LOCKSTEP_ACTIVATIONS(ROW)
+#undef ROW
 };
 
 constexpr NameOf<Loss> lossNames[] = {
@@ -63,6 +63,16 @@ void NetShape::validate() const {
         outputActivation != Activation::identity)
         throw std::invalid_argument(std::string(name(loss)) +
                                     " takes logits: the output activation must be identity");
+}
+
+std::string_view formula(Activation value) {
+    switch (value) {
+#define ROW(number, id, name, formula, ...)                                                                  \
+    case Activation::id: return formula;
+        LOCKSTEP_ACTIVATIONS(ROW)
+#undef ROW
+    }
+    return "";
 }
 
 std::string_view name(Activation value) { return nameOf(activationNames, value); }

@@ -11,17 +11,19 @@
 
 namespace lockstep {
 
-/// Elementwise function after a layer's sum. Definitions and defaults follow PyTorch (net/activation.h has
-/// the formulas).
+/// The function that follows a layer's sums. shaders/shared/activations.h has a row for each, with its
+/// formula.
 enum class Activation : std::uint32_t {
-    identity = shared::activationIdentity,
-    relu = shared::activationRelu,
-    leakyRelu = shared::activationLeakyRelu,
-    elu = shared::activationElu,
-    gelu = shared::activationGelu,
-    tanh = shared::activationTanh,
-    sigmoid = shared::activationSigmoid,
-    silu = shared::activationSilu,
+#define ROW(number, id, ...) id = number,
+    LOCKSTEP_ACTIVATIONS(ROW)
+#undef ROW
+};
+
+/// All of them, in the order of the table.
+inline constexpr Activation allActivations[] = {
+#define ROW(number, id, ...) Activation::id,
+    LOCKSTEP_ACTIVATIONS(ROW)
+#undef ROW
 };
 
 /// What the network's outputs are compared by (net/plain_ops.h has the formulas). All are means, as PyTorch's
@@ -78,6 +80,9 @@ struct NetShape {
 std::string_view name(Activation value);
 std::string_view name(Loss value);
 std::string_view name(InitScheme value);
+
+/// The formula of an activation, for people: "max(0, z)".
+std::string_view formula(Activation value);
 
 /// The value of a name. Throws std::invalid_argument that lists the names and the nearest right one.
 Activation activationFromName(std::string_view text);

@@ -88,15 +88,9 @@ template <class T>
 void denseBackwardWeights(const DenseShape& shape, const T* dSums, const T* inputs, std::size_t outputBegin,
                           std::size_t outputEnd, T* dWeights, T* dBias);
 
-/// One optimizer step on elements [begin, end) of the arena, g = gradient + l2 w + l1 sign(w); as
-/// torch.optim:
-///   sgd       w -= lr g
-///   momentum  m = mu m + g;  w -= lr m, or lr (g + mu m) with Nesterov
-///   rmsprop   v = alpha v + (1 - alpha) g^2;  w -= lr g / (sqrt(v) + eps)
-///   adam      m = beta1 m + (1 - beta1) g;  v = beta2 v + (1 - beta2) g^2;
-///             w -= lr / (1 - beta1^t) * m / (sqrt(v) / sqrt(1 - beta2^t) + eps)
-///   adamw     w *= 1 - lr * decay first, then adam without l2
-/// `state1` is m (or rmsprop's v), `state2` is Adam's v; null where the optimizer has none.
+/// One optimizer step on elements [begin, end) of the arena, with g = gradient + l2 w + l1 sign(w). The
+/// formulas are in shaders/shared/optimizers.h; `state1` is their m and `state2` their v, null where the
+/// optimizer has none.
 template <class T>
 void update(Optimizer optimizer, const shared::UpdateParams& params, std::size_t begin, std::size_t end,
             const T* gradients, T* weights, T* state1, T* state2);

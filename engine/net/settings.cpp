@@ -5,6 +5,7 @@
 #include <numbers>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "engine/net/names.h"
 #include "engine/net/numbers.h"
@@ -14,8 +15,9 @@ namespace lockstep {
 namespace {
 
 constexpr NameOf<Optimizer> optimizerNames[] = {
-    {Optimizer::sgd, "sgd"},   {Optimizer::momentum, "momentum"}, {Optimizer::rmsprop, "rmsprop"},
-    {Optimizer::adam, "adam"}, {Optimizer::adamw, "adamw"},
+#define ROW(number, id, text, ...) {Optimizer::id, text},
+    LOCKSTEP_OPTIMIZERS(ROW)
+#undef ROW
 };
 
 constexpr NameOf<Schedule> scheduleNames[] = {
@@ -37,31 +39,12 @@ float belowOne(double decay) { return std::min(static_cast<float>(decay), std::n
 } // namespace
 
 double OptimizerSettings::effectiveLearningRate() const {
-    if (learningRate != 0) return learningRate;
-    switch (kind) {
-    case Optimizer::sgd:
-    case Optimizer::momentum: return 0.1;
-    case Optimizer::rmsprop: return 1e-2;
-    case Optimizer::adam:
-    case Optimizer::adamw: return 1e-3;
-    }
-    return 1e-3;
+    return learningRate != 0 ? learningRate : defaultLearningRate(kind);
 }
 
 double OptimizerSettings::effectiveWeightDecay() const {
     if (weightDecay >= 0) return weightDecay;
-    return kind == Optimizer::adamw ? 0.01 : 0.0;
-}
-
-std::size_t OptimizerSettings::stateArrays() const {
-    switch (kind) {
-    case Optimizer::sgd: return 0;
-    case Optimizer::momentum:
-    case Optimizer::rmsprop: return 1;
-    case Optimizer::adam:
-    case Optimizer::adamw: return 2;
-    }
-    return 0;
+    return infoOf(kind).has(decouplesDecay) ? 0.01 : 0.0;
 }
 
 void OptimizerSettings::validate() const {
@@ -77,8 +60,9 @@ void OptimizerSettings::validate() const {
     requireRange("l1", l1, 0, 1e6, true);
     requireRange("the schedule's gamma", scheduleGamma, 0, 1e6, true);
     if (scheduleSteps == 0) throw std::invalid_argument("a schedule needs at least 1 step");
-    if (nesterov && (kind != Optimizer::momentum || momentum == 0))
-        throw std::invalid_argument("Nesterov needs --optimizer momentum with a momentum above 0");
+    if (nesterov && (!infoOf(kind).has(usesMomentum) || momentum == 0))
+        throw std::invalid_argument("Nesterov needs --optimizer " + optimizersWith(usesMomentum) +
+                                    " with a momentum above 0");
 }
 
 double learningRate(const OptimizerSettings& settings, std::uint64_t step) {
@@ -94,6 +78,16 @@ double learningRate(const OptimizerSettings& settings, std::uint64_t step) {
     return rate;
 }
 
+std::string optimizersWith(OptimizerTraits trait) {
+    std::vector<std::string_view> names;
+    for (const Optimizer optimizer : allOptimizers)
+        if (infoOf(optimizer).has(trait)) names.push_back(name(optimizer));
+    std::string text;
+    for (std::size_t i = 0; i < names.size(); ++i)
+        text += std::string(i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + std::string(names[i]);
+    return text;
+}
+
 StepSettings stepSettings(const TrainSettings& settings, const BatchOrder& order, std::uint64_t step) {
     const OptimizerSettings& optimizer = settings.optimizer;
     StepSettings result;
@@ -103,22 +97,20 @@ StepSettings stepSettings(const TrainSettings& settings, const BatchOrder& order
 
     const double rate = learningRate(optimizer, step);
     const double decay = optimizer.effectiveWeightDecay();
-    const bool adam = optimizer.kind == Optimizer::adam || optimizer.kind == Optimizer::adamw;
+    const OptimizerInfo info = infoOf(optimizer.kind);
     shared::UpdateParams& update = result.update;
-    update.momentum = belowOne(adam ? optimizer.beta1 : optimizer.momentum);
-    update.secondDecay = belowOne(adam ? optimizer.beta2 : optimizer.alpha);
-    // Adam's bias corrections are made for the betas that the kernels see: 1 - float(0.999) is off by 1.3e-5,
-    // and so is every average made with it, unless it is divided by its own sum of weights.
+    update.momentum = belowOne(info.has(usesBetas) ? optimizer.beta1 : optimizer.momentum);
+    update.secondDecay = belowOne(info.has(usesBetas) ? optimizer.beta2 : optimizer.alpha);
+    // The corrections are made for the betas that the kernels see: 1 - float(0.999) is off by 1.3e-5, and so
+    // is every average made with it, unless it is divided by the sum of its own weights.
     const auto updates = static_cast<double>(step) + 1;
-    const auto weightsOf = [updates, adam](float beta) {
-        return adam ? 1 - std::pow(static_cast<double>(beta), updates) : 1.0;
+    const auto sumOfWeights = [&info, updates](float beta) {
+        return info.has(correctsBias) ? 1 - std::pow(static_cast<double>(beta), updates) : 1.0;
     };
-    const double firstWeights = weightsOf(update.momentum);
-    const double secondWeights = weightsOf(update.secondDecay);
-    update.learningRate = static_cast<float>(rate / firstWeights);
+    update.learningRate = static_cast<float>(rate / sumOfWeights(update.momentum));
     update.epsilon = static_cast<float>(optimizer.epsilon);
-    update.secondScale = static_cast<float>(1 / std::sqrt(secondWeights));
-    const bool decoupled = optimizer.kind == Optimizer::adamw;
+    update.secondScale = static_cast<float>(1 / std::sqrt(sumOfWeights(update.secondDecay)));
+    const bool decoupled = info.has(decouplesDecay);
     update.weightKeep = static_cast<float>(decoupled ? 1 - rate * decay : 1.0);
     update.l1 = static_cast<float>(optimizer.l1);
     update.l2 = static_cast<float>(decoupled ? 0.0 : decay);

@@ -6,17 +6,10 @@
 #include <string_view>
 
 #include "engine/net/batch_order.h"
+#include "engine/net/optimizer.h"
 #include "shaders/shared/params.h"
 
 namespace lockstep {
-
-enum class Optimizer : std::uint32_t {
-    sgd = shared::optimizerSgd,
-    momentum = shared::optimizerMomentum, ///< SGD with momentum
-    rmsprop = shared::optimizerRmsprop,
-    adam = shared::optimizerAdam,
-    adamw = shared::optimizerAdamw,
-};
 
 enum class Schedule : std::uint32_t {
     constant,
@@ -26,19 +19,20 @@ enum class Schedule : std::uint32_t {
             ///< eta_min 0, then 0
 };
 
-/// Hyperparameters with PyTorch's names and defaults, except the rate's: 0 means the optimizer's own default
-/// (sgd and momentum 0.1 here, where PyTorch has 1e-3; rmsprop 1e-2; adam and adamw 1e-3).
+/// Hyperparameters with PyTorch's names and defaults, but for the learning rate: 0 means
+/// defaultLearningRate().
 struct OptimizerSettings {
     Optimizer kind = Optimizer::adam;
     double learningRate = 0;
-    double momentum = 0.9; ///< of `momentum` only
-    bool nesterov = false; ///< of `momentum` only
-    double beta1 = 0.9;    ///< adam, adamw
-    double beta2 = 0.999;  ///< adam, adamw
-    double alpha = 0.99;   ///< rmsprop
-    double epsilon = 1e-8;
-    double weightDecay =
-        -1; ///< L2: added to the gradient as weightDecay * w; adamw: decoupled. -1: 0.01 for adamw, else 0
+    double momentum = 0.9; ///< where usesMomentum
+    bool nesterov = false; ///< where usesMomentum
+    double beta1 = 0.9;    ///< where usesBetas
+    double beta2 = 0.999;  ///< where usesBetas
+    double alpha = 0.99;   ///< where usesAlpha
+    double epsilon = 1e-8; ///< where usesEpsilon
+    /// Added to the gradient as weightDecay * w, or, where the optimizer decouplesDecay, to the step as
+    /// rate * weightDecay * w. -1: 0.01 where it decouplesDecay, else 0.
+    double weightDecay = -1;
     double l1 = 0; ///< adds l1 * sign(w) to the gradient (not in PyTorch's optimizers)
     Schedule schedule = Schedule::constant;
     std::uint64_t scheduleSteps = 1000;
@@ -48,7 +42,7 @@ struct OptimizerSettings {
 
     double effectiveLearningRate() const; ///< learningRate, or the default when it is 0
     double effectiveWeightDecay() const;
-    std::size_t stateArrays() const; ///< arrays of the arena's size that the optimizer keeps: 0, 1 or 2
+    std::size_t stateArrays() const { return infoOf(kind).states; } ///< as large as the arena each
     /// Throws std::invalid_argument naming the setting that makes no sense (negative or non-finite rate, beta
     /// outside [0, 1), ...).
     void validate() const;
@@ -67,7 +61,7 @@ struct StepSettings {
     std::uint64_t step = 0; ///< counted from 0
     BatchRange batch;
     shared::OrderKeys keys{};
-    shared::UpdateParams update{}; ///< `count` is left 0; the kitchen fills it
+    shared::UpdateParams update{}; ///< the backend fills in `count` and `stride`
 };
 
 /// The learning rate of step t (from 0), schedule and warm-up included.
@@ -75,9 +69,7 @@ double learningRate(const OptimizerSettings& settings, std::uint64_t step);
 
 StepSettings stepSettings(const TrainSettings& settings, const BatchOrder& order, std::uint64_t step);
 
-std::string_view name(Optimizer value);
 std::string_view name(Schedule value);
-Optimizer optimizerFromName(std::string_view text);
 Schedule scheduleFromName(std::string_view text);
 
 } // namespace lockstep

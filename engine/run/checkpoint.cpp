@@ -26,14 +26,11 @@ const std::string checksumKey = "lockstep.crc32";
 
 // One prefix per array of optimizer state, in the order of TrainerState::optimizerState.
 std::vector<std::string> statePrefixes(Optimizer optimizer) {
-    switch (optimizer) {
-    case Optimizer::sgd: return {};
-    case Optimizer::momentum: return {"optimizer.momentum_buffer."};
-    case Optimizer::rmsprop: return {"optimizer.square_avg."};
-    case Optimizer::adam:
-    case Optimizer::adamw: return {"optimizer.exp_avg.", "optimizer.exp_avg_sq."};
-    }
-    return {};
+    const OptimizerInfo info = infoOf(optimizer);
+    std::vector<std::string> prefixes;
+    for (std::size_t i = 0; i < info.states; ++i)
+        prefixes.push_back("optimizer." + std::string(info.state[i]) + ".");
+    return prefixes;
 }
 
 std::string checksumOf(const TensorFile& file, const std::string& runText) {

@@ -7,17 +7,6 @@ namespace {
 constexpr double floatBytes = sizeof(float);
 constexpr double halfBytes = 2;
 
-double flopsPerParameter(Optimizer optimizer) {
-    switch (optimizer) {
-    case Optimizer::sgd: return 2;
-    case Optimizer::momentum: return 4;
-    case Optimizer::rmsprop: return 9;
-    case Optimizer::adam: return 13;
-    case Optimizer::adamw: return 14;
-    }
-    return 2;
-}
-
 } // namespace
 
 Work gatherWork(std::size_t rows, std::size_t inputs, bool pixels, bool half) {
@@ -46,7 +35,7 @@ Work lossWork(std::size_t rows, std::size_t outputs, bool half) {
 Work updateWork(const NetShape& shape, const OptimizerSettings& optimizer, bool half) {
     const auto count = static_cast<double>(shape.parameters());
     const auto states = static_cast<double>(optimizer.stateArrays());
-    return {flopsPerParameter(optimizer.kind) * count,
+    return {infoOf(optimizer.kind).operations * count,
             floatBytes * count * (3 + 2 * states) + (half ? halfBytes * count : 0)};
 }
 

@@ -26,13 +26,13 @@ std::size_t bytesOf(const std::vector<float>& values) { return values.size() * s
 // Every term of the formulas counts, and rates are large enough for a wrong gradient to be seen.
 shared::UpdateParams stepOf(Optimizer optimizer) {
     shared::UpdateParams step{};
-    const bool ratio = optimizer != Optimizer::sgd && optimizer != Optimizer::momentum; // of g to its size
+    const bool ratio = infoOf(optimizer).has(usesEpsilon); // of g to its size
     step.learningRate = ratio ? 0.1f : 1.0f;
     step.momentum = 0.9f;
     step.secondDecay = 0.99f;
     step.epsilon = 1e-3f;
     step.secondScale = 1;
-    step.weightKeep = optimizer == Optimizer::adamw ? 0.9f : 1.0f;
+    step.weightKeep = infoOf(optimizer).has(decouplesDecay) ? 0.9f : 1.0f;
     step.l1 = 0.001f;
     step.l2 = 0.01f;
     step.nesterov = 1;

@@ -1,4 +1,4 @@
-// tanh for kernels that spend most of their time in it (tanh.h), 3e-7 from the exact one.
+// tanh for kernels that spend most of their time in it, 3e-7 from the exact one. The formula is in shaders/shared/tanh.h.
 #ifndef LOCKSTEP_FAST_TANH_GLSL
 #define LOCKSTEP_FAST_TANH_GLSL
 #include "activation.glsl"
@@ -7,14 +7,12 @@
 float fastTanh(float x) {
     float c = clamp(x, -tanhLimit, tanhLimit);
     float u = c * c;
-    float p = fma(fma(fma(fma(tanhP4, u, tanhP3), u, tanhP2), u, tanhP1), u, tanhP0);
-    float q = fma(fma(fma(fma(tanhQ4, u, tanhQ3), u, tanhQ2), u, tanhQ1), u, 1.0);
-    float result = c * p / q;
+    float result = LOCKSTEP_TANH_QUOTIENT(c, u, fma);
     return isNotNumber(x) ? x : result;
 }
 
 float activateFast(uint activation, float z) {
-    return activation == activationTanh ? fastTanh(z) : activate(activation, z);
+    return activation == activation_tanh ? fastTanh(z) : activate(activation, z);
 }
 
 #endif

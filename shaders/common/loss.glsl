@@ -20,7 +20,7 @@ struct Softmax {
 Softmax softmaxOf(uint at) {
     Softmax s = Softmax(outputValue(at), 0.0);
     for (uint j = 1; j < params.outputs; ++j) s.largest = max(s.largest, outputValue(at + j));
-    for (uint j = 0; j < params.outputs; ++j) s.sum += exactExp(outputValue(at + j) - s.largest);
+    for (uint j = 0; j < params.outputs; ++j) s.sum += exponential(outputValue(at + j) - s.largest);
     return s;
 }
 
@@ -28,7 +28,7 @@ Softmax softmaxOf(uint at) {
 // (not for cross-entropy, which goes with none). `s` is softmaxOf(at) for cross-entropy, else anything.
 float outputGradient(uint at, uint row, uint j, Softmax s, float derivative) {
     float y = outputValue(at + j);
-    return loss == lossCrossEntropy ? exactExp(y - s.largest) / s.sum - (targetWord(row) == j ? 1.0 : 0.0)
+    return loss == lossCrossEntropy ? exponential(y - s.largest) / s.sum - (targetWord(row) == j ? 1.0 : 0.0)
                                     : lossTermGradient(y, targetValue(row, j)) * derivative;
 }
 
@@ -36,7 +36,7 @@ float outputGradient(uint at, uint row, uint j, Softmax s, float derivative) {
 float rowLoss(uint at, uint row) {
     if (loss == lossCrossEntropy) {
         Softmax s = softmaxOf(at);
-        return exactLog(s.sum) - (outputValue(at + targetWord(row)) - s.largest);
+        return logarithm(s.sum) - (outputValue(at + targetWord(row)) - s.largest);
     }
     float total = 0.0;
     for (uint j = 0; j < params.outputs; ++j) total += lossTerm(outputValue(at + j), targetValue(row, j));

@@ -11,7 +11,7 @@ float lossTerm(float y, float t) {
     float d = y - t;
     if (loss == lossMeanSquared) return d * d;
     if (loss == lossHuber) return abs(d) < 1.0 ? 0.5 * d * d : abs(d) - 0.5;
-    return max(y, 0.0) - y * t + exactLog1p(exactExp(-abs(y)));
+    return max(y, 0.0) - y * t + logOnePlus(exponential(-abs(y)));
 }
 
 // Derivative of lossTerm with respect to y.
@@ -19,7 +19,7 @@ float lossTermGradient(float y, float t) {
     float d = y - t;
     if (loss == lossMeanSquared) return 2.0 * d;
     if (loss == lossHuber) return isNotNumber(d) ? d : clamp(d, -1.0, 1.0);
-    return exactSigmoid(y) - t;
+    return sigmoid(y) - t;
 }
 
 #endif

@@ -1,8 +1,9 @@
-// One optimizer step on four parameters, or on one where the including shader has defined PARAMETERS as float, with
-// g = gradient + l2 w + l1 sign(w), as torch.optim (engine/net/plain_ops.h has the formulas). The including shader has included
-// params.h.
+// One optimizer step on four parameters, or on one where the including shader has defined PARAMETERS as float. The formulas are
+// in shaders/shared/optimizers.h, a row for each.
 #ifndef LOCKSTEP_UPDATE_GLSL
 #define LOCKSTEP_UPDATE_GLSL
+#include "math.glsl"
+#include "params.h"
 
 #ifndef PARAMETERS
 #define PARAMETERS vec4
@@ -10,27 +11,26 @@
 
 layout(constant_id = 7) const uint optimizer = 0;
 
-// What the optimizer keeps of every parameter: `first` is momentum (or RMSprop's mean square), `second` Adam's second moment.
-bool keepsFirst() { return optimizer != optimizerSgd; }
-bool keepsSecond() { return optimizer == optimizerAdam || optimizer == optimizerAdamw; }
+// Numbers that the optimizer keeps of every parameter.
+#define ROW(number_, id, name, rate, states, state1, state2, traits, operations, formula, step) + (optimizer == number_ ? states : 0)
+const int stateArrays = 0 LOCKSTEP_OPTIMIZERS(ROW);
+#undef ROW
+bool keepsFirst() { return stateArrays >= 1; }
+bool keepsSecond() { return stateArrays == 2; }
 
-// The parameters after the step; `first` and `second` go in as they were and come out as they are then.
-PARAMETERS updated(UpdateParams how, PARAMETERS w, PARAMETERS gradient, inout PARAMETERS first, inout PARAMETERS second) {
+// The parameters after the step. m and v are what the optimizer keeps, the first and the second state.
+PARAMETERS updated(UpdateParams how, PARAMETERS w, PARAMETERS gradient, inout PARAMETERS m, inout PARAMETERS v) {
     PARAMETERS g = gradient + how.l2 * w + how.l1 * sign(w);
-    if (optimizer == optimizerSgd) {
-        w -= how.learningRate * g;
-    } else if (optimizer == optimizerMomentum) {
-        first = how.momentum * first + g;
-        w -= how.learningRate * (how.nesterov != 0 ? g + how.momentum * first : first);
-    } else if (optimizer == optimizerRmsprop) {
-        first = how.secondDecay * first + (1.0 - how.secondDecay) * g * g;
-        w -= how.learningRate * g / (sqrt(first) + how.epsilon);
-    } else {
-        w *= how.weightKeep;
-        first = how.momentum * first + (1.0 - how.momentum) * g;
-        second = how.secondDecay * second + (1.0 - how.secondDecay) * g * g;
-        w -= how.learningRate * first / (sqrt(second) * how.secondScale + how.epsilon);
-    }
+    float rate = how.learningRate;
+    float momentum = how.momentum;
+    float decay = how.secondDecay;
+    float epsilon = how.epsilon;
+    float secondScale = how.secondScale;
+    float keep = how.weightKeep;
+    bool nesterov = how.nesterov != 0;
+#define ROW(number_, id, name, rate_, states, state1, state2, traits, operations, formula, step) if (optimizer == number_) { step; }
+    LOCKSTEP_OPTIMIZERS(ROW)
+#undef ROW
     return w;
 }
 

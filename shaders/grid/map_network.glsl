@@ -43,14 +43,14 @@ void readExample(uint example) {
 }
 
 float activated(float z) {
-    if (activation == activationTanh) return fastTanh(z);
-    return activation == activationRelu && z < 0.0 ? 0.0 : z;
+    if (activation == activation_tanh) return fastTanh(z);
+    return activation == activation_relu && z < 0.0 ? 0.0 : z;
 }
 
 // d f'(z), from f(z).
 float derived(float d, float value) {
-    if (activation == activationTanh) return d * fma(-value, value, 1.0);
-    return activation == activationRelu && !(value > 0.0) ? 0.0 : d;
+    if (activation == activation_tanh) return d * fma(-value, value, 1.0);
+    return activation == activation_relu && !(value > 0.0) ? 0.0 : d;
 }
 
 float errorOf(float answer) { return fma(answer, 1.0 / float(hidden), -x[inputs]); }

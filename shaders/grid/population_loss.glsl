@@ -11,7 +11,7 @@ struct Softmax {
 Softmax softmaxOfOutputs() {
     Softmax s = Softmax(outputOf(0), 0.0);
     [[unroll]] for (uint j = 1; j < outputs; ++j) s.largest = max(s.largest, outputOf(j));
-    [[unroll]] for (uint j = 0; j < outputs; ++j) s.sum += exactExp(outputOf(j) - s.largest);
+    [[unroll]] for (uint j = 0; j < outputs; ++j) s.sum += exponential(outputOf(j) - s.largest);
     return s;
 }
 
@@ -20,13 +20,13 @@ float exampleLoss(Softmax s) {
     float total = 0.0;
     [[unroll]] for (uint j = 0; j < outputs; ++j) {
         if (loss != lossCrossEntropy) total += lossTerm(outputOf(j), wantedOf(j));
-        else if (wantedOf(j) > 0.5) total = exactLog(s.sum) - (outputOf(j) - s.largest);
+        else if (wantedOf(j) > 0.5) total = logarithm(s.sum) - (outputOf(j) - s.largest);
     }
     return total;
 }
 
 // With respect to output j, not yet scaled.
 float outputGradient(uint j, Softmax s) {
-    if (loss == lossCrossEntropy) return exactExp(outputOf(j) - s.largest) / s.sum - wantedOf(j);
+    if (loss == lossCrossEntropy) return exponential(outputOf(j) - s.largest) / s.sum - wantedOf(j);
     return lossTermGradient(outputOf(j), wantedOf(j));
 }

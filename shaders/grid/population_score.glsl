@@ -31,7 +31,7 @@ void gather(uint example, uint column) {
 }
 
 bool right() {
-    if (outputs == 1) return (outputOf(0) > (outputActivation == activationSigmoid ? 0.5 : 0.0)) == (wantedOf(0) > 0.5);
+    if (outputs == 1) return (outputOf(0) > (outputActivation == activation_sigmoid ? 0.5 : 0.0)) == (wantedOf(0) > 0.5);
     uint answer = 0;
     uint label = 0;
     float largest = outputOf(0);

@@ -29,7 +29,7 @@ uint exampleOf(uint step, PopulationRecord record, uint row, uint place) {
 UpdateParams updateOf(PopulationNetwork network, PopulationRecord record) {
     UpdateParams how;
     how.learningRate = network.learningRate * record.rateFactor;
-    how.momentum = optimizer == optimizerMomentum ? network.momentum : params.beta1;
+    how.momentum = network.momentum;
     how.secondDecay = params.secondDecay;
     how.epsilon = params.epsilon;
     how.secondScale = record.secondScale;

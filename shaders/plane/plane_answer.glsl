@@ -8,16 +8,16 @@
 
 vec4 singleColour(float value, bool discretise) {
     if (isNotFinite(value)) return colourAt(colourBackground); // a sigmoid would make a class of it
-    if (loss == lossBinaryCrossEntropy) value = 2.0 * exactSigmoid(value) - 1.0;
-    else if (outputActivation == activationSigmoid) value = 2.0 * value - 1.0;
+    if (loss == lossBinaryCrossEntropy) value = 2.0 * sigmoid(value) - 1.0;
+    else if (outputActivation == activation_sigmoid) value = 2.0 * value - 1.0;
     return signedColour(value, discretise);
 }
 
 vec4 classColour(uint number) { return colourAt(colourClasses + number % colourClassCount); }
 
 float weightOf(float value, float largest) {
-    if (loss == lossCrossEntropy) return exactExp(value - largest);
-    if (loss == lossBinaryCrossEntropy) return exactSigmoid(value);
+    if (loss == lossCrossEntropy) return exponential(value - largest);
+    if (loss == lossBinaryCrossEntropy) return sigmoid(value);
     return clamp(value, 0.0, 1.0);
 }
 

@@ -8,5 +8,5 @@ float feature(uint kind, float x, float y) {
     if (kind == planeXX) return x * x;
     if (kind == planeYY) return y * y;
     if (kind == planeXY) return x * y;
-    return exactSin(kind == planeSinX ? x : y);
+    return sine(kind == planeSinX ? x : y);
 }

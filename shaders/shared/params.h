@@ -2,30 +2,17 @@
 // GLSL: a field added here is added on both sides at once. At most 128 bytes per struct (Vulkan's minimum).
 #ifndef LOCKSTEP_PARAMS_H
 #define LOCKSTEP_PARAMS_H
+#include "activations.h"
+#include "optimizers.h"
 #include "order.h"
 #include "shared.h"
 
 SHARED_BEGIN
 
-SHARED_CONST uint activationIdentity = 0u;
-SHARED_CONST uint activationRelu = 1u;
-SHARED_CONST uint activationLeakyRelu = 2u;
-SHARED_CONST uint activationElu = 3u;
-SHARED_CONST uint activationGelu = 4u;
-SHARED_CONST uint activationTanh = 5u;
-SHARED_CONST uint activationSigmoid = 6u;
-SHARED_CONST uint activationSilu = 7u;
-
 SHARED_CONST uint lossCrossEntropy = 0u;
 SHARED_CONST uint lossMeanSquared = 1u;
 SHARED_CONST uint lossHuber = 2u;
 SHARED_CONST uint lossBinaryCrossEntropy = 3u;
-
-SHARED_CONST uint optimizerSgd = 0u;
-SHARED_CONST uint optimizerMomentum = 1u;
-SHARED_CONST uint optimizerRmsprop = 2u;
-SHARED_CONST uint optimizerAdam = 3u;
-SHARED_CONST uint optimizerAdamw = 4u;
 
 // How an example's answer becomes the value that the loss compares with (net/targets.cpp).
 SHARED_CONST uint targetClassIndex = 0u; // cross-entropy: the class number itself

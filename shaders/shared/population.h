@@ -22,9 +22,9 @@ SHARED_CONST uint orderOfTable = 2u;
 // What a network has to itself, [place].
 struct PopulationNetwork {
     float learningRate;
-    float momentum;    // of the optimizer `momentum`
-    float l2;          // added to the gradient; 0 for AdamW
-    float weightDecay; // AdamW's; else 0
+    float momentum;    // as in UpdateParams
+    float l2;          // as in UpdateParams
+    float weightDecay; // where the optimizer decouplesDecay; else 0
     uint seedLow;
     uint seedHigh;
     uint data;   // which data set
@@ -44,7 +44,7 @@ struct PopulationRecord {
     uint rows;
     uint epoch;
     float scale;       // 1 / (terms in the mean of the loss)
-    float rateFactor;  // on a network's learning rate: the schedule's, and Adam's 1 / (1 - beta1^t)
+    float rateFactor;  // on a network's learning rate: the schedule's, and 1 / (1 - beta1^t) where the optimizer correctsBias
     float schedule;    // the schedule's alone
     float secondScale; // as in UpdateParams
 };
@@ -60,8 +60,7 @@ struct PopulationTrainParams {
     uint examples;   // of a data set
     uint orderFirst; // orderOfSeed: the place of the table's first network, and how many it has
     uint orderNetworks;
-    float beta1;       // Adam
-    float secondDecay; // Adam's beta2; RMSprop's alpha
+    float secondDecay; // as in UpdateParams, like the rest
     float epsilon;
     float l1;
     uint nesterov;

@@ -1,6 +1,7 @@
 // tanh as a quotient of two polynomials, for kernels that spend most of their time in it:
 //   tanh x = x P(x^2) / Q(x^2),  P = p0 + p1 u + ... + p4 u^4,  Q = 1 + q1 u + ... + q4 u^4,  u = x^2
-// with x clamped to [-limit, limit]. A fit to the least relative error over that range: 7e-9 as it stands, 3e-7 in floats.
+// with x clamped to [-tanhLimit, tanhLimit]. Fitted for the least relative error over that range: 7e-9 in exact arithmetic,
+// 3e-7 in floats.
 #ifndef LOCKSTEP_TANH_H
 #define LOCKSTEP_TANH_H
 #include "shared.h"
@@ -19,5 +20,12 @@ SHARED_CONST float tanhQ3 = 0.000341143729f;
 SHARED_CONST float tanhQ4 = 8.52334206e-07f;
 
 SHARED_END
+
+// The quotient for a clamped x and u = x * x. multiplyAdd(a, b, c) is a b + c, rounded as the caller likes.
+#define LOCKSTEP_TANH_QUOTIENT(x, u, multiplyAdd) \
+    (x * LOCKSTEP_TANH_SERIES(u, multiplyAdd, tanhP4, tanhP3, tanhP2, tanhP1, tanhP0) / \
+     LOCKSTEP_TANH_SERIES(u, multiplyAdd, tanhQ4, tanhQ3, tanhQ2, tanhQ1, 1))
+#define LOCKSTEP_TANH_SERIES(u, multiplyAdd, c4, c3, c2, c1, c0) \
+    multiplyAdd(multiplyAdd(multiplyAdd(multiplyAdd(number(c4), u, number(c3)), u, number(c2)), u, number(c1)), u, number(c0))
 
 #endif

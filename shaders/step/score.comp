@@ -21,7 +21,7 @@ uint targetWord(uint at) { return targets[at]; }
 #include "loss.glsl"
 
 uint answerOf(uint at) {
-    if (params.outputs == 1) return outputs[at] > (activation == activationSigmoid ? 0.5 : 0.0) ? 1u : 0u;
+    if (params.outputs == 1) return outputs[at] > (activation == activation_sigmoid ? 0.5 : 0.0) ? 1u : 0u;
     uint best = 0;
     for (uint j = 1; j < params.outputs; ++j)
         if (outputs[at + j] > outputs[at + best]) best = j;

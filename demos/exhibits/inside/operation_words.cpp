@@ -73,18 +73,6 @@ std::string lossFormula(const NetShape& shape) {
                        plain ? "" : fmt::format(" {}'(Z[{}])", name(shape.activationOf(last)), last));
 }
 
-const char* updateFormula(Optimizer optimizer) {
-    switch (optimizer) {
-    case Optimizer::sgd: return "W -= lr dW";
-    case Optimizer::momentum: return "m = µ m + dW\nW -= lr m";
-    case Optimizer::rmsprop: return "m = α m + (1 - α) dW²\nW -= lr dW / (√m + ε)";
-    case Optimizer::adam: return "m = β₁ m + (1 - β₁) dW\nv = β₂ v + (1 - β₂) dW²\nW -= lr m' / (√v' + ε)";
-    case Optimizer::adamw:
-        return "W *= 1 - lr decay\nm = β₁ m + (1 - β₁) dW\nv = β₂ v + (1 - β₂) dW²\nW -= lr m' / (√v' + ε)";
-    }
-    return "";
-}
-
 } // namespace
 
 std::string formulaOf(const TracedOperation& operation, const NetShape& shape, Optimizer optimizer) {
@@ -110,7 +98,7 @@ std::string formulaOf(const TracedOperation& operation, const NetShape& shape, O
     }
     case OperationKind::update:
         if (operation.source == "loss_scale") return "scale / 2 where a db is not finite, and no update then";
-        return updateFormula(optimizer);
+        return std::string(infoOf(optimizer).formula);
     case OperationKind::wholeStep: return "W, b after the step = all of the recipe, from W, b before it";
     }
     return {};

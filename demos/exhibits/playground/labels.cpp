@@ -14,20 +14,6 @@ namespace {
 
 std::string number(float value) { return fmt::format("{:.4g}", value); }
 
-const char* formulaOf(Activation activation) {
-    switch (activation) {
-    case Activation::identity: return "z";
-    case Activation::relu: return "max(0, z)";
-    case Activation::leakyRelu: return "max(0.01 z, z)";
-    case Activation::elu: return "z, or exp(z) - 1 below 0";
-    case Activation::gelu: return "z Φ(z)";
-    case Activation::tanh: return "tanh(z)";
-    case Activation::sigmoid: return "1 / (1 + exp(-z))";
-    case Activation::silu: return "z / (1 + exp(-z))";
-    }
-    return "z";
-}
-
 std::string inputName(const PlaygroundModel& model, std::size_t layer, std::size_t index) {
     if (layer == 0) return featureLabel(model.settings().features[index]);
     return fmt::format("a{}", index + 1);
@@ -110,7 +96,7 @@ Detail neuronDetail(const PlaygroundParts& parts, NeuronPlace place) {
     for (std::size_t i = 0; i < written; ++i)
         sum += fmt::format("{}w{} {}", i > 0 ? " + " : "", i + 1, inputName(model, place.layer - 1, i));
     detail.formula = fmt::format("z = {}{} +\u00A0b\na = {}", sum, inputs > written ? " + …" : "",
-                                 formulaOf(shape.activationOf(place.layer - 1)));
+                                 formula(shape.activationOf(place.layer - 1)));
     detail.values.emplace_back("b", number(model.parameters()[parameterIndex(shape, {place, {}})]));
     for (std::size_t i = 0; i < shown; ++i)
         detail.values.emplace_back(fmt::format("w{} (for {})", i + 1, inputName(model, place.layer - 1, i)),

@@ -20,10 +20,7 @@ constexpr std::uint64_t scriptedSteps = 10;
 constexpr std::chrono::seconds scriptPatience{60};
 
 /// Whether one's optimizer state means the same to the other.
-bool sharesState(Optimizer a, Optimizer b) {
-    const auto adam = [](Optimizer kind) { return kind == Optimizer::adam || kind == Optimizer::adamw; };
-    return a == b || (adam(a) && adam(b));
-}
+bool sharesState(Optimizer a, Optimizer b) { return infoOf(a).state == infoOf(b).state; }
 
 } // namespace
 

@@ -74,7 +74,7 @@ bool commonFields(Fields& fields, PlaygroundSettings& settings) {
     bool changed = fields.choice("Activation", "##activation", 108, settings.activation, allActivations);
     changed |= lossField(fields, settings);
     if (fields.choice("Optimizer", "##optimizer", 116, optimizer.kind, allOptimizers)) {
-        if (optimizer.kind != Optimizer::momentum) optimizer.nesterov = false;
+        if (!infoOf(optimizer.kind).has(usesMomentum)) optimizer.nesterov = false;
         changed = true;
     }
     changed |= fields.number("Learning rate", "##rate", optimizer.learningRate, 1e-5f, 10, "%.3g");
@@ -85,19 +85,18 @@ bool commonFields(Fields& fields, PlaygroundSettings& settings) {
 
 bool optimizerFields(Ui& ui, Fields& fields, OptimizerSettings& optimizer) {
     bool changed = false;
-    const bool adam = optimizer.kind == Optimizer::adam || optimizer.kind == Optimizer::adamw;
-    if (optimizer.kind == Optimizer::momentum) {
+    const OptimizerInfo info = infoOf(optimizer.kind);
+    if (info.has(usesMomentum)) {
         changed |= fields.plain("Momentum", "##momentum", optimizer.momentum, 0.01f, 0.999f, "%.3f");
         fields.field("##nesterov", "Nesterov", 92,
                      [&](const char* label) { changed |= ui.checkbox(label, optimizer.nesterov); });
     }
-    if (adam) {
+    if (info.has(usesBetas)) {
         changed |= fields.plain("Beta 1", "##beta1", optimizer.beta1, 0, 0.999f, "%.3f");
         changed |= fields.plain("Beta 2", "##beta2", optimizer.beta2, 0, 0.9999f, "%.4f");
     }
-    if (optimizer.kind == Optimizer::rmsprop)
-        changed |= fields.plain("Alpha", "##alpha", optimizer.alpha, 0, 0.999f, "%.3f");
-    if (adam || optimizer.kind == Optimizer::rmsprop)
+    if (info.has(usesAlpha)) changed |= fields.plain("Alpha", "##alpha", optimizer.alpha, 0, 0.999f, "%.3f");
+    if (info.has(usesEpsilon))
         changed |= fields.number("Epsilon", "##epsilon", optimizer.epsilon, 1e-10f, 1e-2f, "%.1e");
     return changed;
 }

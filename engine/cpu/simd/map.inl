@@ -35,15 +35,7 @@ LOCKSTEP_INLINE Floats quotientTanh(Floats x) {
     x = x > tanhLimit ? splat(tanhLimit) : x;
     x = x < -tanhLimit ? splat(-tanhLimit) : x;
     const Floats u = x * x;
-    Floats p = fused(splat(tanhP4), u, splat(tanhP3));
-    p = fused(p, u, splat(tanhP2));
-    p = fused(p, u, splat(tanhP1));
-    p = fused(p, u, splat(tanhP0));
-    Floats q = fused(splat(tanhQ4), u, splat(tanhQ3));
-    q = fused(q, u, splat(tanhQ2));
-    q = fused(q, u, splat(tanhQ1));
-    q = fused(q, u, splat(1.0f));
-    return x * p / q;
+    return LOCKSTEP_TANH_QUOTIENT(x, u, fused);
 }
 
 template <Activation activation> LOCKSTEP_INLINE Floats activated(Floats z) {

@@ -1,5 +1,5 @@
-// Exponentials and what is made of them, lane by lane, with relative errors of a few 1e-7; then the
-// activations and their derivatives, as net/activation.h defines them. A NaN in gives a NaN out.
+// The functions of the formulas in shaders/shared/activations.h and optimizers.h for vectors, with relative errors of a
+// few 1e-7; then the activations and their derivatives. NaN in gives NaN out.
 #pragma once
 
 namespace lockstep {
@@ -81,49 +81,42 @@ LOCKSTEP_INLINE Floats errorFunction(Floats x) {
     return x < 0.0f ? -result : result;
 }
 
-/// Phi(z), the share of a standard normal distribution below z.
-LOCKSTEP_INLINE Floats normalShare(Floats z) { return 0.5f * errorFunction(z * 0.70710678f) + 0.5f; }
+/// Phi(z), the probability of a standard normal number below z, and its derivative.
+LOCKSTEP_INLINE Floats normalCdf(Floats z) { return 0.5f * errorFunction(z * 0.70710678f) + 0.5f; }
+LOCKSTEP_INLINE Floats normalDensity(Floats z) { return 0.39894228f * exponential(-0.5f * z * z); }
+
+/// max(0, z), but NaN stays NaN.
+LOCKSTEP_INLINE Floats positivePart(Floats z) { return z < 0.0f ? Floats{} : z; }
+
+/// A constant of a formula.
+LOCKSTEP_INLINE Floats number(double value) { return splat(static_cast<float>(value)); }
 
 /// f(z).
 template <Activation activation> LOCKSTEP_INLINE Floats activateLanes(Floats z) {
-    if constexpr (activation == Activation::relu) return z < 0.0f ? Floats{} : z;
-    if constexpr (activation == Activation::leakyRelu) return z > 0.0f ? z : 0.01f * z;
-    if constexpr (activation == Activation::elu) return z > 0.0f ? z : exponentialMinusOne(z);
-    if constexpr (activation == Activation::gelu) return z * normalShare(z);
-    if constexpr (activation == Activation::tanh) return hyperbolicTangent(z);
-    if constexpr (activation == Activation::sigmoid) return sigmoid(z);
-    if constexpr (activation == Activation::silu) return z * sigmoid(z);
-    return z;
+#define ROW(index, id, name, formula, length, value, from, derivative) \
+    if constexpr (activation == Activation::id) return value;
+    LOCKSTEP_ACTIVATIONS(ROW)
+#undef ROW
 }
 
-/// f'(z), from z where derivativeNeedsSum, else from f(z).
+/// f'(z), from z where derivativeNeedsSum, else from y = f(z).
 template <Activation activation> LOCKSTEP_INLINE Floats derivativeLanes(Floats saved) {
-    if constexpr (activation == Activation::relu) return saved > 0.0f ? splat(1.0f) : Floats{};
-    if constexpr (activation == Activation::leakyRelu) return saved > 0.0f ? splat(1.0f) : splat(0.01f);
-    if constexpr (activation == Activation::elu) return saved > 0.0f ? splat(1.0f) : saved + 1.0f;
-    if constexpr (activation == Activation::gelu)
-        return normalShare(saved) + saved * 0.39894228f * exponential(-0.5f * saved * saved);
-    if constexpr (activation == Activation::tanh) return 1.0f - saved * saved;
-    if constexpr (activation == Activation::sigmoid) return saved * (1.0f - saved);
-    if constexpr (activation == Activation::silu) {
-        const Floats share = sigmoid(saved);
-        return share * (1.0f + saved * (1.0f - share));
-    }
-    return splat(1.0f);
+    [[maybe_unused]] const Floats z = saved;
+    [[maybe_unused]] const Floats y = saved;
+#define ROW(index, id, name, formula, length, value, from, derivative) \
+    if constexpr (activation == Activation::id) return derivative;
+    LOCKSTEP_ACTIVATIONS(ROW)
+#undef ROW
 }
 
 /// Calls Work::run<activation>(arguments...): the choice is made once, outside of all loops.
 template <class Work, class... Arguments>
 LOCKSTEP_INLINE void withActivation(Activation activation, Arguments... arguments) {
     switch (activation) {
-    case Activation::identity: return Work::template run<Activation::identity>(arguments...);
-    case Activation::relu: return Work::template run<Activation::relu>(arguments...);
-    case Activation::leakyRelu: return Work::template run<Activation::leakyRelu>(arguments...);
-    case Activation::elu: return Work::template run<Activation::elu>(arguments...);
-    case Activation::gelu: return Work::template run<Activation::gelu>(arguments...);
-    case Activation::tanh: return Work::template run<Activation::tanh>(arguments...);
-    case Activation::sigmoid: return Work::template run<Activation::sigmoid>(arguments...);
-    case Activation::silu: return Work::template run<Activation::silu>(arguments...);
+#define ROW(index, id, ...) \
+    case Activation::id: return Work::template run<Activation::id>(arguments...);
+        LOCKSTEP_ACTIVATIONS(ROW)
+#undef ROW
     }
 }
 

@@ -26,8 +26,6 @@
 
 #include "engine/cpu/simd/population_loss.inl"
 
-#include "engine/cpu/simd/population_update.inl"
-
 namespace lockstep {
 namespace {
 
