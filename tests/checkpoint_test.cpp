@@ -14,7 +14,7 @@
 #include "engine/files/atomic_file.h"
 #include "engine/files/file_bytes.h"
 #include "engine/files/safetensors.h"
-#include "engine/net/initial_weights.h"
+#include "engine/net/param_layout.h"
 #include "engine/run/checkpoint.h"
 #include "engine/run/settings_json.h"
 

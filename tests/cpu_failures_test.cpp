@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/net/initial_weights.h"
+#include "engine/net/param_layout.h"
 #include "tests/trainer_jobs.h"
 
 using namespace lockstep;

@@ -7,7 +7,7 @@
 
 #include "engine/data/csv_dataset.h"
 #include "engine/files/file_bytes.h"
-#include "engine/net/numbers.h"
+#include "engine/net/names.h"
 #include "tests/data_files.h"
 
 using namespace lockstep;

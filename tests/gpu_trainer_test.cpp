@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "engine/gpu/error.h"
-#include "engine/net/initial_weights.h"
+#include "engine/net/param_layout.h"
 #include "engine/run/cpu_trainer.h"
 #include "engine/run/gpu_trainer.h"
 #include "engine/step/gpu_arenas.h"

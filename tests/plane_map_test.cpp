@@ -7,7 +7,7 @@
 #include <mutex>
 #include <string>
 
-#include "engine/net/initial_weights.h"
+#include "engine/net/param_layout.h"
 #include "engine/plane/plane_map.h"
 #include "tests/plane_twin.h"
 #include "tests/test_device.h"

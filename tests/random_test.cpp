@@ -6,7 +6,7 @@
 #include <set>
 #include <vector>
 
-#include "engine/net/initial_weights.h"
+#include "engine/net/param_layout.h"
 #include "engine/net/random.h"
 
 using namespace lockstep;

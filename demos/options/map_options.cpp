@@ -10,7 +10,7 @@
 #include "demos/options/parse.h"
 #include "demos/options/run_options.h"
 #include "demos/words/text.h"
-#include "engine/net/numbers.h"
+#include "engine/net/names.h"
 
 namespace lockstep::demos {
 

@@ -8,7 +8,6 @@
 #include <fmt/ranges.h>
 
 #include "engine/net/names.h"
-#include "engine/net/numbers.h"
 
 namespace lockstep::demos {
 

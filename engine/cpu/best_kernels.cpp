@@ -14,8 +14,8 @@ const SimdKernels& simd() {
     return kernels;
 }
 
-// A call costs a few microseconds before the first multiplication; below this many multiplications the own
-// kernels have finished by then.
+// A call costs a few microseconds before the first multiplication; below this many multiplications the
+// `simd` kernels have finished by then.
 constexpr std::size_t smallestLibraryProduct = 400'000;
 
 bool worthACall(std::size_t rows, std::size_t columns, std::size_t depth) {
@@ -28,7 +28,7 @@ struct Matrix {
     char transposed = 'N';
 };
 
-/// False when oneDNN could not (it then has no memory): the caller falls back to the own kernels.
+/// False if oneDNN failed, for lack of memory: the caller falls back to the `simd` kernels.
 bool multiply(std::size_t rows, std::size_t columns, std::size_t depth, float alpha, const Matrix& a,
               const Matrix& b, float beta, float* c, std::size_t cStride) {
     const auto dimension = [](std::size_t value) { return static_cast<dnnl_dim_t>(value); };
@@ -57,8 +57,8 @@ void denseBackwardInputs(const DenseShape& shape, const float* dSums, const floa
         simd().table.denseBackwardInputs(shape, dSums, weights, previous, saved, dPreviousSums);
 }
 
-/// W = keep W + scale dZ^T X for output rows [begin, end); false when it is for the own kernels to do. The
-/// padding of X is 0, and so the padding of W needs no care: it is part of the product.
+/// W = keep W + scale dZ^T X for output rows [begin, end); false if the `simd` kernels have to do it.
+/// The padding of X is 0, so the padding of W can be part of the product.
 bool addWeightGradient(const DenseShape& shape, const float* dSums, const float* inputs, std::size_t begin,
                        std::size_t end, float keep, float scale, float* weights) {
     return worthACall(shape.rows, end - begin, shape.inputs) &&

@@ -1,4 +1,4 @@
-// What processor this is.
+// What processor the program runs on.
 #pragma once
 
 #include <cstddef>
@@ -6,14 +6,14 @@
 
 namespace lockstep {
 
-/// "AMD Ryzen 9 9950X 16-Core Processor"; "processor (x86-64)" where the system does not say.
+/// "AMD Ryzen 9 9950X 16-Core Processor"; "processor (x86-64)" if the system does not tell.
 std::string cpuName();
 
-/// Processors that this process may use: the scheduler's affinity mask where there is one, so that a
-/// container or `taskset` with two cores gets two threads on a machine with sixty-four.
+/// The number of cores that this process may use. It respects the scheduler's affinity mask: a container with
+/// two cores gets two threads on a machine with sixty-four.
 std::size_t usableCores();
 
-/// The widest vectors that the processor and the system support and that the kernels have a variant for.
+/// The widest vectors that the processor, the system and these kernels support.
 enum class VectorLevel { baseline, avx2, avx512 };
 VectorLevel vectorLevel();
 

@@ -1,5 +1,5 @@
-// The kernels of a processor: one table of functions per rung of the ladder. All tables keep the contracts of
-// net/plain_ops.h, whose loops are the first rung; a higher rung computes the same, faster.
+// The CPU's kernels: one table of functions per rung of the ladder. All tables keep the contracts of
+// net/plain_ops.h, whose loops are the first rung; a higher rung computes the same, only faster.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace lockstep {
 
-/// Shapes, strides and formulas: net/plain_ops.h. Every function works on the thread that calls it, and
-/// several threads may call it at once on rows (or output rows) of their own. None of them throws.
+/// Shapes, strides and formulas: net/plain_ops.h. A function works on the thread that calls it. Several
+/// threads may call it at once for different rows (or output rows). None of them throws.
 struct CpuKernels {
     const char* name; ///< "scalar", "simd", "best"
 
@@ -48,15 +48,15 @@ struct CpuKernels {
                       const TargetWord* targets, std::uint64_t* confusion);
 };
 
-/// The plain twin itself: no vectors, one value at a time.
+/// The plain loops themselves: no vectors, one value at a time.
 const CpuKernels& scalarKernels();
-/// Own kernels, as wide as this processor's vectors: products from register tiles, exponentials side by side.
+/// This project's SIMD kernels, as wide as the processor's vectors, with products from register tiles.
 const CpuKernels& simdKernels();
-/// oneDNN's matrix product between the elementwise kernels of `simd`, and `simd` alone where a product is
-/// too small to be worth a library call.
+/// oneDNN's matrix product with the elementwise kernels of `simd`; `simd` alone where a product is too small
+/// to be worth a library call.
 const CpuKernels& bestKernels();
 
-/// What a table runs on here, for humans: "plain loops", "own kernels, AVX-512", "oneDNN 2.6.3 sgemm,
+/// What a table runs on, for people: "plain loops", "own kernels, AVX-512", "oneDNN 2.6.3 sgemm,
 /// AVX-512".
 std::string describeKernels(const CpuKernels& kernels);
 

@@ -3,6 +3,7 @@
 // order of the plain loops.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -28,7 +29,7 @@ struct MapProblem {
 };
 
 /// 2, 4, 8 or 16, for at most 16 inputs.
-std::size_t mapColumns(std::size_t inputs);
+constexpr std::size_t mapColumns(std::size_t inputs) { return std::bit_ceil(inputs < 2 ? 2 : inputs); }
 
 struct MapKernels {
     std::size_t lanes = 1; ///< networks side by side

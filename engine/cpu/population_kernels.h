@@ -1,6 +1,6 @@
-// Kernels for many small networks of one shape, side by side in the lanes of vectors: every weight, gradient
-// and activation is a vector with one number per network, so no lane ever waits for another, and what a
-// network computes does not depend on its neighbours.
+// Kernels for many small networks of one shape, side by side: every weight, gradient and activation is a
+// vector with one element (a "lane" in names) per network. No network waits for another, and none depends on
+// its neighbours.
 //
 // Arrays are of such vectors: [n] below means n * lanes floats, the lanes of an element contiguous. X
 // [rows][inputs], Z and Y [rows][outputs]; a layer's parameters lie in one piece, W [outputs][inputs], then b
@@ -17,11 +17,11 @@
 
 namespace lockstep {
 
-/// The lanes of the longest vectors.
+/// The elements of the longest vectors.
 inline constexpr std::size_t mostPopulationLanes = 16;
 
 struct PopulationShape {
-    std::size_t rows = 0; ///< examples at hand: a batch, or a part of it
+    std::size_t rows = 0; ///< examples of a batch, or of a part of it
     std::size_t inputs = 0;
     std::size_t outputs = 0;
 };
@@ -51,14 +51,14 @@ struct PopulationData {
     std::size_t targetWidth = 1;
 };
 
-/// The optimizer's numbers in one step. Those of every network apart stand in lanes; Adam's beta1 is its
-/// `momentum`.
+/// The optimizer's numbers in one step (UpdateParams): the first four for each network, the others in
+/// `common`.
 struct PopulationRates {
     alignas(64) float learningRate[mostPopulationLanes];
     alignas(64) float momentum[mostPopulationLanes];
     alignas(64) float l2[mostPopulationLanes];
     alignas(64) float weightKeep[mostPopulationLanes];
-    shared::UpdateParams common; ///< of this, what does not stand above
+    shared::UpdateParams common; ///< without the four above
 };
 
 /// Numbers of a population's lanes that steps read and write.

@@ -1,11 +1,10 @@
-// Kernels for networks so small that calling, packing and padding cost more than the arithmetic: everything
-// fits into the first-level cache, and the examples of a batch lie side by side in the lanes of vectors.
+// Kernels for networks so small that calls, packing and padding cost more than the arithmetic. Everything
+// fits into the first-level cache, and each element of a vector is an example of the batch.
 //
 // Activations are stored neuron by neuron: X [neurons][stride], the examples of a batch contiguous, `stride`
-// a multiple of 16. A batch that does not fill its last vector is filled up with copies of its last example,
-// whose gradients are 0. Arrays have rows up to the next multiple of 16 neurons, so that whole blocks of
-// neurons can be read; rows behind the last neuron are 0. Weights, gradients and states lie in the arena as
-// everywhere else. Formulas: net/plain_ops.h.
+// a multiple of 16. Copies of the last example, with gradient 0, fill up the last vector of a batch. Arrays
+// have rows up to the next multiple of 16 neurons, so that whole blocks can be read; rows after the last
+// neuron are 0. Weights, gradients and states lie in the arena as everywhere else. Formulas: net/plain_ops.h.
 #pragma once
 
 #include <cstddef>
@@ -18,14 +17,14 @@
 
 namespace lockstep {
 
-/// What neurons and examples are rounded up to: the lanes of the longest vectors.
+/// Neurons and examples are rounded up to this: the elements of the longest vectors.
 constexpr std::size_t smallGrain = 16;
 constexpr std::size_t roundUpToGrain(std::size_t value) {
     return (value + smallGrain - 1) / smallGrain * smallGrain;
 }
 
 struct SmallShape {
-    std::size_t rows = 0; ///< examples in the batch at hand
+    std::size_t rows = 0; ///< examples in this batch
     std::size_t inputs = 0;
     std::size_t outputs = 0;
     std::size_t weightStride = 0; ///< from one row of W [outputs][inputs] to the next

@@ -12,8 +12,8 @@ namespace lockstep {
 namespace {
 
 // A step is a few hundred microseconds and its shares are nearly equal, so a barrier's wait is short and
-// spinning beats the system's wake-up call. A thread whose core was taken away comes late, though, and
-// spinning for it only steals more time: after this many looks a thread goes to sleep.
+// spinning beats the system's wake-up call. But a thread that lost its core comes late, and
+// spinning only takes more time from it. After this many spins a thread goes to sleep.
 constexpr int spinsBeforeSleep = 400;
 
 inline void relax() {
@@ -27,7 +27,7 @@ inline void relax() {
 constexpr std::uint32_t calledBits = 12;
 constexpr std::uint32_t mostThreads = (1u << calledBits) - 1;
 
-/// Looks at `value` for a while, and then sleeps, until it is no longer `old`.
+/// Spins for a while, then sleeps, until `value` is no longer `old`.
 void waitForChange(const std::atomic<std::uint32_t>& value, std::uint32_t old) {
     for (int spin = 0; spin < spinsBeforeSleep; ++spin) {
         if (value.load(std::memory_order_acquire) != old) return;

@@ -12,10 +12,10 @@
 namespace lockstep {
 
 /// The calling thread and `threads - 1` workers (at most 4,095), which sleep between calls of run(). Used by
-/// one thread at a time. With one thread nothing is ever waited for.
+/// one thread at a time. A team of one never waits.
 class ThreadTeam {
   public:
-    /// Throws std::runtime_error when the system does not give so many threads.
+    /// Throws std::runtime_error if the system cannot start that many threads.
     explicit ThreadTeam(std::size_t threads);
     ~ThreadTeam();
     ThreadTeam(const ThreadTeam&) = delete;
@@ -24,12 +24,13 @@ class ThreadTeam {
     std::size_t size() const { return size_; }
 
     /// work(0) on the calling thread and work(t) on worker t, for the first `threads` threads of the team, at
-    /// the same time; returns when all are done. `work` must not throw: the others would wait for ever.
-    /// Libraries that it calls start no OpenMP threads of their own meanwhile.
+    /// the same time; returns when all are done. `work` must not throw, or the others would wait for ever.
+    /// Libraries that it calls cannot start OpenMP threads meanwhile.
     void run(const std::function<void(std::size_t thread)>& work, std::size_t threads);
     void run(const std::function<void(std::size_t thread)>& work) { run(work, size_); }
 
-    /// Returns when every thread of this run has called it. What a thread wrote before is seen by all after.
+    /// Returns when every thread of this run has called it. Everything written before it is visible to all
+    /// threads after it.
     void barrier() {
         if (running_ > 1) waitForAll();
     }
@@ -42,9 +43,9 @@ class ThreadTeam {
     void dismiss();
 
     std::size_t size_;
-    std::size_t running_ = 1; ///< threads of the run under way
-    /// What wakes the workers: a number that counts runs, and in its lowest bits how many threads are called.
-    /// Those that are not called need not have woken up before the run ends.
+    std::size_t running_ = 1; ///< threads of the current run
+    /// Wakes the workers. It counts runs; its lowest bits say how many threads are called. The others may
+    /// sleep through the run.
     alignas(64) std::atomic<std::uint32_t> call_{0};
     alignas(64) std::atomic<std::uint32_t> finished_{0};
     alignas(64) std::atomic<std::uint32_t> arrived_{0};

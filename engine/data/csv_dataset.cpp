@@ -10,7 +10,6 @@
 #include "engine/data/csv.h"
 #include "engine/files/file_bytes.h"
 #include "engine/net/names.h"
-#include "engine/net/numbers.h"
 
 namespace lockstep {
 

@@ -15,7 +15,6 @@
 #include "engine/data/points_2d.h"
 #include "engine/files/file_bytes.h"
 #include "engine/net/names.h"
-#include "engine/net/numbers.h"
 #include "engine/net/random.h"
 
 namespace lockstep {

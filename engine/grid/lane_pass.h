@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/cpu/aligned_array.h"
+#include "engine/cpu/memory.h"
 #include "engine/cpu/population_kernels.h"
 #include "engine/grid/population.h"
 #include "engine/net/param_layout.h"

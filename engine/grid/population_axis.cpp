@@ -8,7 +8,6 @@
 #include <stdexcept>
 
 #include "engine/net/names.h"
-#include "engine/net/numbers.h"
 
 namespace lockstep {
 

@@ -4,7 +4,6 @@
 #include <stdexcept>
 
 #include "engine/grid/population.h"
-#include "engine/net/initial_weights.h"
 #include "engine/net/names.h"
 #include "engine/net/param_layout.h"
 

@@ -16,11 +16,11 @@ struct BatchRange {
     std::size_t rows = 0;
 };
 
-/// Cuts epochs into batches. The last batch of an epoch holds what is left, and is used.
+/// Cuts epochs into batches. The last batch of an epoch may be smaller.
 class BatchOrder {
   public:
     BatchOrder() = default;
-    /// count examples (1 to 2^30), `batch` rows per step; a batch above `count` is cut to `count`.
+    /// `count` examples (1 to 2^30), `batch` rows per step, at most `count`.
     BatchOrder(std::size_t count, std::size_t batch, std::uint64_t seed, bool shuffle)
         : count_(count), batch_(std::min(batch, count)), seed_(seed), shuffle_(shuffle) {}
 
@@ -32,8 +32,8 @@ class BatchOrder {
         return {step / stepsPerEpoch(), first, std::min(batch_, count_ - first)};
     }
 
-    /// Index in the data set of the example at `position` of `epoch`: a permutation of [0, count) per epoch
-    /// when shuffling, else the position itself.
+    /// Index in the data set of the example at `position` of `epoch`: a permutation of [0, count) if
+    /// shuffled, else the position itself.
     std::size_t example(std::uint64_t epoch, std::size_t position) const {
         if (!shuffle_) return position;
         return shared::orderIndex(static_cast<std::uint32_t>(position), static_cast<std::uint32_t>(count_),

@@ -1,4 +1,4 @@
-// Examples in memory, as they come from a file or a generator, before any device has seen them.
+// Data sets in memory, as files and generators produce them.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace lockstep {
 
-/// A part of a data set: what is learned from, and what only measures.
+/// A part of a data set: the examples to learn from, or those that only measure.
 enum class Split : std::uint32_t { train, test };
 
 /// One split (training or test). Exactly one of `pixels` and `values` is filled, and exactly one of `labels`
@@ -24,7 +24,7 @@ struct Examples {
 };
 
 struct Dataset {
-    std::string name;            ///< as the results show it: "fashion-mnist", "spiral", "csv:flowers.csv"
+    std::string name;            ///< as results show it: "fashion-mnist", "spiral", "csv:flowers.csv"
     std::size_t inputs = 0;      ///< numbers per example
     std::size_t classes = 0;     ///< 0: regression
     std::size_t targetWidth = 1; ///< values per target in regression; 1 for classes
@@ -38,12 +38,12 @@ struct Dataset {
     bool bytes() const { return !train.pixels.empty(); } ///< pixels rather than values
 };
 
-/// The number of outputs that a network for `data` with `loss` needs: one per class, one for two classes
-/// where the loss is not cross-entropy, targetWidth for regression.
+/// The outputs that a network for `data` with `loss` needs: one per class, but a single one for two classes
+/// where the loss is not cross-entropy, and targetWidth in regression.
 std::size_t outputsFor(const Dataset& data, Loss loss);
 
-/// How labels become what the loss compares with (shared::target...). Throws std::invalid_argument when
-/// shape, loss and data do not fit together (input widths, outputs against classes, cross-entropy on
+/// How labels become the values that the loss compares with (shared::target...). Throws std::invalid_argument
+/// when shape, loss and data do not fit together (input widths, outputs against classes, cross-entropy on
 /// regression data).
 std::uint32_t targetKind(const Dataset& data, const NetShape& shape);
 

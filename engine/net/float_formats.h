@@ -1,4 +1,4 @@
-// Floating-point numbers of other widths as float.
+// Conversions between float and other floating-point formats.
 #pragma once
 
 #include <bit>
@@ -22,7 +22,7 @@ inline float fromFloat16(std::uint16_t half) {
     return sign * std::ldexp(static_cast<float>(fraction + 1024), exponent - 25);
 }
 
-/// The nearest binary16, of two equally near the even one; 65520 and more become infinite.
+/// The nearest binary16, ties to even; 65520 and above become infinite.
 inline std::uint16_t toFloat16(float value) {
     return static_cast<std::uint16_t>(shared::halfFromFloatBits(std::bit_cast<std::uint32_t>(value)));
 }

@@ -1,4 +1,5 @@
-// Names for choices: a table per enum, and the nearest right name for a wrong one.
+// What people write in options and files: names of choices, with the nearest right name for a wrong one, and
+// decimal numbers, the same in every locale.
 #pragma once
 
 #include <span>
@@ -14,11 +15,10 @@ template <class Enum> struct NameOf {
 };
 
 /// The only candidate that begins with `text` (two letters or more), else the one with the smallest edit
-/// distance (Levenshtein); empty when none is near (distance over a third of the length, and over 2) or there
-/// are no candidates.
+/// distance (Levenshtein). Empty if that distance is above 2 and above a third of the length.
 std::string_view nearestName(std::string_view text, std::span<const std::string_view> candidates);
 
-/// Throws std::invalid_argument: "unknown <kind> 'x'; did you mean 'y'? known: a, b, c".
+/// Throws std::invalid_argument: "unknown <kind> 'x'; did you mean 'y'? (known: a, b, c)".
 [[noreturn]] void throwUnknownName(std::string_view kind, std::string_view text,
                                    std::span<const std::string_view> known);
 
@@ -37,5 +37,26 @@ template <class Enum, std::size_t N> std::string_view nameOf(const NameOf<Enum> 
         if (entry.value == value) return entry.text;
     return "?";
 }
+
+enum class NumberKind {
+    finite,    ///< a decimal number that a float can hold
+    notFinite, ///< NaN, an infinity, or too large for a float (or too small for a double)
+    text,      ///< something else, or nothing
+};
+
+struct ParsedNumber {
+    NumberKind kind = NumberKind::text;
+    double value = 0; ///< if finite
+};
+
+/// The number that makes up the whole of `text`: digits with an optional sign, point and exponent; "nan" and
+/// "inf" in any case are recognised, and are not finite.
+ParsedNumber parseNumber(std::string_view text);
+
+/// The shortest text that reads back as `value`: "1", "-0.5", "1e+30". Minus zero is "0".
+std::string shortestText(double value);
+
+/// `text` without blanks and tabs at both ends.
+std::string_view trimmed(std::string_view text);
 
 } // namespace lockstep

@@ -27,7 +27,7 @@ constexpr NameOf<InitScheme> initNames[] = {
 };
 
 constexpr std::size_t widthLimit =
-    65000; // a kernel's loop over a layer's inputs has to stay below 65,535 rounds (lavapipe)
+    65000; // lavapipe stops a kernel's loop over a layer's inputs after 65,535 iterations
 
 } // namespace
 

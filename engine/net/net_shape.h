@@ -1,4 +1,4 @@
-// The architecture of a network as a value: what it is made of, not where it lives.
+// The architecture of a network as a value.
 #pragma once
 
 #include <cstddef>
@@ -26,8 +26,8 @@ inline constexpr Activation allActivations[] = {
 #undef ROW
 };
 
-/// What the network's outputs are compared by (net/plain_ops.h has the formulas). All are means, as PyTorch's
-/// `reduction="mean"`: cross-entropy over the rows, the others over rows and outputs.
+/// The loss function (net/plain_ops.h has the formulas). All are means, as with PyTorch's `reduction="mean"`:
+/// cross-entropy over the rows, the others over rows and outputs.
 enum class Loss : std::uint32_t {
     crossEntropy = shared::lossCrossEntropy,
     meanSquared = shared::lossMeanSquared,
@@ -40,8 +40,8 @@ enum class InitScheme : std::uint32_t {
     he,      ///< normal, variance 2 / in (`torch.nn.init.kaiming_normal_(nonlinearity="relu")`)
     xavier,  ///< normal, variance 2 / (in + out) (`torch.nn.init.xavier_normal_`)
     lecun,   ///< normal, variance 1 / in
-    uniform, ///< uniform in [-0.5, 0.5), as TensorFlow Playground
-    zeros,   ///< all 0: nothing breaks the symmetry, and nothing but biases is ever learned
+    uniform, ///< uniform in [-0.5, 0.5), as in TensorFlow Playground
+    zeros,   ///< all 0: nothing breaks the symmetry, so only biases learn
 };
 
 /// Layer sizes and the functions between them. `widths` = {inputs, hidden..., outputs}; a network has
@@ -59,7 +59,7 @@ struct NetShape {
     Activation activationOf(std::size_t layer) const {
         return layer + 1 == layers() ? outputActivation : activation;
     }
-    /// Learnable numbers: weights and biases.
+    /// The number of weights and biases.
     std::size_t parameters() const;
     /// Floating-point operations of one example's training step, products only: 2 per weight forward, 2 for
     /// the weight gradient and 2 for the input gradient of every layer but the first.
@@ -67,15 +67,14 @@ struct NetShape {
     /// "784-256-128-10"
     std::string describeWidths() const;
 
-    /// Throws std::invalid_argument, with the reason, when the shape makes no sense: fewer than two widths, a
-    /// width of 0 or above 65,000, cross-entropy with a single output, binary cross-entropy behind an
-    /// activation.
+    /// Throws std::invalid_argument when the shape makes no sense: fewer than two widths, a width of 0 or
+    /// above 65,000, cross-entropy with a single output, or an output activation before a cross-entropy.
     void validate() const;
 
     bool operator==(const NetShape&) const = default;
 };
 
-/// Names as the command line, JSON and checkpoints write them: "relu", "leaky-relu", "cross-entropy", "mse",
+/// Names as in options, JSON and checkpoints: "relu", "leaky-relu", "cross-entropy", "mse",
 /// "he", ...
 std::string_view name(Activation value);
 std::string_view name(Loss value);
@@ -84,7 +83,7 @@ std::string_view name(InitScheme value);
 /// The formula of an activation, for people: "max(0, z)".
 std::string_view formula(Activation value);
 
-/// The value of a name. Throws std::invalid_argument that lists the names and the nearest right one.
+/// The value of a name. Throws std::invalid_argument, which lists the names and suggests the nearest.
 Activation activationFromName(std::string_view text);
 Loss lossFromName(std::string_view text);
 InitScheme initSchemeFromName(std::string_view text);

@@ -66,7 +66,7 @@ constexpr double defaultLearningRate(Optimizer optimizer) { return infoOf(optimi
 std::string optimizersWith(OptimizerTraits trait);
 
 std::string_view name(Optimizer value);
-/// Throws std::invalid_argument that lists the names and the nearest right one.
+/// Throws std::invalid_argument, which lists the names and suggests the nearest.
 Optimizer optimizerFromName(std::string_view text);
 
 } // namespace lockstep

@@ -1,4 +1,4 @@
-// The losses: what the outputs are compared with, the terms, their gradients, and who answered rightly.
+// The losses: targets, loss terms, their gradients, and the scoring of predictions.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -16,7 +16,7 @@ namespace plain {
 
 namespace {
 
-/// What output `output` of a row is compared with; `words` are the row's gathered target.
+/// The target of output `output` of a row; `words` are the row's gathered target.
 template <class T> T targetValue(std::uint32_t targetKind, const TargetWord* words, std::size_t output) {
     switch (targetKind) {
     case shared::targetSign: return words[0] == 1 ? T(1) : T(-1);
@@ -26,8 +26,8 @@ template <class T> T targetValue(std::uint32_t targetKind, const TargetWord* wor
     }
 }
 
-/// Softmax in two numbers: exp(z_j) / sum_j exp(z_j) = exp(z_j - largest) / sum. With the largest taken out
-/// no exponential overflows.
+/// Softmax in two numbers: exp(z_j) / sum_j exp(z_j) = exp(z_j - largest) / sum. Subtracting the largest
+/// keeps the exponentials from overflowing.
 template <class T> struct Softmax {
     Softmax(const T* z, std::size_t outputs) : largest(*std::max_element(z, z + outputs)) {
         for (std::size_t j = 0; j < outputs; ++j) sum += std::exp(z[j] - largest);
@@ -79,7 +79,7 @@ template <class T> void rowGradient(const LossShape& shape, const T* y, const Ta
     }
 }
 
-/// The class that a row of outputs names.
+/// The class that a row of outputs predicts.
 template <class T> std::size_t answeredClass(const LossShape& shape, const T* y) {
     if (shape.outputs == 1) {
         const T threshold = shape.outputActivation == Activation::sigmoid ? T(0.5) : T(0);

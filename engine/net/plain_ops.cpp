@@ -10,7 +10,7 @@ namespace lockstep::plain {
 
 namespace {
 
-/// Where the padding of a row of `width` columns ends; rows may also stand without any.
+/// Where the padding of a row of `width` columns ends. Rows without padding are allowed.
 std::size_t paddedWidth(std::size_t width, std::size_t stride) {
     return std::min(roundUpToFour(width), stride);
 }

@@ -1,13 +1,15 @@
-// The plain CPU twin of every operation of a training step: loops that say what the mathematics says, in
-// float and double, one thread, nobody optimises them. They are the documentation, the oracle of all tests,
-// and the rung `cpu:scalar` (this file's .cpp is compiled without vectorisation).
+// Every operation of a training step as plain loops that follow the formulas, in float and double, on one
+// thread, never optimised. They document the operations, serve as the reference of all tests, and are the
+// rung `cpu:scalar` (compiled without vectorisation).
 //
-// Shapes: matrices are row-major; `stride` is the distance in elements from one row to the next, at least the
-// width, and a multiple of four for activations and weights; padding is written as 0 wherever a function
-// writes rows, up to the next multiple of four (or to the stride): what lies between that and the stride is
-// not touched, so that a matrix can be written by several threads, each its own columns. Notation: X
-// [rows][inputs] a layer's inputs, W [outputs][inputs] its weights, b [outputs], z = X W^T + b the sums, f
-// the activation; dZ is the gradient of the loss with respect to z, and so on.
+// Matrices are row-major. `stride` is the distance in elements from one row to the next: at least the width,
+// and a multiple of four for activations and weights. A function that writes a row also zeroes its padding up
+// to the next multiple of four, or to the stride if that comes first. It leaves the rest of the stride alone,
+// so that several threads can each write some columns of a matrix.
+//
+// Notation: X [rows][inputs] are a layer's inputs, W [outputs][inputs] its weights, b [outputs] its biases,
+// z = X W^T + b its preactivations ("sums" in names), f its activation. dZ is the gradient of the loss with
+// respect to z, and so on.
 #pragma once
 
 #include <cstddef>
@@ -45,10 +47,10 @@ std::size_t lossTerms(Loss loss, std::size_t rows, std::size_t outputs);
 /// targetValues.
 using TargetWord = std::uint32_t;
 
-/// What an evaluation adds up.
+/// The totals of an evaluation.
 struct ScoreSum {
     double loss = 0;           ///< sum of the terms, not yet divided
-    std::uint64_t correct = 0; ///< rows whose class was found; 0 in regression
+    std::uint64_t correct = 0; ///< rows whose class was predicted; 0 in regression
 };
 
 namespace plain {
@@ -72,7 +74,7 @@ void dense(const DenseShape& shape, const T* inputs, const T* weights, const T* 
 ///                                else |y - t| - 1/2
 ///   binary cross-entropy  loss = max(z, 0) - z t                  dz = sigmoid(z) - t
 ///                                + log(1 + exp(-|z|))
-/// each times `scale`, and times f'(z) for the output activation. `saved` is what activationDerivative takes.
+/// each times `scale` and f'(z) for the output activation. `saved` is what activationDerivative takes.
 template <class T>
 double lossAndGradient(const LossShape& shape, const T* outputs, const T* saved, const TargetWord* targets,
                        T* dSums);
@@ -95,10 +97,10 @@ template <class T>
 void update(Optimizer optimizer, const shared::UpdateParams& params, std::size_t begin, std::size_t end,
             const T* gradients, T* weights, T* state1, T* state2);
 
-/// Adds the loss terms of the rows, the rows answered rightly, and, where `confusion` is not null, one count
-/// per row at confusion[true class * classes + answered class]. The answer is the class of the largest output
-/// (the first among equals); with one output and two classes, class 1 when the output is above 0 (above 0.5
-/// behind a sigmoid).
+/// Returns the sum of the rows' loss terms and the number of correct predictions. Where `confusion` is not
+/// null, adds one count per row at confusion[label * classes + prediction]. The prediction is the class of
+/// the largest output (the first among equals); with one output and two classes, it is class 1 when the
+/// output is above 0, or above 0.5 after a sigmoid.
 template <class T>
 ScoreSum score(const LossShape& shape, std::size_t classes, const T* outputs, const TargetWord* targets,
                std::uint64_t* confusion);

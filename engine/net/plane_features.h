@@ -1,4 +1,4 @@
-// What a network of the plane sees of a point: its coordinates, or simple functions of them.
+// The inputs of a network that looks at points in the plane: coordinates, or simple functions of them.
 #pragma once
 
 #include <cstdint>
@@ -27,12 +27,12 @@ std::span<const PlaneFeature> allPlaneFeatures();
 /// The value of one feature at a point.
 float planeFeature(PlaneFeature feature, float x, float y);
 
-/// The values of `features` at a point, in their order: the inputs of a network made for them.
+/// The values of `features` at a point, in their order: a network's inputs.
 std::vector<float> planeFeatures(float x, float y, std::span<const PlaneFeature> features);
 
-/// "x", "y", "xx", "yy", "xy", "sin-x", "sin-y", as settings are written.
+/// As settings write it: "x", "y", "xx", "yy", "xy", "sin-x", "sin-y".
 std::string_view name(PlaneFeature feature);
-/// Throws std::invalid_argument that lists the names and the nearest right one.
+/// Throws std::invalid_argument, which lists the names and suggests the nearest.
 PlaneFeature planeFeatureFromName(std::string_view text);
 
 } // namespace lockstep

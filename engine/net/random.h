@@ -1,15 +1,17 @@
-// Random numbers in C++: the generator of shaders/shared/random.h with the streams that the engine draws
+// Random numbers in C++: the generator of shaders/shared/random.h, and the streams that the engine draws
 // from.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
+#include <numbers>
 
 #include "shaders/shared/order.h"
 #include "shaders/shared/random.h"
 
 namespace lockstep {
 
-/// What a stream of random numbers is for. Streams of one seed never overlap.
+/// The purpose of a stream of random numbers. Streams of one seed never overlap.
 enum class RandomStream : std::uint32_t { weights = 1, order = 2, data = 3, noise = 4, split = 5, test = 6 };
 
 /// Words of the stream at (index, subindex): a pure function, so numbers can be drawn in any order and on any
@@ -25,7 +27,11 @@ inline shared::Random4 randomWords(std::uint64_t seed, RandomStream stream, std:
 inline double uniform01(std::uint32_t word) { return word * (1.0 / 4294967296.0); }
 
 /// A standard normal number from two words (Box and Muller 1958).
-double normalFromWords(std::uint32_t first, std::uint32_t second);
+inline double normalFromWords(std::uint32_t first, std::uint32_t second) {
+    // 1 - u lies in (0, 1], so the logarithm is finite.
+    const double radius = std::sqrt(-2.0 * std::log(1.0 - uniform01(first)));
+    return radius * std::cos(2.0 * std::numbers::pi * uniform01(second));
+}
 
 /// The round keys of an epoch's order (shaders/shared/order.h).
 inline shared::OrderKeys orderKeys(std::uint64_t seed, std::uint64_t epoch) {

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "engine/net/names.h"
-#include "engine/net/numbers.h"
 
 namespace lockstep {
 
@@ -33,7 +32,7 @@ void requireRange(const char* setting, double value, double low, double high, bo
                                 (highIncluded ? " to " : " to below ") + shortestText(high));
 }
 
-/// A decay as a float; one that would round to 1 stays below it, or its average would never take anything in.
+/// A decay as a float, below 1 even after rounding: an average with decay 1 would never change.
 float belowOne(double decay) { return std::min(static_cast<float>(decay), std::nextafter(1.0f, 0.0f)); }
 
 } // namespace
@@ -55,7 +54,7 @@ void OptimizerSettings::validate() const {
     requireRange("alpha", alpha, 0, 1, false);
     requireRange("epsilon", epsilon, 0, 1, true);
     if (epsilon == 0)
-        throw std::invalid_argument("epsilon is 0: a weight without a gradient would become 0 / 0");
+        throw std::invalid_argument("epsilon is 0; a weight with gradient 0 would become 0 / 0");
     if (weightDecay != -1) requireRange("the weight decay", weightDecay, 0, 1e6, true);
     requireRange("l1", l1, 0, 1e6, true);
     requireRange("the schedule's gamma", scheduleGamma, 0, 1e6, true);

@@ -1,4 +1,4 @@
-// The settings of a training run, as values, and what they mean for one step.
+// The settings of a training run, and what they mean for one step.
 #pragma once
 
 #include <cstddef>
@@ -43,8 +43,8 @@ struct OptimizerSettings {
     double effectiveLearningRate() const; ///< learningRate, or the default when it is 0
     double effectiveWeightDecay() const;
     std::size_t stateArrays() const { return infoOf(kind).states; } ///< as large as the arena each
-    /// Throws std::invalid_argument naming the setting that makes no sense (negative or non-finite rate, beta
-    /// outside [0, 1), ...).
+    /// Throws std::invalid_argument that names the setting out of range (a negative or non-finite rate, a
+    /// beta outside [0, 1), ...).
     void validate() const;
 };
 
@@ -55,8 +55,8 @@ struct TrainSettings {
     bool shuffle = true;
 };
 
-/// All that changes from step to step, computed on the host in double: which examples, and the optimizer's
-/// numbers.
+/// Everything that changes from step to step, computed on the host in double: the examples, and the
+/// optimizer's numbers.
 struct StepSettings {
     std::uint64_t step = 0; ///< counted from 0
     BatchRange batch;

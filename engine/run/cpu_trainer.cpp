@@ -10,7 +10,7 @@
 #include <string>
 
 #include "engine/cpu/cpu_info.h"
-#include "engine/cpu/huge_pages.h"
+#include "engine/cpu/memory.h"
 #include "engine/cpu/thread_team.h"
 #include "engine/net/names.h"
 #include "engine/run/team_sizing.h"

@@ -7,7 +7,7 @@
 #include <deque>
 #include <optional>
 
-#include "engine/net/initial_weights.h"
+#include "engine/net/param_layout.h"
 #include "engine/run/gpu_evaluation.h"
 #include "engine/run/submission_size.h"
 #include "engine/step/gpu_ops.h"

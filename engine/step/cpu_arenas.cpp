@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "engine/net/activation.h"
-#include "engine/net/initial_weights.h"
+#include "engine/net/param_layout.h"
 
 namespace lockstep {
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/cpu/aligned_array.h"
 #include "engine/cpu/kernels.h"
+#include "engine/cpu/memory.h"
 #include "engine/net/param_layout.h"
 #include "engine/step/train_job.h"
 

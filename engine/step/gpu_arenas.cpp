@@ -5,7 +5,7 @@
 
 #include "engine/gpu/error.h"
 #include "engine/net/activation.h"
-#include "engine/net/initial_weights.h"
+#include "engine/net/param_layout.h"
 #include "engine/step/kernels.h"
 #include "engine/step/step_trace.h"
 

@@ -4,7 +4,7 @@ layout(constant_id = 0) const uint groupSize = 64; // a power of two
 
 shared float partial[groupSize];
 
-// All invocations of the workgroup have to call it.
+// All invocations of the workgroup must call it.
 float sumOverGroup(float value) {
     uint id = gl_LocalInvocationIndex;
     partial[id] = value;

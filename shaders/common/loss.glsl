@@ -1,8 +1,8 @@
-// The loss of one row, as engine/net/plain_ops.h defines it. The including shader declares params, and where outputs and targets
-// are: float outputValue(at), uint targetWord(at).
+// The loss of one row, as engine/net/plain_ops.h defines it. The including shader declares params and gives access
+// to outputs and targets: float outputValue(at), uint targetWord(at).
 #include "loss_terms.glsl"
 
-// The value that output j of a row is compared with.
+// The target of output j of a row.
 float targetValue(uint row, uint j) {
     if (params.targetKind == targetValues) return uintBitsToFloat(targetWord(row * params.targetWidth + j));
     uint label = targetWord(row);
@@ -25,7 +25,7 @@ Softmax softmaxOf(uint at) {
 }
 
 // dz of output j of a row whose outputs start at `at`: the loss's gradient times `derivative`, f'(z) of the output activation
-// (not for cross-entropy, which goes with none). `s` is softmaxOf(at) for cross-entropy, else anything.
+// (cross-entropy has none). `s` is softmaxOf(at) for cross-entropy and unused otherwise.
 float outputGradient(uint at, uint row, uint j, Softmax s, float derivative) {
     float y = outputValue(at + j);
     return loss == lossCrossEntropy ? exponential(y - s.largest) / s.sum - (targetWord(row) == j ? 1.0 : 0.0)

@@ -1,4 +1,4 @@
-// Terms of the elementwise losses, for output y and what it is compared with, t. Definitions: engine/net/plain_loss.cpp.
+// Terms of the elementwise losses for output y and target t. Definitions: engine/net/plain_loss.cpp.
 #ifndef LOCKSTEP_LOSS_TERMS_GLSL
 #define LOCKSTEP_LOSS_TERMS_GLSL
 #include "math.glsl"

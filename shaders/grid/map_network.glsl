@@ -11,7 +11,7 @@
 //
 // The including shader provides, for this invocation's network: loadWeights() and saveWeights() around the steps of a dispatch;
 // loss(); and learn(start), called after loss() for the same weights.
-#include "fast_tanh.glsl"
+#include "activation.glsl"
 #include "params.h"
 #include "map.h"
 

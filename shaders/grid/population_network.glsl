@@ -1,7 +1,7 @@
 // The shape of a population's networks, as constants from which private arrays can be cut and loops unrolled.
 #ifndef LOCKSTEP_POPULATION_NETWORK_GLSL
 #define LOCKSTEP_POPULATION_NETWORK_GLSL
-#include "fast_tanh.glsl"
+#include "activation.glsl"
 
 layout(constant_id = 2) const uint outputActivation = 0;
 layout(constant_id = 4) const uint hiddenActivation = 0;

@@ -1,12 +1,12 @@
 // Half precision (IEEE 754 binary16) as bits: 1 of sign, 5 of exponent, 10 of fraction; largest 65504, smallest 2^-24.
-// Rounded with integers alone: what devices make of packHalf2x16 differs, some cut off instead of rounding.
+// Rounds in integer arithmetic, because packHalf2x16 differs between devices: some truncate.
 #ifndef LOCKSTEP_HALF_H
 #define LOCKSTEP_HALF_H
 #include "shared.h"
 
 SHARED_BEGIN
 
-// The half nearest to a float's bits, of two equally near the even one. 65520 and more become infinite.
+// The half nearest to the float with these bits, ties to even. 65520 and above become infinite.
 SHARED_FN uint halfFromFloatBits(uint bits) {
     uint sign = (bits >> 16) & 0x8000u;
     uint size = bits & 0x7FFFFFFFu;

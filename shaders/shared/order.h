@@ -24,7 +24,7 @@ SHARED_FN uint orderMix(uint value, uint key) {
 }
 
 // One pass of six Feistel rounds over [0, 2^bits), bits >= 2. Odd rounds change `high` by `low`, even rounds the other
-// way; each is its own inverse whatever the halves' widths, so the whole is one-to-one for odd `bits` too.
+// way. Each is its own inverse for any widths of the halves, so the whole is one-to-one for odd `bits`, too.
 SHARED_FN uint orderFeistel(uint value, uint bits, OrderKeys keys) {
     uint lowBits = bits / 2u;
     uint highBits = bits - lowBits;
@@ -42,7 +42,7 @@ SHARED_FN uint orderFeistel(uint value, uint bits, OrderKeys keys) {
 }
 
 SHARED_FN uint orderBits(uint count) {
-    uint bits = 6u; // below 64 numbers six rounds mix too little
+    uint bits = 6u; // with fewer, six rounds mix too little
     while ((1u << bits) < count) ++bits;
     return bits;
 }

@@ -1,5 +1,5 @@
-// The push constants of every kernel, and the numbers by which both languages name a choice. Included by C++ and
-// GLSL: a field added here is added on both sides at once. At most 128 bytes per struct (Vulkan's minimum).
+// The push constants of every kernel, and the numbers that stand for choices. C++ and GLSL share this file, so a field
+// added here is added on both sides. At most 128 bytes per struct (the size that every Vulkan device supports).
 #ifndef LOCKSTEP_PARAMS_H
 #define LOCKSTEP_PARAMS_H
 #include "activations.h"
@@ -14,14 +14,14 @@ SHARED_CONST uint lossMeanSquared = 1u;
 SHARED_CONST uint lossHuber = 2u;
 SHARED_CONST uint lossBinaryCrossEntropy = 3u;
 
-// How an example's answer becomes the value that the loss compares with (net/targets.cpp).
+// How an example's label becomes the value that the loss compares with (engine/net/dataset.cpp).
 SHARED_CONST uint targetClassIndex = 0u; // cross-entropy: the class number itself
 SHARED_CONST uint targetSign = 1u;       // one output, two classes: class 0 -> -1, class 1 -> +1
 SHARED_CONST uint targetBit = 2u;        // one output, two classes: 0 or 1
 SHARED_CONST uint targetOneHot = 3u;     // an output per class: 1 for the example's class, else 0
 SHARED_CONST uint targetValues = 4u;     // regression: the stored values
 
-// What a network of the plane sees of a point (net/plane_features.h).
+// The features of a point in the plane (net/plane_features.h).
 SHARED_CONST uint planeX = 0u;
 SHARED_CONST uint planeY = 1u;
 SHARED_CONST uint planeXX = 2u;
@@ -76,35 +76,36 @@ struct LossParams {
     float scale;           // 1 / (terms in the mean): 1 / rows, or 1 / (rows * outputs)
 };
 
-// One optimizer step over the whole parameter arena. Meaning per optimizer: net/plain_ops.h and net/settings.cpp.
+// One optimizer step over the whole parameter arena. optimizers.h has the formulas, engine/net/settings.cpp
+// computes these numbers.
 struct UpdateParams {
     uint count;            // parameters, padding included (a multiple of 4)
     uint stride;           // vec4s from one turn of an invocation to its next: the invocations of the dispatch
-    float learningRate;    // Adam: already divided by 1 - beta1^t
-    float momentum;        // momentum's mu; Adam's beta1
-    float secondDecay;     // Adam's beta2; RMSprop's alpha
+    float learningRate;    // divided by 1 - beta1^t where the optimizer correctsBias
+    float momentum;        // momentum, or beta1
+    float secondDecay;     // alpha, or beta2
     float epsilon;
-    float secondScale;     // Adam: 1 / sqrt(1 - beta2^t); else 1
-    float weightKeep;      // AdamW: 1 - lr * weight decay; else 1
+    float secondScale;     // 1 / sqrt(1 - beta2^t) where it correctsBias; else 1
+    float weightKeep;      // 1 - rate * weight decay where it decouplesDecay; else 1
     float l1;
     float l2;
     uint nesterov;
 };
 
-// A product whose kernel makes the optimizer's step, too; `count` and `stride` are not used.
+// A product whose kernel also does the optimizer's step; `count` and `stride` are not used.
 struct DenseUpdateParams {
     DenseParams dense;
     UpdateParams update;
 };
 
-// Half precision: the optimizer's step also writes the weights' halves.
+// Half precision: the optimizer's step also writes the weights as halves.
 struct UpdateHalfParams {
     UpdateParams update;
     uint layers;
 };
 
-// The scale of the loss (loss_scale.glsl): at first, and at most; at least; and good steps until one that was halved is
-// doubled.
+// The scale of the loss (loss_scale.glsl): its first and largest value, its smallest, and the good steps until a halved
+// scale is doubled again.
 SHARED_CONST float lossScaleMost = 32768.0f;
 SHARED_CONST float lossScaleLeast = 5.9604645e-8f; // 2^-24
 SHARED_CONST uint lossScaleGrowth = 2000u;
@@ -113,7 +114,7 @@ struct LossScaleParams {
     uint layers;
 };
 
-// Layers that a network computed by whole_step may have.
+// The most layers of a network that whole_step computes.
 SHARED_CONST uint wholeStepLayers = 8u;
 
 // Several steps of a network that fits into a workgroup's shared memory.
@@ -140,7 +141,7 @@ struct StepRecord {
     UpdateParams update;   // `count` and `stride` are not used
 };
 
-// Adds up what the workgroups of loss_and_gradient left behind, when there is more than one.
+// Adds up the losses of the workgroups of loss_and_gradient, if there is more than one.
 struct LossSumParams {
     uint groups;
     uint step;
@@ -148,13 +149,13 @@ struct LossSumParams {
     float scale;
 };
 
-// Loss, hits and confusion matrix of `rows` evaluated examples.
+// Loss, correct predictions and confusion matrix of `rows` evaluated examples.
 struct ScoreParams {
     uint rows;
     uint outputs;
     uint stride;
     uint targetWidth;
-    uint classes;          // 0: regression, nothing to hit
+    uint classes;          // 0: regression, no predictions to count
     uint targetKind;
     uint slot;             // where the first workgroup's sum of losses goes; the others' follow
 };
@@ -177,7 +178,7 @@ struct PlanePictureParams {
     uint cells;            // cells along one side of the grid, at most `size`
     uint outputs;
     uint stride;           // of outputs
-    uint discretise;       // 1: the answer's colour alone, without its strength
+    uint discretise;       // 1: the colour of the predicted class only, without its strength
 };
 
 // Tiles of one layer's neurons in a picture.

@@ -1,25 +1,24 @@
 // Push constants and records of the kernels that train, score and draw a population
 // (engine/grid/population.h). Included by C++ and GLSL.
 //
-// A network has a place: its number among all, sorted so that networks of one hidden activation stand
-// together, because a dispatch has one activation. Numbers that every network has lie as [number][place], so
-// that neighbouring invocations read neighbouring words; a network's parameters are W[0] [outputs][inputs],
-// b[0], W[1], b[1], ... without padding.
+// A network's place is its number after sorting by hidden activation, because a dispatch has one activation. Numbers
+// that every network has lie as [number][place], so that neighbouring invocations read neighbouring words. A network's
+// parameters are W[0] [outputs][inputs], b[0], W[1], b[1], ... without padding.
 #ifndef LOCKSTEP_POPULATION_H
 #define LOCKSTEP_POPULATION_H
 #include "shared.h"
 
 SHARED_BEGIN
 
-SHARED_CONST uint populationLayers = 5u; // dense layers at most: four hidden ones and the outputs
+SHARED_CONST uint populationLayers = 5u; // dense layers at most: four hidden ones and the output layer
 
-// How a step finds its examples: as they lie in the data set; by a table of every network's own, which
-// population_order.comp has written for the dispatch; or, where all share a seed, by one of the host's.
+// How a step finds its examples: in the order of the data set; by a table for each network, which
+// population_order.comp writes for the dispatch; or, if all share a seed, by one table from the host.
 SHARED_CONST uint orderOfFile = 0u;
 SHARED_CONST uint orderOfSeed = 1u;
 SHARED_CONST uint orderOfTable = 2u;
 
-// What a network has to itself, [place].
+// A network's hyperparameters, [place].
 struct PopulationNetwork {
     float learningRate;
     float momentum;    // as in UpdateParams
@@ -31,7 +30,7 @@ struct PopulationNetwork {
     uint member; // its number in the job
 };
 
-// How a network stands, [place].
+// The state of a network's training, [place].
 struct PopulationState {
     uint steps;      // done
     uint diverged;   // 1: the loss of step `steps` was not finite
@@ -51,7 +50,7 @@ struct PopulationRecord {
 
 // Steps of networks [first, first + networks).
 struct PopulationTrainParams {
-    uint places; // of all networks: what lies between two numbers of one
+    uint places; // of all networks: the distance between two numbers of one
     uint first;
     uint networks;
     uint steps; // to be done, records [firstRecord, firstRecord + steps)
@@ -76,7 +75,7 @@ struct PopulationOrderParams {
     uint examples;
 };
 
-// Losses and hits of networks [first, first + networks), in parts of `rows` examples, from `firstPart` on:
+// Losses and correct predictions of networks [first, first + networks), in parts of `rows` examples, from `firstPart` on:
 // part p goes to parts[p][place].
 struct PopulationScoreParams {
     uint places;
@@ -84,7 +83,7 @@ struct PopulationScoreParams {
     uint networks;
     uint examples;
     uint rows;
-    uint classes; // 0: regression, nothing to hit
+    uint classes; // 0: regression, no predictions to count
     uint firstPart;
 };
 
@@ -98,7 +97,7 @@ struct PopulationResultParams {
     float terms; // in the mean of the loss
 };
 
-// What is known of a network, [member].
+// The results of a network, [member].
 struct PopulationResult {
     uint steps;
     uint diverged;
@@ -114,7 +113,7 @@ struct PopulationRankParams {
     uint first;
 };
 
-// All members, and the steps that each of them is to make.
+// All members, and the steps that each should do.
 struct PopulationSummaryParams {
     uint networks;
     uint steps;

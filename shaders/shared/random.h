@@ -1,7 +1,7 @@
-// The one random generator of the project, written for C++ and GLSL alike: Philox4x32-10, a counter-based
+// The project's random generator, shared by C++ and GLSL: Philox4x32-10, a counter-based
 // generator (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3", SC 2011).
-// A number is a pure function of (counter, key): nothing is stored, any position can be asked for in any order,
-// and every lane of every device sees the same stream.
+// A number is a pure function of (counter, key): nothing is stored, positions can be computed in any order, and every
+// device sees the same stream.
 #ifndef LOCKSTEP_RANDOM_H
 #define LOCKSTEP_RANDOM_H
 #include "shared.h"

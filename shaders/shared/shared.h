@@ -1,6 +1,6 @@
-// What C++ and GLSL need to read one header: every file named *.h in this folder is compiled by both.
-// Rules for such a file: scalars and structs of scalars only, `uint` for unsigned 32-bit integers, functions
-// marked SHARED_FN, and no overloads that differ between the languages.
+// Lets C++ and GLSL read the same headers: both compile every file of this folder. Such a file has only scalars and
+// structs of scalars, writes `uint` for unsigned 32-bit integers, marks functions SHARED_FN, and has no overloads that
+// differ between the languages.
 #ifndef LOCKSTEP_SHARED_H
 #define LOCKSTEP_SHARED_H
 

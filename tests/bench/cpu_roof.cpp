@@ -24,9 +24,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/cpu/aligned_array.h"
 #include "engine/cpu/cpu_info.h"
 #include "engine/cpu/kernels.h"
+#include "engine/cpu/memory.h"
 #include "engine/cpu/thread_team.h"
 #include "engine/net/random.h"
 

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "demos/exhibits/playground/playground_model.h"
-#include "engine/net/initial_weights.h"
+#include "engine/net/param_layout.h"
 
 namespace lockstep::demos {
 

@@ -8,7 +8,7 @@
 
 #include "demos/kit/ready.h"
 #include "engine/gpu/error.h"
-#include "engine/net/initial_weights.h"
+#include "engine/net/param_layout.h"
 
 namespace lockstep::demos {
 

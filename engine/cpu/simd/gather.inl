@@ -1,4 +1,4 @@
-// The batch: examples picked from all over the data set, bytes turned into floats.
+// The batch: gathers examples from all over the data set and turns bytes into floats.
 #pragma once
 
 namespace lockstep {
@@ -11,8 +11,8 @@ inline void pixelsToFloats(const std::uint8_t* pixels, std::size_t count, float*
     for (; i < count; ++i) row[i] = static_cast<float>(pixels[i]) * scale;
 }
 
-// Examples of a shuffled batch lie anywhere, and the processor cannot guess where the next one will be: it is
-// told this many rows ahead, which is how many it takes to hide a miss of all caches.
+// Examples of a shuffled batch lie anywhere, so the processor cannot predict the next address. It is told this many
+// rows ahead, which hides a miss of all caches.
 constexpr std::size_t prefetchDistance = 8;
 
 /// Asks for the cache lines of an example before they are needed.

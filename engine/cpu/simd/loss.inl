@@ -1,4 +1,4 @@
-// Losses and their gradients, a row at a time, `lanes` outputs at once. Formulas: net/plain_ops.h.
+// Losses and their gradients, a row at a time, a vector of outputs at once. Formulas: net/plain_ops.h.
 #pragma once
 
 namespace lockstep {
@@ -36,10 +36,10 @@ inline float crossEntropyRow(const float* z, std::size_t outputs, std::size_t ta
         storeFirst(dz + j, loadFirst(dz + j, count) * factor, count);
     }
     dz[target] -= scale;
-    return __builtin_logf(sum) + (top - z[target]); // in this order: near 0 where the answer is right
+    return __builtin_logf(sum) + (top - z[target]); // in this order: near 0 for a correct prediction
 }
 
-/// What outputs [first, first + count) of a row are compared with.
+/// The targets of outputs [first, first + count) of a row.
 LOCKSTEP_INLINE Floats targetLanes(std::uint32_t kind, const TargetWord* words, std::size_t first,
                                    std::size_t count) {
     switch (kind) {
@@ -53,7 +53,7 @@ LOCKSTEP_INLINE Floats targetLanes(std::uint32_t kind, const TargetWord* words, 
     }
 }
 
-/// Terms and gradients of the elementwise losses; the choice of the loss is a template's, not a loop's.
+/// Terms and gradients of the elementwise losses. The loss is a template parameter, so that loops do not choose.
 template <Loss loss> LOCKSTEP_INLINE Floats lossTermLanes(Floats y, Floats t) {
     const Floats distance = absolute(y - t);
     if constexpr (loss == Loss::meanSquared) return distance * distance;

@@ -5,7 +5,7 @@
 namespace lockstep {
 namespace {
 
-/// x = n ln 2 + r with |r| <= ln 2 / 2: what an exponential is computed from.
+/// x = n ln 2 + r with |r| <= ln 2 / 2, the start of every exponential.
 struct Reduced {
     Floats r;
     Floats power; ///< 2^n

@@ -1,4 +1,4 @@
-// Many small networks, one in each lane: products, activations and their derivatives. Layout and formulas:
+// Many small networks, one per vector element: products, activations and their derivatives. Layout and formulas:
 // population_kernels.h.
 #pragma once
 
@@ -19,7 +19,7 @@ struct LaneMatrix {
     }
 };
 
-/// Where a product's result goes, and the biases of its columns (may be null).
+/// A product's result, and the biases of its columns (may be null).
 struct LaneResult {
     float* data;
     std::size_t stride;
@@ -33,10 +33,10 @@ struct LaneResult {
     }
 };
 
-/// What the sums of a product begin with: 0, the column's bias, or what the result has been.
+/// What the sums of a product begin with: 0, the column's bias, or the previous result.
 enum class SumsFrom { zero, bias, result };
 
-/// C [rows][columns] = A B^T (+ what the sums begin with), as many rows and columns as stay in registers.
+/// C [rows][columns] = A B^T (+ what the sums begin with), for as many rows and columns as registers hold.
 template <SumsFrom sumsFrom, std::size_t rows, std::size_t columns>
 LOCKSTEP_INLINE void laneTile(const LaneMatrix& a, const LaneMatrix& b, std::size_t depth,
                               const LaneResult& c) {
@@ -91,7 +91,7 @@ void laneProduct(const LaneMatrix& a, std::size_t rows, const LaneMatrix& b, std
     for (; row < rows; ++row) laneRows<sumsFrom, 1>(a.from(row), b, columns, depth, c.from(row, 0));
 }
 
-/// x clamped to [-limit, limit]; NaN stays NaN. (Of comparisons and selections, compilers make twice the instructions.)
+/// x clamped to [-limit, limit]; NaN stays NaN. (Compilers need twice the instructions for comparisons and selections.)
 LOCKSTEP_INLINE Floats clampBoth(Floats x, float limit) {
 #if LOCKSTEP_VECTOR_BYTES == 64
     const __m512 atMost = _mm512_maskz_min_ps(0xFFFF, _mm512_set1_ps(limit), reinterpret_cast<__m512>(x));
@@ -105,7 +105,7 @@ LOCKSTEP_INLINE Floats clampBoth(Floats x, float limit) {
 #endif
 }
 
-/// a b + c, in one rounding or two, as it is faster.
+/// a b + c, with one rounding or two, whichever is faster.
 LOCKSTEP_INLINE Floats multiplyAdd(Floats a, Floats b, Floats c) { return a * b + c; }
 
 /// By a quotient of polynomials (shaders/shared/tanh.h): half the work of an exponential.
@@ -156,7 +156,7 @@ inline void populationBackwardInputs(const PopulationShape& shape, const float* 
     withActivation<PopulationDerive>(previous, shape.rows * shape.inputs, saved, dPreviousSums);
 }
 
-/// to [count] = the sums of this many rows of A, side by side because one would wait for its own additions.
+/// to [count] = the sums of this many rows of A, computed together; one alone would wait for its own additions.
 template <std::size_t count>
 LOCKSTEP_INLINE void addRows(const LaneMatrix& a, std::size_t depth, bool add, float* to) {
     Floats sums[count];

@@ -1,4 +1,4 @@
-// Many small networks, one in each lane: which examples come next, and copies of them. Layout: population_kernels.h.
+// Many small networks, one per vector element: which examples come next, and copies of them. Layout: population_kernels.h.
 #pragma once
 
 namespace lockstep {
@@ -30,11 +30,11 @@ inline void orderAlike(const PopulationBatch& batch, std::uint32_t count, const 
     }
 }
 
-/// Rows whose examples are computed together: one alone would wait for its own multiplications.
+/// Rows whose examples are computed together; one alone would wait for its own multiplications.
 constexpr std::size_t orderRows = 4;
 
-/// Positions [position, position + orderRows) of all lanes' orders. Those behind the last one may lie outside of
-/// what is permuted: the last one is computed in their place.
+/// Positions [position, position + orderRows) of all lanes' orders. Those after the last one may lie outside the
+/// permutation: the last one takes their place.
 inline void orderSomeRows(std::uint32_t position, std::uint32_t count, std::uint32_t bits, const LaneKeys& keys,
                           Words* indices) {
     Words outside{};

@@ -1,4 +1,4 @@
-// Many small networks, one in each lane: what their outputs are worth. Layout: population_kernels.h; formulas:
+// Many small networks, one per vector element: losses and scores. Layout: population_kernels.h; formulas:
 // net/plain_ops.h.
 #pragma once
 
@@ -104,7 +104,7 @@ inline bool populationSettleLosses(std::size_t terms, PopulationLosses& losses) 
     return stopped != 0;
 }
 
-/// The rows answered rightly, one number per lane.
+/// The correct predictions of each network.
 inline void countCorrect(const LossShape& shape, const float* outputs, const TargetWord* targets,
                          std::uint64_t* correct) {
     Ints count{};

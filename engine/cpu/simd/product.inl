@@ -33,7 +33,7 @@ struct RightMatrix {
     bool transposed;
 };
 
-/// What becomes of a finished sum: C = keep C + scale sum + bias. C is not read when keep is 0.
+/// What happens to a finished sum: C = keep C + scale sum + bias. C is not read when keep is 0.
 struct TileEnd {
     float scale = 1;
     float keep = 0;
@@ -55,8 +55,8 @@ inline void packRows(const RightMatrix& b, std::size_t depth, std::size_t column
     }
 }
 
-/// `lanes` rows of four floats, turned over into four rows of the panel. Row 4 j + i of the block is group j
-/// of the i-th vector, so that turning over every group by itself turns over the whole.
+/// Transposes `lanes` rows of four floats into four rows of the panel. Row 4 j + i of the block is group j of the i-th
+/// vector, so that transposing each group by itself transposes the whole.
 LOCKSTEP_INLINE void transposeBlock(const float* from, std::size_t stride, float* to) {
     const Floats a = loadGroups(from, 4 * stride);
     const Floats b = loadGroups(from + stride, 4 * stride);
@@ -98,7 +98,7 @@ LOCKSTEP_INLINE void finishVector(Floats sum, const TileEnd& end, std::size_t co
         storeFirst(c, value, count);
 }
 
-/// `rows` x `vectors` vectors of C; the last vector may stick out over `columns`.
+/// `rows` x `vectors` vectors of C; the last vector may extend past `columns`.
 template <std::size_t rows, std::size_t vectors>
 void multiplyTile(const LeftMatrix& a, const float* panel, std::size_t depth, std::size_t columns,
                   const TileEnd& end, float* c, std::size_t cStride) {
@@ -173,7 +173,7 @@ inline void multiplyPanel(const ProductSize& size, const LeftMatrix& a, const Ri
     }
 }
 
-/// The whole product, panel by panel. `finish(firstColumn, columns)` is called when a panel of C is done and
+/// The whole product, panel by panel. Calls `finish(firstColumn, columns)` while a finished panel of C is
 /// still in the cache.
 template <class Finish>
 LOCKSTEP_INLINE void multiply(const ProductSize& size, const LeftMatrix& a, const RightMatrix& b,

@@ -1,4 +1,4 @@
-// Small networks: the examples of a batch in the lanes, everything in the first-level cache. Layout and formulas:
+// Small networks: an example per vector element, everything in the first-level cache. Layout and formulas:
 // small_kernels.h.
 #pragma once
 
@@ -190,7 +190,7 @@ inline void smallWeightGradient(const SmallShape& shape, const float* dSums, con
     }
 }
 
-/// What output j of the examples in a vector is compared with; `words` are theirs.
+/// The targets of output j for a vector of examples; `words` are their gathered targets.
 LOCKSTEP_INLINE Floats smallTarget(std::uint32_t kind, const TargetWord* words, std::size_t stride,
                                    std::size_t j) {
     if (kind == shared::targetValues) return load(reinterpret_cast<const float*>(words + j * stride));
@@ -314,7 +314,7 @@ LOCKSTEP_INLINE bool anyLane(Words mask) {
 #endif
 }
 
-/// Vectors of positions that are permuted together: one after the other would wait for its own multiplications.
+/// Vectors of positions that are permuted together; one alone would wait for its own multiplications.
 constexpr std::size_t orderVectors = 2;
 
 /// The examples at positions position, position + 1, ... of an epoch's order.
@@ -322,7 +322,7 @@ LOCKSTEP_INLINE void smallOrderIndices(std::uint32_t position, std::uint32_t cou
                                        const shared::OrderKeys& keys, Words* indices) {
     Words outside{};
     for (std::size_t v = 0; v < orderVectors; ++v) {
-        // Positions behind the last one may lie outside of what is permuted: 0 is computed in their place.
+        // Positions after the last one may lie outside the permutation: 0 takes their place.
         Words index = reinterpret_cast<Words>(laneNumbers()) + (position + static_cast<std::uint32_t>(v * lanes));
         index = smallOrderFeistel(index < count ? index : Words{}, bits, keys);
         outside |= reinterpret_cast<Words>(index >= count);
@@ -357,7 +357,7 @@ LOCKSTEP_INLINE void gatherExample(const Dataset& data, const Examples& examples
         targets[row] = examples.labels[example];
 }
 
-/// Elements [count, end) become as the one before them.
+/// Elements [count, end) become copies of the one before them.
 template <class T> LOCKSTEP_INLINE void copyLast(T* to, std::size_t count, std::size_t end) {
     for (std::size_t at = count; at < end; ++at) to[at] = to[count - 1];
 }

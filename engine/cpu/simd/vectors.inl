@@ -1,10 +1,10 @@
-// Vectors of floats, in the compiler's own vector types: + - * / and comparisons work on whole vectors, and a
-// comparison's result selects between two vectors lane by lane (mask ? a : b).
+// Vectors of floats as the compiler's vector types: + - * / and comparisons work on whole vectors, and the result of
+// a comparison selects element by element (mask ? a : b). Elements are called lanes in names.
 //
 // The files of this folder are compiled once per instruction set: simd_baseline.cpp, simd_avx2.cpp and
 // simd_avx512.cpp set LOCKSTEP_VECTOR_BYTES, switch the compiler to their instructions and include table.inl.
-// Everything is in an unnamed namespace, so that the three never meet; nothing of the standard library that
-// could be instantiated here with instructions of another processor is called in loops.
+// Everything is in an unnamed namespace, so that the three never meet. Loops call nothing of the standard
+// library that could be instantiated here with instructions of another processor.
 #pragma once
 
 namespace lockstep {
@@ -37,7 +37,7 @@ LOCKSTEP_INLINE Floats load(const float* from) {
 
 LOCKSTEP_INLINE void store(float* to, Floats value) { __builtin_memcpy(to, &value, sizeof(value)); }
 
-/// The first `count` lanes (0 to lanes) from memory, the others 0; nothing behind them is touched.
+/// The first `count` lanes (0 to lanes) from memory, the others 0; nothing after them is touched.
 LOCKSTEP_INLINE Floats loadFirst(const float* from, std::size_t count) {
 #if LOCKSTEP_VECTOR_BYTES == 64
     return reinterpret_cast<Floats>(_mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << count) - 1u), from));
@@ -52,7 +52,7 @@ LOCKSTEP_INLINE Floats loadFirst(const float* from, std::size_t count) {
 #endif
 }
 
-/// The first `count` lanes to memory; nothing behind them is touched.
+/// The first `count` lanes to memory; nothing after them is touched.
 LOCKSTEP_INLINE void storeFirst(float* to, Floats value, std::size_t count) {
 #if LOCKSTEP_VECTOR_BYTES == 64
     _mm512_mask_storeu_ps(to, static_cast<__mmask16>((1u << count) - 1u), reinterpret_cast<__m512>(value));
@@ -97,8 +97,8 @@ LOCKSTEP_INLINE Floats loadBytes(const std::uint8_t* from) {
 #endif
 }
 
-// Steps of turning a block over. A vector is seen as groups of four lanes (one group in the baseline), and
-// every group is treated alike.
+// Steps of transposing a block. A vector is seen as groups of four elements (one group in the baseline), and every
+// group is treated alike.
 
 /// Group j = the four floats at from + j * stride.
 LOCKSTEP_INLINE Floats loadGroups(const float* from, std::size_t stride) {

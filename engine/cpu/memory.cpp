@@ -1,4 +1,4 @@
-#include "engine/cpu/huge_pages.h"
+#include "engine/cpu/memory.h"
 
 #include <cstdint>
 
@@ -18,7 +18,7 @@ void preferHugePages(const void* data, std::size_t bytes) {
     const std::uintptr_t last = (begin + bytes) / hugePage * hugePage;
     if (last <= first) return;
     auto* pages = reinterpret_cast<void*>(first);
-    // Best effort: what the system refuses, it refuses.
+    // If the system refuses, the pages stay small.
     static_cast<void>(madvise(pages, last - first, MADV_HUGEPAGE));
     static_cast<void>(madvise(pages, last - first, collapseNow));
 }

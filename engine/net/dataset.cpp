@@ -1,4 +1,4 @@
-// How a data set's answers become what a loss compares with.
+// How a data set's labels become the values that a loss compares with.
 #include <stdexcept>
 #include <string>
 
@@ -38,7 +38,7 @@ std::uint32_t classTargetKind(const Dataset& data, const NetShape& shape) {
 std::uint32_t valueTargetKind(const Dataset& data, const NetShape& shape) {
     if (shape.loss == Loss::crossEntropy)
         throwUnfit(data, shape,
-                   "cross-entropy compares classes, and the targets are values; use mse or huber");
+                   "cross-entropy compares classes, but the targets are values; use mse or huber");
     if (shape.outputs() != data.targetWidth)
         throwUnfit(data, shape,
                    "an example's target is " + countOf(data.targetWidth, "value") + ", which need " +

@@ -1,4 +1,4 @@
-// Memory for arenas: zeroed, and starting at a cache line, so that vector loads of rows never straddle two.
+// Memory for arenas and data sets.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,8 @@
 
 namespace lockstep {
 
-/// A fixed number of T, zeroed, aligned to 64 bytes. Moves, never copies.
+/// A fixed number of T, zeroed. It starts at a cache line (64 bytes), so that vector loads of rows never
+/// straddle two. Can be moved, but not copied.
 template <class T> class AlignedArray {
   public:
     AlignedArray() = default;
@@ -33,5 +34,11 @@ template <class T> class AlignedArray {
     std::unique_ptr<T, Release> data_;
     std::size_t size_ = 0;
 };
+
+/// Asks the system to back [data, data + bytes) with large pages, now or when it finds the time. A shuffled
+/// batch touches pages all over the data set; with pages of 4 KiB each of its rows costs a walk through the
+/// page tables, which takes longer than reading the row. The contents stay as they are. Does nothing on
+/// systems without large pages.
+void preferHugePages(const void* data, std::size_t bytes);
 
 } // namespace lockstep
