@@ -9,12 +9,12 @@ sources() { find engine demos tests -name '*.cpp' -o -name '*.h' | sort; }
 
 check_format() { sources | xargs clang-format --dry-run -Werror; }
 
-# A file found clean is looked at again when it, a header or the configuration has changed since.
+# A clean file is checked again only if it, a header or the configuration has changed.
 tidy_file() {
     local stamp=build/tidy/${1//\//_}
     [ -n "$(find "$1" .clang-tidy $(find engine demos shaders -name '*.h') -newer "$stamp" 2>&1 | head -1)" ] || return 0
     local checks= # beyond .clang-tidy
-    [[ $1 == engine/* ]] || checks=-clang-analyzer-* # paths are followed where memory is handled: it takes half the time
+    [[ $1 == engine/* ]] || checks=-clang-analyzer-* # the path-sensitive analyzer only where memory is managed: half the time
     clang-tidy -p build/release --quiet --checks="$checks" --extra-arg=-Wno-unknown-warning-option "$1" 2> >(grep -v ' generated\.$' >&2) && touch "$stamp"
 }
 
@@ -24,7 +24,7 @@ check_tidy() {
     find engine demos -name '*.cpp' | sort | xargs -P "$(nproc)" -I{} bash -c 'tidy_file {}'
 }
 
-# All but what is marked slow. Drivers never free everything, so leaks are not looked for.
+# Everything except tests marked slow. Leak detection is off because drivers never free everything.
 check_asan() {
     build asan &&
         ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \

@@ -1,4 +1,4 @@
-# oneDNN by its header and library alone: the package's own config file also asks for OpenCL's development files, which nobody
+# oneDNN by its header and library alone: the package's own config file also asks for OpenCL's development files, which nothing
 # here needs. Defines oneDNN::dnnl. Installed with the library, so that an embedding project finds it the same way.
 find_path(oneDNN_INCLUDE_DIR oneapi/dnnl/dnnl.h)
 find_library(oneDNN_LIBRARY dnnl)

@@ -45,7 +45,7 @@ TEST_CASE("a file is created, then replaced, and keeps its permissions") {
     CHECK(folder.files() == 1);
 }
 
-TEST_CASE("a symbolic link is followed, a device written to") {
+TEST_CASE("symbolic links are followed, devices written directly") {
     const Folder folder;
     writeFileAtomically(folder.path / "target", "old");
     fs::create_symlink("target", folder.path / "link");
@@ -56,7 +56,7 @@ TEST_CASE("a symbolic link is followed, a device written to") {
     CHECK(fs::is_character_file("/dev/null"));
 }
 
-TEST_CASE("whether a file can be written is known without writing it") {
+TEST_CASE("requireWritable checks without writing") {
     const Folder folder;
     requireWritable(folder.path / "new");
     CHECK(folder.files() == 0);
@@ -81,7 +81,7 @@ TEST_CASE("errors name the path, the reason and what to do") {
                          doctest::Contains("choose a shorter name"), std::runtime_error);
 }
 
-TEST_CASE("a disk that is full keeps the old file, and no temporary stays") {
+TEST_CASE("if the disk is full, the old file stays and no temporary is left") {
     const Folder folder;
     const fs::path path = folder.path / "file";
     writeFileAtomically(path, "old");
@@ -99,7 +99,7 @@ TEST_CASE("a disk that is full keeps the old file, and no temporary stays") {
     CHECK(folder.files() == 1);
 }
 
-TEST_CASE("strays of killed writers are removed, other files are not") {
+TEST_CASE("temporaries of killed writers are removed, other files are not") {
     const Folder folder;
     const fs::path path = folder.path / "file";
     for (const char* name : {"file.tmp-1-0", "file.tmp-99999-7", "file.tmp", "other.tmp-1-0"})
@@ -112,7 +112,7 @@ TEST_CASE("strays of killed writers are removed, other files are not") {
     CHECK(fs::exists(folder.path / "other.tmp-1-0"));
 }
 
-TEST_CASE("two writers of one path: either's contents, whole") {
+TEST_CASE("two writers of one path leave the complete contents of one of them") {
     const Folder folder;
     const fs::path path = folder.path / "file";
     const auto writeMany = [&](char letter) {

@@ -15,7 +15,7 @@ using lockstep::test::run;
 
 } // namespace
 
-TEST_CASE("bench checks and times the lanes asked for, and says so in JSON") {
+TEST_CASE("bench checks and times the requested lanes and writes JSON") {
     const Folder folder;
     const std::string json = folder.file("bench.json");
     const Outcome outcome =
@@ -24,7 +24,7 @@ TEST_CASE("bench checks and times the lanes asked for, and says so in JSON") {
     CHECK(outcome.says("cpu:simd"));
     CHECK(outcome.says("gpu:naive"));
     const Json results = Json::parse(contents(json));
-    CHECK(results["gpu"].is_null()); // kernels are timed only when no lane is asked for
+    CHECK(results["gpu"].is_null()); // kernels are timed only if no lane is requested
     REQUIRE(results["lanes"].size() == 2);
     for (const Json& lane : results["lanes"]) {
         CAPTURE(lane.dump());
@@ -32,7 +32,7 @@ TEST_CASE("bench checks and times the lanes asked for, and says so in JSON") {
     }
 }
 
-TEST_CASE("bench refuses what it cannot time") {
+TEST_CASE("bench rejects what it cannot time") {
     CHECK(run("bench --widths 8").code == 2);
     CHECK(run("bench --widths 8,0,3").code == 2);
     CHECK(run("bench --lane gpu:fastest").code == 2);

@@ -39,7 +39,7 @@ std::pair<unsigned, unsigned> pngSize(const std::string& file) {
 
 } // namespace
 
-TEST_CASE("help explains with examples, and names every preset") {
+TEST_CASE("the help has examples and lists every preset") {
     const Outcome help = run("map --help");
     CHECK(help.code == 0);
     CHECK(help.says("examples:"));
@@ -47,7 +47,7 @@ TEST_CASE("help explains with examples, and names every preset") {
         CHECK(help.says(preset + ":"));
 }
 
-TEST_CASE("a map on both machines: they agree, and every file says the same") {
+TEST_CASE("CPU and GPU agree on a map, and all output files are consistent") {
     const Folder folder;
     const Outcome map =
         run(tiny + "--window -1:5,-1:4 --lane cpu:best --lane gpu:best --png " + folder.file("m.png") +
@@ -94,7 +94,7 @@ TEST_CASE("a repeated map is the same, with any number of threads; another seed 
     CHECK(contents(folder.file("a")) != contents(folder.file("c")));
 }
 
-TEST_CASE("a preset is a job and a window, and what is said goes before it, in any order") {
+TEST_CASE("a preset sets job and window; explicit options override it in any order") {
     const std::string rest = " --lane cpu:best --steps 5 --size 8x8 --quiet --json -";
     const Outcome preset = run("map --preset scale" + rest);
     REQUIRE(preset.code == 0);
@@ -108,7 +108,7 @@ TEST_CASE("a preset is a job and a window, and what is said goes before it, in a
     CHECK(changed["window"]["right"] == 6.0);
 }
 
-TEST_CASE("where floats cannot tell neighbouring pixels apart, the map says so") {
+TEST_CASE("the map reports when fp32 cannot distinguish neighbouring pixels") {
     const Outcome map = run(tiny + "--lane cpu:best --window 1:1.0000001,1:1.0000001");
     CHECK(map.code == 0);
     CHECK(map.says("fp32 ends the zoom before this"));
@@ -129,7 +129,7 @@ TEST_CASE("an interrupted map is written as far as it came") {
     CHECK(json["lanes"][0]["networks"].get<std::size_t>() < 1024 * 1024);
 }
 
-TEST_CASE("wrong arguments end with 2 and say what is right or the largest possible") {
+TEST_CASE("invalid arguments exit with 2 and state the valid values or the maximum") {
     const std::pair<std::string, std::string> cases[] = {
         {"--preset ege", "did you mean 'edge'"},
         {"--axes rate", "did you mean 'rates'"},

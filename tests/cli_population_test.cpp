@@ -53,7 +53,7 @@ std::vector<int> sizeOfPng(const std::string& file) {
 
 } // namespace
 
-TEST_CASE("processor and device train the same grid, compared, with all results in files") {
+TEST_CASE("CPU and GPU train the same grid, are compared, and write all results to files") {
     const Folder folder;
     const std::string json = folder.file("p.json");
     const std::string csv = folder.file("p.csv");
@@ -69,7 +69,8 @@ TEST_CASE("processor and device train the same grid, compared, with all results 
     CHECK(outcome.says("same mathematics: gpu:best agrees"));
     CHECK(outcome.says("best network: lr "));
     const bool compared = outcome.says("network-steps/s against");
-    CHECK((compared || outcome.says("make it long enough"))); // a quick machine has done it in no time
+    CHECK((compared ||
+           outcome.says("make it long enough"))); // on a fast machine the run is too short to compare
     CHECK(outcome.err.find("32 of 32 networks done") != std::string::npos);
 
     const Json results = Json::parse(contents(json));
@@ -142,7 +143,7 @@ TEST_CASE("every hyperparameter reaches the networks that have it") {
           Values{"0.5", "0.5", "0.5", "0.5"});
 }
 
-TEST_CASE("networks that diverge say at which step, and the others go on") {
+TEST_CASE("diverged networks record their step, and the others continue") {
     const Outcome outcome =
         run("population --size 4x1 --layers 4 --steps 400 --quiet --data plane --optimizer sgd "
             "--activation relu --x lr=0.01:1e6:log --lane cpu:scalar --json -");
@@ -157,14 +158,14 @@ TEST_CASE("networks that diverge say at which step, and the others go on") {
     CHECK(lane["percentiles"][6]["loss"].is_null());
 }
 
-TEST_CASE("without a Vulkan device the processor trains alone, and it is said") {
+TEST_CASE("without a Vulkan device only the CPU trains, with a note") {
     const Outcome outcome = run(small, "VK_DRIVER_FILES=/nonexistent VK_ICD_FILENAMES=/nonexistent");
     CHECK(outcome.code == 0);
     CHECK(outcome.says("gpu:best is left out"));
     CHECK(outcome.says("cpu:best"));
 }
 
-TEST_CASE("wrong arguments end with 2 and name what would be right") {
+TEST_CASE("invalid arguments exit with 2 and state valid ones") {
     struct Case {
         std::string arguments;
         std::string answer;
@@ -204,7 +205,7 @@ TEST_CASE("wrong arguments end with 2 and name what would be right") {
     }
 }
 
-TEST_CASE("failures end with 1, before the training where that can be known") {
+TEST_CASE("failures exit with 1, before training if possible") {
     for (const std::string option : {"--json", "--csv", "--png"}) {
         CAPTURE(option);
         const Outcome outcome = run(plain + option + " /nonexistent/file");
@@ -216,7 +217,7 @@ TEST_CASE("failures end with 1, before the training where that can be known") {
     CHECK(run(small + "--data csv:/nonexistent.csv").code == 1);
 }
 
-TEST_CASE("an interrupt ends the training, and the results so far still come") {
+TEST_CASE("an interrupt ends training, and the results so far are reported") {
     const Folder folder;
     const std::string json = folder.file("p.json");
     const Outcome outcome = interrupted({"population", "--size", "8x8", "--steps", "10000000", "--lane",

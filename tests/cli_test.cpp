@@ -38,7 +38,7 @@ const std::string cpuOnSpiral = "--data spiral --lane cpu:best ";
 
 } // namespace
 
-TEST_CASE("help explains with examples, alone and for every command") {
+TEST_CASE("the help of the program and of every command has examples") {
     const Outcome all = run("--help");
     CHECK(all.code == 0);
     for (const std::string command : {"race", "train", "population", "predict", "devices"}) {
@@ -52,7 +52,7 @@ TEST_CASE("help explains with examples, alone and for every command") {
     CHECK(run("--version").says("lockstep "));
 }
 
-TEST_CASE("without a display, the window's place is taken by a word on how to do without") {
+TEST_CASE("without a display, the program explains how to work without a window") {
     const Outcome outcome = run("", "DISPLAY= WAYLAND_DISPLAY=");
     CHECK(outcome.code == 1);
     CHECK(outcome.says("no window can be opened"));
@@ -60,7 +60,7 @@ TEST_CASE("without a display, the window's place is taken by a word on how to do
     CHECK(outcome.says("--headless"));
 }
 
-TEST_CASE("wrong arguments end with 2 and name the nearest right one") {
+TEST_CASE("invalid arguments exit with 2 and suggest the nearest valid one") {
     struct Case {
         std::string arguments;
         std::string answer;
@@ -113,7 +113,7 @@ TEST_CASE("wrong arguments end with 2 and name the nearest right one") {
     }
 }
 
-TEST_CASE("failures end with 1 and say what, where and why") {
+TEST_CASE("failures exit with 1 and say what, where and why") {
     const Folder folder;
     std::ofstream(folder.file("bad.csv")) << "a,b\n1,2\n3,oops,4\n";
     std::ofstream(folder.file("bad.safetensors")) << "not tensors";
@@ -142,7 +142,7 @@ TEST_CASE("failures end with 1 and say what, where and why") {
     CHECK(unwritable.out.empty()); // before the training, not after it
 }
 
-TEST_CASE("a device that is asked for is that one or none") {
+TEST_CASE("a requested device is used, or the command fails") {
     for (const std::string command :
          {"devices", "race --data spiral --steps 5", "train --data spiral --steps 5"}) {
         CAPTURE(command);
@@ -152,7 +152,7 @@ TEST_CASE("a device that is asked for is that one or none") {
     }
 }
 
-TEST_CASE("without a Vulkan driver CPU lanes race, and a GPU lane that was asked for fails with a hint") {
+TEST_CASE("without a Vulkan driver, CPU lanes race, and a requested GPU lane fails with a hint") {
     const Outcome race = run("race --data spiral --steps 50 --quiet", noDriver);
     CHECK(race.code == 0);
     CHECK(race.says("gpu:best is left out"));
@@ -175,7 +175,7 @@ TEST_CASE("without a Vulkan driver CPU lanes race, and a GPU lane that was asked
     CHECK(json["problem"].is_string());
 }
 
-TEST_CASE("a race ends with a table, the check that lanes agree, and an honest headline") {
+TEST_CASE("a race ends with a table, the check that lanes agree, and a headline") {
     const Outcome race = run("race --data spiral --steps 300 --lane cpu:scalar --lane cpu:simd");
     CHECK(race.code == 0);
     CHECK(race.says("same mathematics: largest relative difference"));
@@ -241,7 +241,7 @@ TEST_CASE("--json has the documented shape") {
     CHECK(piped.err.find("cpu:best") != std::string::npos);
 }
 
-TEST_CASE("what is not a number is null in JSON, and a failed lane ends with 1 while the others go on") {
+TEST_CASE("NaN is null in JSON; if a lane fails, the others continue and the exit code is 1") {
     const std::string tooFast = "race --data plane --optimizer sgd --lr 1e6 --steps 200 --quiet --json - ";
     const Outcome race = run(tooFast + "--lane cpu:simd --lane cpu:scalar");
     CHECK(race.code == 1);
@@ -259,7 +259,7 @@ TEST_CASE("what is not a number is null in JSON, and a failed lane ends with 1 w
     CHECK(values["lanes"][0]["epochs"][0]["test_loss"].is_number());
 }
 
-TEST_CASE("--csv has a row per lane and kept step") {
+TEST_CASE("--csv has a row per lane and recorded step") {
     const Outcome race =
         run("race --data spiral --steps 10 --quiet --log-every 1 --lane cpu:simd --lane cpu:best --csv -");
     std::istringstream lines(race.out);
@@ -272,7 +272,7 @@ TEST_CASE("--csv has a row per lane and kept step") {
     CHECK(rows == 20);
 }
 
-TEST_CASE("a resumed run ends with the same file, to the bit, as one that never stopped") {
+TEST_CASE("a resumed run ends with a file bit-identical to that of an uninterrupted run") {
     const Folder folder;
     const std::string options = "--data spiral --lane cpu:simd --batch 30 --optimizer adamw --quiet ";
     const std::string first = folder.file("first.safetensors");
@@ -300,7 +300,7 @@ TEST_CASE("--init starts a new run from weights") {
     CHECK(run("train --steps 3 --layers 5 --init " + model + " " + cpuOnSpiral).code == 1);
 }
 
-TEST_CASE("predict answers as the training run was scored") {
+TEST_CASE("predict repeats the evaluation of the training run") {
     const Folder folder;
     const std::string model = folder.file("model.safetensors");
     const Outcome train =
@@ -331,7 +331,7 @@ TEST_CASE("predict answers as the training run was scored") {
     CHECK(run("predict --layers 32,32 --data rings --model " + model).code == 0);
 }
 
-TEST_CASE("an interrupt stops the race, and the table still comes") {
+TEST_CASE("an interrupt stops the race, and the table is still printed") {
     const Folder folder;
     const std::string json = folder.file("r.json");
     const Outcome outcome = interrupted({"race", "--data", "spiral", "--steps", "1000000000", "--lane",
@@ -345,7 +345,7 @@ TEST_CASE("an interrupt stops the race, and the table still comes") {
     CHECK(results["headline"]["ratio"].is_null());
 }
 
-TEST_CASE("results replace an older file, and no temporary file stays") {
+TEST_CASE("results replace an older file and leave no temporary file") {
     const Folder folder;
     const std::string file = folder.file("old.json");
     std::ofstream(file) << "old";

@@ -1,4 +1,5 @@
-// Losses, optimizers and the gather of every rung and instruction set against the plain twin.
+// Checks losses, optimizers and the gathering of batches of every rung and instruction set against the plain
+// loops.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -157,7 +158,7 @@ TEST_CASE("optimizers match the plain twin on any range of the arena") {
                 }
 }
 
-TEST_CASE("gathered batches are the plain twin's, bit by bit") {
+TEST_CASE("gathered batches are bit-identical to the plain loops'") {
     for (const std::size_t inputs : {1, 7, 33, 127, 784})
         for (const bool pixels : {false, true})
             for (const bool values : {false, true}) {

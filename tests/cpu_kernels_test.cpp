@@ -1,4 +1,4 @@
-// The products of every rung and instruction set against the plain twin in double, over awkward shapes.
+// Checks the products of every rung and instruction set against plain loops in double, for awkward shapes.
 #include <doctest/doctest.h>
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// Networks that fit into the first-level cache: their kernels against the plain twin, on every instruction
-// set that this processor has, and their kitchen through whole runs.
+// Networks that fit into the L1 cache: checks their kernels against the plain loops for every instruction set
+// of this CPU, and their backend in whole runs.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -57,7 +57,7 @@ constexpr std::size_t awkward[] = {1, 2, 3, 7, 8, 16, 17, 33};
 
 } // namespace
 
-TEST_CASE("small products are the plain twin's, for awkward shapes") {
+TEST_CASE("small products match the plain loops for awkward shapes") {
     for (const SmallTable& table : smallTables())
         for (const std::size_t rows : {1, 7, 10, 16, 33})
             for (const std::size_t inputs : awkward)
@@ -154,7 +154,7 @@ TEST_CASE("small batches hold the examples that the order names, and copies of t
                 }
 }
 
-TEST_CASE("small losses are the plain twin's") {
+TEST_CASE("small losses match the plain loops") {
     for (const SmallTable& table : smallTables())
         for (const auto& compared : {std::pair{Loss::crossEntropy, shared::targetClassIndex},
                                      {Loss::meanSquared, shared::targetSign},
@@ -201,7 +201,7 @@ TEST_CASE("small losses are the plain twin's") {
             }
 }
 
-TEST_CASE("best takes this kitchen for small networks, and no other rung does") {
+TEST_CASE("only cpu:best uses this backend, and only for small networks") {
     const Dataset data = classData();
     const TrainJob job = jobFor(data, {16, 8});
     CHECK(fitsSmallOps(job.shape, job.settings.batch));

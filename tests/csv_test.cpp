@@ -81,7 +81,7 @@ TEST_CASE("quotation marks in the wrong place") {
           "t.csv:2:2: the quotation mark that opens this field is never closed");
 }
 
-TEST_CASE("text that is no UTF-8") {
+TEST_CASE("text that is not UTF-8") {
     CHECK(rowsComplaint("") == "t.csv: the file is empty");
     CHECK(rowsComplaint("a,b\nc,\xE9t\xE9\n") ==
           "t.csv:2: bytes that are not UTF-8; save the table as UTF-8 text");
@@ -90,7 +90,7 @@ TEST_CASE("text that is no UTF-8") {
                         "a") == "t.csv:1: the file is UTF-16; save it as UTF-8");
 }
 
-TEST_CASE("which bytes are UTF-8") {
+TEST_CASE("detection of invalid UTF-8") {
     const std::size_t none = std::string_view::npos;
     for (const char* good :
          {"", "a", "\xC3\xA9", "\xE2\x82\xAC", "\xF0\x9F\x98\x80", "\xED\x9F\xBF", "\xF4\x8F\xBF\xBF"})
@@ -182,7 +182,7 @@ TEST_CASE("the header can be chosen") {
           "t.csv:1:1: 'x' is not a number; is this row a header?");
 }
 
-TEST_CASE("cells that are no features") {
+TEST_CASE("cells that are not valid features") {
     CHECK(parseComplaint("a,b,c\n1,2,x\n1,abc,y\n") ==
           "t.csv:3:2: column 'b': 'abc' is not a number; every column but the target needs numbers");
     CHECK(parseComplaint("a,b,c\n1,2,x\n1, ,y\n") ==
@@ -195,7 +195,7 @@ TEST_CASE("cells that are no features") {
               .starts_with("t.csv:2:1: '" + std::string(40, 'z') + "...' is"));
 }
 
-TEST_CASE("cells that are no target") {
+TEST_CASE("cells that are not valid targets") {
     CHECK(parseComplaint("a,b\n1,x\n2,\n") ==
           "t.csv:3:2: column 'b': the cell is empty; it must hold the row's class or value");
     CHECK(parseComplaint("1,0.5\n2,nan\n") ==
@@ -204,7 +204,7 @@ TEST_CASE("cells that are no target") {
           "t.csv: all 2 rows have the class 'x'; classification needs at least two classes");
 }
 
-TEST_CASE("a column of names is not taken for classes") {
+TEST_CASE("a column of names is not mistaken for classes") {
     std::string text;
     for (int i = 0; i < 1001; ++i) text += "1,name" + std::to_string(i) + "\n";
     CHECK(parseComplaint(text) ==
@@ -236,7 +236,7 @@ TEST_CASE("tables without anything to learn from") {
     CHECK(parseComplaint("1,2\n\n3,4,5\n") == "t.csv:3: this row has 3 fields, the first row 2");
 }
 
-TEST_CASE("a table cut at every byte is a shorter table or an error that says where") {
+TEST_CASE("a table truncated at any byte is a shorter table or an error with its position") {
     const std::string text =
         "a,\"b \"\"c\"\"\",kind\r\n1.5,2,\"red, or so\"\r\n-3,4e1,blue\r\n5,6,\"blue\"\r\n";
     const Dataset whole = parse(text);

@@ -85,7 +85,7 @@ inline std::string gzipped(std::string_view content) {
 }
 
 /// What `action` complains about: the message of the std::runtime_error that it throws. Another type of
-/// exception is told with its type, and no exception as "nothing was thrown", so that a comparison fails.
+/// exception is reported with its type, and no exception as "nothing was thrown", so that a comparison fails.
 template <class Action> std::string complaint(const Action& action) {
     try {
         action();

@@ -84,7 +84,7 @@ TEST_CASE("the same options give the same points, another seed others") {
     CHECK(once.train.values != loadDataset("moons", other).train.values);
 }
 
-TEST_CASE("options that make no sense") {
+TEST_CASE("options out of range") {
     CHECK(loadRefusal("moons", {.samples = 1}) == "cannot generate 1 points; choose between 2 and 10000000");
     CHECK(contains(loadRefusal("moons", {.samples = 20'000'000}), "cannot generate 20000000 points"));
     CHECK(contains(loadRefusal("moons", {.noise = 0.9}), "noise 0.9"));
@@ -211,7 +211,7 @@ TEST_CASE("Fashion-MNIST from the folder that LOCKSTEP_DATA names") {
                    "byte 10: label 10 of image 2 is not one of the 10 classes, 0 to 9"));
 }
 
-TEST_CASE("Fashion-MNIST that is nowhere names the package and the folders") {
+TEST_CASE("if Fashion-MNIST is missing, the message names the package and the folders") {
     TemporaryFolder folder;
     const std::string message = complaint([&] {
         loadFashionMnist({folder.path() / "a", folder.path() / "b"});

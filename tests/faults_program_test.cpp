@@ -46,7 +46,7 @@ const std::string race = "race --data circle --layers 8 --epochs 2 ";
 
 } // namespace
 
-TEST_CASE("no device: processors race, and the driver to install is named") {
+TEST_CASE("no device: CPU lanes race, and the message names the driver to install") {
     const CacheFolder folder;
     for (const std::string fault : {"no-device", "empty-device-list", "incompatible-driver"}) {
         CAPTURE(fault);
@@ -278,7 +278,7 @@ TEST_CASE("a device that is lost again and again ends the program with the reaso
 TEST_CASE("a lost device costs the window nothing that was learned or seen") {
     const CacheFolder folder;
     const std::filesystem::path state = folder.path() / "after.json";
-    // Whoever notices first: the window, or a lane.
+    // Either the window or a lane notices first.
     for (const std::string fault :
          {"once,vkWaitForFences:30", "once,vkQueueSubmit:150", "once,vkGetSemaphoreCounterValue:300"}) {
         CAPTURE(fault);

@@ -101,7 +101,7 @@ bool contains(const std::string& text, const std::string& part) {
 
 } // namespace
 
-TEST_CASE("the layer watches, and refuses a fault that does not exist") {
+TEST_CASE("the layer is active and rejects an unknown fault") {
     const Training training;
     const Result expected = trainOnNewDevice(training.job);
     {
@@ -116,7 +116,7 @@ TEST_CASE("the layer watches, and refuses a fault that does not exist") {
     CHECK_THROWS_AS(gpu::Device{testDeviceOptions()}, gpu::GpuError);
 }
 
-TEST_CASE("the layer sees what a device leaves behind") {
+TEST_CASE("the layer detects leaked objects") {
     const Faults none("");
     {
         gpu::Device device(testDeviceOptions());
@@ -136,7 +136,7 @@ TEST_CASE("a missing device is an error that says what to install") {
     }
 }
 
-TEST_CASE("a device that is too old is listed and refused") {
+TEST_CASE("a device that is too old is listed with the reason and not used") {
     const Faults faults("vulkan-1.1");
     CHECK(contains(noDeviceMessage(), "its driver supports only Vulkan 1.1.200, but 1.2 is needed"));
     const std::vector<gpu::DeviceReport> devices = gpu::listDevices(testDeviceOptions());
@@ -147,7 +147,7 @@ TEST_CASE("a device that is too old is listed and refused") {
     }
 }
 
-TEST_CASE("devices that offer little train to the same bits") {
+TEST_CASE("devices with minimal features train to bit-identical results") {
     const Training training;
     const Result expected = trainOnNewDevice(training.job);
     const std::string everything = "low-limits,no-timestamps,no-push-descriptors,non-coherent,staged";
@@ -213,10 +213,10 @@ TEST_CASE("limits are what the layer says") {
     CHECK(device.limits().sharedMemory == 16384);
 }
 
-TEST_CASE("whatever creation fails for want of memory, nothing leaks") {
+TEST_CASE("nothing leaks if any allocation fails") {
     const Training training;
     for (const std::string also : {"", ",staged,no-push-descriptors"}) {
-        const std::uint64_t stride = also.empty() ? 1 : 7; // the second way is the same for the most part
+        const std::uint64_t stride = also.empty() ? 1 : 7; // the second configuration is mostly the same
         std::uint64_t number = 1;
         bool injected = true;
         for (; injected; number += stride) {
@@ -286,14 +286,14 @@ TEST_CASE("a device lost at any call is an error, and a new device goes on from 
             const Outcome outcome = outcomeOf([&] { result = trainOnNewDevice(training.job); });
             injected = Faults::report().injected > 0;
             lost += outcome == Outcome::lost ? 1 : 0;
-            // A loss noticed only by destructors, after the last result, is nobody's error.
+            // A loss after the last result is noticed only by destructors and is not an error.
             CHECK((outcome == Outcome::lost || outcome == Outcome::fine));
             CHECK((injected || outcome == Outcome::fine));
             if (outcome == Outcome::fine) CHECK(same(result, expected));
             checkNothingLeft();
         }
         CHECK(lost > 2);
-        // The loss is of the old device: a new one of the same program goes on.
+        // Only the old device is lost; a new one in the same program works.
         const Faults faults(fault + "3");
         std::optional<gpu::Device> first(std::in_place, testDeviceOptions());
         CHECK(outcomeOf([&] { trainOn(*first, training.job); }) == Outcome::lost);
@@ -333,7 +333,7 @@ TEST_CASE("a device lost at the very end is noticed, or does no harm") {
     }
 }
 
-TEST_CASE("a hang ends every wait in time, and nothing that may be in use is touched") {
+TEST_CASE("a hang ends every wait in time, and objects that may be in use are not touched") {
     using Clock = std::chrono::steady_clock;
     const Training training;
     const Result expected = trainOnNewDevice(training.job);
@@ -352,7 +352,7 @@ TEST_CASE("a hang ends every wait in time, and nothing that may be in use is tou
             CHECK(Faults::report().misuses == 0);
             CHECK(Faults::report().destroyed == 0);
         }
-    CHECK(same(trainOnNewDevice(training.job), expected)); // elsewhere life goes on
+    CHECK(same(trainOnNewDevice(training.job), expected)); // other devices still work
 }
 
 TEST_CASE("in a race a lane that loses its device stops, and the others go on") {

@@ -76,7 +76,7 @@ TEST_CASE("the list of devices marks one choice, with reasons for all") {
     CHECK(chosen == 1);
 }
 
-TEST_CASE("a device is found by number, by a part of its name and by its UUID") {
+TEST_CASE("a device can be selected by number, part of its name or UUID") {
     const gpu::DeviceReport& report = testDevice().report();
     for (const std::string& select : {std::to_string(report.index), report.name.substr(0, 5), report.uuid}) {
         gpu::DeviceOptions options;
@@ -87,7 +87,7 @@ TEST_CASE("a device is found by number, by a part of its name and by its UUID") 
     unknown.select = "Voodoo 2";
     const std::string message = messageOf([&] { gpu::Device device(unknown); });
     CHECK(message.find("Voodoo 2") != std::string::npos);
-    CHECK(message.find(report.name) != std::string::npos); // and what there is
+    CHECK(message.find(report.name) != std::string::npos); // lists the available devices
 }
 
 TEST_CASE("direct and staged memory hold the same") {
@@ -119,7 +119,7 @@ TEST_CASE("buffers start as zeros and keep what is written, at any offset") {
     }
 }
 
-TEST_CASE("too much memory is refused with the bytes needed and left, and nothing leaks") {
+TEST_CASE("an oversized allocation fails with the bytes needed and available, and nothing leaks") {
     gpu::Device& device = testDevice();
     const std::uint64_t before = device.counters().bytesAllocated;
     try {
@@ -134,7 +134,7 @@ TEST_CASE("too much memory is refused with the bytes needed and left, and nothin
     CHECK(device.counters().bytesAllocated == before);
 }
 
-TEST_CASE("a dispatch checks itself loudly") {
+TEST_CASE("a dispatch rejects wrong bindings and sizes") {
     gpu::Device& device = testDevice();
     gpu::Buffer buffer(device, 4096, gpu::Memory::device, "buffer");
     const gpu::Kernel<shared::UpdateParams> kernel(device, updateSource());
@@ -162,7 +162,7 @@ TEST_CASE("a dispatch checks itself loudly") {
     recorder.finish();
 }
 
-TEST_CASE("a kernel says which limit it breaks, and its params must be its own") {
+TEST_CASE("a kernel names the limit it exceeds and rejects a wrong params struct") {
     gpu::DeviceOptions options = testDeviceOptions();
     options.minimumLimits = true;
     gpu::Device device(options);
@@ -188,7 +188,7 @@ TEST_CASE("waits are finite") {
     gpu::Device device(options);
     CHECK_FALSE(device.done(1000));
     CHECK_THROWS_AS(device.wait(1000),
-                    gpu::TimeoutError); // a ticket that is never submitted stands for a hang
+                    gpu::TimeoutError); // a ticket that is never submitted simulates a hang
     device.waitForAll();                // the device itself is fine
 }
 
@@ -212,7 +212,7 @@ TEST_CASE("submissions are timed, and several are in flight without waiting") {
     CHECK(buffer.downloadValues<std::uint32_t>(1)[0] == 2);
 }
 
-TEST_CASE("a pipeline cache is used only whole and only where it belongs") {
+TEST_CASE("a pipeline cache is used only if intact and from the same device") {
     gpu::Device& device = testDevice();
     const std::string identity = gpu::cacheIdentity(device.report());
     std::vector<std::byte> data(100);
@@ -229,7 +229,7 @@ TEST_CASE("a pipeline cache is used only whole and only where it belongs") {
         damaged[at] ^= std::byte{1};
         REQUIRE(gpu::unwrapPipelineCache(damaged, identity).empty());
     }
-    // A device made with its own cache, and one made with rubbish, both work.
+    // A device works with its own cache and with an invalid one.
     gpu::DeviceOptions options = testDeviceOptions();
     options.pipelineCache = device.pipelineCacheData();
     CHECK(runSgd(options, 8)[7] == 4.0f);

@@ -45,7 +45,7 @@ TEST_CASE("pairs of accesses to the same bytes") {
         }
 }
 
-TEST_CASE("ranges, not only buffers") {
+TEST_CASE("ranges count, not whole buffers") {
     CHECK(barrierBetween(write(1, 0, 64), read(1, 63, 1)));
     CHECK_FALSE(barrierBetween(write(1, 0, 64), read(1, 64, 64)));
     CHECK_FALSE(barrierBetween(write(1, 64, 64), read(1, 0, 64)));
@@ -76,7 +76,7 @@ TEST_CASE("a barrier covers everything before it, and only that") {
     CHECK_FALSE(tracker.add({&readB, 1}));
 }
 
-TEST_CASE("hazards are seen across dispatches in between") {
+TEST_CASE("hazards are detected across unrelated dispatches") {
     HazardTracker tracker;
     const Access writeA = write(1, 0, 64);
     const Access other = write(3, 0, 64);

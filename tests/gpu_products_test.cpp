@@ -1,4 +1,4 @@
-// Every kernel of the dense products against the plain twin, over shapes that do not fit tiles.
+// Checks every kernel of the dense products against the plain loops, for shapes that tiles do not divide.
 #include <doctest/doctest.h>
 
 #include <set>

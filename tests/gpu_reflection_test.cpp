@@ -23,8 +23,8 @@ TEST_CASE("a kernel's bindings, push constants and sizes") {
     REQUIRE(info.bindings.size() == 5);
     for (std::uint32_t index = 0; index < 5; ++index) CHECK(info.bindings[index].binding == index);
     CHECK(info.bindings[0].reads);
-    CHECK_FALSE(info.bindings[0].writes); // the status is only looked at
-    CHECK_FALSE(info.bindings[1].writes); // so are gradients
+    CHECK_FALSE(info.bindings[0].writes); // the status is only read
+    CHECK_FALSE(info.bindings[1].writes); // and so are gradients
     CHECK(info.bindings[2].reads);
     CHECK(info.bindings[2].writes); // weights
 }
@@ -73,7 +73,7 @@ TEST_CASE("an unknown constant or shader is an error with its name") {
     CHECK(shaderWords("no_such_shader").empty());
 }
 
-TEST_CASE("damaged SPIR-V is refused, wherever it is cut") {
+TEST_CASE("SPIR-V truncated anywhere is rejected") {
     const auto words = shaderWords("score");
     REQUIRE(words.size() > 100);
     CHECK_THROWS_AS(gpu::reflect({}, {}, "empty"), std::runtime_error);
@@ -83,7 +83,7 @@ TEST_CASE("damaged SPIR-V is refused, wherever it is cut") {
     std::vector<std::uint32_t> zeroLength(words.begin(), words.end());
     zeroLength[5] = 0;
     CHECK_THROWS_AS(gpu::reflect(zeroLength, {}, "zero"), std::runtime_error);
-    // Cut inside its declarations, no module describes a whole kernel; what matters is that nothing reads
+    // A module truncated inside its declarations is never a complete kernel. The point is that nothing reads
     // beyond the end.
     std::size_t refused = 0;
     for (std::size_t length = 0; length < 100; ++length) {
@@ -97,7 +97,7 @@ TEST_CASE("damaged SPIR-V is refused, wherever it is cut") {
     CHECK(refused > 50);
 }
 
-TEST_CASE("damaged SPIR-V is described or refused, whichever word is wrong") {
+TEST_CASE("SPIR-V with any wrong word is reflected or rejected") {
     const auto words = shaderWords("dense_tiled");
     std::size_t refused = 0;
     for (std::size_t at = 5; at < words.size(); ++at)

@@ -73,7 +73,7 @@ TEST_CASE("every rung agrees, with pixels and values, classes and curves, any ba
         }
 }
 
-TEST_CASE("all rungs sum in the same order, so they agree to the last bit, whatever the choice of kernels") {
+TEST_CASE("all rungs sum in the same order, so they agree bit for bit for any choice of kernels") {
     const Dataset data = pixelData(784, 10, 300);
     TrainJob job = jobFor(data, {65, 33});
     const auto reference = makeGpuTrainer(job, "naive", testDevice());
@@ -192,14 +192,14 @@ TEST_CASE("a thousand steps: few submissions, fewer waits, no upload") {
     MESSAGE("1,000 steps: ", counters.submissions - submissions, " submissions, ", counters.hostWaits - waits,
             " host waits, ", counters.bytesUploaded - uploaded, " bytes uploaded, ",
             counters.bytesDownloaded - downloaded, " bytes downloaded");
-    // Whole steps are told what changes from step to step, in 80 bytes each; nothing else goes there.
+    // Whole steps upload 80 bytes per step, for what changes from step to step, and nothing else.
     CHECK(counters.bytesUploaded - uploaded <= 1000 * sizeof(shared::StepRecord));
     CHECK(counters.bytesDownloaded == downloaded);
     CHECK(counters.submissions - submissions <= 500);
     CHECK(counters.hostWaits - waits <= counters.submissions - submissions);
 }
 
-TEST_CASE("evaluation and prediction equal the plain twin's") {
+TEST_CASE("evaluation and prediction match the plain loops") {
     const Dataset data = pixelData(784, 10, 6000); // several chunks, the last one smaller
     const TrainJob job = jobFor(data, {33});
     const auto reference = makeCpuTrainer(job, "scalar", 1);
@@ -292,7 +292,7 @@ TEST_CASE("times add up") {
                                             "gather_batch", "loss_and_gradient", "update"});
 }
 
-TEST_CASE("a job that does not fit the device's memory is refused with what would") {
+TEST_CASE("a job that exceeds the device's memory is rejected with a suggestion that fits") {
     const Dataset data = pixelData(784, 10, 100);
     TrainJob job = jobFor(data, {64000, 64000}); // 16 GB of weights
     const auto messageOf = [&](const TrainJob& tooLarge) -> std::string {

@@ -33,11 +33,11 @@ TEST_CASE("decompresses in pieces of any size") {
     for (std::size_t pieceSize : {1, 7, 1000, 1'000'000}) CHECK(gunzip(compressed, pieceSize) == content);
 }
 
-TEST_CASE("members one after the other are one stream") {
+TEST_CASE("concatenated members form one stream") {
     CHECK(gunzip(gzipped("one ") + gzipped("") + gzipped("two")) == "one two");
 }
 
-TEST_CASE("a truncation at every byte is noticed") {
+TEST_CASE("truncation at any byte is detected") {
     const std::string compressed = gzipped("the quick brown fox jumps over the lazy dog");
     for (std::size_t size = 0; size < compressed.size(); ++size) {
         CAPTURE(size);
@@ -52,10 +52,10 @@ TEST_CASE("a truncation at every byte is noticed") {
     }
 }
 
-TEST_CASE("a damaged byte anywhere behind the header is noticed") {
+TEST_CASE("a damaged byte anywhere after the header is detected") {
     const std::string content = "the quick brown fox jumps over the lazy dog, over and over and over";
     const std::string compressed = gzipped(content);
-    constexpr std::size_t headerSize = 10; // its time and system say nothing about the content
+    constexpr std::size_t headerSize = 10; // includes time and system, which do not affect the content
     for (std::size_t i = headerSize; i < compressed.size(); ++i) {
         CAPTURE(i);
         std::string damaged = compressed;
@@ -66,13 +66,13 @@ TEST_CASE("a damaged byte anywhere behind the header is noticed") {
     }
 }
 
-TEST_CASE("bytes after the end are refused") {
+TEST_CASE("bytes after the end are an error") {
     const std::string compressed = gzipped("content");
     CHECK(complaint([&] { gunzip(compressed + "more"); }) ==
           "a.gz: byte " + std::to_string(compressed.size()) + ": 4 bytes follow the end of the gzip data");
 }
 
-TEST_CASE("the bound on what can come out holds for the best case of deflate") {
+TEST_CASE("the bound on the decompressed size holds for deflate's best case") {
     const std::string zeros(4'000'000, '\0');
     const std::string compressed = gzipped(zeros);
     CHECK(compressed.size() * 1000 < zeros.size());

@@ -47,7 +47,7 @@ TEST_CASE("images and labels, plain and compressed") {
     }
 }
 
-TEST_CASE("a plain file cut at every byte") {
+TEST_CASE("a plain file truncated at any byte") {
     const std::string file = idxImages(2, 3, 2);
     CHECK(imagesComplaint("") == "images: byte 0: the file is empty");
     for (std::size_t size = 1; size < file.size(); ++size) {
@@ -70,7 +70,7 @@ TEST_CASE("a plain file cut at every byte") {
     }
 }
 
-TEST_CASE("a compressed file cut at every byte") {
+TEST_CASE("a compressed file truncated at any byte") {
     const std::string file = gzipped(idxImages(20, 3, 2));
     for (std::size_t size = 2; size < file.size(); ++size) {
         CAPTURE(size);
@@ -80,7 +80,7 @@ TEST_CASE("a compressed file cut at every byte") {
     }
 }
 
-TEST_CASE("a file whose content is cut before it was compressed") {
+TEST_CASE("a file whose content was truncated before compression") {
     const std::string file = idxImages(2, 3, 2);
     for (std::size_t size = 0; size < file.size(); ++size) {
         CAPTURE(size);
@@ -101,7 +101,7 @@ TEST_CASE("another magic number") {
           "images: byte 0: magic number 504E4720, but images begin with 00000803");
 }
 
-TEST_CASE("headers that lie cost no memory") {
+TEST_CASE("false headers cost no memory") {
     const std::uint32_t most = 0xFFFFFFFF;
     largestAllocation = 0;
     CHECK(contains(imagesComplaint(bigEndian({0x803, most, 256, 256})), "holds at most 0"));
@@ -113,11 +113,11 @@ TEST_CASE("headers that lie cost no memory") {
     CHECK(largestAllocation < 1000);
 }
 
-TEST_CASE("headers that lie cost no memory in a compressed file either") {
+TEST_CASE("false headers cost no memory in a compressed file either") {
     const std::string zeros(100'000, '\0');
-    // More than any content of that size in gzip could become.
+    // More than gzip data of that size can decompress to.
     const std::string huge = gzipped(bigEndian({0x803, 0xFFFFFFFF, 1, 1}) + zeros);
-    // What it could become, but does not.
+    // Possible for its size, but not what it decompresses to.
     const std::string large = gzipped(bigEndian({0x803, 110'000, 1, 1}) + zeros);
     largestAllocation = 0;
     CHECK(contains(imagesComplaint(huge), "= 4294967295 bytes, but the file holds at most "));
@@ -134,14 +134,14 @@ TEST_CASE("more data than the header claims") {
           "labels: byte 9: the file goes on after the data that its header announces (1 labels)");
 }
 
-TEST_CASE("nothing in it") {
+TEST_CASE("empty files and images") {
     CHECK(imagesComplaint(bigEndian({0x803, 0, 28, 28})) == "images: byte 4: the file has no images");
     CHECK(imagesComplaint(bigEndian({0x803, 5, 0, 28})) ==
           "images: byte 8: images of 0 x 28 pixels are empty");
     CHECK(labelsComplaint(bigEndian({0x801, 0})) == "labels: byte 4: the file has no labels");
 }
 
-TEST_CASE("images and labels have to fit together") {
+TEST_CASE("images and labels must match") {
     const std::string images = idxImages(3, 2, 2);
     const std::string labels = idxLabels({1, 0, 2});
     const MnistSplit split = parseMnistSplit({"images", asBytes(images)}, {"labels", asBytes(labels)}, 3);
@@ -211,7 +211,7 @@ TEST_CASE("a folder in the format of MNIST") {
     }
 }
 
-TEST_CASE("no folder, or none of this kind") {
+TEST_CASE("a missing folder, or one without MNIST files") {
     TemporaryFolder folder;
     const std::filesystem::path file = folder.write("file", "x");
     CHECK(complaint([&] { readMnistFolder(file, "mine", {}); }) ==

@@ -44,7 +44,7 @@ TEST_CASE("every lane of the program is a rung, and every told rung has somethin
     }
 }
 
-TEST_CASE("a rung that is missing is passed over, and one that nobody has told about is listed") {
+TEST_CASE("a missing rung is skipped, and a rung without a description is listed") {
     const std::string_view lanes[] = {"gpu:naive", "gpu:blocked", "gpu:unheard"};
     const std::vector<Rung> rungs = rungsOf(lanes);
     REQUIRE(rungs.size() == 3);

@@ -167,7 +167,7 @@ TEST_CASE("pause holds, step moves by as many steps, resume goes on, stop ends")
     CHECK(lane.snapshot().step == held);
 }
 
-TEST_CASE("a running lane follows a request soon, and whoever asks does not wait") {
+TEST_CASE("a running lane follows a request soon, and requests return at once") {
     const Circle circle;
     LaneOptions options = withFinish(afterSteps(1'000'000'000));
     options.evaluateEvery = 0;
@@ -215,7 +215,7 @@ TEST_CASE("pausing changes nothing about the result") {
     CHECK(through.trainer()->state().parameters == halting.trainer()->state().parameters);
 }
 
-TEST_CASE("a resumed lane goes on as if it had never stopped, and counts from the very first step") {
+TEST_CASE("a resumed lane continues as if never stopped, and keeps its step count") {
     const Circle circle;
     Lane whole("cpu:simd", circle.job, circle.maker(), withFinish(afterSteps(90)));
     Lane first("cpu:simd", circle.job, circle.maker(), withFinish(afterSteps(50)));
@@ -289,7 +289,7 @@ TEST_CASE("a trainer that cannot be made fails the lane") {
     CHECK(run([]() -> std::unique_ptr<Trainer> { throw std::bad_alloc(); }).starts_with("out of memory"));
 }
 
-TEST_CASE("finish lines that make no sense are refused") {
+TEST_CASE("invalid finish lines are rejected") {
     const Circle circle;
     const auto refused = [&circle](const FinishLine& finish, const Dataset& data) {
         TrainJob job = circle.job;

@@ -58,7 +58,7 @@ TEST_CASE("a frame that is never done is waited for as long as the device may ta
     CHECK(Faults::report().misuses == 0);
 }
 
-TEST_CASE("the time between frames is nobody's fault") {
+TEST_CASE("the time between frames does not count") {
     const Faults none("");
     gpu::Device device(impatient());
     Canvas canvas(device);

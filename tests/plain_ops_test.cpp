@@ -1,5 +1,5 @@
-// The plain twin against numbers worked out by hand: batches, products, losses, scores, optimizers, padding.
-// (Gradients: gradients_test.cpp. Whole training runs: reference_test.cpp.)
+// Checks the plain loops against numbers worked out by hand: batches, products, losses, scores, optimizers,
+// padding. (Gradients: gradients_test.cpp. Whole training runs: reference_test.cpp.)
 #include <doctest/doctest.h>
 
 #include <array>

@@ -1,4 +1,4 @@
-// Maps of the plane: outputs, colours and neurons' tiles against the plain twin.
+// Checks maps of the plane (outputs, colours and neurons' tiles) against plain loops.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -180,14 +180,14 @@ TEST_CASE("features are what their names say") {
     CHECK_THROWS_AS(planeFeatureFromName("cos-x"), std::invalid_argument);
 }
 
-TEST_CASE("pictures and outputs are the plain twin's") {
+TEST_CASE("pictures and outputs match the plain loops") {
     checkMap(testDevice(), shapeOf({2, 1}, Loss::meanSquared), small());
     checkMap(testDevice(), shapeOf({2, 8, 8, 2}, Loss::crossEntropy), small());
     checkMap(testDevice(), shapeOf({7, 33, 5}, Loss::crossEntropy), small());
     checkMap(testDevice(), shapeOf({2, 1024, 3}, Loss::crossEntropy), small());
 }
 
-TEST_CASE("so they are for every activation and every loss") {
+TEST_CASE("they match for every activation and every loss") {
     for (const Activation activation : allActivations) {
         NetShape shape = shapeOf({2, 8, 8, 1}, Loss::binaryCrossEntropy, activation);
         checkMap(testDevice(), shape, small());
@@ -210,7 +210,8 @@ TEST_CASE("a full map takes several chunks, another rectangle and odd sizes work
     checkMap(testDevice(), shapeOf({2, 8, 8, 2}, Loss::crossEntropy), options);
 }
 
-TEST_CASE("a network that is too large for every pixel is shown in larger cells, larger while it trains") {
+TEST_CASE(
+    "a network too large for one cell per pixel uses larger cells, and even larger ones while it trains") {
     PlaneMapOptions options;
     options.outputSize = 250; // cells do not divide pixels evenly
     const NetShape shape = shapeOf({2, 256, 256, 3}, Loss::crossEntropy);
@@ -233,14 +234,14 @@ TEST_CASE("the budget of a map follows what is measured, in steps; on a software
         return budget.cells(1024, 1, work / (1024.0 * 1024.0), MapDetail::moving) == 1024;
     };
     for (int i = 0; i < 20; ++i) {
-        gpu.add(1e8, 0.1); // a fast one: 4e9 in the time that is meant for it
+        gpu.add(1e8, 0.1); // a fast GPU: 4e9 within its time budget
         software.add(1e8, 0.1);
     }
     CHECK(fits(gpu, 1.9e9));
     CHECK_FALSE(fits(gpu, 4.1e9));
     CHECK_FALSE(fits(software, 2.1e7));
     const std::uint32_t before = gpu.cells(1024, 1, 1e4, MapDetail::moving);
-    gpu.add(1e8, 0.15); // somewhat slower: no reason to change
+    gpu.add(1e8, 0.15); // only slightly slower, so the budget stays
     CHECK(gpu.cells(1024, 1, 1e4, MapDetail::moving) == before);
     for (int i = 0; i < 20; ++i) gpu.add(1e8, 10);
     CHECK_FALSE(fits(gpu, 1e8));
@@ -256,7 +257,7 @@ TEST_CASE("minimum limits, staged memory and descriptor sets change nothing") {
     checkMap(device, shapeOf({7, 33, 5}, Loss::crossEntropy, Activation::gelu), small());
 }
 
-TEST_CASE("weights that are no numbers are shown as background, not as an answer") {
+TEST_CASE("NaN weights are shown as background") {
     const NetShape shape = shapeOf({2, 4, 2}, Loss::crossEntropy, Activation::relu);
     PlaneMap map(testDevice(), shape, featuresFor(shape), small());
     std::vector<float> parameters = parametersFor(shape);
@@ -270,7 +271,7 @@ TEST_CASE("weights that are no numbers are shown as background, not as an answer
     CHECK(atlas[firstHidden + 20] != testColours().background);
 }
 
-TEST_CASE("maps follow one another without anybody waiting, and see their own parameters") {
+TEST_CASE("successive maps do not wait for each other, and use their own parameters") {
     const NetShape shape = shapeOf({2, 8, 8, 2}, Loss::crossEntropy);
     PlaneMap map(testDevice(), shape, featuresFor(shape), small());
     testDevice().wait(map.compute(parametersFor(shape, 1), testColours())); // pipelines are warm
@@ -282,7 +283,7 @@ TEST_CASE("maps follow one another without anybody waiting, and see their own pa
     checkOutput(testDevice(), map, testColours(), parametersFor(shape, 3));
 }
 
-TEST_CASE("what does not fit is refused") {
+TEST_CASE("invalid sizes are rejected") {
     const NetShape shape = shapeOf({2, 8, 2}, Loss::crossEntropy);
     gpu::Device& device = testDevice();
     CHECK_THROWS_AS(PlaneMap(device, shape, {PlaneFeature::x}), std::invalid_argument);
@@ -330,7 +331,7 @@ TEST_CASE("validation is silent") {
             CHECK(!map.outputs().empty());
             map.compute(parametersFor(shape, 9), testColours());
             download(device, map.neuronPicture());
-            map.compute(parametersFor(shape, 10), testColours()); // under way when the map goes
+            map.compute(parametersFor(shape, 10), testColours()); // still running when the map is destroyed
         }
     }
     for (const gpu::ValidationMessage& message : messages) MESSAGE(message.id, ": ", message.text);

@@ -1,4 +1,4 @@
-// What a map of the plane has to show, computed by the plain twin: values, and their colours.
+// The expected contents of a map of the plane, computed with plain loops: values and colours.
 #pragma once
 
 #include <algorithm>

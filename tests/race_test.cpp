@@ -83,7 +83,7 @@ TEST_CASE("in a time trial a lane starts only when the one before is over") {
     bool overlapped = false;
     while (race.advance()) {
         const LaneStatus second = race.lane(1).snapshot().status;
-        const bool firstOver = race.lane(0).snapshot().over(); // asked last: it may end in between
+        const bool firstOver = race.lane(0).snapshot().over(); // read last, because it may end in between
         overlapped = overlapped || (second != LaneStatus::waiting && !firstOver);
     }
     CHECK_FALSE(overlapped);
@@ -122,7 +122,7 @@ TEST_CASE("a lane with other losses finishes, but does not count") {
     CHECK_FALSE(results[1].counts());
 }
 
-TEST_CASE("stopping a race stops the lanes whose turn has not come") {
+TEST_CASE("stopping a race also stops lanes that have not started") {
     const Spiral spiral;
     Race race(spiral.job, {spiral.entry("cpu:simd"), spiral.entry("cpu:best")},
               stepsAndMode(1'000'000'000, false));
@@ -137,7 +137,7 @@ TEST_CASE("stopping a race stops the lanes whose turn has not come") {
     CHECK(first.evaluation.has_value() == (first.end.evaluatedStep == first.end.step));
 }
 
-TEST_CASE("a race without lanes is refused") {
+TEST_CASE("a race needs lanes") {
     const Spiral spiral;
     CHECK_THROWS_AS(Race(spiral.job, {}, stepsAndMode(1, false)), std::invalid_argument);
 }
@@ -151,7 +151,7 @@ TEST_CASE("losses are compared relatively, over the steps that both have") {
     CHECK(compareLosses({1.0F}, {}).steps == 0);
 }
 
-TEST_CASE("the first ten losses decide; what rounding does later is reported, not condemned") {
+TEST_CASE("the first ten losses decide; later rounding differences are only reported") {
     std::vector<float> reference(100, 1.0F);
     std::vector<float> other = reference;
     other[10] = 1.5F;

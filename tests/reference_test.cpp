@@ -1,4 +1,4 @@
-// The plain twin repeats PyTorch's training runs: every activation, loss, kind of target, optimizer, option
+// The plain loops repeat PyTorch's training runs: every activation, loss, kind of target, optimizer, option
 // and schedule of tests/reference/make_traces.py, 40 steps each, the last batch of an epoch smaller.
 #include <doctest/doctest.h>
 

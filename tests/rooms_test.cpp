@@ -44,7 +44,7 @@ const std::map<std::string, std::set<std::string>> arrows{
     {"demos", {"demos/commands", "demos/options"}},
 };
 
-// Headers of other makers that only these rooms may see.
+// Third-party headers that only these rooms may include.
 const std::map<std::string, std::set<std::string>> privileges{
     {"vulkan/",
      {"engine/gpu", "engine/tune", "engine/plane", "engine/step", "engine/run", "engine/grid", "demos/draw",
@@ -58,7 +58,7 @@ std::string roomOf(const std::string& path) {
     return folder;
 }
 
-// As the table names it: exhibits are alike, and none may include another.
+// The row of the table: all exhibits share one, and none may include another.
 std::string rowOf(const std::string& room) {
     return room.starts_with("demos/exhibits/") ? "demos/exhibits/*" : room;
 }
@@ -102,7 +102,7 @@ bool ofTheProject(const std::string& include) {
 
 TEST_CASE("every include follows an arrow of the table") {
     const std::vector<Include> all = includes();
-    CHECK(all.size() > 1000); // they were found
+    CHECK(all.size() > 1000); // the search itself works
     for (const Include& include : all) {
         INFO(include.file, " includes ", include.what);
         if (ofTheProject(include.what)) CHECK(allowed(roomOf(include.file), roomOf(include.what)));
@@ -112,7 +112,7 @@ TEST_CASE("every include follows an arrow of the table") {
 }
 
 TEST_CASE("the arrows run one way") {
-    // Rooms that point nowhere any more are taken away until none is left; a circle would stay.
+    // Repeatedly removes rooms without outgoing arrows; a cycle would remain.
     std::map<std::string, std::set<std::string>> left = arrows;
     for (auto& [room, targets] : left)
         if (targets.erase("engine") > 0)
@@ -130,11 +130,11 @@ TEST_CASE("the arrows run one way") {
             }
         }
     }
-    for (const auto& [room, targets] : left) FAIL_CHECK(room << " is in a circle");
+    for (const auto& [room, targets] : left) FAIL_CHECK(room << " is part of a cycle");
     CHECK(left.empty());
 }
 
-TEST_CASE("the checker sees what is wrong") {
+TEST_CASE("the check detects violations") {
     CHECK_FALSE(allowed("engine/net", "engine/cpu"));
     CHECK_FALSE(allowed("engine/step", "engine/run"));
     CHECK_FALSE(allowed("demos/exhibits/race", "demos/exhibits/ladder"));
@@ -142,7 +142,7 @@ TEST_CASE("the checker sees what is wrong") {
     CHECK(allowed("demos/exhibits/race", "engine/run"));
 }
 
-TEST_CASE("no room is a drawer") {
+TEST_CASE("no folder has too many files") {
     std::map<std::string, int> files;
     const fs::path root = LOCKSTEP_SOURCE_DIR;
     for (const char* top : {"engine", "demos", "shaders"})

@@ -52,7 +52,7 @@ TensorFile sample() {
 
 } // namespace
 
-TEST_CASE("a file comes back as it was written") {
+TEST_CASE("a file can be read back as written") {
     const TensorFile written = sample();
     const std::vector<std::byte> bytes = safetensorsBytes(written);
     const TensorFile read = parseSafetensors(bytes, "sample");
@@ -69,7 +69,7 @@ TEST_CASE("a file comes back as it was written") {
     CHECK(header % 8 == 0);
 }
 
-TEST_CASE("cut off at any byte, it is refused with its name") {
+TEST_CASE("a file truncated at any byte is an error that names it") {
     const std::vector<std::byte> bytes = safetensorsBytes(sample());
     for (std::size_t length = 0; length < bytes.size(); ++length) {
         INFO(length);
@@ -78,7 +78,7 @@ TEST_CASE("cut off at any byte, it is refused with its name") {
     }
 }
 
-TEST_CASE("any byte of the header may be anything: no crash, and no wrong sizes") {
+TEST_CASE("any value in any header byte: no crash, and no wrong sizes") {
     std::vector<std::byte> bytes = safetensorsBytes(sample());
     const std::size_t header = bytes.size() - 9 * sizeof(float);
     std::size_t refused = 0;
@@ -131,7 +131,7 @@ TEST_CASE("wrong lengths of the header") {
     CHECK(parseSafetensors(bytesOf("{}     ", 0, 7), "x").tensors.empty());
 }
 
-TEST_CASE("headers that are no such JSON") {
+TEST_CASE("headers that are not the expected JSON") {
     const std::string good = entry("F32", "[1]", "[0,4]");
     CHECK(contains(refusal("", 0), "bad.safetensors: byte 8: the header does not begin with '{'"));
     CHECK(contains(refusal("[]", 0), "does not begin with '{'"));
@@ -153,7 +153,7 @@ TEST_CASE("headers that are no such JSON") {
     CHECK(contains(refusal(R"({"__metadata__":"text"})", 0), "__metadata__: it is a text"));
 }
 
-TEST_CASE("tensors that do not fit their bytes") {
+TEST_CASE("tensors that do not match their bytes") {
     const auto one = [](const std::string& type, const std::string& shape, const std::string& offsets,
                         std::size_t bytes) {
         return refusal(R"({"a":)" + entry(type, shape, offsets) + "}", bytes);
@@ -184,7 +184,7 @@ TEST_CASE("nesting a million levels deep is an error like any other") {
     CHECK(contains(refusal(R"({"a":{"shape":)" + std::string(1'000'000, '['), 0), "'shape' holds a list"));
 }
 
-TEST_CASE("what cannot be written is refused") {
+TEST_CASE("invalid tensors are not written") {
     CHECK_THROWS_AS(safetensorsBytes({{{"a", {2}, {1}}}, {}}), std::invalid_argument);
     CHECK_THROWS_AS(safetensorsBytes({{{"a", {1}, {1}}, {"a", {1}, {1}}}, {}}), std::invalid_argument);
     CHECK_THROWS_AS(safetensorsBytes({{{"__metadata__", {1}, {1}}}, {}}), std::invalid_argument);

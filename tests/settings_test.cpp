@@ -94,7 +94,8 @@ TEST_CASE("Adam's bias corrections follow beta1^t and beta2^t, t from 1, of the 
         CHECK(update.secondScale == Approx(1 / std::sqrt(1 - std::pow(beta2, t))).epsilon(1e-7));
         CHECK(update.secondScale == Approx(1 / std::sqrt(1 - std::pow(0.999, t))).epsilon(1e-5));
     }
-    // Whatever the gradient, Adam's first step is one learning rate long: lr / (1 - b1) * (1 - b1) g / |g|.
+    // For any gradient, Adam's first step has the size of the learning rate: lr / (1 - b1) * (1 - b1) g /
+    // |g|.
     const shared::UpdateParams first = updateOf(settings, 0);
     CHECK(first.learningRate * (1 - first.momentum) == Approx(1e-3).epsilon(2e-7));
     CHECK(first.secondScale * std::sqrt(1 - first.secondDecay) == Approx(1).epsilon(2e-7));
@@ -137,7 +138,7 @@ TEST_CASE("optimizers keep as many arrays as they need") {
     CHECK(optimizer(Optimizer::adamw).stateArrays() == 2);
 }
 
-TEST_CASE("settings that make no sense are refused by name") {
+TEST_CASE("invalid settings are rejected by name") {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     OptimizerSettings settings;
     CHECK_NOTHROW(settings.validate());
@@ -159,7 +160,7 @@ TEST_CASE("settings that make no sense are refused by name") {
     CHECK(contains(messageOf([&] { settings.validate(); }), "Nesterov"));
 }
 
-TEST_CASE("names lead to values and back") {
+TEST_CASE("names convert to values and back") {
     for (Optimizer value : allOptimizers) CHECK(optimizerFromName(name(value)) == value);
     for (Schedule value : {Schedule::constant, Schedule::step, Schedule::cosine})
         CHECK(scheduleFromName(name(value)) == value);
@@ -170,7 +171,7 @@ TEST_CASE("names lead to values and back") {
         CHECK(initSchemeFromName(name(InitScheme(number))) == InitScheme(number));
 }
 
-TEST_CASE("a wrong name is answered with the nearest right one and all of them") {
+TEST_CASE("for a wrong name, the message suggests the nearest one and lists all") {
     const std::string adam = messageOf([] { optimizerFromName("adan"); });
     CHECK(contains(adam, "unknown optimizer 'adan'"));
     CHECK(contains(adam, "did you mean 'adam'?"));
@@ -183,7 +184,7 @@ TEST_CASE("a wrong name is answered with the nearest right one and all of them")
     CHECK(contains(messageOf([] { optimizerFromName(""); }), "unknown optimizer ''"));
 }
 
-TEST_CASE("shapes that make no sense are refused with the reason") {
+TEST_CASE("invalid shapes are rejected with the reason") {
     NetShape shape;
     shape.widths = {2};
     CHECK(contains(messageOf([&] { shape.validate(); }), "input and an output"));

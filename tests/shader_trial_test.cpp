@@ -237,7 +237,7 @@ TEST_CASE("shaders that the rung does not run are said to be unused") {
     CHECK(outcome.trainer == nullptr);
 }
 
-TEST_CASE("a trial that nobody wants any more ends") {
+TEST_CASE("an abandoned trial ends") {
     const Dataset data = classData();
     TrialWatch watch;
     watch.cancelled = true;

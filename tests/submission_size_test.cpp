@@ -27,7 +27,7 @@ TEST_CASE("submissions begin with one step, at most double, and aim at a few mil
     for (const bool software : {false, true}) {
         SubmissionSize size(software);
         CHECK(size.steps() == 1);
-        CHECK(size.splitsSteps()); // nobody knows yet
+        CHECK(size.splitsSteps()); // not measured yet
         submit(size, 1, 0.1);
         CHECK(size.steps() == 2);
         CHECK_FALSE(size.splitsSteps());
