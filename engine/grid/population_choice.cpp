@@ -167,7 +167,7 @@ PopulationPlan fastest(gpu::Device& device, const PopulationJob& job, KernelCach
     const Trial& best = **std::ranges::min_element(
         trials, {}, [](const auto& trial) { return trial->millisecondsPerNetworkStep(); });
     ProductKernel remembered;
-    remembered.rung = std::string(name(best.plan().layout));
+    remembered.rung = rungFromName(name(best.plan().layout), true);
     cache.remember(operationOf(job), {remembered, best.millisecondsPerNetworkStep()}, !failures.lackedMemory);
     cache.store();
     return best.plan();
@@ -180,7 +180,7 @@ PopulationPlan choosePopulationPlan(gpu::Device& device, const PopulationJob& jo
     KernelCache cache(device);
     const auto known = cache.find(operationOf(job));
     for (const PopulationLayout candidate : candidates)
-        if (known && known->kernel.rung == name(candidate))
+        if (known && name(known->kernel.rung) == name(candidate))
             if (const auto plan = populationPlan(device, job, candidate)) return *plan;
     return fastest(device, job, cache);
 }

@@ -73,7 +73,7 @@ class Chooser {
         const std::string key =
             sizeOf("dense_backward_weights_update", trial) + " " + std::string(lockstep::name(optimizer));
         std::vector<ProductKernel> all = fitting(Product::backwardWeights, shape);
-        std::erase_if(all, [](const ProductKernel& kernel) { return !canFoldUpdate(kernel); });
+        std::erase_if(all, [](const ProductKernel& kernel) { return !rowOf(kernel.rung).foldable; });
         std::optional<UpdateTrial> numbers;
         return fastest(key, all, denseWork(trial).flops, [&](const ProductKernel& kernel) {
             if (!numbers) numbers.emplace(device_, trial, optimizer);
@@ -172,7 +172,7 @@ class Chooser {
     // a start.
     static bool hopeless(const ProductKernel& candidate, double flops, double fastest) {
         const double atTenGigaflops = flops / 10e9 * 1e3;
-        return candidate.rung != "texel" && candidate.rung != "subgroup" && fastest < atTenGigaflops;
+        return !rowOf(candidate.rung).readsTexels && fastest < atTenGigaflops;
     }
 
     gpu::Device& device_;
@@ -238,22 +238,22 @@ StepKernels measuredKernels(Chooser& chooser, const NetShape& shape, Optimizer o
 // The likeliest kernel of a product, of those that can be folded where `foldable` says so.
 ProductKernel likeliest(const gpu::Device& device, Product product, const DenseShape& shape, bool foldable) {
     for (const ProductKernel& candidate : fastCandidates(device, product, shape))
-        if (!foldable || canFoldUpdate(candidate)) return candidate;
+        if (!foldable || rowOf(candidate.rung).foldable) return candidate;
     throw std::runtime_error("'" + device.report().name + "' cannot run a product of this size");
 }
 
 } // namespace
 
-StepKernels chooseKernels(gpu::Device& device, Kernels& kernels, std::string_view rung, const NetShape& shape,
+StepKernels chooseKernels(gpu::Device& device, Kernels& kernels, Rung rung, const NetShape& shape,
                           Optimizer optimizer, std::size_t batch, double budgetSeconds) {
-    if (rung == "best") {
+    if (rung == Rung::best) {
         Chooser chooser(device, kernels, budgetSeconds);
         return measuredKernels(chooser, shape, optimizer, batch);
     }
     StepKernels step;
-    // What a whole step does not do, evaluation for one, is left to the kernels of `fused`.
-    step.foldsUpdate = rung == "fused" || rung == "whole-step";
-    step.half = halfPrecision({.gpu = true, .rung = std::string(rung), .device = {}});
+    // What a whole step does not do, such as evaluation, is left to the kernels of `fused`.
+    step.foldsUpdate = rowOf(rung).foldsUpdate;
+    step.half = rowOf(rung).half;
     const auto fixed = [&](Product product, const DenseShape& dense) {
         return step.foldsUpdate ? likeliest(device, product, dense, product == Product::backwardWeights)
                                 : kernelOfRung(device, rung, product, dense);

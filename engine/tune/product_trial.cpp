@@ -5,7 +5,7 @@
 
 #include "engine/net/activation.h"
 #include "engine/net/float_formats.h"
-#include "engine/step/product_dispatch.h"
+#include "engine/step/dense_kernel.h"
 #include "engine/step/work.h"
 #include "engine/tune/trial_numbers.h"
 

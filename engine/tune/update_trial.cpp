@@ -5,7 +5,7 @@
 
 #include "engine/cpu/kernels.h"
 #include "engine/net/param_layout.h"
-#include "engine/step/product_dispatch.h"
+#include "engine/step/dense_kernel.h"
 #include "engine/tune/trial_numbers.h"
 
 namespace lockstep {
@@ -111,7 +111,7 @@ void UpdateTrial::uploadParameters() {
         arenas_[arena].uploadValues<float>(before_[arena]);
 }
 
-TrialResult UpdateTrial::measureFolded(const Kernels::DenseUpdate& kernel, int rounds) {
+TrialResult UpdateTrial::measureFolded(const DenseUpdateKernel& kernel, int rounds) {
     const gpu::BufferView parameters = arenas_[0].view();
     const auto state = [&](std::size_t at) { return arenas_.size() > at ? arenas_[at].view() : parameters; };
     const FoldedBuffers buffers{

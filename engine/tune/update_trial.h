@@ -18,7 +18,7 @@ class UpdateTrial {
     UpdateTrial(gpu::Device& device, const DenseShape& shape, Optimizer optimizer);
 
     /// One step of the folded kernel, compared: parameters and state; then, if right, timed.
-    TrialResult measureFolded(const Kernels::DenseUpdate& kernel, int rounds);
+    TrialResult measureFolded(const DenseUpdateKernel& kernel, int rounds);
 
     /// Milliseconds of the operation `update` on this layer's parameters, the best of a few.
     double measureUpdate(const gpu::Kernel<shared::UpdateParams>& kernel, int rounds);

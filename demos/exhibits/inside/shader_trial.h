@@ -16,7 +16,7 @@ namespace lockstep::demos {
 
 struct TrialRequest {
     TrainJob job; ///< its data has to outlive the outcome
-    std::string rung;
+    Rung rung = Rung::naive;
     gpu::DeviceOptions device; ///< selects the device to open once more
     ShaderTexts texts;
 };
