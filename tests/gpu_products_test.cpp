@@ -7,8 +7,7 @@
 
 #include "engine/tune/kernel_choice.h"
 #include "engine/tune/product_candidates.h"
-#include "engine/tune/product_trial.h"
-#include "engine/tune/update_trial.h"
+#include "engine/tune/kernel_trial.h"
 #include "tests/test_device.h"
 
 using namespace lockstep;

@@ -15,7 +15,7 @@
 #include "engine/run/race.h"
 #include "engine/step/step_trace.h"
 #include "engine/tune/product_candidates.h"
-#include "engine/tune/product_trial.h"
+#include "engine/tune/kernel_trial.h"
 #include "tests/data_files.h"
 #include "tests/test_device.h"
 #include "tests/trainer_jobs.h"

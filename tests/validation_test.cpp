@@ -9,7 +9,7 @@
 #include "engine/gpu/recorder.h"
 #include "engine/run/gpu_trainer.h"
 #include "engine/step/shaders.h"
-#include "engine/tune/product_trial.h"
+#include "engine/tune/kernel_trial.h"
 #include "shaders/shared/params.h"
 #include "tests/test_device.h"
 #include "tests/trainer_jobs.h"

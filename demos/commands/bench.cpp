@@ -20,7 +20,7 @@
 #include "engine/gpu/error.h"
 #include "engine/step/work.h"
 #include "engine/tune/product_candidates.h"
-#include "engine/tune/product_trial.h"
+#include "engine/tune/kernel_trial.h"
 
 namespace lockstep::demos {
 

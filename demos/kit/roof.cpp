@@ -6,7 +6,7 @@
 #include "engine/cpu/kernels.h"
 #include "engine/cpu/roof.h"
 #include "engine/tune/product_candidates.h"
-#include "engine/tune/product_trial.h"
+#include "engine/tune/kernel_trial.h"
 
 namespace lockstep::demos {
 

@@ -59,10 +59,9 @@ struct RungRow {
     bool allCores = false;
     // How a GPU computes it. Rungs with kernels of their own have shaders <operation>_<name>.comp.
     bool oneOutput = false;   ///< its kernels compute one output at a time: their tiles are 1 x 1
-    bool slow = false;        ///< is there to be looked at, and no candidate for `best`
+    bool slow = false;        ///< is there to be looked at, and not a candidate for `best`
     bool readsTexels = false; ///< operands through the texture units
-    bool foldable =
-        false; ///< has a kernel <operation>_update_<name>.comp, which makes the optimizer's step, too
+    bool foldable = false;    ///< has <operation>_update_<name>.comp, with the optimizer's step in it
     bool foldsUpdate = false; ///< its training steps use such kernels
     bool half = false;        ///< fp16 operands: results are close to those of the others, not the same
     ProductSize size{};       ///< for devices on which product_candidates.cpp lists no others

@@ -12,9 +12,8 @@
 #include "engine/step/lane_spec.h"
 #include "engine/step/work.h"
 #include "engine/tune/kernel_cache.h"
+#include "engine/tune/kernel_trial.h"
 #include "engine/tune/product_candidates.h"
-#include "engine/tune/product_trial.h"
-#include "engine/tune/update_trial.h"
 
 namespace lockstep {
 
@@ -132,8 +131,8 @@ class Chooser {
         return best;
     }
 
-    // What a machine does besides comes and goes, and a kernel that was timed a moment later may have won by
-    // luck. Those that came close are timed again, in turn.
+    // Other programs come and go, and a kernel that was timed a moment later may have won by luck. Those that
+    // came close are timed again, in turn.
     template <class Measure>
     MeasuredKernel playOff(std::vector<MeasuredKernel> candidates, MeasuredKernel best, Measure measure) {
         constexpr double close = 1.5; // times as long
@@ -142,15 +141,17 @@ class Chooser {
             return one.milliseconds > close * best.milliseconds;
         });
         if (candidates.size() < 2) return best;
-        for (MeasuredKernel& one : candidates) one.milliseconds = std::numeric_limits<double>::infinity();
-        for (int round = 0; round < rounds && timeLeft(); ++round)
-            for (MeasuredKernel& one : candidates) {
-                const TrialResult result = guarded([&] { return measure(one.kernel); });
-                if (result.verified()) one.milliseconds = std::min(one.milliseconds, result.milliseconds);
-            }
-        const MeasuredKernel winner =
-            *std::ranges::min_element(candidates, {}, &MeasuredKernel::milliseconds);
-        return std::isfinite(winner.milliseconds) ? winner : best;
+        const std::vector<double> least = leastInTurn(
+            candidates.size(), rounds,
+            [&](std::size_t at) {
+                const TrialResult result = guarded([&] { return measure(candidates[at].kernel); });
+                return result.verified() ? result.milliseconds : std::numeric_limits<double>::infinity();
+            },
+            [&] { return timeLeft(); });
+        const auto winner = std::ranges::min_element(least) - least.begin();
+        if (least[static_cast<std::size_t>(winner)] >= std::numeric_limits<double>::max())
+            return best; // no time for a round
+        return {candidates[static_cast<std::size_t>(winner)].kernel, least[static_cast<std::size_t>(winner)]};
     }
 
     // A kernel that the driver refuses is one candidate less, no reason to stop.
