@@ -6,8 +6,8 @@
 #include <tuple>
 
 #include "engine/tune/kernel_choice.h"
-#include "engine/tune/product_candidates.h"
 #include "engine/tune/kernel_trial.h"
+#include "engine/tune/product_candidates.h"
 #include "tests/test_device.h"
 
 using namespace lockstep;

@@ -5,8 +5,8 @@
 
 #include "engine/cpu/kernels.h"
 #include "engine/cpu/roof.h"
-#include "engine/tune/product_candidates.h"
 #include "engine/tune/kernel_trial.h"
+#include "engine/tune/product_candidates.h"
 
 namespace lockstep::demos {
 
