@@ -15,13 +15,13 @@ Product productOf(const TracedOperation& operation) {
     return *std::ranges::find_if(products, [&](Product each) { return name(each) == operation.name; });
 }
 
-constexpr std::string_view folded = "_update"; // in the name of a shader that makes the optimizer's step, too
+constexpr std::string_view folded = "_update"; // in the name of a shader that includes the optimizer's step
 
 bool foldsUpdate(const TracedOperation& operation) {
     return operation.source.find(folded) != std::string::npos;
 }
 
-// Of a folded update: parameters and state are read and written where the gradients would be written.
+// Of a folded update: it reads and writes parameters and state instead of writing gradients.
 double foldedBytes(const TracedOperation& operation, const DenseShape& shape) {
     std::size_t arenas = 1;
     for (const TensorId& id : operation.reads)
