@@ -5,6 +5,7 @@
 #include <string>
 #include <tuple>
 
+#include "engine/step/kernels.h"
 #include "engine/tune/kernel_choice.h"
 #include "engine/tune/kernel_trial.h"
 #include "engine/tune/product_candidates.h"
@@ -58,7 +59,7 @@ TEST_CASE("every activation and its derivative") {
     for (const Product product : {Product::forward, Product::backwardInputs})
         for (const Activation activation : allActivations)
             for (const ProductKernel& kernel :
-                 {ProductKernel{Rung::one, 1, 1}, ProductKernel{"naive-strided", 8, 4},
+                 {ProductKernel{Rung::one, 1, 1}, ProductKernel{Rung::naiveStrided, 8, 4},
                   ProductKernel{Rung::naive, 8, 4}, ProductKernel{Rung::tiled, 8, 4, 4, 4, 8},
                   ProductKernel{Rung::blocked, 8, 4, 4, 4}, ProductKernel{Rung::texel, 8, 4, 4, 4},
                   ProductKernel{Rung::subgroup, 32, 1, 4, 4, 0, 4}}) {

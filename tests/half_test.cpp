@@ -13,6 +13,7 @@
 #include "engine/run/cpu_trainer.h"
 #include "engine/run/gpu_trainer.h"
 #include "engine/run/race.h"
+#include "engine/step/kernels.h"
 #include "engine/step/step_trace.h"
 #include "engine/tune/kernel_trial.h"
 #include "engine/tune/product_candidates.h"

@@ -8,6 +8,7 @@
 
 #include "engine/gpu/recorder.h"
 #include "engine/run/gpu_trainer.h"
+#include "engine/step/kernels.h"
 #include "engine/step/shaders.h"
 #include "engine/tune/kernel_trial.h"
 #include "shaders/shared/params.h"

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <cstring>
 
-#include "engine/cpu/aligned_array.h"
+#include "engine/cpu/memory.h"
 #include "engine/cpu/simd_kernels.h"
 
 namespace lockstep {

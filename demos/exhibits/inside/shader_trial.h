@@ -10,6 +10,7 @@
 #include "demos/kit/shader_compiler.h"
 #include "engine/gpu/device.h"
 #include "engine/run/trainer.h"
+#include "engine/step/rungs.h"
 #include "engine/step/step_trace.h"
 
 namespace lockstep::demos {
