@@ -13,9 +13,10 @@
 #include "engine/run/cpu_trainer.h"
 #include "engine/run/gpu_trainer.h"
 #include "engine/run/race.h"
+#include "engine/step/kernels.h"
 #include "engine/step/step_trace.h"
+#include "engine/tune/kernel_trial.h"
 #include "engine/tune/product_candidates.h"
-#include "engine/tune/product_trial.h"
 #include "tests/data_files.h"
 #include "tests/test_device.h"
 #include "tests/trainer_jobs.h"
@@ -35,7 +36,7 @@ DenseShape shapeOf(std::size_t rows, std::size_t inputs, std::size_t outputs) {
 // Those that software would not choose, too.
 std::vector<ProductKernel> smallKernels() {
     std::vector<ProductKernel> kernels{
-        {"tiled", 8, 4, 4, 4, 8}, {"tiled", 8, 8, 2, 8, 16}, {"texel", 8, 4, 4, 4}};
+        {Rung::tiled, 8, 4, 4, 4, 8}, {Rung::tiled, 8, 8, 2, 8, 16}, {Rung::texel, 8, 4, 4, 4}};
     for (ProductKernel& kernel : kernels) kernel.half = true;
     return kernels;
 }
@@ -125,7 +126,7 @@ TEST_CASE("cooperative matrices: right where the device has them, else refused w
     job.settings.optimizer.learningRate = 0.05;
     if (matrixTileOf(testDevice()).m == 0) {
         CHECK_THROWS_WITH(makeGpuTrainer(job, "matrix", testDevice()),
-                          doctest::Contains("it has no cooperative matrices of halves"));
+                          doctest::Contains("it needs cooperative matrices"));
         return;
     }
     Kernels kernels(testDevice());
@@ -137,7 +138,7 @@ TEST_CASE("cooperative matrices: right where the device has them, else refused w
                                                     {300, 31, 10}}) {
             const DenseShape shape = shapeOf(rows, inputs, outputs);
             std::vector<ProductKernel> all = halfCandidates(testDevice(), product, shape);
-            std::erase_if(all, [](const ProductKernel& kernel) { return kernel.rung != "matrix"; });
+            std::erase_if(all, [](const ProductKernel& kernel) { return kernel.rung != Rung::matrix; });
             CHECK(all.size() > 1);
             for (const Activation activation : {Activation::relu, Activation::gelu})
                 checkAll(testDevice(), kernels, product, shape, activation, all);

@@ -29,7 +29,7 @@ struct Ladder {
     Ladder() { model.change(small()); }
     void frame() { model.update(machines, device, 1.0 / 60, true); }
     std::size_t rung(std::string_view lane) const {
-        const auto found = std::ranges::find(model.rungs(), lane, &Rung::lane);
+        const auto found = std::ranges::find(model.rungs(), lane, &RungRow::lane);
         return static_cast<std::size_t>(found - model.rungs().begin());
     }
     void climb(std::string_view lane, int steps) {

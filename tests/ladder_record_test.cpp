@@ -58,7 +58,7 @@ std::vector<ProductKernel> everyKernel(gpu::Device& device, Product product) {
 TEST_CASE("the record of a workgroup holds all that its outputs need, and each output once") {
     gpu::Device& device = testDevice();
     AccessRecorder recorder(device);
-    std::set<std::string> rungs;
+    std::set<Rung> rungs;
     for (const ProductKernel& how : everyKernel(device, Product::forward)) {
         CAPTURE(how.describe());
         rungs.insert(how.rung);
@@ -79,15 +79,15 @@ TEST_CASE("the record of a workgroup holds all that its outputs need, and each o
             }
         }
     }
-    CHECK(rungs.contains("naive"));
-    CHECK(rungs.contains("tiled"));
-    CHECK(rungs.contains("blocked"));
+    CHECK(rungs.contains(Rung::naive));
+    CHECK(rungs.contains(Rung::tiled));
+    CHECK(rungs.contains(Rung::blocked));
 }
 
 TEST_CASE("the naive kernel reads both operands anew for every product, and larger tiles read less") {
     gpu::Device& device = testDevice();
     AccessRecorder recorder(device);
-    const ProductKernel naive{"naive", 8, 8, 1, 1, 0};
+    const ProductKernel naive{Rung::naive, 8, 8, 1, 1, 0};
     const AccessRecord record = recorder.record(Product::forward, naive, shape, Recording::events);
     for (const auto& events : record.invocations) {
         std::map<std::uint32_t, std::size_t> reads;
@@ -100,10 +100,10 @@ TEST_CASE("the naive kernel reads both operands anew for every product, and larg
     CHECK(record.bytesRead == 4.0 * rows * outputs * (2 * inputs + 1));
     CHECK(record.bytesWritten == 4.0 * rows * outputs);
 
-    const ProductKernel blocked{"blocked", 8, 1, 4, 4, 0};
+    const ProductKernel blocked{Rung::blocked, 8, 1, 4, 4, 0};
     const double fewer = recorder.record(Product::forward, blocked, shape, Recording::bytes).bytesRead;
     CHECK(fewer == 4.0 * rows * outputs * (2.0 * inputs / 4 + 1.0 / 4));
-    const ProductKernel tiled{"tiled", 8, 8, 2, 2, 8}; // a workgroup shares what 16 x 16 outputs need
+    const ProductKernel tiled{Rung::tiled, 8, 8, 2, 2, 8}; // a workgroup shares what 16 x 16 outputs need
     const AccessRecord shared = recorder.record(Product::forward, tiled, shape, Recording::events);
     CHECK(shared.bytesRead == 4.0 * rows * outputs * (2.0 * inputs / 16 + 1));
     // Two barriers for each of the two slabs, met by all.
@@ -114,7 +114,7 @@ TEST_CASE("the naive kernel reads both operands anew for every product, and larg
 TEST_CASE("shared memory is written before it is read, word for word") {
     gpu::Device& device = testDevice();
     AccessRecorder recorder(device);
-    const ProductKernel tiled{"tiled", 8, 8, 2, 2, 8};
+    const ProductKernel tiled{Rung::tiled, 8, 8, 2, 2, 8};
     const AccessRecord record = recorder.record(Product::forward, tiled, shape, Recording::events);
     Seen seen = seenIn(record);
     std::size_t slabs = 0;

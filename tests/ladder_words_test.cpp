@@ -3,13 +3,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <set>
 
+#include "demos/exhibits/ladder/ladder_model.h"
 #include "demos/exhibits/ladder/ladder_settings.h"
 #include "demos/exhibits/ladder/ladder_words.h"
 #include "demos/exhibits/ladder/line_diff.h"
 #include "demos/exhibits/ladder/roofline.h"
-#include "demos/exhibits/ladder/rungs.h"
 #include "demos/exhibits/ladder/sweep.h"
 #include "demos/exhibits/ladder/work_queue.h"
 #include "demos/kit/source_text.h"
@@ -21,36 +24,43 @@ using namespace lockstep;
 using namespace lockstep::demos;
 using Json = nlohmann::ordered_json;
 
-TEST_CASE("every lane of the program is a rung, and every told rung has something to think about") {
-    const std::vector<Rung> rungs = rungsOf(knownLanes());
-    CHECK(rungs.size() == knownLanes().size());
-    for (const Rung& rung : rungs) {
-        CAPTURE(rung.lane);
-        CHECK(std::ranges::find(knownLanes(), rung.lane) != knownLanes().end());
-        if (!rung.file.empty()) CHECK_FALSE(sourceText(rung.file).empty());
-        const auto below = rungBelow(rung, rungs);
-        if (below) CHECK_FALSE(below->file.empty());
-    }
+TEST_CASE("every rung of the table has a name, an idea, and something to think about") {
+    std::set<std::string_view> lanes;
     std::set<std::string_view> questions;
-    for (const Rung& rung : toldRungs()) {
-        CAPTURE(rung.lane);
-        CHECK(rung.idea.ends_with("."));
-        CHECK(rung.question.ends_with("?"));
-        CHECK(rung.answer.ends_with("."));
-        CHECK(questions.insert(rung.question).second);
-        // What is compared with comes before.
-        const auto at = std::ranges::find(toldRungs(), rung.lane, &Rung::lane);
-        if (!rung.below.empty()) CHECK(std::ranges::find(toldRungs(), rung.below, &Rung::lane) < at);
+    std::set<Rung> before;
+    for (const RungRow& row : rungTable) {
+        CAPTURE(row.lane);
+        CHECK(lanes.insert(row.lane).second);
+        CHECK((row.lane.starts_with("cpu:") || row.lane.starts_with("gpu:")));
+        CHECK(row.idea.ends_with("."));
+        CHECK((row.trains || row.populations));
+        CHECK(&rowOf(row.rung, row.gpu()) == &row);
+        if (!row.trains) continue;
+        CHECK(row.question.ends_with("?"));
+        CHECK(row.answer.ends_with("."));
+        CHECK(questions.insert(row.question).second);
+        if (!row.file.empty()) CHECK_FALSE(sourceText(row.file).empty());
+        if (!row.against.empty()) CHECK_FALSE(sourceText(row.against).empty());
+        if (row.below) { // what a rung is compared with comes before it
+            CHECK(before.contains(*row.below));
+            CHECK_FALSE(rowOf(*row.below).file.empty());
+        }
+        before.insert(row.rung);
     }
+    CHECK(LadderModel().rungs().size() == knownLanes().size());
 }
 
-TEST_CASE("a missing rung is skipped, and a rung without a description is listed") {
-    const std::string_view lanes[] = {"gpu:naive", "gpu:blocked", "gpu:unheard"};
-    const std::vector<Rung> rungs = rungsOf(lanes);
-    REQUIRE(rungs.size() == 3);
-    CHECK(rungs.back().lane == "gpu:unheard");
-    CHECK(rungBelow(rungs[1], rungs)->lane == "gpu:naive"); // gpu:tiled is not there
-    CHECK_FALSE(rungBelow(rungs[0], rungs).has_value());
+TEST_CASE("README lists the rungs as the table does") {
+    std::ifstream file(std::filesystem::path(LOCKSTEP_SOURCE_DIR) / "README.md");
+    const std::string readme{std::istreambuf_iterator<char>(file), {}};
+    std::size_t at = 0;
+    for (const RungRow& row : rungTable) {
+        if (!row.trains) continue;
+        const std::string line = "| `" + std::string(row.lane) + "` | " + std::string(row.idea) + " |\n";
+        CAPTURE(line);
+        at = readme.find(line, at);
+        REQUIRE(at != std::string::npos);
+    }
 }
 
 namespace {

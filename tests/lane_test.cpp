@@ -366,7 +366,7 @@ TEST_CASE("lanes are named MACHINE:RUNG@DEVICE") {
     CHECK(laneSpecFromText("cpu") == laneSpecFromText("cpu:best"));
     const LaneSpec spec = laneSpecFromText("gpu:tiled@GeForce RTX 4070");
     CHECK(spec.gpu);
-    CHECK(spec.rung == "tiled");
+    CHECK(spec.rung == Rung::tiled);
     CHECK(spec.device == "GeForce RTX 4070");
     CHECK(spec.text() == "gpu:tiled@GeForce RTX 4070");
     CHECK(handicap(laneSpecFromText("cpu:scalar")) == "one thread, no SIMD");

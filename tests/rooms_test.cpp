@@ -151,6 +151,6 @@ TEST_CASE("no folder has too many files") {
                 ++files[fs::relative(entry.path().parent_path(), root).generic_string()];
     for (const auto& [folder, count] : files) {
         INFO(folder, ": ", count, " files");
-        CHECK(count <= 46);
+        CHECK(count <= 40);
     }
 }

@@ -40,12 +40,12 @@ ShaderTexts changed(const std::string& file, const std::string& what, const std:
 /// Widths that are no multiples of four, so that there is padding.
 TrainJob smallJob(const Dataset& data) { return jobFor(data, {33, 13}); }
 
-TrialOutcome tried(const TrainJob& job, const ShaderTexts& texts, const std::string& rung = "naive") {
+TrialOutcome tried(const TrainJob& job, const ShaderTexts& texts, Rung rung = Rung::naive) {
     TrialWatch watch;
     return tryShaders({job, rung, testDeviceOptions(), texts}, watch);
 }
 
-std::string refusal(const TrainJob& job, const ShaderTexts& texts, const std::string& rung = "naive") {
+std::string refusal(const TrainJob& job, const ShaderTexts& texts, Rung rung = Rung::naive) {
     const TrialOutcome outcome = tried(job, texts, rung);
     CHECK(outcome.report.verdict == Verdict::refused);
     CHECK(outcome.trainer == nullptr);
@@ -157,20 +157,20 @@ TEST_CASE("a shader that means the same passes, and trains to the same bits") {
 TEST_CASE("every shader of a step passes as it is, on every rung") {
     // Each rung with one of the two, all losses and kinds of data being the same to it.
     bool values = false;
-    for (const std::string rung :
-         {"one", "naive-strided", "naive", "tiled", "blocked", "fused", "half", "whole-step", "best"}) {
+    for (const RungRow& row : rungTable) {
+        if (!row.gpu() || !row.trains || row.rung == Rung::matrix) continue;
         values = !values;
-        CAPTURE(rung);
+        CAPTURE(row.lane);
         const Dataset data = values ? valueData() : classData();
         TrainJob job = smallJob(data);
         job.shape.activation = values ? Activation::gelu : Activation::relu;
         if (values) job.shape.loss = Loss::meanSquared;
         if (values) job.settings.optimizer.kind = Optimizer::momentum;
         const ShaderTexts texts = changed("params.h", "#", "// changed\n#"); // in every one of them
-        const TrialOutcome outcome = tried(job, texts, rung);
+        const TrialOutcome outcome = tried(job, texts, row.rung);
         INFO(outcome.report.message);
         CHECK(outcome.report.verdict == Verdict::passed);
-        const bool together = rung == "fused" || rung == "whole-step" || rung == "best";
+        const bool together = row.foldsUpdate || row.rung == Rung::best;
         CHECK(outcome.report.times.size() >= (together ? 1 : 3 * job.shape.layers()));
     }
 }
@@ -228,7 +228,7 @@ TEST_CASE("writing far beyond a buffer breaks nothing but the result") {
 TEST_CASE("shaders that the rung does not run are said to be unused") {
     const Dataset data = classData();
     const TrialOutcome outcome =
-        tried(smallJob(data), changed("dense_naive.comp", "sum += bias[o];", ""), "tiled");
+        tried(smallJob(data), changed("dense_naive.comp", "sum += bias[o];", ""), Rung::tiled);
     CHECK(outcome.report.verdict == Verdict::notUsed);
     CHECK(contains(outcome.report.message, "dense_naive"));
     CHECK(outcome.trainer == nullptr);
@@ -239,7 +239,8 @@ TEST_CASE("an abandoned trial ends") {
     TrialWatch watch;
     watch.cancelled = true;
     const TrialOutcome outcome = tryShaders(
-        {smallJob(data), "naive", testDeviceOptions(), changed("dense_naive.comp", "0.0;", "0.00;")}, watch);
+        {smallJob(data), Rung::naive, testDeviceOptions(), changed("dense_naive.comp", "0.0;", "0.00;")},
+        watch);
     CHECK(outcome.report.verdict != Verdict::passed);
     CHECK(outcome.trainer == nullptr);
 }
@@ -263,7 +264,7 @@ TEST_CASE("a trainer with replaced shaders: same words, same bits; choice and ca
     constexpr double patience = 300; // seconds: whatever has to be measured is, however slow the machine
     Kernels kernels(testDevice());
     const std::size_t batch = std::min(job.settings.batch, data.train.count);
-    chooseKernels(testDevice(), kernels, "best", job.shape, job.settings.optimizer.kind, batch, patience);
+    chooseKernels(testDevice(), kernels, Rung::best, job.shape, job.settings.optimizer.kind, batch, patience);
     const auto before = files();
     const auto builtIn = makeGpuTrainer(job, "best", testDevice());
     const auto same = makeGpuTrainer(job, "best", testDevice(), replaced);

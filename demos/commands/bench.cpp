@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <stdexcept>
 
@@ -19,7 +20,7 @@
 #include "engine/gpu/error.h"
 #include "engine/step/work.h"
 #include "engine/tune/product_candidates.h"
-#include "engine/tune/product_trial.h"
+#include "engine/tune/kernel_trial.h"
 
 namespace lockstep::demos {
 
@@ -48,7 +49,7 @@ struct BenchOptions {
 
 // A single invocation executes roughly ten million operations per second.
 bool takesMinutes(const ProductKernel& kernel, const Work& work) {
-    return kernel.rung == "one" && work.flops > 5e8;
+    return kernel.rung == Rung::one && work.flops > 5e8;
 }
 
 std::string sizeText(const DenseShape& shape) {
@@ -63,7 +64,6 @@ void benchProduct(gpu::Device& device, Kernels& kernels, const Roof& roof, Produ
     std::vector<ProductKernel> all = candidates(device, product, shape);
     std::ranges::copy(halfCandidates(device, product, shape), std::back_inserter(all));
     for (const ProductKernel& candidate : all) {
-        // The roof is one of floats: halves may go beyond it.
         const Work work =
             candidate.half ? halfDenseWork(shape, product == Product::backwardWeights) : denseWork(shape);
         if (takesMinutes(candidate, work)) {
@@ -78,7 +78,7 @@ void benchProduct(gpu::Device& device, Kernels& kernels, const Roof& roof, Produ
         const double bandwidth = right ? work.bytes / result.milliseconds * 1e-6 : NAN;
         rows.push_back({std::string(name(product)), sizeText(shape), candidate.describe(),
                         right ? fixed(result.milliseconds, 3) : "wrong", fixed(gflops, 2),
-                        fixed(bandwidth, 2), percent(gflops / roof.gflops),
+                        fixed(bandwidth, 2), percent(gflops / roof.gflopsFor(candidate.rung)),
                         fmt::format("{:.0e}", result.largestDifference)});
         json.push_back({{"product", name(product)},
                         {"rows", shape.rows},
@@ -90,17 +90,53 @@ void benchProduct(gpu::Device& device, Kernels& kernels, const Roof& roof, Produ
                         {"milliseconds", result.milliseconds},
                         {"gflops", gflops},
                         {"gigabytes_per_second", bandwidth},
-                        {"share_of_roof", gflops / roof.gflops}});
+                        {"share_of_roof", gflops / roof.gflopsFor(candidate.rung)}});
     }
 }
+
+void printRoof(std::string_view what, const Roof& roof) {
+    fmt::print("{}: {:.1f} GFLOP/s (multiply-adds in registers), ", what, roof.gflops);
+    if (roof.matrixGflops > 0) fmt::print("{:.1f} GFLOP/s (matrix units), ", roof.matrixGflops);
+    fmt::print("{:.1f} GB/s (copy)\n", roof.gigabytesPerSecond);
+}
+
+ordered_json roofJson(const Roof& roof) {
+    ordered_json json = {{"gflops", roof.gflops}, {"gigabytes_per_second", roof.gigabytesPerSecond}};
+    if (roof.matrixGflops > 0) json["matrix_gflops"] = roof.matrixGflops;
+    return json;
+}
+
+/// The roof of every machine that a lane runs on, measured once.
+class Roofs {
+  public:
+    explicit Roofs(Machines& machines) : machines_(machines) {}
+
+    const Roof& of(const LaneSpec& lane, std::size_t threads) {
+        gpu::Device* device = machines_.deviceOf(lane);
+        const auto [found, isNew] = known_.try_emplace({device, device != nullptr ? 0 : threads});
+        if (!isNew) return found->second;
+        if (device == nullptr) {
+            found->second = measureCpuRoof(threads);
+        } else {
+            Kernels kernels(*device);
+            found->second = measureRoof(*device, kernels);
+        }
+        return found->second;
+    }
+
+  private:
+    Machines& machines_;
+    std::map<std::pair<gpu::Device*, std::size_t>, Roof> known_;
+};
 
 ordered_json benchKernels(gpu::Device& device, const BenchOptions& options) {
     const gpu::DeviceReport& report = device.report();
     Kernels kernels(device);
     const Roof roof = measureRoof(device, kernels);
+    const double fastest = fastestProduct(device, kernels);
     fmt::print("kernels on {} ({}), {}\n", report.name, gpu::describe(report.type), report.driver);
-    fmt::print("measured roof: {:.1f} GFLOP/s (fastest kernel, large square product), {:.1f} GB/s (copy)\n\n",
-               roof.gflops, roof.gigabytesPerSecond);
+    printRoof("roof", roof);
+    fmt::print("fastest product (large, square): {:.1f} GFLOP/s\n\n", fastest);
     std::vector<std::vector<std::string>> rows{
         {"product", "rows x in x out", "kernel", "ms", "GFLOP/s", "GB/s", "of roof", "difference"}};
     ordered_json products = ordered_json::array();
@@ -113,11 +149,8 @@ ordered_json benchKernels(gpu::Device& device, const BenchOptions& options) {
                 benchProduct(device, kernels, roof, product, shape, rows, products);
     }
     fmt::print("{}\n", table(rows, 3));
-    return {{"device", report.name},
-            {"driver", report.driver},
-            {"software", device.software()},
-            {"roof", {{"gflops", roof.gflops}, {"gigabytes_per_second", roof.gigabytesPerSecond}}},
-            {"products", products}};
+    return {{"device", report.name},  {"driver", report.driver},           {"software", device.software()},
+            {"roof", roofJson(roof)}, {"fastest_product_gflops", fastest}, {"products", products}};
 }
 
 struct LaneBench {
@@ -126,15 +159,16 @@ struct LaneBench {
 };
 
 LaneBench benchLane(const TrainJob& job, const LaneSpec& lane, Machines& machines,
-                    const std::vector<float>& expected, double seconds) {
+                    const std::vector<float>& expected, double seconds, Roofs& roofs) {
     const auto trainer = machines.maker(job, lane)();
     const LaneMeasure measure = measureLane(*trainer, job, expected, lossTolerance(lane), seconds);
     const bool right = measure.right();
     const double perStep = right ? measure.secondsPerStep : NAN;
     const double samples = right ? measure.samplesPerSecond : NAN;
     const double gflops = right ? measure.gflops : NAN;
+    const double share = gflops / roofs.of(lane, measure.machine.threads).gflopsFor(lane.rung);
     return {{lane.text(), honestDevice(measure.machine, 50), right ? fixed(perStep * 1e3, 3) : "wrong",
-             right ? shortRate(samples) : "-", fixed(gflops, 2),
+             right ? shortRate(samples) : "-", fixed(gflops, 2), percent(share),
              fmt::format("{:.0e}", measure.agreement.largestDifference)},
             {{"lane", lane.text()},
              {"device", measure.machine.device},
@@ -145,7 +179,8 @@ LaneBench benchLane(const TrainJob& job, const LaneSpec& lane, Machines& machine
              {"largest_difference", measure.agreement.largestDifference},
              {"milliseconds_per_step", perStep * 1e3},
              {"samples_per_second", samples},
-             {"gflops", gflops}}};
+             {"gflops", gflops},
+             {"share_of_roof", share}}};
 }
 
 ordered_json benchLanes(const TrainJob& job, const std::vector<LaneSpec>& lanes, Machines& machines,
@@ -153,14 +188,15 @@ ordered_json benchLanes(const TrainJob& job, const std::vector<LaneSpec>& lanes,
     fmt::print("whole training steps, {}, batch {}, {}\n\n", job.shape.describeWidths(), job.settings.batch,
                name(job.settings.optimizer.kind));
     std::vector<std::vector<std::string>> rows{
-        {"lane", "device", "ms per step", "samples/s", "GFLOP/s", "difference"}};
+        {"lane", "device", "ms per step", "samples/s", "GFLOP/s", "of roof", "difference"}};
     const std::vector<float> expected =
         firstLosses(*machines.maker(job, laneSpecFromText("cpu:scalar"))(), job);
+    Roofs roofs(machines);
     ordered_json results = ordered_json::array();
     std::string failures;
     for (const LaneSpec& lane : lanes) {
         try {
-            LaneBench result = benchLane(job, lane, machines, expected, options.seconds);
+            LaneBench result = benchLane(job, lane, machines, expected, options.seconds, roofs);
             rows.push_back(std::move(result.row));
             results.push_back(std::move(result.json));
         } catch (const std::exception& error) { // a lane that fails must not end the others

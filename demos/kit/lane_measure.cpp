@@ -8,9 +8,9 @@ namespace {
 
 bool isSet(const std::atomic<bool>* flag) { return flag != nullptr && *flag; }
 
-// Chunks grow until one takes long enough that starting and ending it does not count.
+// Chunks grow until starting and ending one no longer matters.
 double secondsPerStep(Trainer& trainer, double seconds, const std::atomic<bool>* cancelled) {
-    if (trainer.trainingSeconds() >= seconds) // the check has timed it well enough
+    if (trainer.trainingSeconds() >= seconds) // the check took long enough
         return trainer.trainingSeconds() / static_cast<double>(trainer.completedSteps());
     constexpr double chunkSeconds = 0.1;
     const double begin = trainer.trainingSeconds();
@@ -32,7 +32,7 @@ std::vector<float> firstLosses(Trainer& trainer, const TrainJob& job, const std:
     auto steps = static_cast<std::uint64_t>(std::clamp(5e9 / flops, 2.0, 50.0));
     if (cancelled == nullptr)
         trainer.run(steps);
-    else // slow rungs take seconds: step by step, so that nobody has to wait for them
+    else // step by step: slow rungs take seconds, and cancelling must not wait for them
         for (; steps > 0 && !*cancelled; --steps) trainer.run(1);
     trainer.finish();
     std::vector<LossPoint> points;

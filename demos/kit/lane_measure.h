@@ -9,12 +9,12 @@
 
 namespace lockstep::demos {
 
-/// Losses of a rung's first steps: few where a step is large, because the plain rung takes its time.
-/// `cancelled` becoming true ends it early.
+/// Losses of a rung's first steps: fewer where a step is large, because the plain rung is slow. `cancelled`
+/// becoming true ends it early.
 std::vector<float> firstLosses(Trainer& trainer, const TrainJob& job,
                                const std::atomic<bool>* cancelled = nullptr);
 
-/// How a rung did. There is no time of a rung whose losses are not those expected.
+/// How a rung did. A rung with wrong losses has no time.
 struct LaneMeasure {
     MachineInfo machine;
     Agreement agreement;
@@ -27,9 +27,9 @@ struct LaneMeasure {
     bool timed() const { return secondsPerStep > 0; }
 };
 
-/// Makes the first steps, compares their losses with `expected` (the plain rung's), and when they are the
-/// same, to within `tolerance` (lossTolerance() of the lane), times steps for about `seconds`. `cancelled`
-/// becoming true ends it early, untimed.
+/// Trains the first steps and compares their losses with `expected` (the plain rung's). If they agree within
+/// `tolerance` (lossTolerance() of the lane), times steps for about `seconds`. `cancelled` becoming true ends
+/// it early, untimed.
 LaneMeasure measureLane(Trainer& trainer, const TrainJob& job, const std::vector<float>& expected,
                         double tolerance, double seconds, const std::atomic<bool>* cancelled = nullptr);
 

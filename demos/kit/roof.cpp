@@ -1,9 +1,12 @@
 #include "demos/kit/roof.h"
 
 #include <algorithm>
+#include <vector>
 
+#include "engine/cpu/kernels.h"
+#include "engine/cpu/roof.h"
+#include "engine/tune/kernel_trial.h"
 #include "engine/tune/product_candidates.h"
-#include "engine/tune/product_trial.h"
 
 namespace lockstep::demos {
 
@@ -26,26 +29,71 @@ double copyGigabytesPerSecond(gpu::Device& device, bool rough) {
     return best;
 }
 
-// Never the fastest, and slow enough to be taken for a hang.
-bool hopeless(const ProductKernel& candidate) { return candidate.rung == "naive"; }
+// Of a kernel that keeps everything in registers. Its dispatches grow until they are long enough for a clock
+// and fill the device; then the best of some counts.
+double registerGflops(gpu::Device& device, const gpu::Kernel<shared::RoofParams>& kernel,
+                      double flopsPerInvocationAndRound, std::uint64_t bytesPerInvocation, bool rough) {
+    const shared::RoofParams params{.rounds = rough ? 64u : 1024u, .factor = 0.999f, .summand = 0.001f};
+    const double longEnough = device.software() ? 20 : 4; // milliseconds
+    const std::uint32_t most = rough ? 1u << 12 : 1u << 18;
+    const gpu::Buffer sums(device, most * bytesPerInvocation, gpu::Memory::device, "roof sums");
+    gpu::Recorder recorder(device);
+    const auto millisecondsOf = [&](std::uint32_t invocations) {
+        recorder.begin();
+        recorder.dispatch(kernel, {invocations, 1, 1}, params, {sums.view()});
+        return recorder.submitAndTime();
+    };
+    std::uint32_t invocations = 1u << 10;
+    millisecondsOf(invocations); // compiles it
+    double least = millisecondsOf(invocations);
+    while (least < longEnough && invocations < most) {
+        invocations *= 2;
+        least = millisecondsOf(invocations);
+    }
+    for (int round = 0; round < (rough ? 1 : 12); ++round)
+        least = std::min(least, millisecondsOf(invocations));
+    return flopsPerInvocationAndRound * params.rounds * invocations / least * 1e-6;
+}
+
+double matrixGflops(gpu::Device& device, Kernels& kernels, bool rough) {
+    const gpu::MatrixTile tile = matrixTileOf(device);
+    const std::uint32_t subgroup = device.limits().subgroupSize;
+    if (tile.m == 0 || subgroup > Kernels::roofGroup) return 0;
+    const double flops = 2.0 * tile.m * tile.n * tile.k * shared::roofMatrixProducts / subgroup;
+    const std::uint64_t bytes =
+        std::uint64_t{4} * tile.m * tile.n * sizeof(float) / subgroup; // four tiles of sums
+    return registerGflops(device, kernels.roofMatrix(), flops, bytes, rough);
+}
 
 } // namespace
 
-Roof measureRoof(gpu::Device& device, Kernels& kernels, const std::atomic<bool>* cancelled, bool rough) {
+Roof measureRoof(gpu::Device& device, Kernels& kernels, bool rough) {
+    Roof roof;
+    roof.gflops = registerGflops(device, kernels.roof(), shared::roofOperations, sizeof(float), rough);
+    roof.matrixGflops = matrixGflops(device, kernels, rough);
+    roof.gigabytesPerSecond = copyGigabytesPerSecond(device, rough);
+    return roof;
+}
+
+double fastestProduct(gpu::Device& device, Kernels& kernels, const std::atomic<bool>* cancelled, bool rough) {
     const std::size_t size = rough ? 128 : device.software() ? 512 : 2048;
     const DenseShape shape{size, size, size, size, size};
     ProductTrial trial(device, Product::forward, shape, Activation::identity);
-    Roof roof;
+    double gflops = 0;
     for (const ProductKernel& candidate : fastCandidates(device, Product::forward, shape)) {
-        if (cancelled != nullptr && *cancelled) return roof;
-        if (hopeless(candidate)) continue;
+        if (cancelled != nullptr && *cancelled) break;
+        if (rowOf(candidate.rung).oneOutput)
+            continue; // never the fastest, and slow enough to look like a hang
         const TrialResult result =
             trial.measure(kernels.dense(Product::forward, candidate, Activation::identity), 3);
-        if (result.verified())
-            roof.gflops = std::max(roof.gflops, trial.flops() / result.milliseconds * 1e-6);
+        if (result.verified()) gflops = std::max(gflops, trial.flops() / result.milliseconds * 1e-6);
     }
-    roof.gigabytesPerSecond = copyGigabytesPerSecond(device, rough);
-    return roof;
+    return gflops;
+}
+
+Roof measureCpuRoof(std::size_t threads) {
+    ThreadTeam team(threads);
+    return {.gflops = roofGflops(team), .gigabytesPerSecond = roofGigabytesPerSecond(team)};
 }
 
 } // namespace lockstep::demos

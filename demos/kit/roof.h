@@ -1,28 +1,40 @@
-// What a Vulkan device does at best: the roof that every kernel's speed is compared with.
+// What a machine does at best: the roof that every kernel's speed is compared with.
 #pragma once
 
 #include <atomic>
 
 #include "engine/gpu/device.h"
 #include "engine/step/kernels.h"
+#include "engine/step/lane_spec.h"
 
 namespace lockstep::demos {
 
-/// Measured, not read off a data sheet: the fastest right kernel on a large square product, and a copy within
-/// the device's memory (read and written bytes). 0: not measured.
+/// Measured, not read off a data sheet. 0: not measured, or the machine has none.
 struct Roof {
-    double gflops = 0;
-    double gigabytesPerSecond = 0;
+    double gflops = 0;             ///< fused multiply-adds in registers, fp32
+    double gigabytesPerSecond = 0; ///< a copy within the machine's memory, read and written
+    double matrixGflops = 0;       ///< products of fp16 tiles in registers with fp32 sums, by matrix units
+    double productGflops = 0;      ///< not a roof: fastestProduct(), for comparison
 
     bool measured() const { return gflops > 0 && gigabytesPerSecond > 0; }
     /// Operations per byte from which on arithmetic is the limit, not memory.
     double ridge() const { return gflops / gigabytesPerSecond; }
+    /// The limit of a rung's arithmetic. fp16 operands alone do not raise it: sums are fp32.
+    double gflopsFor(Rung rung) const {
+        return rung == Rung::matrix && matrixGflops > 0 ? matrixGflops : gflops;
+    }
 };
 
-/// Takes seconds, in submissions of milliseconds. `cancelled` becoming true ends it early, with what it has.
-/// `rough`, it takes a fraction of that, on a product too small to be the roof: where nobody reads the
-/// number.
-Roof measureRoof(gpu::Device& device, Kernels& kernels, const std::atomic<bool>* cancelled = nullptr,
-                 bool rough = false);
+/// The roof of a Vulkan device, in submissions of milliseconds. With `rough` it takes a fraction of the time
+/// and comes out too low: for tests and pictures whose numbers are masked.
+Roof measureRoof(gpu::Device& device, Kernels& kernels, bool rough = false);
+
+/// GFLOP/s of the fastest right kernel on a large square product. Takes seconds, in submissions of
+/// milliseconds; `cancelled` becoming true ends it early, with what it has.
+double fastestProduct(gpu::Device& device, Kernels& kernels, const std::atomic<bool>* cancelled = nullptr,
+                      bool rough = false);
+
+/// The roof of the processor with that many threads.
+Roof measureCpuRoof(std::size_t threads);
 
 } // namespace lockstep::demos

@@ -40,13 +40,6 @@ AnyKernel::AnyKernel(Device& device, const KernelSource& source)
     }
 }
 
-AnyKernel::AnyKernel(AnyKernel&& other) noexcept
-    : device_(other.device_), name_(std::move(other.name_)), info_(std::move(other.info_)),
-      itemsPerGroup_(other.itemsPerGroup_), texels_(other.texels_),
-      setLayout_(std::exchange(other.setLayout_, VK_NULL_HANDLE)),
-      layout_(std::exchange(other.layout_, VK_NULL_HANDLE)),
-      pipeline_(std::exchange(other.pipeline_, VK_NULL_HANDLE)) {}
-
 AnyKernel::~AnyKernel() { destroy(); }
 
 void AnyKernel::destroy() noexcept {

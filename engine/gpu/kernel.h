@@ -39,9 +39,7 @@ struct KernelSource {
 class AnyKernel {
   public:
     AnyKernel(Device& device, const KernelSource& source);
-    ~AnyKernel();
-    AnyKernel(AnyKernel&& other) noexcept;
-    AnyKernel& operator=(AnyKernel&&) = delete;
+    virtual ~AnyKernel();
     AnyKernel(const AnyKernel&) = delete;
     AnyKernel& operator=(const AnyKernel&) = delete;
 

@@ -191,11 +191,6 @@ std::unique_ptr<Population> makeCpuPopulation(const PopulationJob& job, std::siz
 std::unique_ptr<Population> makeGpuPopulation(gpu::Device& device, const PopulationJob& job,
                                               PopulationLayout layout = PopulationLayout::best);
 
-/// The lanes of a population: "cpu:scalar" (plain loops), "cpu:simd" (one thread), "cpu:best",
-/// "gpu:invocation", "gpu:subgroup", "gpu:workgroup", "gpu:best".
-std::span<const std::string_view> knownPopulationLanes();
-/// As laneSpecFromText, of these lanes.
-LaneSpec populationLaneFromText(std::string_view text);
 /// `device` may be null for a CPU lane; `threads` are of cpu:best, 0: one per core. Throws as
 /// makeCpuPopulation or makeGpuPopulation, and std::invalid_argument for a GPU lane that is no layout.
 std::unique_ptr<Population> makePopulation(const PopulationJob& job, const LaneSpec& lane,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <stdexcept>
@@ -11,6 +12,7 @@
 #include "engine/gpu/error.h"
 #include "engine/grid/population_training.h"
 #include "engine/tune/kernel_cache.h"
+#include "engine/tune/kernel_trial.h"
 
 namespace lockstep {
 
@@ -56,14 +58,12 @@ class Trial {
         }
     }
 
-    /// The least counts: whatever else a machine does only adds to it.
-    void measure() {
+    double millisecondsPerNetworkStep() {
         const double work = static_cast<double>(slice_.steps) * static_cast<double>(slice_.networks);
-        least_ = std::min(least_, millisecondsOf(slice_) / work);
+        return millisecondsOf(slice_) / work;
     }
 
     const PopulationPlan& plan() const { return plan_; }
-    double millisecondsPerNetworkStep() const { return least_; }
 
   private:
     static constexpr double longEnough = 3;
@@ -104,7 +104,6 @@ class Trial {
     PopulationKernels kernels_;
     PopulationTraining training_;
     PopulationSlice slice_;
-    double least_ = std::numeric_limits<double>::infinity();
     gpu::Recorder recorder_; // destroyed first: it waits for what still uses the others
 };
 
@@ -148,29 +147,29 @@ Trials trialsOf(gpu::Device& device, const PopulationJob& job, Failures& failure
     return trials;
 }
 
-// Times all in turn, so that what slows the machine for a while slows each of them.
-void measureInTurn(Trials& trials, Failures& failures) {
-    constexpr int rounds = 4;
-    for (int round = 0; round < rounds; ++round)
-        std::erase_if(trials, [&](auto& trial) {
-            return !works(failures, trial->plan().layout, [&] { trial->measure(); });
-        });
-}
-
 PopulationPlan fastest(gpu::Device& device, const PopulationJob& job, KernelCache& cache) {
     Failures failures;
     Trials trials = trialsOf(device, job, failures);
-    measureInTurn(trials, failures);
-    if (trials.empty())
+    constexpr int rounds = 4;
+    const std::vector<double> least = leastInTurn(
+        trials.size(), rounds,
+        [&](std::size_t at) {
+            double milliseconds = std::numeric_limits<double>::infinity();
+            works(failures, trials[at]->plan().layout,
+                  [&] { milliseconds = trials[at]->millisecondsPerNetworkStep(); });
+            return milliseconds;
+        },
+        [] { return true; });
+    const auto winner = std::ranges::min_element(least);
+    if (winner == least.end() || std::isinf(*winner))
         throw std::runtime_error("'" + device.report().name + "' takes this population in no layout (" +
                                  failures.reasons + ")");
-    const Trial& best = **std::ranges::min_element(
-        trials, {}, [](const auto& trial) { return trial->millisecondsPerNetworkStep(); });
+    const PopulationPlan& best = trials[static_cast<std::size_t>(winner - least.begin())]->plan();
     ProductKernel remembered;
-    remembered.rung = std::string(name(best.plan().layout));
-    cache.remember(operationOf(job), {remembered, best.millisecondsPerNetworkStep()}, !failures.lackedMemory);
+    remembered.rung = rungFromName(name(best.layout), true);
+    cache.remember(operationOf(job), {remembered, *winner}, !failures.lackedMemory);
     cache.store();
-    return best.plan();
+    return best;
 }
 
 } // namespace
@@ -180,7 +179,7 @@ PopulationPlan choosePopulationPlan(gpu::Device& device, const PopulationJob& jo
     KernelCache cache(device);
     const auto known = cache.find(operationOf(job));
     for (const PopulationLayout candidate : candidates)
-        if (known && known->kernel.rung == name(candidate))
+        if (known && name(known->kernel.rung) == name(candidate))
             if (const auto plan = populationPlan(device, job, candidate)) return *plan;
     return fastest(device, job, cache);
 }

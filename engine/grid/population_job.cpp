@@ -18,10 +18,6 @@ constexpr NameOf<PopulationLayout> layoutNames[] = {
     {PopulationLayout::workgroup, "workgroup"},
 };
 
-constexpr std::string_view lanes[] = {
-    "cpu:scalar", "cpu:simd", "cpu:best", "gpu:invocation", "gpu:subgroup", "gpu:workgroup", "gpu:best",
-};
-
 [[noreturn]] void throwTooLarge(const NetShape& shape, const std::string& reason) {
     throw std::invalid_argument("a population cannot be made of networks " + shape.describeWidths() + ": " +
                                 reason);
@@ -123,14 +119,10 @@ PopulationLayout populationLayoutFromName(std::string_view text) {
     return valueFromName(layoutNames, "layout", text);
 }
 
-std::span<const std::string_view> knownPopulationLanes() { return lanes; }
-
-LaneSpec populationLaneFromText(std::string_view text) { return laneSpecFromText(text, lanes); }
-
 std::unique_ptr<Population> makePopulation(const PopulationJob& job, const LaneSpec& lane,
                                            std::size_t threads, gpu::Device* device) {
-    if (lane.gpu) return makeGpuPopulation(*device, job, populationLayoutFromName(lane.rung));
-    return makeCpuPopulation(job, lane.rung == "best" ? threads : 1, lane.rung != "scalar");
+    if (lane.gpu) return makeGpuPopulation(*device, job, populationLayoutFromName(name(lane.rung)));
+    return makeCpuPopulation(job, lane.row().allCores ? threads : 1, lane.row().vectors);
 }
 
 PopulationSummary summarise(const PopulationJob& job, std::span<const MemberResult> results) {

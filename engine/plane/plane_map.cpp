@@ -6,7 +6,7 @@
 
 #include "engine/net/activation.h"
 #include "engine/net/plain_ops.h"
-#include "engine/step/product_dispatch.h"
+#include "engine/step/dense_kernel.h"
 #include "engine/tune/product_candidates.h"
 
 namespace lockstep {
@@ -81,7 +81,7 @@ const NetShape& validated(const NetShape& shape, const std::vector<PlaneFeature>
 ProductKernel forwardKernel(const gpu::Device& device, const DenseShape& shape) {
     if (!device.software() && shape.outputStride < 32) {
         const std::uint32_t along = std::min<std::uint32_t>(number(shape.outputStride), 8);
-        return {"naive", along, 64 / along, 1, 1, 0};
+        return {Rung::naive, along, 64 / along, 1, 1, 0};
     }
     return candidates(device, Product::forward, shape).front();
 }

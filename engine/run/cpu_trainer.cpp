@@ -350,19 +350,9 @@ std::vector<float> CpuTrainer::tensor(const TensorId& id, std::size_t floats) {
     return {from, from + floats};
 }
 
-struct Rung {
-    const CpuKernels& kernels;
-    bool allCores;
-    double flopsPerMicrosecond; ///< of one thread; see usefulThreads
-};
-
-Rung rungFromName(std::string_view name) {
-    static constexpr std::string_view known[] = {"scalar", "simd", "threads", "best"};
-    if (name == known[0]) return {scalarKernels(), false, 2e3};
-    if (name == known[1]) return {simdKernels(), false, 50e3};
-    if (name == known[2]) return {scalarKernels(), true, 2e3};
-    if (name == known[3]) return {bestKernels(), true, 50e3};
-    throwUnknownName("CPU rung", name, known);
+const CpuKernels& kernelsOf(const RungRow& row) {
+    if (!row.vectors) return scalarKernels();
+    return row.allCores ? bestKernels() : simdKernels();
 }
 
 } // namespace
@@ -375,14 +365,16 @@ std::size_t usefulThreads(const NetShape& shape, std::size_t batch, std::size_t 
     return useful >= static_cast<double>(available) ? available : static_cast<std::size_t>(useful);
 }
 
-std::unique_ptr<Trainer> makeCpuTrainer(const TrainJob& job, std::string_view rung, std::size_t threads) {
+std::unique_ptr<Trainer> makeCpuTrainer(const TrainJob& job, Rung rung, std::size_t threads) {
     job.validate();
-    const auto [kernels, allCores, flopsPerMicrosecond] = rungFromName(rung);
+    const RungRow& row = rowOf(rung, false);
+    const double flopsPerMicrosecond = row.vectors ? 50e3 : 2e3; // of one thread
     const std::size_t available = threads == 0 ? usableCores() : threads;
     const std::size_t batch = std::min(job.settings.batch, job.data->train.count);
-    const std::size_t team = allCores ? usefulThreads(job.shape, batch, available, flopsPerMicrosecond) : 1;
-    const bool small = rung == "best" && fitsSmallOps(job.shape, batch);
-    return std::make_unique<CpuTrainer>(job, kernels, small ? 1 : team,
+    const std::size_t team =
+        row.allCores ? usefulThreads(job.shape, batch, available, flopsPerMicrosecond) : 1;
+    const bool small = rung == Rung::best && fitsSmallOps(job.shape, batch);
+    return std::make_unique<CpuTrainer>(job, kernelsOf(row), small ? 1 : team,
                                         small ? &smallKernelsFor(vectorLevel()) : nullptr);
 }
 

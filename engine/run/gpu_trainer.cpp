@@ -30,8 +30,7 @@ double secondsSince(Clock::time_point start) {
 
 class GpuTrainer final : public Trainer {
   public:
-    GpuTrainer(const TrainJob& job, std::string_view rung, gpu::Device& device,
-               const ReplacedShaders& replaced);
+    GpuTrainer(const TrainJob& job, Rung rung, gpu::Device& device, const ReplacedShaders& replaced);
 
     const MachineInfo& machine() const override { return machine_; }
     void run(std::uint64_t steps) override;
@@ -59,10 +58,10 @@ class GpuTrainer final : public Trainer {
         bool profiled;
     };
 
-    StepKernels choose(std::string_view rung, const ReplacedShaders& replaced);
+    StepKernels choose(Rung rung, const ReplacedShaders& replaced);
     std::optional<HalfArenas> halfArenas();
-    void describeMachine(std::string_view rung, const ReplacedShaders& replaced);
-    void warmUp(std::string_view rung);
+    void describeMachine(Rung rung, const ReplacedShaders& replaced);
+    void warmUp(Rung rung);
     void recordSteps(std::uint64_t first, std::uint64_t count);
     double millisecondsOf(std::uint64_t steps);
     void submitSteps(std::uint64_t count, bool profile);
@@ -100,8 +99,7 @@ class GpuTrainer final : public Trainer {
     std::optional<Clock::time_point> runningSince_;
 };
 
-GpuTrainer::GpuTrainer(const TrainJob& job, std::string_view rung, gpu::Device& device,
-                       const ReplacedShaders& replaced)
+GpuTrainer::GpuTrainer(const TrainJob& job, Rung rung, gpu::Device& device, const ReplacedShaders& replaced)
     : job_(job), device_(device), kernels_(device), arenas_(device, job), how_(choose(rung, replaced)),
       half_(halfArenas()), recorder_(device),
       ops_(recorder_, arenas_, kernels_, job.settings, how_, half_ ? &*half_ : nullptr),
@@ -114,7 +112,7 @@ GpuTrainer::GpuTrainer(const TrainJob& job, std::string_view rung, gpu::Device& 
 }
 
 // Measured and remembered is what the built-in shaders can do.
-StepKernels GpuTrainer::choose(std::string_view rung, const ReplacedShaders& replaced) {
+StepKernels GpuTrainer::choose(Rung rung, const ReplacedShaders& replaced) {
     StepKernels how = chooseKernels(device_, kernels_, rung, job_.shape, job_.settings.optimizer.kind,
                                     arenas_.order.batch());
     kernels_.replace(replaced);
@@ -127,14 +125,15 @@ std::optional<HalfArenas> GpuTrainer::halfArenas() {
                                      initialWeights(job_.shape, job_.settings.seed));
 }
 
-void GpuTrainer::describeMachine(std::string_view rung, const ReplacedShaders& replaced) {
+void GpuTrainer::describeMachine(Rung rung, const ReplacedShaders& replaced) {
     const gpu::DeviceReport& report = device_.report();
     machine_.device = report.name;
     machine_.driver = report.driver;
     machine_.gpu = true;
     machine_.software = device_.software();
     const std::string first = how_.layers.front().forward.describe();
-    machine_.kernels = first == rung ? first : std::string(rung) + " (first layer: " + first + ")";
+    const std::string_view own = name(rung);
+    machine_.kernels = first == own ? first : std::string(own) + " (first layer: " + first + ")";
     if (wholeStep_) machine_.kernels = wholeStep_->describe();
     for (const auto& [shader, words] : replaced) machine_.kernels += ", replaced: " + shader;
 }
@@ -142,14 +141,14 @@ void GpuTrainer::describeMachine(std::string_view rung, const ReplacedShaders& r
 // Drivers compile a pipeline at its first use. One step goes through all of them with updates switched off,
 // as after a failed step, so that nothing is learned from it. `best` takes whole steps where they fit and are
 // faster: in the same way, nothing is learned from the comparison.
-void GpuTrainer::warmUp(std::string_view rung) {
+void GpuTrainer::warmUp(Rung rung) {
     setStatus(0);
     ops_.submitEachOperation(true); // nobody knows yet how long they take
     ops_.firstPiecesOnly(true);
-    if (rung == "whole-step") wholeStep_.emplace(kernels_, arenas_, job_);
+    if (rung == Rung::wholeStep) wholeStep_.emplace(kernels_, arenas_, job_);
     warmUpDeviceSeconds_ = millisecondsOf(1) * 1e-3;
     ops_.firstPiecesOnly(false);
-    if (rung == "best" && wholeStepLayout(device_, job_)) {
+    if (rung == Rung::best && wholeStepLayout(device_, job_)) {
         constexpr std::uint64_t steps = 16;
         millisecondsOf(steps);
         const double apart = millisecondsOf(steps);
@@ -390,10 +389,10 @@ StepTrace GpuTrainer::traceStep(const TraceOptions& options) {
 
 } // namespace
 
-std::unique_ptr<Trainer> makeGpuTrainer(const TrainJob& job, std::string_view rung, gpu::Device& device,
+std::unique_ptr<Trainer> makeGpuTrainer(const TrainJob& job, Rung rung, gpu::Device& device,
                                         const ReplacedShaders& replaced) {
     job.validate();
-    requireMemory(device, job, halfPrecision(LaneSpec{true, std::string(rung), {}}));
+    requireMemory(device, job, rowOf(rung).half);
     return std::make_unique<GpuTrainer>(job, rung, device, replaced);
 }
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "engine/step/product_dispatch.h"
+#include "engine/step/dense_kernel.h"
 #include "engine/step/work.h"
 
 namespace lockstep {

@@ -28,7 +28,7 @@ struct StepKernels {
     bool half = false;
 
     /// A product takes more than one dispatch, and more than one submission (rung `one`).
-    bool inPieces() const { return !layers.empty() && layers.front().forward.rung == "one"; }
+    bool inPieces() const { return !layers.empty() && layers.front().forward.rung == Rung::one; }
 };
 
 class GpuOps final : public Ops {
@@ -64,9 +64,9 @@ class GpuOps final : public Ops {
     // The pipelines of one layer, looked up once.
     struct LayerPipelines {
         DenseKernel forward;
-        DenseKernel backwardInputs;                        // none for the first layer
-        DenseKernel backwardWeights;                       // none where the update is folded into it ...
-        const Kernels::DenseUpdate* denseUpdate = nullptr; // ... else this is none
+        DenseKernel backwardInputs;                     // none for the first layer
+        DenseKernel backwardWeights;                    // none where the update is folded into it ...
+        const DenseUpdateKernel* denseUpdate = nullptr; // ... else this is none
     };
 
     void gather(const GpuExamples& examples, std::size_t first, std::size_t rows, bool shuffle,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <vector>
 
 #include "engine/net/names.h"
 
@@ -9,19 +10,26 @@ namespace lockstep {
 
 namespace {
 
-constexpr std::string_view lanes[] = {
-    "cpu:scalar", "cpu:simd",   "cpu:threads",    "cpu:best",  "gpu:one",      "gpu:naive-strided",
-    "gpu:naive",  "gpu:tiled",  "gpu:blocked",    "gpu:texel", "gpu:subgroup", "gpu:fused",
-    "gpu:half",   "gpu:matrix", "gpu:whole-step", "gpu:best",
-};
+std::vector<std::string_view> lanesWith(bool RungRow::*use) {
+    std::vector<std::string_view> lanes;
+    for (const RungRow& row : rungTable)
+        if (row.*use) lanes.push_back(row.lane);
+    return lanes;
+}
 
 } // namespace
 
-std::string LaneSpec::text() const {
-    return (gpu ? "gpu:" : "cpu:") + rung + (device.empty() ? "" : "@" + device);
+Rung rungFromName(std::string_view name, bool gpu) {
+    std::vector<std::string_view> known;
+    for (const RungRow& row : rungTable) {
+        if (row.gpu() != gpu) continue;
+        if (row.name() == name) return row.rung;
+        if (row.trains) known.push_back(row.name());
+    }
+    throwUnknownName(gpu ? "GPU rung" : "CPU rung", name, known);
 }
 
-LaneSpec laneSpecFromText(std::string_view text) { return laneSpecFromText(text, lanes); }
+std::string LaneSpec::text() const { return std::string(row().lane) + (device.empty() ? "" : "@" + device); }
 
 LaneSpec laneSpecFromText(std::string_view text, std::span<const std::string_view> known) {
     const std::size_t at = text.find('@');
@@ -29,9 +37,8 @@ LaneSpec laneSpecFromText(std::string_view text, std::span<const std::string_vie
     if (lane == "cpu" || lane == "gpu") lane += ":best";
     if (std::ranges::find(known, lane) == known.end()) throwUnknownName("lane", lane, known);
 
-    LaneSpec spec;
-    spec.gpu = lane.starts_with("gpu");
-    spec.rung = lane.substr(4);
+    const RungRow& row = *std::ranges::find(rungTable, lane, &RungRow::lane);
+    LaneSpec spec{row.gpu(), row.rung, {}};
     if (at == std::string_view::npos) return spec;
     spec.device = text.substr(at + 1);
     if (!spec.gpu)
@@ -44,18 +51,27 @@ LaneSpec laneSpecFromText(std::string_view text, std::span<const std::string_vie
     return spec;
 }
 
-std::span<const std::string_view> knownLanes() { return lanes; }
+LaneSpec laneSpecFromText(std::string_view text) { return laneSpecFromText(text, knownLanes()); }
+LaneSpec populationLaneFromText(std::string_view text) {
+    return laneSpecFromText(text, knownPopulationLanes());
+}
 
-bool halfPrecision(const LaneSpec& spec) {
-    return spec.gpu && (spec.rung == "half" || spec.rung == "matrix");
+std::span<const std::string_view> knownLanes() {
+    static const std::vector<std::string_view> lanes = lanesWith(&RungRow::trains);
+    return lanes;
+}
+
+std::span<const std::string_view> knownPopulationLanes() {
+    static const std::vector<std::string_view> lanes = lanesWith(&RungRow::populations);
+    return lanes;
 }
 
 std::string_view handicap(const LaneSpec& spec) {
-    if (halfPrecision(spec)) return "half precision";
+    const RungRow& row = spec.row();
+    if (row.half) return "half precision";
     if (spec.gpu) return {};
-    if (spec.rung == "scalar") return "one thread, no SIMD";
-    if (spec.rung == "threads") return "no SIMD";
-    return spec.rung == "simd" ? "one thread" : "";
+    if (row.allCores) return row.vectors ? "" : "no SIMD";
+    return row.vectors ? "one thread" : "one thread, no SIMD";
 }
 
 } // namespace lockstep

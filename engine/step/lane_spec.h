@@ -1,4 +1,4 @@
-// Which machine and which kernels a lane uses, as the command line writes it: "cpu:best", "gpu:blocked",
+// Which machine and which rung a lane uses, as the command line writes it: "cpu:best", "gpu:blocked",
 // "gpu:best@1".
 #pragma once
 
@@ -6,16 +6,19 @@
 #include <string>
 #include <string_view>
 
+#include "engine/step/rungs.h"
+
 namespace lockstep {
 
-/// A lane's machine and rung. A rung is a choice of kernels; the training recipe is the same on all.
+/// A lane's machine and rung (rungs.h).
 struct LaneSpec {
     bool gpu = false;
-    std::string rung = "best";
+    Rung rung = Rung::best;
     std::string device; ///< number, part of a name or UUID of a Vulkan device; empty: the best one
 
     /// As it is written: "cpu:best", "gpu:tiled@1".
     std::string text() const;
+    const RungRow& row() const { return rowOf(rung, gpu); }
 
     bool operator==(const LaneSpec&) const = default;
 };
@@ -23,19 +26,22 @@ struct LaneSpec {
 /// MACHINE:RUNG[@DEVICE]; "cpu" and "gpu" alone mean their best rung. Throws std::invalid_argument, naming
 /// the nearest right lane, for an unknown machine or rung, an empty device, and a device after a CPU lane.
 LaneSpec laneSpecFromText(std::string_view text);
-
-/// All machines and rungs: "cpu:scalar", "cpu:simd", "cpu:threads", "cpu:best", "gpu:naive", ...
-std::span<const std::string_view> knownLanes();
-
-/// The same where other lanes are `known`.
+/// The same, where only the lanes `known` are right.
 LaneSpec laneSpecFromText(std::string_view text, std::span<const std::string_view> known);
+/// The same, of the lanes of a population (knownPopulationLanes).
+LaneSpec populationLaneFromText(std::string_view text);
 
-/// Whether a rung computes with operands of 16 bits: close to what the others compute, not the same.
-bool halfPrecision(const LaneSpec& spec);
+/// All lanes that train a network, in the order of the table: "cpu:scalar", ..., "gpu:best".
+std::span<const std::string_view> knownLanes();
+/// All that train a population (engine/grid): "cpu:scalar" (plain loops), "cpu:simd" (one thread),
+/// "cpu:best", "gpu:invocation", "gpu:subgroup", "gpu:workgroup", "gpu:best".
+std::span<const std::string_view> knownPopulationLanes();
 
-/// What a rung is, in a few words that a comparison has to carry: "one thread, no SIMD" for cpu:scalar, "one
-/// thread" for cpu:simd, "no SIMD" for cpu:threads, "half precision" for gpu:half; empty where nothing has to
-/// be said.
+/// Whether a lane computes with fp16 operands: close to what the others compute, not the same.
+inline bool halfPrecision(const LaneSpec& spec) { return spec.row().half; }
+
+/// What a comparison must say about a lane: "one thread, no SIMD", "one thread", "no SIMD", "half precision";
+/// empty where nothing holds it back.
 std::string_view handicap(const LaneSpec& spec);
 
 } // namespace lockstep

@@ -44,16 +44,17 @@ void writeFile(const std::filesystem::path& path, std::string_view text) {
 std::filesystem::path kernelsFile() { return cacheFolder() / "kernels.json"; }
 std::filesystem::path pipelinesFile() { return cacheFolder() / "pipelines.bin"; }
 
-// Changes whenever one of the kernels that are chosen from does: what was measured of another is of no use.
+// Changes whenever one of the candidates does: measurements of another kernel are of no use.
 std::string shaderFingerprint() {
     std::uint64_t hash = 0xCBF29CE484222325u; // FNV-1a over words
     const auto add = [&hash](const std::string& shader) {
         for (const std::uint32_t word : shaderWords(shader)) hash = (hash ^ word) * 0x100000001B3u;
     };
-    for (const char* rung : {"_naive", "_tiled", "_blocked", "_texel", "_subgroup"}) {
+    for (const RungRow& row : rungTable) {
+        const ProductKernel kernel{row.rung};
         for (const Product product : {Product::forward, Product::backwardInputs, Product::backwardWeights})
-            add(std::string(name(product)) + rung);
-        add(std::string(name(Product::backwardWeights)) + "_update" + rung);
+            add(shaderName(name(product), kernel));
+        add(shaderName("dense_backward_weights_update", kernel));
     }
     for (const char* shader :
          {"update", "population_invocation", "population_subgroup", "population_workgroup"})
@@ -62,20 +63,20 @@ std::string shaderFingerprint() {
 }
 
 json toJson(const ProductKernel& kernel) {
-    return {{"rung", kernel.rung},   {"groupN", kernel.groupN}, {"groupM", kernel.groupM},
-            {"tileM", kernel.tileM}, {"tileN", kernel.tileN},   {"slabK", kernel.slabK},
-            {"lanes", kernel.lanes}, {"slices", kernel.slices}};
+    return {{"rung", name(kernel.rung)}, {"groupN", kernel.groupN}, {"groupM", kernel.groupM},
+            {"tileM", kernel.tileM},     {"tileN", kernel.tileN},   {"slabK", kernel.slabK},
+            {"lanes", kernel.sharers},   {"slices", kernel.slices}};
 }
 
 ProductKernel fromJson(const json& entry) {
     ProductKernel kernel;
-    kernel.rung = entry.at("rung").get<std::string>();
+    kernel.rung = rungFromName(entry.at("rung").get<std::string>(), true);
     kernel.groupN = entry.at("groupN").get<std::uint32_t>();
     kernel.groupM = entry.at("groupM").get<std::uint32_t>();
     kernel.tileM = entry.at("tileM").get<std::uint32_t>();
     kernel.tileN = entry.at("tileN").get<std::uint32_t>();
     kernel.slabK = entry.at("slabK").get<std::uint32_t>();
-    kernel.lanes = entry.at("lanes").get<std::uint32_t>();
+    kernel.sharers = entry.at("lanes").get<std::uint32_t>();
     kernel.slices = entry.at("slices").get<std::uint32_t>();
     return kernel;
 }
@@ -92,7 +93,7 @@ std::filesystem::path cacheFolder() {
 }
 
 KernelCache::KernelCache(const gpu::Device& device) : identity_(gpu::cacheIdentity(device.report())) {
-    // Kernels chosen under pretended limits are of use to nobody else.
+    // Kernels chosen under pretended limits are useful only there.
     if (device.options().minimumLimits) identity_ += "|minimum limits";
     identity_ += "|" + shaderFingerprint();
     if (cacheFolder().empty()) return;
@@ -101,7 +102,7 @@ KernelCache::KernelCache(const gpu::Device& device) : identity_(gpu::cacheIdenti
         for (const auto& [product, entry] : mine.items())
             known_[product] = {{fromJson(entry), entry.at("milliseconds").get<double>()},
                                entry.at("complete").get<bool>()};
-    } catch (const json::exception&) {
+    } catch (const std::exception&) { // damaged, or of another version
         known_.clear();
     }
 }

@@ -12,9 +12,8 @@
 #include "engine/step/lane_spec.h"
 #include "engine/step/work.h"
 #include "engine/tune/kernel_cache.h"
+#include "engine/tune/kernel_trial.h"
 #include "engine/tune/product_candidates.h"
-#include "engine/tune/product_trial.h"
-#include "engine/tune/update_trial.h"
 
 namespace lockstep {
 
@@ -73,7 +72,7 @@ class Chooser {
         const std::string key =
             sizeOf("dense_backward_weights_update", trial) + " " + std::string(lockstep::name(optimizer));
         std::vector<ProductKernel> all = fitting(Product::backwardWeights, shape);
-        std::erase_if(all, [](const ProductKernel& kernel) { return !canFoldUpdate(kernel); });
+        std::erase_if(all, [](const ProductKernel& kernel) { return !rowOf(kernel.rung).foldable; });
         std::optional<UpdateTrial> numbers;
         return fastest(key, all, denseWork(trial).flops, [&](const ProductKernel& kernel) {
             if (!numbers) numbers.emplace(device_, trial, optimizer);
@@ -132,8 +131,8 @@ class Chooser {
         return best;
     }
 
-    // What a machine does besides comes and goes, and a kernel that was timed a moment later may have won by
-    // luck. Those that came close are timed again, in turn.
+    // Other programs come and go, and a kernel that was timed a moment later may have won by luck. Those that
+    // came close are timed again, in turn.
     template <class Measure>
     MeasuredKernel playOff(std::vector<MeasuredKernel> candidates, MeasuredKernel best, Measure measure) {
         constexpr double close = 1.5; // times as long
@@ -142,15 +141,17 @@ class Chooser {
             return one.milliseconds > close * best.milliseconds;
         });
         if (candidates.size() < 2) return best;
-        for (MeasuredKernel& one : candidates) one.milliseconds = std::numeric_limits<double>::infinity();
-        for (int round = 0; round < rounds && timeLeft(); ++round)
-            for (MeasuredKernel& one : candidates) {
-                const TrialResult result = guarded([&] { return measure(one.kernel); });
-                if (result.verified()) one.milliseconds = std::min(one.milliseconds, result.milliseconds);
-            }
-        const MeasuredKernel winner =
-            *std::ranges::min_element(candidates, {}, &MeasuredKernel::milliseconds);
-        return std::isfinite(winner.milliseconds) ? winner : best;
+        const std::vector<double> least = leastInTurn(
+            candidates.size(), rounds,
+            [&](std::size_t at) {
+                const TrialResult result = guarded([&] { return measure(candidates[at].kernel); });
+                return result.verified() ? result.milliseconds : std::numeric_limits<double>::infinity();
+            },
+            [&] { return timeLeft(); });
+        const auto winner = std::ranges::min_element(least) - least.begin();
+        if (least[static_cast<std::size_t>(winner)] >= std::numeric_limits<double>::max())
+            return best; // no time for a round
+        return {candidates[static_cast<std::size_t>(winner)].kernel, least[static_cast<std::size_t>(winner)]};
     }
 
     // A kernel that the driver refuses is one candidate less, no reason to stop.
@@ -172,7 +173,7 @@ class Chooser {
     // a start.
     static bool hopeless(const ProductKernel& candidate, double flops, double fastest) {
         const double atTenGigaflops = flops / 10e9 * 1e3;
-        return candidate.rung != "texel" && candidate.rung != "subgroup" && fastest < atTenGigaflops;
+        return !rowOf(candidate.rung).readsTexels && fastest < atTenGigaflops;
     }
 
     gpu::Device& device_;
@@ -238,22 +239,22 @@ StepKernels measuredKernels(Chooser& chooser, const NetShape& shape, Optimizer o
 // The likeliest kernel of a product, of those that can be folded where `foldable` says so.
 ProductKernel likeliest(const gpu::Device& device, Product product, const DenseShape& shape, bool foldable) {
     for (const ProductKernel& candidate : fastCandidates(device, product, shape))
-        if (!foldable || canFoldUpdate(candidate)) return candidate;
+        if (!foldable || rowOf(candidate.rung).foldable) return candidate;
     throw std::runtime_error("'" + device.report().name + "' cannot run a product of this size");
 }
 
 } // namespace
 
-StepKernels chooseKernels(gpu::Device& device, Kernels& kernels, std::string_view rung, const NetShape& shape,
+StepKernels chooseKernels(gpu::Device& device, Kernels& kernels, Rung rung, const NetShape& shape,
                           Optimizer optimizer, std::size_t batch, double budgetSeconds) {
-    if (rung == "best") {
+    if (rung == Rung::best) {
         Chooser chooser(device, kernels, budgetSeconds);
         return measuredKernels(chooser, shape, optimizer, batch);
     }
     StepKernels step;
-    // What a whole step does not do, evaluation for one, is left to the kernels of `fused`.
-    step.foldsUpdate = rung == "fused" || rung == "whole-step";
-    step.half = halfPrecision({.gpu = true, .rung = std::string(rung), .device = {}});
+    // What a whole step does not do, such as evaluation, is left to the kernels of `fused`.
+    step.foldsUpdate = rowOf(rung).foldsUpdate;
+    step.half = rowOf(rung).half;
     const auto fixed = [&](Product product, const DenseShape& dense) {
         return step.foldsUpdate ? likeliest(device, product, dense, product == Product::backwardWeights)
                                 : kernelOfRung(device, rung, product, dense);

@@ -1,7 +1,6 @@
 // Which kernels make the steps of a training run: fixed for most rungs, measured for `best`.
 #pragma once
 
-#include <string_view>
 #include <vector>
 
 #include "engine/step/gpu_ops.h"
@@ -16,13 +15,12 @@ namespace lockstep {
 ///                      included (what was fully compared is remembered, see kernel_cache.h), and takes the
 ///                      fastest whose results agree with the processor's; folds the update where that is
 ///                      faster over all layers
-/// Throws std::invalid_argument for an unknown rung, std::runtime_error when the device cannot run it, or
-/// when no kernel of a product is right.
-StepKernels chooseKernels(gpu::Device& device, Kernels& kernels, std::string_view rung, const NetShape& shape,
+/// Throws std::runtime_error when the device cannot run it, or when no kernel of a product is right.
+StepKernels chooseKernels(gpu::Device& device, Kernels& kernels, Rung rung, const NetShape& shape,
                           Optimizer optimizer, std::size_t batch, double budgetSeconds = 0.9);
 
-/// What evaluates the networks of a rung. `one` and the naive ones would take minutes over a test set, which
-/// nobody learns from: they borrow the forward products of the likeliest kernels.
+/// What evaluates the networks of a rung. `one` and the naive rungs would take minutes over a test set and
+/// teach nothing by it: they borrow the forward products of the likeliest kernels.
 StepKernels evaluationKernels(const gpu::Device& device, const StepKernels& training, const NetShape& shape,
                               std::size_t rows);
 

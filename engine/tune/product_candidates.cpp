@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <ranges>
 #include <stdexcept>
 #include <string>
 
@@ -9,90 +10,77 @@ namespace lockstep {
 
 namespace {
 
-// Sizes of the product C[m][n] (see Product).
-struct Extent {
-    std::uint32_t m;
-    std::uint32_t n;
-};
-
-Extent extentOf(Product product, const DenseShape& shape) {
-    const auto number = [](std::size_t value) { return static_cast<std::uint32_t>(value); };
-    switch (product) {
-    case Product::forward: return {number(shape.rows), number(shape.outputStride)};
-    case Product::backwardInputs: return {number(shape.rows), number(shape.inputStride)};
-    case Product::backwardWeights: return {number(shape.outputs), number(shape.inputStride)};
-    }
-    return {1, 1};
-}
-
 std::uint32_t divideUp(std::uint32_t value, std::uint32_t by) { return (value + by - 1) / by; }
 
-// A workgroup of `lanes` invocations, laid along n, or along m where that leaves fewer of them with nothing
-// to do.
-ProductKernel fittedGroup(ProductKernel kernel, const Extent& extent, std::uint32_t lanes) {
-    const std::uint32_t tilesM = divideUp(extent.m, kernel.tileM);
-    const std::uint32_t tilesN = divideUp(extent.n, kernel.tileN);
-    const std::uint64_t groupsAlongN = std::uint64_t{divideUp(tilesN, lanes)} * tilesM;
-    const std::uint64_t groupsAlongM = std::uint64_t{divideUp(tilesM, lanes)} * tilesN;
-    kernel.groupN = groupsAlongN <= groupsAlongM ? lanes : 1;
-    kernel.groupM = lanes / kernel.groupN;
+// A workgroup of that many invocations, laid along n, or along m where that leaves fewer of them idle.
+ProductKernel fittedGroup(ProductKernel kernel, const ProductExtents& extents, std::uint32_t invocations) {
+    const std::uint32_t tilesM = divideUp(extents.m, kernel.tileM);
+    const std::uint32_t tilesN = divideUp(extents.n, kernel.tileN);
+    const std::uint64_t groupsAlongN = std::uint64_t{divideUp(tilesN, invocations)} * tilesM;
+    const std::uint64_t groupsAlongM = std::uint64_t{divideUp(tilesM, invocations)} * tilesN;
+    kernel.groupN = groupsAlongN <= groupsAlongM ? invocations : 1;
+    kernel.groupM = invocations / kernel.groupN;
     return kernel;
 }
 
 // Tiles that are not larger than the product.
-std::vector<Extent> fittingTiles(std::initializer_list<Extent> tiles, const Extent& extent) {
-    std::vector<Extent> fitting;
-    std::ranges::copy_if(tiles, std::back_inserter(fitting), [&](const Extent& tile) {
-        return tile.n <= roundUpToFour(extent.n) && tile.m <= roundUpToFour(extent.m);
+struct Tile {
+    std::uint32_t m;
+    std::uint32_t n;
+};
+std::vector<Tile> fittingTiles(std::initializer_list<Tile> tiles, const ProductExtents& extents) {
+    std::vector<Tile> fitting;
+    std::ranges::copy_if(tiles, std::back_inserter(fitting), [&](const Tile& tile) {
+        return tile.n <= roundUpToFour(extents.n) && tile.m <= roundUpToFour(extents.m);
     });
     return fitting;
 }
 
-// Software Vulkan runs the lanes of a subgroup as one vector, and a workgroup is one subgroup. Texels are
-// loaded for the whole vector at once, storage buffers lane by lane (five times slower products were
-// measured). Compilation takes longest for the largest block.
-std::vector<ProductKernel> softwareCandidates(const gpu::Device& device, const Extent& extent) {
-    const std::uint32_t lanes = std::clamp<std::uint32_t>(device.limits().subgroupSize, 4, 32);
+// Kernels of the rungs that have a size in the table: plain ones, which `best` tries last. Listed backwards,
+// so that the slowest is the last. Software devices have narrow subgroups.
+void addPlainKernels(const gpu::Device& device, std::vector<ProductKernel>& all) {
+    const std::uint32_t most = device.software() ? 8 : 64;
+    for (const RungRow& row : std::views::reverse(rungTable))
+        if (const ProductSize& size = row.size; size.groupN > 0)
+            all.push_back({row.rung, std::min(size.groupN, most), std::min(size.groupM, most), size.tileM,
+                           size.tileN, size.slabK});
+}
+
+// Software Vulkan runs the invocations of a subgroup as one vector, and a workgroup is one subgroup. Texels
+// are loaded for the whole vector at once, storage buffers one invocation at a time (products took five times
+// as long). Compilation takes longest for the largest block.
+std::vector<ProductKernel> softwareCandidates(const gpu::Device& device, const ProductExtents& extents) {
+    const std::uint32_t invocations = std::clamp<std::uint32_t>(device.limits().subgroupSize, 4, 32);
     std::vector<ProductKernel> all;
-    for (const Extent& tile : fittingTiles({{8, 16}, {8, 8}, {4, 4}}, extent))
-        all.push_back(fittedGroup({"texel", 1, 1, tile.m, tile.n}, extent, lanes));
-    for (const Extent& tile : fittingTiles({{16, 8}, {4, 4}}, extent))
-        all.push_back({"subgroup", lanes, 1, tile.m, tile.n, 0, lanes});
-    for (const Extent& tile : fittingTiles({{16, 16}, {8, 8}, {4, 4}}, extent))
-        all.push_back(fittedGroup({"blocked", 1, 1, tile.m, tile.n}, extent, lanes));
-    all.push_back({"tiled", 8, 8, 8, 8, 16});
-    all.push_back({"naive", 8, 8});
-    all.push_back({"naive-strided", 8, 8});
-    all.push_back({"one", 1, 1});
+    for (const Tile& tile : fittingTiles({{8, 16}, {8, 8}, {4, 4}}, extents))
+        all.push_back(fittedGroup({Rung::texel, 1, 1, tile.m, tile.n}, extents, invocations));
+    for (const Tile& tile : fittingTiles({{16, 8}, {4, 4}}, extents))
+        all.push_back({Rung::subgroup, invocations, 1, tile.m, tile.n, 0, invocations});
+    for (const Tile& tile : fittingTiles({{16, 16}, {8, 8}, {4, 4}}, extents))
+        all.push_back(fittedGroup({Rung::blocked, 1, 1, tile.m, tile.n}, extents, invocations));
+    all.push_back({Rung::tiled, 8, 8, 8, 8, 16});
     return all;
 }
 
-// How it looks is the lesson, not how fast it is.
-bool onlyToBeLookedAt(const ProductKernel& kernel) {
-    return kernel.rung == "one" || kernel.rung == "naive-strided";
-}
+// The only kernel whose invocations share sums. Where sums are split, it is the only choice: all candidates
+// must add in the same order.
+ProductKernel sumsShared() { return {Rung::tiled, 8, 8, 4, 4, 16, 0, false, 4}; }
 
-// The only one whose invocations share sums: all that may be chosen where they do have to add alike.
-ProductKernel sumsShared() { return {"tiled", 8, 8, 4, 4, 16, 0, false, 4}; }
-
-// On a GPU shared memory feeds the registers; how large a tile pays depends on how many of them the product
+// On a GPU, shared memory feeds the registers. Which tile size pays depends on how many tiles the product
 // fills.
 std::vector<ProductKernel> gpuCandidates(const gpu::Device& device) {
     return {
-        {"tiled", 16, 16, 4, 4, 16},                                                 // 64 x 64
-        {"tiled", 8, 8, 8, 8, 16},                                                   // 64 x 64
-        {"tiled", 8, 8, 4, 4, 16},                                                   // 32 x 32
-        {"tiled", 16, 16, 8, 8, 8},                                                  // 128 x 128
-        {"tiled", 16, 8, 2, 2, 32},                                                  // 16 x 32
-        sumsShared(),                                                                // 32 x 32
-        {"blocked", 8, 8, 4, 4, 0},                                                  // 32 x 32
-        {"blocked", 8, 8, 8, 8, 0},                                                  // 64 x 64
-        {"texel", 8, 8, 4, 4, 0},                                                    // 32 x 32
-        {"texel", 8, 8, 8, 8, 0},                                                    // 64 x 64
-        {"subgroup", 64, 1, 8, 4, 0, std::min(device.limits().broadcastLanes, 64u)}, // 8 x 256
-        {"naive", 16, 8},
-        {"naive-strided", 8, 16},
-        {"one", 1, 1},
+        {Rung::tiled, 16, 16, 4, 4, 16},                                                 // 64 x 64
+        {Rung::tiled, 8, 8, 8, 8, 16},                                                   // 64 x 64
+        {Rung::tiled, 8, 8, 4, 4, 16},                                                   // 32 x 32
+        {Rung::tiled, 16, 16, 8, 8, 8},                                                  // 128 x 128
+        {Rung::tiled, 16, 8, 2, 2, 32},                                                  // 16 x 32
+        sumsShared(),                                                                    // 32 x 32
+        {Rung::blocked, 8, 8, 4, 4, 0},                                                  // 32 x 32
+        {Rung::blocked, 8, 8, 8, 8, 0},                                                  // 64 x 64
+        {Rung::texel, 8, 8, 4, 4, 0},                                                    // 32 x 32
+        {Rung::texel, 8, 8, 8, 8, 0},                                                    // 64 x 64
+        {Rung::subgroup, 64, 1, 8, 4, 0, std::min(device.limits().broadcastLanes, 64u)}, // 8 x 256
     };
 }
 
@@ -102,22 +90,20 @@ std::uint64_t operandBytes(const DenseShape& shape) {
     return sizeof(float) * std::max(shape.rows * stride, std::uint64_t{shape.outputs} * shape.inputStride);
 }
 
-bool readsTexels(std::string_view rung) { return rung == "texel" || rung == "subgroup"; }
-
 // Of a workgroup: slabs of both operands; the matrices' sums on their way to memory, and sums of rows.
 std::uint64_t sharedBytes(const ProductKernel& kernel) {
     const std::uint64_t blockM = std::uint64_t{kernel.groupM} * kernel.tileM;
     const std::uint64_t blockN = std::uint64_t{kernel.groupN} * kernel.tileN;
     const std::uint64_t slabs = std::uint64_t{kernel.slabK} * kernel.slices * (blockM + blockN);
-    return kernel.rung == "matrix" ? 2 * slabs + 4 * (blockM * blockN + blockM) : 4 * slabs;
+    return kernel.rung == Rung::matrix ? 2 * slabs + 4 * (blockM * blockN + blockM) : 4 * slabs;
 }
 
 bool fitsLimits(const gpu::Limits& limits, const ProductKernel& kernel, const DenseShape& shape) {
     const std::uint32_t invocations = kernel.invocations();
     const bool shares =
-        kernel.rung != "subgroup" || (kernel.lanes > 0 && kernel.lanes <= limits.broadcastLanes &&
-                                      kernel.groupN % limits.subgroupSize == 0);
-    const bool reads = !readsTexels(kernel.rung) || operandBytes(shape) <= limits.texelRange;
+        kernel.rung != Rung::subgroup || (kernel.sharers > 0 && kernel.sharers <= limits.broadcastLanes &&
+                                          kernel.groupN % limits.subgroupSize == 0);
+    const bool reads = !rowOf(kernel.rung).readsTexels || operandBytes(shape) <= limits.texelRange;
     // Parts of shared sums go through the slabs (shaders/dense/product_tiled.glsl).
     const std::uint32_t slabs = kernel.slabK * kernel.slices;
     const std::uint32_t blockN = kernel.groupN * kernel.tileN;
@@ -136,7 +122,7 @@ std::vector<ProductKernel> matrixCandidates(const gpu::Device& device) {
     };
     std::vector<ProductKernel> all;
     for (const auto& [tileM, tileN] : {std::pair{32u, 32u}, {64u, 32u}, {16u, 16u}})
-        all.push_back({"matrix", 2, 2, whole(tileM, tile.m), whole(tileN, tile.n), whole(32, tile.k),
+        all.push_back({Rung::matrix, 2, 2, whole(tileM, tile.m), whole(tileN, tile.n), whole(32, tile.k),
                        device.limits().subgroupSize, true});
     return all;
 }
@@ -145,7 +131,8 @@ std::vector<ProductKernel> matrixCandidates(const gpu::Device& device) {
 
 std::vector<ProductKernel> candidates(const gpu::Device& device, Product product, const DenseShape& shape) {
     std::vector<ProductKernel> all =
-        device.software() ? softwareCandidates(device, extentOf(product, shape)) : gpuCandidates(device);
+        device.software() ? softwareCandidates(device, extentsOf(product, shape)) : gpuCandidates(device);
+    addPlainKernels(device, all);
     std::erase_if(all,
                   [&](const ProductKernel& kernel) { return !fitsLimits(device.limits(), kernel, shape); });
     return all;
@@ -156,26 +143,28 @@ std::vector<ProductKernel> fastCandidates(const gpu::Device& device, Product pro
     std::vector<ProductKernel> all = candidates(device, product, shape);
     const bool splits = splitsSums(device, product, shape);
     std::erase_if(all, [&](const ProductKernel& kernel) {
-        return onlyToBeLookedAt(kernel) || (kernel.slices > 1) != splits;
+        return rowOf(kernel.rung).slow || (kernel.slices > 1) != splits;
     });
     return all;
 }
 
-// Not from measurement: with fewer than 256 workgroups of 32 x 32 outputs, most of a large GPU is idle; sums
-// of fewer than 512 products are done before sharing them pays. The processors of software Vulkan are few.
+// A rule of thumb, not measured: with fewer than 256 workgroups of 32 x 32 outputs most of a large GPU is
+// idle, and sums of fewer than 512 products end before sharing them pays. Software Vulkan has few processors
+// to share among.
 bool splitsSums(const gpu::Device& device, Product product, const DenseShape& shape) {
     if (device.software() || product != Product::backwardWeights) return false;
-    const auto [m, n] = extentOf(product, shape);
-    return std::uint64_t{divideUp(m, 32)} * divideUp(n, 32) < 256 && shape.rows >= 512 &&
+    const auto [m, n, k] = extentsOf(product, shape);
+    return std::uint64_t{divideUp(m, 32)} * divideUp(n, 32) < 256 && k >= 512 &&
            fitsLimits(device.limits(), sumsShared(), shape);
 }
 
-// Those whose invocations have fours of neighbouring outputs: devices need not be able to write a half alone.
+// Only kernels whose invocations have four neighbouring outputs: not every device can write a single fp16
+// number.
 std::vector<ProductKernel> halfCandidates(const gpu::Device& device, Product product,
                                           const DenseShape& shape) {
     std::vector<ProductKernel> all = candidates(device, product, shape);
     std::erase_if(all, [&](const ProductKernel& kernel) {
-        return (kernel.rung != "tiled" && kernel.rung != "texel") || kernel.tileN % 4 != 0 ||
+        return (kernel.rung != Rung::tiled && kernel.rung != Rung::texel) || kernel.tileN % 4 != 0 ||
                (kernel.slices > 1) != splitsSums(device, product, shape);
     });
     for (ProductKernel& kernel : all) kernel.half = true;
@@ -188,36 +177,18 @@ bool fits(const gpu::Device& device, const ProductKernel& kernel, const DenseSha
     return fitsLimits(device.limits(), kernel, shape);
 }
 
-bool canFoldUpdate(const ProductKernel& kernel) {
-    return kernel.rung == "tiled" || kernel.rung == "blocked" || kernel.rung == "texel";
-}
-
-ProductKernel kernelOfRung(const gpu::Device& device, std::string_view rung, Product product,
-                           const DenseShape& shape) {
-    const bool half = rung == "half";
-    const bool matrix = rung == "matrix";
+ProductKernel kernelOfRung(const gpu::Device& device, Rung rung, Product product, const DenseShape& shape) {
+    const RungRow& row = rowOf(rung);
     for (const ProductKernel& candidate :
-         half || matrix ? halfCandidates(device, product, shape) : candidates(device, product, shape))
-        if (candidate.rung == rung || (half && candidate.rung != "matrix")) return candidate;
-    const auto refuse = [&](const std::string& reason) {
-        throw std::runtime_error("'" + device.report().name + "' cannot run gpu:" + std::string(rung) + ": " +
-                                 reason);
-    };
-    if (readsTexels(rung) && operandBytes(shape) > device.limits().texelRange)
-        refuse("it reads at most " + std::to_string(device.limits().texelRange) +
-               " bytes as texels, and a layer has " + std::to_string(operandBytes(shape)));
-    if (half) refuse("no kernel of half precision fits into its limits");
-    if (matrix)
-        refuse("it has no cooperative matrices of halves with sums of floats that this program could use "
-               "(VK_KHR_cooperative_matrix or VK_NV_cooperative_matrix, whichever its shaders were compiled "
-               "for)");
-    if (rung == "subgroup")
-        refuse("its subgroups are not known to read each other's registers (subgroupBroadcast in compute "
-               "shaders), or do not divide a workgroup");
-    throw std::invalid_argument("unknown GPU rung '" + std::string(rung) +
-                                "' (known: one, naive-strided, naive, tiled, blocked, texel, subgroup, "
-                                "fused, half, "
-                                "matrix, whole-step, best)");
+         row.half ? halfCandidates(device, product, shape) : candidates(device, product, shape))
+        if (candidate.rung == rung || (rung == Rung::half && candidate.rung != Rung::matrix))
+            return candidate;
+    std::string reason(row.needs);
+    if (row.readsTexels && operandBytes(shape) > device.limits().texelRange)
+        reason = "it reads at most " + std::to_string(device.limits().texelRange) +
+                 " bytes as texels, and a layer has " + std::to_string(operandBytes(shape));
+    throw std::runtime_error("'" + device.report().name + "' cannot run " + std::string(row.lane) + ": " +
+                             reason);
 }
 
 } // namespace lockstep

@@ -1,4 +1,5 @@
 // Stores the gradients of the weights, for the operation `update`. dWeights [outputs][inputStride], rows are contiguous.
+#include "params.h"
 layout(set = 0, binding = 2) writeonly buffer DWeights { vec4 dWeights[]; };
 layout(set = 0, binding = 3) writeonly buffer DBias { float dBias[]; };
 layout(push_constant) uniform Params { DenseParams params; };

@@ -9,7 +9,7 @@
 #define PARAMETERS vec4
 #endif
 
-layout(constant_id = 7) const uint optimizer = 0;
+layout(constant_id = updateOptimizer) const uint optimizer = 0;
 
 // Numbers that the optimizer keeps of every parameter.
 #define ROW(number_, id, name, rate, states, state1, state2, traits, operations, formula, step) + (optimizer == number_ ? states : 0)

@@ -4,7 +4,7 @@
 // dZ[l - 1] = (dZ[l] W) * f'(Z[l - 1]), the gradient passed to the layer below.
 // dSums [rows][outputStride], weights [outputs][inputStride], saved and dPreviousSums [rows][inputStride]; rows are
 // contiguous. `activation` is that of the layer below; `saved` what its derivative is computed from.
-// Rung one: a single invocation computes outputs [first, first + count), one after the other, as a processor's core would.
+// Rung one: a single invocation computes outputs [first, first + count), one after the other, as one core of a CPU would.
 #include "activation.glsl"
 #include "dense_constants.glsl"
 #include "params.h"

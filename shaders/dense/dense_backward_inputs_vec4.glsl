@@ -4,7 +4,6 @@
 // Operands, results and what is done to them, for the rungs that read vec4s.
 #include "activation.glsl"
 #include "dense_constants.glsl"
-#include "params.h"
 
 #include "operands.glsl"
 OPERAND(0, DSums, dSums)

@@ -4,7 +4,7 @@
 
 // dW = dZ^T X and db = column sums of dZ, the gradients of one layer.
 // dSums [rows][outputStride], inputs [rows][inputStride], dWeights [outputs][inputStride]; rows are contiguous.
-// Rung one: a single invocation computes outputs [first, first + count), one after the other, as a processor's core would.
+// Rung one: a single invocation computes outputs [first, first + count), one after the other, as one core of a CPU would.
 #include "dense_constants.glsl"
 #include "params.h"
 

@@ -3,7 +3,6 @@
 // Operands, for the rungs that read vec4s. What becomes of the results, store_gradients.glsl or fold_update.glsl says, which
 // the including shader includes before this.
 #include "dense_constants.glsl"
-#include "params.h"
 
 #include "operands.glsl"
 OPERAND(0, DSums, dSums)

@@ -4,7 +4,7 @@
 // A[l + 1] = f(A[l] W^T + b), one dense layer forward.
 // inputs [rows][inputStride], weights [outputs][inputStride], outputs and sums [rows][outputStride]; rows are contiguous.
 // Padding columns of the outputs are written as 0. `sums` is written only for activations whose derivative needs it.
-// Rung one: a single invocation computes outputs [first, first + count), one after the other, as a processor's core would.
+// Rung one: a single invocation computes outputs [first, first + count), one after the other, as one core of a CPU would.
 #include "activation.glsl"
 #include "dense_constants.glsl"
 #include "params.h"

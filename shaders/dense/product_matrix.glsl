@@ -5,12 +5,12 @@
 // The including shader provides what product_blocked.glsl names, and wordsA(m, k), wordsB(k, n): what loadA and loadB return,
 // as it lies in memory.
 
-layout(constant_id = 10) const uint matrixM = 16; // gpu::MatrixTile
-layout(constant_id = 11) const uint matrixN = 16;
-layout(constant_id = 12) const uint matrixK = 16;
+layout(constant_id = denseMatrixM) const uint matrixM = 16; // gpu::MatrixTile
+layout(constant_id = denseMatrixN) const uint matrixN = 16;
+layout(constant_id = denseMatrixK) const uint matrixK = 16;
 
 const uint subgroupTilesN = groupN; // tiles of subgroups in a workgroup's block, side by side ...
-const uint subgroupTilesM = groupSize / lanes / groupN; // ... and one above the other
+const uint subgroupTilesM = groupSize / sharers / groupN; // ... and one above the other
 const uint blockM = subgroupTilesM * tileM;
 const uint blockN = subgroupTilesN * tileN;
 const uint matricesM = tileM / matrixM;

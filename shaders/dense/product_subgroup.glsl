@@ -1,24 +1,25 @@
-// C[m][n] = sum_k A[m][k] B[k][n], register-blocked as in product_blocked.glsl, and A is shared through the subgroup: its lanes
-// lie along n and need the same rows of A. Each lane loads a different part of them, once, and all lanes read it from that
-// lane's register. A block can be tall then at no price in loads.
+// C[m][n] = sum_k A[m][k] B[k][n], register-blocked as in product_blocked.glsl. A is shared through the subgroup: its
+// invocations lie along n and need the same rows of A. Each of them loads a different part of these rows, once, and all of them
+// read it from that invocation's register. So a tall block costs no more loads.
 //
-// The including shader provides what product_blocked.glsl lists. The workgroup is one row of lanes along n (groupM is 1), whole
-// subgroups of `lanes` or more. No lane leaves before the loop ends: those beside the product load for the others.
+// The including shader provides what product_blocked.glsl lists. The workgroup is one row of invocations along n (groupM is
+// 1) and consists of whole subgroups of at least `sharers`. No invocation leaves before the loop ends: those beyond the product
+// still load for the others.
 
 #include "product_block.glsl"
 
 void main() {
     uint m0 = invocationM() * tileM;
     uint n0 = invocationN() * tileN;
-    uint own = gl_SubgroupInvocationID % lanes;
+    uint own = gl_SubgroupInvocationID % sharers;
 
     clearBlock();
 
-    const uint turns = (tileM + lanes - 1) / lanes; // vec4s of A that each lane loads for four k
+    const uint turns = (tileM + sharers - 1) / sharers; // vec4s of A that each invocation loads for four k
     [[dont_unroll]] for (uint k = 0; k < productK(); k += 4) {
         vec4 part[turns]; // along k: the four k of one m; else four m of one k
         [[unroll]] for (uint turn = 0; turn < turns; ++turn) {
-            uint at = min(turn * lanes + own, tileM - 1);
+            uint at = min(turn * sharers + own, tileM - 1);
             part[turn] = aAlongK ? loadA(m0 + at, k) : loadA(m0 + at / 4 * 4, k + at % 4);
         }
         vec4 b[tileN]; // likewise: the four k of one n; else [k][n / 4]
@@ -28,7 +29,7 @@ void main() {
             vec4 a; // [k] of this m
             [[unroll]] for (uint kk = 0; kk < 4; ++kk) {
                 uint at = aAlongK ? m : m / 4 * 4 + kk;
-                a[kk] = subgroupBroadcast(part[at / lanes][aAlongK ? kk : m % 4], at % lanes);
+                a[kk] = subgroupBroadcast(part[at / sharers][aAlongK ? kk : m % 4], at % sharers);
             }
             if (sumRowsOfA) rowSum[m] = rowSum[m] + a.x + a.y + a.z + a.w; // in the order of k
             [[unroll]] for (uint n = 0; n < tileN; ++n)

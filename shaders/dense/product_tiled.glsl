@@ -17,9 +17,9 @@ shared float aSlab[slabsK * blockM]; // [k][m]; parts of sums in the end: slabsK
 shared float bSlab[slabsK * blockN]; // [k][n]
 
 #ifdef QUADS
-uint columnOf(uint n) { return (n / 4 * groupN + laneN()) * 4 + n % 4; }
+uint columnOf(uint n) { return (n / 4 * groupN + localN()) * 4 + n % 4; }
 #else
-uint columnOf(uint n) { return n * groupN + laneN(); }
+uint columnOf(uint n) { return n * groupN + localN(); }
 #endif
 
 void loadSlab(uint m0, uint n0, uint k0) {
@@ -54,7 +54,7 @@ void loadSlab(uint m0, uint n0, uint k0) {
 void main() {
     uint m0 = gl_WorkGroupID.y * blockM;
     uint n0 = gl_WorkGroupID.x * blockN;
-    uint ownM = laneM() * tileM;
+    uint ownM = localM() * tileM;
 
     float sum[tileM * tileN];
     float rowSum[tileM];
@@ -85,7 +85,7 @@ void main() {
             [[unroll]] for (uint m = 0; m < tileM; ++m) {
                 [[unroll]] for (uint n = 0; n < tileN; ++n)
                     aSlab[(ownM + m) * blockN + columnOf(n)] = sum[m * tileN + n];
-                if (laneN() == 0) bSlab[ownM + m] = rowSum[m];
+                if (localN() == 0) bSlab[ownM + m] = rowSum[m];
             }
         }
         barrier();

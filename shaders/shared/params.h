@@ -64,6 +64,29 @@ struct DenseParams {
     uint count;
 };
 
+// Numbers of the specialisation constants of a dense product's kernels (dense_constants.glsl says what each means).
+SHARED_CONST uint denseGroupSize = 0u;
+SHARED_CONST uint denseGroupN = 1u;
+SHARED_CONST uint denseTileM = 2u;
+SHARED_CONST uint denseTileN = 3u;
+SHARED_CONST uint denseActivation = 4u;
+SHARED_CONST uint denseSlabK = 5u;
+SHARED_CONST uint denseSharers = 6u;
+SHARED_CONST uint updateOptimizer = 7u; // update.glsl, in every kernel that includes it
+SHARED_CONST uint denseSlices = 8u;
+SHARED_CONST uint denseMatrixM = 10u; // product_matrix.glsl
+SHARED_CONST uint denseMatrixN = 11u;
+SHARED_CONST uint denseMatrixK = 12u;
+
+// Of roof.comp and roof_matrix.comp.
+struct RoofParams {
+    uint rounds;   // of the loop
+    float factor;
+    float summand; // matrices: what the second one is filled with
+};
+SHARED_CONST uint roofOperations = 128u;   // floating-point operations of an invocation in a round
+SHARED_CONST uint roofMatrixProducts = 8u; // products of tiles of a subgroup in a round
+
 struct LossParams {
     uint rows;
     uint outputs;

@@ -26,7 +26,7 @@ struct InsideSettings {
     std::size_t batch = 128;
     std::uint64_t seed = 1;
     /// CPU, and GPU: what every device has and what keeps all tensors (best may fold operations together).
-    std::array<LaneSpec, 2> lanes{LaneSpec{false, "best", {}}, LaneSpec{true, "blocked", {}}};
+    std::array<LaneSpec, 2> lanes{LaneSpec{false, Rung::best, {}}, LaneSpec{true, Rung::blocked, {}}};
 
     /// Throws std::invalid_argument naming what makes no sense.
     void validate() const;

@@ -125,7 +125,7 @@ class Checker {
         const TracedTensor& tensor = traced(id);
         double largest = 1e-30;
         for (const double value : expected) largest = std::max(largest, std::abs(value));
-        constexpr double halves = (1 + 1.13) / 2048; // as in engine/tune/product_trial.h
+        constexpr double halves = (1 + 1.13) / 2048; // as in engine/tune/kernel_trial.h
         const double rounding = 1e-5 * (1 + std::sqrt(static_cast<double>(length)));
         const double tolerance = (rounding + (storedAsHalves(id.kind) ? halves : 0)) * largest;
         Difference difference;

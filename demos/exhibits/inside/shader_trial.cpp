@@ -94,7 +94,7 @@ class Trial {
         if (!replaced_.empty()) return true;
         outcome_.report.verdict = Verdict::notUsed;
         outcome_.report.message =
-            fmt::format("gpu:{} has no operation of {}; another GPU rung has", request_.rung, names);
+            fmt::format("{} has no operation of {}; another GPU rung has", rowOf(request_.rung).lane, names);
         return false;
     }
 

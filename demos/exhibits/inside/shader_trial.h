@@ -10,13 +10,14 @@
 #include "demos/kit/shader_compiler.h"
 #include "engine/gpu/device.h"
 #include "engine/run/trainer.h"
+#include "engine/step/rungs.h"
 #include "engine/step/step_trace.h"
 
 namespace lockstep::demos {
 
 struct TrialRequest {
     TrainJob job; ///< its data has to outlive the outcome
-    std::string rung;
+    Rung rung = Rung::naive;
     gpu::DeviceOptions device; ///< selects the device to open once more
     ShaderTexts texts;
 };

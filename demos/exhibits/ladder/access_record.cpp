@@ -6,7 +6,7 @@
 
 #include "demos/kit/shader_compiler.h"
 #include "engine/gpu/recorder.h"
-#include "engine/step/product_dispatch.h"
+#include "engine/step/dense_kernel.h"
 
 namespace lockstep::demos {
 

@@ -74,10 +74,10 @@ nlohmann::ordered_json LadderExhibit::state() const {
 
 std::function<void()> LadderExhibit::readState(const nlohmann::ordered_json& state) {
     const LadderSettings settings = ladderSettingsFromJson(state);
-    const std::vector<Rung>& rungs = model_.rungs();
+    const std::vector<RungRow>& rungs = model_.rungs();
     const std::string lane =
         laneSpecFromText(jsonValueOr(state, "rung", std::string("gpu:naive"))).text(); // says what there is
-    const auto rung = std::ranges::find(rungs, lane, &Rung::lane);
+    const auto rung = std::ranges::find(rungs, lane, &RungRow::lane);
     if (rung == rungs.end())
         throw std::invalid_argument("the field 'rung' of 'ladder' names '" + lane + "', which is none");
     const auto index = static_cast<std::size_t>(rung - rungs.begin());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -12,15 +13,18 @@ namespace lockstep::demos {
 
 namespace {
 
-constexpr std::size_t firstPicked(const std::vector<Rung>& rungs) {
-    for (std::size_t i = 0; i < rungs.size(); ++i)
-        if (rungs[i].lane == "gpu:naive") return i;
-    return 0;
+std::vector<RungRow> rungsThatTrain() {
+    std::vector<RungRow> rungs;
+    std::ranges::copy_if(rungTable, std::back_inserter(rungs), &RungRow::trains);
+    return rungs;
 }
 
 } // namespace
 
-LadderModel::LadderModel() : rungs_(rungsOf(knownLanes())), picked_(firstPicked(rungs_)) {}
+LadderModel::LadderModel()
+    : rungs_(rungsThatTrain()),
+      picked_(static_cast<std::size_t>(std::ranges::find(rungs_, Rung::naive, &RungRow::rung) -
+                                       rungs_.begin())) {}
 
 LadderModel::~LadderModel() { releaseDevice(); }
 
@@ -290,7 +294,7 @@ void LadderModel::takeNews() {
         training_ = false;
     }
     for (const TrainedPiece& piece : news.trained) {
-        const auto at = std::ranges::find(rungs_, piece.lane, &Rung::lane) - rungs_.begin();
+        const auto at = std::ranges::find(rungs_, piece.lane, &RungRow::lane) - rungs_.begin();
         for (const LossPoint& point : piece.losses)
             if (point.step % keepEvery_ == 0)
                 losses_.push_back({point.step, point.loss, static_cast<std::size_t>(at)});

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "demos/exhibits/ladder/ladder_session.h"
-#include "demos/exhibits/ladder/rungs.h"
 
 namespace lockstep::demos {
 
@@ -36,9 +35,10 @@ class LadderModel {
     /// measured with the one before, and measures the same rungs anew.
     void change(const LadderSettings& settings);
 
-    const std::vector<Rung>& rungs() const { return rungs_; }
+    /// The rows of the table that train a network.
+    const std::vector<RungRow>& rungs() const { return rungs_; }
     std::size_t picked() const { return picked_; }
-    const Rung& rung() const { return rungs_[picked_]; }
+    const RungRow& rung() const { return rungs_[picked_]; }
     /// It is measured if it has not been. Training goes on with it.
     void pick(std::size_t index);
 
@@ -98,7 +98,7 @@ class LadderModel {
     void retire();
 
     LadderSettings settings_;
-    std::vector<Rung> rungs_;
+    std::vector<RungRow> rungs_;
     std::size_t picked_ = 0;
 
     std::shared_ptr<const Dataset> data_;

@@ -101,7 +101,7 @@ void LadderExhibit::drawRungs(Ui& ui) {
 }
 
 void LadderExhibit::drawIdea(Ui& ui) {
-    const Rung& rung = model_.rung();
+    const RungRow& rung = model_.rung();
     ui.heading(std::string(rung.lane));
     ui.paragraph(rung.idea);
     if (rung.question.empty()) return;
@@ -121,7 +121,7 @@ void LadderExhibit::drawTabs(Ui& ui, bool wide) {
     switch (shown) {
     case Tab::training: drawTraining(ui); return;
     case Tab::memory: access_.draw(ui, model_); return;
-    case Tab::source: source_.draw(ui, model_.rung(), model_.rungs()); return;
+    case Tab::source: source_.draw(ui, model_.rung()); return;
     case Tab::roofline: drawRoofline(ui); return;
     case Tab::crossover: crossover_.draw(ui, model_); return;
     case Tab::rungs: drawRungs(ui); return;
@@ -237,11 +237,15 @@ void LadderExhibit::drawDetails(Ui& ui) {
     if (!model_.roof() || !model_.roof()->measured()) return;
     ImGui::Dummy({0, ui.px(6)});
     ui.heading("The roof");
-    ui.row("fastest kernel", ui.timing(amountText(model_.roof()->gflops * 1e9, "FLOP/s")));
-    ui.row("copy", ui.timing(amountText(model_.roof()->gigabytesPerSecond * 1e9, "B/s")));
+    const Roof& roof = *model_.roof();
+    ui.row("multiply-adds", ui.timing(amountText(roof.gflops * 1e9, "FLOP/s")));
+    if (roof.matrixGflops > 0)
+        ui.row("matrix units", ui.timing(amountText(roof.matrixGflops * 1e9, "FLOP/s")));
+    ui.row("copy", ui.timing(amountText(roof.gigabytesPerSecond * 1e9, "B/s")));
+    ui.row("fastest product", ui.timing(amountText(roof.productGflops * 1e9, "FLOP/s")));
     ui.paragraph(
-        "Measured on this device: the fastest kernel on a large square product, and a copy within its "
-        "memory.",
+        "Measured on this device. Roof: independent multiply-adds in registers, and a copy within its "
+        "memory. Below it: the fastest kernel on a large square product.",
         ui.theme.muted);
 }
 

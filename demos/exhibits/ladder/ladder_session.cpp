@@ -14,9 +14,9 @@ namespace lockstep::demos {
 
 namespace {
 
-const LaneSpec plainLane{false, "scalar", {}};
-const LaneSpec cpuLane{false, "best", {}};
-const LaneSpec gpuLane{true, "best", {}};
+const LaneSpec plainLane{false, Rung::scalar, {}};
+const LaneSpec cpuLane{false, Rung::best, {}};
+const LaneSpec gpuLane{true, Rung::best, {}};
 
 } // namespace
 
@@ -24,14 +24,8 @@ PictureKernel pictureKernel(gpu::Device& device, Kernels& kernels, const LaneSpe
     constexpr std::uint32_t k = 16;
     constexpr std::uint32_t side = 32;
     if (!spec.gpu) throw std::runtime_error("A processor's rung has no workgroups.");
-    if (spec.rung == "best")
-        throw std::runtime_error("It has no kernel of its own: see those of the other rungs.");
+    if (!spec.row().unrecorded.empty()) throw std::runtime_error(std::string(spec.row().unrecorded));
     const NetShape net{.widths = {side, side, side}};
-    if (spec.rung == "whole-step")
-        throw std::runtime_error("It has no kernel for a product: its workgroup does the whole step.");
-    if (spec.rung == "matrix")
-        throw std::runtime_error("Its operands belong to whole subgroups: no invocation reads or writes a "
-                                 "number of its own. What it loads is in the source.");
     const LayerKernels layer =
         chooseKernels(device, kernels, spec.rung, net, Optimizer::sgd, side).layers.back();
     ProductKernel how = product == Product::forward          ? layer.forward
@@ -73,7 +67,8 @@ LadderNews LadderSession::takeNews() {
 void LadderSession::measureRoof(bool rough) {
     queue_.post("the roof", [this, rough](const std::atomic<bool>& cancelled) {
         Kernels kernels(device_);
-        const Roof roof = demos::measureRoof(device_, kernels, &cancelled, rough);
+        Roof roof = demos::measureRoof(device_, kernels, rough);
+        roof.productGflops = fastestProduct(device_, kernels, &cancelled, rough);
         if (!cancelled) tell([&](LadderNews& news) { news.roof = roof; });
     });
 }

@@ -79,7 +79,7 @@ std::string shortResult(const RungResult* result) {
 
 std::string roofShare(const RungResult* result, const Roof& roof) {
     if (result == nullptr || !result->timed() || !result->spec.gpu || !roof.measured()) return {};
-    const double share = 100 * result->measure.gflops / roof.gflops;
+    const double share = 100 * result->measure.gflops / roof.gflopsFor(result->spec.rung);
     return share < 9.95 ? fmt::format("{:.2g} %", share) : fmt::format("{:.1f} %", share);
 }
 

@@ -1,4 +1,4 @@
-// The roofline: how fast each rung is, by how many operations it makes for every byte it asks memory for.
+// The roofline: the speed of each rung over its arithmetic intensity, operations per byte asked of memory.
 #pragma once
 
 #include "demos/draw/plot.h"
@@ -6,25 +6,25 @@
 
 namespace lockstep::demos {
 
-/// A rung's dots, one per batch size that was measured, in the order of x.
+/// A rung's dots, one per measured batch size, in the order of x.
 struct RungDots {
     std::size_t rung = 0;
     std::vector<double> x;          ///< FLOP per byte
     std::vector<double> y;          ///< GFLOP/s
-    std::optional<std::size_t> now; ///< the one of the batch at hand
+    std::optional<std::size_t> now; ///< the dot of the current batch
 };
 
-/// Of all GPU rungs that have dots: times are known, and bytes were counted.
+/// Of all GPU rungs whose times are known and whose bytes were counted.
 std::vector<RungDots> rooflineDots(const LadderModel& model);
 
-/// The roof as a line: up with memory's speed, then level. Empty while it is not measured.
+/// The roof as a line: it rises with the bandwidth, then is level. Empty until it is measured.
 struct RoofLine {
     std::vector<double> x;
     std::vector<double> y;
 };
 RoofLine rooflineOf(const Roof& roof, double lowest, double highest);
 
-/// Draws it, with a slider for the batch. Returns the batch that was chosen, if another was.
+/// Draws it, with a slider for the batch. Returns the batch if the user chose another one.
 class RooflineView {
   public:
     std::optional<std::size_t> draw(Ui& ui, const LadderModel& model);

@@ -15,13 +15,13 @@ Product productOf(const TracedOperation& operation) {
     return *std::ranges::find_if(products, [&](Product each) { return name(each) == operation.name; });
 }
 
-constexpr std::string_view folded = "_update"; // in the name of a shader that makes the optimizer's step, too
+constexpr std::string_view folded = "_update"; // in the name of a shader that includes the optimizer's step
 
 bool foldsUpdate(const TracedOperation& operation) {
     return operation.source.find(folded) != std::string::npos;
 }
 
-// Of a folded update: parameters and state are read and written where the gradients would be written.
+// Of a folded update: it reads and writes parameters and state instead of writing gradients.
 double foldedBytes(const TracedOperation& operation, const DenseShape& shape) {
     std::size_t arenas = 1;
     for (const TensorId& id : operation.reads)
@@ -46,11 +46,14 @@ ProductKernel kernelOf(const TracedOperation& operation, gpu::Device& device, co
         return how.describe() == operation.kernel && shaderName(name(product), how) == source;
     };
     constexpr double most = 1e8; // operations: a second of a single invocation
-    if (operation.kernel == "one" && operation.flops > most)
-        throw std::runtime_error("counted by the kernel itself, its accesses would take as long as the step");
     for (const auto& all : {candidates(device, product, shape), halfCandidates(device, product, shape)})
         for (const ProductKernel& how : all)
-            if (is(how)) return how;
+            if (is(how)) {
+                if (how.rung == Rung::one && operation.flops > most)
+                    throw std::runtime_error(
+                        "the kernel would count its accesses as slowly as it computes the step");
+                return how;
+            }
     throw std::runtime_error("the accesses of " + operation.source + " are not counted");
 }
 

@@ -1,5 +1,5 @@
-// How many bytes the products of a training step ask memory for: counted by the kernels themselves, each run
-// once over the sizes of the network.
+// How many bytes the products of a training step ask memory for. The kernels count them: each runs once at
+// the sizes of the network.
 #pragma once
 
 #include "demos/exhibits/ladder/access_record.h"
@@ -8,8 +8,7 @@
 
 namespace lockstep::demos {
 
-/// The kernel of a traced operation that is a product. Throws std::runtime_error when it is none that could
-/// be counted.
+/// The kernel of a traced operation that is a product. Throws std::runtime_error when it cannot be counted.
 ProductKernel kernelOf(const TracedOperation& operation, gpu::Device& device, const DenseShape& shape);
 
 /// The sum over a step's products. Throws std::runtime_error, gpu::GpuError.
@@ -17,7 +16,7 @@ double countProductBytes(const std::vector<TracedOperation>& operations, const N
                          std::size_t batch, gpu::Device& device, AccessRecorder& recorder);
 
 bool isProduct(const TracedOperation& operation);
-/// All operations in one kernel: its products are not to be told from the rest.
+/// All operations in one kernel, so that its products cannot be told from the rest.
 bool isWholeStep(const TracedOperation& operation);
 
 } // namespace lockstep::demos

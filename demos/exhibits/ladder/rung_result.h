@@ -1,4 +1,4 @@
-// What was measured of one rung.
+// The measurements of one rung.
 #pragma once
 
 #include <string>
@@ -16,14 +16,14 @@ struct RungResult {
     LaneMeasure measure;
     double productFlops = 0;      ///< of one step
     double leastProductBytes = 0; ///< of one step, if every matrix were read or written once
-    double productBytes = 0;      ///< what the products' kernels ask memory for in one step, counted by
-                                  ///< themselves; 0: not known
-    double otherBytes = 0;        ///< of the step's other operations, every tensor counted once
-    std::string uncounted;        ///< why productBytes is not known; empty where it is
+    double productBytes =
+        0; ///< what the products' kernels ask memory for in one step, as they count it; 0: unknown
+    double otherBytes = 0;                   ///< of the step's other operations, every tensor counted once
+    std::string uncounted;                   ///< why productBytes is not known; empty where it is
     std::vector<TracedOperation> operations; ///< of one step
 
     bool refused() const { return !refusal.empty(); }
-    /// Its check went well: then, and only then, there are times.
+    /// Only rungs that passed the check have times.
     bool timed() const { return !refused() && measure.right() && measure.timed(); }
     bool wrong() const { return !refused() && !measure.right(); }
     double bytes() const { return productBytes > 0 ? productBytes + otherBytes : 0; }

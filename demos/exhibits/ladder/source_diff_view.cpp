@@ -31,32 +31,32 @@ ImU32 colourOf(const Theme& theme, LineChange change) {
 
 } // namespace
 
-void SourceDiffView::show(const Rung& rung, const std::vector<Rung>& rungs) {
+void SourceDiffView::show(const RungRow& rung) {
     if (lane_ == rung.lane) return;
     lane_ = rung.lane;
     toTop_ = true;
     const std::string file(rung.file);
-    const auto below = rungBelow(rung, rungs);
-    belowLane_ = below ? below->lane : "";
-    const std::string other(!below ? std::string_view() : rung.against.empty() ? below->file : rung.against);
-    // What both include is the same, and would only be in the way.
-    const std::vector<std::string> common = below ? commonFiles(file, other) : withIncludes({}, file);
-    before_ = below ? withIncludesExpanded({}, other, common) : std::string();
+    const RungRow* below = rung.below ? &rowOf(*rung.below) : nullptr;
+    belowLane_ = below != nullptr ? below->lane : "";
+    const std::string other(below == nullptr       ? std::string_view()
+                            : rung.against.empty() ? below->file
+                                                   : rung.against);
+    // Files that both include are the same, and would only get in the way.
+    const std::vector<std::string> common =
+        below != nullptr ? commonFiles(file, other) : withIncludes({}, file);
+    before_ = below != nullptr ? withIncludesExpanded({}, other, common) : std::string();
     after_ = withIncludesExpanded({}, file, common);
-    diff_ = below ? lineDiff(before_, after_) : std::vector<DiffLine>();
-    if (!below)
+    diff_ = below != nullptr ? lineDiff(before_, after_) : std::vector<DiffLine>();
+    if (below == nullptr)
         for (const std::string_view line : linesOf(after_))
             diff_.push_back({LineChange::same, line, diff_.size() + 1});
-    title_ = below ? fmt::format("changes from {}", below->lane) : file;
+    title_ = below != nullptr ? fmt::format("changes from {}", below->lane) : file;
 }
 
-void SourceDiffView::draw(Ui& ui, const Rung& rung, const std::vector<Rung>& rungs) {
-    show(rung, rungs);
+void SourceDiffView::draw(Ui& ui, const RungRow& rung) {
+    show(rung);
     if (after_.empty()) {
-        ui.paragraph(rung.lane == "gpu:best"
-                         ? "It has no source of its own: it takes the kernels of the other rungs."
-                         : "Its source is not shown here.",
-                     ui.theme.muted);
+        ui.paragraph("It has no source of its own: it uses the kernels of the other rungs.", ui.theme.muted);
         return;
     }
     const std::array<std::string, 2> names{"Changes", "All lines"};

@@ -6,19 +6,19 @@
 
 #include "demos/draw/ui.h"
 #include "demos/exhibits/ladder/line_diff.h"
-#include "demos/exhibits/ladder/rungs.h"
+#include "engine/step/rungs.h"
 
 namespace lockstep::demos {
 
 class SourceDiffView {
   public:
-    void draw(Ui& ui, const Rung& rung, const std::vector<Rung>& rungs);
+    void draw(Ui& ui, const RungRow& rung);
 
     bool whole() const { return whole_; }
     void setWhole(bool on) { whole_ = on; }
 
   private:
-    void show(const Rung& rung, const std::vector<Rung>& rungs);
+    void show(const RungRow& rung);
     void drawLines(Ui& ui);
 
     std::string lane_; // of what is shown

@@ -38,7 +38,7 @@ Scale scaleOf(const LadderModel& model) {
     return {std::floor(std::log10(least) - 0.3), std::ceil(std::log10(most) + 0.01)};
 }
 
-void explain(Ui& ui, const Rung& rung, const RungResult* result, const LadderModel& model) {
+void explain(Ui& ui, const RungRow& rung, const RungResult* result, const LadderModel& model) {
     Detail detail;
     detail.title = rung.lane;
     detail.text = rung.idea;
@@ -78,9 +78,9 @@ void drawBar(Ui& ui, const LadderModel& model, const RungResult* result, const L
 // Name and number, and below them the bar, or the reason why there is none.
 void drawRow(Ui& ui, const LadderModel& model, std::size_t index, const Scale& scale, ImVec2 at,
              ImVec2 size) {
-    const Rung& rung = model.rungs()[index];
+    const RungRow& rung = model.rungs()[index];
     const RungResult* result = model.result(index);
-    const LaneSpec spec = laneSpecFromText(rung.lane);
+    const LaneSpec spec{rung.gpu(), rung.rung, {}};
     const bool picked = index == model.picked();
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     if (picked) draw.AddRectFilled(at, {at.x + size.x, at.y + size.y}, ui.theme.hovered, ui.px(4));
@@ -119,14 +119,13 @@ std::optional<std::size_t> drawStaircase(Ui& ui, const LadderModel& model, float
     const float share = (height - ui.px(machineGap)) / static_cast<float>(model.rungs().size());
     const ImVec2 size{std::max(ImGui::GetContentRegionAvail().x, 1.0f),
                       std::floor(std::clamp(share, ui.px(closest), ui.px(farthest)))};
-    const auto isGpu = [](const Rung& rung) { return rung.lane.starts_with("gpu"); };
     bool wasGpu = false;
     for (std::size_t i = model.rungs().size(); i-- > 0;) {
-        const Rung& rung = model.rungs()[i];
+        const RungRow& rung = model.rungs()[i];
         const std::string control = "rung/" + std::string(rung.lane);
         if (ui.hidden(control.c_str())) continue;
-        if (wasGpu && !isGpu(rung)) at.y += ui.px(machineGap);
-        wasGpu = isGpu(rung);
+        if (wasGpu && !rung.gpu()) at.y += ui.px(machineGap);
+        wasGpu = rung.gpu();
         drawRow(ui, model, i, scale, at, size);
         ImGui::SetCursorScreenPos(at);
         if (ui.tile(control.c_str(), size)) clicked = i;

@@ -18,6 +18,8 @@
 
 #include "engine/cpu/simd/small.inl"
 
+#include "engine/cpu/simd/roof.inl"
+
 #include "engine/cpu/simd/map.inl"
 
 #include "engine/cpu/simd/population.inl"
@@ -45,6 +47,8 @@ constexpr SimdKernels simdTable{
     .finishDense = finishDense,
     .finishBackwardInputs = finishBackwardInputs,
     .sumColumns = sumColumns,
+    .multiplyAdds = multiplyAdds,
+    .roundFlops = 2 * roofChains * lanes,
 };
 
 constexpr CpuPopulationKernels populationTable{

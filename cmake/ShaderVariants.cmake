@@ -1,0 +1,42 @@
+# The shaders that differ from each other in a few words: one table instead of a file each. CMake writes their texts when it
+# configures the build; from there on they are files like any other. glslc compiles them, and the program shows them, compares
+# them line by line and lets its user edit them.
+
+# The dense products: what each computes, where its operands and results are defined, and whether the optimizer's step is
+# folded into it.
+#                       stem                            formula, and the files that define operands and results
+lockstep_dense_product(dense                         "A[l + 1] = f(A[l] W^T + b), one dense layer forward."
+                       dense_vec4.glsl)
+lockstep_dense_product(dense_backward_inputs         "dZ[l - 1] = (dZ[l] W) * f'(Z[l - 1]), the gradient passed to the layer below."
+                       dense_backward_inputs_vec4.glsl)
+lockstep_dense_product(dense_backward_weights        "dW = dZ^T X and db = column sums of dZ, the gradients of one layer."
+                       store_gradients.glsl dense_backward_weights_vec4.glsl)
+lockstep_dense_product(dense_backward_weights_update "dW = dZ^T X and db = column sums of dZ, and the optimizer's step with them: gradients stay in registers."
+                       fold_update.glsl dense_backward_weights_vec4.glsl)
+
+# The rungs: for each, one shader of every product; with FOLDS, one that folds the optimizer's step in, too.
+lockstep_dense_rung(blocked "Every invocation keeps a block of outputs in registers."
+                    FOLDS PRODUCT product_blocked.glsl)
+lockstep_dense_rung(texel "As blocked, but operands are read through the texture units."
+                    FOLDS DEFINE TEXELS PRODUCT product_blocked.glsl)
+lockstep_dense_rung(subgroup "As texel, but the invocations of a subgroup load one operand together."
+                    DEFINE TEXELS PRODUCT product_subgroup.glsl EXTENSION GL_KHR_shader_subgroup_ballot)
+lockstep_dense_rung(tiled_half "As tiled, but operands are fp16; sums are fp32."
+                    DEFINE HALVES QUADS PRODUCT product_tiled.glsl)
+lockstep_dense_rung(texel_half "As texel, but operands are fp16; sums are fp32."
+                    DEFINE HALVES TEXELS PRODUCT product_blocked.glsl)
+lockstep_dense_rung(matrix "fp16 operands, multiplied tile by tile by the matrix units; sums are fp32."
+                    DEFINE HALVES WORDS PRODUCT product_matrix.glsl FIRST cooperative_matrix.glsl)
+
+# Shaders that are another one's text with some words replaced.
+foreach(product IN ITEMS dense dense_backward_inputs dense_backward_weights)
+  lockstep_shader_copy(${product}_naive_strided FROM dense/${product}_naive.comp
+    REPLACE "// Rung naive: one invocation per output, every value loaded from memory each time it is used."
+            "// Rung naive-strided: as naive, but neighbouring invocations compute outputs below one another. What they read and write\n// lies a whole row apart, so no memory access serves two of them."
+            invocationN stridedN invocationM stridedM)
+endforeach()
+foreach(kernel IN ITEMS population_score population_picture)
+  lockstep_shader_copy(${kernel}_looped FROM grid/${kernel}.comp
+    REPLACE "// Small networks: everything in registers, every loop unrolled."
+            "// Larger networks: loops, and parameters from their buffer as they are needed.\n#define LOOPED")
+endforeach()

@@ -1,0 +1,138 @@
+#include "engine/step/dense_kernel.h"
+
+#include <algorithm>
+
+#include "engine/step/loop_rounds.h"
+#include "engine/step/shaders.h"
+
+namespace lockstep {
+
+namespace {
+
+std::uint32_t number(std::size_t value) { return static_cast<std::uint32_t>(value); }
+
+shared::DenseParams paramsOf(const DenseShape& shape, const ProductPiece& piece) {
+    return {.rows = number(shape.rows),
+            .inputs = number(shape.inputs),
+            .outputs = number(shape.outputs),
+            .inputStride = number(shape.inputStride),
+            .outputStride = number(shape.outputStride),
+            .first = piece.first,
+            .count = piece.count};
+}
+
+} // namespace
+
+std::string_view name(Product product) {
+    switch (product) {
+    case Product::forward: return "dense";
+    case Product::backwardInputs: return "dense_backward_inputs";
+    case Product::backwardWeights: return "dense_backward_weights";
+    }
+    return "dense";
+}
+
+ProductExtents extentsOf(Product product, const DenseShape& shape) {
+    switch (product) {
+    case Product::forward: return {number(shape.rows), number(shape.outputStride), number(shape.inputs)};
+    case Product::backwardInputs:
+        return {number(shape.rows), number(shape.inputStride), number(shape.outputs)};
+    case Product::backwardWeights:
+        return {number(shape.outputs), number(shape.inputStride), number(shape.rows)};
+    }
+    return {};
+}
+
+std::string ProductKernel::describe() const {
+    const RungRow& row = rowOf(rung);
+    std::string text(row.name());
+    if (row.oneOutput) return text;
+    if (half && !row.half) text = "half " + text;
+    text += " " + std::to_string(tileM) + "x" + std::to_string(tileN) + ", group " + std::to_string(groupM) +
+            "x" + std::to_string(groupN);
+    if (slabK != 0) text += ", slab " + std::to_string(slabK);
+    if (slices > 1) text += ", " + std::to_string(slices) + " slices";
+    return text;
+}
+
+std::string shaderName(std::string_view operation, const ProductKernel& kernel) {
+    const RungRow& row = rowOf(kernel.rung);
+    std::string stem =
+        std::string(operation) + "_" + std::string(row.name()) + (kernel.half && !row.half ? "_half" : "");
+    std::ranges::replace(stem, '-', '_');
+    return stem;
+}
+
+gpu::SpecConstants constantsOf(const ProductKernel& kernel, const gpu::Device& device) {
+    gpu::SpecConstants constants{{shared::denseGroupSize, kernel.invocations()}};
+    if (kernel.rung == Rung::one) return constants;
+    constants[shared::denseGroupN] = kernel.groupN;
+    if (!rowOf(kernel.rung).oneOutput) {
+        constants[shared::denseTileM] = kernel.tileM;
+        constants[shared::denseTileN] = kernel.tileN;
+    }
+    if (kernel.slabK > 0) constants[shared::denseSlabK] = kernel.slabK;
+    if (kernel.sharers > 0) constants[shared::denseSharers] = kernel.sharers;
+    if (kernel.slices > 1) constants[shared::denseSlices] = kernel.slices;
+    if (kernel.rung == Rung::matrix) {
+        const gpu::MatrixTile tile = matrixTileOf(device);
+        constants[shared::denseMatrixM] = tile.m;
+        constants[shared::denseMatrixN] = tile.n;
+        constants[shared::denseMatrixK] = tile.k;
+    }
+    return constants;
+}
+
+gpu::MatrixTile matrixTileOf(const gpu::Device& device) {
+    static const gpu::MatrixDialect dialect =
+        gpu::reflect(shaderWords("dense_matrix"), {}, "dense_matrix").matrices;
+    const gpu::MatrixTiles& tiles = device.limits().matrixTiles;
+    return dialect == gpu::MatrixDialect::khr ? tiles.khr : tiles.nv;
+}
+
+std::vector<ProductPiece> piecesOf(const ProductKernel& kernel, const ProductExtents& extents) {
+    const std::uint32_t outputs = extents.m * extents.n;
+    if (kernel.rung != Rung::one) return {{0, outputs}};
+    const std::uint32_t most =
+        std::max(number(mostLoopRounds) / (extents.k + 3), 1u); // 3: the loop's last look
+    std::vector<ProductPiece> pieces;
+    for (std::uint32_t first = 0; first < outputs; first += most)
+        pieces.push_back({first, std::min(most, outputs - first)});
+    return pieces;
+}
+
+void dispatchProduct(gpu::Recorder& recorder, const DenseKernel& kernel, const DenseShape& shape,
+                     std::initializer_list<gpu::BufferView> views, const gpu::Cost& cost,
+                     bool firstPieceOnly) {
+    const ProductExtents extents = extentsOf(kernel.product, shape);
+    const auto [m, n, k] = extents;
+    const std::vector<ProductPiece> pieces = piecesOf(kernel.how, extents);
+    if (kernel.how.rung != Rung::one) {
+        recorder.dispatch(*kernel.pipeline, {n, m, 1}, paramsOf(shape, pieces.front()), views, cost);
+        return;
+    }
+    constexpr std::size_t perSubmission = 8; // what delays everything else on the device
+    for (std::size_t at = 0; at < (firstPieceOnly ? 1 : pieces.size()); ++at) {
+        const double share = pieces[at].count / (static_cast<double>(m) * n);
+        recorder.dispatch(*kernel.pipeline, {1, 1, 1}, paramsOf(shape, pieces[at]), views,
+                          {cost.flops * share, cost.bytes * share, cost.tag});
+        if (at % perSubmission == perSubmission - 1 && at + 1 < pieces.size()) recorder.submitAndGoOn();
+    }
+}
+
+void dispatchDenseUpdate(gpu::Recorder& recorder, const DenseUpdateKernel& kernel, const DenseShape& shape,
+                         const shared::UpdateParams& update, const FoldedBuffers& buffers,
+                         const gpu::Cost& cost) {
+    const auto [m, n, k] = extentsOf(Product::backwardWeights, shape);
+    const shared::DenseUpdateParams params{paramsOf(shape, {0, m * n}), update};
+    const auto& [dSums, inputs, status, parameters, state1, state2] = buffers;
+    if (kernel.info().bindings.size() > 6) // old values are read through the texture units, too
+        recorder.dispatch(kernel, {n, m, 1}, params,
+                          {dSums, inputs, status, parameters, state1, state2, parameters, state1, state2},
+                          cost);
+    else
+        recorder.dispatch(kernel, {n, m, 1}, params, {dSums, inputs, status, parameters, state1, state2},
+                          cost);
+}
+
+} // namespace lockstep

@@ -1,0 +1,117 @@
+// The three matrix products of a dense layer on a Vulkan device: which shader computes a product, its
+// specialisation constants, and how it is dispatched.
+#pragma once
+
+#include <compare>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/gpu/kernel.h"
+#include "engine/gpu/recorder.h"
+#include "engine/net/plain_ops.h"
+#include "engine/net/settings.h"
+#include "engine/step/rungs.h"
+#include "shaders/shared/params.h"
+
+namespace lockstep {
+
+/// Each product is C[m][n] = sum_k A[m][k] B[k][n]:
+///   forward          m rows,    n outputs, k inputs     "dense"
+///   backwardInputs   m rows,    n inputs,  k outputs    "dense_backward_inputs"
+///   backwardWeights  m outputs, n inputs,  k rows       "dense_backward_weights"
+enum class Product { forward, backwardInputs, backwardWeights };
+
+/// The operation's name, which is also the stem of its shaders' file names.
+std::string_view name(Product product);
+
+/// m, n (padded to the stride) and k of a product.
+struct ProductExtents {
+    std::uint32_t m;
+    std::uint32_t n;
+    std::uint32_t k;
+};
+ProductExtents extentsOf(Product product, const DenseShape& shape);
+
+/// How a product is computed: which shader, and its specialisation (shaders/dense/dense_constants.glsl).
+struct ProductKernel {
+    Rung rung = Rung::naive;  ///< one that has kernels of its own
+    std::uint32_t groupN = 8; ///< invocations of a workgroup along n (matrix: subgroups) ...
+    std::uint32_t groupM = 8; ///< ... and along m
+    std::uint32_t tileM = 1;  ///< outputs of one invocation (matrix: of one subgroup) along m ...
+    std::uint32_t tileN = 1;  ///< ... and along n
+    std::uint32_t slabK = 0;  ///< tiled, matrix: values of k in shared memory at a time, a multiple of four
+    /// subgroup: invocations that share loads, gpu::Limits::broadcastLanes at most; matrix: those of a
+    /// subgroup
+    std::uint32_t sharers = 0;
+    /// fp16 operands and, except for weight gradients, results: tiled and texel can have them, matrix must
+    bool half = false;
+    /// tiled: invocations that share the sum of an output; then slabK * slices is at least groupN * tileN.
+    /// They add in another order than all other kernels, so results differ in rounding.
+    std::uint32_t slices = 1;
+
+    /// Of a workgroup.
+    std::uint32_t invocations() const { return groupM * groupN * (rung == Rung::matrix ? sharers : slices); }
+
+    /// "blocked 16x16, group 8x1"; "tiled 8x8, group 8x8, slab 16", ", 4 slices".
+    std::string describe() const;
+    auto operator<=>(const ProductKernel&) const = default;
+};
+
+/// The stem of the shader's file: "dense_naive_strided".
+std::string shaderName(std::string_view operation, const ProductKernel& kernel);
+
+/// The specialisation constants of a kernel, without its activation or optimizer.
+gpu::SpecConstants constantsOf(const ProductKernel& kernel, const gpu::Device& device);
+
+/// The tile that the rung `matrix` multiplies at once on a device; zeros: the device has none for which its
+/// shaders were compiled.
+gpu::MatrixTile matrixTileOf(const gpu::Device& device);
+
+/// A product's pipeline (it belongs to Kernels), and what is needed to dispatch it.
+struct DenseKernel {
+    const gpu::Kernel<shared::DenseParams>* pipeline = nullptr;
+    Product product = Product::forward;
+    ProductKernel how;
+};
+
+/// The product of backwardWeights, and the optimizer's step with it.
+using DenseUpdateKernel = gpu::Kernel<shared::DenseUpdateParams>;
+
+/// What one dispatch of a product computes: all of it, except on the rung `one`. There a single invocation
+/// takes the product in pieces that end soon enough: software drivers silently end a shader's loops after
+/// 65,535 iterations, and systems reset a GPU that is busy for seconds.
+struct ProductPiece {
+    std::uint32_t first = 0; ///< outputs [first, first + count), counted row by row
+    std::uint32_t count = 0;
+};
+
+/// The pieces of a product: one for every rung but `one`.
+std::vector<ProductPiece> piecesOf(const ProductKernel& kernel, const ProductExtents& extents);
+
+/// Records a product of a layer. Its buffers (shaders/dense/<operation>_<rung>.comp says what each holds):
+///   forward          inputs, weights, bias, outputs, sums (or outputs again, where none are kept)
+///   backwardInputs   dSums, weights, saved, dPreviousSums
+///   backwardWeights  dSums, inputs, dWeights, dBias
+/// The rung `one` takes many dispatches, and submits them every few (Recorder::submitAndGoOn) except the
+/// last. With `firstPieceOnly` it records a single one, to get the pipeline compiled.
+void dispatchProduct(gpu::Recorder& recorder, const DenseKernel& kernel, const DenseShape& shape,
+                     std::initializer_list<gpu::BufferView> views, const gpu::Cost& cost = {},
+                     bool firstPieceOnly = false);
+
+/// What a folded update works on, all of one layer: its weights, then its bias (GpuArenas::layerOf).
+struct FoldedBuffers {
+    gpu::BufferView dSums;
+    gpu::BufferView inputs;
+    gpu::BufferView status; ///< see shaders/step/loss_ring.glsl
+    gpu::BufferView parameters;
+    gpu::BufferView state1; ///< the parameters again, where the optimizer keeps none
+    gpu::BufferView state2; ///< likewise
+};
+
+/// Records the weight gradients of a layer and the optimizer's step with them.
+void dispatchDenseUpdate(gpu::Recorder& recorder, const DenseUpdateKernel& kernel, const DenseShape& shape,
+                         const shared::UpdateParams& update, const FoldedBuffers& buffers,
+                         const gpu::Cost& cost = {});
+
+} // namespace lockstep

@@ -1,0 +1,122 @@
+// Kernels on trial over random numbers: checked against the processor first, then timed.
+#pragma once
+
+#include <algorithm>
+#include <deque>
+#include <limits>
+#include <vector>
+
+#include "engine/cpu/kernels.h"
+#include "engine/gpu/recorder.h"
+#include "engine/net/plain_ops.h"
+#include "engine/net/settings.h"
+#include "engine/step/dense_kernel.h"
+
+namespace lockstep {
+
+/// How a kernel did on a trial.
+struct TrialResult {
+    double milliseconds =
+        0; ///< of one call, the best of a few; 0 when the check failed: then it is not timed
+    double largestDifference = 0; ///< from the processor's results, relative to the largest of them
+    double tolerance = 0;         ///< how far rounding of sums of that length may take them
+    bool verified() const { return largestDifference <= tolerance; }
+};
+
+/// Times candidates in turn, so that what slows the machine for a while slows each of them. Returns the least
+/// of each, because other programs only ever add time; infinity for a candidate that has failed. measure(i)
+/// milliseconds of candidate i, now; infinity when it fails, and then it is out goesOn()     asked before
+/// every round
+template <class Measure, class GoesOn>
+std::vector<double> leastInTurn(std::size_t candidates, int rounds, Measure measure, GoesOn goesOn) {
+    constexpr double failed = std::numeric_limits<double>::infinity();
+    std::vector<double> least(candidates, std::numeric_limits<double>::max());
+    for (int round = 0; round < rounds && goesOn(); ++round)
+        for (std::size_t at = 0; at < candidates; ++at) {
+            if (least[at] == failed) continue;
+            const double now = measure(at);
+            least[at] = now == failed ? failed : std::min(least[at], now);
+        }
+    return least;
+}
+
+/// One dense product, through any kernel.
+class ProductTrial {
+  public:
+    /// shape        of the layer: rows of the batch, inputs, outputs, strides
+    /// activation   the function applied (forward), or whose derivative is (backwardInputs)
+    /// reference    computes the expected results
+    /// half         for half-precision kernels: the numbers are fp16, and the tolerance includes the rounding
+    /// of
+    ///              results. Sums and results are off by at most 2^-11 of their size each, and no activation
+    ///              enlarges that by more than 1.13 (gelu's steepest slope).
+    ProductTrial(gpu::Device& device, Product product, const DenseShape& shape, Activation activation,
+                 const CpuKernels& reference = simdKernels(), bool half = false);
+
+    /// Runs the kernel once and compares; then, if right, times it `rounds` times and keeps the best round.
+    TrialResult measure(const DenseKernel& kernel, int rounds);
+
+    /// Floating-point operations of one call.
+    double flops() const;
+
+  private:
+    void computeExpected(const CpuKernels& cpu);
+    void upload(gpu::Buffer& buffer, std::vector<float>& values, bool asHalves) const;
+    std::vector<float> download(const gpu::Buffer& buffer, std::size_t count) const;
+    void dispatch(const DenseKernel& kernel);
+    // Gradients of weights are floats whatever the precision.
+    bool resultsAreHalves() const { return half_ && product_ != Product::backwardWeights; }
+    double compare() const;
+
+    const Product product_;
+    const DenseShape shape_;
+    const Activation activation_;
+    const bool half_;
+    // A and B of the product, the bias (forward) or what the derivative is computed from (backwardInputs).
+    std::vector<float> a_;
+    std::vector<float> b_;
+    std::vector<float> third_;
+    std::vector<float> expected_;
+    std::vector<float> expectedSecond_; // bias gradients, or sums where the activation keeps them
+    gpu::Buffer aBuffer_;
+    gpu::Buffer bBuffer_;
+    gpu::Buffer thirdBuffer_;
+    gpu::Buffer result_;
+    gpu::Buffer second_;     // sums (forward) or bias gradients (backwardWeights)
+    gpu::Recorder recorder_; // last, so that it ends first: its work uses the buffers
+};
+
+/// The weight gradients of a layer and the optimizer's step with them, by a kernel that folds both into one;
+/// and what the step costs by itself.
+class UpdateTrial {
+  public:
+    /// `shape` as of the layer: rows of the batch, inputs, outputs, strides.
+    UpdateTrial(gpu::Device& device, const DenseShape& shape, Optimizer optimizer);
+
+    /// One step of the folded kernel, compared: parameters and state; then, if right, timed.
+    TrialResult measureFolded(const DenseUpdateKernel& kernel, int rounds);
+
+    /// Milliseconds of the operation `update` on this layer's parameters, the best of a few.
+    double measureUpdate(const gpu::Kernel<shared::UpdateParams>& kernel, int rounds);
+
+  private:
+    void uploadParameters();
+    void computeExpected();
+    double compare() const;
+
+    const DenseShape shape_;
+    const Optimizer optimizer_;
+    shared::UpdateParams step_{};
+    std::vector<float> dSums_;
+    std::vector<float> inputs_;
+    std::vector<std::vector<float>> before_; // parameters, then state, as the step finds them
+    std::vector<std::vector<float>> expected_;
+    gpu::Buffer dSumsBuffer_;
+    gpu::Buffer inputsBuffer_;
+    gpu::Buffer status_;
+    gpu::Buffer gradients_;          // of measureUpdate
+    std::deque<gpu::Buffer> arenas_; // their order is that of before_
+    gpu::Recorder recorder_;         // last, so that it ends first: its work uses the buffers
+};
+
+} // namespace lockstep

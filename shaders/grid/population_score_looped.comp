@@ -1,7 +1,0 @@
-#version 450
-#extension GL_GOOGLE_include_directive : require
-#extension GL_EXT_control_flow_attributes : require
-
-// Scores of networks that are too large for that: loops, and parameters from their buffer as they are needed.
-#define LOOPED
-#include "population_score.glsl"
