@@ -10,7 +10,7 @@ namespace lockstep {
 
 namespace {
 
-std::uint32_t number(auto value) { return static_cast<std::uint32_t>(value); }
+using gpu::number;
 
 bool oneOutputAtATime(const ProductKernel& how) {
     return how.rung == "one" || how.rung == "naive" || how.rung == "naive-strided";

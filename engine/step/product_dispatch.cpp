@@ -6,7 +6,7 @@ namespace lockstep {
 
 namespace {
 
-std::uint32_t number(std::size_t value) { return static_cast<std::uint32_t>(value); }
+using gpu::number;
 
 // Of the product C[m][n] = sum_k A[m][k] B[k][n]; see Product.
 struct Extents {

@@ -21,8 +21,6 @@ std::size_t floatsOf(const DenseShape& shape) {
     return layout.biasOffset + layout.biasCount();
 }
 
-std::size_t bytesOf(const std::vector<float>& values) { return values.size() * sizeof(float); }
-
 // Every term of the formulas counts, and rates are large enough for a wrong gradient to be seen.
 shared::UpdateParams stepOf(Optimizer optimizer) {
     shared::UpdateParams step{};
@@ -45,8 +43,8 @@ UpdateTrial::UpdateTrial(gpu::Device& device, const DenseShape& shape, Optimizer
     : shape_(shape), optimizer_(optimizer), step_(stepOf(optimizer)),
       dSums_(randomMatrix(shape.rows, shape.outputs, shape.outputStride, 1)),
       inputs_(randomMatrix(shape.rows, shape.inputs, shape.inputStride, 2)),
-      dSumsBuffer_(device, bytesOf(dSums_), gpu::Memory::device, "trial dZ"),
-      inputsBuffer_(device, bytesOf(inputs_), gpu::Memory::device, "trial inputs"),
+      dSumsBuffer_(device, std::span(dSums_).size_bytes(), gpu::Memory::device, "trial dZ"),
+      inputsBuffer_(device, std::span(inputs_).size_bytes(), gpu::Memory::device, "trial inputs"),
       status_(device, sizeof(std::uint32_t), gpu::Memory::device, "trial status"),
       gradients_(device, floatsOf(shape) * sizeof(float), gpu::Memory::device, "trial gradients"),
       recorder_(device) {
@@ -61,7 +59,8 @@ UpdateTrial::UpdateTrial(gpu::Device& device, const DenseShape& shape, Optimizer
         if (arena > 0) // mean squares are not negative, and a small one would blow rounding up
             for (float& value : values) value = 0.5f + std::abs(value);
         before_.push_back(std::move(values));
-        arenas_.emplace_back(device, bytesOf(before_.back()), gpu::Memory::device, "trial parameters");
+        arenas_.emplace_back(device, std::span(before_.back()).size_bytes(), gpu::Memory::device,
+                             "trial parameters");
     }
     const std::uint32_t none = shared::noStep;
     status_.uploadValues<std::uint32_t>({&none, 1});
