@@ -1,6 +1,6 @@
 # The target `bundle`: one archive that runs on any x86-64 Linux with glibc 2.36 and a Vulkan driver.
 set(lockstep_bundle_name lockstep-${PROJECT_VERSION}-linux-${CMAKE_SYSTEM_PROCESSOR})
-# The window's letters, free to be passed on (SIL Open Font License, Bitstream Vera's licence), where they are installed.
+# The fonts of the window, where they are installed; their licences (SIL Open Font License, Bitstream Vera) allow this.
 set(lockstep_fonts "")
 foreach(name IN ITEMS opentype/inter/Inter-Regular.otf opentype/inter/Inter-SemiBold.otf
                       truetype/dejavu/DejaVuSans.ttf truetype/dejavu/DejaVuSansMono.ttf)
@@ -13,9 +13,14 @@ foreach(package IN ITEMS fonts-inter fonts-dejavu-core)
     list(APPEND lockstep_font_notices /usr/share/doc/${package}/copyright)
   endif()
 endforeach()
+# Fashion-MNIST and its licence (MIT), where it is installed.
+if(EXISTS /usr/share/datasets/fashion-mnist)
+  set(lockstep_fashion_mnist /usr/share/datasets/fashion-mnist /usr/share/doc/dataset-fashion-mnist/copyright)
+endif()
 add_custom_target(bundle
   COMMAND ${CMAKE_COMMAND} -DBUILD=${CMAKE_BINARY_DIR} -DNAME=${lockstep_bundle_name}
-          -DVULKAN_LOADER=${Vulkan_LIBRARY} "-DFONTS=${lockstep_fonts}" "-DFONT_NOTICES=${lockstep_font_notices}" -P ${PROJECT_SOURCE_DIR}/cmake/MakeBundle.cmake
+          -DVULKAN_LOADER=${Vulkan_LIBRARY} "-DFONTS=${lockstep_fonts}" "-DFONT_NOTICES=${lockstep_font_notices}"
+          "-DFASHION_MNIST=${lockstep_fashion_mnist}" -P ${PROJECT_SOURCE_DIR}/cmake/MakeBundle.cmake
   DEPENDS lockstep
   COMMENT "Packing ${lockstep_bundle_name}.tar.gz"
   VERBATIM)

@@ -1,12 +1,14 @@
 # cmake -DBUILD=<build folder> -DNAME=<archive without .tar.gz> -DVULKAN_LOADER=<libvulkan.so> -DFONTS=<files>
-#       -DFONT_NOTICES=<their licences> -P MakeBundle.cmake
+#       -DFONT_NOTICES=<their licences> "-DFASHION_MNIST=<folder>;<licence>" -P MakeBundle.cmake
 #   NAME/bin/lockstep           starts libexec/lockstep (bundle_start.sh)
 #   NAME/libexec/lockstep       the program; finds its libraries in ../lib
 #   NAME/libexec/libvulkan.so.1 for a system that has a driver but no loader; the system's own comes first
 #   NAME/lib/                   every other library but glibc's, which has to fit the system's kernel and drivers
 #   NAME/lib/runtime/           those among them that drivers use as well
 #   NAME/tests/bench/           gpu_report.sh and what it runs
-#   NAME/assets/, README.md, LICENSE; the window's letters and their licences in assets/fonts/
+#   NAME/assets/fonts/          the fonts of the window and their licences
+#   NAME/assets/data/           Fashion-MNIST and its licence
+#   NAME/assets/, README.md, LICENSE
 cmake_minimum_required(VERSION 3.25)
 
 set(folder ${BUILD}/bundle/${NAME})
@@ -43,6 +45,13 @@ foreach(notice IN LISTS FONT_NOTICES)
   cmake_path(GET package FILENAME package)
   file(COPY_FILE ${notice} ${folder}/assets/fonts/${package}-licence.txt)
 endforeach()
+
+if(FASHION_MNIST)
+  list(GET FASHION_MNIST 0 data)
+  list(GET FASHION_MNIST 1 licence)
+  file(COPY ${data}/ DESTINATION ${folder}/assets/data/fashion-mnist FILES_MATCHING PATTERN "*-ubyte.gz")
+  file(COPY_FILE ${licence} ${folder}/assets/data/fashion-mnist/LICENCE.txt)
+endif()
 
 execute_process(COMMAND ${CMAKE_COMMAND} -E tar czf ${BUILD}/${NAME}.tar.gz --format=gnutar ${NAME}
                 WORKING_DIRECTORY ${BUILD}/bundle COMMAND_ERROR_IS_FATAL ANY)

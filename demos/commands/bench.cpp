@@ -6,6 +6,7 @@
 #include <memory>
 #include <stdexcept>
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -28,10 +29,10 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr const char* about =
+constexpr const char* benchAbout =
     "Times every kernel for a network's matrix products on a Vulkan device, and whole training steps on "
     "every\nrung. Each result is first checked against plain loops on the CPU; a wrong one is not timed.";
-constexpr const char* examples = R"(examples:
+constexpr const char* benchExamples = R"(examples:
   lockstep bench                                       784-256-128-10, batch 128, on random pixels
   lockstep bench --widths 784,2048,2048,10 --batch 512
   lockstep bench --lane gpu:best --lane cpu:best       only these rungs, whole steps
@@ -247,7 +248,7 @@ int bench(const BenchOptions& options) {
 
 Action addBench(CLI::App& command) {
     const auto options = std::make_shared<BenchOptions>();
-    addManual(command, about, examples);
+    addManual(command, benchAbout, benchExamples);
     addText(
         command, "--widths", "WIDTHS",
         [options](std::string_view text) { options->widths = widthsFromText(text); },

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <memory>
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -16,9 +17,9 @@ namespace lockstep::demos {
 
 namespace {
 
-constexpr const char* about =
+constexpr const char* devicesAbout =
     "Lists every Vulkan device with its limits, and which one Lockstep uses and why.";
-constexpr const char* examples = R"(examples:
+constexpr const char* devicesExamples = R"(examples:
   lockstep devices
   lockstep devices --json
   lockstep devices --device 1          would this one be used?
@@ -111,7 +112,7 @@ int devices(const DevicesOptions& options) {
 
 Action addDevices(CLI::App& command) {
     const auto options = std::make_shared<DevicesOptions>(); // as long as the command may be run
-    addManual(command, about, examples);
+    addManual(command, devicesAbout, devicesExamples);
     command.add_option("--device", options->device, "number, part of its name, or UUID")->type_name("DEVICE");
     command.add_flag("--json", options->json, "print JSON");
     return [options] { return devices(*options); };

@@ -6,6 +6,7 @@
 #include <new>
 #include <stdexcept>
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -25,12 +26,12 @@ namespace lockstep::demos {
 
 namespace {
 
-constexpr const char* about =
+constexpr const char* mapAbout =
     R"(Trains a small network for every pixel of a picture, each with its own pair of hyperparameters, and colours it by how
 training ended: blue to white where it converged, the whiter the faster; black to yellow where it diverged, the
 brighter the later. The border between the two is a fractal (Sohl-Dickstein 2024, arXiv 2402.06184).)";
 
-constexpr const char* examples = R"(examples:
+constexpr const char* mapExamples = R"(examples:
   lockstep map --png map.png
   lockstep map --preset edge --size 1024x1024 --png edge.png
   lockstep map --window 2.5:3.5,0.9:1.9 --steps 500 --png zoom.png --json zoom.json
@@ -141,7 +142,7 @@ int map(const MapOptions& options) {
 
 Action addMap(CLI::App& command) {
     const auto options = std::make_shared<MapOptions>(); // as long as the command may be run
-    addManual(command, about, examples);
+    addManual(command, mapAbout, mapExamples);
     addMapOptions(command, *options);
     return [options] { return map(*options); };
 }

@@ -4,6 +4,7 @@
 #include <memory>
 #include <stdexcept>
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -22,12 +23,12 @@ namespace lockstep::demos {
 
 namespace {
 
-constexpr const char* about =
+constexpr const char* populationAbout =
     R"(Trains a grid of small networks of one shape, each with hyperparameters of its own: from column to column one
 of them changes, from row to row another. A graphics card trains all of them at once, a processor some at a time.
 The lanes run in turn, and start every network from the same weights.)";
 
-constexpr const char* examples = R"(examples:
+constexpr const char* populationExamples = R"(examples:
   lockstep population                                  32 x 32 networks: learning rate by scale of the first weights
   lockstep population --size 4x8 --x activation=relu,tanh,elu,gelu --y seed=1:8 --data moons
   lockstep population --x lr=1e-4:1:log --y momentum=0:0.99 --optimizer momentum --csv losses.csv
@@ -153,7 +154,7 @@ Action addPopulation(CLI::App& command) {
     run.activation = spec.activation;
     run.init = spec.init;
     run.settings = spec.train;
-    addManual(command, about, examples);
+    addManual(command, populationAbout, populationExamples);
     addGridOptions(command, spec);
     addDataOptions(command, run);
     addNetworkOptions(command, run, "bce for two classes, cross-entropy for more, mse for values");

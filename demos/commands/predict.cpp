@@ -4,6 +4,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -23,10 +24,10 @@ namespace lockstep::demos {
 
 namespace {
 
-constexpr const char* about =
+constexpr const char* predictAbout =
     R"(Evaluates a trained network: accuracy, confusion matrix and, with --json, every prediction.)";
 
-constexpr const char* examples = R"(examples:
+constexpr const char* predictExamples = R"(examples:
   lockstep predict --model model.safetensors                       on the data it was trained with, test split
   lockstep predict --model model.safetensors --data csv:new.csv --json answers.json
   lockstep predict --model weights.safetensors --layers 256,128 --data fashion-mnist
@@ -156,7 +157,7 @@ int predict(const CLI::App& command, const PredictOptions& options) {
 
 Action addPredict(CLI::App& command) {
     const auto options = std::make_shared<PredictOptions>(); // as long as the command may be run
-    addManual(command, about, examples);
+    addManual(command, predictAbout, predictExamples);
     command
         .add_option("--model", options->modelFile,
                     "file from `lockstep train --save`, or weights (safetensors)")

@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <memory>
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "demos/commands/command.h"
@@ -15,12 +16,12 @@ namespace lockstep::demos {
 
 namespace {
 
-constexpr const char* about =
+constexpr const char* raceAbout =
     R"(Trains the same network on several machines and compares them. All lanes start from the same weights, see the
 same batches in the same order and do the same arithmetic; only the machine differs. The lanes run in turn (a time
 trial), so that none takes anything from another; --together runs them at once, for the show.)";
 
-constexpr const char* examples = R"(examples:
+constexpr const char* raceExamples = R"(examples:
   lockstep race                                          the processor against the graphics card
   lockstep race --lane cpu:scalar --lane cpu:best        what SIMD and all cores bring
   lockstep race --lane gpu:naive --lane gpu:subgroup     what better kernels bring
@@ -74,7 +75,7 @@ int race(const RaceCommandOptions& command) {
 
 Action addRace(CLI::App& command) {
     const auto options = std::make_shared<RaceCommandOptions>(); // as long as the command may be run
-    addManual(command, about, examples);
+    addManual(command, raceAbout, raceExamples);
     addDataOptions(command, options->run);
     addNetworkOptions(command, options->run);
     addSettingsOptions(command, options->run);

@@ -3,6 +3,8 @@
 #include <sstream>
 #include <stdexcept>
 
+#include <CLI/CLI.hpp>
+
 #include "demos/commands/command.h"
 #include "demos/options/parse.h"
 #include "demos/shell/run_window.h"
@@ -11,11 +13,11 @@ namespace lockstep::demos {
 
 namespace {
 
-constexpr const char* about =
+constexpr const char* showAbout =
     R"(Opens the window at an exhibit, or with a state that was saved there. With --headless nothing is opened: frames are
 drawn one after the other, each a sixtieth of a second later, and the last one can be saved as a picture.)";
 
-constexpr const char* examples = R"(examples:
+constexpr const char* showExamples = R"(examples:
   lockstep show race
   lockstep show assets/presets/playground-spiral.json
   lockstep show race --headless --run --frames 120 --png race.png
@@ -53,7 +55,7 @@ int show(ShowCommandOptions command) {
 Action addShow(CLI::App& command) {
     const auto options = std::make_shared<ShowCommandOptions>(); // as long as the command may be run
     ShowOptions& shown = options->show;
-    addManual(command, about, examples);
+    addManual(command, showAbout, showExamples);
     command
         .add_option("what", options->what,
                     "an exhibit (race, playground, inside, ladder, mosaic, map) or a saved state file")

@@ -3,6 +3,7 @@
 #include <memory>
 #include <stdexcept>
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "demos/commands/command.h"
@@ -19,11 +20,11 @@ namespace lockstep::demos {
 
 namespace {
 
-constexpr const char* about =
+constexpr const char* trainAbout =
     R"(Trains one network on one machine. --save writes a safetensors file that PyTorch can load and that --resume
 goes on from, bit-identical to never having stopped (on the same lane with the same threads).)";
 
-constexpr const char* examples = R"(examples:
+constexpr const char* trainExamples = R"(examples:
   lockstep train --epochs 5 --save model.safetensors
   lockstep train --resume model.safetensors --epochs 10 --save model.safetensors      five more
   lockstep train --data csv:flowers.csv --label species --optimizer sgd --lr 0.05
@@ -126,7 +127,7 @@ int train(TrainCommandOptions command) {
 
 Action addTrain(CLI::App& command) {
     const auto options = std::make_shared<TrainCommandOptions>(); // as long as the command may be run
-    addManual(command, about, examples);
+    addManual(command, trainAbout, trainExamples);
     addDataOptions(command, options->run);
     addNetworkOptions(command, options->run);
     addSettingsOptions(command, options->run);

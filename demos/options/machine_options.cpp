@@ -1,5 +1,7 @@
 #include "demos/options/machine_options.h"
 
+#include <CLI/CLI.hpp>
+
 #include "demos/options/parse.h"
 
 namespace lockstep::demos {

@@ -7,9 +7,11 @@
 #include <string_view>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include "engine/step/lane_spec.h"
+
+namespace CLI {
+class App;
+}
 
 namespace lockstep::demos {
 

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <stdexcept>
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "demos/options/map_presets.h"

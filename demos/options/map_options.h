@@ -7,11 +7,13 @@
 #include <string_view>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include "demos/options/machine_options.h"
 #include "demos/options/map_size.h"
 #include "engine/grid/map.h"
+
+namespace CLI {
+class App;
+}
 
 namespace lockstep::demos {
 

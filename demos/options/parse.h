@@ -9,7 +9,11 @@
 #include <string_view>
 #include <vector>
 
-#include <CLI/CLI.hpp>
+namespace CLI {
+class App;
+class Option;
+class Validator;
+} // namespace CLI
 
 namespace lockstep::demos {
 

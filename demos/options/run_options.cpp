@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <system_error>
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -7,12 +7,14 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include "demos/options/machine_options.h"
 #include "engine/data/data_source.h"
 #include "engine/run/finish_line.h"
 #include "engine/run/trainer.h"
+
+namespace CLI {
+class App;
+}
 
 namespace lockstep::demos {
 

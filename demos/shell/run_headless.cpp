@@ -22,7 +22,7 @@ namespace lockstep::demos {
 
 namespace {
 
-constexpr double frameSeconds = 1.0 / 60;
+constexpr double secondsPerFrame = 1.0 / 60;
 
 class Headless {
   public:
@@ -76,7 +76,7 @@ class Headless {
     bool drawn() {
         try {
             if (!offscreen_) offscreen_.emplace(graphics_);
-            const ImDrawData& data = app_.frame(width_, height_, options_.displayScale, frameSeconds);
+            const ImDrawData& data = app_.frame(width_, height_, options_.displayScale, secondsPerFrame);
             last_ = offscreen_->paint(width_, height_, data);
             return true;
         } catch (const gpu::DeviceLostError& loss) {

@@ -130,12 +130,12 @@ std::vector<std::filesystem::path> fashionMnistFolders() {
     std::vector<std::filesystem::path> folders;
     if (const char* chosen = std::getenv("LOCKSTEP_DATA"); chosen != nullptr && *chosen != '\0')
         folders.push_back(std::filesystem::path(chosen) / "fashion-mnist");
-    folders.emplace_back("/usr/share/datasets/fashion-mnist");
     if (const std::filesystem::path program = programFolder(); !program.empty()) {
         folders.push_back(program / "assets/data/fashion-mnist");
         folders.push_back(program.parent_path() / "assets/data/fashion-mnist");
         folders.push_back(program.parent_path() / "share/lockstep/data/fashion-mnist");
     }
+    folders.emplace_back("/usr/share/datasets/fashion-mnist");
     return folders;
 }
 

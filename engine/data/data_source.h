@@ -30,9 +30,11 @@ struct DataOptions {
 
 /// Loads or generates the data that `spec` names:
 ///   circle, xor, gauss, spiral, plane, multi-gauss, moons, checkerboard, rings, spiral3, pinwheel, blobs
-/// generated 2-D points (points_2d.h)
-///   fashion-mnist   from the first folder that has it: $LOCKSTEP_DATA/fashion-mnist,
-///                   /usr/share/datasets/fashion-mnist, and assets/data/fashion-mnist near the program
+///                   generated 2-D points (points_2d.h)
+///   fashion-mnist   from the first of these folders that has it: $LOCKSTEP_DATA/fashion-mnist; relative to
+///                   the program's folder, assets/data/fashion-mnist, ../assets/data/fashion-mnist (the
+///                   bundle's copy) and ../share/lockstep/data/fashion-mnist; and last
+///                   /usr/share/datasets/fashion-mnist (Debian's package)
 ///   idx:FOLDER      any folder with the four files of MNIST (mnist_folder.h)
 ///   csv:FILE        a table (csv_dataset.h)
 /// Sources without a test split get one (splitOffTest). Throws std::invalid_argument for an unknown name (the

@@ -49,15 +49,10 @@ struct LaidOut {
     MapProblem problem;
 };
 
-const MapJob& validated(const MapJob& job) {
-    job.validate();
-    return job;
-}
-
 class CpuMapTrainer final : public MapTrainer {
   public:
     CpuMapTrainer(const MapJob& job, std::size_t threads)
-        : job_(validated(job)), laidOut_(job), kernels_(mapKernelsFor(vectorLevel())),
+        : job_(job.validate()), laidOut_(job), kernels_(mapKernelsFor(vectorLevel())),
           team_(threads == 0 ? usableCores() : threads), pace_(team_.size() * kernels_.lanes) {
         machine_.device = cpuName();
         machine_.threads = team_.size();

@@ -19,7 +19,7 @@ namespace lockstep {
 
 namespace {
 
-std::uint32_t number(auto value) { return static_cast<std::uint32_t>(value); }
+using gpu::number;
 
 /// Parts of a network's hidden neurons that are trained one after the other: with so many weights, compilers
 /// hold them and their gradients in registers and are done in a second.
@@ -91,11 +91,6 @@ gpu::KernelSource kernelOf(const gpu::Device& device, const MapJob& job) {
     return {"map", shaderWords(parts ? "map_rows" : "map"), std::move(constants)};
 }
 
-const MapJob& validated(const MapJob& job) {
-    job.validate();
-    return job;
-}
-
 class GpuMapTrainer final : public MapTrainer {
   public:
     GpuMapTrainer(gpu::Device& device, const MapJob& job);
@@ -150,7 +145,7 @@ class GpuMapTrainer final : public MapTrainer {
 };
 
 GpuMapTrainer::GpuMapTrainer(gpu::Device& device, const MapJob& job)
-    : device_(device), job_(validated(job)), kernel_(device, kernelOf(device, job)),
+    : device_(device), job_(job.validate()), kernel_(device, kernelOf(device, job)),
       fewest_(fewestNetworks(device)), capacity_(mostNetworks(device, job)),
       examples_(device, exampleValues(job) * sizeof(float), gpu::Memory::device, "map examples"),
       state_(device, stateValues(job) * capacity_ * sizeof(float), gpu::Memory::device, "map state"),

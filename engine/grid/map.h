@@ -50,7 +50,7 @@ struct MapJob {
     std::uint64_t seed = 1;    ///< of examples and first weights (normal, variance 1)
 
     /// Throws std::invalid_argument with the largest that is possible.
-    void validate() const;
+    const MapJob& validate() const;
     bool operator==(const MapJob&) const = default;
 };
 

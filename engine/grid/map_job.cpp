@@ -43,7 +43,7 @@ std::string_view name(MapAxes axes) { return nameOf(axesNames, axes); }
 
 MapAxes mapAxesFromName(std::string_view text) { return valueFromName(axesNames, "axes", text); }
 
-void MapJob::validate() const {
+const MapJob& MapJob::validate() const {
     requireRange(inputs, 16, "inputs");
     requireRange(hidden, 16, "hidden neurons");
     requireRange(examples, 512, "examples");
@@ -52,6 +52,7 @@ void MapJob::validate() const {
         activation != Activation::tanh)
         throw std::invalid_argument("a map knows the activations identity, relu and tanh, not '" +
                                     std::string(name(activation)) + "'");
+    return *this;
 }
 
 MapData mapData(const MapJob& job) {

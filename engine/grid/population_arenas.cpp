@@ -15,7 +15,7 @@ constexpr std::uint64_t bytesBeside = 512; // of a network: settings, state, res
 constexpr std::uint64_t bytesOnce = 65ull
                                     << 20; // orders of examples, and what else does not grow with networks
 
-std::uint32_t number(auto value) { return static_cast<std::uint32_t>(value); }
+using gpu::number;
 
 std::size_t exampleFloats(const NetShape& shape) { return roundUpToFour(shape.inputs() + shape.outputs()); }
 

@@ -8,7 +8,7 @@ namespace lockstep {
 
 namespace {
 
-std::uint32_t number(auto value) { return static_cast<std::uint32_t>(value); }
+using gpu::number;
 
 } // namespace
 

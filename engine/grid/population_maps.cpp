@@ -10,7 +10,7 @@ namespace lockstep {
 
 namespace {
 
-std::uint32_t number(auto value) { return static_cast<std::uint32_t>(value); }
+using gpu::number;
 
 // Networks whose tiles a submission draws: what it does ends in milliseconds.
 std::uint32_t networksAtOnce(const gpu::Device& device, const NetShape& shape,

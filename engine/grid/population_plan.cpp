@@ -11,7 +11,7 @@ namespace lockstep {
 
 namespace {
 
-constexpr std::size_t mostSteps = 1024; // of a dispatch: it is to end after milliseconds
+constexpr std::size_t mostStepsPerDispatch = 1024; // of a dispatch: it is to end after milliseconds
 // Numbers that an invocation keeps: beyond this they do not stay in registers, and drivers compile for
 // seconds (software ones above all for the loads and stores).
 constexpr std::size_t gpuRegisterNumbers = 640;
@@ -50,7 +50,8 @@ std::optional<PopulationPlan> withSteps(const gpu::Device& device, const Populat
                                " rows times parameters for each invocation, and with more than " +
                                std::to_string(mostWorkOfInvocation) +
                                " it may take a GPU longer than systems allow");
-    plan.stepsPerDispatch = static_cast<std::uint32_t>(std::clamp<std::size_t>(most / rounds, 1, mostSteps));
+    plan.stepsPerDispatch =
+        static_cast<std::uint32_t>(std::clamp<std::size_t>(most / rounds, 1, mostStepsPerDispatch));
     return plan;
 }
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint32_t keyOfNone = 0xFFFFFFFFu; // shaders/grid/population_key.glsl
 
-std::uint32_t number(auto value) { return static_cast<std::uint32_t>(value); }
+using gpu::number;
 
 // Multiplications and additions of all networks together that a submission may do, so that nobody waits long
 // for the device.

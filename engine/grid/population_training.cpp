@@ -8,7 +8,7 @@ namespace lockstep {
 
 namespace {
 
-std::uint32_t number(auto value) { return static_cast<std::uint32_t>(value); }
+using gpu::number;
 
 constexpr std::uint64_t mostOrderWords = std::uint64_t{1} << 24; // 64 MiB
 

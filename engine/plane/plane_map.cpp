@@ -21,7 +21,7 @@ constexpr std::uint32_t smallestOutput = 8; // minimum cells per side for any ne
 constexpr std::uint32_t smallestNeuron = 5;
 constexpr std::size_t mostFeatures = 8; // PlaneInputsParams::kinds
 
-std::uint32_t number(auto value) { return static_cast<std::uint32_t>(value); }
+using gpu::number;
 
 std::size_t widest(const NetShape& shape) {
     return *std::max_element(shape.widths.begin(), shape.widths.end());

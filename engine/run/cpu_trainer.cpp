@@ -25,10 +25,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double secondsSince(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
 class CpuTrainer final : public Trainer {
   public:
     /// `small` may be null: how a network that fits SmallOps is trained, by one thread.

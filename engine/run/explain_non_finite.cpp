@@ -101,7 +101,7 @@ class Autopsy {
     std::vector<TargetWord> targets_;
 };
 
-std::string shortNumber(double value) {
+std::string sixDigits(double value) {
     char text[32];
     std::snprintf(text, sizeof(text), "%g", value);
     return text;
@@ -115,13 +115,13 @@ NonFiniteError explainNonFinite(const TrainJob& job, std::uint64_t step, std::sp
     const bool fromData = where.find("of example") != std::string::npos;
     const std::string hint = fromData ? "correct or remove that example"
                                       : "the learning rate at this step was " +
-                                            shortNumber(learningRate(job.settings.optimizer, step)) +
+                                            sixDigits(learningRate(job.settings.optimizer, step)) +
                                             "; go back to an earlier state and try a tenth of it";
     return NonFiniteError(step, where,
                           "training stopped at step " + std::to_string(step) +
                               ": the loss is not a finite number, and the first place that is not" +
                               (largest < std::numeric_limits<float>::max()
-                                   ? ", or is beyond " + shortNumber(static_cast<double>(largest)) +
+                                   ? ", or is beyond " + sixDigits(static_cast<double>(largest)) +
                                          ", the largest number of half precision,"
                                    : "") +
                               " is " + where + "; " + hint);

@@ -1,6 +1,7 @@
 // Training on one machine: a kitchen (arenas and kernels of a CPU or GPU rung) behind one interface.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -14,6 +15,10 @@
 #include "engine/step/train_job.h"
 
 namespace lockstep {
+
+inline double secondsSince(std::chrono::steady_clock::time_point start) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
 
 struct StepTrace;    // engine/step/step_trace.h
 struct TraceOptions; // engine/step/step_trace.h

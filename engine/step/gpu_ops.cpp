@@ -11,7 +11,7 @@ namespace lockstep {
 
 namespace {
 
-std::uint32_t number(std::size_t value) { return static_cast<std::uint32_t>(value); }
+using gpu::number;
 
 std::uint32_t groupsOf(std::size_t rows) {
     return number((rows + Kernels::rowsPerGroup - 1) / Kernels::rowsPerGroup);

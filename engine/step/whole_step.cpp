@@ -12,7 +12,7 @@ namespace lockstep {
 
 namespace {
 
-std::uint32_t number(std::size_t value) { return static_cast<std::uint32_t>(value); }
+using gpu::number;
 
 std::size_t sumOfWidths(const NetShape& shape) {
     std::size_t sum = 0;

@@ -5,13 +5,13 @@ namespace lockstep {
 namespace {
 
 constexpr double floatBytes = sizeof(float);
-constexpr double halfBytes = 2;
+constexpr double bytesOfHalf = 2;
 
 } // namespace
 
 Work gatherWork(std::size_t rows, std::size_t inputs, bool pixels, bool half) {
     const auto values = static_cast<double>(rows * inputs);
-    return {pixels ? values : 0, values * ((pixels ? 1 : floatBytes) + (half ? halfBytes : floatBytes))};
+    return {pixels ? values : 0, values * ((pixels ? 1 : floatBytes) + (half ? bytesOfHalf : floatBytes))};
 }
 
 Work denseWork(const DenseShape& shape) {
@@ -24,19 +24,19 @@ Work denseWork(const DenseShape& shape) {
 Work halfDenseWork(const DenseShape& shape, bool weightGradient) {
     const Work floats = denseWork(shape);
     const auto weights = static_cast<double>(shape.inputs * shape.outputs);
-    return {floats.flops, floats.bytes / 2 + (weightGradient ? halfBytes * weights : 0)};
+    return {floats.flops, floats.bytes / 2 + (weightGradient ? bytesOfHalf * weights : 0)};
 }
 
 Work lossWork(std::size_t rows, std::size_t outputs, bool half) {
     const auto values = static_cast<double>(rows * outputs);
-    return {5 * values, 2 * (half ? halfBytes : floatBytes) * values};
+    return {5 * values, 2 * (half ? bytesOfHalf : floatBytes) * values};
 }
 
 Work updateWork(const NetShape& shape, const OptimizerSettings& optimizer, bool half) {
     const auto count = static_cast<double>(shape.parameters());
     const auto states = static_cast<double>(optimizer.stateArrays());
     return {infoOf(optimizer.kind).operations * count,
-            floatBytes * count * (3 + 2 * states) + (half ? halfBytes * count : 0)};
+            floatBytes * count * (3 + 2 * states) + (half ? bytesOfHalf * count : 0)};
 }
 
 } // namespace lockstep

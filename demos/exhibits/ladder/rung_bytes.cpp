@@ -9,10 +9,10 @@ namespace lockstep::demos {
 
 namespace {
 
-constexpr Product products[] = {Product::forward, Product::backwardInputs, Product::backwardWeights};
+constexpr Product productKinds[] = {Product::forward, Product::backwardInputs, Product::backwardWeights};
 
 Product productOf(const TracedOperation& operation) {
-    return *std::ranges::find_if(products, [&](Product each) { return name(each) == operation.name; });
+    return *std::ranges::find_if(productKinds, [&](Product each) { return name(each) == operation.name; });
 }
 
 constexpr std::string_view folded = "_update"; // in the name of a shader that includes the optimizer's step
@@ -33,7 +33,7 @@ double foldedBytes(const TracedOperation& operation, const DenseShape& shape) {
 } // namespace
 
 bool isProduct(const TracedOperation& operation) {
-    return std::ranges::any_of(products, [&](Product each) { return name(each) == operation.name; });
+    return std::ranges::any_of(productKinds, [&](Product each) { return name(each) == operation.name; });
 }
 
 bool isWholeStep(const TracedOperation& operation) { return operation.name == "whole_step"; }

@@ -13,7 +13,7 @@ namespace lockstep::demos {
 
 namespace {
 
-constexpr double batchMilliseconds = 30;
+constexpr double exportMilliseconds = 30;
 
 } // namespace
 
@@ -36,7 +36,7 @@ bool MapExport::work(const MapExportJob& job, const MakeMapTrainer& make, Progre
     std::vector<MapOutcome> outcomes;
     for (std::size_t done = 0; done < size.pixels(); done += points.size()) {
         if (progress.cancelled) return false;
-        const std::size_t count = std::max<std::size_t>(engine->pointsFor(batchMilliseconds), 1);
+        const std::size_t count = std::max<std::size_t>(engine->pointsFor(exportMilliseconds), 1);
         points.clear();
         for (std::size_t pixel = done; pixel < std::min(done + count, size.pixels()); ++pixel)
             points.push_back(job.window.point(static_cast<std::uint32_t>(pixel % size.width),

@@ -15,9 +15,9 @@ namespace lockstep::demos {
 
 namespace {
 
-enum View : std::size_t { asImages, asMatrix };
+enum AnswersView : std::size_t { asImages, asMatrix };
 
-const std::vector<std::string> viewNames = {"images", "confusion matrix"};
+const std::vector<std::string> answersViewNames = {"images", "confusion matrix"};
 constexpr std::size_t shownGuesses = 3;
 
 bool haveImages(const Dataset& data) {
@@ -122,7 +122,7 @@ void RaceAnswers::drawBar(Ui& ui, const RaceRun& run) {
     ImGui::SameLine(0, ui.px(16));
     if (ImGui::GetContentRegionAvail().x < room) ImGui::NewLine();
     if (haveImages(*run.data))
-        ui.segments("##race answers as", view_, viewNames);
+        ui.segments("##race answers as", view_, answersViewNames);
     else
         view_ = asMatrix;
     ImGui::SameLine(0, ui.px(16));
