@@ -1,5 +1,5 @@
 // Networks that fit into the first-level cache: their kernels against the plain twin, on every instruction
-// set that this processor has, and their kitchen through whole runs.
+// set that this processor has, and their backend through whole runs.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -201,7 +201,7 @@ TEST_CASE("small losses are the plain twin's") {
             }
 }
 
-TEST_CASE("best takes this kitchen for small networks, and no other rung does") {
+TEST_CASE("best takes this backend for small networks, and no other rung does") {
     const Dataset data = classData();
     const TrainJob job = jobFor(data, {16, 8});
     CHECK(fitsSmallOps(job.shape, job.settings.batch));

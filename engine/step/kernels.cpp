@@ -95,7 +95,7 @@ template <class Params>
 const gpu::Kernel<Params>& Kernels::find(std::map<std::string, gpu::Kernel<Params>>& made,
                                          const std::string& stem, const std::string& shownAs,
                                          gpu::SpecConstants constants, gpu::WorkItems itemsPerGroup,
-                                         gpu::TexelFormat texels) {
+                                         gpu::TexelFormat texels, std::string variant) {
     const auto replacement = replaced_.find(stem);
     std::string key = stem;
     if (replacement != replaced_.end()) key += " replaced";
@@ -103,6 +103,8 @@ const gpu::Kernel<Params>& Kernels::find(std::map<std::string, gpu::Kernel<Param
     if (const auto found = made.find(key); found != made.end()) return found->second;
     gpu::KernelSource source{shownAs, shaderWords(stem), std::move(constants), itemsPerGroup};
     source.texels = texels;
+    source.shader = stem;
+    source.variant = std::move(variant);
     if (replacement != replaced_.end()) {
         source.buffersOf = std::exchange(source.words, replacement->second);
         const gpu::SpecConstants known = gpu::reflect(source.words, {}, shownAs).specConstants;
@@ -117,7 +119,8 @@ DenseKernel Kernels::dense(Product product, const ProductKernel& how, Activation
     if (product != Product::backwardWeights) constants[4] = number(activation);
     const std::string stem(name(product));
     const auto texels = how.half ? gpu::TexelFormat::halves : gpu::TexelFormat::floats;
-    return {&find(dense_, shaderName(stem, how), stem, std::move(constants), outputsPerGroup(how), texels),
+    return {&find(dense_, shaderName(stem, how), stem, std::move(constants), outputsPerGroup(how), texels,
+                  how.describe()),
             product, how};
 }
 
@@ -126,7 +129,7 @@ const Kernels::DenseUpdate& Kernels::denseUpdate(const ProductKernel& how, Optim
     constants[7] = number(optimizer);
     const std::string stem(name(Product::backwardWeights));
     return find(denseUpdate_, shaderName(stem + "_update", how), stem, std::move(constants),
-                outputsPerGroup(how));
+                outputsPerGroup(how), gpu::TexelFormat::floats, how.describe());
 }
 
 const gpu::Kernel<shared::GatherBatchParams>& Kernels::gatherBatch(bool pixels, bool half) {

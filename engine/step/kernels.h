@@ -87,6 +87,7 @@ class Kernels {
     /// stay as they are. Throws std::invalid_argument when there is no shader of a name.
     void replace(ReplacedShaders shaders);
     bool replaced(std::string_view shader) const { return replaced_.contains(shader); }
+    const ReplacedShaders& replacedShaders() const { return replaced_; }
 
     DenseKernel dense(Product product, const ProductKernel& how, Activation activation);
     /// Product::backwardWeights, and the optimizer's step with it.
@@ -115,10 +116,10 @@ class Kernels {
 
   private:
     template <class Params>
-    const gpu::Kernel<Params>& find(std::map<std::string, gpu::Kernel<Params>>& made, const std::string& stem,
-                                    const std::string& shownAs, gpu::SpecConstants constants,
-                                    gpu::WorkItems itemsPerGroup = {0, 0, 0},
-                                    gpu::TexelFormat texels = gpu::TexelFormat::floats);
+    const gpu::Kernel<Params>&
+    find(std::map<std::string, gpu::Kernel<Params>>& made, const std::string& stem,
+         const std::string& shownAs, gpu::SpecConstants constants, gpu::WorkItems itemsPerGroup = {0, 0, 0},
+         gpu::TexelFormat texels = gpu::TexelFormat::floats, std::string variant = {});
 
     gpu::Device& device_;
     ReplacedShaders replaced_;

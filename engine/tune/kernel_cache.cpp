@@ -56,7 +56,7 @@ std::string shaderFingerprint() {
         add(std::string(name(Product::backwardWeights)) + "_update" + rung);
     }
     for (const char* shader :
-         {"update", "population_invocation", "population_subgroup", "population_workgroup"})
+         {"update", "whole_step", "population_invocation", "population_subgroup", "population_workgroup"})
         add(shader);
     return std::to_string(hash);
 }
