@@ -84,6 +84,17 @@ TEST_CASE("a checkpoint of every optimizer comes back to the bit") {
         CHECK(loaded.state.step == saved.state.step);
         CHECK(loaded.state.parameters == saved.state.parameters);
         CHECK(loaded.state.optimizerState == saved.state.optimizerState);
+        CHECK(loaded.state.wholeSteps == std::nullopt); // as in files from before it was recorded
+    }
+}
+
+TEST_CASE("a checkpoint keeps the choice between whole steps and single operations") {
+    const Folder folder;
+    Checkpoint checkpoint = sample(Optimizer::sgd);
+    for (const bool whole : {false, true}) {
+        checkpoint.state.wholeSteps = whole;
+        saveCheckpoint(folder.path / "run", checkpoint);
+        CHECK(loadCheckpoint(folder.path / "run").state.wholeSteps == whole);
     }
 }
 
@@ -159,6 +170,7 @@ TEST_CASE("a run whose JSON is wrong is refused with the field's name, even with
         {"/settings/beta1", 1.5, "beta1"},
         {"/settings/seed", -1, "'seed'"},
         {"/step", 1.5, "'step'"},
+        {"/whole_steps", "yes", "'whole_steps'"},
         {"/net", nullptr, "'widths'"},
         {"/data/options/header", "no", "header"},
         {"/settings/shuffle", 1, "'shuffle'"},

@@ -39,7 +39,7 @@ TEST_CASE("a rate that is far too high stops every rung at the same step, with t
         }
         trainer->run(10); // frozen
         CHECK(sameBits(trainer->state(), state));
-        trainer->restore({0, initialWeights(job.shape, job.settings.seed), {}, {}});
+        trainer->restore({0, initialWeights(job.shape, job.settings.seed), {}, {}, {}});
         CHECK(train(*trainer, 1).front().loss == losses.front().loss);
     }
 }

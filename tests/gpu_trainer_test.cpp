@@ -9,6 +9,7 @@
 #include "engine/run/cpu_trainer.h"
 #include "engine/run/gpu_trainer.h"
 #include "engine/step/gpu_arenas.h"
+#include "engine/step/step_trace.h"
 #include "tests/test_device.h"
 #include "tests/trainer_jobs.h"
 
@@ -207,6 +208,26 @@ TEST_CASE("a thousand steps: few submissions, fewer waits, no upload") {
     CHECK(counters.hostWaits - waits <= counters.submissions - submissions);
 }
 
+TEST_CASE("the warm-up dispatches all that a run will: the smaller last batch and evaluation, too") {
+    const Dataset data = pixelData(49, 3, 300);
+    TrainJob job = jobFor(data, {33, 13});
+    job.settings.batch = 64; // and 44 in the last batch of an epoch
+    const gpu::DeviceCounters& counters = testDevice().counters();
+    for (const std::string_view rung :
+         {"one", "naive", "tiled", "blocked", "texel", "subgroup", "fused", "whole-step", "best"}) {
+        CAPTURE(rung);
+        const std::uint64_t before = counters.coldDispatches;
+        const auto trainer = makeGpuTrainer(job, rung, testDevice());
+        const std::uint64_t warm = counters.coldDispatches;
+        CHECK(warm > before); // the counter counts
+        train(*trainer, 12);
+        trainer->evaluate(Split::train);
+        trainer->evaluate(Split::test);
+        trainer->traceStep(TraceOptions{});
+        CHECK(counters.coldDispatches == warm);
+    }
+}
+
 TEST_CASE("evaluation and prediction match the plain loops") {
     const Dataset data = pixelData(784, 10, 6000); // several chunks, the last one smaller
     const TrainJob job = jobFor(data, {33});
@@ -275,7 +296,7 @@ TEST_CASE("a rate that is far too high stops at the processor's step, with the w
     }
     trainer->run(10); // frozen
     CHECK(sameBits(trainer->state(), state));
-    trainer->restore({0, initialWeights(job.shape, job.settings.seed), {}, {}});
+    trainer->restore({0, initialWeights(job.shape, job.settings.seed), {}, {}, {}});
     CHECK(train(*trainer, 1).front().loss == losses.front().loss);
 }
 

@@ -6,9 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "engine/net/activation.h"
 #include "engine/net/param_layout.h"
+#include "engine/net/plain_training.h"
 #include "engine/net/random.h"
-#include "tests/plain_network.h"
 
 using namespace lockstep;
 
@@ -200,10 +201,9 @@ void checkNetwork(const NetShape& shape, const Dataset& data, std::size_t batch,
     CAPTURE(name(shape.outputActivation));
     PlainNetwork<double> net(data, shape, initialWeights(shape, 1));
     const BatchOrder order(data.train.count, batch, 5, true);
-    net.meanLossAndGradients(order, order.range(step));
+    net.lossAndGradients(order, order.range(step));
     const std::vector<double> gradients = net.gradients;
-    checkGradient(net.parameters, gradients,
-                  [&] { return net.meanLossAndGradients(order, order.range(step)); });
+    checkGradient(net.parameters, gradients, [&] { return net.lossAndGradients(order, order.range(step)); });
 }
 
 } // namespace
@@ -283,12 +283,12 @@ TEST_CASE("the last, smaller batch is averaged over its own rows") {
         // Its mean is the mean of the losses of its two examples, each as a batch of one.
         PlainNetwork<double> net(data, shape, initialWeights(shape, 1));
         const BatchOrder order(10, 4, 5, true);
-        const double last = net.meanLossAndGradients(order, order.range(2));
+        const double last = net.lossAndGradients(order, order.range(2));
         const std::vector<double> gradients = net.gradients;
         const BatchRange first{0, 8, 1}, second{0, 9, 1};
-        const double lossOfFirst = net.meanLossAndGradients(order, first);
+        const double lossOfFirst = net.lossAndGradients(order, first);
         const std::vector<double> gradientsOfFirst = net.gradients;
-        CHECK(last == doctest::Approx((lossOfFirst + net.meanLossAndGradients(order, second)) / 2));
+        CHECK(last == doctest::Approx((lossOfFirst + net.lossAndGradients(order, second)) / 2));
         for (std::size_t k = 0; k < gradients.size(); ++k)
             REQUIRE(std::abs(gradients[k] - (gradientsOfFirst[k] + net.gradients[k]) / 2) < 1e-15);
     }

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/plain_network.h"
+#include "engine/net/plain_training.h"
 #include "tests/reference_traces.h"
 
 using namespace lockstep;

@@ -2,6 +2,7 @@
 // however the batch and the steps are cut, and a reason where a network does not fit.
 #include <doctest/doctest.h>
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -65,6 +66,44 @@ TEST_CASE("whole steps: a batch in several chunks, a network of one layer, many 
             train(*again, 80);
             CHECK(sameBits(trainer->state(), again->state()));
         }
+}
+
+TEST_CASE("a resumed run of best keeps its choice, whatever another trainer has chosen") {
+    const Dataset data = classData(5, 3, 100);
+    const TrainJob job = jobFor(data, {9, 5});
+    const auto chosen = [](const Trainer& trainer) {
+        return trainer.machine().kernels.starts_with("whole-step");
+    };
+    const auto choose = [](Trainer& trainer, std::optional<bool> whole) {
+        TrainerState state = trainer.state();
+        REQUIRE(state.wholeSteps.has_value());
+        state.wholeSteps = whole;
+        trainer.restore(state);
+    };
+    for (const bool whole : {false, true}) {
+        CAPTURE(whole);
+        const auto first = makeGpuTrainer(job, "best", testDevice());
+        choose(*first, whole);
+        CHECK(chosen(*first) == whole);
+        train(*first, 20);
+        const TrainerState saved = first->state();
+        CHECK(saved.wholeSteps == whole);
+        train(*first, 30);
+
+        const auto second = makeGpuTrainer(job, "best", testDevice());
+        choose(*second, !whole); // as if it had measured that the other way is faster
+        CHECK(chosen(*second) == !whole);
+        second->restore(saved);
+        CHECK(chosen(*second) == whole);
+        const std::uint64_t cold = testDevice().counters().coldDispatches;
+        train(*second, 30);
+        CHECK(testDevice().counters().coldDispatches == cold); // restore() has warmed it up
+        CHECK(sameBits(first->state(), second->state()));
+
+        choose(*second, std::nullopt); // a state from before the choice was recorded
+        CHECK(chosen(*second) == whole);
+    }
+    CHECK(makeGpuTrainer(job, "naive", testDevice())->state().wholeSteps == std::nullopt);
 }
 
 TEST_CASE("whole steps say what does not fit into shared memory") {

@@ -105,6 +105,9 @@ struct DeviceOptions {
 /// Counts of what has happened on the device, for tests and measurements.
 struct DeviceCounters {
     std::atomic<std::uint64_t> submissions{0};
+    /// Dispatches of a kernel with buffers of sizes that it was not given before. A driver may compile then,
+    /// for milliseconds: a warm-up should include them all.
+    std::atomic<std::uint64_t> coldDispatches{0};
     std::atomic<std::uint64_t> hostWaits{0};
     std::atomic<std::uint64_t> bytesUploaded{0};
     std::atomic<std::uint64_t> bytesDownloaded{0};

@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "engine/gpu/buffer.h"
 #include "engine/gpu/error.h"
 
 namespace lockstep::gpu {
@@ -22,7 +23,8 @@ VkDescriptorType descriptorType(BindingKind kind) {
 }
 
 AnyKernel::AnyKernel(Device& device, const KernelSource& source)
-    : device_(&device), name_(source.name), texels_(source.texels) {
+    : device_(&device), name_(source.name), shader_(source.shader.empty() ? source.name : source.shader),
+      variant_(source.variant), texels_(source.texels) {
     if (source.words.empty()) throw std::runtime_error("there is no shader '" + name_ + "'");
     info_ = reflect(source.words, source.constants, name_);
     if (!source.buffersOf.empty()) addUnusedBuffers(source);
@@ -48,6 +50,12 @@ void AnyKernel::destroy() noexcept {
     if (pipeline_ != VK_NULL_HANDLE) vk.DestroyPipeline(device_->handle(), pipeline_, nullptr);
     if (layout_ != VK_NULL_HANDLE) vk.DestroyPipelineLayout(device_->handle(), layout_, nullptr);
     if (setLayout_ != VK_NULL_HANDLE) vk.DestroyDescriptorSetLayout(device_->handle(), setLayout_, nullptr);
+}
+
+bool AnyKernel::firstUse(std::span<const BufferView> views) const {
+    std::uint64_t hash = 0xCBF29CE484222325u; // FNV-1a over sizes
+    for (const BufferView& view : views) hash = (hash ^ view.size) * 0x100000001B3u;
+    return usedSizes_.insert(hash).second;
 }
 
 // Compilers remove unused bindings.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -10,6 +11,8 @@
 #include "engine/gpu/reflection.h"
 
 namespace lockstep::gpu {
+
+struct BufferView; // engine/gpu/buffer.h
 
 /// The number of items (outputs, rows, elements) a dispatch covers along each axis. The kernel rounds up to
 /// workgroups.
@@ -29,13 +32,15 @@ constexpr std::uint32_t number(auto value) { return static_cast<std::uint32_t>(v
 
 /// Everything that turns a shader into a pipeline.
 struct KernelSource {
-    std::string name;                     ///< the shader's stem, also used in timings
+    std::string name;                     ///< the operation it computes, as timings show it
     std::span<const std::uint32_t> words; ///< SPIR-V; read only during construction
     SpecConstants constants;
     WorkItems itemsPerGroup{0, 0, 0}; ///< computed by one workgroup; 0: one item per invocation
     /// SPIR-V of a shader whose bindings this one accepts, even if it uses only some of them. Empty: its own.
     std::span<const std::uint32_t> buffersOf{};
     TexelFormat texels = TexelFormat::floats; ///< format of its texel buffers
+    std::string shader{};                     ///< stem of the shader's file; empty: `name`
+    std::string variant{};                    ///< how its constants specialise it, for humans; may be empty
 };
 
 /// The untyped base of Kernel.
@@ -47,6 +52,8 @@ class AnyKernel {
     AnyKernel& operator=(const AnyKernel&) = delete;
 
     const std::string& name() const { return name_; }
+    const std::string& shader() const { return shader_; }
+    const std::string& variant() const { return variant_; }
     const ShaderInfo& info() const { return info_; }
     VkPipeline pipeline() const { return pipeline_; }
     VkPipelineLayout layout() const { return layout_; }
@@ -54,6 +61,8 @@ class AnyKernel {
     /// The number of workgroups that cover the items. Throws GpuError if the device allows fewer.
     WorkItems groupsFor(const WorkItems& items) const;
     TexelFormat texels() const { return texels_; }
+    /// Whether the kernel has not been dispatched with buffers of these sizes before.
+    bool firstUse(std::span<const BufferView> views) const;
 
   private:
     void addUnusedBuffers(const KernelSource& source);
@@ -64,7 +73,10 @@ class AnyKernel {
 
     Device* device_;
     std::string name_;
+    std::string shader_;
+    std::string variant_;
     ShaderInfo info_;
+    mutable std::set<std::uint64_t> usedSizes_; ///< hashes of the sizes of its buffers
     WorkItems itemsPerGroup_;
     TexelFormat texels_;
     VkDescriptorSetLayout setLayout_ = VK_NULL_HANDLE;

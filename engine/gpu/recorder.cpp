@@ -147,6 +147,7 @@ void Recorder::dispatchBytes(const AnyKernel& kernel, const WorkItems& items, co
     requireRecording(kernel.name());
     checkViews(kernel, views);
     const WorkItems groups = kernel.groupsFor(items);
+    if (kernel.firstUse(views)) ++device_.counters().coldDispatches;
     Slot& slot = current();
     const DeviceApi& vk = device_.vk();
 
@@ -171,7 +172,7 @@ void Recorder::dispatchBytes(const AnyKernel& kernel, const WorkItems& items, co
     vk.CmdDispatch(slot.commands, groups.x, groups.y, groups.z);
     if (timed) {
         writeTimestamp(query + 1);
-        slot.timed.push_back({kernel.name(), cost, barrierBefore, 0, 0});
+        slot.timed.push_back({kernel.name(), kernel.shader(), kernel.variant(), cost, barrierBefore, 0, 0});
         slot.traced = tracing_;
     }
 }

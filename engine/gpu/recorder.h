@@ -21,7 +21,8 @@ namespace lockstep::gpu {
 struct Cost {
     double flops = 0;
     double bytes = 0;
-    std::uint64_t tag = 0; ///< the caller's own; comes back with a traced dispatch
+    std::uint64_t tag = 0;  ///< a number of the caller's choice, returned with a traced dispatch
+    bool continues = false; ///< more of the same work as the dispatch before
 };
 
 /// Sums over the timed dispatches of one kernel.
@@ -36,7 +37,9 @@ struct KernelTiming {
 /// The time span of one dispatch, in milliseconds of the device's clock since the first traced submission
 /// began.
 struct TracedDispatch {
-    std::string name;
+    std::string name;    ///< of the kernel: the operation
+    std::string shader;  ///< stem of the kernel's shader file
+    std::string variant; ///< how it is specialised
     Cost cost;
     bool barrierBefore = false; ///< it waited for earlier dispatches
     double beginMs = 0;
@@ -102,6 +105,7 @@ class Recorder {
     /// Total device time of the finished submissions, in seconds.
     double deviceSeconds() const { return deviceSeconds_; }
     std::vector<KernelTiming> timings() const;
+    Device& device() const { return device_; }
     std::uint64_t barriers() const { return barriers_; } ///< emitted between dispatches so far
 
   private:

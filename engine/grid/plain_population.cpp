@@ -12,8 +12,8 @@ namespace lockstep {
 namespace {
 
 /// What a step of cpu:scalar works with, for as long as one call takes: only weights and states are kept.
-struct PlainKitchen {
-    explicit PlainKitchen(const TrainJob& job)
+struct PlainBackend {
+    explicit PlainBackend(const TrainJob& job)
         : arenas(job, scalarKernels(), 1), team(1), ops(arenas, team, nullptr) {
         ops.takeParts({0, 1});
     }
@@ -57,16 +57,16 @@ void PlainBlock::reset() {
 void PlainBlock::train(std::uint64_t steps) {
     if (diverged_) return;
     const TrainJob alone = job_.alone(member_);
-    PlainKitchen kitchen(alone);
-    CpuArenas& arenas = kitchen.arenas;
+    PlainBackend backend(alone);
+    CpuArenas& arenas = backend.arenas;
     std::ranges::copy(parameters_, arenas.parameters.data());
     for (std::size_t array = 0; array < optimizerState_.size(); ++array)
         std::ranges::copy(optimizerState_[array], arenas.stateArray(array));
     for (; steps > 0; --steps, ++step_) {
-        trainStep(kitchen.ops, arenas.shape, stepSettings(alone.settings, arenas.order, step_));
-        diverged_ = kitchen.ops.failed();
+        trainStep(backend.ops, arenas.shape, stepSettings(alone.settings, arenas.order, step_));
+        diverged_ = backend.ops.failed();
         if (diverged_) break;
-        batchLoss_ = kitchen.ops.loss();
+        batchLoss_ = backend.ops.loss();
     }
     std::ranges::copy(arenas.parameters.span(), parameters_.begin());
     for (std::size_t array = 0; array < optimizerState_.size(); ++array)
@@ -77,14 +77,14 @@ void PlainBlock::evaluate(std::span<MemberResult> results) {
     const TrainJob alone = job_.alone(member_);
     const bool hasTest = alone.data->test.count > 0;
     const std::size_t count = hasTest ? alone.data->test.count : alone.data->train.count;
-    PlainKitchen kitchen(alone);
-    std::ranges::copy(parameters_, kitchen.arenas.parameters.data());
-    kitchen.ops.beginEvaluation(alone.data->classes);
-    const std::size_t capacity = kitchen.ops.capacity();
+    PlainBackend backend(alone);
+    std::ranges::copy(parameters_, backend.arenas.parameters.data());
+    backend.ops.beginEvaluation(alone.data->classes);
+    const std::size_t capacity = backend.ops.capacity();
     for (std::size_t first = 0; first < count; first += capacity)
-        scoreRange(kitchen.ops, kitchen.arenas.shape, hasTest ? Split::test : Split::train, first,
+        scoreRange(backend.ops, backend.arenas.shape, hasTest ? Split::test : Split::train, first,
                    std::min(capacity, count - first));
-    const ScoreSum& sum = kitchen.ops.scored();
+    const ScoreSum& sum = backend.ops.scored();
     const std::size_t terms = lossTerms(alone.shape.loss, count, alone.shape.outputs());
     MemberResult& result = results[0];
     result.steps = step_;
@@ -107,14 +107,14 @@ std::vector<float> PlainBlock::answers(std::span<const float> points, std::size_
     asked.train.labels.assign(asked.classes > 0 ? rows : 0, 0);
     asked.train.targets.assign(asked.classes > 0 ? 0 : rows * asked.targetWidth, 0);
     alone.data = &asked;
-    PlainKitchen kitchen(alone);
-    std::ranges::copy(parameters_, kitchen.arenas.parameters.data());
-    const std::size_t capacity = kitchen.ops.capacity();
+    PlainBackend backend(alone);
+    std::ranges::copy(parameters_, backend.arenas.parameters.data());
+    const std::size_t capacity = backend.ops.capacity();
     std::vector<float> outputs(rows * alone.shape.outputs());
     for (std::size_t first = 0; first < rows; first += capacity) {
-        kitchen.ops.gatherRange(Split::train, first, std::min(capacity, rows - first));
-        for (std::size_t layer = 0; layer < alone.shape.layers(); ++layer) kitchen.ops.dense(layer);
-        kitchen.ops.copyOutputs(outputs.data() + first * alone.shape.outputs());
+        backend.ops.gatherRange(Split::train, first, std::min(capacity, rows - first));
+        for (std::size_t layer = 0; layer < alone.shape.layers(); ++layer) backend.ops.dense(layer);
+        backend.ops.copyOutputs(outputs.data() + first * alone.shape.outputs());
     }
     return outputs;
 }

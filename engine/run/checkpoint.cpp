@@ -53,6 +53,7 @@ std::string runTextOf(const Checkpoint& checkpoint) {
         run["loss_scaling"] = {{"scale", scaling.scale},
                                {"good_steps", scaling.goodSteps},
                                {"skipped_steps", scaling.skippedSteps}};
+    if (checkpoint.state.wholeSteps) run["whole_steps"] = *checkpoint.state.wholeSteps;
     std::string text = run.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
     if (text.size() > largestRunText)
         throw std::invalid_argument("the names of the classes take more than a checkpoint may hold (4 MiB)");
@@ -83,6 +84,7 @@ void readRun(Checkpoint& checkpoint, const std::string& text) {
     checkpoint.settings = trainSettingsFromJson(jsonField(run, "settings"));
     checkpoint.state.step = jsonValue<std::uint64_t>(run, "step");
     if (run.contains("loss_scaling")) checkpoint.state.lossScaling = lossScalingFromJson(run["loss_scaling"]);
+    if (run.contains("whole_steps")) checkpoint.state.wholeSteps = jsonValue<bool>(run, "whole_steps");
 }
 
 // The run's JSON text, once size and checksum say that the file is as it was written.

@@ -67,7 +67,7 @@ class CpuTrainer final : public Trainer {
     ThreadTeam team_;
     TeamSizing sizing_;
     CpuTiming timing_;
-    std::vector<std::unique_ptr<CpuKitchen>> ops_; ///< one per thread
+    std::vector<std::unique_ptr<CpuBackend>> ops_; ///< one per thread
     const bool small_;
     MachineInfo machine_;
 
@@ -153,10 +153,11 @@ void CpuTrainer::runChunk(std::uint64_t steps, std::size_t threads, Clock::time_
 
 /// What every thread does. The loss of a step is the same on all of them, so they stop at the same step.
 void CpuTrainer::marchThrough(std::size_t thread, std::uint64_t steps, Clock::time_point start) {
-    CpuKitchen& ops = *ops_[thread];
+    CpuBackend& ops = *ops_[thread];
     for (std::uint64_t step = step_; steps > 0; ++step, --steps) {
         if (thread == 0) timing_.beginStep(step);
         trainStep(ops, arenas_.shape, stepSettings(job_.settings, arenas_.order, step));
+        ops.endStep();
         if (ops.failed()) break;
         if (thread == 0) noteLoss({step, ops.loss()}, start);
     }
@@ -229,7 +230,7 @@ std::vector<float> CpuTrainer::predict(Split split, std::size_t first, std::size
     const std::size_t capacity = ops_[0]->capacity();
     std::vector<float> result(rows * outputs);
     runTeam(team_.size(), [&](std::size_t thread) {
-        CpuKitchen& ops = *ops_[thread];
+        CpuBackend& ops = *ops_[thread];
         for (std::size_t done = 0; done < rows; done += capacity) {
             ops.gatherRange(split, first + done, std::min(capacity, rows - done));
             for (std::size_t layer = 0; layer < arenas_.shape.layers(); ++layer) ops.dense(layer);
@@ -308,18 +309,9 @@ void CpuTrainer::traceOn(std::size_t thread, const StepSettings& step, StepTrace
     team_.barrier();
     if (thread == 0) timing_.beginTrace();
     trainStep(*ops_[thread], arenas_.shape, step);
+    ops_[thread]->endStep();
     if (thread != 0) return;
-    for (const CpuLap& lap : timing_.endTrace(trace.totalMs)) {
-        TracedOperation operation;
-        operation.name = name(lap.operation);
-        operation.layer = lap.layer;
-        operation.beginMs = lap.beginMs;
-        operation.endMs = lap.endMs;
-        operation.flops = lap.work.flops;
-        operation.bytes = lap.work.bytes;
-        operation.barrierBefore = lap.afterBarrier && team_.size() > 1;
-        trace.operations.push_back(std::move(operation));
-    }
+    trace.operations = operationsOf(timing_.endTrace(trace.totalMs));
 }
 
 std::vector<float> CpuTrainer::tensor(const TensorId& id, std::size_t floats) {

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "engine/run/submission_size.h"
 #include "engine/step/step.h"
 
 namespace lockstep {
@@ -12,23 +13,47 @@ namespace lockstep {
 GpuEvaluation::GpuEvaluation(gpu::Device& device, GpuArenas& arenas, Kernels& kernels, const TrainJob& job,
                              const StepKernels& how)
     : job_(job), arenas_(arenas), recorder_(device), ops_(recorder_, arenas, kernels, job.settings, how) {
-    ops_.submitEachOperation(true); // a chunk may take its time
+    ops_.submitEachOperation(true); // a chunk may take long
 }
 
 std::size_t GpuEvaluation::countOf(Split split) const {
     return split == Split::train ? job_.data->train.count : job_.data->test.count;
 }
 
-Evaluation GpuEvaluation::evaluate(Split split, std::size_t chunk) {
+void GpuEvaluation::warmUp() {
+    const std::size_t group = std::min({chunk_, arenas_.capacity, countOf(Split::train)});
+    millisecondsOf(Split::train, group); // compiles
+    SubmissionSize size(recorder_.device().software());
+    size.add(3 * millisecondsOf(Split::train, group)); // a step takes about three times as long
+    size.endOfSteps(1, false);
+    // Whole workgroups of score(), where that is more than one.
+    const std::size_t rows = size.forwardRows(group, arenas_.capacity);
+    chunk_ = rows < chunk_ ? std::min(chunk_, arenas_.capacity) : rows / chunk_ * chunk_;
+    for (const Split split : {Split::train, Split::test}) {
+        const std::size_t count = countOf(split);
+        if (count >= chunk_) millisecondsOf(split, chunk_);
+        if (count % chunk_ != 0) millisecondsOf(split, count % chunk_);
+    }
+}
+
+// Of the device, for the first `rows` rows of a split.
+double GpuEvaluation::millisecondsOf(Split split, std::size_t rows) {
+    recorder_.begin();
+    ops_.beginEvaluation();
+    scoreRange(ops_, arenas_.shape, split, 0, rows);
+    return recorder_.submitAndTime();
+}
+
+Evaluation GpuEvaluation::evaluate(Split split) {
     Evaluation result;
     result.accuracy = result.loss = std::numeric_limits<double>::quiet_NaN();
     result.count = countOf(split);
     if (result.count == 0) return result;
     const std::size_t count = result.count;
-    for (std::size_t first = 0; first < count; first += chunk) {
+    for (std::size_t first = 0; first < count; first += chunk_) {
         recorder_.begin();
         if (first == 0) ops_.beginEvaluation();
-        scoreRange(ops_, arenas_.shape, split, first, std::min(chunk, count - first));
+        scoreRange(ops_, arenas_.shape, split, first, std::min(chunk_, count - first));
         recorder_.submit();
     }
     recorder_.finish();
@@ -45,8 +70,7 @@ Evaluation GpuEvaluation::evaluate(Split split, std::size_t chunk) {
     return result;
 }
 
-std::vector<float> GpuEvaluation::predict(Split split, std::size_t first, std::size_t rows,
-                                          std::size_t chunk) {
+std::vector<float> GpuEvaluation::predict(Split split, std::size_t first, std::size_t rows) {
     if (first > countOf(split) || rows > countOf(split) - first)
         throw std::invalid_argument("rows " + std::to_string(first) + " to " + std::to_string(first + rows) +
                                     " are asked for, the split has " + std::to_string(countOf(split)));
@@ -54,8 +78,8 @@ std::vector<float> GpuEvaluation::predict(Split split, std::size_t first, std::s
     const std::size_t levels = arenas_.shape.layers();
     std::vector<float> result;
     result.reserve(rows * outputs);
-    for (std::size_t done = 0; done < rows; done += chunk) {
-        const std::size_t count = std::min(chunk, rows - done);
+    for (std::size_t done = 0; done < rows; done += chunk_) {
+        const std::size_t count = std::min(chunk_, rows - done);
         recorder_.begin();
         ops_.gatherRange(split, first + done, count);
         for (std::size_t layer = 0; layer < levels; ++layer) ops_.dense(layer);

@@ -1,5 +1,5 @@
-// Loss, accuracy and answers of a network on a Vulkan device, apart from its training: with a recorder of its
-// own, so that the device time of steps stays theirs.
+// Loss, accuracy and predictions of a network on a Vulkan device. Training has a separate recorder, so that
+// its device time counts training steps only.
 #pragma once
 
 #include <vector>
@@ -13,22 +13,27 @@ namespace lockstep {
 
 class GpuEvaluation {
   public:
-    /// All references must outlive the object. Only forward kernels of `how` are used.
+    /// All references must outlive the object. Uses only the forward kernels of `how`.
     GpuEvaluation(gpu::Device& device, GpuArenas& arenas, Kernels& kernels, const TrainJob& job,
                   const StepKernels& how);
 
-    /// As Trainer::evaluate() and predict(), `chunk` rows at a time, with the parameters as they are: nothing
-    /// may be training meanwhile.
-    Evaluation evaluate(Split split, std::size_t chunk);
-    std::vector<float> predict(Split split, std::size_t first, std::size_t rows, std::size_t chunk);
+    /// Chooses how many rows to evaluate at a time: as many as a submission has time for. Then dispatches
+    /// everything that evaluate() will dispatch, so that the driver compiles it now.
+    void warmUp();
+
+    /// As Trainer::evaluate() and predict(), with the current parameters. No training may run meanwhile.
+    Evaluation evaluate(Split split);
+    std::vector<float> predict(Split split, std::size_t first, std::size_t rows);
 
   private:
     std::size_t countOf(Split split) const;
+    double millisecondsOf(Split split, std::size_t rows);
 
     const TrainJob& job_;
     GpuArenas& arenas_;
     gpu::Recorder recorder_;
     GpuOps ops_;
+    std::size_t chunk_ = Kernels::rowsPerGroup; ///< rows at a time
 };
 
 } // namespace lockstep

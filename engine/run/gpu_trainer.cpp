@@ -11,11 +11,11 @@
 #include "engine/run/gpu_evaluation.h"
 #include "engine/run/submission_size.h"
 #include "engine/step/gpu_ops.h"
-#include "engine/step/gpu_trace.h"
 #include "engine/step/lane_spec.h"
 #include "engine/step/step.h"
 #include "engine/step/step_trace.h"
 #include "engine/step/whole_step.h"
+#include "engine/tune/kernel_cache.h"
 #include "engine/tune/kernel_choice.h"
 
 namespace lockstep {
@@ -54,20 +54,23 @@ class GpuTrainer final : public Trainer {
         bool profiled;
     };
 
-    StepKernels choose(Rung rung, const ReplacedShaders& replaced);
+    StepKernels choose(const ReplacedShaders& replaced);
     std::optional<HalfArenas> halfArenas();
-    void describeMachine(Rung rung, const ReplacedShaders& replaced);
-    void warmUp(Rung rung);
+    void describeMachine();
+    void warmUp();
     void recordSteps(std::uint64_t first, std::uint64_t count);
-    double millisecondsOf(std::uint64_t steps);
+    void chooseWholeSteps();
+    void setWholeSteps(bool on);
+    double millisecondsOf(std::uint64_t first, std::uint64_t steps);
+    double warmUpSteps();
     void submitSteps(std::uint64_t count, bool profile);
     void collect();
     void noteLosses(const Flight& flight);
     void throwIfFailed();
     void setStatus(std::uint32_t word);
-    std::size_t chunkRows() const;
 
     TrainJob job_;
+    const Rung rung_;
     gpu::Device& device_;
     Clock::time_point created_ = Clock::now();
     Kernels kernels_;
@@ -78,6 +81,7 @@ class GpuTrainer final : public Trainer {
     GpuOps ops_;
     GpuEvaluation evaluation_;
     std::optional<WholeStep> wholeStep_; // trains instead of ops_
+    bool mayChangeSteps_ = false;        // `best`, and both fit
     SubmissionSize submissionSize_;
     MachineInfo machine_;
 
@@ -96,20 +100,20 @@ class GpuTrainer final : public Trainer {
 };
 
 GpuTrainer::GpuTrainer(const TrainJob& job, Rung rung, gpu::Device& device, const ReplacedShaders& replaced)
-    : job_(job), device_(device), kernels_(device), arenas_(device, job), how_(choose(rung, replaced)),
+    : job_(job), rung_(rung), device_(device), kernels_(device), arenas_(device, job), how_(choose(replaced)),
       half_(halfArenas()), recorder_(device),
       ops_(recorder_, arenas_, kernels_, job.settings, how_, half_ ? &*half_ : nullptr),
       evaluation_(device, arenas_, kernels_, job_,
                   evaluationKernels(device, how_, job.shape, arenas_.capacity)),
       submissionSize_(device.software()) {
-    warmUp(rung);
-    describeMachine(rung, replaced);
+    warmUp();
+    describeMachine();
     warmUpSeconds_ = secondsSince(created_);
 }
 
 // Measured and remembered is what the built-in shaders can do.
-StepKernels GpuTrainer::choose(Rung rung, const ReplacedShaders& replaced) {
-    StepKernels how = chooseKernels(device_, kernels_, rung, job_.shape, job_.settings.optimizer.kind,
+StepKernels GpuTrainer::choose(const ReplacedShaders& replaced) {
+    StepKernels how = chooseKernels(device_, kernels_, rung_, job_.shape, job_.settings.optimizer.kind,
                                     arenas_.order.batch());
     kernels_.replace(replaced);
     return how;
@@ -121,46 +125,78 @@ std::optional<HalfArenas> GpuTrainer::halfArenas() {
                                      initialWeights(job_.shape, job_.settings.seed));
 }
 
-void GpuTrainer::describeMachine(Rung rung, const ReplacedShaders& replaced) {
+void GpuTrainer::describeMachine() {
     const gpu::DeviceReport& report = device_.report();
     machine_.device = report.name;
     machine_.driver = report.driver;
     machine_.gpu = true;
     machine_.software = device_.software();
     const std::string first = how_.layers.front().forward.describe();
-    const std::string_view own = name(rung);
+    const std::string_view own = name(rung_);
     machine_.kernels = first == own ? first : std::string(own) + " (first layer: " + first + ")";
     if (wholeStep_) machine_.kernels = wholeStep_->describe();
-    for (const auto& [shader, words] : replaced) machine_.kernels += ", replaced: " + shader;
+    for (const auto& [shader, words] : kernels_.replacedShaders())
+        machine_.kernels += ", replaced: " + shader;
 }
 
-// Drivers compile a pipeline at its first use. One step goes through all of them with updates switched off,
-// as after a failed step, so that nothing is learned from it. `best` takes whole steps where they fit and are
-// faster: in the same way, nothing is learned from the comparison.
-void GpuTrainer::warmUp(Rung rung) {
+// Drivers compile a pipeline at its first use, and some compile another version for buffers of another size.
+// So the warm-up dispatches all that a run will dispatch, with updates switched off, as after a failed step.
+void GpuTrainer::warmUp() {
     setStatus(0);
-    ops_.submitEachOperation(true); // nobody knows yet how long they take
-    ops_.firstPiecesOnly(true);
-    if (rung == Rung::wholeStep) wholeStep_.emplace(kernels_, arenas_, job_);
-    warmUpDeviceSeconds_ = millisecondsOf(1) * 1e-3;
-    ops_.firstPiecesOnly(false);
-    if (rung == Rung::best && wholeStepLayout(device_, job_)) {
-        constexpr std::uint64_t steps = 16;
-        millisecondsOf(steps);
-        const double apart = millisecondsOf(steps);
-        wholeStep_.emplace(kernels_, arenas_, job_);
-        millisecondsOf(steps);
-        if (millisecondsOf(steps) >= apart) wholeStep_.reset();
-    }
+    ops_.submitEachOperation(true); // their times are not known yet
+    if (rung_ == Rung::wholeStep) wholeStep_.emplace(kernels_, arenas_, job_);
+    warmUpDeviceSeconds_ = warmUpSteps() * 1e-3;
+    evaluation_.warmUp();
+    mayChangeSteps_ = rung_ == Rung::best && wholeStepLayout(device_, job_).has_value();
+    if (mayChangeSteps_) chooseWholeSteps();
     warmUpRecorded_ = recorder_.deviceSeconds();
     setStatus(shared::noStep);
 }
 
-// On the device, for steps that learn nothing.
-double GpuTrainer::millisecondsOf(std::uint64_t steps) {
+// `best` trains in whole steps where they fit and are faster. They round differently from single operations,
+// so the choice is remembered: between runs in the cache, and in a run's state.
+void GpuTrainer::chooseWholeSteps() {
+    KernelCache cache(device_);
+    std::string key = "whole_step";
+    for (const std::size_t width : job_.shape.widths) key += " " + std::to_string(width);
+    key += " x" + std::to_string(arenas_.order.batch()) + " " + std::string(name(job_.shape.activation)) +
+           " " + std::string(name(job_.settings.optimizer.kind));
+    if (const auto known = cache.find(key)) return setWholeSteps(known->milliseconds >= 0);
+    constexpr std::uint64_t steps = 16;
+    millisecondsOf(0, steps);
+    const double apart = millisecondsOf(0, steps);
+    setWholeSteps(true);
+    millisecondsOf(0, steps);
+    const double whole = millisecondsOf(0, steps);
+    if (whole >= apart) setWholeSteps(false);
+    cache.remember(key, {{}, whole < apart ? whole / steps : -1}, true); // -1: single operations are faster
+    cache.store();
+}
+
+void GpuTrainer::setWholeSteps(bool on) {
+    if (on == wholeStep_.has_value()) return;
+    wholeStep_.reset();
+    if (!on) return; // single operations are warm since the start
+    wholeStep_.emplace(kernels_, arenas_, job_);
+    warmUpSteps();
+}
+
+// Of the device, for steps that change no weights.
+double GpuTrainer::millisecondsOf(std::uint64_t first, std::uint64_t steps) {
     recorder_.begin();
-    recordSteps(0, steps);
+    recordSteps(first, steps);
     return recorder_.submitAndTime();
+}
+
+// The first step of an epoch and its last one, whose batch may be smaller. Returns the first one's
+// milliseconds.
+double GpuTrainer::warmUpSteps() {
+    ops_.firstPiecesOnly(true);
+    const double milliseconds = millisecondsOf(0, 1);
+    const std::uint64_t last = arenas_.order.stepsPerEpoch() - 1;
+    if (arenas_.order.range(last).rows != arenas_.order.batch()) millisecondsOf(last, 1);
+    ops_.firstPiecesOnly(false);
+    return milliseconds;
 }
 
 void GpuTrainer::recordSteps(std::uint64_t first, std::uint64_t count) {
@@ -257,22 +293,14 @@ void GpuTrainer::takeLosses(std::vector<LossPoint>& into) {
     throwIfFailed();
 }
 
-// As many rows at a time as a submission has time for, in whole workgroups of score() where that is more than
-// one.
-std::size_t GpuTrainer::chunkRows() const {
-    const std::size_t rows = submissionSize_.forwardRows(arenas_.order.batch(), arenas_.capacity);
-    return rows < Kernels::rowsPerGroup ? std::min<std::size_t>(Kernels::rowsPerGroup, arenas_.capacity)
-                                        : rows / Kernels::rowsPerGroup * Kernels::rowsPerGroup;
-}
-
 Evaluation GpuTrainer::evaluate(Split split) {
     finish();
-    return evaluation_.evaluate(split, chunkRows());
+    return evaluation_.evaluate(split);
 }
 
 std::vector<float> GpuTrainer::predict(Split split, std::size_t first, std::size_t rows) {
     finish();
-    return evaluation_.predict(split, first, rows, chunkRows());
+    return evaluation_.predict(split, first, rows);
 }
 
 TrainerState GpuTrainer::state() {
@@ -283,6 +311,7 @@ TrainerState GpuTrainer::state() {
     for (const std::optional<gpu::Buffer>* kept : {&arenas_.state1, &arenas_.state2})
         if (*kept) state.optimizerState.push_back((*kept)->downloadValues<float>(arenas_.layout.size()));
     if (half_) state.lossScaling = half_->scaling();
+    if (mayChangeSteps_) state.wholeSteps = wholeStep_.has_value();
     return state;
 }
 
@@ -309,8 +338,15 @@ void GpuTrainer::restore(const TrainerState& state) {
     if (half_) half_->restore(state.parameters, state.lossScaling);
     if (arenas_.state1) arenas_.state1->uploadValues<float>(state.optimizerState[0]);
     if (arenas_.state2) arenas_.state2->uploadValues<float>(state.optimizerState[1]);
-    setStatus(shared::noStep);
     nextStep_ = completed_ = state.step;
+    if (!mayChangeSteps_ || !state.wholeSteps || *state.wholeSteps == wholeStep_.has_value())
+        return setStatus(shared::noStep);
+    const double before = recorder_.deviceSeconds();
+    setStatus(0); // nothing is learned from warming up
+    setWholeSteps(*state.wholeSteps);
+    warmUpRecorded_ += recorder_.deviceSeconds() - before;
+    setStatus(shared::noStep);
+    describeMachine();
 }
 
 // A step's numbers are recorded with it, so what has been submitted keeps its own.
@@ -370,7 +406,7 @@ StepTrace GpuTrainer::traceStep(const TraceOptions& options) {
 
     trace.timed = device_.limits().timestampNanoseconds > 0;
     trace.totalMs = trace.timed ? (recorder_.deviceSeconds() - deviceBefore) * 1e3 : 0;
-    trace.operations = operationsOf(dispatches, how_);
+    trace.operations = operationsOf(dispatches);
     for (const TracedOperation& operation : trace.operations) // between submissions time passes, too
         trace.totalMs = std::max(trace.totalMs, operation.endMs);
     for (TracedOperation& operation : trace.operations) {

@@ -1,4 +1,4 @@
-// Training on one machine: a kitchen (arenas and kernels of a CPU or GPU rung) behind one interface.
+// Training on one machine: the backend of a CPU or GPU rung behind one interface.
 #pragma once
 
 #include <chrono>
@@ -11,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "engine/step/ops.h"
 #include "engine/step/train_job.h"
 
 namespace lockstep {
@@ -23,7 +22,7 @@ inline double secondsSince(std::chrono::steady_clock::time_point start) {
 struct StepTrace;    // engine/step/step_trace.h
 struct TraceOptions; // engine/step/step_trace.h
 
-/// A step's loss was NaN or infinite. The parameters are as that step found them.
+/// A step's loss was NaN or infinite. The parameters are as they were before that step.
 class NonFiniteError : public std::runtime_error {
   public:
     NonFiniteError(std::uint64_t failedStep, std::string failedWhere, const std::string& message)
@@ -32,8 +31,8 @@ class NonFiniteError : public std::runtime_error {
     std::string where; ///< "layer 2 (256 -> 128): its weights", "the inputs of example 17", "the loss"
 };
 
-/// A trainer is used by one thread at a time. Its device work may run on while it returns; what it returns is
-/// always whole.
+/// Used by one thread at a time. Calls may return while the device is still working, but what they return is
+/// always complete.
 class Trainer {
   public:
     virtual ~Trainer() = default;
@@ -44,52 +43,53 @@ class Trainer {
     virtual const MachineInfo& machine() const = 0;
 
     /// Trains `steps` more steps. May return while the device still works on them (a GPU keeps a few
-    /// submissions in flight); whatever reads results waits for what it needs.
+    /// submissions in flight); calls that read results wait for them.
     virtual void run(std::uint64_t steps) = 0;
-    /// Waits until every step asked for is done.
+    /// Waits until all requested steps are done.
     virtual void finish() = 0;
     /// Steps whose loss is known. Throws NonFiniteError when one of them was not finite.
     virtual std::uint64_t completedSteps() = 0;
-    /// Moves the losses that became known since the last call to the end of `into`, in order, without
-    /// waiting. Throws NonFiniteError after having delivered the finite losses before the bad step.
+    /// Appends the losses that became known since the last call to `into`, in order, without waiting. Throws
+    /// NonFiniteError after delivering the finite losses before the bad step.
     virtual void takeLosses(std::vector<LossPoint>& into) = 0;
 
-    /// Loss, accuracy and confusion matrix over a whole split. Not counted in trainingSeconds().
+    /// Loss, accuracy and confusion matrix over a whole split. Its time does not count in trainingSeconds().
     virtual Evaluation evaluate(Split split) = 0;
     /// Outputs (after the output activation) for examples [first, first + rows) of a split: [rows][outputs],
     /// no padding.
     virtual std::vector<float> predict(Split split, std::size_t first, std::size_t rows) = 0;
 
     virtual TrainerState state() = 0;
-    /// Throws std::invalid_argument when sizes do not fit. Losses still on their way are dropped.
+    /// Throws std::invalid_argument if sizes do not fit. Drops losses that were not taken yet.
     virtual void restore(const TrainerState& state) = 0;
 
-    /// Rate, decays, regularisation and schedule from the next step on; steps asked for before keep theirs.
-    /// Throws std::invalid_argument for settings that make no sense and for another kind of optimizer: that
-    /// takes a new trainer.
+    /// Sets rate, decays, regularisation and schedule from the next step on; steps already requested keep
+    /// theirs. Throws std::invalid_argument for invalid settings, and for another kind of optimizer: that
+    /// needs a new trainer.
     virtual void setOptimizer(const OptimizerSettings& settings) = 0;
 
-    /// LossScaling::skippedSteps: 0 but in half precision. Waits for the steps asked for.
+    /// LossScaling::skippedSteps; 0 unless in half precision. Waits for the requested steps.
     virtual std::uint64_t skippedSteps() { return 0; }
 
-    virtual double trainingSeconds() const = 0; ///< wall time inside run() and finish(), warm-up left out
-    virtual double
-    deviceSeconds() const = 0; ///< time the device itself was busy with steps; a CPU: as trainingSeconds()
-    virtual double
-    warmUpSeconds() const = 0; ///< uploads, compilation, choice of kernels, before the first step
+    /// Wall time inside run() and finish(), without warm-up.
+    virtual double trainingSeconds() const = 0;
+    /// Time the device was busy with steps; on a CPU the same as trainingSeconds().
+    virtual double deviceSeconds() const = 0;
+    /// Uploads, compilation and choice of kernels, before the first step.
+    virtual double warmUpSeconds() const = 0;
     virtual std::vector<OperationTiming> operations() const = 0;
 
-    /// Trains exactly one step, as run(1) and finish() do and to the same bits, and tells what happened in
-    /// it. Throws NonFiniteError when its loss is not finite.
+    /// Trains exactly one step, with the same bits as run(1) and finish(), and records what happened in it.
+    /// Throws NonFiniteError if its loss is not finite.
     virtual StepTrace traceStep(const TraceOptions& options) = 0;
 };
 
-/// What setOptimizer() refuses, as every trainer does.
+/// Throws what setOptimizer() throws, for every trainer alike.
 void requireSameOptimizer(const OptimizerSettings& current, const OptimizerSettings& next);
 
-/// The layer that a non-finite loss came from, found by the plain twin from the parameters the step started
-/// with. `step` has to be the failed step; `largest` is the size of the largest number that products can
-/// read. Returns the error to throw, message with a hint included.
+/// Finds where a non-finite loss came from: repeats the failed step `step` with the plain loops, from the
+/// parameters the step started with. `largest` is the largest number that products can read. Returns the
+/// error to throw, with a hint in its message.
 NonFiniteError explainNonFinite(const TrainJob& job, std::uint64_t step, std::span<const float> parameters,
                                 float largest = std::numeric_limits<float>::max());
 

@@ -9,8 +9,8 @@ namespace lockstep {
 
 namespace {
 
-// An evaluation has nothing to wait for between chunks; this many rows per thread keep the products efficient
-// and the activations in the caches.
+// This many rows per thread keep the products of an evaluation efficient and
+// its activations in the caches.
 constexpr std::size_t evaluationRowsPerThread = 128;
 
 bool folds(const CpuKernels& kernels, const OptimizerSettings& optimizer) {
@@ -54,6 +54,19 @@ const float* CpuArenas::saved(std::size_t layer) const {
 DenseShape CpuArenas::denseShape(std::size_t layer, std::size_t rows) const {
     const LayerLayout& place = layout.layer(layer);
     return {rows, place.inputs, place.outputs, place.rowStride, outputStride(layer)};
+}
+
+LossShape CpuArenas::lossShape(std::size_t rows, std::size_t batchRows) const {
+    LossShape result;
+    result.rows = rows;
+    result.outputs = shape.outputs();
+    result.stride = roundUpToFour(shape.outputs());
+    result.targetWidth = data.targetWidth;
+    result.loss = shape.loss;
+    result.targetKind = targetKind;
+    result.outputActivation = shape.outputActivation;
+    result.scale = 1.0 / static_cast<double>(lossTerms(shape.loss, batchRows, shape.outputs()));
+    return result;
 }
 
 float* CpuArenas::stateArray(std::size_t index) {

@@ -1,4 +1,4 @@
-// The memory of one training run on a processor: what its threads share.
+// The memory of one training run on a CPU, shared by its threads.
 #pragma once
 
 #include <cstddef>
@@ -12,15 +12,16 @@
 
 namespace lockstep {
 
-/// Arrays of one layer for a whole batch, [rows][stride of the layer's outputs].
+/// Arrays of one layer for a whole batch, [rows][stride of the layer's
+/// outputs].
 struct LayerArrays {
     AlignedArray<float> outputs; ///< A[l + 1]
-    AlignedArray<float> sums;    ///< Z[l], only where the activation's derivative needs it
+    AlignedArray<float> sums;    ///< Z[l]; empty unless the activation's derivative needs it
     AlignedArray<float> dSums;   ///< dZ[l]
 };
 
-/// The threads share these arrays without locks: between two barriers, each writes rows (or slices of
-/// weights) of its own.
+/// The threads share these arrays without locks: between two barriers, no two
+/// threads write the same rows (or slices of weights).
 struct CpuArenas {
     /// Parameters are the seed's initial weights. Throws std::bad_alloc.
     CpuArenas(const TrainJob& job, const CpuKernels& kernels, std::size_t threads);
@@ -32,8 +33,9 @@ struct CpuArenas {
     const BatchOrder order;
     const std::uint32_t targetKind;
     const CpuKernels& kernels;
-    bool foldsUpdate;           ///< the update happens inside the weight gradient; there are no gradients
-    const std::size_t capacity; ///< rows that the activations hold: a batch, or a chunk of an evaluation
+    bool foldsUpdate;           ///< see Ops::foldsUpdate(); then there are no gradients
+    const std::size_t capacity; ///< rows that the activations hold: a batch, or a
+                                ///< chunk of an evaluation
 
     AlignedArray<float> parameters;
     AlignedArray<float> gradients; ///< empty when foldsUpdate
@@ -49,13 +51,28 @@ struct CpuArenas {
     };
     std::vector<PartialLoss> partialLosses; ///< one per part: as many as threads
 
-    /// What activationDerivative takes for layer `layer`: its sums, or its outputs.
+    /// A[layer]: what the layer reads.
+    const float* below(std::size_t layer) const {
+        return layer == 0 ? inputs.data() : layers[layer - 1].outputs.data();
+    }
+    /// What activationDerivative takes for the layer: its preactivations, or its
+    /// outputs.
     const float* saved(std::size_t layer) const;
-    /// Settings of the same kind, between steps: whether the update can be folded may change with them.
+    /// Takes other settings of the same optimizer, between steps. They can change
+    /// whether the update is folded.
     void setOptimizer(const OptimizerSettings& settings);
     DenseShape denseShape(std::size_t layer, std::size_t rows) const;
+    /// The loss of `rows` rows of a batch of `batchRows`, outputs stored row by
+    /// row.
+    LossShape lossShape(std::size_t rows, std::size_t batchRows) const;
     std::size_t outputStride(std::size_t layer) const { return roundUpToFour(shape.widths[layer + 1]); }
     float* stateArray(std::size_t index); ///< null when the optimizer keeps fewer
 };
+
+/// The folded update is w -= rate * (gradient + l2 * w) = keep * w - rate *
+/// gradient; this is `keep`.
+inline float keptOfWeights(const shared::UpdateParams& update) {
+    return 1.0f - update.learningRate * update.l2;
+}
 
 } // namespace lockstep

@@ -13,22 +13,27 @@ Share CpuOps::outputsOf(std::size_t layer, std::size_t part) const {
     return shareOf(arenas_.layout.layer(layer).outputs, part, team_.size());
 }
 
-// The left matrix of a product is packed as well: by columns each part packs all of it.
+// A product packs its left-hand matrix, too: cut by columns, each part packs
+// all of it.
 CpuOps::Cut CpuOps::bestCut(std::size_t layer, std::size_t columns) const {
-    constexpr std::size_t worthABarrier = 1 << 20; // numbers; packing them takes a core about a millisecond
+    constexpr std::size_t worthABarrier = 1 << 20; // weights; packing them takes a core about 1 ms
     const bool many = arenas_.layout.layer(layer).weightCount() >= worthABarrier;
     return team_.size() > 1 && many && columns > batchRows_ ? Cut::columns : Cut::rows;
 }
 
-/// What comes next is cut so. Parts that are not cut by rows before and after need what others computed.
+/// Begins an operation cut like this. After one of the same cut, a part needs
+/// only what it has computed itself: its rows of the batch, or its rows of the
+/// weights. In all other cases it needs the other parts' results.
 void CpuOps::cutBy(Cut cut) {
-    if (cut == Cut::columns || cut_ == Cut::columns) meetOthers();
+    if (cut == cut_ && cut != Cut::columns) return;
+    meetOthers();
     cut_ = cut;
+    if (cut == Cut::weights) sumLoss(); // all parts of it are there now
 }
 
 void CpuOps::meetOthers() {
     team_.barrier();
-    if (timing_ != nullptr) timing_->waited();
+    if (timing_ != nullptr && team_.size() > 1) timing_->waited();
 }
 
 void CpuOps::lap(CpuOperation operation, const Work& work, std::size_t layer) {
@@ -37,9 +42,7 @@ void CpuOps::lap(CpuOperation operation, const Work& work, std::size_t layer) {
 
 void CpuOps::gatherBatch(const StepSettings& step) {
     batchRows_ = step.batch.rows;
-    // The folded update is w -= rate * (gradient + l2 * w), with w taken out of the bracket.
-    rate_ = step.update.learningRate;
-    keep_ = 1.0f - step.update.learningRate * step.update.l2;
+    cut_ = Cut::rows; // endStep() waited
     const Share rows = ownRows();
     arenas_.kernels.gatherBatch(arenas_.data, arenas_.data.train, arenas_.order, step.batch, rows.begin,
                                 rows.end, arenas_.layout.layer(0).rowStride, arenas_.inputs.data(),
@@ -47,8 +50,8 @@ void CpuOps::gatherBatch(const StepSettings& step) {
     lap(CpuOperation::gatherBatch, gatherWork(batchRows_, arenas_.shape.inputs(), arenas_.data.bytes()));
 }
 
-// The last range of a split is shorter and shared out differently: nobody may still be reading the rows that
-// become another thread's.
+// The last range of a split is shorter and divided differently: wait until no
+// thread reads the rows that become another thread's.
 void CpuOps::gatherRange(Split split, std::size_t first, std::size_t rows) {
     team_.barrier();
     cut_ = Cut::rows;
@@ -63,7 +66,7 @@ void CpuOps::gatherRange(Split split, std::size_t first, std::size_t rows) {
 
 void CpuOps::dense(std::size_t layer) {
     const LayerLayout& place = arenas_.layout.layer(layer);
-    const float* below = layer == 0 ? arenas_.inputs.data() : arenas_.layers[layer - 1].outputs.data();
+    const float* below = arenas_.below(layer);
     LayerArrays& own = arenas_.layers[layer];
     cutBy(bestCut(layer, place.outputs));
     forParts([&](std::size_t part) {
@@ -81,26 +84,12 @@ void CpuOps::dense(std::size_t layer) {
     lap(CpuOperation::dense, denseWork(arenas_.denseShape(layer, batchRows_)), layer);
 }
 
-LossShape CpuOps::lossShape(Share rows) const {
-    const std::size_t outputs = arenas_.shape.outputs();
-    LossShape shape;
-    shape.rows = rows.end - rows.begin;
-    shape.outputs = outputs;
-    shape.stride = roundUpToFour(outputs);
-    shape.targetWidth = arenas_.data.targetWidth;
-    shape.loss = arenas_.shape.loss;
-    shape.targetKind = arenas_.targetKind;
-    shape.outputActivation = arenas_.shape.outputActivation;
-    shape.scale = 1.0 / static_cast<double>(lossTerms(shape.loss, batchRows_, outputs));
-    return shape;
-}
-
 void CpuOps::lossAndGradient(const StepSettings&) {
     const std::size_t last = arenas_.shape.layers() - 1;
     cutBy(Cut::rows);
     forParts([&](std::size_t part) {
         const Share rows = rowsOf(part);
-        const LossShape shape = lossShape(rows);
+        const LossShape shape = arenas_.lossShape(rows.end - rows.begin, batchRows_);
         const std::size_t offset = rows.begin * shape.stride;
         arenas_.partialLosses[part].sum = arenas_.kernels.lossAndGradient(
             shape, arenas_.layers[last].outputs.data() + offset, arenas_.saved(last) + offset,
@@ -110,23 +99,7 @@ void CpuOps::lossAndGradient(const StepSettings&) {
     lap(CpuOperation::lossAndGradient, lossWork(batchRows_, arenas_.shape.outputs()));
 }
 
-// A weight gradient needs dZ[layer] of all rows, and so of all threads; an input gradient needs only the
-// thread's own. So the blame is passed down through all layers first, and one barrier before the weight
-// gradients serves them all. It also makes sure that nobody still reads weights which a folded update is
-// about to change.
-void CpuOps::denseBackward(std::size_t layer) {
-    if (layer > 0) {
-        backwardInputs(layer);
-        return;
-    }
-    meetOthers();
-    cut_ = Cut::rows;
-    settleLoss();
-    if (failed_) return;
-    for (std::size_t each = arenas_.shape.layers(); each-- > 0;) backwardWeights(each);
-}
-
-void CpuOps::backwardInputs(std::size_t layer) {
+void CpuOps::denseBackwardInputs(std::size_t layer) {
     const LayerLayout& place = arenas_.layout.layer(layer);
     cutBy(bestCut(layer, place.inputs));
     forParts([&](std::size_t part) {
@@ -144,9 +117,10 @@ void CpuOps::backwardInputs(std::size_t layer) {
     lap(CpuOperation::denseBackwardInputs, denseWork(arenas_.denseShape(layer, batchRows_)), layer);
 }
 
-// Summed in the order of the parts, so that the same number of threads gives the same loss every time, and
-// by every thread for itself, so that all decide alike whether the step may change the weights.
-void CpuOps::settleLoss() {
+// In the order of the parts, so that the same number of threads gives the same
+// loss every time. Each thread computes the sum itself, so that all agree on
+// whether the step may change the weights.
+void CpuOps::sumLoss() {
     double sum = 0;
     for (const CpuArenas::PartialLoss& part : arenas_.partialLosses) sum += part.sum;
     const std::size_t terms = lossTerms(arenas_.shape.loss, batchRows_, arenas_.shape.outputs());
@@ -154,44 +128,58 @@ void CpuOps::settleLoss() {
     failed_ = !std::isfinite(loss_);
 }
 
-void CpuOps::backwardWeights(std::size_t layer) {
-    const DenseShape shape = arenas_.denseShape(layer, batchRows_);
-    const LayerLayout& place = arenas_.layout.layer(layer);
-    const float* dSums = arenas_.layers[layer].dSums.data();
-    const float* below = layer == 0 ? arenas_.inputs.data() : arenas_.layers[layer - 1].outputs.data();
-    float* target = arenas_.foldsUpdate ? arenas_.parameters.data() : arenas_.gradients.data();
+/// This thread's rows of the layer's weights, part by part.
+template <class Work> void CpuOps::forOutputs(std::size_t layer, const Work& work) const {
     forParts([&](std::size_t part) {
         const Share outputs = outputsOf(layer, part);
-        if (outputs.begin == outputs.end) return;
-        if (arenas_.foldsUpdate)
-            arenas_.kernels.denseBackwardWeightsAndUpdate(shape, dSums, below, outputs.begin, outputs.end,
-                                                          keep_, rate_, target + place.weightOffset,
-                                                          target + place.biasOffset);
-        else
-            arenas_.kernels.denseBackwardWeights(shape, dSums, below, outputs.begin, outputs.end,
-                                                 target + place.weightOffset, target + place.biasOffset);
+        if (outputs.begin < outputs.end) work(outputs.begin, outputs.end);
+    });
+}
+
+// The gradients need dZ[layer] of all rows, and so from all threads. The first
+// layer's call waits for them; that serves all layers.
+void CpuOps::denseBackwardWeights(std::size_t layer) {
+    cutBy(Cut::weights);
+    if (failed_) return;
+    const DenseShape shape = arenas_.denseShape(layer, batchRows_);
+    const LayerLayout& place = arenas_.layout.layer(layer);
+    forOutputs(layer, [&](std::size_t begin, std::size_t end) {
+        arenas_.kernels.denseBackwardWeights(shape, arenas_.layers[layer].dSums.data(), arenas_.below(layer),
+                                             begin, end, arenas_.gradients.data() + place.weightOffset,
+                                             arenas_.gradients.data() + place.biasOffset);
     });
     lap(CpuOperation::denseBackwardWeights, denseWork(shape), layer);
 }
 
-void CpuOps::exchange() {}
+// The barrier also guarantees that no thread still reads the weights that
+// change here.
+void CpuOps::denseBackwardWeightsAndUpdate(std::size_t layer, const StepSettings& step) {
+    cutBy(Cut::weights);
+    if (failed_) return;
+    const DenseShape shape = arenas_.denseShape(layer, batchRows_);
+    const LayerLayout& place = arenas_.layout.layer(layer);
+    forOutputs(layer, [&](std::size_t begin, std::size_t end) {
+        arenas_.kernels.denseBackwardWeightsAndUpdate(
+            shape, arenas_.layers[layer].dSums.data(), arenas_.below(layer), begin, end,
+            keptOfWeights(step.update), step.update.learningRate,
+            arenas_.parameters.data() + place.weightOffset, arenas_.parameters.data() + place.biasOffset);
+    });
+    lap(CpuOperation::denseBackwardWeights, denseWork(shape), layer);
+}
 
-// A thread updates the slices whose gradients it has just computed: they are in its cache, and nobody has to
-// wait. The barrier at the end keeps the next step from reading half-updated weights.
+// A thread updates the slices whose gradients it has just computed: they are in
+// its cache, and it needs no barrier.
 void CpuOps::update(const StepSettings& step) {
-    if (!failed_ && !arenas_.foldsUpdate) {
-        for (std::size_t layer = 0; layer < arenas_.shape.layers(); ++layer) {
-            const LayerLayout& place = arenas_.layout.layer(layer);
-            forParts([&](std::size_t part) {
-                const Share outputs = outputsOf(layer, part);
-                updateSlice(step, place.weightOffset + outputs.begin * place.rowStride,
-                            place.weightOffset + outputs.end * place.rowStride);
-                updateSlice(step, place.biasOffset + outputs.begin, place.biasOffset + outputs.end);
-            });
-        }
-        lap(CpuOperation::update, updateWork(arenas_.shape, arenas_.optimizer));
+    if (failed_) return;
+    for (std::size_t layer = 0; layer < arenas_.shape.layers(); ++layer) {
+        const LayerLayout& place = arenas_.layout.layer(layer);
+        forOutputs(layer, [&](std::size_t begin, std::size_t end) {
+            updateSlice(step, place.weightOffset + begin * place.rowStride,
+                        place.weightOffset + end * place.rowStride);
+            updateSlice(step, place.biasOffset + begin, place.biasOffset + end);
+        });
     }
-    meetOthers();
+    lap(CpuOperation::update, updateWork(arenas_.shape, arenas_.optimizer));
 }
 
 void CpuOps::updateSlice(const StepSettings& step, std::size_t begin, std::size_t end) {
@@ -202,7 +190,7 @@ void CpuOps::updateSlice(const StepSettings& step, std::size_t begin, std::size_
 void CpuOps::score() {
     cutBy(Cut::rows);
     const Share rows = ownRows();
-    const LossShape shape = lossShape(rows);
+    const LossShape shape = arenas_.lossShape(rows.end - rows.begin, batchRows_);
     addScore(arenas_.kernels.score(
         shape, arenas_.data.classes, arenas_.layers.back().outputs.data() + rows.begin * shape.stride,
         arenas_.targets.data() + rows.begin * shape.targetWidth, confusionCounts()));
@@ -222,7 +210,7 @@ std::vector<float> CpuOps::tensor(const TensorId& id, std::size_t floats) const 
     if (id.kind == TensorKind::targets)
         copyFrom(arenas_.targets.data());
     else if (id.kind == TensorKind::activations)
-        copyFrom(id.layer == 0 ? arenas_.inputs.data() : arenas_.layers[id.layer - 1].outputs.data());
+        copyFrom(arenas_.below(id.layer));
     else
         copyFrom(id.kind == TensorKind::sums ? arenas_.layers[id.layer].sums.data()
                                              : arenas_.layers[id.layer].dSums.data());

@@ -1,17 +1,26 @@
-// The operations of a training step on a processor. A step is cut into parts, as many as the team has
-// threads. Every thread has its own CpuOps and walks through the whole recipe (step.cpp) on the parts that
-// fall to it: one each, or more where fewer threads run (team_sizing.h). What is computed depends on the
-// parts alone, not on who computes them:
+// The operations of a training step on a CPU. A step is divided into parts, as
+// many as the team has threads. Every thread has its own CpuOps and walks
+// through the whole recipe (step.cpp), computing the parts assigned to it: one
+// each, or several where fewer threads run (team_sizing.h). The result depends
+// on the parts alone, not on which thread computes them:
 //
-//   gatherBatch, dense, lossAndGradient, input gradients    a part's rows of the batch; rows are independent,
-//                                                           so nobody waits for anybody
-//   weight gradients, update                                a part's output rows of every layer's weights;
-//                                                           they need all rows of the batch: a barrier comes
-//                                                           first
+//   gatherBatch, dense, lossAndGradient, denseBackwardInputs   a part is some
+//   rows of the batch. Rows are
+//                                                              independent, so
+//                                                              no thread waits
+//   denseBackwardWeights, update                               a part is some
+//   output rows of every layer's
+//                                                              weights. They
+//                                                              need all rows of
+//                                                              the batch, so a
+//                                                              barrier comes
+//                                                              first
 //
-// A step waits twice, however many layers there are: before the weight gradients, and at its end. Only where
-// a layer's weights are many, its products are cut by columns, with barriers between them: a product packs
-// the matrix on its right before it multiplies, and with rows of its own every part packs all the weights.
+// A step has two barriers, however many layers there are: before the weight
+// gradients, and at its end. Layers with very many weights are the exception.
+// Their products are cut by columns, with barriers in between: a product packs
+// its right-hand matrix before it multiplies, and cut by rows, every part would
+// pack all the weights.
 #pragma once
 
 #include <cstddef>
@@ -19,26 +28,29 @@
 #include <vector>
 
 #include "engine/cpu/thread_team.h"
-#include "engine/step/cpu_kitchen.h"
+#include "engine/step/cpu_backend.h"
 #include "engine/step/cpu_timing.h"
 
 namespace lockstep {
 
-/// One thread's view onto the arenas of a training run.
-class CpuOps final : public CpuKitchen {
+/// One thread's view of the arenas of a training run.
+class CpuOps final : public CpuBackend {
   public:
-    /// `timing` may be null: only one thread holds the watch. All references must outlive the object.
+    /// `timing` may be null: only one thread measures. All references must
+    /// outlive the object.
     CpuOps(CpuArenas& arenas, ThreadTeam& team, CpuTiming* timing);
 
-    /// Which parts of a step are this thread's, from the next one on.
     void takeParts(Share parts) override { parts_ = parts; }
+    void endStep() override { meetOthers(); }
 
     void gatherBatch(const StepSettings& step) override;
     void dense(std::size_t layer) override;
     void lossAndGradient(const StepSettings& step) override;
-    void denseBackward(std::size_t layer) override;
-    void exchange() override;
+    void denseBackwardInputs(std::size_t layer) override;
+    void denseBackwardWeights(std::size_t layer) override;
     void update(const StepSettings& step) override;
+    bool foldsUpdate() const override { return arenas_.foldsUpdate; }
+    void denseBackwardWeightsAndUpdate(std::size_t layer, const StepSettings& step) override;
     void gatherRange(Split split, std::size_t first, std::size_t rows) override;
     void score() override;
 
@@ -48,14 +60,17 @@ class CpuOps final : public CpuKitchen {
     std::vector<float> tensor(const TensorId& id, std::size_t floats) const override;
 
   private:
-    enum class Cut { rows, columns };
+    /// How the parts of an operation are cut: by rows of the batch, by columns of
+    /// a layer, or by rows of its weights.
+    enum class Cut { rows, columns, weights };
 
     Share rowsOf(std::size_t part) const { return shareOf(batchRows_, part, team_.size()); }
-    /// Of a matrix [rows][width]; whole cache lines, so that no two parts write to the same one.
+    /// Columns of a matrix [rows][width], in whole cache lines: no two parts
+    /// write to the same one.
     Share columnsOf(std::size_t width, std::size_t part) const {
         return shareOf(width, part, team_.size(), 64 / sizeof(float));
     }
-    /// What a part computes of a matrix [batch][width], by the present cut.
+    /// What a part computes of a matrix [batch][width].
     struct Block {
         Share rows;
         Share columns;
@@ -68,14 +83,12 @@ class CpuOps final : public CpuKitchen {
     void cutBy(Cut cut);
     void meetOthers();
     Share outputsOf(std::size_t layer, std::size_t part) const;
-    LossShape lossShape(Share rows) const;
     template <class Work> void forParts(const Work& work) const {
         for (std::size_t part = parts_.begin; part < parts_.end; ++part) work(part);
     }
-    void backwardInputs(std::size_t layer);
-    void backwardWeights(std::size_t layer);
+    template <class Work> void forOutputs(std::size_t layer, const Work& work) const;
     void updateSlice(const StepSettings& step, std::size_t begin, std::size_t end);
-    void settleLoss();
+    void sumLoss();
     void lap(CpuOperation operation, const Work& work, std::size_t layer = 0);
 
     CpuArenas& arenas_;
@@ -84,9 +97,7 @@ class CpuOps final : public CpuKitchen {
 
     Share parts_;
     std::size_t batchRows_ = 0; ///< of all parts together
-    Cut cut_ = Cut::rows;       ///< of what was computed last
-    float keep_ = 1;            ///< folded update: what stays of a weight ...
-    float rate_ = 0;            ///< ... and how much of the gradient is taken off
+    Cut cut_ = Cut::rows;       ///< of the latest operation
 };
 
 } // namespace lockstep

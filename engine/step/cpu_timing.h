@@ -1,4 +1,4 @@
-// Where the time of a step goes on a processor: one watch, stopped at the end of every operation.
+// Where the time of a step goes on a CPU: one stopwatch, read at the end of every operation.
 #pragma once
 
 #include <array>
@@ -32,33 +32,32 @@ struct CpuLap {
     double beginMs = 0;
     double endMs = 0;
     Work work;
-    bool afterBarrier = false; ///< the thread met the others between the operation before and this one
+    bool afterBarrier = false; ///< the thread waited for the others before this operation
 };
 
-/// Reading the clock costs as much as a small layer, so only one step in sixteen is timed, or fewer. The
-/// watch belongs to the first thread; what it waits for the others at a barrier counts to the operation
-/// before the barrier.
+/// Reading the clock costs as much as a small layer, so at most one step in sixteen is timed. Only the first
+/// thread is timed. The time it waits at a barrier counts towards the operation before the barrier.
 class CpuTiming {
   public:
-    /// From now on one step in `period` is timed.
+    /// Times one step in `period` from now on.
     void setPeriod(std::uint64_t period) { samplePeriod_ = period; }
     void beginStep(std::uint64_t step) {
         sampling_ = step % samplePeriod_ == 0;
         if (sampling_) last_ = Clock::now();
     }
-    /// No step is at hand: what is done until the next one is not training.
+    /// Work until the next beginStep() is not training, and is not timed.
     void endSteps() { sampling_ = false; }
-    /// Whether the step at hand is timed or traced at all.
+    /// Whether the current step is timed or traced.
     bool watching() const { return sampling_ || tracing_; }
-    /// The time since the last call belongs to `operation` (of that layer).
+    /// Attributes the time since the last call to `operation` (of that layer).
     void lap(CpuOperation operation, const Work& work, std::size_t layer = 0) {
         if (tracing_)
             noteLap(operation, layer, work);
         else if (sampling_)
             note(operation, work);
     }
-    /// The time since the last call was spent waiting for the other threads. It belongs to the operation
-    /// before, as part of a call already counted; a trace shows it as a gap.
+    /// The time since the last call was spent waiting for the other threads. It is added to the operation
+    /// before, without counting another call; a trace shows it as a gap.
     void waited() {
         if (tracing_)
             noteBarrier();
@@ -66,9 +65,9 @@ class CpuTiming {
             addTime(lastOperation_);
     }
 
-    /// The step that begins now is noted lap by lap, and counts in no timings.
+    /// Records the step that begins now lap by lap. It does not count in timings().
     void beginTrace();
-    /// Its laps, and how long it took in milliseconds.
+    /// Returns its laps, and its duration in milliseconds.
     std::vector<CpuLap> endTrace(double& totalMs);
 
     /// Operations that were timed at least once, in the order of a step.

@@ -115,7 +115,7 @@ void dispatchProduct(gpu::Recorder& recorder, const DenseKernel& kernel, const D
     for (std::size_t at = 0; at < (firstPieceOnly ? 1 : pieces.size()); ++at) {
         const double share = pieces[at].count / (static_cast<double>(m) * n);
         recorder.dispatch(*kernel.pipeline, {1, 1, 1}, paramsOf(shape, pieces[at]), views,
-                          {cost.flops * share, cost.bytes * share, cost.tag});
+                          {cost.flops * share, cost.bytes * share, cost.tag, at > 0});
         if (at % perSubmission == perSubmission - 1 && at + 1 < pieces.size()) recorder.submitAndGoOn();
     }
 }

@@ -18,7 +18,7 @@ std::uint32_t groupsOf(std::size_t rows) {
 }
 
 // The layer comes back with what the recorder traces.
-gpu::Cost cost(const Work& work, std::size_t layer = 0) { return {work.flops, work.bytes, layer}; }
+gpu::Cost cost(const Work& work, std::size_t layer = 0) { return {work.flops, work.bytes, layer, false}; }
 
 } // namespace
 
@@ -84,7 +84,6 @@ void GpuOps::gather(const GpuExamples& examples, std::size_t first, std::size_t 
 }
 
 void GpuOps::gatherBatch(const StepSettings& step) {
-    stepUpdate_ = step.update;
     gather(arenas_.train, step.batch.first, step.batch.rows, arenas_.order.shuffles(), step.keys);
 }
 
@@ -131,19 +130,18 @@ void GpuOps::lossAndGradient(const StepSettings& step) {
     endOperation();
 }
 
-void GpuOps::denseBackward(std::size_t layer) {
-    if (layer > 0)
-        product(layers_[layer].backwardInputs, layer,
-                {dSums(layer), weights(layer), sums(layer - 1), dSums(layer - 1)});
-    if (foldsUpdate_)
-        updateInProduct(layer);
-    else
-        product(layers_[layer].backwardWeights, layer,
-                {dSums(layer), activations(layer), arenas_.dWeights(layer), arenas_.dBias(layer)});
+void GpuOps::denseBackwardInputs(std::size_t layer) {
+    product(layers_[layer].backwardInputs, layer,
+            {dSums(layer), weights(layer), sums(layer - 1), dSums(layer - 1)});
 }
 
-// State that the optimizer does not keep is never touched; something has to be bound in its place.
-void GpuOps::updateInProduct(std::size_t layer) {
+void GpuOps::denseBackwardWeights(std::size_t layer) {
+    product(layers_[layer].backwardWeights, layer,
+            {dSums(layer), activations(layer), arenas_.dWeights(layer), arenas_.dBias(layer)});
+}
+
+// Where the optimizer keeps no state, the kernel does not touch the buffer bound for it.
+void GpuOps::denseBackwardWeightsAndUpdate(std::size_t layer, const StepSettings& step) {
     const DenseShape shape = arenas_.denseShape(layer, rows_);
     const gpu::BufferView parameters = arenas_.layerOf(arenas_.parameters, layer);
     const FoldedBuffers buffers{arenas_.dSums(layer, rows_),
@@ -152,17 +150,16 @@ void GpuOps::updateInProduct(std::size_t layer) {
                                 parameters,
                                 arenas_.state1 ? arenas_.layerOf(*arenas_.state1, layer) : parameters,
                                 arenas_.state2 ? arenas_.layerOf(*arenas_.state2, layer) : parameters};
-    dispatchDenseUpdate(recorder_, *layers_[layer].denseUpdate, shape, stepUpdate_, buffers,
+    dispatchDenseUpdate(recorder_, *layers_[layer].denseUpdate, shape, step.update, buffers,
                         cost(denseWork(shape), layer));
     endOperation();
 }
 
 void GpuOps::update(const StepSettings& step) {
-    if (foldsUpdate_) return;
     shared::UpdateParams params = step.update;
     params.count = number(arenas_.layout.size());
-    // State that the optimizer does not keep is never touched; something has to be bound in its place.
-    const gpu::BufferView weights = arenas_.parameters.view();
+    const gpu::BufferView weights =
+        arenas_.parameters.view(); // also bound in place of state that is not kept
     params.stride = std::min((params.count / 4 + 63) / 64 * 64, updateLimit_); // whole workgroups
     if (half_ != nullptr) return updateWithHalves(params);
     recorder_.dispatch(*update_, {params.stride, 1, 1}, params,

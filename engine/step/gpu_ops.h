@@ -40,9 +40,11 @@ class GpuOps final : public Ops {
     void gatherBatch(const StepSettings& step) override;
     void dense(std::size_t layer) override;
     void lossAndGradient(const StepSettings& step) override;
-    void denseBackward(std::size_t layer) override;
-    void exchange() override {}
+    void denseBackwardInputs(std::size_t layer) override;
+    void denseBackwardWeights(std::size_t layer) override;
     void update(const StepSettings& step) override;
+    bool foldsUpdate() const override { return foldsUpdate_; }
+    void denseBackwardWeightsAndUpdate(std::size_t layer, const StepSettings& step) override;
     void gatherRange(Split split, std::size_t first, std::size_t rows) override;
     void score() override;
 
@@ -72,7 +74,6 @@ class GpuOps final : public Ops {
     void gather(const GpuExamples& examples, std::size_t first, std::size_t rows, bool shuffle,
                 const shared::OrderKeys& keys);
     void product(const DenseKernel& kernel, std::size_t layer, std::initializer_list<gpu::BufferView> views);
-    void updateInProduct(std::size_t layer);
     void updateWithHalves(const shared::UpdateParams& params);
     // The arenas' views of values that may be halves.
     gpu::BufferView stored(gpu::BufferView view) const;
@@ -98,8 +99,7 @@ class GpuOps final : public Ops {
     const std::uint32_t
         updateLimit_;      ///< invocations of one update: each takes several vec4s where there are more
     std::size_t rows_ = 0; ///< of the batch or range at hand
-    shared::UpdateParams stepUpdate_; ///< of the step at hand
-    std::uint32_t scoreSlot_ = 0;     ///< where the next score() puts its sums
+    std::uint32_t scoreSlot_ = 0; ///< where the next score() puts its sums
     bool submitEach_ = false;
     bool firstPiecesOnly_ = false;
 };

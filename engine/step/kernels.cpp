@@ -26,7 +26,7 @@ void Kernels::replace(ReplacedShaders shaders) {
 template <class Params>
 const gpu::Kernel<Params>& Kernels::find(const std::string& stem, const std::string& shownAs,
                                          gpu::SpecConstants constants, gpu::WorkItems itemsPerGroup,
-                                         gpu::TexelFormat texels) {
+                                         gpu::TexelFormat texels, std::string variant) {
     const auto replacement = replaced_.find(stem);
     std::string key = stem;
     if (replacement != replaced_.end()) key += " replaced";
@@ -35,6 +35,8 @@ const gpu::Kernel<Params>& Kernels::find(const std::string& stem, const std::str
     if (!kernel) {
         gpu::KernelSource source{shownAs, shaderWords(stem), std::move(constants), itemsPerGroup};
         source.texels = texels;
+        source.shader = stem;
+        source.variant = std::move(variant);
         if (replacement != replaced_.end()) {
             source.buffersOf = std::exchange(source.words, replacement->second);
             const gpu::SpecConstants known = gpu::reflect(source.words, {}, shownAs).specConstants;
@@ -52,7 +54,7 @@ DenseKernel Kernels::dense(Product product, const ProductKernel& how, Activation
     const std::string operation(name(product));
     const auto texels = how.half ? gpu::TexelFormat::halves : gpu::TexelFormat::floats;
     return {&find<shared::DenseParams>(shaderName(operation, how), operation, std::move(constants),
-                                       outputsPerGroup(how), texels),
+                                       outputsPerGroup(how), texels, how.describe()),
             product, how};
 }
 
@@ -61,7 +63,8 @@ const DenseUpdateKernel& Kernels::denseUpdate(const ProductKernel& how, Optimize
     constants[shared::updateOptimizer] = number(optimizer);
     const std::string operation(name(Product::backwardWeights));
     return find<shared::DenseUpdateParams>(shaderName(operation + "_update", how), operation,
-                                           std::move(constants), outputsPerGroup(how));
+                                           std::move(constants), outputsPerGroup(how), gpu::TexelFormat::floats,
+                                           how.describe());
 }
 
 const gpu::Kernel<shared::GatherBatchParams>& Kernels::gatherBatch(bool pixels, bool half) {

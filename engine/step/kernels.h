@@ -26,6 +26,7 @@ class Kernels {
     /// they are. Throws std::invalid_argument for a name that no shader has.
     void replace(ReplacedShaders shaders);
     bool replaced(std::string_view shader) const { return replaced_.contains(shader); }
+    const ReplacedShaders& replacedShaders() const { return replaced_; }
 
     DenseKernel dense(Product product, const ProductKernel& how, Activation activation);
     const DenseUpdateKernel& denseUpdate(const ProductKernel& how, Optimizer optimizer);
@@ -63,7 +64,7 @@ class Kernels {
     template <class Params>
     const gpu::Kernel<Params>& find(const std::string& stem, const std::string& shownAs,
                                     gpu::SpecConstants constants, gpu::WorkItems itemsPerGroup = {0, 0, 0},
-                                    gpu::TexelFormat texels = gpu::TexelFormat::floats);
+                                    gpu::TexelFormat texels = gpu::TexelFormat::floats, std::string variant = {});
 
     gpu::Device& device_;
     ReplacedShaders replaced_;

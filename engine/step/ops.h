@@ -1,5 +1,6 @@
-// The operations of a training step: what the recipe (step.cpp) says, and what a kitchen has to cook.
-// CpuOps computes at once; GpuOps records dispatches. Neither knows the other.
+// The operations of a training step. The recipe (step.cpp) calls them in order,
+// a backend carries them out: CpuOps and SmallOps compute immediately, GpuOps
+// records dispatches.
 #pragma once
 
 #include <cstddef>
@@ -10,31 +11,44 @@
 
 namespace lockstep {
 
-/// Notation (rows = examples of the batch, layer l from 0): A[0] the batch's inputs, A[l + 1] the outputs of
-/// layer l, Z[l] its sums before the activation, dZ[l] the gradient of the loss with respect to them, W[l],
-/// b[l], dW[l], db[l].
+/// Notation: rows are the examples of the batch, layers count from l = 0. A[0]
+/// is the batch's inputs, Z[l] the preactivations of layer l, A[l + 1] =
+/// f(Z[l]) its outputs, W[l] and b[l] its weights and biases. A d in front
+/// means the gradient of the loss: dZ[l], dW[l], db[l].
+///
+/// If a step's loss is not finite, the step leaves all weights as they were, so
+/// that they can be examined.
 class Ops {
   public:
     virtual ~Ops() = default;
 
-    /// A[0] and the targets = the examples of this step, in the order that the seed gives.
+    /// A[0] and the targets = the examples of this step, in the order that the
+    /// seed gives.
     virtual void gatherBatch(const StepSettings& step) = 0;
-    /// A[l + 1] = f(A[l] W[l]^T + b[l]).
+    /// Z[l] = A[l] W[l]^T + b[l], A[l + 1] = f(Z[l]).
     virtual void dense(std::size_t layer) = 0;
-    /// The batch's mean loss, noted under the step's number, and dZ of the last layer.
+    /// dZ of the last layer, and the batch's mean loss, recorded under the step's
+    /// number. The loss is complete before any weight changes.
     virtual void lossAndGradient(const StepSettings& step) = 0;
-    /// dZ[l - 1] = (dZ[l] W[l]) * f'(Z[l - 1]) unless l is 0, then dW[l] = dZ[l]^T A[l] and db[l] = column
-    /// sums of dZ[l].
-    virtual void denseBackward(std::size_t layer) = 0;
-    /// Nothing on one device; the all-reduce of gradients in a data-parallel run.
-    virtual void exchange() = 0;
-    /// One optimizer step on all parameters. Does nothing once a step's loss was not finite, so that the
-    /// weights which led there can be looked at.
+    /// dZ[l - 1] = (dZ[l] W[l]) * f'(Z[l - 1]), element by element, for l > 0.
+    virtual void denseBackwardInputs(std::size_t layer) = 0;
+    /// dW[l] = dZ[l]^T A[l], db[l] = the column sums of dZ[l].
+    virtual void denseBackwardWeights(std::size_t layer) = 0;
+    /// One optimizer step on all parameters.
     virtual void update(const StepSettings& step) = 0;
 
-    /// A[0] and the targets = examples [first, first + rows) of a split, in file order.
+    /// Whether this backend uses gradients up where it computes them. Then the
+    /// next operation takes the place of denseBackwardWeights() and update().
+    virtual bool foldsUpdate() const = 0;
+    /// dW[l] and db[l] as above, and one optimizer step on W[l] and b[l]. The
+    /// gradients are not stored.
+    virtual void denseBackwardWeightsAndUpdate(std::size_t layer, const StepSettings& step) = 0;
+
+    /// A[0] and the targets = examples [first, first + rows) of a split, in file
+    /// order.
     virtual void gatherRange(Split split, std::size_t first, std::size_t rows) = 0;
-    /// Adds the loss, the hits and the confusion matrix of the rows at hand to the evaluation under way.
+    /// Adds the loss, the number of correct predictions and the confusion matrix
+    /// of the current rows to the evaluation in progress.
     virtual void score() = 0;
 };
 

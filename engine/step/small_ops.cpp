@@ -10,7 +10,8 @@ namespace lockstep {
 
 namespace {
 
-/// [neurons][stride] as [rows][width], the first `floats` floats; what is behind the last neuron is 0.
+/// Turns [neurons][stride] into [rows][width] and returns the first `floats`
+/// floats; padding is 0.
 template <class T>
 std::vector<float> byExample(const T* from, std::size_t neurons, std::size_t stride, std::size_t width,
                              std::size_t floats) {
@@ -24,9 +25,9 @@ std::vector<float> byExample(const T* from, std::size_t neurons, std::size_t str
 } // namespace
 
 bool fitsSmallOps(const NetShape& shape, std::size_t batch) {
-    // Measured: with wider layers packed panels are faster, and so they are where few examples leave most
-    // lanes empty, unless there are hardly any weights. Beyond the work given here a second thread is worth
-    // more.
+    // Measured: packed panels are faster for wider layers, and where so few
+    // examples leave most elements of a register unused (unless there are hardly
+    // any weights). Beyond `mostFlops` a second thread pays.
     constexpr std::size_t widest = 64;
     constexpr std::size_t fewExamples = 8;
     constexpr std::size_t fewParameters = 1024;
@@ -52,19 +53,6 @@ SmallShape SmallOps::shapeOf(std::size_t layer) const {
     return {rows_, place.inputs, place.outputs, place.rowStride, stride_};
 }
 
-LossShape SmallOps::lossShape(std::size_t stride) const {
-    LossShape shape;
-    shape.rows = rows_;
-    shape.outputs = arenas_.shape.outputs();
-    shape.stride = stride;
-    shape.targetWidth = arenas_.data.targetWidth;
-    shape.loss = arenas_.shape.loss;
-    shape.targetKind = arenas_.targetKind;
-    shape.outputActivation = arenas_.shape.outputActivation;
-    shape.scale = 1.0 / static_cast<double>(lossTerms(shape.loss, rows_, shape.outputs));
-    return shape;
-}
-
 const float* SmallOps::below(std::size_t layer) const {
     return layer == 0 ? inputs_.data() : layers_[layer - 1].outputs.data();
 }
@@ -74,7 +62,8 @@ const float* SmallOps::saved(std::size_t layer) const {
     return own.sums.size() == 0 ? own.outputs.data() : own.sums.data();
 }
 
-/// To count the work takes as long as to do some of it: only where somebody looks at the watch.
+/// Counting the work takes as long as some of it: only for steps that are
+/// timed.
 void SmallOps::lap(CpuOperation operation, std::size_t layer) {
     if (!timing_.watching()) return;
     const std::size_t outputs = arenas_.shape.outputs();
@@ -89,8 +78,6 @@ void SmallOps::lap(CpuOperation operation, std::size_t layer) {
 
 void SmallOps::gatherBatch(const StepSettings& step) {
     rows_ = step.batch.rows;
-    rate_ = step.update.learningRate;
-    keep_ = 1.0f - step.update.learningRate * step.update.l2;
     const SmallBatch batch{step.batch.first, rows_, arenas_.order.shuffles(), step.keys};
     kernels_.gatherBatch(arenas_.data, arenas_.data.train, batch, stride_, inputs_.data(), targets_.data());
     lap(CpuOperation::gatherBatch);
@@ -115,35 +102,45 @@ void SmallOps::dense(std::size_t layer) {
 
 void SmallOps::lossAndGradient(const StepSettings&) {
     Layer& last = layers_.back();
-    const double sum =
-        kernels_.lossAndGradient(lossShape(stride_), last.outputs.data(), saved(layers_.size() - 1),
-                                 targets_.data(), last.dSums.data());
+    LossShape shape = arenas_.lossShape(rows_, rows_);
+    shape.stride = stride_;
+    const double sum = kernels_.lossAndGradient(shape, last.outputs.data(), saved(layers_.size() - 1),
+                                                targets_.data(), last.dSums.data());
     const std::size_t terms = lossTerms(arenas_.shape.loss, rows_, arenas_.shape.outputs());
     loss_ = static_cast<float>(sum / static_cast<double>(terms));
     failed_ = !std::isfinite(loss_);
     lap(CpuOperation::lossAndGradient);
 }
 
-void SmallOps::denseBackward(std::size_t layer) {
+void SmallOps::denseBackwardInputs(std::size_t layer) {
+    if (failed_) return;
+    kernels_.denseBackwardInputs(shapeOf(layer), layers_[layer].dSums.data(),
+                                 arenas_.parameters.data() + arenas_.layout.layer(layer).weightOffset,
+                                 arenas_.shape.activationOf(layer - 1), saved(layer - 1),
+                                 layers_[layer - 1].dSums.data());
+    lap(CpuOperation::denseBackwardInputs, layer);
+}
+
+// target = keep target + add gradient.
+void SmallOps::addWeightGradient(std::size_t layer, float keep, float add, float* target) {
     if (failed_) return;
     const LayerLayout& place = arenas_.layout.layer(layer);
-    const SmallShape shape = shapeOf(layer);
-    const float* dSums = layers_[layer].dSums.data();
-    if (layer > 0) {
-        kernels_.denseBackwardInputs(shape, dSums, arenas_.parameters.data() + place.weightOffset,
-                                     arenas_.shape.activationOf(layer - 1), saved(layer - 1),
-                                     layers_[layer - 1].dSums.data());
-        lap(CpuOperation::denseBackwardInputs, layer);
-    }
-    float* target = arenas_.foldsUpdate ? arenas_.parameters.data() : arenas_.gradients.data();
-    kernels_.addWeightGradient(shape, dSums, below(layer), arenas_.foldsUpdate ? keep_ : 0,
-                               arenas_.foldsUpdate ? -rate_ : 1, target + place.weightOffset,
-                               target + place.biasOffset);
+    kernels_.addWeightGradient(shapeOf(layer), layers_[layer].dSums.data(), below(layer), keep, add,
+                               target + place.weightOffset, target + place.biasOffset);
     lap(CpuOperation::denseBackwardWeights, layer);
 }
 
+void SmallOps::denseBackwardWeights(std::size_t layer) {
+    addWeightGradient(layer, 0, 1, arenas_.gradients.data());
+}
+
+void SmallOps::denseBackwardWeightsAndUpdate(std::size_t layer, const StepSettings& step) {
+    addWeightGradient(layer, keptOfWeights(step.update), -step.update.learningRate,
+                      arenas_.parameters.data());
+}
+
 void SmallOps::update(const StepSettings& step) {
-    if (failed_ || arenas_.foldsUpdate) return;
+    if (failed_) return;
     arenas_.kernels.update(arenas_.optimizer.kind, step.update, 0, arenas_.layout.size(),
                            arenas_.gradients.data(), arenas_.parameters.data(), arenas_.stateArray(0),
                            arenas_.stateArray(1));
@@ -158,8 +155,8 @@ void SmallOps::score() {
     const std::vector<float> targets = byExample(targets_.data(), words, stride_, words, rows_ * words);
     std::vector<TargetWord> targetWords(targets.size());
     std::memcpy(targetWords.data(), targets.data(), targets.size() * sizeof(TargetWord));
-    addScore(arenas_.kernels.score(lossShape(width), arenas_.data.classes, outputs.data(), targetWords.data(),
-                                   confusionCounts()));
+    addScore(arenas_.kernels.score(arenas_.lossShape(rows_, rows_), arenas_.data.classes, outputs.data(),
+                                   targetWords.data(), confusionCounts()));
 }
 
 void SmallOps::copyOutputs(float* to) {

@@ -1,23 +1,30 @@
-// The operations of a training step for networks that fit into the first-level cache: one thread, the
-// examples of a batch side by side in vectors (engine/cpu/small_kernels.h), and nothing between two
-// operations but a call. A step of 2-8-8-1 is less than a microsecond of arithmetic; handing it to a team,
-// packing panels for it or asking what time it is takes longer than doing it.
+// The operations of a training step for networks that fit into the first-level
+// cache: one thread, with the examples of a batch side by side in SIMD
+// registers (engine/cpu/small_kernels.h). A step of a 2-8-8-1 network is less
+// than a microsecond of arithmetic. Handing it to a team of threads, packing
+// panels or reading the clock would take longer than computing it.
+//
+// SmallOps runs the whole recipe of step.cpp. Only its memory layout differs
+// from CpuOps: [neuron][example] instead of [example][neuron].
+// tests/cpu_small_test.cpp compares every kernel with the plain loops, and
+// whole training runs with cpu:scalar.
 #pragma once
 
 #include <cstddef>
 #include <vector>
 
 #include "engine/cpu/small_kernels.h"
-#include "engine/step/cpu_kitchen.h"
+#include "engine/step/cpu_backend.h"
 #include "engine/step/cpu_timing.h"
 
 namespace lockstep {
 
-/// Whether SmallOps is the faster kitchen: activations and parameters fit beside each other, and one thread
-/// is enough. A pure function of the work, so that a repeated run is cooked alike.
+/// Whether SmallOps is the faster backend: activations and parameters fit into
+/// the cache together, and one thread is enough. Depends only on the work, so
+/// that a repeated run computes the same bits.
 bool fitsSmallOps(const NetShape& shape, std::size_t batch);
 
-class SmallOps final : public CpuKitchen {
+class SmallOps final : public CpuBackend {
   public:
     /// All references must outlive the object.
     SmallOps(CpuArenas& arenas, const SmallKernels& kernels, CpuTiming& timing);
@@ -25,13 +32,16 @@ class SmallOps final : public CpuKitchen {
     void gatherBatch(const StepSettings& step) override;
     void dense(std::size_t layer) override;
     void lossAndGradient(const StepSettings& step) override;
-    void denseBackward(std::size_t layer) override;
-    void exchange() override {}
+    void denseBackwardInputs(std::size_t layer) override;
+    void denseBackwardWeights(std::size_t layer) override;
     void update(const StepSettings& step) override;
+    bool foldsUpdate() const override { return arenas_.foldsUpdate; }
+    void denseBackwardWeightsAndUpdate(std::size_t layer, const StepSettings& step) override;
     void gatherRange(Split split, std::size_t first, std::size_t rows) override;
     void score() override;
 
     void takeParts(Share) override {}
+    void endStep() override {}
     std::size_t capacity() const override { return stride_; }
     Share ownRows() const override { return {0, rows_}; }
     void copyOutputs(float* to) override;
@@ -41,28 +51,26 @@ class SmallOps final : public CpuKitchen {
     /// Arrays of one layer, [outputs][stride_].
     struct Layer {
         AlignedArray<float> outputs;
-        AlignedArray<float> sums; ///< only where the activation's derivative needs it
+        AlignedArray<float> sums; ///< empty unless the activation's derivative needs it
         AlignedArray<float> dSums;
     };
 
     SmallShape shapeOf(std::size_t layer) const;
-    LossShape lossShape(std::size_t stride) const;
     const float* below(std::size_t layer) const;
     const float* saved(std::size_t layer) const;
+    void addWeightGradient(std::size_t layer, float keep, float add, float* target);
     void lap(CpuOperation operation, std::size_t layer = 0);
 
     CpuArenas& arenas_;
     const SmallKernels& kernels_;
     CpuTiming& timing_;
-    const std::size_t stride_; ///< examples that the arrays hold
+    const std::size_t stride_; ///< examples that the arrays have room for
 
     AlignedArray<float> inputs_;       ///< [inputs][stride_]
     AlignedArray<TargetWord> targets_; ///< [targetWidth][stride_]
     std::vector<Layer> layers_;
 
-    std::size_t rows_ = 0; ///< of the batch or range at hand
-    float keep_ = 1;       ///< folded update: what stays of a weight ...
-    float rate_ = 0;       ///< ... and how much of the gradient is taken off
+    std::size_t rows_ = 0; ///< of the current batch or range
 };
 
 } // namespace lockstep

@@ -1,26 +1,33 @@
-// One training step. The same lines run on the processor, where every thread walks through them on its own
-// rows, and on the graphics card, where they record the dispatches that thousands of invocations will walk
-// through.
+// One training step. Every backend runs these lines: on the CPU each thread
+// walks through them with its own rows of the batch; on the GPU they record the
+// dispatches.
 #include "engine/step/step.h"
 
 namespace lockstep {
 
 void trainStep(Ops& ops, const NetShape& net, const StepSettings& step) {
-    // 1. Batch: the next examples, in an order that both machines compute from the seed.
+    // 1. Batch: the next examples, in an order that every backend computes from
+    // the seed.
     ops.gatherBatch(step);
 
     // 2. Forward: layer by layer, A[l + 1] = f(A[l] W[l]^T + b[l]).
     for (std::size_t layer = 0; layer < net.layers(); ++layer) ops.dense(layer);
 
-    // 3. Loss: how wrong the outputs are, and which way each should move.
+    // 3. Loss: how wrong the outputs are, and in which direction each of them
+    // should move.
     ops.lossAndGradient(step);
 
-    // 4. Backward: from the last layer to the first, the blame passed to the layer below and to the weights.
-    for (std::size_t layer = net.layers(); layer-- > 0;) ops.denseBackward(layer);
+    // 4. Backward: pass the error down, from the last layer to the first.
+    for (std::size_t layer = net.layers(); --layer > 0;) ops.denseBackwardInputs(layer);
 
-    // 5. Update: all parameters one small step downhill.
-    ops.exchange();
-    ops.update(step);
+    // 5. Gradients and update: how each weight contributed to the error, and one
+    // small step downhill.
+    if (ops.foldsUpdate()) {
+        for (std::size_t layer = net.layers(); layer-- > 0;) ops.denseBackwardWeightsAndUpdate(layer, step);
+    } else {
+        for (std::size_t layer = net.layers(); layer-- > 0;) ops.denseBackwardWeights(layer);
+        ops.update(step);
+    }
 }
 
 void scoreRange(Ops& ops, const NetShape& net, Split split, std::size_t first, std::size_t rows) {

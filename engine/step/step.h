@@ -1,4 +1,5 @@
-// The recipe of a training step and of an evaluation, told once for every machine.
+// The recipe of a training step and of an evaluation, the same for every
+// backend.
 #pragma once
 
 #include "engine/net/net_shape.h"
@@ -6,7 +7,7 @@
 
 namespace lockstep {
 
-/// One step of training by mini-batch gradient descent.
+/// One step of minibatch gradient descent.
 void trainStep(Ops& ops, const NetShape& net, const StepSettings& step);
 
 /// Forward pass and score of examples [first, first + rows) of a split.

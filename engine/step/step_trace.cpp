@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <bit>
 
+#include "engine/gpu/recorder.h"
 #include "engine/net/activation.h"
 #include "engine/net/plain_ops.h"
+#include "engine/step/cpu_timing.h"
 
 namespace lockstep {
 
@@ -49,6 +51,40 @@ const TracedTensor* StepTrace::find(const TensorId& id) const {
     return found == tensors.end() ? nullptr : &found->second;
 }
 
+std::vector<TracedOperation> operationsOf(std::span<const gpu::TracedDispatch> dispatches) {
+    std::vector<TracedOperation> operations;
+    for (const gpu::TracedDispatch& dispatch : dispatches) {
+        if (!dispatch.cost.continues || operations.empty()) {
+            TracedOperation& operation = operations.emplace_back();
+            operation.name = dispatch.name;
+            operation.source = dispatch.shader;
+            operation.kernel = dispatch.variant;
+            operation.layer = dispatch.cost.tag;
+            operation.beginMs = dispatch.beginMs;
+            operation.barrierBefore = dispatch.barrierBefore;
+        }
+        operations.back().endMs = dispatch.endMs;
+        operations.back().flops += dispatch.cost.flops;
+        operations.back().bytes += dispatch.cost.bytes;
+    }
+    return operations;
+}
+
+std::vector<TracedOperation> operationsOf(std::span<const CpuLap> laps) {
+    std::vector<TracedOperation> operations;
+    for (const CpuLap& lap : laps) {
+        TracedOperation& operation = operations.emplace_back();
+        operation.name = name(lap.operation);
+        operation.layer = lap.layer;
+        operation.beginMs = lap.beginMs;
+        operation.endMs = lap.endMs;
+        operation.flops = lap.work.flops;
+        operation.bytes = lap.work.bytes;
+        operation.barrierBefore = lap.afterBarrier;
+    }
+    return operations;
+}
+
 StepTracer::StepTracer(const TrainJob& job, std::size_t rows, std::uint32_t targetKind, bool foldsUpdate)
     : shape_(job.shape), states_(job.settings.optimizer.stateArrays()), rows_(rows),
       targetWidth_(job.data->classes > 0 ? 1 : job.data->targetWidth),
@@ -80,7 +116,7 @@ std::size_t StepTracer::strideOf(const TensorId& id) const {
     return id.kind == TensorKind::targets ? columns : roundUpToFour(columns);
 }
 
-/// What the derivative of layer's activation is computed from.
+/// The tensor from which the derivative of the layer's activation is computed.
 TensorId StepTracer::savedOf(std::size_t layer) const {
     if (derivativeNeedsSum(shape_.activationOf(layer))) return {TensorKind::sums, layer};
     return {TensorKind::activations, layer + 1};

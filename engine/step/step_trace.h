@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,9 +15,14 @@
 
 namespace lockstep {
 
+namespace gpu {
+struct TracedDispatch; // engine/gpu/recorder.h
+}
+struct CpuLap; // engine/step/cpu_timing.h
+
 struct TraceOptions {
-    bool tensors = true;                           ///< copy what the operations read and wrote, too
-    std::size_t mostValues = std::size_t{1} << 20; ///< of each tensor: its first rows where it has more
+    bool tensors = true;                           ///< also copy what the operations read and write
+    std::size_t mostValues = std::size_t{1} << 20; ///< per tensor: the first rows of a larger one
 };
 
 /// Notation as in ops.h. `state1` and `state2` are what the optimizer keeps (momentum, mean squares).
@@ -35,8 +41,8 @@ enum class TensorKind {
     biasState2,
 };
 
-/// Which tensor of a step. Every tensor is written at most once in it, but for parameters and the optimizer's
-/// state: those are there twice, as the step found them and `updated`.
+/// Identifies a tensor of a step. A step writes every tensor at most once. Parameters and the optimizer's
+/// state exist twice: as the step found them, and `updated`.
 struct TensorId {
     TensorKind kind = TensorKind::activations;
     std::size_t layer = 0; ///< A's level, or the layer
@@ -45,7 +51,7 @@ struct TensorId {
     auto operator<=>(const TensorId&) const = default; // NOLINT(modernize-use-nullptr): LLVM 14
 };
 
-/// "A[1]", "W[0]", "dZ[1]", "dW[0]", "b[0]", "m of W[0]", "t": as it is written, `updated` or not.
+/// "A[1]", "W[0]", "dZ[1]", "dW[0]", "b[0]", "m of W[0]", "t"; the same whether `updated` or not.
 std::string name(const TensorId& id);
 
 struct TracedTensor {
@@ -59,16 +65,16 @@ struct TracedTensor {
 
 struct TracedOperation {
     std::string name;   ///< as in Ops and in the shader's file name: "dense", "dense_backward_weights", ...
-    std::string source; ///< stem of the shader's file: "dense_blocked"; empty for a CPU
+    std::string source; ///< stem of the shader's file: "dense_blocked"; empty on a CPU
     bool replaced = false; ///< its shader is not the built-in one (see makeGpuTrainer)
     std::string kernel;    ///< how it is computed, for humans: "blocked 16x16, group 1x8"; may be empty
-    std::size_t layer = 0; ///< of products; else 0
+    std::size_t layer = 0; ///< of products; 0 for other operations
     double beginMs = 0;    ///< since the step began, by the machine's own clock
     double endMs = 0;
     double flops = 0;
     double bytes = 0;           ///< each tensor counted once
     std::string shapes;         ///< "A[0] 128x784, W[0] 256x784, b[0] 256 -> A[1] 128x256"
-    bool barrierBefore = false; ///< it had to wait for what ran before (CPU: for the other threads)
+    bool barrierBefore = false; ///< it waited for earlier operations (CPU: for the other threads)
     std::vector<TensorId> reads;
     std::vector<TensorId> writes;
 
@@ -76,38 +82,44 @@ struct TracedOperation {
 };
 
 struct StepTrace {
-    std::uint64_t step = 0; ///< that was traced, counted from 0
+    std::uint64_t step = 0; ///< counted from 0
     MachineInfo machine;
     float loss = 0;
     bool timed = true; ///< false: a device without timestamps; all times but wallMs are 0
-    bool half =
-        false; ///< batch, activations, gradients of sums are rounded to 16 bits, and weights in products
-    bool skipped = false;      ///< gradients overflowed (half precision): nothing was learned from them
-    bool oneSubmission = true; ///< false: too long for one, the operations went to the device one by one
+    /// The batch, activations and gradients of preactivations are stored as fp16; products read weights as
+    /// fp16.
+    bool half = false;
+    bool skipped = false;      ///< gradients overflowed (fp16), so the update was skipped
+    bool oneSubmission = true; ///< false: the step is long, so each operation was submitted separately
     std::vector<TracedOperation> operations; ///< in the order in which they ran
     double totalMs = 0;                      ///< from the step's begin to its end, by the machine's own clock
-    double wallMs = 0;                       ///< as the host saw it: recording, launch and waiting included
-    std::map<TensorId, TracedTensor> tensors; ///< empty where none were asked for
+    double wallMs = 0;                       ///< by the host's clock: recording, launch and waiting included
+    std::map<TensorId, TracedTensor> tensors; ///< empty unless requested
 
-    /// Null when it was not kept.
+    /// Null if the tensor was not kept.
     const TracedTensor* find(const TensorId& id) const;
 };
+
+/// The operations of one step that a GPU or a thread team has traced. Shapes and tensors are left to
+/// StepTracer::describe(). Pieces of one product become a single operation.
+std::vector<TracedOperation> operationsOf(std::span<const gpu::TracedDispatch> dispatches);
+std::vector<TracedOperation> operationsOf(std::span<const CpuLap> laps);
 
 /// Describes the operations of a network's step and keeps their tensors. Used by trainers.
 class StepTracer {
   public:
-    /// The first `floats` floats of a tensor as it lies in the trainer's memory (rows padded to four; targets
-    /// as words). `updated` does not matter: what is there at the moment of the call.
+    /// Returns the first `floats` floats of a tensor as the trainer's memory holds them now (rows padded to a
+    /// multiple of four; targets as words). Ignores `updated`.
     using Source = std::function<std::vector<float>(const TensorId& id, std::size_t floats)>;
 
-    /// foldsUpdate   dense_backward_weights updates the weights itself: no gradients, no `update`
+    /// foldsUpdate   see Ops::foldsUpdate()
     StepTracer(const TrainJob& job, std::size_t rows, std::uint32_t targetKind, bool foldsUpdate);
 
     /// Fills in shapes, reads and writes of an operation whose name, source and layer are known.
     void describe(TracedOperation& operation) const;
-    /// Before the step: parameters and the optimizer's state as it finds them.
+    /// Before the step: copies parameters and the optimizer's state.
     void keepBefore(const TraceOptions& options, const Source& source, StepTrace& trace) const;
-    /// After it: everything else that its operations name.
+    /// After the step: copies all other tensors that its operations name.
     void keepAfter(const TraceOptions& options, const Source& source, StepTrace& trace) const;
 
   private:

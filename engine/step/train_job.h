@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,8 @@
 
 namespace lockstep {
 
-/// Everything that machines in a race must agree on. `data` must outlive every trainer made from the job.
+/// Everything that the machines in a race have in common. `data` must outlive every trainer made from the
+/// job.
 struct TrainJob {
     const Dataset* data = nullptr;
     NetShape shape;
@@ -23,15 +25,15 @@ struct TrainJob {
 };
 
 /// The loss of a step, and when the host learned of it: seconds of training since the trainer was made,
-/// evaluation and pauses not counted.
+/// without evaluation and pauses.
 struct LossPoint {
     std::uint64_t step = 0;
     float loss = 0;
     double seconds = 0;
 };
 
-/// Time of one operation, from the steps that were sampled (one step in every 64th submission of a
-/// GPU, one step in sixteen of a CPU, one in 256 where a step takes about a microsecond).
+/// Time of one operation, from a sample of the steps: on a GPU one step in every 64th submission, on a CPU
+/// one step in 16, or in 256 where a step takes about a microsecond.
 struct OperationTiming {
     std::string name; ///< as in Ops and in the shader's file name: "dense", "dense_backward_weights", ...
     double milliseconds = 0; ///< total of the timed calls
@@ -42,26 +44,29 @@ struct OperationTiming {
 
 struct Evaluation {
     double loss = 0;
-    double accuracy = 0; ///< share of the examples answered rightly; NaN in regression
+    double accuracy = 0; ///< share of correct predictions; NaN in regression
     std::size_t count = 0;
-    std::vector<std::uint64_t> confusion; ///< [true class][answered class]; empty in regression
+    std::vector<std::uint64_t> confusion; ///< [true class][predicted class]; empty in regression
 };
 
-/// How a lane of half precision scales its loss (shaders/step/loss_scale.glsl).
+/// How a rung of half precision scales its loss (shaders/step/loss_scale.glsl).
 struct LossScaling {
     float scale = shared::lossScaleMost; ///< of the next step, a power of two
-    std::uint32_t goodSteps = 0;         ///< since it changed
-    std::uint32_t skippedSteps = 0;      ///< so far: gradients overflowed, and nothing was learned from them
+    std::uint32_t goodSteps = 0;         ///< since the scale changed
+    std::uint32_t skippedSteps = 0;      ///< so far, because gradients overflowed
     bool operator==(const LossScaling&) const = default;
 };
 
-/// All that a run needs to go on: bit-identical to never having stopped, on the same rung with the same
-/// threads.
+/// Everything needed to resume a run. On the same rung with the same number of threads, it then computes the
+/// same bits as if it had never stopped.
 struct TrainerState {
     std::uint64_t step = 0;                         ///< steps done
     std::vector<float> parameters;                  ///< arena, ParamLayout
     std::vector<std::vector<float>> optimizerState; ///< OptimizerSettings::stateArrays() arenas
-    LossScaling lossScaling;                        ///< of half precision; others leave it alone
+    LossScaling lossScaling;                        ///< of half precision; other rungs leave it alone
+    /// gpu:best: whether it trains in whole steps (engine/step/whole_step.h), which round differently from
+    /// single operations. Empty: a rung without that choice, or a file from before it was recorded.
+    std::optional<bool> wholeSteps;
 };
 
 /// What computes, as results name it.

@@ -1,6 +1,11 @@
-// Small networks, whole training steps at a time: one dispatch of one workgroup does many steps from batch to
-// update (shaders/step/whole_step.comp). A kitchen of its own: what it computes is what step.cpp says, in the
-// same order of sums.
+// Small networks, whole training steps at a time: a single workgroup runs many steps in one dispatch
+// (shaders/step/whole_step.comp).
+//
+// The shader holds all of trainStep() (step.cpp), from gatherBatch() to update(). It cannot use the recipe
+// and its operations: they are separate dispatches, and between two dispatches everything travels through
+// memory. Here parameters and activations stay in the workgroup's shared memory from step to step, and no
+// time is lost starting dispatches. tests/whole_step_test.cpp holds it to the recipe: losses agree with those
+// of cpu:scalar, and weights equal those of single operations bit for bit.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +19,17 @@
 
 namespace lockstep {
 
-/// How a network's step is laid out in a workgroup.
+/// How a workgroup runs a network's step.
 struct WholeStepLayout {
-    std::uint32_t groupSize = 0;        ///< invocations
-    std::uint32_t chunk = 0;            ///< rows whose activations fit into shared memory at a time
-    std::uint32_t sharedFloats = 0;     ///< of shared memory
-    std::uint32_t stepsPerDispatch = 0; ///< software drivers limit a shader's loops, systems its time
+    std::uint32_t groupSize = 0;    ///< invocations
+    std::uint32_t chunk = 0;        ///< rows of the batch whose activations fit into shared memory at a time
+    std::uint32_t sharedFloats = 0; ///< size of shared memory
+    std::uint32_t stepsPerDispatch =
+        0; ///< limited, because software drivers limit a shader's loops and systems its time
 };
 
-/// Empty, with the reason in `why` (not null) when the network does not fit: its parameters and at least one
-/// row of a batch have to fit into a workgroup's shared memory.
+/// Returns nothing if the network does not fit, and the reason in `why` (may be null). Its parameters and at
+/// least one row of a batch have to fit into a workgroup's shared memory.
 std::optional<WholeStepLayout> wholeStepLayout(const gpu::Device& device, const TrainJob& job,
                                                std::string* why = nullptr);
 
@@ -35,13 +41,13 @@ class WholeStep {
 
     /// "whole-step: 64 invocations, 10 rows at a time, 250 steps per dispatch"
     std::string describe() const;
-    /// Records steps [first, first + count) of training with `settings`; count is at most 1,024, and at most
-    /// three such submissions may be on their way.
+    /// Records steps [first, first + count) of training with `settings`. count is at most 1,024, and at most
+    /// three such submissions may be in flight.
     void record(gpu::Recorder& recorder, const TrainSettings& settings, std::uint64_t first,
                 std::uint64_t count);
 
   private:
-    static constexpr std::uint64_t ringRecords = 4096; ///< of steps recorded and not yet done
+    static constexpr std::uint64_t ringRecords = 4096; ///< for steps that are recorded but not yet done
 
     GpuArenas& arenas_;
     const WholeStepLayout layout_;

@@ -57,7 +57,7 @@ std::string shaderFingerprint() {
         add(shaderName("dense_backward_weights_update", kernel));
     }
     for (const char* shader :
-         {"update", "population_invocation", "population_subgroup", "population_workgroup"})
+         {"update", "whole_step", "population_invocation", "population_subgroup", "population_workgroup"})
         add(shader);
     return std::to_string(hash);
 }

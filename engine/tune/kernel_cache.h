@@ -20,8 +20,8 @@ struct MeasuredKernel {
         0; ///< of one call; below 0: no kernel is right. Of a population's layout: of one network-step
 };
 
-/// Choices of kernels, and of layouts of populations (whose name is the rung), by device (with its driver's
-/// version) and operation, in kernels.json.
+/// What was chosen and measured, by device (with its driver's version) and operation, in kernels.json:
+/// kernels of products, layouts of populations (whose name is the rung), and whether whole steps are faster.
 class KernelCache {
   public:
     explicit KernelCache(const gpu::Device& device);

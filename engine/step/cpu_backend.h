@@ -1,4 +1,4 @@
-// What the processor's trainer asks of its kitchens, besides the operations of a step.
+// What the CPU trainer needs of a backend besides the operations of a step.
 #pragma once
 
 #include <cstddef>
@@ -12,28 +12,32 @@
 
 namespace lockstep {
 
-/// One thread's kitchen. Parameters, gradients and the optimizer's state are the arenas'; what lies between
-/// them belongs to the kitchen.
-class CpuKitchen : public Ops {
+/// One thread's backend. The arenas hold parameters, gradients and the
+/// optimizer's state; a backend holds what it computes in between.
+class CpuBackend : public Ops {
   public:
     /// The last step's mean loss, the same on every thread after the step.
     float loss() const { return loss_; }
-    /// The last step's loss was not finite; nothing was updated.
+    /// The last step's loss was not finite; no weight was updated.
     bool failed() const { return failed_; }
 
-    /// Which parts of a step are this thread's, from the next one on; a kitchen for one thread has but one.
+    /// Sets which parts of a step this thread computes, from the next step on.
     virtual void takeParts(Share parts) = 0;
-    /// Rows that fit at once: a batch, or a part of an evaluation.
+    /// Waits until all threads have finished the step; only then may a thread
+    /// begin the next one.
+    virtual void endStep() = 0;
+    /// Rows that fit at once: a batch, or a chunk of an evaluation.
     virtual std::size_t capacity() const = 0;
-    /// This thread's rows of the batch or range at hand, all its parts'.
+    /// This thread's rows of the current batch or range.
     virtual Share ownRows() const = 0;
-    /// The network's outputs for ownRows(): [rows][outputs], no padding.
+    /// Copies the network's outputs for ownRows(): [rows][outputs], no padding.
     virtual void copyOutputs(float* to) = 0;
-    /// The first `floats` floats of activations, targets (as words), sums or dSums, rows padded to four; of
-    /// all threads' rows.
+    /// The first `floats` floats of activations, targets (as words),
+    /// preactivations or their gradients, for all rows of the batch; rows are
+    /// padded to a multiple of four.
     virtual std::vector<float> tensor(const TensorId& id, std::size_t floats) const = 0;
 
-    /// Forgets what score() added up, and sizes the confusion matrix.
+    /// Clears what score() added up, and sizes the confusion matrix.
     void beginEvaluation(std::size_t classes) {
         scored_ = {};
         confusion_.assign(classes * classes, 0);
@@ -43,7 +47,7 @@ class CpuKitchen : public Ops {
     const std::vector<std::uint64_t>& confusion() const { return confusion_; }
 
   protected:
-    /// Adds up what a call of CpuKernels::score found.
+    /// Adds the result of a call of CpuKernels::score.
     void addScore(const ScoreSum& sum) {
         scored_.loss += sum.loss;
         scored_.correct += sum.correct;

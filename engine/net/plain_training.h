@@ -1,0 +1,54 @@
+// Training at its plainest: a step from batch to update in one function, made of the loops in plain_ops.h.
+// The engine computes the same numbers, only faster. Start reading here: trainStep() in plain_training.cpp.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "engine/net/batch_order.h"
+#include "engine/net/param_layout.h"
+#include "engine/net/plain_ops.h"
+
+namespace lockstep {
+
+/// A network and what its training keeps. `T` is float, or double where tests need more digits: to check
+/// gradients against finite differences, and losses against PyTorch.
+template <class T> class PlainNetwork {
+  public:
+    /// data      must outlive the network
+    /// initial   weights and biases, in the order of ParamLayout(shape)
+    PlainNetwork(const Dataset& data, const NetShape& shape, std::span<const float> initial);
+
+    /// One step of minibatch gradient descent on the training split. Returns the batch's mean loss before the
+    /// update.
+    double trainStep(const TrainSettings& settings, std::uint64_t step);
+
+    /// Forward and backward pass: returns the mean loss of a batch, and leaves its derivative with respect to
+    /// `parameters` in `gradients`.
+    double lossAndGradients(const BatchOrder& order, const BatchRange& batch);
+
+    std::vector<T> parameters;
+    std::vector<T> gradients;
+
+  private:
+    struct Layer {
+        std::vector<T> outputs; ///< A[l + 1], [rows][stride]
+        std::vector<T> sums;    ///< Z[l], likewise
+        std::vector<T> dSums;   ///< dZ[l], likewise
+    };
+
+    void resize(std::size_t rows);
+    DenseShape denseShape(std::size_t l, std::size_t rows) const;
+    const T* below(std::size_t l) const { return l == 0 ? inputs_.data() : layers_[l - 1].outputs.data(); }
+    const T* saved(std::size_t l) const;
+
+    const Dataset& data_;
+    NetShape shape_;
+    ParamLayout layout_;
+    std::vector<T> inputs_;           ///< A[0], [rows][stride]
+    std::vector<TargetWord> targets_; ///< [rows][targetWidth]
+    std::vector<Layer> layers_;
+    std::vector<T> state1_, state2_; ///< of the optimizer
+};
+
+} // namespace lockstep
