@@ -6,16 +6,17 @@
 #include <cstring>
 #include <deque>
 #include <optional>
+#include <utility>
 
 #include "engine/net/param_layout.h"
 #include "engine/run/gpu_evaluation.h"
-#include "engine/run/submission_size.h"
 #include "engine/step/gpu_ops.h"
 #include "engine/step/gpu_trace.h"
 #include "engine/step/lane_spec.h"
 #include "engine/step/step.h"
 #include "engine/step/step_trace.h"
 #include "engine/step/whole_step.h"
+#include "engine/step/work_sizer.h"
 #include "engine/tune/kernel_choice.h"
 
 namespace lockstep {
@@ -83,7 +84,8 @@ class GpuTrainer final : public Trainer {
     GpuOps ops_;
     GpuEvaluation evaluation_;
     std::optional<WholeStep> wholeStep_; // trains instead of ops_
-    SubmissionSize submissionSize_;
+    WorkSizer submission_;               ///< of steps
+    double pendingMilliseconds_ = 0;     ///< of a step's operations that were submitted one by one
     MachineInfo machine_;
 
     std::uint64_t nextStep_ = 0;  // the next to be recorded
@@ -107,7 +109,7 @@ GpuTrainer::GpuTrainer(const TrainJob& job, std::string_view rung, gpu::Device& 
       ops_(recorder_, arenas_, kernels_, job.settings, how_, half_ ? &*half_ : nullptr),
       evaluation_(device, arenas_, kernels_, job_,
                   evaluationKernels(device, how_, job.shape, arenas_.capacity)),
-      submissionSize_(device.software()) {
+      submission_({submissionMilliseconds(device.software())}) {
     warmUp(rung);
     describeMachine(rung, replaced);
     warmUpSeconds_ = secondsSince(created_);
@@ -181,7 +183,7 @@ void GpuTrainer::run(std::uint64_t steps) {
     runningSince_ = Clock::now();
     while (steps > 0 && !failedStep_) {
         const bool profile = submissions_ % profilePeriod == 0;
-        const std::uint64_t count = profile ? 1 : std::min(steps, submissionSize_.steps());
+        const std::uint64_t count = profile ? 1 : std::min(steps, submission_.units());
         submitSteps(count, profile);
         steps -= count;
         collect();
@@ -191,7 +193,7 @@ void GpuTrainer::run(std::uint64_t steps) {
 }
 
 void GpuTrainer::submitSteps(std::uint64_t count, bool profile) {
-    ops_.submitEachOperation(submissionSize_.splitsSteps());
+    ops_.submitEachOperation(submission_.splitsUnits());
     recorder_.begin();
     recorder_.profileDispatches(profile);
     recordSteps(nextStep_, count);
@@ -203,11 +205,14 @@ void GpuTrainer::submitSteps(std::uint64_t count, bool profile) {
 // Losses of submissions that have finished; never waits.
 void GpuTrainer::collect() {
     for (const gpu::FinishedSubmission& finished : recorder_.takeFinished()) {
-        submissionSize_.add(finished.milliseconds);
+        pendingMilliseconds_ += finished.milliseconds;
         while (!flights_.empty() && flights_.front().ticket <= finished.ticket) {
             const Flight flight = flights_.front();
             flights_.pop_front();
-            submissionSize_.endOfSteps(flight.count, flight.profiled);
+            const auto steps = static_cast<double>(flight.count);
+            const double milliseconds = std::exchange(pendingMilliseconds_, 0);
+            flight.profiled ? submission_.addProfiled(steps, milliseconds)
+                            : submission_.add(steps, milliseconds);
             noteLosses(flight);
         }
     }
@@ -263,9 +268,13 @@ void GpuTrainer::takeLosses(std::vector<LossPoint>& into) {
 }
 
 // As many rows at a time as a submission has time for, in whole workgroups of score() where that is more than
-// one.
+// one. A forward pass is a third of a step. The target counts here, not the longest time allowed: several
+// such submissions stand before a frame of the window.
 std::size_t GpuTrainer::chunkRows() const {
-    const std::size_t rows = submissionSize_.forwardRows(arenas_.order.batch(), arenas_.capacity);
+    const auto batch = static_cast<double>(arenas_.order.batch());
+    const double fitting =
+        submission_.millisecondsPerUnit() > 0 ? 3 * batch * submission_.fitting(submission_.target()) : batch;
+    const auto rows = static_cast<std::size_t>(std::min(fitting, static_cast<double>(arenas_.capacity)));
     return rows < Kernels::rowsPerGroup ? std::min<std::size_t>(Kernels::rowsPerGroup, arenas_.capacity)
                                         : rows / Kernels::rowsPerGroup * Kernels::rowsPerGroup;
 }
@@ -351,7 +360,7 @@ StepTrace GpuTrainer::traceStep(const TraceOptions& options) {
     trace.half = how_.half;
     tracer.keepBefore(options, source, trace);
 
-    const double known = submissionSize_.millisecondsPerStep();
+    const double known = submission_.millisecondsPerUnit();
     const bool knownToBeLong =
         (known > 0 ? known : warmUpDeviceSeconds_ * 1e3) > longForOneSubmission || how_.inPieces();
     trace.oneSubmission = !knownToBeLong;

@@ -1,0 +1,236 @@
+#include "engine/grid/map.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include "engine/net/names.h"
+#include "engine/net/random.h"
+#include "shaders/shared/tanh.h"
+
+namespace lockstep {
+
+namespace {
+
+float number(float constant) { return constant; }
+
+constexpr NameOf<MapAxes> axesNames[] = {
+    {MapAxes::rates, "rates"},
+    {MapAxes::rateAndScale, "rate-and-scale"},
+};
+
+void requireRange(std::size_t value, std::size_t most, const std::string& what) {
+    if (value < 1 || value > most)
+        throw std::invalid_argument("a map takes 1 to " + std::to_string(most) + " " + what + ", not " +
+                                    std::to_string(value));
+}
+
+float normalOf(const shared::Random4& words) { return static_cast<float>(normalFromWords(words.x, words.y)); }
+
+std::vector<float> normals(std::uint64_t seed, RandomStream stream, std::uint32_t subindex,
+                           std::size_t count) {
+    std::vector<float> values(count);
+    for (std::size_t index = 0; index < count; ++index)
+        values[index] = normalOf(randomWords(seed, stream, index, subindex));
+    return values;
+}
+
+double power(double from, double to, double share) { return std::pow(10.0, from + (to - from) * share); }
+
+double middle(std::uint32_t pixel, std::uint32_t pixels) { return (pixel + 0.5) / pixels; }
+
+/// x P(x^2) / Q(x^2): shaders/shared/tanh.h.
+float quotientTanh(float x) {
+    using namespace shared;
+    x = x > tanhLimit ? tanhLimit : x; // a NaN stays one
+    x = x < -tanhLimit ? -tanhLimit : x;
+    const float u = x * x;
+    return LOCKSTEP_TANH_QUOTIENT(x, u, std::fma);
+}
+
+float activated(Activation activation, float z) {
+    if (activation == Activation::tanh) return quotientTanh(z);
+    return activation == Activation::relu && z < 0 ? 0 : z;
+}
+
+/// d f'(z), from f(z).
+float derived(Activation activation, float d, float value) {
+    if (activation == Activation::tanh) return d * std::fma(-value, value, 1.0f);
+    return activation == Activation::relu && !(value > 0) ? 0 : d;
+}
+
+class PlainNetwork {
+  public:
+    PlainNetwork(const MapJob& job, float scale)
+        : job_(job), data_(mapData(job)), first_(data_.firstWeights), second_(data_.secondWeights),
+          values_(job.hidden), dFirst_(first_.size()), dSecond_(second_.size()) {
+        for (float& weight : first_) weight *= scale;
+        for (float& weight : second_) weight *= scale;
+    }
+
+    /// The sum of squared errors, and its gradient.
+    float loss() {
+        std::ranges::fill(dFirst_, 0.0f);
+        std::ranges::fill(dSecond_, 0.0f);
+        float squares = 0;
+        for (std::size_t example = 0; example < job_.examples; ++example) {
+            const float* x = data_.inputs.data() + example * job_.inputs;
+            const float error = forward(x, data_.targets[example]);
+            squares = std::fma(error, error, squares);
+            backward(x, error);
+        }
+        return squares;
+    }
+
+    void update(const shared::MapStart& start) {
+        for (std::size_t i = 0; i < first_.size(); ++i)
+            first_[i] = std::fma(-start.firstStep, dFirst_[i], first_[i]);
+        for (std::size_t h = 0; h < second_.size(); ++h)
+            second_[h] = std::fma(-start.secondStep, dSecond_[h], second_[h]);
+    }
+
+  private:
+    float forward(const float* x, float target) {
+        float sum = 0;
+        for (std::size_t h = 0; h < job_.hidden; ++h) {
+            float z = 0;
+            for (std::size_t i = 0; i < job_.inputs; ++i) z = std::fma(first_[h * job_.inputs + i], x[i], z);
+            values_[h] = activated(job_.activation, z);
+            sum = std::fma(second_[h], values_[h], sum);
+        }
+        return std::fma(sum, 1.0f / static_cast<float>(job_.hidden), -target);
+    }
+
+    void backward(const float* x, float error) {
+        for (std::size_t h = 0; h < job_.hidden; ++h) {
+            dSecond_[h] = std::fma(error, values_[h], dSecond_[h]);
+            const float d = derived(job_.activation, error * second_[h], values_[h]);
+            float* row = dFirst_.data() + h * job_.inputs;
+            for (std::size_t i = 0; i < job_.inputs; ++i) row[i] = std::fma(d, x[i], row[i]);
+        }
+    }
+
+    const MapJob& job_;
+    MapData data_;
+    std::vector<float> first_;
+    std::vector<float> second_;
+    std::vector<float> values_; ///< of the hidden neurons
+    std::vector<float> dFirst_;
+    std::vector<float> dSecond_;
+};
+
+} // namespace
+
+std::string_view name(MapAxes axes) { return nameOf(axesNames, axes); }
+
+MapAxes mapAxesFromName(std::string_view text) { return valueFromName(axesNames, "axes", text); }
+
+void MapJob::validate() const {
+    requireRange(inputs, 16, "inputs");
+    requireRange(hidden, 16, "hidden neurons");
+    requireRange(examples, 512, "examples");
+    requireRange(steps, 2000, "steps");
+    if (activation != Activation::identity && activation != Activation::relu &&
+        activation != Activation::tanh)
+        throw std::invalid_argument("a map knows the activations identity, relu and tanh, not '" +
+                                    std::string(name(activation)) + "'");
+}
+
+MapData mapData(const MapJob& job) {
+    MapData data;
+    data.inputs = normals(job.seed, RandomStream::data, 0, job.examples * job.inputs);
+    const double gain =
+        std::sqrt((job.activation == Activation::identity ? 1.0 : 2.0) / static_cast<double>(job.inputs));
+    for (float& input : data.inputs) input = static_cast<float>(gain * input);
+    data.targets = normals(job.seed, RandomStream::data, 1, job.examples);
+    data.firstWeights = normals(job.seed, RandomStream::weights, 0, job.hidden * job.inputs);
+    data.secondWeights = normals(job.seed, RandomStream::weights, 1, job.hidden);
+    return data;
+}
+
+MapPoint MapWindow::point(std::uint32_t column, std::uint32_t row, std::uint32_t width,
+                          std::uint32_t height) const {
+    return {static_cast<float>(power(left, right, middle(column, width))),
+            static_cast<float>(power(top, bottom, middle(row, height)))};
+}
+
+bool MapWindow::resolves(std::uint32_t width, std::uint32_t height) const {
+    for (std::uint32_t column = 1; column < width; ++column)
+        if (point(column - 1, 0, width, height).x == point(column, 0, width, height).x) return false;
+    for (std::uint32_t row = 1; row < height; ++row)
+        if (point(0, row - 1, width, height).y == point(0, row, width, height).y) return false;
+    return true;
+}
+
+shared::MapStart startOf(const MapJob& job, MapPoint point) {
+    // The gradient of the mean squared error has these in front of its sum over the examples.
+    const double factor = 2.0 / static_cast<double>(job.examples * job.hidden);
+    const bool rates = job.axes == MapAxes::rates;
+    const auto step = [&](float rate) { return static_cast<float>(factor * static_cast<double>(rate)); };
+    return {step(point.x), step(rates ? point.y : point.x), rates ? 1.0f : point.y};
+}
+
+std::size_t wholeGroups(double points, std::size_t group) {
+    constexpr double most = 1 << 24;
+    return std::max(static_cast<std::size_t>(std::min(points, most)) / group, std::size_t{1}) * group;
+}
+
+std::uint32_t tailOf(const MapJob& job) { return std::min(job.steps, mapTail); }
+
+MapOutcome outcomeOf(const MapJob& job, const shared::MapEnd& end) {
+    constexpr double largest = shared::mapLargestLoss;
+    const double first = end.first;
+    if (end.step < job.steps) {
+        constexpr double earliest = 0.001;
+        const double last = end.last < shared::mapLargestLoss ? end.last : largest; // also for NaN
+        const double limit = std::log(std::min(first * shared::mapDivergence, largest));
+        const double before = std::log(std::max<double>(end.before, std::numeric_limits<float>::min()));
+        const double way = std::log(last) - before;
+        const double share = way > 0 ? std::clamp((limit - before) / way, 0.0, 1.0) : 1.0;
+        return -static_cast<float>(std::max(static_cast<double>(end.step) - 1 + share, earliest));
+    }
+    const double tail = end.last / static_cast<double>(tailOf(job));
+    if (!(tail < first)) return -static_cast<float>(job.steps);
+    return static_cast<float>(std::min(end.before / (first * job.steps), 1.0));
+}
+
+MapOutcome plainMapOutcome(const MapJob& job, MapPoint point) {
+    job.validate();
+    const shared::MapStart start = startOf(job, point);
+    PlainNetwork network(job, start.scale);
+    shared::MapEnd end{job.steps, 0, 0, 0};
+    float limit = shared::mapLargestLoss;
+    float before = 0;
+    for (std::uint32_t step = 0; step < job.steps; ++step) {
+        const float loss = network.loss();
+        if (!(loss <= limit)) return outcomeOf(job, {step, end.first, before, loss});
+        if (step == 0) {
+            end.first = loss;
+            limit = std::min(loss * shared::mapDivergence, shared::mapLargestLoss);
+        }
+        end.before += loss;
+        if (step >= job.steps - tailOf(job)) end.last += loss;
+        before = loss;
+        network.update(start);
+    }
+    return outcomeOf(job, end);
+}
+
+std::vector<float> plainMapLosses(const MapJob& job, MapPoint point) {
+    job.validate();
+    const shared::MapStart start = startOf(job, point);
+    PlainNetwork network(job, start.scale);
+    std::vector<float> losses;
+    float limit = shared::mapLargestLoss;
+    while (losses.size() < job.steps) {
+        const float squares = network.loss();
+        losses.push_back(squares / static_cast<float>(job.examples));
+        if (!(squares <= limit)) break;
+        if (losses.size() == 1) limit = std::min(squares * shared::mapDivergence, shared::mapLargestLoss);
+        network.update(start);
+    }
+    return losses;
+}
+
+} // namespace lockstep
