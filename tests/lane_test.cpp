@@ -9,7 +9,6 @@
 #include "engine/data/data_source.h"
 #include "engine/run/cpu_trainer.h"
 #include "engine/run/lane.h"
-#include "engine/run/pace.h"
 #include "engine/step/lane_spec.h"
 
 using namespace lockstep;
@@ -327,37 +326,6 @@ TEST_CASE("finish lines in words, in steps and as progress") {
     finish = FinishLine();
     finish.epochs = std::numeric_limits<std::uint64_t>::max(); // more steps than can be counted
     CHECK(finish.lastStep(order) == std::numeric_limits<std::uint64_t>::max());
-}
-
-TEST_CASE("the pace starts at one step, doubles at most, and settles at its target") {
-    Pace pace(0.02);
-    pace.restart(0, 0);
-    CHECK(pace.steps() == 1);
-    double clock = 0;
-    std::uint64_t done = 0;
-    std::uint64_t before = 1;
-    for (int i = 0; i < 40; ++i) { // a machine of 10,000 steps per second
-        done += pace.steps();
-        clock += static_cast<double>(pace.steps()) * 1e-4;
-        pace.note(done, clock);
-        CHECK(pace.steps() <= before * 2);
-        before = pace.steps();
-    }
-    CHECK(pace.steps() >= 199);
-    CHECK(pace.steps() <= 201);
-    for (int i = 0; i < 40; ++i) { // which becomes a hundred times slower
-        done += pace.steps();
-        clock += static_cast<double>(pace.steps()) * 1e-2;
-        pace.note(done, clock);
-    }
-    CHECK(pace.steps() <= 3);
-}
-
-TEST_CASE("the pace does not grow while nothing is known to be done") {
-    Pace pace;
-    pace.restart(5, 1);
-    for (int i = 1; i < 10; ++i) pace.note(5, 1 + 1e-6 * i);
-    CHECK(pace.steps() == 1);
 }
 
 TEST_CASE("lanes are named MACHINE:RUNG@DEVICE") {

@@ -9,8 +9,6 @@
 
 #include "engine/cpu/map_kernels.h"
 #include "engine/grid/map.h"
-#include "engine/grid/map_pace.h"
-#include "engine/grid/map_point.h"
 #include "tests/test_device.h"
 
 using namespace lockstep;
@@ -305,26 +303,6 @@ TEST_CASE("a GPU's outcomes do not depend on batches, slices and order") {
     const auto again = makeGpuMapTrainer(testDevice(), of);
     CHECK(trained(*again, points) == forwards);
     CHECK(gpu->pointsFor(1000) >= gpu->pointsFor(1));
-}
-
-TEST_CASE("networks that diverged do not make a step seem quick") {
-    MapCost cost;
-    CHECK(std::isinf(cost.steps(1024, 50)));
-    CHECK(std::isinf(cost.networks(200, 50)));
-    cost.add(1024, 1024, 0.1); // the first step, which all make
-    CHECK(cost.steps(1024, 50) == doctest::Approx(500));
-    CHECK(cost.steps(2048, 50) == doctest::Approx(250));
-    CHECK(cost.steps(64, 50) == doctest::Approx(500)); // fewer may take as long
-    CHECK(cost.networks(200, 50) == doctest::Approx(2560));
-    for (int batch = 0; batch < 100; ++batch) cost.add(65536, 0, 0.01);        // all diverge at once
-    for (int batch = 0; batch < 100; ++batch) cost.add(65536, 65536 * 0.1, 1); // most do
-    CHECK(cost.steps(1024, 50) == doctest::Approx(500));
-    cost.add(65536, 65536 * 100.0, 80); // many train, and the device was not full before
-    CHECK(cost.steps(65536, 50) == doctest::Approx(62.5));
-    CHECK(cost.steps(1024, 50) == doctest::Approx(62.5));
-    CHECK(cost.networks(200, 50) == doctest::Approx(20480));
-    cost.add(65536, 65536 * 100.0, 800); // something else kept the device busy
-    CHECK(cost.steps(65536, 50) == doctest::Approx(62.5));
 }
 
 TEST_CASE("more rounds than one dispatch may have are divided") {

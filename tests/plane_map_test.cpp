@@ -227,26 +227,6 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("the budget of a map follows what is measured, in steps; on a software device it stays") {
-    MapBudget gpu(false);
-    MapBudget software(true);
-    const auto fits = [](const MapBudget& budget, double work) {
-        return budget.cells(1024, 1, work / (1024.0 * 1024.0), MapDetail::moving) == 1024;
-    };
-    for (int i = 0; i < 20; ++i) {
-        gpu.add(1e8, 0.1); // a fast GPU: 4e9 within its time budget
-        software.add(1e8, 0.1);
-    }
-    CHECK(fits(gpu, 1.9e9));
-    CHECK_FALSE(fits(gpu, 4.1e9));
-    CHECK_FALSE(fits(software, 2.1e7));
-    const std::uint32_t before = gpu.cells(1024, 1, 1e4, MapDetail::moving);
-    gpu.add(1e8, 0.15); // only slightly slower, so the budget stays
-    CHECK(gpu.cells(1024, 1, 1e4, MapDetail::moving) == before);
-    for (int i = 0; i < 20; ++i) gpu.add(1e8, 10);
-    CHECK_FALSE(fits(gpu, 1e8));
-}
-
 TEST_CASE("minimum limits, staged memory and descriptor sets change nothing") {
     gpu::DeviceOptions options = testDeviceOptions();
     options.minimumLimits = true;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/grid/decision_map.h"
+#include "engine/grid/decision_maps.h"
 #include "engine/grid/population_block.h"
 #include "engine/plane/answer_colour.h"
 #include "tests/population_jobs.h"

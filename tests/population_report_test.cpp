@@ -5,9 +5,8 @@
 #include <vector>
 
 #include "demos/draw/theme.h"
-#include "demos/report/population_json.h"
+#include "demos/report/population_report.h"
 #include "demos/report/population_png.h"
-#include "demos/report/population_table.h"
 #include "demos/words/text.h"
 
 using namespace lockstep;

@@ -3,7 +3,6 @@
 #include <chrono>
 #include <cstdio>
 #include <memory>
-#include <new>
 #include <stdexcept>
 
 #include <CLI/CLI.hpp>
@@ -16,9 +15,9 @@
 #include "demos/kit/machines.h"
 #include "demos/options/map_options.h"
 #include "demos/options/parse.h"
-#include "demos/report/map_colours.h"
+#include "demos/report/grid_colours.h"
 #include "demos/report/map_report.h"
-#include "demos/report/progress_lines.h"
+#include "demos/report/progress.h"
 #include "demos/report/result_files.h"
 #include "demos/words/text.h"
 
@@ -58,7 +57,7 @@ LaneProgress progressOf(const MapRequest& request, const MapResult& lane) {
     progress.progress = static_cast<double>(lane.trained) / static_cast<double>(request.pixels());
     progress.brief = fmt::format("{} networks/s", shortRate(lane.networksPerSecond()));
     progress.numbers = fmt::format("{} networks  {}{}", grouped(lane.trained), progress.brief,
-                                   timeLeft(lane.status, lane.seconds, progress.progress));
+                                   timeLeft(lane.status, lane.trainingSeconds, progress.progress));
     return progress;
 }
 
@@ -77,23 +76,6 @@ void trainLane(const MapRequest& request, Machines& machines, const InterruptGua
     lines.show({progressOf(request, lane)});
 }
 
-// What one lane fails at must not cost the results of the others, which took their time.
-MapResult runLane(const MapRequest& request, const LaneSpec& spec, Machines& machines,
-                  const InterruptGuard& interrupt, bool quiet) {
-    MapResult lane;
-    lane.spec = spec;
-    try {
-        trainLane(request, machines, interrupt, quiet, lane);
-    } catch (const std::bad_alloc&) {
-        lane.status = LaneStatus::failed;
-        lane.message = "out of memory; try a smaller picture";
-    } catch (const std::exception& error) {
-        lane.status = LaneStatus::failed;
-        lane.message = error.what();
-    }
-    return lane;
-}
-
 void writePicture(const std::string& file, const MapRequest& request, const MapResult& lane) {
     std::vector<MapOutcome> outcomes(request.pixels());
     for (std::size_t pixel = 0; pixel < outcomes.size(); ++pixel) outcomes[pixel] = lane.outcome(pixel);
@@ -110,12 +92,6 @@ void writeResults(const MapOptions& options, const MapRequest& request, const st
     if (!options.jsonFile.empty()) writeResult(options.jsonFile, mapJson(request, lanes).dump(1) + "\n");
 }
 
-int exitCodeOf(const std::vector<MapResult>& lanes, int interrupted) {
-    if (interrupted != 0) return interrupted;
-    const auto failed = [](const MapResult& lane) { return lane.status == LaneStatus::failed; };
-    return std::ranges::any_of(lanes, failed) ? 1 : 0;
-}
-
 int map(const MapOptions& options) {
     const MapRequest request = requestOf(options);
     requireResultFiles(options.jsonFile, options.csvFile);
@@ -129,9 +105,13 @@ int map(const MapOptions& options) {
 
     const InterruptGuard interrupt;
     std::vector<MapResult> lanes;
-    for (const LaneSpec& spec : choice.lanes)
-        if (interrupt.exitCode() == 0)
-            lanes.push_back(runLane(request, spec, machines, interrupt, options.quiet));
+    for (const LaneSpec& spec : choice.lanes) {
+        if (interrupt.exitCode() != 0) break;
+        MapResult& lane = lanes.emplace_back();
+        lane.spec = spec;
+        runOrFail(lane, "a smaller picture",
+                  [&] { trainLane(request, machines, interrupt, options.quiet, lane); });
+    }
     fmt::print(people, "{}", mapResultText(request, lanes));
     std::fflush(people);
     if (!lanes.empty()) writeResults(options, request, lanes);

@@ -13,9 +13,8 @@
 #include "demos/draw/png.h"
 #include "demos/options/parse.h"
 #include "demos/options/run_options.h"
-#include "demos/report/population_json.h"
 #include "demos/report/population_png.h"
-#include "demos/report/population_table.h"
+#include "demos/report/population_report.h"
 #include "demos/report/result_files.h"
 #include "demos/words/text.h"
 
@@ -96,9 +95,7 @@ int reportPopulation(const PopulationCommandOptions& options, const PopulationGr
         writeResult(options.run.jsonFile, populationJson(grid, results, headline).dump(1) + "\n");
     if (!options.run.csvFile.empty()) writeResult(options.run.csvFile, populationCsv(grid, results));
     if (!options.pngFile.empty()) writePng(options.pngFile, populationPicture(grid, results));
-    if (soFar != 0) return soFar;
-    const auto failed = [](const PopulationLaneResult& lane) { return lane.status == LaneStatus::failed; };
-    return std::ranges::any_of(results, failed) ? 1 : 0;
+    return exitCodeOf(results, soFar);
 }
 
 int population(const PopulationCommandOptions& options) {

@@ -13,7 +13,7 @@
 #include "demos/options/parse.h"
 #include "demos/options/run_options.h"
 #include "demos/report/prediction.h"
-#include "demos/report/race_json.h"
+#include "demos/report/race_report.h"
 #include "demos/report/result_files.h"
 #include "demos/words/text.h"
 #include "engine/net/names.h"

@@ -9,7 +9,7 @@
 #include "demos/commands/run_race.h"
 #include "demos/kit/machines.h"
 #include "demos/options/parse.h"
-#include "demos/report/race_table.h"
+#include "demos/report/race_report.h"
 #include "demos/report/result_files.h"
 
 namespace lockstep::demos {

@@ -1,8 +1,6 @@
 #include "demos/commands/run_population.h"
 
 #include <algorithm>
-#include <new>
-#include <stdexcept>
 
 #include <fmt/format.h>
 
@@ -50,7 +48,7 @@ int PopulationRun::run() {
 }
 
 void PopulationRun::runLane(PopulationLaneResult& lane) {
-    try {
+    runOrFail(lane, "fewer networks", [&] {
         lane.status = interrupted() ? LaneStatus::stopped : LaneStatus::preparing;
         preparation_ = "warms up";
         show();
@@ -62,13 +60,7 @@ void PopulationRun::runLane(PopulationLaneResult& lane) {
         if (results_.size() > 1) trainOpening(*population, lane);
         train(*population, lane);
         conclude(*population, lane);
-    } catch (const std::bad_alloc&) {
-        lane.status = LaneStatus::failed;
-        lane.message = "out of memory; try fewer networks";
-    } catch (const std::exception& error) {
-        lane.status = LaneStatus::failed;
-        lane.message = error.what();
-    }
+    });
     show();
 }
 

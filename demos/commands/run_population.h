@@ -10,7 +10,7 @@
 #include "demos/kit/interrupt.h"
 #include "demos/kit/machines.h"
 #include "demos/report/population_result.h"
-#include "demos/report/progress_lines.h"
+#include "demos/report/progress.h"
 #include "engine/grid/population.h"
 
 namespace lockstep::demos {

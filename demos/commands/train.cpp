@@ -10,7 +10,7 @@
 #include "demos/commands/run_race.h"
 #include "demos/kit/machines.h"
 #include "demos/options/parse.h"
-#include "demos/report/race_table.h"
+#include "demos/report/race_report.h"
 #include "demos/report/result_files.h"
 #include "demos/words/text.h"
 #include "engine/files/atomic_file.h"

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "demos/options/map_options.h"
-#include "demos/report/race_json.h"
+#include "demos/report/race_report.h"
 #include "demos/words/text.h"
 
 namespace lockstep::demos {
@@ -39,8 +39,6 @@ std::string zoomText(const MapRequest& request) {
 
 Json orNull(double value) { return std::isnan(value) ? Json() : Json(value); }
 
-Json textOrNull(const std::string& text) { return text.empty() ? Json() : Json(text); }
-
 Json agreementJson(const MapResult& first, const MapResult& lane) {
     const MapAgreement agreement = agreementOf(first, lane);
     return {{"with", first.spec.text()},
@@ -50,31 +48,15 @@ Json agreementJson(const MapResult& first, const MapResult& lane) {
 }
 
 Json laneJson(const MapResult& lane, const MapResult& first) {
-    return {{"lane", lane.spec.text()},
-            {"device", textOrNull(lane.machine.device)},
-            {"software", lane.machine.software},
-            {"threads", lane.machine.threads},
-            {"gpu", lane.machine.gpu},
-            {"driver", textOrNull(lane.machine.driver)},
-            {"kernels", textOrNull(lane.machine.kernels)},
-            {"status", name(lane.status)},
-            {"message", textOrNull(lane.message)},
-            {"networks", lane.trained},
-            {"seconds", lane.seconds},
-            {"warm_up_seconds", lane.warmUpSeconds},
-            {"networks_per_second", orNull(lane.networksPerSecond())},
-            {"converged", orNull(shareOf(lane.converged(), lane.trained))},
-            {"diverged", orNull(shareOf(lane.diverged(), lane.trained))},
-            {"agreement", agreementJson(first, lane)}};
-}
-
-/// Nothing of a lane that came to its end.
-std::string howItEnded(const MapRequest& request, const MapResult& lane) {
-    if (lane.status == LaneStatus::finished) return {};
-    const std::string reason = lane.message.empty() ? "" : ": " + lane.message;
-    return wrapped(fmt::format("{} {} with {} of {} networks trained{}", lane.spec.text(), name(lane.status),
-                               grouped(lane.trained), grouped(request.pixels()), reason)) +
-           "\n";
+    Json json = laneJson(lane);
+    json.update({{"networks", lane.trained},
+                 {"seconds", lane.trainingSeconds},
+                 {"warm_up_seconds", lane.warmUpSeconds},
+                 {"networks_per_second", orNull(lane.networksPerSecond())},
+                 {"converged", orNull(shareOf(lane.converged(), lane.trained))},
+                 {"diverged", orNull(shareOf(lane.diverged(), lane.trained))},
+                 {"agreement", agreementJson(first, lane)}});
+    return json;
 }
 
 } // namespace
@@ -94,11 +76,12 @@ std::string mapResultText(const MapRequest& request, const std::vector<MapResult
     std::string ends;
     for (const MapResult& lane : lanes) {
         rows.push_back({lane.spec.text(), lane.machine.device.empty() ? "-" : honestDevice(lane.machine, 50),
-                        lane.trained > 0 ? fixed(lane.seconds, 2) : "-", shortRate(lane.networksPerSecond()),
-                        percent(shareOf(lane.converged(), lane.trained)),
+                        lane.trained > 0 ? fixed(lane.trainingSeconds, 2) : "-",
+                        shortRate(lane.networksPerSecond()), percent(shareOf(lane.converged(), lane.trained)),
                         percent(shareOf(lane.diverged(), lane.trained)),
                         &lane == &lanes.front() ? "-" : percent(agreementOf(lanes.front(), lane).share())});
-        ends += howItEnded(request, lane);
+        ends += howItEnded(lane, fmt::format("with {} of {} networks trained", grouped(lane.trained),
+                                             grouped(request.pixels())));
     }
     return table(rows, 2) + ends;
 }

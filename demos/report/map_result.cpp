@@ -2,10 +2,35 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <limits>
 #include <span>
 
 namespace lockstep::demos {
+
+namespace {
+
+constexpr float alikeWithin = 0.01f;
+
+bool onSameSide(MapOutcome a, MapOutcome b) { return (a < 0) == (b < 0); }
+
+bool nearlyEqual(MapOutcome a, MapOutcome b) {
+    return onSameSide(a, b) && std::abs(a - b) <= alikeWithin * std::max(std::abs(a), std::abs(b));
+}
+
+} // namespace
+
+void MapAgreement::add(MapOutcome first, MapOutcome second) {
+    ++both;
+    if (onSameSide(first, second)) ++sameEnding;
+    if (nearlyEqual(first, second)) ++alike;
+    if (first == second) ++same;
+}
+
+double MapAgreement::share() const {
+    return both > 0 ? static_cast<double>(sameEnding) / static_cast<double>(both)
+                    : std::numeric_limits<double>::quiet_NaN();
+}
 
 MapPoint MapRequest::point(std::size_t pixel) const {
     return window.point(static_cast<std::uint32_t>(pixel % width), static_cast<std::uint32_t>(pixel / width),
@@ -17,7 +42,8 @@ MapOutcome MapResult::outcome(std::size_t pixel) const {
 }
 
 double MapResult::networksPerSecond() const {
-    return seconds > 0 ? static_cast<double>(trained) / seconds : std::numeric_limits<double>::quiet_NaN();
+    return trainingSeconds > 0 ? static_cast<double>(trained) / trainingSeconds
+                               : std::numeric_limits<double>::quiet_NaN();
 }
 
 std::size_t MapResult::converged() const {
@@ -41,7 +67,7 @@ void trainMap(const MapRequest& request, MapTrainer& trainer, MapResult& lane,
             points.push_back(request.point(pixel));
         trainer.train(points, std::span(lane.outcomes).subspan(lane.trained, count));
         lane.trained += count;
-        lane.seconds += std::chrono::duration<double>(Clock::now() - begin).count();
+        lane.trainingSeconds += std::chrono::duration<double>(Clock::now() - begin).count();
         if (!goOn(lane.trained)) break;
     }
     lane.status = lane.trained < pixels ? LaneStatus::stopped : LaneStatus::finished;

@@ -1,17 +1,28 @@
-// A map as one lane trains it, row by row.
+// A map as one lane trains it, row by row, and how far two lanes agree on it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
 
-#include "demos/report/map_agreement.h"
+#include "demos/report/lane_report.h"
 #include "engine/grid/map.h"
-#include "engine/run/lane.h"
-#include "engine/step/lane_spec.h"
 
 namespace lockstep::demos {
+
+/// Of the pixels that both have trained, in how many the networks ended in the same way.
+struct MapAgreement {
+    std::size_t both = 0;
+    std::size_t sameEnding = 0; ///< both converged, or both did not
+    std::size_t alike = 0;      ///< and their outcomes are within 1 %
+    std::size_t same = 0;       ///< to the last bit
+
+    /// A pixel that both have trained, and how its network ended on each.
+    void add(MapOutcome first, MapOutcome second);
+    double share() const; ///< of the same ending; NaN without pixels
+};
 
 struct MapRequest {
     MapJob job;
@@ -24,15 +35,9 @@ struct MapRequest {
     MapPoint point(std::size_t pixel) const;
 };
 
-struct MapResult {
-    LaneSpec spec;
-    MachineInfo machine; ///< empty where it could not be made
-    LaneStatus status = LaneStatus::waiting;
-    std::string message;              ///< why it failed
+struct MapResult : LaneReport {
     std::vector<MapOutcome> outcomes; ///< per pixel, those from `trained` on mean nothing
     std::size_t trained = 0;          ///< pixels, from the first on
-    double seconds = 0;               ///< of training, end to end
-    double warmUpSeconds = 0;         ///< uploads, compilation
 
     /// NaN where the lane ended before.
     MapOutcome outcome(std::size_t pixel) const;

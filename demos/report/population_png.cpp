@@ -9,7 +9,7 @@
 #include "demos/draw/canvas.h"
 #include "demos/draw/class_colours.h"
 #include "demos/draw/theme.h"
-#include "demos/report/loss_scale.h"
+#include "demos/report/grid_colours.h"
 #include "demos/words/lane_text.h"
 #include "demos/words/text.h"
 

@@ -7,9 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "demos/report/lane_report.h"
 #include "engine/grid/population.h"
-#include "engine/run/lane.h"
-#include "engine/step/lane_spec.h"
 
 namespace lockstep::demos {
 
@@ -39,15 +38,9 @@ struct OpeningResult {
     std::vector<MemberResult> members;
 };
 
-struct PopulationLaneResult {
-    LaneSpec spec;
-    MachineInfo machine; ///< nothing where the lane did not start
-    LaneStatus status = LaneStatus::waiting;
-    std::string message;               ///< why it failed
+struct PopulationLaneResult : LaneReport {
     std::vector<MemberResult> members; ///< empty where it did not start or failed
     PopulationSummary summary;
-    double trainingSeconds = 0;
-    double warmUpSeconds = 0;
     double evaluationSeconds = 0;
     std::vector<OpeningResult> opening; ///< after each of openingSteps(); empty: not checked
     PopulationAgreement agreement;

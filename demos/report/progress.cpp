@@ -1,14 +1,35 @@
 #include "demos/report/progress.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <string_view>
+#include <unistd.h>
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 
 #include "demos/words/text.h"
 
 namespace lockstep::demos {
 
 namespace {
+
+// Plain lines: one per tenth of the run, but at least `leastTime` apart; one per `longestSilence` if the end
+// is open.
+constexpr double share = 0.1;
+constexpr std::chrono::seconds leastTime{1};
+constexpr std::chrono::seconds longestSilence{15};
+
+// Okabe and Ito's colour-blind-safe orange and sky blue; the lane's name is the second cue.
+constexpr const char* cpuColour = "\x1b[38;2;230;159;0m";
+constexpr const char* gpuColour = "\x1b[38;2;86;180;233m";
+constexpr const char* noColour = "\x1b[0m";
+
+std::string bar(double progress, std::size_t cells) {
+    const auto full = static_cast<std::size_t>(std::clamp(progress, 0.0, 1.0) * static_cast<double>(cells));
+    return "[" + std::string(full, '#') + std::string(cells - full, '-') + "]";
+}
 
 std::string numbersOf(const LaneSnapshot& snapshot, bool withTest) {
     if (snapshot.status == LaneStatus::waiting) return "waiting for its turn";
@@ -34,6 +55,82 @@ LaneProgress progressOf(const std::string& title, const LaneSpec& spec, const La
 }
 
 } // namespace
+
+Terminal terminalOf(std::FILE* stream) {
+    Terminal terminal;
+    const int descriptor = fileno(stream);
+    const char* kind = std::getenv("TERM");
+    terminal.live = isatty(descriptor) != 0 && kind != nullptr && std::string_view(kind) != "dumb";
+    terminal.colour = terminal.live && std::getenv("NO_COLOR") == nullptr;
+    winsize size{};
+    if (terminal.live && ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        terminal.width = size.ws_col;
+    return terminal;
+}
+
+std::string progressLine(const LaneProgress& lane, std::size_t laneWidth, std::size_t width) {
+    constexpr std::size_t leastCells = 8;
+    constexpr std::size_t mostCells = 24;
+    const std::string start = fmt::format("{:<{}}  ", lane.title, laneWidth);
+    const std::string percentage = fmt::format("  {:3.0f} %", std::floor(lane.progress * 100));
+    const std::string brief = "  " + lane.brief;
+    // A narrow terminal drops the longer numbers first, then the percentage, and finally the bar.
+    for (const std::string& text : {percentage + "  " + lane.numbers, percentage + brief, brief}) {
+        const std::size_t taken = start.size() + 2 + text.size() + 1; // brackets, and a free last column
+        if (taken + leastCells > width) continue;
+        return start + bar(lane.progress, std::min(width - taken, mostCells)) + text;
+    }
+    return cut(start + lane.brief, std::max<std::size_t>(width, 12) - 1);
+}
+
+std::string timeLeft(LaneStatus status, double trainingSeconds, double progress) {
+    if (progress <= 0 || status != LaneStatus::running) return "";
+    return "  " + clockTime(trainingSeconds / progress * (1 - progress)) + " left";
+}
+
+ProgressLines::ProgressLines(bool quiet) : quiet_(quiet), terminal_(terminalOf(stderr)) {}
+
+void ProgressLines::show(const std::vector<LaneProgress>& lanes) {
+    if (quiet_) return;
+    printed_.resize(lanes.size());
+    for (const LaneProgress& lane : lanes) laneWidth_ = std::max(laneWidth_, lane.title.size());
+    if (terminal_.live)
+        drawLive(lanes);
+    else
+        printNews(lanes);
+}
+
+void ProgressLines::drawLive(const std::vector<LaneProgress>& lanes) {
+    terminal_ = terminalOf(stderr); // it may have been resized
+    std::string picture;
+    if (drawnLines_ > 0) picture += fmt::format("\x1b[{}A", drawnLines_);
+    for (const LaneProgress& lane : lanes) {
+        const std::string line = progressLine(lane, laneWidth_, terminal_.width);
+        const char* colour = lane.gpu ? gpuColour : cpuColour;
+        picture +=
+            terminal_.colour ? fmt::format("{}{}{}\x1b[K\n", colour, line, noColour) : line + "\x1b[K\n";
+    }
+    drawnLines_ = lanes.size();
+    fmt::print(stderr, "{}", picture);
+    std::fflush(stderr);
+}
+
+void ProgressLines::printNews(const std::vector<LaneProgress>& lanes) {
+    const Clock::time_point now = Clock::now();
+    for (std::size_t i = 0; i < lanes.size(); ++i) {
+        const LaneProgress& lane = lanes[i];
+        Printed& last = printed_[i];
+        const auto silence = now - last.time;
+        const bool changed = lane.status != last.status && lane.status != LaneStatus::ready;
+        const bool further = lane.progress >= last.progress + share && silence >= leastTime;
+        const bool running = lane.status == LaneStatus::running;
+        if (!changed && !(running && (further || silence >= longestSilence))) continue;
+        last = {lane.status, lane.progress, now};
+        if (changed && running && !lane.begun) continue; // no numbers yet
+        fmt::print(stderr, "{:<{}}  {:3.0f} %  {}\n", lane.title, laneWidth_, std::floor(lane.progress * 100),
+                   lane.numbers);
+    }
+}
 
 void Progress::update() {
     std::vector<LaneProgress> lanes;

@@ -2,13 +2,13 @@
 // and so a vector whose networks have all diverged is done early.
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 
 #include "engine/cpu/cpu_info.h"
 #include "engine/cpu/map_kernels.h"
 #include "engine/cpu/thread_team.h"
 #include "engine/grid/map.h"
-#include "engine/grid/map_pace.h"
-#include "engine/grid/map_point.h"
+#include "engine/step/work_sizer.h"
 
 namespace lockstep {
 
@@ -53,7 +53,7 @@ class CpuMapTrainer final : public MapTrainer {
   public:
     CpuMapTrainer(const MapJob& job, std::size_t threads)
         : job_(job.validate()), laidOut_(job), kernels_(mapKernelsFor(vectorLevel())),
-          team_(threads == 0 ? usableCores() : threads), pace_(team_.size() * kernels_.lanes) {
+          team_(threads == 0 ? usableCores() : threads), speed_({}) {
         machine_.device = cpuName();
         machine_.threads = team_.size();
         machine_.kernels = std::string(name(vectorLevel())) + ", " + std::to_string(kernels_.lanes) +
@@ -62,10 +62,12 @@ class CpuMapTrainer final : public MapTrainer {
 
     const MapJob& job() const override { return job_; }
     const MachineInfo& machine() const override { return machine_; }
-    std::size_t pointsFor(double milliseconds) const override { return pace_.points(milliseconds); }
+    std::size_t pointsFor(double milliseconds) const override {
+        return wholeGroups(speed_.fitting(milliseconds), team_.size() * kernels_.lanes);
+    }
 
     void train(std::span<const MapPoint> points, std::span<MapOutcome> outcomes) override {
-        const MapPace::Measurement measurement(pace_, points.size());
+        const auto begin = std::chrono::steady_clock::now();
         const std::size_t vectors = (points.size() + kernels_.lanes - 1) / kernels_.lanes;
         std::atomic<std::size_t> next{0};
         const auto work = [&](std::size_t) {
@@ -76,6 +78,8 @@ class CpuMapTrainer final : public MapTrainer {
             }
         };
         team_.run(work, std::clamp<std::size_t>(vectors, 1, team_.size()));
+        const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
+        speed_.add(static_cast<double>(points.size()), took.count());
     }
 
   private:
@@ -92,7 +96,7 @@ class CpuMapTrainer final : public MapTrainer {
     LaidOut laidOut_;
     const MapKernels& kernels_;
     ThreadTeam team_;
-    MapPace pace_;
+    WorkSizer speed_; ///< of networks
     MachineInfo machine_;
 };
 

@@ -11,11 +11,11 @@
 
 #include "engine/cpu/cpu_info.h"
 #include "engine/cpu/thread_team.h"
-#include "engine/grid/decision_map.h"
+#include "engine/grid/decision_maps.h"
 #include "engine/grid/population_block.h"
-#include "engine/grid/population_pace.h"
 #include "engine/net/param_layout.h"
 #include "engine/plane/answer_colour.h"
+#include "engine/step/work_sizer.h"
 
 namespace lockstep {
 
@@ -124,14 +124,17 @@ bool CpuPopulation::advance(double milliseconds) {
     const Clock::time_point end =
         start + std::chrono::duration_cast<Clock::duration>(Milliseconds(milliseconds));
     forBlocks([&] {
-        return [&, slice = BlockPace(), now = start](PopulationBlock& block) mutable {
+        // Steps between two looks at the clock: about a millisecond of them.
+        return [&, slice = WorkSizer({1, 1 << 20, 1, true}), now = start](PopulationBlock& block) mutable {
             while (!finished(block) && now < end) {
                 const Clock::time_point before = now;
-                const std::uint64_t steps = std::min(slice.steps(), job_.steps - block.step());
+                const std::uint64_t steps = std::min(slice.units(), job_.steps - block.step());
                 block.train(steps);
                 now = Clock::now();
-                slice.took(Milliseconds(now - before).count(),
-                           steps == slice.steps() && !block.allDiverged());
+                const double took = Milliseconds(now - before).count();
+                // Steps that ended early, because the networks diverged, cost nothing: they may seem quick.
+                const bool whole = steps == slice.units() && !block.allDiverged();
+                if (whole || took > 2 * slice.target()) slice.add(static_cast<double>(steps), took);
             }
         };
     });

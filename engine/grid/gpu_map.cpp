@@ -3,15 +3,14 @@
 // while the device computes another.
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstring>
 #include <deque>
 
 #include "engine/gpu/kernel.h"
 #include "engine/gpu/recorder.h"
+#include "engine/grid/grid_pace.h"
 #include "engine/grid/map.h"
-#include "engine/grid/map_pace.h"
-#include "engine/grid/map_point.h"
-#include "engine/run/submission_size.h"
 #include "engine/step/loop_rounds.h"
 #include "engine/step/shaders.h"
 
@@ -97,7 +96,9 @@ class GpuMapTrainer final : public MapTrainer {
 
     const MapJob& job() const override { return job_; }
     const MachineInfo& machine() const override { return machine_; }
-    std::size_t pointsFor(double milliseconds) const override { return pace_.points(milliseconds); }
+    std::size_t pointsFor(double milliseconds) const override {
+        return wholeGroups(speed_.fitting(milliseconds), fewest_);
+    }
     void train(std::span<const MapPoint> points, std::span<MapOutcome> outcomes) override;
 
   private:
@@ -137,10 +138,10 @@ class GpuMapTrainer final : public MapTrainer {
     std::array<Batch, 3> batches_;
     std::size_t turn_ = 0;
     gpu::Recorder recorder_;
-    SubmissionSize size_; ///< its unit: one step of `fewest_` networks
+    WorkSizer submission_; ///< its unit: one step of `fewest_` networks
     MapCost cost_;
     std::deque<Flight> flights_;
-    MapPace pace_;
+    WorkSizer speed_; ///< of networks, from end to end
     MachineInfo machine_;
 };
 
@@ -150,7 +151,9 @@ GpuMapTrainer::GpuMapTrainer(gpu::Device& device, const MapJob& job)
       examples_(device, exampleValues(job) * sizeof(float), gpu::Memory::device, "map examples"),
       state_(device, stateValues(job) * capacity_ * sizeof(float), gpu::Memory::device, "map state"),
       batches_{{makeBatch(), makeBatch(), makeBatch()}}, recorder_(device),
-      size_(device.software(), capacity_ / fewest_ * mostSteps(job)), pace_(fewest_) {
+      submission_({submissionMilliseconds(device.software()),
+                   static_cast<double>(capacity_ / fewest_ * mostSteps(job))}),
+      speed_({}) {
     examples_.uploadValues<float>(examplesOf(job));
     const gpu::DeviceReport& report = device.report();
     machine_.device = report.name;
@@ -181,31 +184,34 @@ GpuMapTrainer::Batch GpuMapTrainer::makeBatch() const {
 
 /// Whole trainings in one submission, where there is time for more than the fewest.
 std::size_t GpuMapTrainer::batchSize() const {
-    const double wanted = static_cast<double>(size_.steps() / mostSteps(job_) * fewest_);
+    const double wanted = static_cast<double>(submission_.units() / mostSteps(job_) * fewest_);
     const double most = std::min(cost_.networks(mostSteps(job_), longestSubmission), wanted);
     return std::clamp(static_cast<std::size_t>(most) / fewest_ * fewest_, fewest_, capacity_);
 }
 
 std::uint32_t GpuMapTrainer::stepsFor(std::size_t networks, std::uint32_t left) const {
     const std::size_t counted = std::max(networks, fewest_); // fewer take as long
-    const double wanted = static_cast<double>(size_.steps() * fewest_ / counted);
+    const double wanted = static_cast<double>(submission_.units() * fewest_ / counted);
     const double fitting = std::min(cost_.steps(counted, longestSubmission), wanted);
     return number(std::clamp(fitting, 1.0, static_cast<double>(std::min(left, mostSteps(job_)))));
 }
 
 void GpuMapTrainer::train(std::span<const MapPoint> points, std::span<MapOutcome> outcomes) {
-    const MapPace::Measurement measurement(pace_, points.size());
+    const auto begin = std::chrono::steady_clock::now();
+    const auto count = static_cast<double>(points.size());
     for (Batch& batch : batches_) batch.outcomes = {}; // of a call that has failed
     while (!points.empty()) {
-        const std::size_t count = std::min(batchSize(), points.size());
+        const std::size_t together = std::min(batchSize(), points.size());
         Batch& batch = batches_[turn_++ % batches_.size()];
         collect(batch);
-        trainBatch(batch, points.first(count));
-        batch.outcomes = outcomes.first(count);
-        points = points.subspan(count);
-        outcomes = outcomes.subspan(count);
+        trainBatch(batch, points.first(together));
+        batch.outcomes = outcomes.first(together);
+        points = points.subspan(together);
+        outcomes = outcomes.subspan(together);
     }
     for (Batch& batch : batches_) collect(batch);
+    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
+    speed_.add(count, took.count());
 }
 
 void GpuMapTrainer::trainBatch(Batch& batch, std::span<const MapPoint> points) {
@@ -242,8 +248,7 @@ void GpuMapTrainer::noteTimes() {
 }
 
 void GpuMapTrainer::noteTime(const Flight& flight, double milliseconds) {
-    size_.add(milliseconds);
-    size_.endOfSteps(flight.units, false);
+    submission_.add(static_cast<double>(flight.units), milliseconds);
     flight.batch->milliseconds += milliseconds;
     if (flight.firstSteps > 0)
         cost_.add(std::max(flight.firstSteps, fewest_), static_cast<double>(flight.firstSteps), milliseconds);

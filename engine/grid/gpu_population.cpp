@@ -4,11 +4,10 @@
 #include <chrono>
 #include <deque>
 
+#include "engine/grid/decision_maps.h"
+#include "engine/grid/grid_pace.h"
 #include "engine/grid/population_arenas.h"
-#include "engine/grid/population_choice.h"
-#include "engine/grid/population_kernels.h"
-#include "engine/grid/population_maps.h"
-#include "engine/grid/population_pace.h"
+#include "engine/grid/population_plan.h"
 #include "engine/grid/population_scores.h"
 #include "engine/grid/population_training.h"
 

@@ -1,4 +1,11 @@
-// Forward and backward passes of a block of small networks, one in each lane of vectors.
+// Forward and backward passes of a block of small networks, one in each element of a vector.
+//
+// A fused form of the recipe (engine/step/step.cpp): takeBatch() is its line 1, forward() 2,
+// lossAndGradient() 3, backward() 4; LaneBlock::trainStep() (lane_population.cpp) walks through them and
+// updates, line 5. It cannot use the recipe itself, whose operations work on one network: here every
+// operation works on 4 to 16 networks that have their own rates, batches and ends, and a batch passes in
+// parts that stay in the first-level cache. tests/population_test.cpp compares every member with the same
+// network trained alone by the recipe.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include "engine/grid/population_choice.h"
+#include "engine/grid/population_plan.h"
 
 #include <algorithm>
 #include <bit>

@@ -6,7 +6,7 @@
 
 #include "engine/gpu/recorder.h"
 #include "engine/grid/population_arenas.h"
-#include "engine/grid/population_kernels.h"
+#include "engine/grid/population_plan.h"
 
 namespace lockstep {
 

@@ -1,14 +1,19 @@
 // The steps of a population on a GPU: records of what changes from step to step, and the dispatches that read
 // them.
+//
+// A fused form of the recipe (engine/step/step.cpp): one dispatch makes many whole steps, lines 1 to 5, of
+// all networks (shaders/grid/population_{invocation,subgroup,workgroup}.comp). It cannot use the recipe
+// itself, whose every operation is a dispatch: for networks this small a dispatch costs more than the whole
+// step. tests/population_gpu_test.cpp compares every layout with the same networks trained alone by the
+// recipe.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "engine/gpu/recorder.h"
+#include "engine/grid/grid_pace.h"
 #include "engine/grid/population_arenas.h"
-#include "engine/grid/population_kernels.h"
-#include "engine/grid/population_pace.h"
 #include "engine/grid/population_plan.h"
 
 namespace lockstep {

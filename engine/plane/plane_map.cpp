@@ -40,7 +40,8 @@ std::uint64_t activationsSize(const NetShape& shape) {
     return rowsAtATime(shape) * roundUpToFour(widest(shape)) * sizeof(float);
 }
 
-/// Costs measured on a software device; on a GPU only their proportions matter.
+/// Work of a cell: roughly nanoseconds of two CPU cores running a software device; on a GPU only the
+/// proportions matter.
 double workOf(const NetShape& shape) {
     double work = 60; // for features and colour
     for (std::size_t layer = 0; layer < shape.layers(); ++layer) {
@@ -109,6 +110,13 @@ void toProbabilities(Loss loss, std::span<float> outputs) {
     for (float& value : outputs) value /= sum;
 }
 
+/// On a GPU the work of a picture follows what is measured. On a software device it is fixed.
+WorkRule budgetOf(const gpu::Device& device) {
+    constexpr double softwareWork = 2e7;
+    constexpr double firstWork = 2e8; // a few milliseconds of a slow GPU
+    return {4, 1e14, device.software() ? softwareWork : firstWork, true};
+}
+
 } // namespace
 
 PlaneMap::PlaneMap(gpu::Device& device, const NetShape& shape, std::vector<PlaneFeature> features,
@@ -116,7 +124,7 @@ PlaneMap::PlaneMap(gpu::Device& device, const NetShape& shape, std::vector<Plane
     : device_(device), shape_(validated(shape, features, options)), layout_(shape),
       features_(std::move(features)), options_(options),
       atlasColumns_(std::min(options.mostNeurons, number(widest(shape)))), capacity_(rowsAtATime(shape)),
-      workPerCell_(workOf(shape)), budget_(device.software()),
+      workPerCell_(workOf(shape)), budget_(budgetOf(device)),
       kernels_(device), uploads_{{{{device, layout_.size() * sizeof(float) + sizeof(PlaneColourWords),
                                     gpu::Memory::upload, "map upload"}},
                                   {{device, layout_.size() * sizeof(float) + sizeof(PlaneColourWords),
@@ -161,10 +169,10 @@ gpu::Ticket PlaneMap::compute(std::span<const float> parameters, const PlaneColo
     device_.wait(next.ticket);
     recorder_.begin();
     upload(parameters, colours);
-    neuronCells_ = budget_.cells(options_.neuronSize, smallestNeuron, workPerCell_, detail);
+    neuronCells_ = cellsFor(options_.neuronSize, smallestNeuron, detail);
     while (neuronCells_ * neuronCells_ > capacity_)
         neuronCells_ /= 2; // all neurons of a level are drawn together
-    outputCells_ = budget_.cells(options_.outputSize, smallestOutput, workPerCell_, detail);
+    outputCells_ = cellsFor(options_.outputSize, smallestOutput, detail);
     drawNeurons(colours.discretise);
     drawOutput(colours.discretise);
     next.work = workPerCell_ * (static_cast<double>(outputCells_) * outputCells_ +
@@ -174,11 +182,18 @@ gpu::Ticket PlaneMap::compute(std::span<const float> parameters, const PlaneColo
     return next.ticket;
 }
 
+/// The largest of size, size / 2, ... whose square of cells fits into the budget; at least `smallest`.
+std::uint32_t PlaneMap::cellsFor(std::uint32_t size, std::uint32_t smallest, MapDetail detail) const {
+    const double most = detail == MapDetail::still ? 10 * budget_.size() : budget_.size();
+    while (size / 2 >= smallest && static_cast<double>(size) * size * workPerCell_ > most) size /= 2;
+    return size;
+}
+
 void PlaneMap::noteTime() {
     for (const gpu::FinishedSubmission& finished : recorder_.takeFinished()) {
         milliseconds_ = finished.milliseconds;
         const auto of = std::ranges::find(uploads_, finished.ticket, &Upload::ticket);
-        if (of != uploads_.end()) budget_.add(of->work, milliseconds_);
+        if (of != uploads_.end() && !device_.software()) budget_.add(of->work, milliseconds_);
     }
 }
 

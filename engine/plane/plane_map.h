@@ -11,11 +11,16 @@
 #include "engine/gpu/recorder.h"
 #include "engine/net/param_layout.h"
 #include "engine/net/plane_features.h"
-#include "engine/plane/map_budget.h"
 #include "engine/plane/plane_colours.h"
 #include "engine/step/kernels.h"
+#include "engine/step/work_sizer.h"
 
 namespace lockstep {
+
+enum class MapDetail {
+    moving, ///< one of many pictures while the network trains: a small share of the device's time
+    still,  ///< a picture to look at for longer: ten times as much
+};
 
 struct PlaneMapOptions {
     std::uint32_t outputSize = 512; ///< side of the output picture in pixels: 16 to 2,048
@@ -95,6 +100,7 @@ class PlaneMap {
     void drawOutput(bool discretise);
     void inputs(std::uint32_t cells, std::size_t first, std::size_t rows);
     void dense(std::size_t layer, std::size_t rows, const gpu::BufferView& to);
+    std::uint32_t cellsFor(std::uint32_t size, std::uint32_t smallest, MapDetail detail) const;
     void noteTime();
 
     std::uint32_t stride(std::size_t level) const;
@@ -112,7 +118,7 @@ class PlaneMap {
     const std::uint32_t atlasColumns_;
     const std::size_t capacity_; ///< rows computed at a time
     const double workPerCell_;
-    MapBudget budget_;
+    WorkSizer budget_; ///< work of a picture, as workPerCell_ counts it
 
     Kernels kernels_;
     std::vector<DenseKernel> dense_;

@@ -5,8 +5,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "engine/run/submission_size.h"
 #include "engine/step/step.h"
+#include "engine/step/work_sizer.h"
 
 namespace lockstep {
 
@@ -23,11 +23,11 @@ std::size_t GpuEvaluation::countOf(Split split) const {
 void GpuEvaluation::warmUp() {
     const std::size_t group = std::min({chunk_, arenas_.capacity, countOf(Split::train)});
     millisecondsOf(Split::train, group); // compiles
-    SubmissionSize size(recorder_.device().software());
-    size.add(3 * millisecondsOf(Split::train, group)); // a step takes about three times as long
-    size.endOfSteps(1, false);
+    const double target = submissionMilliseconds(recorder_.device().software());
+    const double milliseconds = std::max(millisecondsOf(Split::train, group), 1e-3);
+    const auto rows = static_cast<std::size_t>(
+        std::min(static_cast<double>(group) * target / milliseconds, static_cast<double>(arenas_.capacity)));
     // Whole workgroups of score(), where that is more than one.
-    const std::size_t rows = size.forwardRows(group, arenas_.capacity);
     chunk_ = rows < chunk_ ? std::min(chunk_, arenas_.capacity) : rows / chunk_ * chunk_;
     for (const Split split : {Split::train, Split::test}) {
         const std::size_t count = countOf(split);

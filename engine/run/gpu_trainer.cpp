@@ -6,15 +6,16 @@
 #include <cstring>
 #include <deque>
 #include <optional>
+#include <utility>
 
 #include "engine/net/param_layout.h"
 #include "engine/run/gpu_evaluation.h"
-#include "engine/run/submission_size.h"
 #include "engine/step/gpu_ops.h"
 #include "engine/step/lane_spec.h"
 #include "engine/step/step.h"
 #include "engine/step/step_trace.h"
 #include "engine/step/whole_step.h"
+#include "engine/step/work_sizer.h"
 #include "engine/tune/kernel_cache.h"
 #include "engine/tune/kernel_choice.h"
 
@@ -82,7 +83,8 @@ class GpuTrainer final : public Trainer {
     GpuEvaluation evaluation_;
     std::optional<WholeStep> wholeStep_; // trains instead of ops_
     bool mayChangeSteps_ = false;        // `best`, and both fit
-    SubmissionSize submissionSize_;
+    WorkSizer submission_;               // of steps
+    double pendingMilliseconds_ = 0;     // of a step's operations that were submitted one by one
     MachineInfo machine_;
 
     std::uint64_t nextStep_ = 0;  // the next to be recorded
@@ -105,7 +107,7 @@ GpuTrainer::GpuTrainer(const TrainJob& job, Rung rung, gpu::Device& device, cons
       ops_(recorder_, arenas_, kernels_, job.settings, how_, half_ ? &*half_ : nullptr),
       evaluation_(device, arenas_, kernels_, job_,
                   evaluationKernels(device, how_, job.shape, arenas_.capacity)),
-      submissionSize_(device.software()) {
+      submission_({submissionMilliseconds(device.software())}) {
     warmUp();
     describeMachine();
     warmUpSeconds_ = secondsSince(created_);
@@ -212,7 +214,7 @@ void GpuTrainer::run(std::uint64_t steps) {
     runningSince_ = Clock::now();
     while (steps > 0 && !failedStep_) {
         const bool profile = submissions_ % profilePeriod == 0;
-        const std::uint64_t count = profile ? 1 : std::min(steps, submissionSize_.steps());
+        const std::uint64_t count = profile ? 1 : std::min(steps, submission_.units());
         submitSteps(count, profile);
         steps -= count;
         collect();
@@ -222,7 +224,7 @@ void GpuTrainer::run(std::uint64_t steps) {
 }
 
 void GpuTrainer::submitSteps(std::uint64_t count, bool profile) {
-    ops_.submitEachOperation(submissionSize_.splitsSteps());
+    ops_.submitEachOperation(submission_.splitsUnits());
     recorder_.begin();
     recorder_.profileDispatches(profile);
     recordSteps(nextStep_, count);
@@ -234,11 +236,14 @@ void GpuTrainer::submitSteps(std::uint64_t count, bool profile) {
 // Losses of submissions that have finished; never waits.
 void GpuTrainer::collect() {
     for (const gpu::FinishedSubmission& finished : recorder_.takeFinished()) {
-        submissionSize_.add(finished.milliseconds);
+        pendingMilliseconds_ += finished.milliseconds;
         while (!flights_.empty() && flights_.front().ticket <= finished.ticket) {
             const Flight flight = flights_.front();
             flights_.pop_front();
-            submissionSize_.endOfSteps(flight.count, flight.profiled);
+            const auto steps = static_cast<double>(flight.count);
+            const double milliseconds = std::exchange(pendingMilliseconds_, 0);
+            flight.profiled ? submission_.addProfiled(steps, milliseconds)
+                            : submission_.add(steps, milliseconds);
             noteLosses(flight);
         }
     }
@@ -382,7 +387,7 @@ StepTrace GpuTrainer::traceStep(const TraceOptions& options) {
     trace.half = how_.half;
     tracer.keepBefore(options, source, trace);
 
-    const double known = submissionSize_.millisecondsPerStep();
+    const double known = submission_.millisecondsPerUnit();
     const bool knownToBeLong =
         (known > 0 ? known : warmUpDeviceSeconds_ * 1e3) > longForOneSubmission || how_.inPieces();
     trace.oneSubmission = !knownToBeLong;

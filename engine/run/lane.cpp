@@ -178,13 +178,13 @@ void Lane::train() {
         }
         if (lineReached()) break; // moved there while paused
         const std::uint64_t room = std::min(allowed, nextHalt(asked_) - asked_);
-        const std::uint64_t steps = std::min(pace_.steps(), room);
+        const std::uint64_t steps = std::min(request_.units(), room);
         trainer_->run(steps);
         asked_ += steps;
         evaluated_ = false;
         countDown(steps);
         collect();
-        pace_.note(trainer_->completedSteps(), trainer_->deviceSeconds());
+        request_.addTotals(static_cast<double>(trainer_->completedSteps()), 1e3 * trainer_->deviceSeconds());
         if (nextHalt(asked_ - 1) == asked_) halt();
     }
     trainer_->finish();
@@ -230,7 +230,12 @@ void Lane::hold() {
     }
     snapshot_.status = LaneStatus::running;
     lock.unlock();
-    pace_.restart(trainer_->completedSteps(), trainer_->deviceSeconds());
+    skipInterruption();
+}
+
+/// What took place between two calls of the trainer does not count as its time.
+void Lane::skipInterruption() {
+    request_.skipTo(static_cast<double>(trainer_->completedSteps()), 1e3 * trainer_->deviceSeconds());
 }
 
 /// Returns true if there was an action to run.
@@ -245,7 +250,7 @@ bool Lane::runPosted() {
         action = nullptr; // releases what it holds before it counts as done
         endOfAction();
     }
-    pace_.restart(trainer_->completedSteps(), trainer_->deviceSeconds());
+    skipInterruption();
     return true;
 }
 
@@ -301,7 +306,7 @@ void Lane::halt() {
         isMultiple(asked_, lookInterval(options_.finish, order_)))
         evaluate();
     if (isMultiple(asked_, options_.saveEvery * epoch)) options_.save(*trainer_);
-    pace_.restart(trainer_->completedSteps(), trainer_->deviceSeconds());
+    skipInterruption();
 }
 
 /// Copies the trainer's progress into the snapshot. Records the losses before a non-finite one, then throws.

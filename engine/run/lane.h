@@ -17,9 +17,9 @@
 #include <vector>
 
 #include "engine/run/finish_line.h"
-#include "engine/run/pace.h"
 #include "engine/run/telemetry.h"
 #include "engine/run/trainer.h"
+#include "engine/step/work_sizer.h"
 
 namespace lockstep {
 
@@ -137,6 +137,7 @@ class Lane {
     void collect();
     void evaluate();
     bool lineReached() const;
+    void skipInterruption();
     void setStatus(LaneStatus status, std::string message = {});
 
     std::string title_;
@@ -147,9 +148,9 @@ class Lane {
 
     // Used by the lane's thread only, until the lane is over.
     std::unique_ptr<Trainer> trainer_;
-    Pace pace_;
-    std::uint64_t asked_ = 0; // steps requested from the trainer, counted like LaneSnapshot::step
-    bool evaluated_ = false;  // evaluation_ belongs to the current weights
+    WorkSizer request_{{20, 1 << 20}}; ///< steps of a call of Trainer::run(): 20 ms of them
+    std::uint64_t asked_ = 0;          // steps requested from the trainer, counted like LaneSnapshot::step
+    bool evaluated_ = false;           // evaluation_ belongs to the current weights
     std::vector<LossPoint> newLosses_;
     std::uint64_t rateExamples_ = 0; // at the start of the measurement of recentRate
     double rateSeconds_ = 0;

@@ -11,9 +11,9 @@ constexpr double longestStretch = 0.02; // seconds
 constexpr double trialSeconds = 0.003;
 constexpr double leastPause = 0.05;
 constexpr double stepsOfPause =
-    16; // a trial is a step at least: where steps are long, it must not be every other
-constexpr double pauseGrowth = 32;     // the longest pause, of the shortest ones
-constexpr double clearlyFaster = 0.95; // of the other's time: a team is not changed for nothing
+    16; // a trial is at least one step: long steps must not be trials every other time
+constexpr double pauseGrowth = 32;     // the longest pause, in shortest ones
+constexpr double clearlyFaster = 0.95; // share of the other's time: a team changes only for a clear gain
 constexpr double suddenlySlower = 1.3;
 
 } // namespace
@@ -32,7 +32,7 @@ void TeamSizing::took(std::uint64_t steps, double seconds) {
     const double perStep = seconds / static_cast<double>(steps);
     if (trying()) {
         if (perStep < clearlyFaster * secondsPerStep_) {
-            team_ = trial_; // and on in the same direction, soon
+            team_ = trial_; // try further in the same direction soon
             secondsPerStep_ = perStep;
             stretchSeconds_ = trialSeconds;
             pause_ = shortestPause();
@@ -40,7 +40,7 @@ void TeamSizing::took(std::uint64_t steps, double seconds) {
         } else {
             trial_ = team_;
             fewer_ = !fewer_;
-            // Where two cores are taken, leaving out one thread brings nothing: the next time two.
+            // If two cores are taken, leaving out one thread gains nothing: try two the next time.
             if (fewer_ || team_ == most_) reach_ = 2 * reach_ < most_ ? 2 * reach_ : 1;
             pause_ = std::clamp(2 * pause_, shortestPause(), pauseGrowth * shortestPause());
         }
@@ -48,7 +48,7 @@ void TeamSizing::took(std::uint64_t steps, double seconds) {
         sinceTrial_ = 0;
         return;
     }
-    // What takes a core away comes without notice: look around at once, if that was not just done.
+    // Another program takes a core without notice: start a trial at once, unless one was just made.
     sinceTrial_ += seconds;
     if (secondsPerStep_ > 0 && perStep > suddenlySlower * secondsPerStep_) {
         pause_ = shortestPause();

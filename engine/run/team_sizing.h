@@ -1,7 +1,10 @@
-// How many threads of a team take part, where other programs want cores, too. A thread whose core was taken
-// away keeps all others waiting at the next barrier, for milliseconds instead of microseconds: then a smaller
-// team is the faster one. Nobody can be asked beforehand, so it is tried: now and then a few steps run with
-// some threads more or fewer, and the faster team goes on.
+// How many threads of a team take part while other programs want cores, too. A thread whose core was taken
+// away keeps all others waiting at the next barrier, for milliseconds instead of microseconds; then a smaller
+// team is faster. No system call tells in advance, so it is tried: now and then a few steps run with some
+// threads more or fewer, and the faster team goes on.
+//
+// This is another question than a WorkSizer's: not how many steps take a given time, but which of two teams
+// takes less time for a step. The length of a trial is a fixed time.
 #pragma once
 
 #include <cstddef>
@@ -9,18 +12,18 @@
 
 namespace lockstep {
 
-/// What it decides changes who computes, never what. Used by one thread.
+/// Its decisions change which threads compute, never the results. Used by one thread.
 class TeamSizing {
   public:
     explicit TeamSizing(std::size_t threads) : most_(threads), team_(threads), trial_(threads) {}
 
-    /// A stretch of steps to be run, and by how many threads.
+    /// Steps to run next, and by how many threads.
     struct Stretch {
         std::size_t threads = 1;
         std::uint64_t steps = 1;
     };
     Stretch next() const;
-    /// How long the stretch took; it may have had fewer steps than next() said.
+    /// How long the stretch took. It may have had fewer steps than next() asked for.
     void took(std::uint64_t steps, double seconds);
 
   private:
@@ -29,14 +32,14 @@ class TeamSizing {
     void beginTrial();
 
     std::size_t most_;
-    std::size_t team_;              ///< what has been the fastest
-    std::size_t trial_;             ///< what runs now
+    std::size_t team_;              ///< the fastest so far
+    std::size_t trial_;             ///< the team that runs now
     bool fewer_ = true;             ///< the direction of the next trial
     std::size_t reach_ = 1;         ///< and how far it goes
-    double secondsPerStep_ = 0;     ///< of the team, lately; 0: not known
-    double stretchSeconds_ = 0.001; ///< grows while all goes well
+    double secondsPerStep_ = 0;     ///< recent mean of the team; 0: not known
+    double stretchSeconds_ = 0.001; ///< grows while nothing changes
     double untilTrial_ = 0.02;      ///< seconds
-    double pause_ = 0.05;           ///< between two trials; grows while they bring nothing
+    double pause_ = 0.05;           ///< between two trials; grows while they gain nothing
     double sinceTrial_ = 0;         ///< seconds
 };
 

@@ -255,8 +255,8 @@ void LadderModel::postTraining(double seconds, bool scripted) {
     if (training_) return;
     std::uint64_t steps = std::exchange(stepsWanted_, 0);
     if (running_) {
-        credit_ = rate_ > 0 ? std::min(credit_ + seconds * rate_, static_cast<double>(chunk_)) : 0;
-        const std::uint64_t due = rate_ > 0 ? static_cast<std::uint64_t>(credit_) : scripted ? 1 : chunk_;
+        credit_ = rate_ > 0 ? std::min(credit_ + seconds * rate_, piece_.size()) : 0;
+        const std::uint64_t due = rate_ > 0 ? static_cast<std::uint64_t>(credit_) : scripted ? 1 : piece_.units();
         if (rate_ > 0) credit_ -= static_cast<double>(due);
         steps += due;
     }
@@ -274,7 +274,6 @@ void LadderModel::thinOut() {
 }
 
 void LadderModel::takeNews() {
-    constexpr double pieceSeconds = 0.08;
     constexpr std::size_t piecesOfASecond = 12;
     LadderNews news = session_->takeNews();
     if (news.roof) roof_ = news.roof;
@@ -301,8 +300,7 @@ void LadderModel::takeNews() {
         thinOut();
         recent_.emplace_back(piece.losses.size() * settings_.batch, piece.seconds);
         if (recent_.size() > piecesOfASecond) recent_.erase(recent_.begin());
-        if (piece.seconds < pieceSeconds / 2) chunk_ = std::min<std::uint64_t>(chunk_ * 2, 4096);
-        if (piece.seconds > pieceSeconds * 2) chunk_ = std::max<std::uint64_t>(chunk_ / 2, 1);
+        piece_.add(static_cast<double>(piece.losses.size()), 1e3 * piece.seconds);
     }
     if (session_->queue().idle() || !news.trained.empty()) training_ = false;
 }

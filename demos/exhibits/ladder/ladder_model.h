@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "demos/exhibits/ladder/ladder_session.h"
+#include "engine/step/work_sizer.h"
 
 namespace lockstep::demos {
 
@@ -122,7 +123,7 @@ class LadderModel {
     double credit_ = 0;
     std::uint64_t stepsWanted_ = 0;
     std::string refusal_;     // why the picked rung does not train, to be said once
-    std::uint64_t chunk_ = 1; // steps of a piece
+    WorkSizer piece_{{80, 4096, 1, true}}; // steps of a piece: about 80 ms of them
 
     std::optional<Roof> roof_;
     std::optional<MachineInfo> gpuMachine_;

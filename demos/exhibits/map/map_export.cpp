@@ -7,7 +7,7 @@
 
 #include "demos/draw/png.h"
 #include "demos/kit/ready.h"
-#include "demos/report/map_colours.h"
+#include "demos/report/grid_colours.h"
 
 namespace lockstep::demos {
 

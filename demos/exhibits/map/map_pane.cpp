@@ -8,7 +8,7 @@
 
 #include "demos/draw/lane_mark.h"
 #include "demos/exhibits/map/map_words.h"
-#include "demos/report/map_colours.h"
+#include "demos/report/grid_colours.h"
 #include "demos/words/text.h"
 
 namespace lockstep::demos {

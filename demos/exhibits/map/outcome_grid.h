@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "demos/exhibits/map/map_window.h"
-#include "demos/report/map_agreement.h"
+#include "demos/report/map_result.h"
 
 namespace lockstep::demos {
 

@@ -12,7 +12,7 @@
 #include "demos/exhibits/mosaic/mosaic_settings.h"
 #include "demos/exhibits/mosaic/mosaic_side.h"
 #include "demos/kit/machines.h"
-#include "demos/report/loss_scale.h"
+#include "demos/report/grid_colours.h"
 
 namespace lockstep::demos {
 

@@ -10,7 +10,7 @@
 #include "demos/exhibits/race/race_lanes.h"
 #include "demos/exhibits/race/race_result.h"
 #include "demos/exhibits/race/race_words.h"
-#include "demos/report/race_table.h"
+#include "demos/report/race_report.h"
 #include "demos/words/text.h"
 #include "engine/net/names.h"
 

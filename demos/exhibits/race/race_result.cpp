@@ -12,7 +12,7 @@
 
 #include "demos/exhibits/race/race_draw.h"
 #include "demos/exhibits/race/race_words.h"
-#include "demos/report/race_json.h"
+#include "demos/report/race_report.h"
 #include "demos/report/result_files.h"
 #include "demos/words/text.h"
 

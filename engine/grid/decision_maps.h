@@ -1,4 +1,4 @@
-// The answers of all networks of a population over the plane, drawn on the card into one big picture.
+// What every network of a population predicts over the plane, as one picture of tiles.
 #pragma once
 
 #include <array>
@@ -7,10 +7,18 @@
 #include <vector>
 
 #include "engine/gpu/recorder.h"
+#include "engine/grid/population.h"
 #include "engine/grid/population_arenas.h"
-#include "engine/grid/population_kernels.h"
+#include "engine/grid/population_plan.h"
 
 namespace lockstep {
+
+/// Throws std::invalid_argument, with what is possible, when the options make no sense or do not fit the
+/// job's networks.
+void validateDecisionMap(const DecisionMapOptions& options, const PopulationJob& job);
+
+/// The networks' inputs at the middles of a tile's pixels, row by row from the top: [cells * cells][inputs].
+std::vector<float> decisionMapPoints(const DecisionMapOptions& options);
 
 class PopulationMaps {
   public:

@@ -1,4 +1,4 @@
-// Race results as JSON and CSV; docs/json.md describes the format.
+// The results of a race: for people, as JSON (docs/json.md) and as CSV.
 #pragma once
 
 #include <cstddef>
@@ -9,10 +9,18 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "demos/report/headline.h"
+#include "engine/net/dataset.h"
 #include "engine/run/finish_line.h"
 #include "engine/run/race.h"
 
 namespace lockstep::demos {
+
+/// The job in two lines: data, network, settings and finish line.
+std::string jobText(const TrainJob& job, const FinishLine& finish);
+
+/// A table with one row per lane, then for each lane what ran where, and why it ended early. The table is at
+/// most 110 columns wide.
+std::string resultText(const std::vector<LaneResult>& results, bool together);
 
 /// {"data": {name, train, test, inputs, classes}}, the first member of every result.
 nlohmann::ordered_json dataJson(const Dataset& data);

@@ -1,14 +1,62 @@
-#include "demos/report/race_json.h"
+#include "demos/report/race_report.h"
+
+#include <algorithm>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "demos/report/lane_report.h"
+#include "demos/words/lane_text.h"
 #include "demos/words/text.h"
 #include "engine/run/settings_json.h"
 
 namespace lockstep::demos {
 
 namespace {
+
+constexpr std::size_t widest = 110;
+
+std::string whatRan(const LaneResult& result, std::size_t laneWidth) {
+    std::string lines = ranWhere(result.spec, result.machine, laneWidth);
+    if (result.machine.device.empty()) return lines;
+    if (result.skippedSteps > 0)
+        lines += fmt::format("{:{}}  gradients overflowed in {} steps, which were skipped\n", "", laneWidth,
+                             grouped(result.skippedSteps));
+    return lines + fmt::format("{:{}}  not included: {:.3f} s warm-up, {:.3f} s evaluation\n", "", laneWidth,
+                               result.end.warmUpSeconds, result.end.evaluationSeconds);
+}
+
+std::vector<std::string> numbers(const LaneResult& result, std::size_t deviceWidth) {
+    const LaneSnapshot& end = result.end;
+    const Evaluation* test = result.evaluation ? &*result.evaluation : nullptr;
+    return {result.spec.text(),
+            result.machine.device.empty() ? "-" : honestDevice(result.machine, deviceWidth),
+            grouped(end.runSteps),
+            fixed(end.trainingSeconds, 3),
+            fixed(end.deviceSeconds, 3),
+            grouped(static_cast<std::uint64_t>(end.rate())),
+            threeDigits(result.gflops),
+            lossText(test ? test->loss : LaneSnapshot::unknown),
+            percent(test ? test->accuracy : LaneSnapshot::unknown)};
+}
+
+/// The table of results, with device names cut to `deviceWidth`.
+std::string numbersTable(const std::vector<LaneResult>& results, std::size_t deviceWidth) {
+    std::vector<std::vector<std::string>> rows = {
+        {"lane", "device", "steps", "seconds", "device s", "samples/s", "GFLOP/s", "test loss", "accuracy"}};
+    for (const LaneResult& result : results) rows.push_back(numbers(result, deviceWidth));
+    return table(rows, 2);
+}
+
+std::size_t longestDevice(const std::vector<LaneResult>& results) {
+    std::size_t longest = 0;
+    for (const LaneResult& result : results) longest = std::max(longest, honestDevice(result.machine).size());
+    return longest;
+}
+
+LaneReport reportOf(const LaneResult& result) {
+    return {result.spec, result.machine, result.end.status, result.end.message};
+}
 
 using Json = nlohmann::ordered_json; // keeps keys in the order written here
 
@@ -51,17 +99,8 @@ Json agreementJson(const Agreement& agreement) {
 
 Json laneJson(const LaneResult& result, std::size_t classes) {
     const LaneSnapshot& end = result.end;
-    const auto textOrNull = [](const std::string& text) { return text.empty() ? Json() : Json(text); };
-    Json json = {{"lane", result.spec.text()},
-                 {"device", textOrNull(result.machine.device)},
-                 {"software", result.machine.software},
-                 {"threads", result.machine.threads},
-                 {"gpu", result.machine.gpu},
-                 {"driver", textOrNull(result.machine.driver)},
-                 {"kernels", result.machine.kernels},
-                 {"status", name(end.status)},
-                 {"message", textOrNull(end.message)},
-                 {"step", end.step},
+    Json json = laneJson(reportOf(result));
+    json.update({{"step", end.step},
                  {"steps", stepsJson(result.telemetry)},
                  {"log_every", result.telemetry.stride()},
                  {"epochs", epochsJson(result.telemetry)},
@@ -74,7 +113,7 @@ Json laneJson(const LaneResult& result, std::size_t classes) {
                  {"gflops", result.gflops},
                  {"operations", operationsJson(result.operations)},
                  {"test", evaluationJson(result.evaluation, classes)},
-                 {"agreement", agreementJson(result.agreement)}};
+                 {"agreement", agreementJson(result.agreement)}});
     return json;
 }
 
@@ -98,6 +137,35 @@ Json headlineJson(const Headline& headline, const std::vector<LaneResult>& resul
 }
 
 } // namespace
+
+std::string jobText(const TrainJob& job, const FinishLine& finish) {
+    const Dataset& data = *job.data;
+    const NetShape& shape = job.shape;
+    const TrainSettings& settings = job.settings;
+    return fmt::format("{}: {} training and {} test examples; {} {}, {}, {} parameters\n"
+                       "{} {:g}, batch {}, seed {}{}; until {}\n",
+                       data.name, grouped(data.train.count), grouped(data.test.count), shape.describeWidths(),
+                       name(shape.activation), name(shape.loss), grouped(shape.parameters()),
+                       name(settings.optimizer.kind), settings.optimizer.effectiveLearningRate(),
+                       settings.batch, settings.seed, settings.shuffle ? "" : ", file order", finish.text());
+}
+
+std::string resultText(const std::vector<LaneResult>& results, bool together) {
+    std::string text = numbersTable(results, widest);
+    const std::size_t width = text.find('\n');
+    const std::size_t device = longestDevice(results);
+    if (width > widest) text = numbersTable(results, device - std::min(width - widest, device));
+    if (together)
+        text += "head to head: the lanes ran at once and competed for the machine; for a measurement, omit "
+                "--together\n";
+    text += "\n";
+    std::size_t laneWidth = 0;
+    for (const LaneResult& result : results) laneWidth = std::max(laneWidth, result.spec.text().size());
+    for (const LaneResult& result : results) text += whatRan(result, laneWidth);
+    for (const LaneResult& result : results)
+        text += howItEnded(reportOf(result), fmt::format("at step {}", grouped(result.end.step)));
+    return text;
+}
 
 Json evaluationJson(const std::optional<Evaluation>& evaluation, std::size_t classes) {
     if (!evaluation) return nullptr;

@@ -1,8 +1,10 @@
-// A population and its end, as people read them.
+// The results of `lockstep population`: for people, as JSON (docs/json.md) and as CSV.
 #pragma once
 
 #include <string>
 #include <vector>
+
+#include <nlohmann/json_fwd.hpp>
 
 #include "demos/report/headline.h"
 #include "demos/report/population_result.h"
@@ -24,5 +26,13 @@ std::string agreementText(const std::vector<PopulationLaneResult>& results);
 
 /// As headlineFor(results, ...) of a race: by network-steps per second.
 Headline headlineFor(const std::vector<PopulationLaneResult>& results);
+
+/// In the shape of docs/json.md. What is not known is null.
+nlohmann::ordered_json populationJson(const PopulationGrid& grid,
+                                      const std::vector<PopulationLaneResult>& results,
+                                      const Headline& headline);
+
+/// A header, then one row per lane and network; what is not known, or not looked at, is empty.
+std::string populationCsv(const PopulationGrid& grid, const std::vector<PopulationLaneResult>& results);
 
 } // namespace lockstep::demos

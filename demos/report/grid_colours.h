@@ -1,9 +1,11 @@
 // Losses as colours: a logarithmic scale between the best and the worst of a population.
 #pragma once
 
+#include <cstdint>
 #include <span>
 
 #include "demos/draw/theme.h"
+#include "engine/grid/map.h"
 #include "engine/grid/population.h"
 
 namespace lockstep::demos {
@@ -28,5 +30,12 @@ LossScale lossScaleOf(std::span<const PopulationSummary* const> summaries);
 ImU32 divergedColour(const Theme& theme);
 /// In the colour of its loss; what has diverged is black, what has no loss yet is grey.
 ImU32 lossColour(const Theme& theme, const LossScale& scale, const MemberResult& result);
+
+/// A word 0xAABBGGRR. An outcome that is NaN is a network that has not been trained: grey.
+std::uint32_t mapColour(const MapJob& job, MapOutcome outcome);
+
+/// The same of many, in their order, as the bytes of a picture: red, green, blue, alpha.
+/// rgba   four bytes per outcome
+void paintMap(const MapJob& job, std::span<const MapOutcome> outcomes, std::span<std::uint8_t> rgba);
 
 } // namespace lockstep::demos
