@@ -1,5 +1,5 @@
-// Networks in the lanes of vectors, vectors handed out to the threads one by one: neighbours diverge alike,
-// and so a vector whose networks have all diverged is done early.
+// A map on a processor: a network in each element of a vector; every thread takes the next vector of
+// networks. Neighbours diverge alike, so that a vector whose networks have all diverged ends early.
 #include <algorithm>
 #include <atomic>
 #include <chrono>

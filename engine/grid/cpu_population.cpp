@@ -1,5 +1,5 @@
-// A population on a processor: blocks of networks, of which every thread takes the next unfinished one and
-// trains it to its end.
+// A population on a processor: every thread takes the next unfinished block of networks and trains it to its
+// end.
 #include <algorithm>
 #include <atomic>
 #include <chrono>

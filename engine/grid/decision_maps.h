@@ -13,11 +13,10 @@
 
 namespace lockstep {
 
-/// Throws std::invalid_argument, with what is possible, when the options make no sense or do not fit the
-/// job's networks.
+/// Throws std::invalid_argument, with what is possible, if the options are invalid or don't fit the job.
 void validateDecisionMap(const DecisionMapOptions& options, const PopulationJob& job);
 
-/// The networks' inputs at the middles of a tile's pixels, row by row from the top: [cells * cells][inputs].
+/// The networks' inputs at the centres of a tile's pixels, row by row from the top: [cells * cells][inputs].
 std::vector<float> decisionMapPoints(const DecisionMapOptions& options);
 
 class PopulationMaps {
@@ -26,11 +25,11 @@ class PopulationMaps {
     PopulationMaps(gpu::Device& device, PopulationKernels& kernels, PopulationArenas& arenas,
                    const PopulationJob& job);
 
-    /// Submits and returns. The picture stays as it is until the call after the next one. Throws
-    /// std::invalid_argument for options that do not fit the shape or the device (with the largest that do),
+    /// Submits and returns. The picture stays valid until the call after the next one. Throws
+    /// std::invalid_argument for options that don't fit the shape or the device (with the largest that do),
     /// gpu::OutOfMemoryError, gpu::DeviceLostError, gpu::TimeoutError, other gpu::GpuErrors.
     DevicePicture compute(const DecisionMapOptions& options);
-    /// The same as words on the host. Waits for the device. Throws likewise.
+    /// The same in host memory. Waits for the device. Throws likewise.
     std::vector<std::uint32_t> download(const DecisionMapOptions& options);
 
   private:

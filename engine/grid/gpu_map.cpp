@@ -1,6 +1,6 @@
-// Networks by the batch, a batch's steps in slices: as many networks at once, and as many steps per
-// submission, as take the time that a submission is to take. Of a few batches in flight the host fills one
-// while the device computes another.
+// A map on a GPU: batches of networks, each trained in slices of steps. A WorkSizer finds how many networks
+// and steps fit into a submission. Three batches take turns: the host fills one while the device computes
+// another.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -20,8 +20,8 @@ namespace {
 
 using gpu::number;
 
-/// Parts of a network's hidden neurons that are trained one after the other: with so many weights, compilers
-/// hold them and their gradients in registers and are done in a second.
+/// Parts of a network's hidden neurons that are trained one after the other. With so few weights at a time,
+/// compilers keep them and their gradients in registers and finish within a second.
 std::size_t partsOf(const MapJob& job) {
     constexpr std::size_t weightsAtATime = 64;
     return (job.inputs * job.hidden + weightsAtATime - 1) / weightsAtATime;
@@ -30,18 +30,18 @@ std::size_t partsOf(const MapJob& job) {
 /// Hidden neurons of a part.
 std::size_t rowsOf(const MapJob& job) { return (job.hidden + partsOf(job) - 1) / partsOf(job); }
 
-/// Values that are kept of a network from slice to slice.
+/// Values of a network that are kept from slice to slice.
 std::size_t stateValues(const MapJob& job) {
     constexpr std::size_t noted = 4;
     const std::size_t values = job.hidden * job.inputs + job.hidden + noted;
     return partsOf(job) == 1 ? values : values + job.examples;
 }
 
-/// Milliseconds of a submission whose networks all train, however many of the last ones diverged: far from
-/// the time after which systems reset a GPU.
+/// Upper bound, in milliseconds, of a submission if none of its networks diverges: far from the time after
+/// which operating systems reset a GPU.
 constexpr double longestSubmission = 50;
 
-/// Networks that are begun with, whatever the device: no fewer keep it busy.
+/// Networks of the first submission: fewer don't keep a device busy.
 std::size_t fewestNetworks(const gpu::Device& device) { return device.software() ? 64 : 1024; }
 
 std::size_t mostNetworks(const gpu::Device& device, const MapJob& job) {
@@ -113,7 +113,8 @@ class GpuMapTrainer final : public MapTrainer {
     struct Flight {
         gpu::Ticket ticket = 0;
         std::uint64_t units = 0;
-        std::size_t firstSteps = 0; ///< of so many networks, and nothing else: none has diverged before
+        std::size_t firstSteps =
+            0; ///< networks, if the submission is their first step, when none has diverged
         Batch* batch = nullptr;
     };
 

@@ -20,7 +20,8 @@ constexpr NameOf<Hyperparameter> parameterNames[] = {
     {Hyperparameter::activation, "activation"},
 };
 
-constexpr double largestSeed = 9007199254740992; // 2^53: up to there a double counts in ones
+constexpr double largestSeed = 9007199254740992; // 2^53: a double holds every whole number up to it
+
 [[noreturn]] void throwNoAxis(std::string_view text) {
     throw std::invalid_argument("'" + std::string(text) +
                                 "' is no axis: one is NAME=FROM:TO or NAME=FROM:TO:log, as in lr=1e-4:1:log, "

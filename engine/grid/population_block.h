@@ -1,4 +1,4 @@
-// The part of a population that one thread of a processor trains at a time.
+// The networks of a population that one thread of a processor trains at a time.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace lockstep {
 
-/// Some members, side by side. Nothing but their own calls changes them, so what they compute does not depend
-/// on the other blocks, nor on who calls train() and how often. Used by one thread at a time.
+/// Some members, side by side. What they compute depends neither on the other blocks nor on how train() calls
+/// divide the steps. Used by one thread at a time.
 class PopulationBlock {
   public:
     virtual ~PopulationBlock() = default;
@@ -20,9 +20,9 @@ class PopulationBlock {
     PopulationBlock(const PopulationBlock&) = delete;
     PopulationBlock& operator=(const PopulationBlock&) = delete;
 
-    /// Their numbers in the job. Wherever a lane is asked for, it is a position in this list.
+    /// Their numbers in the job. `lane` below is a position in this list.
     virtual std::span<const std::uint32_t> members() const = 0;
-    /// Steps done by those that have not diverged.
+    /// Steps completed by those that have not diverged.
     virtual std::uint64_t step() const = 0;
     virtual bool allDiverged() const = 0;
 
@@ -32,19 +32,19 @@ class PopulationBlock {
     /// MemberResult::batchLoss of each lane.
     virtual std::vector<float> batchLosses() const = 0;
 
-    /// Evaluates; all but weightNorm is filled in. `results` has an element per lane.
+    /// Evaluates, and fills in all but weightNorm. `results` has an element per lane.
     virtual void evaluate(std::span<MemberResult> results) = 0;
-    /// An arena as ParamLayout has it.
+    /// In ParamLayout's order.
     virtual std::vector<float> parameters(std::size_t lane) const = 0;
-    /// Each lane's outputs, behind the output activation, for points [rows][inputs]: [lanes][rows][outputs].
+    /// Each lane's outputs, after the output activation, for points [rows][inputs]: [lanes][rows][outputs].
     virtual std::vector<float> answers(std::span<const float> points, std::size_t rows) = 0;
 };
 
 using PopulationBlocks = std::vector<std::unique_ptr<PopulationBlock>>;
 
-/// A network per block, trained by the plain loops of cpu:scalar. `job` outlives the blocks.
+/// A network per block, trained by the plain loops of cpu:scalar. `job` must outlive the blocks.
 PopulationBlocks plainPopulationBlocks(const PopulationJob& job);
-/// As many networks per block as vectors have lanes, those of one activation together. `job` outlives the
+/// As many networks per block as a vector has elements, all with one activation. `job` must outlive the
 /// blocks.
 PopulationBlocks lanePopulationBlocks(const PopulationJob& job, VectorLevel level);
 

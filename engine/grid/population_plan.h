@@ -15,21 +15,21 @@
 
 namespace lockstep {
 
-/// Rows of examples times parameters that one invocation of a GPU works through in a dispatch at most. It
-/// does that on its own, however many others there are: the slowest GPUs take about a tenth of a second for
-/// it, systems reset one after two.
+/// Upper limit of the work of one invocation in a dispatch on a GPU, as rows of examples times parameters.
+/// The slowest GPUs take about a tenth of a second for it; operating systems reset a GPU after two seconds.
 inline constexpr std::size_t mostWorkOfInvocation = std::size_t{1} << 22;
 
 struct PopulationPlan {
     PopulationLayout layout = PopulationLayout::invocation;
-    std::uint32_t order = shared::orderOfFile; ///< how steps find their examples, shared::orderOf...
+    std::uint32_t order = shared::orderOfFile; ///< how steps find their examples: shared::orderOf...
     std::uint32_t groupSize = 0;               ///< invocations of a workgroup
     std::uint32_t networksPerGroup = 0;
-    std::uint32_t mostSubgroups = 1;    ///< subgroup: into which a driver may divide a workgroup
-    std::uint32_t chunk = 0;            ///< workgroup: rows whose values fit into shared memory at a time
-    bool sharesState = false;           ///< workgroup: so does the optimizer's state
-    std::uint32_t sharedFloats = 0;     ///< workgroup: of shared memory
-    std::uint32_t stepsPerDispatch = 0; ///< software drivers limit a shader's loops, systems its time
+    std::uint32_t mostSubgroups = 1; ///< layout subgroup: subgroups that a driver may make of a workgroup
+    std::uint32_t chunk = 0;         ///< layout workgroup: rows whose values fit into shared memory at a time
+    bool sharesState = false;        ///< layout workgroup: the optimizer's state fits, too
+    std::uint32_t sharedFloats = 0;  ///< layout workgroup: shared memory in use
+    std::uint32_t stepsPerDispatch =
+        0; ///< software drivers limit a shader's loops, operating systems its time
 
     /// "a network per invocation, 1024 at once, at most 250 steps per dispatch"
     std::string describe(std::size_t networks) const;
@@ -38,28 +38,27 @@ struct PopulationPlan {
 /// How a population's steps find their examples, on any device: shared::orderOf...
 std::uint32_t populationOrder(const PopulationJob& job);
 
-/// Of one layout, not `best`. Empty, with the reason and the largest that fits in `why` (not null), when the
-/// layout does not take the job on this device.
+/// The plan of one layout other than `best`. Empty if the layout does not take the job on this device; then
+/// `why`, if not null, gets the reason and the largest that fits.
 std::optional<PopulationPlan> populationPlan(const gpu::Device& device, const PopulationJob& job,
                                              PopulationLayout layout, std::string* why = nullptr);
 
-/// Likewise; throws std::runtime_error with the reason.
+/// The same, but throws std::runtime_error with the reason.
 PopulationPlan requiredPopulationPlan(const gpu::Device& device, const PopulationJob& job,
                                       PopulationLayout layout);
 
-/// Whether kernels are made for a network's parameters in registers, all loops unrolled; else drivers would
-/// compile for seconds, and loops read them from their buffer.
+/// Whether kernels keep a network's parameters in registers, with all loops unrolled. For larger networks
+/// drivers would compile for seconds; loops read the parameters from their buffer instead.
 bool fitsRegisters(const gpu::Device& device, const NetShape& shape);
 
-/// `best` trains a small copy of the job with each layout that takes it for a few milliseconds; what was
-/// measured is remembered (kernel_cache.h), unless one had no memory. One that fails is left out. Throws
-/// std::runtime_error with the reasons when the layout asked for, or none, takes the job,
-/// gpu::DeviceLostError, gpu::TimeoutError.
+/// The plan of `layout`; for `best`, of the fastest layout, measured by training a small copy of the job with
+/// each for a few milliseconds. Layouts that fail are left out. The result goes into the cache
+/// (kernel_cache.h), unless a layout ran out of memory. Throws std::runtime_error with the reasons if
+/// `layout`, or every layout, refuses the job, and gpu::DeviceLostError, gpu::TimeoutError.
 PopulationPlan choosePopulationPlan(gpu::Device& device, const PopulationJob& job, PopulationLayout layout);
 
-/// Pipelines of a device for networks of one shape, made on first use and kept. References stay valid as long
-/// as the object lives. Whatever makes one throws gpu::GpuError, and std::runtime_error when the device does
-/// not take it.
+/// Pipelines of a device for networks of one shape, made on first use and kept as long as the object lives.
+/// Making one throws gpu::GpuError, and std::runtime_error if the device refuses it.
 class PopulationKernels {
   public:
     PopulationKernels(gpu::Device& device, const NetShape& shape) : device_(device), shape_(shape) {}
@@ -81,7 +80,7 @@ class PopulationKernels {
     template <class Params>
     const gpu::Kernel<Params>& find(std::map<std::string, gpu::Kernel<Params>>& made, const std::string& stem,
                                     gpu::SpecConstants constants, gpu::WorkItems itemsPerGroup = {0, 0, 0});
-    std::string looped() const; ///< end of the name of a shader for large networks
+    std::string looped() const; ///< suffix of the shaders for large networks
     gpu::SpecConstants widthConstants() const;
     gpu::SpecConstants networkConstants(Activation hidden) const;
 

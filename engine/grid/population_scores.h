@@ -1,5 +1,5 @@
-// What is known of a population on a GPU: losses, hits and norms of all networks, their ranking, and what all
-// of them together amount to.
+// Evaluates a population on a GPU: losses, accuracies and norms of all networks, their ranking and their
+// summary.
 #pragma once
 
 #include <vector>
@@ -10,32 +10,32 @@
 
 namespace lockstep {
 
-/// How the examples are scored: a part of them by one invocation per network.
+/// How examples are divided for scoring: one invocation per part and network.
 struct PopulationParts {
     std::uint32_t count = 0;
     std::uint32_t rows = 0; ///< examples of each, a multiple of 4
 };
 
-/// Of the job with so many networks.
+/// The division for so many networks.
 PopulationParts populationParts(const gpu::Device& device, const PopulationJob& job, std::size_t networks);
 
-/// Bytes that the scores of the parts take.
+/// Bytes of the scores of all parts.
 std::uint64_t populationPartBytes(const gpu::Device& device, const PopulationJob& job, std::size_t networks);
 
-/// Every call waits for the device. Throws gpu::DeviceLostError, gpu::TimeoutError, other gpu::GpuErrors, and
-/// std::runtime_error when the device does not take a kernel.
+/// Every call waits for the device, and throws gpu::DeviceLostError, gpu::TimeoutError, other gpu::GpuErrors,
+/// and std::runtime_error if the device refuses a kernel.
 class PopulationScores {
   public:
-    /// All references must outlive the object. Throws gpu::OutOfMemoryError, too.
+    /// All references must outlive the object. Also throws gpu::OutOfMemoryError.
     PopulationScores(gpu::Device& device, PopulationKernels& kernels, PopulationArenas& arenas,
                      const PopulationJob& job);
 
     /// Both score the networks once, and again only after forget().
     std::vector<MemberResult> results();
     PopulationSummary summary();
-    /// The networks are no longer those that were scored.
+    /// Call after training: the scores are out of date.
     void forget() { scored_ = false; }
-    /// An arena as ParamLayout has it. Throws std::out_of_range for a member that is not there, too.
+    /// In ParamLayout's order. Also throws std::out_of_range if there is no such member.
     std::vector<float> parameters(std::size_t member);
 
   private:

@@ -21,22 +21,22 @@ namespace lockstep {
 class PopulationTraining {
   public:
     /// All references must outlive the object. Throws gpu::OutOfMemoryError, other gpu::GpuErrors, and
-    /// std::runtime_error when the device does not take a kernel.
+    /// std::runtime_error if the device refuses a kernel.
     PopulationTraining(gpu::Device& device, PopulationKernels& kernels, PopulationArenas& arenas,
                        const PopulationJob& job, const PopulationPlan& plan);
 
     const PopulationPlan& plan() const { return plan_; }
-    /// Steps that a dispatch may begin with at `first`, at most `wanted`.
+    /// How many steps from `first` on one dispatch may make; at most `wanted`.
     std::uint32_t stepsFrom(std::uint64_t first, std::uint64_t wanted) const;
-    /// Puts down steps [first, first + steps), before the first record() of them; at most stepsFrom().
-    /// At most three submissions with other steps may be on their way. Throws gpu::GpuError.
+    /// Writes the records of steps [first, first + steps), at most stepsFrom(), before the first record() of
+    /// them. No more than three submissions of other steps may be in flight. Throws gpu::GpuError.
     void prepare(std::uint64_t first, std::uint32_t steps);
-    /// Network-steps that one record() may be asked for: the order of their examples has to find room.
+    /// Network-steps of one record() at most: the order of their examples must fit into its buffer.
     double mostNetworkSteps() const;
-    /// Networks whose first step is done in milliseconds, whatever device and layout; at least one, which may
+    /// Networks whose first step takes milliseconds on any device and in any layout; at least one, which may
     /// take as long as mostWorkOfInvocation does.
     std::uint32_t quickNetworks() const;
-    /// Records every kernel at its first use, when drivers compile it, and submits; nothing is learned.
+    /// Records every kernel once, because drivers compile at the first use, and submits. Nothing is learned.
     /// Throws gpu::DeviceLostError, gpu::TimeoutError, other gpu::GpuErrors.
     void recordWarmUp(gpu::Recorder& recorder);
     /// Records these steps of the networks at places [place, place + slice.networks). Throws gpu::GpuError.
