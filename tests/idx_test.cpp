@@ -86,7 +86,7 @@ TEST_CASE("a file whose content was truncated before compression") {
         CAPTURE(size);
         const std::string message = imagesComplaint(gzipped(file.substr(0, size)));
         CHECK(message.starts_with("images: byte " + std::to_string(size) + ": "));
-        CHECK(contains(message, size < 16 ? "the file ends inside its header" : "bytes, but only "));
+        CHECK(contains(message, size < 16 ? "the file ends inside its header" : "bytes, but it holds only "));
     }
 }
 
@@ -215,7 +215,7 @@ TEST_CASE("a missing folder, or one without MNIST files") {
     TemporaryFolder folder;
     const std::filesystem::path file = folder.write("file", "x");
     CHECK(complaint([&] { readMnistFolder(file, "mine", {}); }) ==
-          "cannot read " + file.string() + ": it is not a folder; name the folder that holds the IDX files");
+          "cannot read " + file.string() + ": it is not a folder; give the folder that holds the IDX files");
     CHECK(complaint([&] { readMnistFolder(folder.path() / "none", "mine", {}); }) ==
           "cannot read " + (folder.path() / "none").string() + ": no such folder");
     CHECK(complaint([&] { readMnistFolder(folder.path(), "mine", {}); }) ==

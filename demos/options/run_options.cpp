@@ -88,7 +88,7 @@ void addNetworkOptions(CLI::App& command, RunOptions& options, const std::string
         ->group(networkGroup);
     addText(
         command, "--loss", "NAME", [&options](std::string_view text) { options.loss = lossFromName(text); },
-        "cross-entropy mse huber bce [" + suitableLoss + "]")
+        "loss function: cross-entropy mse huber bce [" + suitableLoss + "]")
         ->group(networkGroup);
     addText(
         command, "--init-scheme", "NAME",
@@ -110,7 +110,7 @@ void addSettingsOptions(CLI::App& command, RunOptions& options) {
     addText(
         command, "--optimizer", "NAME",
         [&optimizer](std::string_view text) { optimizer.kind = optimizerFromName(text); },
-        fmt::format("{} [{}]", namesOf(allOptimizers), name(optimizer.kind)))
+        fmt::format("optimizer: {} [{}]", namesOf(allOptimizers), name(optimizer.kind)))
         ->group(settingsGroup);
     number("--lr", optimizer.learningRate, aboveZero(), "learning rate [" + defaultRates() + "]");
     number("--momentum", optimizer.momentum, notNegative(),

@@ -1,4 +1,4 @@
-// Where a loss stopped being a number: the failed step once more, slowly, with a look at every value.
+// Finds where a loss became non-finite: repeats the failed step with plain loops and checks every value.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -15,7 +15,7 @@ namespace lockstep {
 
 namespace {
 
-/// The failed step's batch, gathered and pushed through the network by the plain twin.
+/// Gathers the failed step's batch and runs the network forward with plain loops.
 class Autopsy {
   public:
     Autopsy(const TrainJob& job, std::uint64_t step, std::span<const float> parameters, float largest)
@@ -27,8 +27,8 @@ class Autopsy {
                            values_.data(), targets_.data());
     }
 
-    /// Data first, then all weights from the first layer up, then what the layers make of the batch: the
-    /// earliest cause wins over what follows from it.
+    /// Checks the data, then all weights from the first layer up, then the layers' outputs, so that the first
+    /// cause is found before its consequences.
     std::string findPlace() {
         if (auto place = badExample()) return *place;
         if (auto place = badWeights()) return *place;
@@ -37,7 +37,7 @@ class Autopsy {
     }
 
   private:
-    bool allFinite(std::span<const float> values) const { // never true of NaN
+    bool allFinite(std::span<const float> values) const { // false for NaN
         return std::ranges::all_of(values, [&](float value) { return std::abs(value) <= largest_; });
     }
 
@@ -90,14 +90,14 @@ class Autopsy {
                std::to_string(shape_.widths[layer + 1]) + ")";
     }
 
-    const float largest_; ///< that the lane's numbers can be
+    const float largest_; ///< largest value that the lane's numbers can hold
     const Dataset& data_;
     const NetShape& shape_;
     const ParamLayout layout_;
     const std::span<const float> parameters_;
     const BatchOrder order_;
     const BatchRange batch_;
-    std::vector<float> values_; ///< inputs of the layer looked at, [rows][stride]
+    std::vector<float> values_; ///< inputs of the current layer, [rows][stride]
     std::vector<TargetWord> targets_;
 };
 

@@ -1,4 +1,4 @@
-// From a lane's name to its trainer.
+// Creates the trainer for a lane.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,10 @@
 
 namespace lockstep {
 
-/// A trainer for `spec`: makeCpuTrainer or makeGpuTrainer.
-/// threads   of cpu:threads and cpu:best; 0 for one per core
-/// device    of a GPU lane, which the trainer uses as long as it lives; may be null for a CPU lane
-/// Throws std::invalid_argument for a job that does not fit together, gpu::GpuError for what fails on a
-/// device.
+/// Creates a trainer for `spec` by makeCpuTrainer or makeGpuTrainer.
+///   threads   for cpu:threads and cpu:best; 0: one per core
+///   device    for a GPU lane; must outlive the trainer. May be null for a CPU lane
+/// Throws std::invalid_argument for an inconsistent job, gpu::GpuError for device errors.
 std::unique_ptr<Trainer> makeTrainer(const TrainJob& job, const LaneSpec& spec, std::size_t threads,
                                      gpu::Device* device);
 
