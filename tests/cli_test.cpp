@@ -355,3 +355,19 @@ TEST_CASE("results replace an older file and leave no temporary file") {
     for ([[maybe_unused]] const auto& entry : fs::directory_iterator(folder.path)) ++files;
     CHECK(files == 1);
 }
+
+TEST_CASE("a state of 100,000 brackets is refused in a sentence, wherever they are") {
+    const Folder folder;
+    const std::string file = folder.file("deep.json");
+    const std::string brackets(100'000, '[');
+    const std::string closing(100'000, ']');
+    for (const std::string& text :
+         {brackets, "{\"lockstep\": 1, \"exhibits\": {\"race\": {\"data\": " + brackets + closing + "}}}",
+          "{\"lockstep\": 1, \"hidden\": " + brackets + closing + "}"}) {
+        std::ofstream(file) << text;
+        const Outcome outcome = run("show " + file + " --headless --frames 1");
+        CHECK(outcome.code == 1);
+        CHECK(outcome.says("deep.json is not valid JSON: line 1, column "));
+        CHECK(outcome.says("more than 64 brackets inside each other"));
+    }
+}

@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "demos/kit/loss_limit.h"
-#include "demos/shell/device_list.h"
+#include "demos/shell/app.h"
 #include "engine/gpu/error.h"
 
 using namespace lockstep;

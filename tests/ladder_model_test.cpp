@@ -149,7 +149,7 @@ TEST_CASE("a sweep measures both machines over every size, and the parts of a st
     REQUIRE(points.size() >= 3); // as many as the data have examples for
     for (const SweepPoint& point : points) {
         CAPTURE(point.value);
-        CHECK(point.trouble.empty());
+        CHECK(point.failure.empty());
         CHECK(point.compared());
         CHECK(point.parts.recording > 0);
         CHECK(point.parts.submission > 0);

@@ -14,7 +14,7 @@
 #include "demos/exhibits/ladder/line_diff.h"
 #include "demos/exhibits/ladder/roofline.h"
 #include "demos/exhibits/ladder/sweep.h"
-#include "demos/exhibits/ladder/work_queue.h"
+#include "demos/kit/work_queue.h"
 #include "demos/kit/source_text.h"
 #include "demos/kit/sources.h"
 
@@ -260,8 +260,8 @@ TEST_CASE("work is done in its order, errors are told, and what has not begun ca
     queue.post("", [](const std::atomic<bool>&) { throw std::runtime_error("no such luck"); });
     queue.wait();
     CHECK(done == std::vector<int>{0, 1, 2});
-    CHECK(queue.takeError() == "no such luck");
-    CHECK(queue.takeError().empty());
+    CHECK(queue.takeFailure() == "no such luck");
+    CHECK(queue.takeFailure().empty());
 
     std::atomic<bool> begun{false};
     queue.post("waiting", [&](const std::atomic<bool>& cancelled) {

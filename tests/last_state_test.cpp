@@ -91,7 +91,7 @@ TEST_CASE("a last state that cannot be read is kept under another name, and the 
         {
             Start start(folder);
             REQUIRE(start.app.ui().messages.size() == 1);
-            CHECK(start.app.ui().messages[0].text.starts_with("The last state does not come back: "));
+            CHECK(start.app.ui().messages[0].text.starts_with("The last state cannot be restored: "));
             CHECK(start.app.ui().messages[0].hint.find("state.json.bad") != std::string::npos);
             CHECK(pointsOf(start.app).empty()); // nothing of it was taken
         }

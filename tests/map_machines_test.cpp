@@ -36,11 +36,11 @@ TEST_CASE(
     Map map;
     map.model.run();
     CHECK_THROWS_WITH(map.frameWithoutMemory(), "no memory");
-    CHECK(map.model.side(MapMachine::gpu).trouble == "no memory");
+    CHECK(map.model.side(MapMachine::gpu).failure == "no memory");
     CHECK_NOTHROW(map.frameWithoutMemory());
     CHECK(known(map, MapMachine::cpu) > 0);
     map.model.pause();
-    map.model.run(); // somebody tries again
+    map.model.run(); // a new attempt
     CHECK_THROWS(map.frameWithoutMemory());
 }
 
@@ -104,7 +104,7 @@ TEST_CASE("a machine that was taken away begins with nothing when it comes back"
     CHECK(cpu.trained == map.model.size().pixels());
 }
 
-TEST_CASE("a map at rest: a machine in trouble or switched off has nothing left to do") {
+TEST_CASE("a map at rest: a machine that has failed or is switched off has nothing left to do") {
     Map map;
     CHECK_FALSE(map.model.painting());
     map.model.run();
@@ -114,7 +114,7 @@ TEST_CASE("a map at rest: a machine in trouble or switched off has nothing left 
     while (!map.model.side(MapMachine::cpu).grid.complete()) map.frameWithoutMemory();
     CHECK_FALSE(map.model.complete());
     CHECK_FALSE(map.model.painting());
-    map.model.run(); // somebody tries again
+    map.model.run(); // a new attempt
     CHECK(map.model.painting());
     CHECK_THROWS(map.frameWithoutMemory());
     map.useCpu(false);

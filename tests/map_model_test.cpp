@@ -10,8 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "demos/exhibits/map/map_export.h"
-#include "demos/exhibits/map/map_probe.h"
+#include "demos/exhibits/map/map_lane.h"
 #include "demos/exhibits/map/map_words.h"
 #include "demos/options/map_presets.h"
 #include "tests/data_files.h"
@@ -264,7 +263,7 @@ TEST_CASE("a pixel in words") {
     CHECK(endingText(job, grid.outcome(0)) == "converged: mean loss 50 % of the first");
     CHECK(endingText(job, 0.03f) == "converged: mean loss 3 % of the first");
     CHECK(endingText(job, -11.5f) == "diverged at step 12");
-    CHECK(endingText(job, -200.0f) == "no better at the end than at the beginning");
+    CHECK(endingText(job, -200.0f) == "no better at the end than at the start");
     CHECK(hyperparameterText(-3, 6) == "0.001");
     CHECK(hyperparameterText(6, 9) == "1,000,000");
     CHECK(hyperparameterText(std::log10(231.0), 2) == "230");

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <thread>
 
-#include "demos/draw/offscreen.h"
+#include "demos/draw/painter.h"
 #include "engine/gpu/error.h"
 #include "tests/faults/provoke.h"
 #include "tests/test_device.h"

@@ -85,7 +85,7 @@ Action addShow(CLI::App& command) {
         ->group(windowless);
     command
         .add_option("--script", shown.script,
-                    "scripted user input, one action per line (demos/shell/script.h)")
+                    "scripted user input, one action per line (demos/shell/input_queue.h)")
         ->type_name("FILE")
         ->needs(headless)
         ->group(windowless);

@@ -7,7 +7,7 @@
 
 #include <imgui.h>
 
-#include "demos/draw/offscreen.h"
+#include "demos/draw/png.h"
 
 namespace lockstep::demos {
 
@@ -29,7 +29,7 @@ class Letters {
     int coverageHeight_ = 0;
 };
 
-/// Coordinates are pixels from the upper left; what lies outside is left out. Colours are ImGui's, without
+/// Coordinates are pixels from the upper left; anything outside is clipped. Colours are ImGui's, without
 /// their opacity.
 class Canvas {
   public:

@@ -123,7 +123,7 @@ VkDeviceMemory Graphics::allocate(const VkMemoryRequirements& needs, VkMemoryPro
         if (result == VK_SUCCESS) return allocated;
         if (result != VK_ERROR_OUT_OF_DEVICE_MEMORY) check(result, "vkAllocateMemory");
     }
-    throw gpu::OutOfMemoryError("no memory for drawing is left on '" + device_->report().name +
+    throw gpu::OutOfMemoryError("no memory is left for drawing on '" + device_->report().name +
                                     "'; a smaller window or network leaves more",
                                 needs.size, device_->memoryLeft());
 }

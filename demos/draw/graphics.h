@@ -1,4 +1,4 @@
-// Drawing with Vulkan on a training device: what all that draws has in common, images, and memory that the
+// Drawing with Vulkan on a training device: what every drawing class shares, images, and memory that the
 // host writes. Only the shell draws; exhibits see Picture.
 #pragma once
 
@@ -15,8 +15,8 @@ namespace lockstep::demos {
 
 class Picture;
 
-/// What everything that draws shares. One frame is under way at a time. It outlives devices: whoever draws
-/// gives up what it has on one, and goes on with the next.
+/// Shared by everything that draws. One frame is under way at a time. It outlives devices: its users
+/// release what they have on one, and go on with the next.
 class Graphics {
   public:
     /// Draws with `device` from now on, which was made with DeviceOptions::drawing. Throws gpu::GpuError.
@@ -52,7 +52,7 @@ class Graphics {
     /// Pictures whose contents the next frame has to bring.
     std::vector<Picture*>& pending() { return pending_; }
 
-    /// Training and drawing take turns on one queue: what the one takes, the other waits for.
+    /// Training and drawing take turns on one queue: each waits for the other's work.
     bool sharedQueue() const { return sharedQueue_; }
     /// Seconds that the shared queue has worked on frames so far, by the device's clock. Empty where that is
     /// not measured: there is a queue for each, or the queue has no clock.
@@ -74,7 +74,7 @@ class Graphics {
 };
 
 /// A buffer that the host writes and the device reads, or the other way round; always mapped. Where the
-/// memory is not coherent, neither side sees what the other has written before it is told.
+/// memory is not coherent, neither side sees the other's writes without a flush or an invalidation.
 class HostBuffer {
   public:
     HostBuffer(Graphics& graphics, std::size_t bytes, VkBufferUsageFlags usage);
@@ -86,7 +86,7 @@ class HostBuffer {
     std::size_t size() const { return size_; }
     std::byte* data() const { return host_; }
 
-    /// The host has written: what is submitted from now on sees it.
+    /// The host has written: submissions from now on see it.
     void written();
     /// The device has written, and is done: the host sees it.
     void toBeRead();

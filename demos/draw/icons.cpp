@@ -7,6 +7,18 @@
 
 namespace lockstep::demos {
 
+void drawLaneMark(ImDrawList& draw, const LaneSpec& lane, ImVec2 centre, float size, ImU32 colour) {
+    const float r = size / 2;
+    if (lane.gpu) {
+        draw.AddQuadFilled({centre.x, centre.y - r}, {centre.x + r, centre.y}, {centre.x, centre.y + r},
+                           {centre.x - r, centre.y}, colour);
+        return;
+    }
+    const float side = 0.78f * r;
+    draw.AddRectFilled({centre.x - side, centre.y - side}, {centre.x + side, centre.y + side}, colour,
+                       size / 8);
+}
+
 void drawPlay(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) {
     const float r = size / 2;
     draw.AddTriangleFilled({centre.x - r * 0.7f, centre.y - r * 0.9f}, {centre.x + r * 0.9f, centre.y},

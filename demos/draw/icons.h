@@ -1,9 +1,15 @@
-// Transport signs, drawn: no font has all of them.
+// Signs that are drawn, because no font has all of them: transport, and the second cue beside a machine's
+// colour.
 #pragma once
 
 #include <imgui.h>
 
+#include "engine/step/lane_spec.h"
+
 namespace lockstep::demos {
+
+/// A square chip for a processor, a diamond for a graphics card.
+void drawLaneMark(ImDrawList& draw, const LaneSpec& lane, ImVec2 centre, float size, ImU32 colour);
 
 class Ui;
 
@@ -25,7 +31,7 @@ struct IconButtonOptions {
 
 /// A button with a sign before its label; its name is the label.
 bool iconButton(Ui& ui, const char* label, DrawIcon icon, IconButtonOptions options = {});
-/// What the sign takes, with the gap behind it.
+/// Width of the sign with the gap behind it.
 float iconRoom(const Ui& ui);
 
 } // namespace lockstep::demos

@@ -1,6 +1,7 @@
 #include "demos/draw/painter.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "demos/draw/picture.h"
@@ -42,7 +43,7 @@ Painter::~Painter() {
     try {
         wait();
     } catch (const std::exception&) {
-        // Lost or hung: there is nothing more to wait for.
+        // Lost or hung: waiting longer is pointless.
     }
     release();
 }
@@ -86,7 +87,9 @@ void Painter::wait() {
 void Painter::giveUp() {
     gpu::Device& device = graphics_.device();
     device.abandon();
-    throw gpu::TimeoutError("'" + device.report().name + "' did not finish a frame in time; it may hang");
+    throw gpu::TimeoutError("'" + device.report().name +
+                            "' did not finish a frame in time; it may hang; a smaller window helps, or "
+                            "another device (--device)");
 }
 
 void Painter::frameDone() {
@@ -136,7 +139,7 @@ void Painter::paint(UiRenderer& renderer, const FrameTarget& target, const ImDra
     submit(target, ready);
 }
 
-// Once all that was submitted before is done: the frame's time is that which nothing else had the queue in.
+// Starts when all earlier submissions are done: the frame's time is its own share of the queue.
 void Painter::writeTime(std::uint32_t query) {
     if (clock_ != VK_NULL_HANDLE)
         graphics_.vk().CmdWriteTimestamp(commands_, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, clock_, query);
@@ -174,6 +177,65 @@ void Painter::submit(const FrameTarget& target, gpu::Ticket ready) {
     underWay_ = true;
     submitted_ = std::chrono::steady_clock::now();
     timed_ = clock_ != VK_NULL_HANDLE;
+}
+
+VkFramebuffer createFramebuffer(Graphics& graphics, VkRenderPass pass, VkImageView view, VkExtent2D extent) {
+    auto info = structure<VkFramebufferCreateInfo>(VK_STRUCTURE_TYPE_FRAMEBUFFER_CREATE_INFO);
+    info.renderPass = pass;
+    info.attachmentCount = 1;
+    info.pAttachments = &view;
+    info.width = extent.width;
+    info.height = extent.height;
+    info.layers = 1;
+    VkFramebuffer framebuffer = VK_NULL_HANDLE;
+    check(graphics.draw().CreateFramebuffer(graphics.device().handle(), &info, nullptr, &framebuffer),
+          "vkCreateFramebuffer");
+    return framebuffer;
+}
+
+Offscreen::Offscreen(Graphics& graphics)
+    : graphics_(graphics), renderer_(graphics, Image::format, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL),
+      painter_(graphics) {}
+
+Offscreen::~Offscreen() { release(); }
+
+void Offscreen::release() noexcept {
+    if (framebuffer_ != VK_NULL_HANDLE && !graphics_.device().abandoned())
+        graphics_.draw().DestroyFramebuffer(graphics_.device().handle(), framebuffer_, nullptr);
+    framebuffer_ = VK_NULL_HANDLE;
+}
+
+void Offscreen::resize(std::uint32_t width, std::uint32_t height) {
+    if (image_ && image_->extent().width == width && image_->extent().height == height) return;
+    release();
+    image_ = std::make_unique<Image>(graphics_, width, height,
+                                     VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT);
+    readback_ = std::make_unique<HostBuffer>(graphics_, static_cast<std::size_t>(width) * height * 4,
+                                             VK_BUFFER_USAGE_TRANSFER_DST_BIT);
+    framebuffer_ = createFramebuffer(graphics_, renderer_.renderPass(), image_->view(), image_->extent());
+}
+
+Pixels Offscreen::paint(std::uint32_t width, std::uint32_t height, const ImDrawData& data) {
+    painter_.wait();
+    resize(width, height);
+    painter_.paint(renderer_, {framebuffer_, image_->extent()}, data, [&](VkCommandBuffer commands) {
+        VkBufferImageCopy region{};
+        region.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1};
+        region.imageExtent = {width, height, 1};
+        graphics_.draw().CmdCopyImageToBuffer(commands, image_->handle(),
+                                              VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL, readback_->handle(), 1,
+                                              &region);
+        auto toHost = structure<VkMemoryBarrier>(VK_STRUCTURE_TYPE_MEMORY_BARRIER);
+        toHost.srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT;
+        toHost.dstAccessMask = VK_ACCESS_HOST_READ_BIT;
+        graphics_.vk().CmdPipelineBarrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT,
+                                          VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &toHost, 0, nullptr, 0, nullptr);
+    });
+    painter_.wait();
+    readback_->toBeRead();
+    Pixels pixels{width, height, std::vector<std::uint8_t>(readback_->size())};
+    std::memcpy(pixels.rgba.data(), readback_->data(), readback_->size());
+    return pixels;
 }
 
 } // namespace lockstep::demos

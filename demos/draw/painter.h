@@ -3,8 +3,11 @@
 #pragma once
 
 #include <chrono>
+#include <memory>
+#include <vector>
 
 #include "demos/draw/graphics.h"
+#include "demos/draw/png.h"
 #include "demos/draw/ui_renderer.h"
 
 namespace lockstep::demos {
@@ -33,7 +36,7 @@ class Painter {
     /// Waits, as long, for all that was submitted to the queue so far, presenting included. Throws likewise.
     void drain();
 
-    /// Draws. `after` may record what is to be done with the picture. Throws gpu::GpuError.
+    /// Draws. `after` may record further commands on the picture. Throws gpu::GpuError.
     void paint(UiRenderer& renderer, const FrameTarget& target, const ImDrawData& data,
                const std::function<void(VkCommandBuffer)>& after = {});
 
@@ -53,5 +56,29 @@ class Painter {
     std::chrono::steady_clock::time_point submitted_; ///< the frame under way
     bool timed_ = false;                              ///< the frame under way
 };
+
+class Offscreen {
+  public:
+    explicit Offscreen(Graphics& graphics);
+    ~Offscreen();
+    Offscreen(const Offscreen&) = delete;
+    Offscreen& operator=(const Offscreen&) = delete;
+
+    /// Draws one frame of that size and waits for it.
+    Pixels paint(std::uint32_t width, std::uint32_t height, const ImDrawData& data);
+
+  private:
+    void resize(std::uint32_t width, std::uint32_t height);
+    void release() noexcept;
+
+    Graphics& graphics_;
+    UiRenderer renderer_;
+    Painter painter_;
+    std::unique_ptr<Image> image_;
+    std::unique_ptr<HostBuffer> readback_;
+    VkFramebuffer framebuffer_ = VK_NULL_HANDLE;
+};
+
+VkFramebuffer createFramebuffer(Graphics& graphics, VkRenderPass pass, VkImageView view, VkExtent2D extent);
 
 } // namespace lockstep::demos

@@ -1,4 +1,4 @@
-// The one plot of the program: curves over an axis, read off, zoomed, smoothed and taken away as numbers.
+// The program's plot: curves over an axis, with readout, zoom, smoothing and export as CSV or PNG.
 //
 //   plot_.draw(ui, "loss", lines, {.x = {"step"}, .y = {"loss"}});
 //
@@ -31,7 +31,7 @@ struct PlotLine {
     bool points = false; ///< marks at the samples, for few values (epochs)
 };
 
-/// What lies between two curves, behind all lines; where one of them is infinite, up to the plot's edge.
+/// The area between two curves, behind all lines; where one of them is infinite, up to the plot's edge.
 struct PlotBand {
     ImU32 colour = 0;
     std::span<const double> x; ///< ascending; same length as both
@@ -57,7 +57,7 @@ struct PlotOptions {
 struct PlotCurve;
 struct PlotFrame;
 
-/// What a person has made of one plot: zoom, hidden lines, smoothing, logarithms. A member of its exhibit.
+/// The user's view of one plot: zoom, hidden lines, smoothing, logarithms. A member of its exhibit.
 class Plot {
   public:
     /// `id` is the plot's name among the controls; one per window.
@@ -104,7 +104,7 @@ class Plot {
     Ui::Place whole_{};   ///< on the screen, with the legend
 };
 
-/// What "copy as CSV" puts into the clipboard.
+/// The text that "Copy as CSV" puts on the clipboard.
 std::string plotCsv(std::span<const PlotLine> lines, const PlotOptions& options);
 
 } // namespace lockstep::demos

@@ -1,10 +1,52 @@
-// The curves of a plot, and the names at their ends.
+// The curves of a plot, the bands between curves, and the names at their ends.
 #include <algorithm>
 #include <cmath>
 
 #include "demos/draw/plot_frame.h"
 
 namespace lockstep::demos {
+
+namespace {
+
+// Where a value lies on the screen, no farther out than the plot's edge; NaN for what the axis cannot show.
+float heightOf(const PlotFrame& frame, double value) {
+    if (value == HUGE_VAL) return frame.low.y;
+    const double position = axisPosition(value, frame.logY);
+    if (std::isnan(position)) return frame.logY && value <= 0 ? frame.high.y : NAN;
+    return std::clamp(frame.at(frame.x.low, position).y, frame.low.y, frame.high.y);
+}
+
+void fillBand(const PlotFrame& frame, const PlotBand& band) {
+    struct Edge {
+        float x, low, high;
+    };
+    std::vector<Edge> edges;
+    for (std::size_t i = 0; i < band.x.size(); ++i) {
+        const double position = axisPosition(band.x[i], frame.logX);
+        if (std::isnan(position)) continue;
+        const float x = std::clamp(frame.at(position, frame.y.low).x, frame.low.x, frame.high.x);
+        const bool last = i + 1 == band.x.size();
+        if (!edges.empty() && !last && x - edges.back().x < 1) continue; // one to a pixel
+        edges.push_back({x, heightOf(frame, band.low[i]), heightOf(frame, band.high[i])});
+    }
+    for (std::size_t i = 1; i < edges.size(); ++i) {
+        const auto& [left, leftLow, leftHigh] = edges[i - 1];
+        const auto& [right, rightLow, rightHigh] = edges[i];
+        if (std::isnan(leftLow + leftHigh + rightLow + rightHigh)) continue;
+        frame.draw.AddQuadFilled({left, leftHigh}, {right, rightHigh}, {right, rightLow}, {left, leftLow},
+                                 band.colour);
+    }
+}
+
+} // namespace
+
+void drawPlotBands(const PlotFrame& frame, std::span<const PlotBand> bands) {
+    // Smooth edges would show where two pieces meet.
+    const ImDrawListFlags flags = frame.draw.Flags;
+    frame.draw.Flags &= ~ImDrawListFlags_AntiAliasedFill;
+    for (const PlotBand& band : bands) fillBand(frame, band);
+    frame.draw.Flags = flags;
+}
 
 namespace {
 
@@ -99,7 +141,7 @@ std::vector<PlotPoint> seen(const PlotFrame& frame, const PlotLine& line, std::s
 void strokeCurve(const PlotFrame& frame, std::span<const PlotPoint> points, const Stroke& stroke) {
     std::vector<ImVec2> run;
     const auto finish = [&] {
-        // A sample by itself is a dot, or nobody would see it.
+        // A single sample is drawn as a dot, since a line of one point is invisible.
         if (run.size() == 1) frame.draw.AddCircleFilled(run[0], stroke.thickness, stroke.colour);
         strokePolyline(frame.ui, frame.draw, run, stroke);
         run.clear();
@@ -131,7 +173,7 @@ void drawCurve(const PlotFrame& frame, const PlotCurve& curve) {
 void drawMarks(const PlotFrame& frame, const PlotCurve& curve) {
     const PlotLine& line = *curve.line;
     const std::vector<PlotPoint> points = seen(frame, line, curve.y());
-    // Marks that touch one another are no marks.
+    // Marks must not touch one another.
     if (points.size() > static_cast<std::size_t>(frame.width() / frame.ui.px(12))) return;
     for (const PlotPoint& point : points)
         if (const ImVec2 at = frame.at(point.x, point.y); inside(frame, at))
@@ -224,7 +266,7 @@ void drawEndLabels(const PlotFrame& frame, const Ui::Place& whole) {
         if (!end) continue;
         drawEnd(frame, curve, *end);
         const float width = ImGui::CalcTextSize(curve.line->name.c_str()).x + frame.ui.px(14);
-        // What would not fit beside the curves goes over them.
+        // Labels that do not fit beside the curves go over them.
         const float left = std::min(end->x, whole.max.x - width);
         if (left >= frame.low.x) labels.push_back({curve.line, *end, {left, left + width, end->y}});
     }

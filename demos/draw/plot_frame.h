@@ -1,4 +1,4 @@
-// One frame of one plot: where it lies on the screen and what it shows. For the parts of Plot only.
+// One frame of one plot: its place on the screen and its contents. For the parts of Plot only.
 #pragma once
 
 #include "demos/draw/plot.h"

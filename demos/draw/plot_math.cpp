@@ -236,7 +236,7 @@ std::vector<PlotPoint> decimated(std::span<const double> x, std::span<const doub
             gapNow = true;
             continue;
         }
-        // What lies beyond an edge has a column of its own.
+        // Samples beyond an edge have a separate column.
         const double share = (point.x - view.low) / view.span();
         const double at = share < 0 ? -1
                                     : std::min(std::floor(share * static_cast<double>(columns)),
@@ -279,7 +279,7 @@ void moveApart(std::span<PlotLabel> labels, double height, double top, double bo
     const auto beside = [](const PlotLabel& a, const PlotLabel& b) {
         return a.left >= b.right || b.left >= a.right;
     };
-    // Down from the top, then up from the bottom what went too far.
+    // Down from the top, then back up from the bottom where labels went too far.
     for (std::size_t i = 0; i < order.size(); ++i) {
         order[i]->centre = std::max(order[i]->centre, top + height / 2);
         for (std::size_t j = 0; j < i; ++j)

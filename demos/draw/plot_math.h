@@ -1,5 +1,5 @@
 // The arithmetic of a plot, without a window: where values lie, which ticks an axis gets, what is left of
-// many samples on few pixels. Values are what a person reads; positions are where they lie on an axis: the
+// many samples on few pixels. Values are the numbers shown; positions are where they lie on an axis: the
 // value itself, or its decimal logarithm.
 #pragma once
 
@@ -18,7 +18,7 @@ struct PlotRange {
     double span() const { return high - low; }
 };
 
-/// NaN for what the axis cannot show: what is not finite, and on a logarithmic axis what is not positive.
+/// NaN for values that the axis cannot show: not finite, or, on a logarithmic axis, not positive.
 double axisPosition(double value, bool log);
 double axisValue(double position, bool log);
 
@@ -71,7 +71,7 @@ struct PlotLabel {
     double right = 0;
     double centre = 0; ///< from the top
 };
-/// Moves labels of `height` up or down until none lies on another, within [top, bottom] while there is room.
+/// Moves labels of `height` up or down until none overlap, within [top, bottom] while there is room.
 void moveApart(std::span<PlotLabel> labels, double height, double top, double bottom);
 
 struct CsvSeries {

@@ -1,18 +1,26 @@
-// Pictures as files.
+// Pixels in memory, and as files.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <vector>
 
-#include "demos/draw/offscreen.h"
 #include "demos/draw/ui.h"
 
 namespace lockstep::demos {
 
+/// Pixels as files and tests want them: RGBA, row by row from the top.
+struct Pixels {
+    std::uint32_t width = 0;
+    std::uint32_t height = 0;
+    std::vector<std::uint8_t> rgba;
+};
+
 /// Writes atomically; the alpha channel is left out. Throws std::runtime_error with the file and the reason.
 void writePng(const std::filesystem::path& file, const Pixels& pixels);
 
-/// What lies in `area`; all without one, and at least a pixel.
+/// The part within `area`, at least one pixel; without an area, everything.
 Pixels cropped(Pixels pixels, const std::optional<Place>& area);
 
 } // namespace lockstep::demos

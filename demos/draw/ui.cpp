@@ -47,7 +47,7 @@ void Ui::beginFrame() {
 bool Ui::offered(const char* name) {
     if (hidden(name)) return false;
     if (!hidingControls) return true;
-    // What is drawn from here to done() can be seen, but not used.
+    // Widgets drawn from here to done() are visible but disabled.
     ImGui::PushStyleVar(ImGuiStyleVar_DisabledAlpha, 1);
     ImGui::BeginDisabled();
     return true;
@@ -56,7 +56,7 @@ bool Ui::offered(const char* name) {
 bool Ui::done(const char* name, bool used) {
     noteControl(name);
     if (!hidingControls) return used;
-    // A teacher chooses what to hide: a frame around what can be, and a click hides.
+    // Teachers choose what to hide: a frame marks what can be hidden, and a click hides it.
     const bool under = ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled);
     ImGui::EndDisabled();
     ImGui::PopStyleVar();
@@ -109,7 +109,7 @@ Place Ui::nextFrame() const {
     return {low, {low.x + ImGui::CalcItemWidth(), low.y + ImGui::GetFrameHeight()}};
 }
 
-// What is chosen, as much of it as fits, and a chevron.
+// The chosen entry, as much of it as fits, and a chevron.
 void Ui::drawComboFrame(ImDrawList& draw, const Place& frame, std::string_view chosen) const {
     const float padding = ImGui::GetStyle().FramePadding.x;
     const float middle = (frame.min.y + frame.max.y) / 2;
@@ -148,12 +148,12 @@ bool Ui::combo(const char* label, std::size_t& chosen, std::span<const std::stri
     return changed;
 }
 
-// A label beside a widget belongs to it, but not to the part that a script shall press or drag.
+// A label beside a widget belongs to it, but not to the part that a script presses or drags.
 void Ui::narrowControl(const char* label, const Place& frame) {
     if (const auto found = controls.find(label); found != controls.end()) found->second = frame;
 }
 
-// How far it is shows as a line below the number, which ImGui's own grab would cover.
+// The value shows as a line below the number, which ImGui's own grab would cover.
 template <class Slide, class Share> bool Ui::drawSlider(const char* label, Slide slide, Share share) {
     if (!offered(label)) return false;
     const Place frame = nextFrame();
@@ -235,7 +235,7 @@ bool Ui::segments(const char* label, std::size_t& chosen, std::span<const std::s
         const bool pressed = ImGui::Button(names[i].c_str());
         ImGui::PopStyleColor(2);
         if (on) {
-            // The second cue: a line under what is chosen.
+            // The second cue: a line under the chosen entry.
             const ImVec2 low = ImGui::GetItemRectMax();
             const float left = ImGui::GetItemRectMin().x;
             ImGui::GetWindowDrawList()->AddLine({left + px(6), low.y - px(2)}, {low.x - px(6), low.y - px(2)},

@@ -1,4 +1,4 @@
-// What exhibits draw with: colours, letters, widgets that can be found by name, and the ways to tell a person
+// What exhibits draw with: colours, letters, widgets that can be found by name, and the ways to tell the user
 // something. One Ui is passed down through every frame.
 #pragma once
 
@@ -21,7 +21,7 @@ namespace lockstep::demos {
 
 class Machines; // demos/kit/machines.h
 
-/// What the panel on the right says about the thing under the mouse.
+/// The text of the panel on the right for the item under the mouse.
 struct Detail {
     std::string title;
     std::string formula;                                     ///< empty: none
@@ -88,7 +88,7 @@ class Ui {
     bool button(const char* label, bool enabled = true) { return namedButton(label, label, enabled); }
     /// Shows `shown` (an ImGui label) and goes by the name `name`.
     bool namedButton(const char* shown, const char* name, bool enabled = true);
-    /// The one button that a panel is about.
+    /// The main button of a panel.
     bool primaryButton(const char* label, bool enabled = true) {
         return primaryButton(label, label, enabled);
     }
@@ -107,13 +107,13 @@ class Ui {
     bool textField(const char* label, std::string& text);
     /// A row of names, one of them chosen. True when it changed.
     bool segments(const char* label, std::size_t& chosen, std::span<const std::string> names);
-    /// A place to press, to be drawn into by the caller, which asks hidden() before.
+    /// An area to press, drawn by the caller, which checks hidden() first.
     bool tile(const char* name, ImVec2 size);
     /// Around a widget that is drawn with ImGui itself: whether it is to be drawn at all, and then whether it
     /// was used, which `used` says of the item just drawn.
     bool offered(const char* name);
     bool done(const char* name, bool used);
-    /// Makes what was just drawn with ImGui itself known under `name`; it is nothing that could be hidden.
+    /// Registers the ImGui item just drawn under `name`; it cannot be hidden.
     void noteControl(const char* name);
     bool hidden(const char* label) const { return hiddenControls.contains(label); }
 
@@ -125,7 +125,7 @@ class Ui {
     void paragraph(std::string_view text, ImU32 colour = 0);
     /// Name on the left, value flush right.
     void row(std::string_view name, std::string_view value);
-    /// A filled, rounded panel in which what follows is drawn until endCard(). width 0: all there is.
+    /// A filled, rounded panel for everything drawn until endCard(). width 0: all there is.
     void beginCard(const char* id, ImVec2 size = {0, 0});
     void endCard();
 

@@ -1,4 +1,4 @@
-// Draws ImGui's triangles. The backend that comes with ImGui 1.86 cannot show pictures of one's own; this one
+// Draws ImGui's triangles. The backend that comes with ImGui 1.86 cannot show custom textures; this one
 // can, and works with every version from 1.86 on.
 #pragma once
 

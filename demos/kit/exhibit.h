@@ -1,4 +1,4 @@
-// What an exhibit is to the shell: something that draws itself, and a machine that can be run, stepped and
+// What the shell expects of an exhibit: it draws itself, and it can be run, stepped and
 // reset.
 #pragma once
 
@@ -19,13 +19,13 @@ namespace lockstep::demos {
 
 enum class StepUnit { kernel, batch, epoch };
 
-/// Through what has been looked at, as in a browser.
+/// Through the places visited, as in a browser.
 enum class Travel { back, forward };
 
 /// Steps per second; 0: as fast as it goes.
 using Speed = double;
 
-/// Exhibits never include each other; whatever they share is the shell's or the engine's. All calls come from
+/// Exhibits never include each other; what they share is in the kit. All calls come from
 /// the window's thread and must return within milliseconds: training has threads of its own.
 class Exhibit {
   public:
@@ -40,18 +40,18 @@ class Exhibit {
     /// About `size` pixels wide around `centre`.
     virtual void drawIcon(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) const = 0;
 
-    /// Once per frame while it is shown, before draw(). With ui.scripted, everything that this frame shall
+    /// Once per frame while it is shown, before draw(). With ui.scripted, everything that this frame must
     /// show is waited for here, so that pictures do not depend on a machine's speed.
     virtual void update(Ui& ui) = 0;
     /// The middle of the window.
     virtual void draw(Ui& ui) = 0;
     /// The panel on the right while nothing is hovered.
     virtual void drawDetails(Ui& ui) = 0;
-    /// What belongs to this exhibit among the window's menus.
+    /// This exhibit's entries in the window's menu.
     virtual void drawMenu(Ui&) {}
 
     virtual bool running() const = 0;
-    /// What its lanes have trained on since they started: for measuring how fast that goes beside a window.
+    /// Examples its lanes have trained since they started: measures training speed beside a window.
     virtual std::uint64_t trainedExamples() const { return 0; }
     virtual void run(Ui& ui) = 0;
     virtual void pause() = 0;
@@ -67,10 +67,10 @@ class Exhibit {
     /// Something moves by itself, so that frames are wanted without any input.
     virtual bool moving() const { return running(); }
 
-    /// All that a person has set.
+    /// Everything the user has set.
     virtual nlohmann::ordered_json state() const = 0;
-    /// Reads and checks what state() returned, and returns what brings it back; until that is called, the
-    /// exhibit stays as it is. Throws std::invalid_argument, naming the field.
+    /// Reads and checks what state() returned, and returns a function that restores it; until that is called,
+    /// the exhibit stays as it is. Throws std::invalid_argument, naming the field.
     virtual std::function<void()> readState(const nlohmann::ordered_json& state) = 0;
 
     /// A key from 1 to 9; false: it chooses an exhibit, as always.
@@ -78,8 +78,8 @@ class Exhibit {
     /// A file was dropped onto the window; false: it is none that this exhibit knows. Throws with file and
     /// reason.
     virtual bool dropFile(Ui&, const std::filesystem::path&) { return false; }
-    /// The device goes, and another will come: gives up everything on it, keeps results and settings.
-    /// Returns what that has cost and how it goes on, in a sentence; empty when nothing was under way.
+    /// The device is about to be replaced: releases everything on it, keeps results and settings.
+    /// Returns one sentence on what was interrupted and how it continues; empty when nothing was under way.
     virtual std::string releaseDevice() = 0;
 };
 

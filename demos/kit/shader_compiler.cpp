@@ -87,6 +87,23 @@ bool beginsWithVersion(std::string_view text) {
     return false;
 }
 
+/// The compiler walks an expression by calling itself once per operator: 100,000 of them overflow its stack.
+std::optional<CompileError> overlongStatement(const ShaderTexts& changed) {
+    constexpr std::size_t longest = 16384; // characters
+    for (const auto& [file, text] : changed) {
+        std::size_t begin = 0;
+        for (std::size_t at = 0; at < text.size(); ++at) {
+            if (text[at] == ';' || text[at] == '{' || text[at] == '}') begin = at;
+            if (at - begin <= longest) continue;
+            const auto line = static_cast<std::size_t>(std::count(
+                                  text.begin(), text.begin() + static_cast<std::ptrdiff_t>(begin), '\n')) +
+                              1;
+            return CompileError{file, line, "a statement here has more than 16,384 characters; split it"};
+        }
+    }
+    return std::nullopt;
+}
+
 } // namespace
 
 std::string describe(const CompileError& error) {
@@ -98,6 +115,7 @@ CompiledShader compileShader(const std::string& stem, const ShaderTexts& changed
     const std::string file = stem + ".comp";
     const std::string_view text = textOf(changed, file);
     if (!beginsWithVersion(text)) return {{}, {{file, 1, "a shader here begins with the line #version 450"}}};
+    if (const std::optional<CompileError> error = overlongStatement(changed)) return {{}, {*error}};
     shaderc::CompileOptions options;
     options.SetTargetEnvironment(shaderc_target_env_vulkan, shaderc_env_version_vulkan_1_2);
     options.SetOptimizationLevel(shaderc_optimization_level_performance);

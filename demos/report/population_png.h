@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "demos/draw/offscreen.h"
+#include "demos/draw/png.h"
 #include "demos/report/population_result.h"
 #include "engine/grid/population_grid.h"
 

@@ -59,7 +59,7 @@ std::string App::releaseDevice() {
         if (const std::string cost = entry->releaseDevice(); !cost.empty())
             costs += (costs.empty() ? "" : " ") + cost;
     letters_ = {};
-    // The loss may have come in the midst of a frame, which ImGui would have to end.
+    // The device may have been lost in the middle of a frame, which ImGui must end.
     if (context_ != nullptr) ImGui::DestroyContext(context_);
     context_ = nullptr;
     return costs;
@@ -154,7 +154,7 @@ void App::update(double seconds) {
     guarded([this] { exhibit().update(*ui_); });
 }
 
-// What asked for a picture is often a menu, which shall not be on it.
+// The request often comes from a menu, which must not be in the picture.
 void App::grantPicture() {
     if (!ui_->pictureWish) return;
     constexpr int framesToClose = 2;

@@ -1,5 +1,5 @@
 // The window's contents: exhibits on the left, the one shown in the middle, details on the right, and the
-// bars above and below. It knows nothing of where frames come from and go to.
+// bars above and below. It does not know where frames come from and go to.
 #pragma once
 
 #include <filesystem>
@@ -10,19 +10,34 @@
 #include <vector>
 
 #include "demos/kit/exhibit.h"
-#include "demos/shell/device_list.h"
 #include "demos/shell/input_queue.h"
+#include "engine/gpu/device.h"
 #include "engine/gpu/error.h"
 
 namespace lockstep::demos {
 
-/// The device that a person or a state wants to draw and train with.
+/// A device in the list that people choose from.
+struct DeviceLine {
+    std::string name;    ///< "NVIDIA GeForce RTX 4090"
+    std::string label;   ///< with its number in front, as `lockstep devices` shows it
+    std::string select;  ///< chooses it (DeviceOptions::select); empty for the one that is best anyway
+    std::string remark;  ///< "discrete GPU", "software, not a GPU", or why it cannot be used
+    bool usable = false; ///< else it is shown and cannot be chosen
+    bool current = false;
+};
+
+/// `devices` as gpu::listDevices returns them when none is asked for. A device is chosen by its UUID; by its
+/// number where several have the same one, or none.
+std::vector<DeviceLine> deviceLines(const std::vector<gpu::DeviceReport>& devices,
+                                    const gpu::DeviceReport& current);
+
+/// The device to draw and train with, as chosen in the window or named by a state.
 struct DeviceWish {
     std::string select; ///< as in gpu::DeviceOptions; empty: the best
     std::string name;
 };
 
-/// What the shell asks of whoever owns the window.
+/// What the shell asks of the window's owner.
 struct AppWishes {
     bool quit = false;
     bool fullScreen = false;            ///< toggle
@@ -49,8 +64,8 @@ class App {
     /// One frame of that size in pixels, `seconds` after the last one. `displayScale` is the system's (2 on
     /// most HiDPI screens). The result lives until the next call.
     const ImDrawData& frame(std::uint32_t width, std::uint32_t height, float displayScale, double seconds);
-    /// Instead of a frame that nobody would see: what goes on by itself, `seconds` after the last call of
-    /// this or of frame().
+    /// For frames that are not drawn, as in a minimised window: exhibits go on, `seconds` after the last call
+    /// of this or of frame().
     void update(double seconds);
     /// Whether the next frame would look otherwise than the last.
     bool wantsFrame() const;
@@ -73,7 +88,7 @@ class App {
     /// is shown there: frames of a script are not timed.
     void noteFrameTime(double seconds);
 
-    /// Gives up everything on the device. What was learned, seen and set stays. Returns what that has cost,
+    /// Releases everything on the device. Weights, results and settings stay. Returns what that has cost,
     /// as the exhibits say it.
     std::string releaseDevice();
     /// After that, once `graphics` and `machines` have another device.
@@ -129,12 +144,12 @@ class App {
     std::future<std::vector<gpu::DeviceReport>> listing_;
 };
 
-// What an exhibit throws becomes a message: the window outlives it.
+// An exhibit's exception becomes a message; the window stays open.
 template <class Action> void App::guarded(Action action) {
     try {
         action();
     } catch (const gpu::DeviceLostError&) {
-        throw; // everything has to be made anew
+        throw; // the owner recreates everything
     } catch (const std::exception& error) {
         ui_->say(Severity::error, error.what());
     }

@@ -8,6 +8,38 @@ namespace lockstep::demos {
 
 namespace {
 
+bool identifies(const std::string& uuid, const std::vector<gpu::DeviceReport>& devices) {
+    return uuid.find_first_not_of('0') != std::string::npos &&
+           std::ranges::count(devices, uuid, &gpu::DeviceReport::uuid) == 1;
+}
+
+std::string selectOf(const gpu::DeviceReport& device, const std::vector<gpu::DeviceReport>& devices) {
+    if (device.chosen) return {};
+    return identifies(device.uuid, devices) ? device.uuid : std::to_string(device.index);
+}
+
+} // namespace
+
+std::vector<DeviceLine> deviceLines(const std::vector<gpu::DeviceReport>& devices,
+                                    const gpu::DeviceReport& current) {
+    std::vector<DeviceLine> lines;
+    for (const gpu::DeviceReport& device : devices) {
+        DeviceLine& line = lines.emplace_back();
+        line.name = device.name;
+        line.label = std::to_string(device.index) + "  " + device.name;
+        line.select = selectOf(device, devices);
+        line.usable = device.refused.empty();
+        line.remark = describe(device.type);
+        if (!line.usable) line.remark += "; cannot be used: " + device.refused;
+        // Numbers change when a device comes or goes.
+        line.current = device.uuid == current.uuid &&
+                       (device.index == current.index || identifies(device.uuid, devices));
+    }
+    return lines;
+}
+
+namespace {
+
 constexpr const char* control = "device";
 constexpr const char* listName = "all devices";
 constexpr float chevronUnits = 18;
@@ -39,7 +71,7 @@ void App::listDevices() {
 
 void App::drawDeviceList(const char* prefix) {
     guarded([this] { listDevices(); });
-    if (devices_.empty()) ui_->muted("looking for devices");
+    if (devices_.empty()) ui_->muted("looking for devices ...");
     for (const DeviceLine& line : devices_) {
         const bool chosen = ImGui::MenuItem(line.label.c_str(), nullptr, line.current, line.usable);
         ui_->noteControl((prefix + line.label.substr(0, line.label.find(' '))).c_str());
@@ -50,7 +82,7 @@ void App::drawDeviceList(const char* prefix) {
     }
 }
 
-// Flush right, if there is room; that a device is software is said even where its name does not fit.
+// Flush right, if there is room; "software" is shown even where the device's name does not fit.
 void App::drawDevice(float left, float right) {
     if (ui_->hidden(control)) return;
     gpu::Device& device = ui_->graphics.device();
@@ -59,7 +91,7 @@ void App::drawDevice(float left, float right) {
     const float chevron = ui_->px(chevronUnits);
     const float gap = honest.empty() ? 0 : ui_->px(10);
     const float honestWidth = ImGui::CalcTextSize(honest.c_str()).x;
-    // Without what only specialists read, if need be; without its name, if that is still too long.
+    // Without the details in brackets, if need be; without the name, if that is still too long.
     const float space = right - left - honestWidth - gap - chevron;
     std::string shown = name;
     if (ImGui::CalcTextSize(shown.c_str()).x > space) shown = shown.substr(0, shown.find(" ("));
@@ -71,10 +103,10 @@ void App::drawDevice(float left, float right) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float height = ImGui::GetFrameHeight();
     const bool pressed = ui_->tile(control, {width, height});
-    ui_->explainItem({"The device that draws, and trains lanes that name none",
+    ui_->explainItem({"Draws the window, and trains lanes that name no device",
                       {},
                       {},
-                      name + (honest.empty() ? "" : ": " + honest) + ". A click shows all there are."});
+                      name + (honest.empty() ? "" : ": " + honest) + ". Click to choose another."});
     if (pressed) ImGui::OpenPopup(listName);
     const bool lit = ImGui::IsItemHovered() || ImGui::IsItemFocused();
     ImDrawList& draw = *ImGui::GetWindowDrawList();

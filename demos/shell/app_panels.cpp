@@ -138,7 +138,7 @@ void App::drawStatus() {
     ImGui::SetCursorScreenPos({start.x + padding, top});
     const Message* last = ui_->messages.empty() ? nullptr : &ui_->messages.back();
     if (ui_->hidingControls)
-        ui_->text(fittedText("Click what shall be hidden; Esc ends.", room), theme.warning);
+        ui_->text(fittedText("Click what to hide; Esc when done.", room), theme.warning);
     else if (last != nullptr && (last->severity != Severity::info || ui_->now - last->time < infoSeconds))
         drawStatusMessage(*last, room);
     else
@@ -148,7 +148,7 @@ void App::drawStatus() {
     drawMessages();
 }
 
-// One line, as much of it as fits; a click shows all of it, and what came before.
+// One line, as much of it as fits; a click shows the whole text and earlier messages.
 void App::drawStatusMessage(const Message& message, float room) {
     const ImU32 colour = severityColour(ui_->theme, message.severity);
     const float height = ImGui::GetTextLineHeight();
@@ -188,7 +188,7 @@ void App::drawHelp() {
         {"R", "reset: back to the start, same weights"},
         {"1-9", "exhibits"},
         {"Tab, arrows", "move between controls; Space presses"},
-        {"Alt+Left, Alt+Right", "map: where one was, and forward again"},
+        {"Alt+Left, Alt+Right", "map: back and forward through the places you visited"},
         {"Ctrl + / - / 0", "larger, smaller, normal"},
         {"P", "presenter mode"},
         {"F11", "full screen"},

@@ -1,9 +1,10 @@
 // The app's state as JSON:
 //   {"lockstep": 1, "exhibit": "race", "theme": "dark", "presenter": false, "zoom": 1.0, "hidden": ["Reset"],
 //    "device": {"id": "3f0c9a5e...", "name": "..."}, "exhibits": {"race": {...}, ...}}
-// "device" is there when it is not the best one; one that is not there is said, and the window stays where it
+// "device" is there when it is not the best one. If it is missing, the window says so and stays where it
 // is. Every field but "lockstep" may be missing: then it stays as it is.
 #include <algorithm>
+#include <cstdio>
 #include <functional>
 #include <stdexcept>
 #include <utility>
@@ -12,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "demos/shell/app.h"
+#include "demos/shell/run_window.h"
 #include "demos/shell/state_file.h"
 
 namespace lockstep::demos {
@@ -30,7 +32,7 @@ template <class T> T field(const nlohmann::ordered_json& json, const char* name,
     }
 }
 
-// With a mark in the place of what is not UTF-8: states have nothing else.
+// Bytes that are not UTF-8 become a replacement character.
 std::string shownName(const std::filesystem::path& file) {
     using Json = nlohmann::json;
     const std::string valid = Json(file.string()).dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -54,11 +56,12 @@ nlohmann::ordered_json App::state() const {
 
 void App::setState(const nlohmann::ordered_json& state) {
     if (!state.is_object() || !state.contains("lockstep"))
-        throw std::invalid_argument("this is no state of Lockstep: the field 'lockstep' is missing");
+        throw std::invalid_argument("not a Lockstep state file: the field 'lockstep' is missing");
     if (field(state, "lockstep", 0) != stateVersion)
-        throw std::invalid_argument(fmt::format("this state was written by another version of Lockstep "
-                                                "(its format is not {})",
-                                                stateVersion));
+        throw std::invalid_argument(
+            fmt::format("this state file was written by another version of Lockstep "
+                        "(its format is not {}); use that version, or start from a new state",
+                        stateVersion));
     const auto theme = field<std::string>(state, "theme", ui_->theme.dark ? "dark" : "light");
     const auto exhibitName = field<std::string>(state, "exhibit", std::string(exhibit().id()));
     const auto hidden = field(state, "hidden", ui_->hiddenControls);
@@ -102,10 +105,10 @@ void App::openFile(const std::filesystem::path& file) {
             setState(readStateFile(file));
         else if (const std::string name = shownName(file); name != file.string())
             ui_->say(Severity::error,
-                     fmt::format("{}: its name is not UTF-8, and no state could hold it.", name),
-                     "Rename the file, and drop it again.");
+                     fmt::format("{}: the file name is not UTF-8, so a state could not store it.", name),
+                     "Rename the file and drop it again.");
         else if (!exhibit().dropFile(*ui_, file))
-            ui_->say(Severity::warning, fmt::format("{} is nothing that this exhibit can use.", name),
+            ui_->say(Severity::warning, fmt::format("{}: this exhibit cannot read this kind of file.", name),
                      "States end in .json, tables in .csv.");
     } catch (const std::exception& error) {
         ui_->say(Severity::error, error.what());
@@ -120,6 +123,48 @@ void App::saveState(const std::filesystem::path& file) {
                  "Drop the file onto the window to bring it back.");
     } catch (const std::exception& error) {
         ui_->say(Severity::error, error.what());
+    }
+}
+
+gpu::DeviceOptions drawingOptions(const ShowOptions& options) {
+    gpu::DeviceOptions device;
+    device.validation = options.validation;
+    device.messages = [](const gpu::ValidationMessage& message) {
+        fmt::print(stderr, "validation: {} {}\n", message.id, message.text);
+    };
+    return device;
+}
+
+void beginWith(App& app, const ShowOptions& options) {
+    if (!options.stateFile.empty()) app.setState(readStateFile(options.stateFile));
+    if (!options.exhibit.empty()) app.showExhibit(options.exhibit);
+    if (options.light) app.setDark(false);
+    if (options.presenter) app.setPresenter(true);
+    if (options.run) app.exhibit().run(app.ui());
+}
+
+void restoreLast(App& app) {
+    const std::filesystem::path file = lastStateFile();
+    std::error_code failure;
+    if (file.empty() || !std::filesystem::exists(file, failure)) return;
+    try {
+        app.setState(readStateFile(file));
+    } catch (const std::exception& error) {
+        std::filesystem::path kept = file;
+        kept += ".bad";
+        std::filesystem::rename(file, kept, failure);
+        app.ui().say(Severity::error, fmt::format("The last state cannot be restored: {}", error.what()),
+                     failure ? "" : fmt::format("The file is kept as {}.", kept.string()));
+    }
+}
+
+void storeLast(const App& app) {
+    const std::filesystem::path file = lastStateFile();
+    if (file.empty()) return;
+    try {
+        writeStateFile(file, app.state());
+    } catch (const std::exception& error) {
+        fmt::print(stderr, "lockstep: the state cannot be saved for the next start: {}\n", error.what());
     }
 }
 

@@ -11,7 +11,7 @@ namespace lockstep::demos {
 
 namespace {
 
-// A driver that resets its device may need a moment before it gives it out again.
+// A driver that resets its device may need a moment before the device can be opened again.
 constexpr std::chrono::milliseconds breath{300};
 
 } // namespace
@@ -33,8 +33,8 @@ void DeviceSwitch::restart(const std::string& loss) {
     for (;;) {
         if (limit_.exceededBy(LossLimit::Clock::now()))
             throw gpu::DeviceLostError(fmt::format(
-                "the graphics device was lost {} times within a minute, and is not started anew again. A "
-                "newer driver may help, or another device (`lockstep devices`, --device). The last loss: {}",
+                "the graphics device was lost {} times within a minute, so it is not restarted again. A "
+                "newer driver may help, or another device (`lockstep devices`, --device). Last error: {}",
                 LossLimit::most, reason));
         leave();
         try {
@@ -46,7 +46,7 @@ void DeviceSwitch::restart(const std::string& loss) {
                 app_.setDevice({});
             }
             app_.ui().say(Severity::warning,
-                          fmt::format("The graphics device was lost; {} has been started anew.",
+                          fmt::format("The graphics device was lost; {} has been restarted.",
                                       graphics_.device().report().name),
                           costs_ + (costs_.empty() ? "" : " ") + "Curves, results and settings are kept.");
             costs_.clear();
@@ -80,10 +80,10 @@ void DeviceSwitch::change(const DeviceWish& wish) {
     leave();
     enter(wish.select);
     app_.setDevice(wish);
-    app_.ui().say(
-        Severity::info,
-        fmt::format("Window and lanes that name no device use {} now.", graphics_.device().report().name),
-        costs_);
+    app_.ui().say(Severity::info,
+                  fmt::format("The window, and lanes that name no device, now use {}.",
+                              graphics_.device().report().name),
+                  costs_);
     costs_.clear();
 }
 

@@ -1,4 +1,4 @@
-// From one device to another, under a program that goes on: after a loss, or because a person wants it.
+// Moves the running program from one device to another: after a loss, or because the user wants it.
 #pragma once
 
 #include <functional>
@@ -8,11 +8,11 @@
 
 namespace lockstep::demos {
 
-/// Whoever calls has given up what it had on the old device before, and takes the new one afterwards.
+/// Callers release what they have on the old device first, and take the new one afterwards.
 class DeviceSwitch {
   public:
     /// options   how the device that draws is opened
-    /// device    which one that is now (DeviceOptions::select)
+    /// device    the present one (DeviceOptions::select)
     DeviceSwitch(App& app, Graphics& graphics, Machines& machines, gpu::DeviceOptions options,
                  std::string device)
         : app_(app), graphics_(graphics), machines_(machines), options_(std::move(options)),

@@ -1,5 +1,5 @@
 // The program without a window: every frame is drawn into an image, time passes in frames, and a script does
-// what a person would.
+// what a user would.
 #include <charconv>
 #include <cmath>
 #include <optional>
@@ -10,12 +10,12 @@
 #include <fmt/format.h>
 
 #include "demos/draw/fonts.h"
-#include "demos/draw/offscreen.h"
+#include "demos/draw/painter.h"
 #include "demos/draw/png.h"
 #include "demos/shell/app.h"
 #include "demos/shell/device_switch.h"
+#include "demos/shell/input_queue.h"
 #include "demos/shell/run_window.h"
-#include "demos/shell/script.h"
 #include "engine/cpu/cpu_info.h"
 
 namespace lockstep::demos {
@@ -47,7 +47,7 @@ class Headless {
         if (options_.script.empty()) {
             for (std::uint64_t i = 0; i < std::max<std::uint64_t>(options_.frames, 1); ++i) frame();
         } else {
-            // What the shell remembers of a first frame: fonts, sizes.
+            // The first frame fixes fonts and sizes.
             frames(2);
             for (const ScriptLine& line : readScript(options_.script)) perform(line);
             frames(2);

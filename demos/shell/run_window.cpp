@@ -9,10 +9,9 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include "demos/draw/offscreen.h"
+#include "demos/draw/painter.h"
 #include "demos/draw/png.h"
 #include "demos/shell/app.h"
-#include "demos/shell/clipboard.h"
 #include "demos/shell/device_switch.h"
 #include "demos/shell/swapchain.h"
 #include "demos/shell/window.h"
@@ -24,15 +23,15 @@ namespace lockstep::demos {
 namespace {
 
 constexpr double frameSeconds = 1.0 / 60;
-// On a software device, window and training share the processor: what the one draws, the other lacks. So
+// On a software device, window and training share the processor: every frame costs training time. So
 // while training runs, frames are drawn at most this often, and less often where drawing them would take more
 // than this share of the time.
 constexpr double trainingFrameSecondsInSoftware = 1.0 / 15;
 constexpr double longestFrameSecondsInSoftware = 1.0 / 5;
 constexpr double drawingShareInSoftware = 1.0 / 8;
-// How often what goes on is followed while the window is minimised.
+// How often exhibits are updated while the window is minimised.
 constexpr double hiddenSeconds = 1.0 / 20;
-// Whatever took the surface away may need a moment.
+// The cause of the loss may need a moment to pass.
 constexpr std::chrono::milliseconds surfaceBreath{300};
 
 gpu::DeviceOptions deviceFor(const ShowOptions& options, const Window& window) {
@@ -42,7 +41,7 @@ gpu::DeviceOptions deviceFor(const ShowOptions& options, const Window& window) {
     return device;
 }
 
-/// What brings the app into the window, as long as its device lives.
+/// Brings the app into the window, for the lifetime of its device.
 struct Screen {
     Screen(Graphics& graphics, const Window& window)
         : swapchain(graphics, window.createSurface(graphics.device().instance())),
@@ -127,7 +126,7 @@ class Loop {
         while (window_.seconds() < due && app_.input().empty() && !window_.closeWanted());
     }
 
-    // Nobody looks on, but races take turns and slow motion takes steps.
+    // Nothing is shown, but races take turns and slow motion takes steps.
     void goOnHidden() {
         const double now = window_.seconds();
         app_.update(now - last_);
@@ -136,7 +135,7 @@ class Loop {
 
     double interval() {
         const bool slow = app_.ui().graphics.device().software() && app_.exhibit().running();
-        // A person who does something is answered at once.
+        // Input is answered at once.
         if (!slow || !app_.input().empty()) return frameSeconds;
         return std::clamp(frameCost_ / drawingShareInSoftware, trainingFrameSecondsInSoftware,
                           longestFrameSecondsInSoftware);
@@ -214,7 +213,7 @@ class WindowRun {
     bool showUntilClosed() {
         try {
             screen_.emplace(graphics_, window_);
-            shareClipboard(); // ImGui's part of it goes with the device
+            shareClipboard(); // ImGui's context is recreated with the device
             const std::optional<DeviceWish> wish = Loop(window_, app_, *screen_, log_).untilClosed();
             if (wish) follow(*wish);
             return !wish;
@@ -228,7 +227,7 @@ class WindowRun {
                 throw gpu::GpuError(fmt::format("the window's surface was lost {} times within a minute. {}",
                                                 LossLimit::most, loss.what()));
             std::this_thread::sleep_for(surfaceBreath);
-            app_.ui().say(Severity::info, "The window's surface was lost, and has been made anew.");
+            app_.ui().say(Severity::info, "The window's surface was lost and has been recreated.");
             return false;
         }
     }

@@ -43,7 +43,7 @@ int runHeadless(const ShowOptions& options);
 gpu::DeviceOptions drawingOptions(const ShowOptions& options);
 
 class App;
-/// Brings a new window or picture to where the options want it.
+/// Applies the options to a new window or picture.
 void beginWith(App& app, const ShowOptions& options);
 
 /// The state that is kept between starts (lastStateFile()). One that cannot be read becomes a message, and

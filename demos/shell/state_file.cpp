@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/files/atomic_file.h"
-#include "engine/files/file_bytes.h"
+#include "engine/files/json_text.h"
 #include "engine/tune/kernel_cache.h"
 
 namespace lockstep::demos {
@@ -42,16 +42,7 @@ void append(std::string& text, const ordered_json& json, std::size_t indent) {
 
 } // namespace
 
-ordered_json readStateFile(const std::filesystem::path& file) {
-    const std::vector<std::byte> bytes = readFileBytes(file, largestState);
-    try {
-        return ordered_json::parse(asText(bytes));
-    } catch (const nlohmann::json::exception& broken) {
-        std::string reason = broken.what();
-        reason.erase(0, reason.find(']') + 1); // "[json.exception.parse_error.101]"
-        throw std::runtime_error(file.string() + " is not a saved state:" + reason);
-    }
-}
+ordered_json readStateFile(const std::filesystem::path& file) { return readJsonFile(file, largestState); }
 
 void writeStateFile(const std::filesystem::path& file, const ordered_json& state) {
     std::string text;
@@ -59,8 +50,8 @@ void writeStateFile(const std::filesystem::path& file, const ordered_json& state
     text += '\n';
     if (text.size() > largestState)
         throw std::runtime_error(
-            fmt::format("cannot write {}: the state has {} bytes, more than the {} that are read at most; "
-                        "save it without weights, or with fewer",
+            fmt::format("cannot write {}: the state has {} bytes, and at most {} can be read back; "
+                        "save it without weights, or train a smaller network",
                         file.string(), text.size(), largestState));
     std::error_code ignored;
     if (file.has_parent_path()) std::filesystem::create_directories(file.parent_path(), ignored);

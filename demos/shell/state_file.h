@@ -1,4 +1,4 @@
-// What a person has set, as a file.
+// The state of the program as a file.
 #pragma once
 
 #include <filesystem>

@@ -4,7 +4,7 @@
 #include <limits>
 #include <string>
 
-#include "demos/draw/offscreen.h"
+#include "demos/draw/painter.h"
 #include "engine/gpu/error.h"
 
 namespace lockstep::demos {
@@ -13,7 +13,7 @@ using gpu::structure;
 
 namespace {
 
-// A surface that is lost stays so, whatever is asked of it.
+// A lost surface stays lost: every later call fails the same way.
 void check(VkResult result, const char* call) {
     if (result == VK_ERROR_SURFACE_LOST_KHR)
         throw SurfaceLostError(std::string(call) + " failed: VK_ERROR_SURFACE_LOST_KHR.");
@@ -57,7 +57,7 @@ void Swapchain::requireSupport() {
           "vkGetPhysicalDeviceSurfaceSupportKHR");
     if (supported == VK_FALSE)
         throw gpu::GpuError("'" + device.report().name +
-                            "' cannot show a window on this display; --device chooses another");
+                            "' cannot show a window on this display; choose another with --device");
 }
 
 void Swapchain::release() noexcept {
@@ -77,7 +77,7 @@ void Swapchain::chooseFormat() {
     std::vector<VkSurfaceFormatKHR> formats(count);
     check(graphics_.draw().GetPhysicalDeviceSurfaceFormatsKHR(physical, surface_, &count, formats.data()),
           "vkGetPhysicalDeviceSurfaceFormatsKHR");
-    if (formats.empty()) throw gpu::GpuError("the window offers no pixel format");
+    if (formats.empty()) throw gpu::GpuError("the window's surface offers no pixel format");
     format_ = formats.front();
     // Colours are written as they are meant to be seen; sRGB formats would convert them once more.
     for (const VkSurfaceFormatKHR& format : formats)

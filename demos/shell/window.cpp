@@ -4,9 +4,12 @@
 #include <stdexcept>
 #include <utility>
 
-// The engine loads Vulkan itself; GLFW only needs its types.
-#include <GLFW/glfw3.h>
+#include <imgui.h>
+
+// The engine loads Vulkan itself; GLFW only needs its types, so these come first.
 #include <vulkan/vulkan.h>
+
+#include <GLFW/glfw3.h>
 
 #include "engine/gpu/error.h"
 
@@ -146,5 +149,19 @@ void Window::toggleFullScreen() {
 std::vector<std::filesystem::path> Window::takeDropped() { return std::exchange(dropped_, {}); }
 
 double Window::takeFirstEvent() { return std::exchange(firstEvent_, -1); }
+
+void shareClipboard() {
+#if IMGUI_VERSION_NUM >= 19110
+    ImGuiPlatformIO& platform = ImGui::GetPlatformIO();
+    platform.Platform_SetClipboardTextFn = [](ImGuiContext*, const char* text) {
+        glfwSetClipboardString(nullptr, text);
+    };
+    platform.Platform_GetClipboardTextFn = [](ImGuiContext*) { return glfwGetClipboardString(nullptr); };
+#else
+    ImGuiIO& io = ImGui::GetIO();
+    io.SetClipboardTextFn = [](void*, const char* text) { glfwSetClipboardString(nullptr, text); };
+    io.GetClipboardTextFn = [](void*) { return glfwGetClipboardString(nullptr); };
+#endif
+}
 
 } // namespace lockstep::demos

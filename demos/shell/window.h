@@ -1,4 +1,4 @@
-// A window of the system, by GLFW: its surface, its size, and what a person does in it.
+// A window of the system, by GLFW: its surface, its size, and the user's input.
 #pragma once
 
 #include <filesystem>
@@ -48,5 +48,9 @@ class Window {
     bool full_ = false;
     double firstEvent_ = -1;
 };
+
+/// Connects ImGui's clipboard to the desktop's, by GLFW. Needs an ImGui context; without this call,
+/// copied text stays within the program.
+void shareClipboard();
 
 } // namespace lockstep::demos

@@ -26,7 +26,7 @@ void WindowLog::noteTraining(double now, App& app) {
     nextTraining_ = now + period;
 }
 
-// What is said once more only gets a new time. A window that is made anew begins with no messages.
+// A repeated message only gets a new time. A new window starts with no messages.
 void WindowLog::noteMessages(const std::vector<Message>& messages) {
     if (messages.size() < messages_) messages_ = 0;
     for (std::size_t i = 0; i < messages.size(); ++i)

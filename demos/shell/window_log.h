@@ -1,4 +1,4 @@
-// What happens in the window, as lines on standard output: for tests that wait for something to happen, and
+// Events of the window as lines on standard output: for tests that wait for something to happen, and
 // for measuring how soon the window answers.
 #pragma once
 
@@ -22,7 +22,7 @@ class WindowLog {
   public:
     explicit WindowLog(bool on) : on_(on) {}
 
-    /// The next frame takes in what has happened in the window.
+    /// The next frame will react to the window's events.
     void reacting(Window& window);
     /// The last frame is done, if there was one.
     void reacted(const Window& window, App& app);

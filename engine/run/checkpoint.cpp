@@ -9,6 +9,7 @@
 #include "engine/files/atomic_file.h"
 #include "engine/files/file_bytes.h"
 #include "engine/files/json_field.h"
+#include "engine/files/json_text.h"
 #include "engine/net/float_formats.h"
 #include "engine/run/param_tensors.h"
 #include "engine/run/settings_json.h"
@@ -71,7 +72,7 @@ LossScaling lossScalingFromJson(const ordered_json& json) {
 }
 
 void readRun(Checkpoint& checkpoint, const std::string& text) {
-    const ordered_json run = ordered_json::parse(text);
+    const ordered_json run = parseJson(text, "the run's description");
     if (const auto version = jsonValue<std::uint64_t>(run, "format"); version != formatVersion)
         throw std::invalid_argument("its format is " + std::to_string(version) + ", this program knows " +
                                     std::to_string(formatVersion) +

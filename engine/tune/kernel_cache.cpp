@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/files/atomic_file.h"
+#include "engine/files/json_text.h"
 #include "engine/gpu/pipeline_cache.h"
 #include "engine/step/shaders.h"
 
@@ -28,8 +29,12 @@ std::string readFile(const std::filesystem::path& path) {
 }
 
 json readJson(const std::filesystem::path& path) {
-    json parsed = json::parse(readFile(path), nullptr, false);
-    return parsed.is_object() ? parsed : json::object();
+    try {
+        const json parsed = parseJson(readFile(path), "the cache");
+        return parsed.is_object() ? parsed : json::object();
+    } catch (const std::runtime_error&) { // missing or damaged: it is measured again
+        return json::object();
+    }
 }
 
 void writeFile(const std::filesystem::path& path, std::string_view text) {

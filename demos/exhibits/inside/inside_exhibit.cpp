@@ -127,7 +127,7 @@ void InsideExhibit::change(const InsideSettings& settings) {
 TimelineRows InsideExhibit::rows() const {
     const auto row = [this](std::size_t machine) {
         return TimelineRow{model_.trace(machine), model_.settings().lanes[machine], model_.edits(),
-                           model_.hindrance(machine)};
+                           model_.status(machine)};
     };
     return {row(0), row(1)};
 }

@@ -17,7 +17,7 @@ void InsideModel::change(const InsideSettings& settings) {
     settings_ = settings;
     nextStep_ = 0;
     retire();
-    broken_ = false;
+    gaveUp_ = false;
     wanted_ = 1;
 }
 
@@ -26,12 +26,12 @@ void InsideModel::reset() {
     fresh_ = {};
     wanted_ = 1;
     nextStep_ = 0;
-    credit_ = 0;
+    pacer_.restart();
     if (session_ && !failed())
         session_->reset();
     else
         retire(); // a lane that has failed is over
-    broken_ = false;
+    gaveUp_ = false;
 }
 
 void InsideModel::reroll() {
@@ -40,21 +40,17 @@ void InsideModel::reroll() {
     change(next);
 }
 
-// Lanes may need a while to stop, and the window's thread waits for nobody.
 void InsideModel::retire() {
     turn_.reset();
     fresh_ = {};
     edits_.beginAnew();
-    if (session_)
-        retired_.push_back(std::async(std::launch::async, [old = session_.release()] { delete old; }));
+    retired_.add(std::move(session_));
 }
-
-void InsideModel::clearRetired() { std::erase_if(retired_, ready<void>); }
 
 void InsideModel::releaseDevice() {
     retire();
-    retired_.clear(); // a future of std::async waits when it goes
-    broken_ = true;   // until somebody asks for something again
+    retired_.clear(true);
+    gaveUp_ = true; // until something is asked for again
     running_ = false;
     wanted_ = 0;
 }
@@ -84,15 +80,15 @@ bool InsideModel::haveData(bool wait) {
 
 bool InsideModel::haveSession(Machines& machines, bool wait) {
     if (session_) return true;
-    if (broken_) {
+    if (gaveUp_) {
         if (wanted_ == 0 && !running_) return false;
-        broken_ = false; // somebody tries again
+        gaveUp_ = false; // a new attempt
     }
     try {
         if (!haveData(wait)) return false;
         session_ = std::make_unique<TraceSession>(settings_, data_, machines, nextStep_);
     } catch (...) {
-        broken_ = true;
+        gaveUp_ = true;
         running_ = false;
         wanted_ = 0;
         throw;
@@ -101,7 +97,7 @@ bool InsideModel::haveSession(Machines& machines, bool wait) {
 }
 
 void InsideModel::update(Machines& machines, const gpu::Device& window, double seconds, bool wait) {
-    clearRetired();
+    retired_.clear();
     if (!haveSession(machines, wait)) return;
     renewKernels(machines, window, wait);
     drive(seconds);
@@ -147,14 +143,10 @@ void InsideModel::renewKernels(Machines& machines, const gpu::Device& window, bo
 
 // While it runs, steps become due by the clock; those that the machines have no time for are left out.
 void InsideModel::drive(double seconds) {
-    if (!running_) {
-        credit_ = 0;
-        return;
-    }
-    credit_ += seconds * rate_;
-    if (credit_ < 1) return;
-    if (wanted_ == 0 && !turn_) ++wanted_;
-    credit_ = 0;
+    if (!running_)
+        pacer_.restart();
+    else if (pacer_.due(seconds) > 0 && wanted_ == 0 && !turn_)
+        ++wanted_;
 }
 
 void InsideModel::advance(bool wait) {
@@ -190,8 +182,8 @@ const StepTrace* InsideModel::trace(std::size_t machine) const {
     return traces_[machine] ? &*traces_[machine] : nullptr;
 }
 
-std::string InsideModel::hindrance(std::size_t machine) const {
-    if (!session_) return broken_ ? "" : "loading";
+std::string InsideModel::status(std::size_t machine) const {
+    if (!session_) return gaveUp_ ? "" : "loading";
     if (std::string failure = session_->failure(machine); !failure.empty()) return failure;
     return session_->prepared(machine) ? "" : "preparing";
 }
@@ -205,7 +197,7 @@ bool InsideModel::failed() const {
 
 bool InsideModel::busy() const {
     if (!retired_.empty()) return true;
-    if (!session_) return !broken_;
+    if (!session_) return !gaveUp_;
     return turn_ || wanted_ > 0 || edits_.trying();
 }
 

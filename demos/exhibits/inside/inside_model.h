@@ -10,6 +10,8 @@
 
 #include "demos/exhibits/inside/shader_edits.h"
 #include "demos/exhibits/inside/trace_session.h"
+#include "demos/kit/pacer.h"
+#include "demos/kit/retirement.h"
 
 namespace lockstep::demos {
 
@@ -33,7 +35,7 @@ class InsideModel {
     void pause() { running_ = false; }
     /// Traces so many steps more.
     void step(std::uint64_t steps) { wanted_ += steps; }
-    void setRate(double stepsPerSecond) { rate_ = stepsPerSecond; }
+    void setRate(double stepsPerSecond) { pacer_.setSpeed(stepsPerSecond); }
     /// Back to the first step and the first weights; it is traced anew.
     void reset();
     void reroll();
@@ -45,7 +47,7 @@ class InsideModel {
     /// Grows whenever the traces change.
     std::uint64_t revision() const { return revision_; }
     /// What keeps the machine from being traced: being prepared, or an error. Empty: nothing.
-    std::string hindrance(std::size_t machine) const;
+    std::string status(std::size_t machine) const;
     bool failed() const;
     /// A step is on its way.
     bool busy() const;
@@ -65,7 +67,6 @@ class InsideModel {
     void advance(bool wait);
     void publish();
     void retire();
-    void clearRetired();
     std::string dataKey() const;
 
     InsideSettings settings_;
@@ -75,12 +76,11 @@ class InsideModel {
     std::future<std::shared_ptr<const Dataset>> loading_;
     ShaderEdits edits_;
     std::unique_ptr<TraceSession> session_;
-    std::vector<std::future<void>> retired_; // old sessions on their way out
-    bool broken_ = false;                    // the settings at hand do not work, and that has been said
+    Retirement retired_;  // old sessions on their way out
+    bool gaveUp_ = false; // the settings at hand do not work, and that has been said
 
     bool running_ = false;
-    double rate_ = 4;
-    double credit_ = 0;
+    Pacer pacer_{4};
     std::uint64_t wanted_ = 1;                                 // steps
     std::optional<std::size_t> turn_;                          // the machine that is tracing
     std::array<std::optional<StepTrace>, machineCount> fresh_; // of the step under way

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "demos/draw/lane_mark.h"
+#include "demos/draw/icons.h"
 #include "demos/exhibits/inside/operation_words.h"
 #include "demos/exhibits/inside/timeline_frame.h"
 #include "demos/words/text.h"

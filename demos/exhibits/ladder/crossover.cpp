@@ -116,8 +116,8 @@ void CrossoverView::draw(Ui& ui, LadderModel& model) {
     const std::string crossing = crossingText(points, by_);
     if (!crossing.empty()) ui.paragraph(ui.timing(crossing));
     for (const SweepPoint& point : points)
-        if (!point.trouble.empty())
-            ui.paragraph(fmt::format("{} {}: {}", names[by], point.value, point.trouble), ui.theme.bad);
+        if (!point.failure.empty())
+            ui.paragraph(fmt::format("{} {}: {}", names[by], point.value, point.failure), ui.theme.bad);
     const float row = ImGui::GetTextLineHeight() + ui.px(3);
     const float below = points.empty() ? 0
                                        : static_cast<float>(points.size()) * (row + ui.px(1)) +

@@ -48,7 +48,7 @@ void LadderModel::change(const LadderSettings& settings) {
     if (settings.batch != settings_.batch) sweeps_[static_cast<std::size_t>(SweepBy::width)].clear();
     settings_ = settings;
     retire();
-    broken_ = false;
+    gaveUp_ = false;
     wanted_ = again;
     pickedWanted_ = true;
     losses_.clear();
@@ -66,25 +66,25 @@ void LadderModel::reset() {
     keepEvery_ = 1;
     recent_.clear();
     resetWanted_ = true;
-    broken_ = false;
+    gaveUp_ = false;
 }
 
 void LadderModel::measureAll() {
     wanted_.clear();
     for (std::size_t i = 0; i < rungs_.size(); ++i) wanted_.push_back(i);
     roofWanted_ = true;
-    broken_ = false;
+    gaveUp_ = false;
 }
 
 void LadderModel::measurePicked() {
     wanted_.push_back(picked_);
-    broken_ = false;
+    gaveUp_ = false;
 }
 
 void LadderModel::startSweep(SweepBy by) {
     sweepWanted_ = by;
     sweeps_[static_cast<std::size_t>(by)].clear();
-    broken_ = false;
+    gaveUp_ = false;
 }
 
 void LadderModel::stopMeasuring() {
@@ -141,35 +141,34 @@ std::optional<NetShape> LadderModel::shape() const {
 }
 
 std::string LadderModel::doing() const {
-    if (!session_) return broken_ ? "" : "loading the data";
+    if (!session_) return gaveUp_ ? "" : "loading the data";
     const std::string doing = session_->queue().doing();
     return doing.empty() ? "" : "measuring " + doing;
 }
 
 bool LadderModel::busy() const {
     if (!retired_.empty()) return true;
-    if (!session_) return !broken_;
+    if (!session_) return !gaveUp_;
     return !session_->queue().idle() || !wanted_.empty() || !picturesWanted_.empty() || stepsWanted_ > 0;
 }
 
-// A piece of work may take a moment to end, and the window's thread waits for nobody.
 void LadderModel::retire() {
     training_ = false;
     recent_.clear();
     if (!session_) return;
     session_->queue().cancel();
-    retired_.push_back(std::async(std::launch::async, [old = session_.release()] { delete old; }));
+    retired_.add(std::move(session_));
 }
 
 void LadderModel::releaseDevice() {
     retire();
-    retired_.clear(); // a future of std::async waits when it goes
+    retired_.clear(true);
     running_ = false;
     roof_.reset();
     pictures_.clear();
     wanted_.clear();
     picturesWanted_.clear();
-    broken_ = true; // until somebody asks for something again
+    gaveUp_ = true; // until something is asked for again
 }
 
 bool LadderModel::haveData(bool wait) {
@@ -194,15 +193,15 @@ bool LadderModel::haveData(bool wait) {
 
 bool LadderModel::haveSession(Machines& machines, gpu::Device& device, bool wait) {
     if (session_) return true;
-    if (broken_) {
+    if (gaveUp_) {
         if (!running_ && stepsWanted_ == 0 && wanted_.empty() && !sweepWanted_) return false;
-        broken_ = false; // somebody tries again
+        gaveUp_ = false; // a new attempt
     }
     try {
         if (!haveData(wait)) return false;
         session_ = std::make_unique<LadderSession>(settings_, data_, machines, device);
     } catch (...) {
-        broken_ = true;
+        gaveUp_ = true;
         running_ = false;
         stepsWanted_ = 0;
         wanted_.clear();
@@ -213,7 +212,7 @@ bool LadderModel::haveSession(Machines& machines, gpu::Device& device, bool wait
 }
 
 void LadderModel::update(Machines& machines, gpu::Device& device, double seconds, bool wait, bool rough) {
-    std::erase_if(retired_, ready<void>);
+    retired_.clear();
     if (!haveSession(machines, device, wait)) return;
     takeNews();
     postWanted(wait, rough);
@@ -222,10 +221,10 @@ void LadderModel::update(Machines& machines, gpu::Device& device, double seconds
         session_->queue().wait();
         takeNews();
     }
-    if (std::string error = session_->queue().takeError(); !error.empty()) {
-        retire(); // and nothing is tried again until somebody asks for it
+    if (std::string error = session_->queue().takeFailure(); !error.empty()) {
+        retire(); // nothing is tried again until it is asked for
         running_ = false;
-        broken_ = true;
+        gaveUp_ = true;
         throw std::runtime_error(error);
     }
     if (!refusal_.empty()) throw std::runtime_error(std::exchange(refusal_, {}));
@@ -254,12 +253,7 @@ void LadderModel::postWanted(bool quick, bool rough) {
 void LadderModel::postTraining(double seconds, bool scripted) {
     if (training_) return;
     std::uint64_t steps = std::exchange(stepsWanted_, 0);
-    if (running_) {
-        credit_ = rate_ > 0 ? std::min(credit_ + seconds * rate_, piece_.size()) : 0;
-        const std::uint64_t due = rate_ > 0 ? static_cast<std::uint64_t>(credit_) : scripted ? 1 : piece_.units();
-        if (rate_ > 0) credit_ -= static_cast<double>(due);
-        steps += due;
-    }
+    if (running_) steps += std::min(pacer_.due(seconds, scripted ? 1 : piece_.units()), piece_.units());
     if (steps == 0) return;
     session_->train(laneSpecFromText(rung().lane), steps);
     training_ = true;

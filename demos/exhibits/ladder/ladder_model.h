@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "demos/exhibits/ladder/ladder_session.h"
+#include "demos/kit/pacer.h"
+#include "demos/kit/retirement.h"
 #include "engine/step/work_sizer.h"
 
 namespace lockstep::demos {
@@ -67,7 +69,7 @@ class LadderModel {
     void step() { ++stepsWanted_; }
     /// Back to the first step; the losses so far become those of an earlier run.
     void reset();
-    void setRate(double stepsPerSecond) { rate_ = stepsPerSecond; }
+    void setRate(double stepsPerSecond) { pacer_.setSpeed(stepsPerSecond); }
 
     const std::optional<Roof>& roof() const { return roof_; }
     const std::optional<MachineInfo>& gpuMachine() const { return gpuMachine_; }
@@ -107,8 +109,8 @@ class LadderModel {
     std::string loadingKey_;
     std::future<std::shared_ptr<const Dataset>> loading_;
     std::unique_ptr<LadderSession> session_;
-    std::vector<std::future<void>> retired_;
-    bool broken_ = false; // the settings at hand do not work, and that has been said
+    Retirement retired_;
+    bool gaveUp_ = false; // the settings at hand do not work, and that has been said
 
     std::vector<std::size_t> wanted_; // rungs to be measured
     bool pickedWanted_ = true;        // the picked rung, unless it has been measured
@@ -119,8 +121,7 @@ class LadderModel {
 
     bool running_ = false;
     bool training_ = false; // a piece of training is under way
-    double rate_ = 0;
-    double credit_ = 0;
+    Pacer pacer_;
     std::uint64_t stepsWanted_ = 0;
     std::string refusal_;     // why the picked rung does not train, to be said once
     WorkSizer piece_{{80, 4096, 1, true}}; // steps of a piece: about 80 ms of them

@@ -218,12 +218,12 @@ void LadderSession::sweepPoint(SweepPoint point, const TrainJob& job, const Lane
             if (!cancelled) point.parts = measureStepParts(*trainer, device_, stepsByThemselves);
         } else { // one of them is wrong, and nobody knows which
             point.cpuSamples = 0;
-            point.trouble = "the losses of both differ, so neither is timed";
+            point.failure = "the losses of both differ, so neither is timed";
         }
     } catch (const gpu::DeviceLostError&) {
         throw;
     } catch (const std::runtime_error& error) {
-        point.trouble = error.what();
+        point.failure = error.what();
     }
     if (!cancelled) tell([&](LadderNews& news) { news.sweep.push_back(std::move(point)); });
 }

@@ -13,7 +13,7 @@
 #include "demos/exhibits/ladder/ladder_settings.h"
 #include "demos/exhibits/ladder/rung_result.h"
 #include "demos/exhibits/ladder/sweep.h"
-#include "demos/exhibits/ladder/work_queue.h"
+#include "demos/kit/work_queue.h"
 #include "demos/kit/machines.h"
 #include "demos/kit/roof.h"
 

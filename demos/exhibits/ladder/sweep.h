@@ -22,7 +22,7 @@ struct SweepPoint {
     StepParts parts;       ///< of a GPU step made by itself
     double uploadOnce = 0; ///< seconds: data set and weights, before the first step
     std::uint64_t uploadBytes = 0;
-    std::string trouble; ///< why a side has no time; empty: both have
+    std::string failure; ///< why a side has no time; empty: both have
     MachineInfo cpu;
     MachineInfo gpu;
 

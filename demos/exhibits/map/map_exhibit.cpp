@@ -104,12 +104,12 @@ void MapExhibit::move(Ui& ui, double columns, double rows) {
 
 void MapExhibit::startSaving(Ui& ui) {
     const MapSize size = mapSizeFromText(pictureSize_);
-    if (pictureFile_.empty()) throw std::invalid_argument("a picture needs the name of a file");
+    if (pictureFile_.empty()) throw std::invalid_argument("name a file to save the picture to");
     requireWritable(pictureFile_);
     const MapJob& job = model_.settings().job;
     const MapWindow window = fitted(model_.settings().window, size);
     if (!window.resolves(size.width, size.height))
-        ui.say(Severity::info, "In this size, some neighbouring pixels have the same numbers in fp32.");
+        ui.say(Severity::info, "At this size, some neighbouring pixels round to the same fp32 numbers.");
     export_.start({pictureFile_, job, window, size}, maker(ui, job, model_.fastest()));
 }
 
@@ -138,8 +138,8 @@ std::string MapExhibit::releaseDevice() {
     const bool saving = export_.release();
     for (MapPane& pane : panes_) pane.release();
     std::string costs;
-    if (painting) costs = "The map goes on with what is missing.";
-    if (saving) costs += std::string(costs.empty() ? "" : " ") + "The map's picture was not saved.";
+    if (painting) costs = "The map continues with its missing pixels.";
+    if (saving) costs += std::string(costs.empty() ? "" : " ") + "The picture of the map was not saved.";
     return costs;
 }
 

@@ -6,10 +6,9 @@
 #include <string>
 
 #include "demos/draw/plot.h"
-#include "demos/exhibits/map/map_export.h"
+#include "demos/exhibits/map/map_lane.h"
 #include "demos/exhibits/map/map_model.h"
 #include "demos/exhibits/map/map_pane.h"
-#include "demos/exhibits/map/map_probe.h"
 #include "demos/kit/exhibit.h"
 
 namespace lockstep::demos {

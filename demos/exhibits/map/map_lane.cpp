@@ -2,14 +2,21 @@
 
 #include <algorithm>
 #include <chrono>
-#include <exception>
+#include <span>
+#include <stdexcept>
 #include <utility>
+#include <vector>
+
+#include "demos/draw/png.h"
+#include "demos/kit/ready.h"
+#include "demos/report/grid_colours.h"
 
 namespace lockstep::demos {
 
 namespace {
 
-constexpr double batchMilliseconds = 8; // how soon another window comes to its turn
+constexpr double batchMilliseconds = 8; // upper bound on how late another window gets its turn
+constexpr double exportBatchMilliseconds = 30;
 
 std::vector<MapPoint> pointsOf(const MapWindow& window, MapSize size,
                                const std::vector<std::uint32_t>& pixels) {
@@ -22,138 +29,168 @@ std::vector<MapPoint> pointsOf(const MapWindow& window, MapSize size,
 
 } // namespace
 
-MapLane::MapLane(MakeMapTrainer make) : make_(std::move(make)), thread_([this] { work(); }) {}
-
-MapLane::~MapLane() {
-    {
-        const std::lock_guard lock(mutex_);
-        stop_ = true;
-    }
-    changed_.notify_all();
-    thread_.join();
-}
+MapLane::MapLane(MakeMapTrainer make)
+    : worker_([making = std::move(make)](Worker<Desk>& worker) { work(worker, making); }) {}
 
 void MapLane::want(MapOrder order) {
-    {
-        const std::lock_guard lock(mutex_);
-        order_ = std::move(order);
-        begun_ = 0;
-        allowed_ = 0;
-    }
-    changed_.notify_all();
+    worker_.with([&](Desk& desk) {
+        desk.order = std::move(order);
+        desk.begun = 0;
+        desk.allowed = 0;
+    });
 }
 
 void MapLane::run(bool on) {
-    {
-        const std::lock_guard lock(mutex_);
-        running_ = on;
-    }
-    changed_.notify_all();
+    worker_.with([on](Desk& desk) { desk.running = on; });
 }
 
 void MapLane::allow(std::size_t networks) {
-    {
-        const std::lock_guard lock(mutex_);
-        allowed_ = std::min(allowed_ + networks, order_.pixels.size() - begun_);
-    }
-    changed_.notify_all();
+    worker_.with([networks](Desk& desk) { desk.allow(networks); });
 }
 
 void MapLane::allowPaced(std::size_t networks) {
-    {
-        const std::lock_guard lock(mutex_);
-        if (allowed_ >= networks) return;
-    }
-    allow(networks);
+    worker_.with([networks](Desk& desk) {
+        if (desk.allowed < networks) desk.allow(networks);
+    });
 }
 
 void MapLane::pause() {
-    const std::lock_guard lock(mutex_);
-    running_ = false;
-    allowed_ = 0;
+    worker_.with([](Desk& desk) {
+        desk.running = false;
+        desk.allowed = 0;
+    });
 }
 
 std::vector<MapBatch> MapLane::takeBatches() {
-    const std::lock_guard lock(mutex_);
-    return std::exchange(batches_, {});
+    return worker_.with([](Desk& desk) { return std::exchange(desk.batches, {}); });
 }
 
 std::optional<MachineInfo> MapLane::machine() const {
-    const std::lock_guard lock(mutex_);
-    return machine_;
-}
-
-std::string MapLane::trouble() const {
-    const std::lock_guard lock(mutex_);
-    return trouble_;
+    return worker_.read([](const Desk& desk) { return desk.machine; });
 }
 
 bool MapLane::busy() const {
-    const std::lock_guard lock(mutex_);
-    return training_ || wanted() || !batches_.empty() || !trouble_.empty();
+    return !worker_.idle() || !failure().empty() ||
+           worker_.read([](const Desk& desk) { return !desk.batches.empty(); });
 }
 
-void MapLane::wait() const {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return !training_ && !wanted(); });
+void MapLane::Desk::allow(std::size_t networks) {
+    allowed = std::min(allowed + networks, order.pixels.size() - begun);
 }
 
-bool MapLane::wanted() const {
-    return trouble_.empty() && begun_ < order_.pixels.size() && (running_ || allowed_ > 0);
-}
-
-std::vector<std::uint32_t> MapLane::nextPixels(std::size_t most) {
-    std::size_t count = std::min(std::max<std::size_t>(most, 1), order_.pixels.size() - begun_);
-    if (!running_) count = std::min(count, allowed_);
-    allowed_ -= std::min(allowed_, count);
-    const auto first = order_.pixels.begin() + static_cast<std::ptrdiff_t>(begun_);
-    begun_ += count;
-    // What is allowed goes by itself when there is nothing left to spend it on.
-    if (begun_ == order_.pixels.size()) allowed_ = 0;
+std::vector<std::uint32_t> MapLane::Desk::takePixels(std::size_t most) {
+    std::size_t count = std::min(std::max<std::size_t>(most, 1), order.pixels.size() - begun);
+    if (!running) count = std::min(count, allowed);
+    allowed -= std::min(allowed, count);
+    const auto first = order.pixels.begin() + static_cast<std::ptrdiff_t>(begun);
+    begun += count;
+    if (begun == order.pixels.size()) allowed = 0; // there is nothing left to spend it on
     return {first, first + static_cast<std::ptrdiff_t>(count)};
 }
 
-void MapLane::work() {
-    try {
-        {
-            std::unique_lock lock(mutex_);
-            changed_.wait(lock, [this] { return stop_ || wanted(); });
-            if (stop_) return;
-            training_ = true;
-        }
-        const std::unique_ptr<MapTrainer> engine = make_();
-        trainOrders(*engine);
-    } catch (const std::exception& error) {
-        const std::lock_guard lock(mutex_);
-        trouble_ = error.what();
-        training_ = false;
+// The engine is made with the first order: a map that is only looked at holds no device memory.
+void MapLane::work(Worker<Desk>& worker, const MakeMapTrainer& make) {
+    const auto wanted = [](const Desk& desk) { return desk.wanted() ? std::optional(true) : std::nullopt; };
+    if (!worker.next(wanted)) return;
+    const std::unique_ptr<MapTrainer> engine = make();
+    worker.with([&](Desk& desk) { desk.machine = engine->machine(); });
+    struct Task {
+        MapBatch batch;
+        std::vector<MapPoint> points;
+    };
+    const auto take = [&engine](Desk& desk) -> std::optional<Task> {
+        if (!desk.wanted()) return std::nullopt;
+        Task task;
+        task.batch.order = desk.order.number;
+        task.batch.pixels = desk.takePixels(engine->pointsFor(batchMilliseconds));
+        task.points = pointsOf(desk.order.window, desk.order.size, task.batch.pixels);
+        return task;
+    };
+    while (std::optional<Task> task = worker.next(take)) {
+        MapBatch& batch = task->batch;
+        batch.outcomes.resize(task->points.size());
+        const auto begin = std::chrono::steady_clock::now();
+        engine->train(task->points, batch.outcomes);
+        batch.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        worker.with([&](Desk& desk) { desk.batches.push_back(std::move(batch)); });
     }
-    changed_.notify_all();
 }
 
-void MapLane::trainOrders(MapTrainer& engine) {
-    std::unique_lock lock(mutex_);
-    machine_ = engine.machine();
-    while (true) {
-        training_ = false;
-        changed_.notify_all();
-        changed_.wait(lock, [this] { return stop_ || wanted(); });
-        if (stop_) return;
-        training_ = true;
-        MapBatch batch;
-        batch.order = order_.number;
-        const MapWindow window = order_.window;
-        const MapSize size = order_.size;
-        batch.pixels = nextPixels(engine.pointsFor(batchMilliseconds));
-        lock.unlock();
-        const std::vector<MapPoint> points = pointsOf(window, size, batch.pixels);
-        batch.outcomes.resize(points.size());
-        const auto begin = std::chrono::steady_clock::now();
-        engine.train(points, batch.outcomes);
-        batch.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-        lock.lock();
-        batches_.push_back(std::move(batch));
+void MapExport::start(MapExportJob job, MakeMapTrainer make) {
+    if (started_) return;
+    started_ = true;
+    job_ = std::move(job);
+    trained_ = 0;
+    written_ = false;
+    queue_.post("the picture", [this, making = std::move(make)](const std::atomic<bool>& cancelled) {
+        work(making, cancelled);
+    });
+}
+
+void MapExport::work(const MakeMapTrainer& make, const std::atomic<bool>& cancelled) {
+    const MapSize size = job_.size;
+    Pixels pixels{size.width, size.height, std::vector<std::uint8_t>(size.pixels() * 4)};
+    const std::unique_ptr<MapTrainer> engine = make();
+    std::vector<MapPoint> points;
+    std::vector<MapOutcome> outcomes;
+    for (std::size_t done = 0; done < size.pixels() && !cancelled; done += points.size()) {
+        const std::size_t count = std::max<std::size_t>(engine->pointsFor(exportBatchMilliseconds), 1);
+        points.clear();
+        for (std::size_t pixel = done; pixel < std::min(done + count, size.pixels()); ++pixel)
+            points.push_back(job_.window.point(static_cast<std::uint32_t>(pixel % size.width),
+                                               static_cast<std::uint32_t>(pixel / size.width), size.width,
+                                               size.height));
+        outcomes.resize(points.size());
+        engine->train(points, outcomes);
+        paintMap(job_.job, outcomes, std::span(pixels.rgba).subspan(done * 4));
+        trained_ += points.size();
     }
+    if (cancelled) return;
+    writePng(job_.file, pixels);
+    written_ = true;
+}
+
+double MapExport::share() const {
+    return static_cast<double>(trained_) / static_cast<double>(std::max<std::size_t>(job_.size.pixels(), 1));
+}
+
+std::optional<MapExportJob> MapExport::takeFinished(bool wait) {
+    if (wait) queue_.wait();
+    if (!started_ || !queue_.idle()) return std::nullopt;
+    started_ = false;
+    if (const std::string failure = queue_.takeFailure(); !failure.empty()) throw std::runtime_error(failure);
+    return written_ ? std::optional(job_) : std::nullopt;
+}
+
+bool MapExport::release() {
+    queue_.cancel();
+    queue_.wait();
+    queue_.takeFailure();
+    return std::exchange(started_, false);
+}
+
+namespace {
+
+MapProbe::Curve curveOf(const MapJob& job, MapPoint point) {
+    MapProbe::Curve curve{job, point, {}, {}};
+    for (const float loss : plainMapLosses(job, point)) {
+        curve.steps.push_back(static_cast<double>(curve.steps.size()));
+        curve.losses.push_back(static_cast<double>(loss));
+    }
+    return curve;
+}
+
+bool isOf(const std::optional<MapProbe::Curve>& curve, const MapJob& job, MapPoint point) {
+    return curve && curve->job == job && curve->point.x == point.x && curve->point.y == point.y;
+}
+
+} // namespace
+
+void MapProbe::update(const MapJob& job, MapPoint point, bool wait) {
+    if (pending_.valid() && (wait || ready(pending_))) curve_ = pending_.get();
+    if (pending_.valid() || isOf(curve_, job, point)) return;
+    pending_ = std::async(std::launch::async, curveOf, job, point);
+    if (wait) curve_ = pending_.get();
 }
 
 } // namespace lockstep::demos

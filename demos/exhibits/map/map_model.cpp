@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "demos/kit/ready.h"
-
 namespace lockstep::demos {
 
 namespace {
@@ -115,7 +113,7 @@ void MapModel::forget(MapSide& side) {
     side.severalPainted = false;
     side.machine.reset();
     side.recent.clear();
-    side.trouble.clear();
+    side.failure.clear();
 }
 
 void MapModel::forgetPictures() {
@@ -172,14 +170,12 @@ void MapModel::goForward() { goTo(history_.goForward(place())); }
 
 void MapModel::run() {
     running_ = true;
-    for (MapSide& side : sides_) side.trouble.clear(); // somebody tries again
+    for (MapSide& side : sides_) side.failure.clear(); // a new attempt
 }
 
-// A lane may be in the midst of a batch, and the window's thread waits for nobody.
 void MapModel::retire(MapSide& side) {
     side.recent.clear();
-    if (!side.lane) return;
-    retired_.push_back(std::async(std::launch::async, [old = side.lane.release()] { delete old; }));
+    retired_.add(std::move(side.lane));
 }
 
 void MapModel::pause() {
@@ -189,11 +185,10 @@ void MapModel::pause() {
         if (side.lane) side.lane->pause();
 }
 
-// What the old rate has allowed and nobody has trained yet is no part of the new one.
+// Networks allowed by the old rate and not yet trained are dropped.
 void MapModel::setRate(double stepsPerSecond) {
-    if (stepsPerSecond == rate_) return;
-    rate_ = stepsPerSecond;
-    credit_ = 0;
+    if (stepsPerSecond == pacer_.speed()) return;
+    pacer_.setSpeed(stepsPerSecond);
     for (MapSide& side : sides_)
         if (side.lane) side.lane->pause(); // until the next frame
 }
@@ -203,21 +198,21 @@ bool MapModel::releaseDevice() {
     for (MapSide& side : sides_) {
         takeBatches(side);
         retire(side);
-        side.trouble.clear();
+        side.failure.clear();
     }
-    retired_.clear(); // a future of std::async waits when it goes
+    retired_.clear(true);
     return painting;
 }
 
 void MapModel::requireLane(const Maker& maker, MapMachine machine) {
     MapSide& side = sides_[static_cast<std::size_t>(machine)];
-    if (side.lane || !side.trouble.empty()) return;
+    if (side.lane || !side.failure.empty()) return;
     side.lane = std::make_unique<MapLane>(maker(settings_.job, machine));
     side.orderStale = true;
     side.introduced = false;
 }
 
-// A lane knows its machine once it has begun. A picture that another one has begun is no single machine's.
+// A lane knows its machine once it has started. A picture started by another machine belongs to neither.
 void MapModel::introduce(MapSide& side) {
     std::optional<MachineInfo> machine = side.lane->machine();
     if (!machine) return;
@@ -229,41 +224,35 @@ void MapModel::introduce(MapSide& side) {
 
 MapDue MapModel::takeDue(double seconds, bool wait) {
     std::uint64_t byHand = std::exchange(stepsWanted_, 0);
-    std::uint64_t byPace = 0;
-    if (running_ && rate_ > 0) {
-        credit_ = std::min(credit_ + seconds * rate_, 1.0 + seconds * rate_);
-        byPace = static_cast<std::uint64_t>(credit_);
-        credit_ -= static_cast<double>(byPace);
-    } else if (running_ && wait) {
-        ++byHand;
-    }
+    const std::uint64_t byPace = running_ ? pacer_.due(seconds) : 0;
+    if (running_ && pacer_.flatOut() && wait) ++byHand;
     return {byHand * networksOfStep, byPace * networksOfStep};
 }
 
 void MapModel::drive(MapSide& side, const MapDue& due, bool wait) {
     if (side.orderStale || ordersStale_) side.lane->want({order_, window_, size_, side.grid.missing()});
     side.orderStale = false;
-    side.lane->run(running_ && rate_ == 0 && !wait);
+    side.lane->run(running_ && pacer_.flatOut() && !wait);
     if (due.byHand > 0) side.lane->allow(due.byHand);
     if (due.byPace > 0) side.lane->allowPaced(due.byPace);
 }
 
 void MapModel::update(const Maker& maker, double seconds, bool wait) {
-    std::erase_if(retired_, ready<void>);
+    retired_.clear();
     for (MapSide& side : sides_) takeBatches(side);
     const MapDue due = takeDue(seconds, wait);
     if (ordersStale_) {
         ++order_;
         offsets_.push_back(offset_);
     }
-    std::string trouble;
+    std::string failure;
     for (const MapMachine machine : mapMachines) {
         MapSide& side = sides_[static_cast<std::size_t>(machine)];
         const bool asked = enabled(machine) && (running_ || due.any()) && !side.grid.complete();
         try {
             if (asked) requireLane(maker, machine);
         } catch (const std::runtime_error& error) {
-            side.trouble = trouble = error.what();
+            side.failure = failure = error.what();
         }
         if (side.lane) drive(side, due, wait);
     }
@@ -271,15 +260,15 @@ void MapModel::update(const Maker& maker, double seconds, bool wait) {
     for (MapSide& side : sides_) {
         if (wait && side.lane) side.lane->wait();
         takeBatches(side);
-        if (takeTrouble(side)) trouble = side.trouble;
+        if (takeFailure(side)) failure = side.failure;
     }
-    if (!trouble.empty()) throw std::runtime_error(trouble);
+    if (!failure.empty()) throw std::runtime_error(failure);
 }
 
-// Nothing is tried again until somebody asks for it.
-bool MapModel::takeTrouble(MapSide& side) {
-    if (!side.lane || side.lane->trouble().empty()) return false;
-    side.trouble = side.lane->trouble();
+// A machine that failed is tried again only by run() or reset().
+bool MapModel::takeFailure(MapSide& side) {
+    if (!side.lane || side.lane->failure().empty()) return false;
+    side.failure = side.lane->failure();
     retire(side);
     return true;
 }
@@ -327,7 +316,7 @@ std::optional<MapAgreement> MapModel::agreement() {
 
 bool MapModel::painting(MapMachine machine) const {
     const MapSide& each = side(machine);
-    return running_ && enabled(machine) && each.trouble.empty() && !each.grid.complete();
+    return running_ && enabled(machine) && each.failure.empty() && !each.grid.complete();
 }
 
 bool MapModel::painting() const {

@@ -1,9 +1,8 @@
-// "Map" without its looks: where it looks, which machines paint it, and what they have painted so far.
+// The map without its drawing: where it looks, which machines paint it, and what they have painted so far.
 #pragma once
 
 #include <array>
 #include <deque>
-#include <future>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,7 +11,9 @@
 
 #include "demos/exhibits/map/map_lane.h"
 #include "demos/exhibits/map/map_settings.h"
-#include "demos/exhibits/map/outcome_grid.h"
+#include "demos/exhibits/map/map_window.h"
+#include "demos/kit/pacer.h"
+#include "demos/kit/retirement.h"
 
 namespace lockstep::demos {
 
@@ -26,9 +27,9 @@ struct MapSide {
     double pictureSeconds = 0;          ///< of training, for the present picture
     bool severalPainted = false;        ///< more than one device has trained of the present picture
     std::optional<MachineInfo> machine; ///< the last one that trained
-    std::string trouble;                ///< why it paints no more; empty: it does
+    std::string failure;                ///< why it paints no more; empty: it does
 
-    /// Who paints, or has painted what is seen; null: nobody.
+    /// The machine that paints, or has painted what is shown; null: none.
     const MachineInfo* painter() const;
     /// What one machine took for the present picture; nothing of one that several have painted.
     std::optional<double> secondsOfPicture() const;
@@ -41,7 +42,7 @@ struct MapSide {
     bool introduced = false;                           ///< `machine` is the lane's
 };
 
-/// Networks that a machine shall train now where it does not run by itself.
+/// Networks that a machine trains now where it does not run by itself.
 struct MapDue {
     std::size_t byHand = 0;
     std::size_t byPace = 0; ///< where it keeps up with that
@@ -65,7 +66,7 @@ class MapModel {
     /// Other networks, another window, another picture: what still holds is kept. Throws
     /// std::invalid_argument, and then nothing has changed.
     void change(const MapSettings& settings);
-    /// The same for what was saved: nobody has been anywhere before.
+    /// Like change(), for a loaded state; clears the history.
     void begin(const MapSettings& settings);
     /// Pixels that a pane has room for, where the picture is to fit.
     void setRoom(MapSize room);
@@ -77,11 +78,11 @@ class MapModel {
     const MapSide& side(MapMachine machine) const { return sides_[static_cast<std::size_t>(machine)]; }
     OutcomeGrid& grid(MapMachine machine) { return sides_[static_cast<std::size_t>(machine)].grid; }
 
-    /// Whether coming closer is refused, because floats do not tell the pixels apart.
+    /// Whether the zoom is at its limit: any closer, fp32 could not tell neighbouring pixels apart.
     bool closest() const;
     /// Looks elsewhere; the picture is seen scaled until there is a new one. Returns why that is refused;
     /// empty: it is not.
-    /// remember   going back leads to where one was
+    /// remember   adds the present place to the history
     std::string look(const MapWindow& window, bool remember);
     /// Moves the picture by whole pixels and keeps what stays inside.
     std::string pan(MapOffset offset, bool remember);
@@ -106,7 +107,7 @@ class MapModel {
     bool complete() const;
     /// Where all are done and there are two; else nothing.
     std::optional<MapAgreement> agreement();
-    /// It runs, and a machine that is not in trouble has something left to train.
+    /// It runs, and a machine that has not failed has something left to train.
     bool painting() const;
     /// Something is being trained, or about to be.
     bool busy() const;
@@ -114,7 +115,7 @@ class MapModel {
     MapMachine fastest() const;
     std::uint64_t trainedExamples() const;
 
-    /// Gives up everything on devices, and waits for it; what was painted stays. Whether it was painting.
+    /// Releases everything on devices and waits for that; pictures stay. Returns whether it was painting.
     bool releaseDevice();
 
   private:
@@ -131,7 +132,7 @@ class MapModel {
     static void introduce(MapSide& side);
     void drive(MapSide& side, const MapDue& due, bool wait);
     void takeBatches(MapSide& side);
-    bool takeTrouble(MapSide& side);
+    bool takeFailure(MapSide& side);
     void take(MapSide& side, const MapBatch& batch);
     MapDue takeDue(double seconds, bool wait);
 
@@ -141,7 +142,7 @@ class MapModel {
     MapWindow window_;
     MapHistory history_;
     std::array<MapSide, 2> sides_; // by MapMachine
-    std::vector<std::future<void>> retired_;
+    Retirement retired_;
 
     std::uint64_t order_ = 0;        // the number of the last one
     std::uint64_t firstOrder_ = 1;   // of the present picture
@@ -150,8 +151,7 @@ class MapModel {
     bool ordersStale_ = true;
 
     bool running_ = false;
-    double rate_ = 0;
-    double credit_ = 0;
+    Pacer pacer_;
     std::uint64_t stepsWanted_ = 0;
     std::optional<MapAgreement> agreement_; // of the present pictures, once it was asked for
 };

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "demos/draw/lane_mark.h"
+#include "demos/draw/icons.h"
 #include "demos/exhibits/map/map_words.h"
 #include "demos/report/grid_colours.h"
 #include "demos/words/text.h"
@@ -76,9 +76,9 @@ struct PaneRemark {
 };
 
 PaneRemark remarkOf(const Ui& ui, const MapSide& side) {
-    if (!side.trouble.empty()) return {side.trouble, ui.theme.bad};
+    if (!side.failure.empty()) return {side.failure, ui.theme.bad};
     const MachineInfo* machine = side.painter();
-    if (machine == nullptr) return {"has not begun", ui.theme.muted};
+    if (machine == nullptr) return {"not started", ui.theme.muted};
     return {ui.masked ? "-" : honestDevice(*machine), machine->software ? ui.theme.warning : ui.theme.muted};
 }
 
@@ -183,7 +183,7 @@ void MapPane::drawAxes(Ui& ui, const MapModel& model, const Place& picture) cons
                   top + nameFor(upName(axes), room - ImGui::CalcTextSize(top.c_str()).x));
     if (model.closest())
         drawOnPicture(ui, {picture.min.x + inset, picture.min.y + line + 3 * inset},
-                      fittedText("fp32 ends the zoom here", room));
+                      fittedText("fp32 limits the zoom here", room));
     drawOnPicture(ui, {picture.min.x + inset, picture.max.y - line - 2 * inset}, number(window.bottom));
 
     ImDrawList& draw = *ImGui::GetWindowDrawList();

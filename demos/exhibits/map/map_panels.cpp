@@ -1,4 +1,4 @@
-// What the exhibit draws to be used: settings, ways to go, the panes.
+// The map's controls: settings, navigation, the panes.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -85,7 +85,7 @@ void resolutionField(Ui& ui, const char* control, std::uint32_t& resolution) {
 } // namespace
 
 void MapExhibit::draw(Ui& ui) {
-    // Presenters have no room for settings, and have made them before; mouse and keys take them around.
+    // Presenter mode has no room for settings; mouse and keys still navigate.
     if (!ui.presenter) {
         const bool low = ImGui::GetContentRegionAvail().y < ui.px(480);
         if (!low) drawSettings(ui);
@@ -127,7 +127,7 @@ void MapExhibit::drawSettings(Ui& ui) {
                  [&](const char* control) { resolutionField(ui, control, settings.resolution); });
     fields.field("CPU##map", "", 60, [&](const char* control) { ui.checkbox(control, settings.cpu); });
     fields.end();
-    // Only now, when nothing is half drawn, may what makes no sense be thrown.
+    // change() may throw, so it comes when everything has been drawn.
     if (settings != model_.settings()) model_.change(settings);
 }
 
@@ -183,7 +183,7 @@ void MapExhibit::drawBookmarks(Ui& ui) {
         }
         ImGui::PopID();
     }
-    if (settings.bookmarks.empty()) ui.muted("Places to come back to.");
+    if (settings.bookmarks.empty()) ui.muted("Save places to return to.");
     ImGui::SetNextItemWidth(ui.px(200));
     const bool entered = ui.textField("##map/bookmark name", bookmarkName_);
     ImGui::SameLine();
@@ -200,7 +200,7 @@ void MapExhibit::drawBookmarks(Ui& ui) {
 
 void MapExhibit::drawSaving(Ui& ui) {
     if (!beginPopupBelow(ui, "save map", 360)) return;
-    ui.paragraph("The map is trained anew in this size, up to 4096x4096, on the faster machine.",
+    ui.paragraph("Trains the map again at this size, up to 4096x4096, on the faster machine.",
                  ui.theme.muted);
     ImGui::SetNextItemWidth(ui.px(240));
     ui.textField("Pixels##map/saved size", pictureSize_);

@@ -1,4 +1,4 @@
-// What the exhibit draws to be read: the legend, a remark, and what is known of one network.
+// The map's explanations: the legend, a remark, and the details of one network.
 #include <algorithm>
 #include <cmath>
 
@@ -78,15 +78,16 @@ std::string MapExhibit::remark(const Ui& ui) {
             endingText(model_.settings().job, model_.side(pane->machine()).grid.outcome(probed())));
     }
     if (const auto agreement = model_.agreement()) return agreementText(*agreement);
-    if (!model_.running() && !model_.complete()) return "Run trains a network for every pixel.";
-    return "Wheel or double click zooms, dragging pans.";
+    if (!model_.running() && !model_.complete()) return "Press Run to train a network for every pixel.";
+    return "Zoom with the wheel or a double click; drag to pan.";
 }
 
 void MapExhibit::drawRemark(Ui& ui) {
     const bool pixel = hovered() && sidePanels(ui).details == 0;
     if (model_.closest() && !pixel) {
-        ui.paragraph("The zoom ends here: closer, neighbouring pixels would have the same numbers in fp32.",
-                     ui.theme.warning);
+        ui.paragraph(
+            "The zoom ends here: any closer, neighbouring pixels would round to the same fp32 numbers.",
+            ui.theme.warning);
         return;
     }
     const std::string text = remark(ui);
@@ -133,9 +134,9 @@ void MapExhibit::drawDetails(Ui& ui) {
     ui.row("steps", grouped(job.steps));
     ui.row("in the picture", grouped(size.pixels()));
     ui.paragraph(
-        "All begin with the same weights and learn the same examples; only what the axes say differs. "
-        "Between those that learn and those whose loss runs away, the border is ragged however close "
-        "one comes: a fractal (Sohl-Dickstein, arXiv 2402.06184).",
+        "All start from the same weights and learn the same examples; only the two hyperparameters on "
+        "the axes differ. The border between networks that learn and networks that diverge stays ragged "
+        "however far you zoom in: it is a fractal (Sohl-Dickstein, arXiv 2402.06184).",
         ui.theme.muted);
 }
 

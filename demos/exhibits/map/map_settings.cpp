@@ -118,7 +118,7 @@ ordered_json toJson(const MapSettings& settings) {
 }
 
 MapSettings mapSettingsFromJson(const ordered_json& json) {
-    if (!json.is_object()) throw std::invalid_argument("the state of 'map' has to be an object");
+    if (!json.is_object()) throw std::invalid_argument("the state of 'map' must be an object");
     const MapSettings first = firstMapSettings();
     MapSettings settings;
     settings.job = readJob(json);

@@ -1,7 +1,9 @@
 #include "demos/exhibits/map/map_window.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -46,10 +48,10 @@ MapWindow fitted(const MapWindow& window, MapSize size) {
 
 std::string refusal(const MapWindow& from, const MapWindow& to, MapSize size) {
     if (std::max({-to.left, to.right, -to.bottom, to.top}) > mapReach)
-        return fmt::format(
-            "Nothing is to be seen beyond 10^{0} and below 10^-{0}: numbers of fp32 end there.", mapReach);
+        return fmt::format("There is nothing beyond 10^{0} or below 10^-{0}: fp32 numbers end there.",
+                           mapReach);
     if (width(to) < width(from) && !to.resolves(size.width, size.height))
-        return "The zoom ends here: closer, neighbouring pixels would have the same numbers in fp32.";
+        return "The zoom ends here: any closer, neighbouring pixels would round to the same fp32 numbers.";
     return {};
 }
 
@@ -63,5 +65,132 @@ void MapHistory::leave(const MapPlace& place) {
 MapPlace MapHistory::goBack(const MapPlace& from) { return travel(from, back_, forward_); }
 
 MapPlace MapHistory::goForward(const MapPlace& from) { return travel(from, forward_, back_); }
+
+namespace {
+
+constexpr MapOutcome unknown = std::numeric_limits<float>::quiet_NaN();
+
+/// Where a pixel's middle of one window lies in another: the other's pixel, or -1 outside.
+std::vector<std::int64_t> sources(double low, double high, std::uint32_t count, double otherLow,
+                                  double otherHigh, std::uint32_t otherCount) {
+    std::vector<std::int64_t> result(count);
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const double at = low + (i + 0.5) * (high - low) / count;
+        const double pixel = std::floor((at - otherLow) / (otherHigh - otherLow) * otherCount);
+        result[i] = pixel >= 0 && pixel < otherCount ? static_cast<std::int64_t>(pixel) : -1;
+    }
+    return result;
+}
+
+} // namespace
+
+OutcomeGrid::OutcomeGrid(MapSize size)
+    : size_(size), shown_(size.pixels(), unknown), fineness_(size.pixels(), nothing),
+      changedRows_(size.height, true) {}
+
+// The side of the block that a pixel stands for: the largest power of two that divides both its numbers.
+std::uint32_t OutcomeGrid::block(std::uint32_t column, std::uint32_t row) const {
+    const auto x = static_cast<std::uint64_t>(column - origin_.columns);
+    const auto y = static_cast<std::uint64_t>(row - origin_.rows);
+    return 1u << std::countr_zero(x | y | coarsest);
+}
+
+std::vector<std::uint32_t> OutcomeGrid::missing() const {
+    std::vector<std::uint32_t> order;
+    order.reserve(size_.pixels() - known_);
+    for (std::uint32_t side = coarsest; side > 0; side /= 2)
+        for (std::uint32_t row = 0; row < size_.height; ++row) {
+            if (static_cast<std::uint64_t>(row - origin_.rows) % side != 0) continue;
+            for (std::uint32_t column = 0; column < size_.width; ++column) {
+                const std::uint32_t index = row * size_.width + column;
+                if (block(column, row) == side && !trained(index)) order.push_back(index);
+            }
+        }
+    return order;
+}
+
+void OutcomeGrid::set(std::uint32_t index, MapOutcome outcome) {
+    const std::uint32_t column = index % size_.width;
+    const std::uint32_t row = index / size_.width;
+    if (!trained(index)) ++known_;
+    paint(column, row, block(column, row), outcome);
+    shown_[index] = outcome;
+    fineness_[index] = exact;
+}
+
+MapOutcome OutcomeGrid::outcome(std::uint32_t index) const {
+    return trained(index) ? shown_[index] : unknown;
+}
+
+void OutcomeGrid::paint(std::uint32_t column, std::uint32_t row, std::uint32_t side, MapOutcome outcome) {
+    // At the left and upper edge, the coarser pixel before may lie outside: the next one stands in for it.
+    const std::uint32_t left = column < side ? 0 : column;
+    const std::uint32_t top = row < side ? 0 : row;
+    const std::uint32_t right = std::min(column + side, size_.width);
+    const std::uint32_t bottom = std::min(row + side, size_.height);
+    for (std::uint32_t y = top; y < bottom; ++y) {
+        changedRows_[y] = true;
+        for (std::uint32_t x = left; x < right; ++x) {
+            const std::size_t at = static_cast<std::size_t>(y) * size_.width + x;
+            if (fineness_[at] < side) continue;
+            shown_[at] = outcome;
+            fineness_[at] = static_cast<std::uint8_t>(side);
+        }
+    }
+}
+
+void OutcomeGrid::pan(MapOffset offset) {
+    OutcomeGrid moved(size_);
+    moved.origin_ = {origin_.columns + offset.columns, origin_.rows + offset.rows};
+    for (std::int64_t row = 0; row < size_.height; ++row) {
+        const std::int64_t fromRow = row - offset.rows;
+        if (fromRow < 0 || fromRow >= size_.height) continue;
+        const std::int64_t first = std::max<std::int64_t>(0, offset.columns);
+        const std::int64_t last = std::min<std::int64_t>(size_.width, size_.width + offset.columns);
+        if (first >= last) break;
+        const auto from = static_cast<std::ptrdiff_t>(fromRow * size_.width + first - offset.columns);
+        const auto to = static_cast<std::ptrdiff_t>(row * size_.width + first);
+        std::copy_n(shown_.begin() + from, last - first, moved.shown_.begin() + to);
+        std::copy_n(fineness_.begin() + from, last - first, moved.fineness_.begin() + to);
+    }
+    moved.known_ = static_cast<std::size_t>(std::ranges::count(moved.fineness_, exact));
+    *this = std::move(moved);
+}
+
+void OutcomeGrid::look(const MapWindow& from, const MapWindow& to, MapSize size) {
+    OutcomeGrid next(size);
+    const auto columns = sources(to.left, to.right, size.width, from.left, from.right, size_.width);
+    // Rows count from the top.
+    const auto rows = sources(-to.top, -to.bottom, size.height, -from.top, -from.bottom, size_.height);
+    for (std::uint32_t row = 0; row < size.height; ++row)
+        for (std::uint32_t column = 0; column < size.width; ++column) {
+            if (rows[row] < 0 || columns[column] < 0) continue;
+            const auto seen = static_cast<std::size_t>(rows[row] * size_.width + columns[column]);
+            if (fineness_[seen] == nothing) continue;
+            const std::size_t at = static_cast<std::size_t>(row) * size.width + column;
+            next.shown_[at] = shown_[seen];
+            next.fineness_[at] = before;
+        }
+    *this = std::move(next);
+}
+
+std::vector<std::uint32_t> OutcomeGrid::takeChangedRows() {
+    std::vector<std::uint32_t> rows;
+    for (std::uint32_t row = 0; row < size_.height; ++row) {
+        if (!changedRows_[row]) continue;
+        rows.push_back(row);
+        changedRows_[row] = false;
+    }
+    return rows;
+}
+
+MapAgreement agreementOf(const OutcomeGrid& first, const OutcomeGrid& second) {
+    MapAgreement agreement;
+    if (first.size() != second.size()) return agreement;
+    for (std::uint32_t index = 0; index < first.size().pixels(); ++index)
+        if (first.trained(index) && second.trained(index))
+            agreement.add(first.shown(index), second.shown(index));
+    return agreement;
+}
 
 } // namespace lockstep::demos

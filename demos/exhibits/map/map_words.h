@@ -1,10 +1,9 @@
-// What is said of networks on a map and of the places where they are.
+// The map's words, for networks and their places.
 #pragma once
 
 #include <string>
 
 #include "demos/exhibits/map/map_window.h"
-#include "demos/exhibits/map/outcome_grid.h"
 
 namespace lockstep::demos {
 

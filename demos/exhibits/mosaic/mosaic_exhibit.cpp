@@ -65,7 +65,7 @@ void MosaicExhibit::arrange(Ui& ui) {
     if (std::abs(view_.marks - aim) < 0.01f) view_.marks = aim;
 }
 
-// The best network leaves its place once all have been trained.
+// The best network flies to its card once all have been trained.
 void MosaicExhibit::flyBest(Ui& ui) {
     const bool over = model_.over();
     if (over && !view_.over) {
@@ -100,7 +100,7 @@ void MosaicExhibit::reroll(Ui&) { model_.reroll(); }
 
 std::string MosaicExhibit::releaseDevice() {
     pictures_.release();
-    return model_.releaseDevice() ? "The mosaic begins again." : "";
+    return model_.releaseDevice() ? "The mosaic starts over." : "";
 }
 
 void MosaicExhibit::draw(Ui& ui) {
@@ -112,14 +112,14 @@ void MosaicExhibit::draw(Ui& ui) {
     drawHoveredTile(panel(ui));
 }
 
-// What was typed is shown as it is now, whether or not it makes sense: then that is thrown.
+// A typed text stays on screen even if it is wrong: then change() throws.
 void MosaicExhibit::change(const MosaicSettings& wanted) {
     if (wanted == model_.settings()) return;
     view_.textsStale = true;
     model_.change(wanted);
 }
 
-// Settings, both mosaics, and what they come to.
+// Settings, both mosaics, and the summary.
 void MosaicExhibit::drawWide(Ui& ui) {
     change(drawMosaicSettings(panel(ui), false));
     const ImVec2 room = ImGui::GetContentRegionAvail();
@@ -130,7 +130,7 @@ void MosaicExhibit::drawWide(Ui& ui) {
     drawFlight(panel(ui), {view_.cardCorner, view_.cardTile});
 }
 
-// One thing at a time, where the window is small or the letters are large.
+// One panel at a time, for small windows and large text.
 void MosaicExhibit::drawPages(Ui& ui) {
     const std::string names[] = {"Mosaic", "Losses", "Network", "Settings"};
     ui.segments("##mosaic/page", view_.page, names);
@@ -190,9 +190,9 @@ void MosaicExhibit::drawSummary(Ui& ui, float height) {
 void MosaicExhibit::drawDetails(Ui& ui) {
     ui.heading("Mosaic");
     ui.paragraph(
-        "Every tile is a network of its own, and shows what it answers over the plane. All learn the same "
-        "data; they differ in two hyperparameters, along the two axes. The frame tells the loss: the "
-        "brighter, the better.",
+        "Every tile is a separate network and shows its predictions over the plane. All learn the same "
+        "data; they differ in two hyperparameters, one along each axis. The frame shows the loss: the "
+        "brighter, the lower.",
         ui.theme.muted);
     if (model_.grid() != nullptr) ui.paragraph(sharedText(*model_.grid()));
     if (const std::string text = headline(model_.sides(), model_.spec()); !text.empty())
@@ -206,9 +206,9 @@ void MosaicExhibit::drawDetails(Ui& ui) {
         if (side.shot) ui.row("diverged", grouped(side.shot->summary.diverged));
     }
     ui.paragraph(
-        "The graphics card takes one step of all networks after the other; the processor takes a few "
-        "networks to their end, then the next. Both run at once here, and may be in each other's way: "
-        "'lockstep population' times them one by one.",
+        "The GPU takes each step for all networks at once; the CPU trains a few networks to their end, "
+        "then the next few. Here both run at the same time and may slow each other down; "
+        "'lockstep population' times them one after the other.",
         ui.theme.muted);
 }
 
@@ -228,7 +228,7 @@ nlohmann::ordered_json MosaicExhibit::state() const {
 }
 
 std::function<void()> MosaicExhibit::readState(const nlohmann::ordered_json& state) {
-    if (!state.is_object()) throw std::invalid_argument("the state of 'mosaic' has to be an object");
+    if (!state.is_object()) throw std::invalid_argument("the state of 'mosaic' must be an object");
     nlohmann::ordered_json json = state;
     const auto taken = [&json](const char* field) {
         nlohmann::ordered_json value = nlohmann::ordered_json::object();
@@ -244,7 +244,7 @@ std::function<void()> MosaicExhibit::readState(const nlohmann::ordered_json& sta
     const auto rank = jsonValueOr(view, "rank", std::size_t{0});
     const bool sorted = jsonValueOr(view, "sorted", false);
     if (page >= pageCount || side >= MosaicView::mostSides || rank >= settings.population.size())
-        throw std::invalid_argument("a field of 'view' of 'mosaic' is too large");
+        throw std::invalid_argument("a field of 'view' in 'mosaic' is too large");
     return [this, settings, grid = MosaicModel::gridOf(settings), plot, page, side, rank, sorted] {
         model_.change(settings, grid);
         plot_ = plot;

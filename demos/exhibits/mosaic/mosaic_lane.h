@@ -1,18 +1,60 @@
-// One side of the mosaic: a population on one machine, trained on a thread of its own, and what is to be seen
-// of it. The window's thread asks and takes, and waits for nothing.
+// A population on one machine, trained beside the window on a thread of its own, and what can be seen of it.
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
-#include <mutex>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
-#include "demos/exhibits/mosaic/population_parts.h"
+#include "demos/kit/worker.h"
+#include "engine/grid/population.h"
 
 namespace lockstep::demos {
+
+/// A processor takes its networks a few at a time, and how far it has come after a moment depends on its
+/// speed. A script counts work instead of time: then the processor's population is made of rows, and the next
+/// row begins where the last one has ended. Used by one thread at a time.
+class PopulationParts {
+  public:
+    using Make = std::function<std::unique_ptr<Population>(const PopulationJob&)>;
+
+    /// rowLength   networks in a row; each row is a part of its own. 0: one part has all of them
+    /// Throws what `make` throws.
+    PopulationParts(const PopulationJob& job, std::size_t rowLength, const Make& make);
+
+    const MachineInfo& machine() const { return parts_.front().population->machine(); }
+
+    /// As Population::advance.
+    bool advance(double milliseconds);
+    /// Every network that is behind `step` is trained up to it.
+    void trainTo(std::uint64_t step);
+    /// That many steps of all networks together, the first parts first.
+    void trainBy(std::uint64_t networkSteps);
+    void reset();
+
+    std::vector<MemberResult> results();
+    /// Of the same moment as `results`, which are what results() has returned.
+    PopulationSummary summary(const std::vector<MemberResult>& results);
+    std::vector<float> parameters(std::size_t member);
+    std::vector<std::uint32_t> decisionMaps(const DecisionMapOptions& options);
+    /// Nothing where they are not on a device, or in parts.
+    std::optional<DevicePicture> decisionMapsOnDevice(const DecisionMapOptions& options);
+    double trainingSeconds() const;
+
+  private:
+    struct Part {
+        std::size_t members = 0;
+        std::uint64_t reached = 0; ///< what every network has been trained to, at least
+        std::unique_ptr<Population> population;
+    };
+    static void bring(Part& part, std::uint64_t step);
+
+    PopulationJob job_;
+    std::vector<Part> parts_;
+    std::uint64_t asked_ = 0; ///< by trainBy(), network-steps
+};
 
 /// All networks at one moment.
 struct MosaicShot {
@@ -26,95 +68,90 @@ struct MosaicMaps {
     std::uint32_t width = 0;
     std::uint32_t height = 0;
     std::vector<std::uint32_t> words;    ///< empty: they are on the device
-    std::optional<DevicePicture> device; ///< stays as it is until the next ones have been taken
+    std::optional<DevicePicture> device; ///< unchanged until the next ones have been taken
 };
 
 /// The weights of one network, as they were at some step of it.
 struct MemberWeights {
     std::size_t member = 0;
     std::uint64_t step = 0;
-    std::vector<float>
-        parameters; ///< an arena, ParamLayout; empty: it has diverged, and nothing goes on from there
+    std::vector<float> parameters; ///< an arena, ParamLayout; empty: the network has diverged
 };
 
-/// What has come since it was last taken.
+/// What is new since it was last taken.
 struct MosaicNews {
     std::optional<MachineInfo> machine;
     std::optional<MosaicShot> shot;
     std::optional<MosaicMaps> maps;
     std::optional<MemberWeights> weights;
-    std::string error; ///< why the lane has ended; empty: it has not
 };
 
 /// How maps are drawn.
 struct MosaicLook {
     DecisionMapOptions maps;
-    bool onDevice = false; ///< the window draws with the population's device, and shows what lies there
+    bool onDevice = false; ///< the window draws with the population's device and shows its memory directly
 };
 
+/// The window's thread leaves requests and takes news; it never waits for training.
 class MosaicLane {
   public:
     using Make = std::function<PopulationParts()>;
 
-    /// `make` is called on the lane's thread. Begins paused, with a shot of the first weights.
-    MosaicLane(Make make, MosaicLook look);
-    /// Ends what is under way, a few milliseconds of training or one look, and waits for it.
-    ~MosaicLane();
-    MosaicLane(const MosaicLane&) = delete;
-    MosaicLane& operator=(const MosaicLane&) = delete;
+    /// `make` is called on the lane's thread. Begins paused, with a shot of the initial weights. The
+    /// destructor waits for what is under way: a few milliseconds of training, or one look.
+    MosaicLane(Make make, const MosaicLook& look);
 
     void run();
     void pause();
     void trainTo(std::uint64_t step);
     void trainBy(std::uint64_t networkSteps);
-    /// Paused, at the first weights.
+    /// Paused, at the initial weights.
     void reset();
     void setLook(const MosaicLook& look);
     void askWeights(std::size_t member);
     /// Returns at once; the destructor has less to wait for. Maps on the device stay until then.
-    void stop();
+    void stop() { worker_.stop(); }
 
     /// Once per frame: when the next maps are taken, the frame that has shown the last ones must be done.
     MosaicNews takeNews();
-    /// Something that was asked for has not been done, or not been seen yet; training that runs is always.
-    bool busy() const;
-    /// Until nothing is left to be done, or maps are there to be taken, without which there will be no
-    /// others.
+    /// Why the lane has ended; empty: it has not.
+    std::string failure() const { return worker_.failure(); }
+    /// A request is open, or its result has not been taken; always true while training runs.
+    bool busy() const { return !worker_.idle(); }
+    /// Until nothing is left to do, or maps wait to be taken: no others are drawn before that.
     void wait() const;
 
   private:
-    struct Wishes {
+    struct Requests {
         bool run = false;
         bool reset = false;
         bool look = true; ///< at once, rather than now and then
-        bool stop = false;
         std::optional<std::uint64_t> trainTo;
         std::uint64_t trainBy = 0;
         std::optional<std::size_t> weightsOf;
 
-        bool any() const { return run || reset || look || stop || trainTo || trainBy > 0 || weightsOf; }
+        bool any() const { return run || reset || look || trainTo || trainBy > 0 || weightsOf; }
+    };
+    struct Desk {
+        Requests requests;
+        MosaicLook look;
+        MosaicNews news;
+
+        bool wanted() const { return requests.any(); }
+        /// Maps that wait to be taken lie in one of the device's two pictures, those on the screen in the
+        /// other.
+        bool mayLook() const { return !news.maps; }
     };
 
-    void work(const Make& make);
-    bool fulfil(const Wishes& wishes);
+    static std::optional<Requests> takeRequests(Desk& desk);
+    void fulfil(const Requests& requests);
     void fetchWeights(std::size_t member);
     void look();
-    Wishes nextWishes();
-    bool mayLook() const;
-    bool idle() const { return waiting_ && !wishes_.any(); }
-    template <class Change> void wish(Change change);
 
-    // Of the thread; it goes with the lane and not with the thread, for its pictures may be on the screen.
+    // Used by the thread, but destroyed after it: its pictures may still be on the screen.
     std::optional<PopulationParts> population_;
-    mutable std::mutex mutex_; // guards all below but the thread
-    mutable std::condition_variable changed_;
-    Wishes wishes_;
-    MosaicLook look_;
-    MosaicNews news_;
-    bool waiting_ = false; // the thread, for wishes
-    bool ended_ = false;
-    double nextLook_ = 0; // when the next one is due while it trains
-    std::thread thread_;  // last: it uses all of the above
+    double nextLook_ = 0; // when the next one is due during training
+    Worker<Desk> worker_; // last: its thread uses all of the above
 };
 
 } // namespace lockstep::demos

@@ -1,20 +1,92 @@
 #include "demos/exhibits/mosaic/mosaic_model.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include <nlohmann/json.hpp>
 
-#include "demos/kit/ready.h"
 #include "engine/gpu/device.h"
 
 namespace lockstep::demos {
 
 namespace {
 
+constexpr std::size_t mostMoments = 2048; // no plot has more pixels
+
+std::vector<double> everyOther(const std::vector<double>& all) {
+    std::vector<double> half;
+    for (std::size_t i = 0; i < all.size(); i += 2) half.push_back(all[i]);
+    return half;
+}
+
+} // namespace
+
+void LossSpread::add(double meanSteps, const PopulationSummary& summary) {
+    if (summary.begun == 0 || (!steps.empty() && meanSteps <= steps.back())) return;
+    steps.push_back(meanSteps);
+    for (std::size_t i = 0; i < losses.size(); ++i)
+        losses[i].push_back(static_cast<double>(summary.percentiles[i]));
+    if (steps.size() < mostMoments) return;
+    steps = everyOther(steps);
+    for (std::vector<double>& curve : losses) curve = everyOther(curve);
+}
+
+std::optional<MemberWeights> MosaicSide::takeNews() {
+    MosaicNews news = lane->takeNews();
+    if (news.machine) machine = std::move(*news.machine);
+    if (news.maps) maps = std::move(news.maps);
+    failure = lane->failure();
+    if (news.shot) {
+        shot = std::move(news.shot);
+        const auto count = static_cast<double>(shot->results.size());
+        const double meanSteps = static_cast<double>(shot->summary.networkSteps) / count;
+        if (!spread.steps.empty() && meanSteps < spread.steps.back()) spread = {}; // it has begun anew
+        spread.add(meanSteps, shot->summary);
+    }
+    return std::move(news.weights);
+}
+
+void MosaicSide::reset() {
+    shot.reset();
+    spread = {};
+    lane->reset();
+}
+
+bool MosaicSide::over() const {
+    return !failure.empty() || (shot && shot->summary.finished == shot->results.size());
+}
+
+double MosaicSide::networkStepsPerSecond() const {
+    if (!shot || shot->seconds <= 0) return 0;
+    return static_cast<double>(shot->summary.networkSteps) / shot->seconds;
+}
+
+double MosaicSide::networksPerSecond(std::uint64_t steps) const {
+    return networkStepsPerSecond() / static_cast<double>(steps);
+}
+
+double MosaicSide::shareDone(std::uint64_t steps) const {
+    if (!shot || shot->results.empty()) return 0;
+    double done = 0;
+    for (const MemberResult& result : shot->results)
+        done += result.diverged ? 1 : static_cast<double>(result.steps) / static_cast<double>(steps);
+    return done / static_cast<double>(shot->results.size());
+}
+
+std::uint64_t MosaicSide::leastSteps() const {
+    std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
+    if (shot)
+        for (const MemberResult& result : shot->results)
+            if (!result.diverged) least = std::min(least, result.steps);
+    return least == std::numeric_limits<std::uint64_t>::max() ? 0 : least;
+}
+
+namespace {
+
 // Steps of every network in a frame of a script.
 constexpr std::uint64_t scriptedSteps = 10;
-// Pixels along the picture of all maps, if tiles are then neither too coarse nor finer than anybody sees.
+// Pixels along the picture of all maps, as long as tiles stay between `coarsest` and `finest`.
 constexpr std::size_t softwarePixels = 512;
 constexpr std::size_t devicePixels = 2048;
 constexpr std::size_t coarsest = 8;
@@ -34,7 +106,7 @@ void MosaicModel::change(const MosaicSettings& settings, Grid grid) {
     grid_ = std::move(grid);
     settings_ = settings;
     retire();
-    broken_ = false;
+    gaveUp_ = false;
 }
 
 // Their pictures may be part of the frame under way: they go with the next update.
@@ -52,9 +124,9 @@ bool MosaicModel::releaseDevice() {
         sides_, [](const MosaicSide& side) { return side.shot && side.shot->summary.networkSteps > 0; });
     retire();
     ending_.clear();
-    retired_.clear(); // a future of std::async waits when it goes
+    retired_.clear(true);
     running_ = false;
-    broken_ = false;
+    gaveUp_ = false;
     return trained;
 }
 
@@ -84,7 +156,7 @@ MosaicLook MosaicModel::look(const MosaicSide& side) const {
 void MosaicModel::start(Machines& machines, bool scripted) {
     std::vector<LaneSpec> specs{{true, std::string(name(settings_.layout)), {}}};
     if (settings_.cpu) specs.push_back({false, "best", {}});
-    broken_ = true; // unless all goes well
+    gaveUp_ = true; // unless all goes well
     const bool running = std::exchange(running_, false);
     if (!grid_) grid_ = gridOf(settings_);
     softwareDrawing_ = machines.drawsInSoftware();
@@ -96,7 +168,7 @@ void MosaicModel::start(Machines& machines, bool scripted) {
         side.lane = std::make_unique<MosaicLane>(maker(machines, spec, scripted && !spec.gpu), look(side));
     }
     sides_ = std::move(sides);
-    broken_ = false;
+    gaveUp_ = false;
     running_ = running;
 }
 
@@ -106,16 +178,11 @@ void MosaicModel::setColours(const PlaneColours& colours) {
 }
 
 void MosaicModel::update(Machines& machines, double seconds, bool scripted) {
-    std::erase_if(retired_, ready<void>);
-    for (std::unique_ptr<MosaicLane>& old :
-         ending_) // may take a moment, and the window's thread waits for nobody
-        retired_.push_back(
-            std::async(std::launch::async, [lane = std::move(old)]() mutable { lane.reset(); }));
+    for (std::unique_ptr<MosaicLane>& old : ending_) retired_.add(std::move(old));
     ending_.clear();
-    if (scripted) retired_.clear(); // waits, so that a script's frames do not depend on speed
-    // One after the other: a slider that is drawn makes lanes in every frame, and each takes a device's
-    // memory.
-    if (sides_.empty() && !broken_ && retired_.empty()) start(machines, scripted);
+    const bool alone = retired_.clear(scripted); // a script's frames do not depend on speed
+    // One after the other: a slider that is dragged makes lanes in every frame, and each takes device memory.
+    if (sides_.empty() && !gaveUp_ && alone) start(machines, scripted);
     for (MosaicSide& side : sides_) {
         side.maps.reset();
         take(side);
@@ -131,11 +198,9 @@ void MosaicModel::take(MosaicSide& side) {
 }
 
 void MosaicModel::drive(double seconds, bool scripted) {
-    if (rate_ > 0) {
+    if (!pacer_.flatOut()) {
         if (std::ranges::any_of(sides_, [](const MosaicSide& side) { return side.lane->busy(); })) return;
-        credit_ = std::min(credit_ + rate_ * seconds, std::max(1.0, rate_ * 0.1)); // nothing is caught up
-        const auto due = static_cast<std::uint64_t>(credit_);
-        credit_ -= static_cast<double>(due);
+        const std::uint64_t due = pacer_.due(seconds);
         if (due == 0) return;
         for (MosaicSide& side : sides_) side.lane->trainTo(side.leastSteps() + due);
         return;
@@ -165,9 +230,9 @@ std::string MosaicModel::takeFailure() {
 
 void MosaicModel::run() {
     if (over()) reset(); // and then once more
-    broken_ = false;     // somebody tries again
+    gaveUp_ = false;     // a new attempt
     running_ = true;
-    credit_ = 0;
+    pacer_.restart();
 }
 
 void MosaicModel::pause() {
@@ -177,7 +242,7 @@ void MosaicModel::pause() {
 
 void MosaicModel::step(std::uint64_t steps) {
     pause();
-    broken_ = false;
+    gaveUp_ = false;
     for (MosaicSide& side : sides_) side.lane->trainTo(side.leastSteps() + steps);
 }
 
@@ -204,9 +269,8 @@ void MosaicModel::reroll() {
 }
 
 void MosaicModel::setRate(double stepsPerSecond) {
-    rate_ = stepsPerSecond;
-    credit_ = 0;
-    if (rate_ > 0)
+    pacer_.setSpeed(stepsPerSecond);
+    if (!pacer_.flatOut())
         for (MosaicSide& side : sides_) side.lane->pause();
 }
 
@@ -222,7 +286,7 @@ bool MosaicModel::over() const { return !sides_.empty() && std::ranges::all_of(s
 bool MosaicModel::busy() const {
     const auto works = [](const MosaicSide& side) { return side.lane->busy(); };
     return !ending_.empty() || !retired_.empty() || std::ranges::any_of(sides_, works) ||
-           (sides_.empty() && !broken_);
+           (sides_.empty() && !gaveUp_);
 }
 
 void MosaicModel::open(std::size_t side, std::size_t member) { sides_.at(side).lane->askWeights(member); }

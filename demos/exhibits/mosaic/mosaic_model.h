@@ -1,20 +1,60 @@
-// "Mosaic" without its looks: the same networks on both machines, what is known of each, and how it came
+// The mosaic without its drawing: the same networks on both machines, what is known of each, and how it came
 // there.
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <future>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "demos/exhibits/mosaic/mosaic_lane.h"
 #include "demos/exhibits/mosaic/mosaic_settings.h"
-#include "demos/exhibits/mosaic/mosaic_side.h"
 #include "demos/kit/machines.h"
+#include "demos/kit/pacer.h"
+#include "demos/kit/retirement.h"
 #include "demos/report/grid_colours.h"
 
 namespace lockstep::demos {
+
+/// How the losses of all networks were spread, over the steps that a network had made on the average.
+struct LossSpread {
+    std::vector<double> steps;
+    /// By PopulationSummary::shares; infinite where so many had diverged.
+    std::array<std::vector<double>, PopulationSummary::shares.size()> losses;
+
+    /// Nothing happens without a loss, or when no network has made a step since.
+    void add(double meanSteps, const PopulationSummary& summary);
+};
+
+struct MosaicSide {
+    LaneSpec spec;
+    MachineInfo machine;            ///< empty until it is ready
+    std::optional<MosaicShot> shot; ///< empty until then, too
+    std::optional<MosaicMaps> maps; ///< new since the last update
+    LossSpread spread;
+    std::string failure; ///< why it trains no more; empty: it does
+    bool failureTaken = false;
+    bool onDevice = false; ///< the window draws with its device
+    std::unique_ptr<MosaicLane> lane;
+
+    /// Takes the lane's news. Returns the weights that were asked for, once they are there.
+    std::optional<MemberWeights> takeNews();
+
+    /// Back to the initial weights; nothing is known until they have been evaluated.
+    void reset();
+
+    /// Every network has finished, or the machine has failed.
+    bool over() const;
+    double networkStepsPerSecond() const;
+    /// Of `steps` steps each: one that diverges counts by the steps that it made.
+    double networksPerSecond(std::uint64_t steps) const;
+    /// Of all networks: what has been done of their steps, 0 to 1. One that diverged has none left.
+    double shareDone(std::uint64_t steps) const;
+    /// Of the network that is farthest behind, and has not diverged.
+    std::uint64_t leastSteps() const;
+};
 
 class MosaicModel {
   public:
@@ -28,7 +68,7 @@ class MosaicModel {
     using Grid = std::shared_ptr<const PopulationGrid>;
     /// What those settings train. Throws std::invalid_argument naming what makes no sense.
     static Grid gridOf(const MosaicSettings& settings);
-    /// Training begins anew, unless they are what it trains. `grid` is theirs.
+    /// Restarts training, unless nothing has changed. `grid` is made from `settings`.
     void change(const MosaicSettings& settings, Grid grid);
     /// Throws what gridOf() throws, and then nothing has changed.
     void change(const MosaicSettings& settings) { change(settings, gridOf(settings)); }
@@ -38,14 +78,14 @@ class MosaicModel {
     /// network-steps in each, the graphics card for all networks alike, the processor row by row. Throws what
     /// is wrong with a device or a shape.
     void update(Machines& machines, double seconds, bool scripted);
-    /// In which the tiles are drawn from now on.
+    /// Draws the tiles in these colours from now on.
     void setColours(const PlaneColours& colours);
 
     bool running() const { return running_; }
-    /// From the beginning, if all is over.
+    /// Starts over if every network is at its end.
     void run();
     void pause();
-    /// Brings every network to that many steps more than the last one of a side has.
+    /// Trains every network to that many steps beyond the one farthest behind.
     void step(std::uint64_t steps);
     std::uint64_t stepsPerEpoch() const;
     void reset();
@@ -55,21 +95,21 @@ class MosaicModel {
 
     /// The graphics card first. Empty until the first update.
     const std::vector<MosaicSide>& sides() const { return sides_; }
-    /// Grows whenever the sides are others.
+    /// Grows whenever the sides are replaced.
     std::uint64_t generation() const { return generation_; }
     std::size_t members() const { return spec().size(); }
     LossScale scale() const;
-    /// All sides are over.
+    /// All sides have finished or failed.
     bool over() const;
     bool busy() const;
-    /// What has ended a side, once; empty: nothing new.
+    /// Why a side has failed, reported once; empty: nothing new.
     std::string takeFailure();
 
-    /// Has the network's weights fetched; takeOpened() has the playground's state with them later, as JSON.
+    /// Asks for the network's weights; takeOpened() returns the playground's state with them later, as JSON.
     void open(std::size_t side, std::size_t member);
     std::optional<std::string> takeOpened();
 
-    /// Gives up everything on the device, and waits for it. Returns whether something had been trained.
+    /// Releases everything on the device and waits for that. Returns whether training had started.
     bool releaseDevice();
 
   private:
@@ -87,13 +127,12 @@ class MosaicModel {
     PlaneColours colours_;
     bool softwareDrawing_ = false;
     std::uint64_t generation_ = 0;
-    bool broken_ = false; ///< lanes could not be started, and that has been said
+    bool gaveUp_ = false; ///< lanes could not be started, and that has been said
     bool running_ = false;
-    double rate_ = 0;
-    double credit_ = 0;
+    Pacer pacer_;
     std::optional<std::string> opened_;
     std::vector<std::unique_ptr<MosaicLane>> ending_; ///< their pictures may still be on the screen
-    std::vector<std::future<void>> retired_;
+    Retirement retired_;
 };
 
 } // namespace lockstep::demos

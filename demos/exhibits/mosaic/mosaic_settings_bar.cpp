@@ -1,4 +1,4 @@
-// What can be set of the mosaic, in fields above it.
+// The mosaic's settings, in fields above it.
 #include <algorithm>
 #include <iterator>
 

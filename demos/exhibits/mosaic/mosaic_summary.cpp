@@ -1,4 +1,4 @@
-// What the mosaic comes to: the losses over both axes, how they were spread over time, and one network by
+// The mosaic's summary: the losses over both axes, their spread over time, and one network by
 // itself.
 #include <algorithm>
 #include <cmath>
@@ -83,7 +83,7 @@ void drawLossSpread(const MosaicPanel& panel, Plot& plot, ImVec2 size) {
     PlotOptions options;
     options.x = {.title = "steps per network", .unit = "", .whole = true};
     options.y = {.title = "loss", .unit = "", .log = true};
-    options.empty = "Run: bands of 50, 90 and 100 % of all networks";
+    options.empty = "Press Run: bands hold 50, 90 and 100 % of all networks";
     options.bands = bands;
     plot.draw(ui, "mosaic losses", lines, options);
     ui.endCard();
@@ -107,7 +107,7 @@ std::string titleOf(const MosaicPanel& panel, const MemberResult* shown) {
     if (shown == nullptr) return "Best network";
     const std::size_t rank = shownRank(panel, *shownSide(panel));
     return rank == 0 && std::isfinite(shown->loss) ? "Best network"
-                                                   : fmt::format("Number {} by loss", rank + 1);
+                                                   : fmt::format("Rank {} by loss", rank + 1);
 }
 
 /// What is shown, and of which side.

@@ -1,18 +1,85 @@
-// What the mosaic's panels share: how a person looks at it, and what moves by itself.
+// What the mosaic's panels share: how a person looks at it, what moves by itself, and its pictures.
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
+#include "demos/draw/picture.h"
 #include "demos/draw/plot.h"
 #include "demos/draw/ui.h"
 #include "demos/exhibits/mosaic/mosaic_model.h"
-#include "demos/exhibits/mosaic/mosaic_pictures.h"
-#include "demos/exhibits/mosaic/tile_order.h"
 
 namespace lockstep::demos {
+
+/// In tiles, from the upper left corner.
+struct TilePlace {
+    float column = 0;
+    float row = 0;
+};
+
+class TileOrder {
+  public:
+    /// Member k goes to place k, or, with a ranking, its n-th member to place n. Places are counted row by
+    /// row.
+    void aim(std::size_t columns, std::size_t members, std::span<const std::uint32_t> ranking);
+    /// Moves the tiles; `atOnce`: all the way.
+    void update(double seconds, bool atOnce);
+
+    bool moving() const { return moving_; }
+    TilePlace place(std::size_t member) const { return places_[member]; }
+    /// The member whose place that is, once all have arrived; nothing outside of the mosaic.
+    std::optional<std::size_t> memberAt(float column, float row) const;
+
+  private:
+    TilePlace placeOf(std::size_t index) const;
+
+    std::size_t columns_ = 1;
+    std::vector<std::uint32_t> order_; ///< member at each place
+    std::vector<TilePlace> places_;    ///< of each member, now
+    bool moving_ = false;
+};
+
+/// A part of a picture.
+struct TilePicture {
+    ImTextureID picture{};
+    ImVec2 from{0, 0};
+    ImVec2 to{1, 1};
+};
+
+class MosaicPictures {
+  public:
+    /// Before the model's update: pictures of sides that are gone go first.
+    void beginFrame(const MosaicModel& model);
+    /// After it: shows what is new.
+    void update(Ui& ui, const MosaicModel& model);
+    void release() { *this = {}; }
+
+    /// Of the losses of all sides, as they were at the last update.
+    const LossScale& scale() const { return scale_; }
+
+    /// Whether there are tiles of that side, so that those below may be asked for.
+    bool has(std::size_t side) const { return side < sides_.size() && sides_[side].maps; }
+    TilePicture tile(const PopulationSpec& spec, std::size_t side, std::size_t member) const;
+    /// A pixel per network, in their places.
+    ImTextureID losses(std::size_t side) const { return sides_[side].losses->id(); }
+
+  private:
+    struct SidePictures {
+        std::unique_ptr<Picture> maps;
+        std::unique_ptr<Picture> losses;
+    };
+    void showLosses(Ui& ui, const MosaicModel& model, std::size_t side);
+
+    std::vector<SidePictures> sides_;
+    LossScale scale_;
+    std::uint64_t generation_ = 0;
+};
 
 /// One network of one side.
 struct TileChoice {
@@ -103,7 +170,7 @@ struct Landing {
 };
 void drawFlight(const MosaicPanel& panel, Landing landing);
 
-/// The member of the rank that is shown by itself; nothing while nobody has a loss.
+/// The member of the rank that is shown by itself; nothing before the first loss.
 std::optional<std::size_t> shownMember(const MosaicPanel& panel);
 /// A tile of the mosaic: map, frame in the colour of its loss, and a mark where it diverged.
 void drawTile(const MosaicPanel& panel, ImDrawList& draw, TileChoice tile, ImVec2 low, float size);

@@ -30,10 +30,9 @@ std::string headline(const std::vector<MosaicSide>& sides, const PopulationSpec&
 
 std::string memberState(const PopulationSpec& spec, const MemberResult& result) {
     if (result.diverged)
-        return fmt::format("Diverged: its loss was no longer finite at step {}.", grouped(result.steps));
-    if (result.steps == 0) return "Its first weights: it has not begun.";
-    if (result.steps >= spec.steps)
-        return fmt::format("Trained for all of its {} steps.", grouped(spec.steps));
+        return fmt::format("Diverged: the loss was no longer finite at step {}.", grouped(result.steps));
+    if (result.steps == 0) return "Training has not started: initial weights.";
+    if (result.steps >= spec.steps) return fmt::format("Trained for all {} steps.", grouped(spec.steps));
     return fmt::format("Trained for {} of {} steps.", grouped(result.steps), grouped(spec.steps));
 }
 

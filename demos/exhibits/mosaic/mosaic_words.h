@@ -1,32 +1,32 @@
-// What the mosaic says.
+// The mosaic's words.
 #pragma once
 
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "demos/exhibits/mosaic/mosaic_side.h"
+#include "demos/exhibits/mosaic/mosaic_model.h"
 #include "engine/grid/population_grid.h"
 
 namespace lockstep::demos {
 
-/// "GPU" or "CPU", and what must be said of it: "GPU (software, not a GPU)".
+/// "GPU", "CPU" or "Vulkan in software".
 std::string sideName(const MosaicSide& side);
 
-/// Who has trained how many in which time; empty before there is anything to say.
+/// How many networks each side has trained, in what time; empty before the first step.
 std::string headline(const std::vector<MosaicSide>& sides, const PopulationSpec& spec);
 
 /// Of one network, for people: "loss", "0.0123" and so on.
 using NamedValues = std::vector<std::pair<std::string, std::string>>;
 NamedValues memberValues(const PopulationSpec& spec, std::size_t member, const MemberResult& result);
-/// What became of it: "trained for 1,200 of 2,000 steps", "diverged: its loss was no longer finite at step
+/// Its outcome: "trained for 1,200 of 2,000 steps", "diverged: its loss was no longer finite at step
 /// 37".
 std::string memberState(const PopulationSpec& spec, const MemberResult& result);
 
 /// What all networks share: "2-8-8-1 tanh, bce, sgd, batch 16"; without what is on an axis.
 std::string sharedText(const PopulationGrid& grid);
 
-/// What a person calls it: "learning rate".
+/// As labels show it: "learning rate".
 std::string hyperparameterLabel(Hyperparameter parameter);
 
 } // namespace lockstep::demos

@@ -47,7 +47,7 @@ void PlaygroundModel::adopt(TrainerState state, Optimizer optimizer) {
     earlierStep_ = step();
     seen_ = lastLookWanted_ = lastLookAsked_ = false;
     queued_ = 0;
-    credit_ = 0;
+    pacer_.restart();
     if (!rebuildWanted_ && !failed() && alive())
         session_->restore(moment_.state);
     else

@@ -6,7 +6,6 @@
 #include <thread>
 #include <utility>
 
-#include "demos/kit/ready.h"
 #include "engine/gpu/error.h"
 #include "engine/net/param_layout.h"
 
@@ -47,14 +46,9 @@ void PlaygroundModel::change(const PlaygroundSettings& wanted) {
 }
 
 void PlaygroundModel::update(const TrainerMaker& maker, double seconds, bool scripted) {
-    std::erase_if(retired_, ready<void>);
+    retired_.clear();
     if (scripted) {
-        if (running_) queued_ = speed_ > 0 ? 0 : scriptedSteps;
-        if (running_ && speed_ > 0) {
-            credit_ += speed_ * seconds;
-            queued_ = static_cast<std::uint64_t>(credit_);
-            credit_ -= static_cast<double>(queued_);
-        }
+        if (running_) queued_ = pacer_.due(seconds, scriptedSteps);
         settle(maker);
         return;
     }
@@ -106,8 +100,7 @@ TrainerState PlaygroundModel::fitted() const {
 void PlaygroundModel::retire() {
     if (!session_) return;
     if (session_->begun()) session_->lane().stop();
-    retired_.push_back(
-        std::async(std::launch::async, [old = std::move(session_)]() mutable { old.reset(); }));
+    retired_.add(std::move(session_));
 }
 
 void PlaygroundModel::collect() {
@@ -134,16 +127,11 @@ void PlaygroundModel::collect() {
 void PlaygroundModel::drive(double seconds) {
     Lane& lane = session_->lane();
     const bool busyNow = lane.snapshot().status == LaneStatus::running;
-    if (running_ && speed_ == 0) {
+    if (running_ && pacer_.flatOut()) {
         if (!busyNow) lane.resume();
         return;
     }
-    if (running_ && !busyNow) {
-        credit_ = std::min(credit_ + speed_ * seconds, std::max(1.0, speed_ * 0.1)); // nothing is caught up
-        const auto whole = static_cast<std::uint64_t>(credit_);
-        credit_ -= static_cast<double>(whole);
-        queued_ += whole;
-    }
+    if (running_ && !busyNow) queued_ += pacer_.due(seconds);
     if (queued_ > 0) lane.step(std::exchange(queued_, 0));
 }
 
@@ -179,7 +167,7 @@ void PlaygroundModel::settle(const TrainerMaker& maker) {
 void PlaygroundModel::run() {
     if (failed()) rebuildWanted_ = true; // once more from what was seen last
     running_ = true;
-    credit_ = 0;
+    pacer_.restart();
 }
 
 void PlaygroundModel::pause() {
@@ -204,9 +192,8 @@ std::uint64_t PlaygroundModel::stepsToEpochEnd() const {
 }
 
 void PlaygroundModel::setSpeed(double stepsPerSecond) {
-    speed_ = stepsPerSecond;
-    credit_ = 0;
-    if (speed_ > 0 && alive()) session_->lane().pause();
+    pacer_.setSpeed(stepsPerSecond);
+    if (!pacer_.flatOut() && alive()) session_->lane().pause();
 }
 
 LaneSnapshot PlaygroundModel::laneSnapshot() const {
@@ -230,7 +217,7 @@ bool PlaygroundModel::releaseDevice() {
         running_ = ranUntilFailure_;
     }
     retire();
-    retired_.clear(); // waits
+    retired_.clear(true);
     rebuildWanted_ = !failed();
     lastLookWanted_ = lastLookAsked_ = false;
     queued_ = 0;

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <deque>
-#include <future>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +13,8 @@
 
 #include "demos/exhibits/playground/history.h"
 #include "demos/exhibits/playground/playground_session.h"
+#include "demos/kit/pacer.h"
+#include "demos/kit/retirement.h"
 
 namespace lockstep::demos {
 
@@ -102,9 +103,9 @@ class PlaygroundModel {
     PlaygroundSettings settings_;
     PlaygroundData data_;
     std::unique_ptr<PlaygroundSession> session_;
-    std::vector<std::future<void>> retired_; // old lanes on their way out
-    bool rebuildWanted_ = true;              // the lane is not the settings' one
-    bool lastLookWanted_ = false;            // before it goes, its weights are needed
+    Retirement retired_;          // old lanes on their way out
+    bool rebuildWanted_ = true;   // the lane is not the settings' one
+    bool lastLookWanted_ = false; // before it goes, its weights are needed
     bool lastLookAsked_ = false;
 
     Moment moment_;
@@ -117,8 +118,7 @@ class PlaygroundModel {
 
     bool running_ = false;
     bool ranUntilFailure_ = false;
-    double speed_ = 0;
-    double credit_ = 0;        // parts of a step, in slow motion
+    Pacer pacer_;
     std::uint64_t queued_ = 0; // steps to be made while held
 
     LossHistory history_;

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "demos/draw/lane_mark.h"
+#include "demos/draw/icons.h"
 #include "demos/draw/ui.h"
 #include "engine/step/lane_spec.h"
 

@@ -1,7 +1,6 @@
 // What moves the lanes: their own pace, slow motion, steps by hand, or a script's frames.
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <utility>
 
 #include "demos/exhibits/race/race_model.h"
@@ -11,8 +10,6 @@ namespace lockstep::demos {
 namespace {
 
 using namespace std::chrono_literals;
-
-constexpr double longestBacklog = 0.1; // seconds of slow motion that a slow machine is asked for at once
 
 // What a script's frame moves the lanes by: a race takes about forty frames per lane.
 constexpr std::uint64_t framesPerRace = 40;
@@ -46,7 +43,7 @@ void RaceModel::drive(double seconds, bool wait) {
         pendingSteps_ += pendingEpochs_ * epoch - done % epoch;
         pendingEpochs_ = 0;
     }
-    if (!wait && !paused_ && speed_ == 0) return; // the lanes run by themselves
+    if (!wait && !paused_ && pacer_.flatOut()) return; // the lanes run by themselves
     if (wait) {
         run_->race->pause();
         for (const std::size_t i : run_->current()) waitUntilHeld(run_->race->lane(i), 0);
@@ -57,16 +54,12 @@ void RaceModel::drive(double seconds, bool wait) {
 /// How many steps this frame is worth.
 std::uint64_t RaceModel::stepsNow(double seconds, bool wait) {
     if (paused_) return std::exchange(pendingSteps_, 0);
-    if (speed_ == 0) return wait ? scriptedSteps(*run_) : 0;
-    owed_ = std::min(owed_ + seconds * speed_, std::max(1.0, speed_ * longestBacklog));
-    const double whole = std::floor(owed_);
-    owed_ -= whole;
-    return static_cast<std::uint64_t>(whole);
+    return pacer_.due(seconds, wait ? scriptedSteps(*run_) : 0);
 }
 
 void RaceModel::move(std::uint64_t steps, bool wait) {
     if (steps == 0) return;
-    (wait && !paused_ && speed_ == 0 ? run_->byFrames : run_->stepped) = true;
+    (wait && !paused_ && pacer_.flatOut() ? run_->byFrames : run_->stepped) = true;
     std::vector<std::pair<Lane*, std::uint64_t>> moving;
     for (const std::size_t i : run_->current()) {
         Lane& lane = run_->race->lane(i);

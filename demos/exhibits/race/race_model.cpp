@@ -70,7 +70,7 @@ void RaceModel::start() {
     if (!run_ || !run_->race || run_->over || changed()) {
         retire();
         startWanted_ = true;
-    } else if (speed_ == 0 && !byScript_) {
+    } else if (pacer_.flatOut() && !byScript_) {
         run_->race->resume();
     }
 }
@@ -98,20 +98,17 @@ void RaceModel::reset() {
 }
 
 void RaceModel::setSpeed(double stepsPerSecond) {
-    speed_ = stepsPerSecond;
-    owed_ = 0;
+    pacer_.setSpeed(stepsPerSecond);
     if (!run_ || !run_->race || paused_) return;
-    if (speed_ > 0)
-        run_->race->pause();
-    else
+    if (pacer_.flatOut())
         run_->race->resume();
+    else
+        run_->race->pause();
 }
 
-// A race that is given up stops on its own threads, and the window's thread does not wait for that, nor for
-// the driver, which may take its time to give back what the trainers held.
 void RaceModel::retire() {
     pendingSteps_ = pendingEpochs_ = 0;
-    owed_ = 0;
+    pacer_.restart();
     if (!run_) return;
     if (run_->race) run_->race->stop();
     earlier_ = std::make_unique<RaceRun>();
@@ -121,13 +118,13 @@ void RaceModel::retire() {
     earlier_->finish = run_->finish;
     earlier_->lanes = run_->lanes;
     earlier_->seen = run_->seen;
-    retired_.push_back(std::async(std::launch::async, [old = std::move(run_)]() mutable { old.reset(); }));
+    retired_.add(std::move(run_));
 }
 
 bool RaceModel::release() {
     startWanted_ = false;
     pendingSteps_ = pendingEpochs_ = 0;
-    retired_.clear(); // a future of std::async waits when it goes
+    retired_.clear(true);
     if (!run_ || !run_->race) return false;
     run_->asked.clear(); // likewise
     run_->race->stop();
@@ -143,10 +140,10 @@ bool RaceModel::release() {
 
 void RaceModel::update(Machines& machines, double seconds, bool wait) {
     byScript_ = wait;
-    const bool clear = clearRetired(wait);
+    const bool alone = retired_.clear(wait); // an earlier race would compete with a new one
     if (startWanted_) {
         try {
-            if (!clear || !haveData(wait)) return;
+            if (!alone || !haveData(wait)) return;
             begin(machines);
         } catch (...) {
             startWanted_ = false;
@@ -160,15 +157,6 @@ void RaceModel::update(Machines& machines, double seconds, bool wait) {
     run_->paused = paused_;
     look();
     if (!run_->race->advance() && !open) end();
-}
-
-/// True when no earlier race is left, so that nothing is taken from a new one.
-bool RaceModel::clearRetired(bool wait) {
-    std::erase_if(retired_, [wait](const std::future<void>& leaving) {
-        if (wait) leaving.wait();
-        return ready(leaving);
-    });
-    return retired_.empty();
 }
 
 bool RaceModel::haveData(bool wait) {
@@ -221,7 +209,7 @@ void RaceModel::begin(Machines& machines) {
     run_ = std::move(run);
     run_->number = ++runs_;
     startWanted_ = false;
-    if (speed_ == 0 && !paused_ && !byScript_) run_->race->resume();
+    if (pacer_.flatOut() && !paused_ && !byScript_) run_->race->resume();
     run_->race->start();
 }
 

@@ -13,6 +13,8 @@
 
 #include "demos/exhibits/race/race_settings.h"
 #include "demos/kit/machines.h"
+#include "demos/kit/pacer.h"
+#include "demos/kit/retirement.h"
 #include "demos/report/headline.h"
 #include "engine/run/race.h"
 
@@ -134,7 +136,6 @@ class RaceModel {
     bool changed() const;
 
   private:
-    bool clearRetired(bool wait);
     bool haveData(bool wait);
     void begin(Machines& machines);
     void drive(double seconds, bool wait);
@@ -152,16 +153,15 @@ class RaceModel {
     std::string loadingKey_;
     std::future<std::shared_ptr<const Dataset>> loading_;
     std::unique_ptr<RaceRun> run_;
-    std::uint64_t runs_ = 0;                 // begun
-    std::unique_ptr<RaceRun> earlier_;       // results only
-    std::vector<std::future<void>> retired_; // races on their way out; a new one waits for them
-    std::optional<double> drawn_;            // seconds, as of this frame
-    std::optional<double> drawnBefore_;      // as of the last look
+    std::uint64_t runs_ = 0;            // begun
+    std::unique_ptr<RaceRun> earlier_;  // results only
+    Retirement retired_;                // races on their way out; a new one waits for them
+    std::optional<double> drawn_;       // seconds, as of this frame
+    std::optional<double> drawnBefore_; // as of the last look
     bool startWanted_ = false;
     bool paused_ = false;
     bool byScript_ = false; // lanes never run by themselves
-    double speed_ = 0;
-    double owed_ = 0; // steps of slow motion, the fraction included
+    Pacer pacer_;           // of slow motion
     std::uint64_t pendingSteps_ = 0;
     std::uint64_t pendingEpochs_ = 0;
 };

@@ -1,14 +1,13 @@
-// Work that the window's thread does not do itself: one thread, one piece after the other.
+// Work that would keep the window waiting: one thread does it, one piece after the other.
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
-#include <thread>
+
+#include "demos/kit/worker.h"
 
 namespace lockstep::demos {
 
@@ -19,22 +18,20 @@ class WorkQueue {
 
     WorkQueue();
     /// Drops what has not begun, cancels what has, and waits for it.
-    ~WorkQueue();
+    ~WorkQueue() { cancel(); }
     WorkQueue(const WorkQueue&) = delete;
     WorkQueue& operator=(const WorkQueue&) = delete;
 
-    /// `name` says what is being done, in words.
+    /// `name` says in words what is being done.
     void post(std::string name, Work work);
     /// Drops what has not begun, and asks what has to end early. Returns at once.
     void cancel();
-    bool idle() const;
-    /// Pieces that have not ended.
-    std::size_t pending() const;
+    bool idle() const { return worker_.idle(); }
     /// Name of the piece under way; empty: none.
     std::string doing() const;
-    void wait() const;
+    void wait() const { worker_.wait(); }
     /// What a piece has thrown since the last call; empty: nothing.
-    std::string takeError();
+    std::string takeFailure();
 
   private:
     struct Piece {
@@ -42,15 +39,16 @@ class WorkQueue {
         Work work;
         std::shared_ptr<std::atomic<bool>> cancelled;
     };
+    struct Desk {
+        std::deque<Piece> pieces; // the first one is under way
+        std::string failure;
 
-    void run();
+        bool wanted() const { return !pieces.empty(); }
+    };
 
-    mutable std::mutex mutex_; // guards all below
-    mutable std::condition_variable changed_;
-    std::deque<Piece> pieces_; // the first one is under way
-    std::string error_;
-    bool stop_ = false;
-    std::thread thread_; // last: it uses all of the above
+    static void work(Worker<Desk>& worker);
+
+    Worker<Desk> worker_;
 };
 
 } // namespace lockstep::demos

@@ -1,13 +1,113 @@
-// The tiles of a mosaic: where they are, what they show, and what the mouse does to them.
+// What moves and what is shown of a mosaic: the order of its tiles, its pictures, and what the mouse does to
+// them.
+#include "demos/exhibits/mosaic/mosaic_view.h"
+
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <utility>
 
 #include <fmt/format.h>
 
-#include "demos/exhibits/mosaic/mosaic_view.h"
 #include "demos/exhibits/mosaic/mosaic_words.h"
 
 namespace lockstep::demos {
+
+namespace {
+
+constexpr double restlessness = 7; // of a tile: the share of its way that it makes, per second
+constexpr float nearEnough = 0.02f;
+
+} // namespace
+
+TilePlace TileOrder::placeOf(std::size_t index) const {
+    return {static_cast<float>(index % columns_), static_cast<float>(index / columns_)};
+}
+
+void TileOrder::aim(std::size_t columns, std::size_t members, std::span<const std::uint32_t> ranking) {
+    const bool other = columns != columns_ || members != places_.size();
+    columns_ = columns;
+    order_.assign(ranking.begin(), ranking.end());
+    if (order_.size() != members) {
+        order_.resize(members);
+        std::iota(order_.begin(), order_.end(), 0u);
+    }
+    moving_ = true;
+    if (!other) return;
+    places_.resize(members);
+    for (std::size_t i = 0; i < members; ++i) places_[order_[i]] = placeOf(i);
+}
+
+void TileOrder::update(double seconds, bool atOnce) {
+    if (!moving_) return;
+    const float share = atOnce ? 1.0f : static_cast<float>(1 - std::exp(-restlessness * seconds));
+    moving_ = false;
+    for (std::size_t i = 0; i < order_.size(); ++i) {
+        const TilePlace aim = placeOf(i);
+        TilePlace& at = places_[order_[i]];
+        at = {at.column + share * (aim.column - at.column), at.row + share * (aim.row - at.row)};
+        if (std::abs(at.column - aim.column) + std::abs(at.row - aim.row) < nearEnough)
+            at = aim;
+        else
+            moving_ = true;
+    }
+}
+
+std::optional<std::size_t> TileOrder::memberAt(float column, float row) const {
+    if (column < 0 || row < 0 || column >= static_cast<float>(columns_)) return std::nullopt;
+    const std::size_t index = static_cast<std::size_t>(row) * columns_ + static_cast<std::size_t>(column);
+    if (index >= order_.size()) return std::nullopt;
+    return order_[index];
+}
+
+void MosaicPictures::beginFrame(const MosaicModel& model) {
+    if (generation_ != model.generation()) sides_.clear();
+    generation_ = model.generation();
+}
+
+void MosaicPictures::update(Ui& ui, const MosaicModel& model) {
+    sides_.resize(model.sides().size());
+    const LossScale scale = model.scale();
+    const bool rescaled = std::exchange(scale_, scale) != scale;
+    for (std::size_t i = 0; i < sides_.size(); ++i) {
+        const MosaicSide& side = model.sides()[i];
+        if (side.maps) {
+            const MosaicMaps& maps = *side.maps;
+            std::unique_ptr<Picture>& picture = sides_[i].maps;
+            if (!picture) picture = std::make_unique<Picture>(ui.graphics, maps.width, maps.height, true);
+            if (maps.device)
+                picture->show(maps.device->view, maps.device->ready);
+            else
+                picture->upload(maps.words);
+        }
+        if (side.shot && (side.maps || (rescaled && sides_[i].losses))) showLosses(ui, model, i);
+    }
+}
+
+void MosaicPictures::showLosses(Ui& ui, const MosaicModel& model, std::size_t side) {
+    const PopulationSpec& spec = model.spec();
+    std::vector<std::uint32_t> pixels;
+    for (const MemberResult& result : model.sides()[side].shot->results)
+        pixels.push_back(lossColour(ui.theme, scale_, result));
+    std::unique_ptr<Picture>& picture = sides_[side].losses;
+    if (!picture)
+        picture = std::make_unique<Picture>(ui.graphics, static_cast<std::uint32_t>(spec.columns),
+                                            static_cast<std::uint32_t>(spec.rows), false);
+    picture->upload(pixels);
+}
+
+TilePicture MosaicPictures::tile(const PopulationSpec& spec, std::size_t side, std::size_t member) const {
+    const Picture& maps = *sides_[side].maps;
+    const auto width = static_cast<float>(maps.width());
+    const auto height = static_cast<float>(maps.height());
+    const float cells = width / static_cast<float>(spec.columns);
+    const float x = static_cast<float>(member % spec.columns) * cells;
+    const float y = static_cast<float>(member / spec.columns) * cells;
+    // Half a pixel inside, so that smoothing does not bring in the neighbour.
+    return {maps.id(),
+            {(x + 0.5f) / width, (y + 0.5f) / height},
+            {(x + cells - 0.5f) / width, (y + cells - 0.5f) / height}};
+}
 
 namespace {
 
@@ -30,8 +130,8 @@ void explain(const MosaicPanel& panel, TileChoice tile) {
     detail.title = fmt::format("Network {}, {}", tile.member + 1, sideName(side));
     detail.values = memberValues(spec, tile.member, result);
     detail.text = memberState(spec, result) +
-                  (result.diverged ? " A click opens it in the playground, with its first weights."
-                                   : " A click opens it in the playground.");
+                  (result.diverged ? " Click to open it in the playground, with its initial weights."
+                                   : " Click to open it in the playground.");
     panel.ui.detail(std::move(detail));
 }
 

@@ -1,0 +1,24 @@
+// JSON that others have written: read within a depth, with the place in every complaint.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string_view>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace lockstep {
+
+/// Brackets within brackets. Files of this program have fewer than ten; code that walks through a value calls
+/// itself once per level, and 100,000 levels would overflow the stack.
+inline constexpr std::size_t deepestJson = 64;
+
+/// The value of a JSON text. Throws std::runtime_error
+/// "NAME is not valid JSON: line 3, column 7: reason" for anything else and for brackets nested too deeply.
+nlohmann::ordered_json parseJson(std::string_view text, std::string_view name);
+
+/// The same for a file of at most so many bytes. Throws like readFileBytes(), too.
+nlohmann::ordered_json readJsonFile(const std::filesystem::path& file, std::uint64_t largest);
+
+} // namespace lockstep
