@@ -2,6 +2,11 @@
 // the same weights on the same data by plain gradient descent: the border between those that learn and those
 // that diverge is a fractal (Sohl-Dickstein, "The boundary of neural network trainability is fractal", 2024,
 // arXiv 2402.06184).
+//
+// The loops of a map (plain_map.cpp, engine/cpu/map_kernels.h, shaders/grid/map.comp) hold trainStep() of
+// engine/step/step.cpp for a network of one hidden layer and the whole data set as its batch. They cannot use
+// the recipe: a map has millions of networks, and each must stop as soon as it diverges. tests/map_test.cpp
+// compares the plain loops with differences of the loss in double, and all machines with the plain loops.
 #pragma once
 
 #include <cstddef>
