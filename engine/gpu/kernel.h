@@ -28,7 +28,7 @@ inline constexpr std::uint32_t mostBindings = 16;
 VkDescriptorType descriptorType(BindingKind kind);
 
 /// A size as shaders hold it: 32 bits.
-constexpr std::uint32_t number(auto value) { return static_cast<std::uint32_t>(value); }
+constexpr std::uint32_t asUint(auto value) { return static_cast<std::uint32_t>(value); }
 
 /// Everything that turns a shader into a pipeline.
 struct KernelSource {

@@ -9,23 +9,23 @@ namespace lockstep {
 
 namespace {
 
-using gpu::number;
+using gpu::asUint;
 
 // Networks whose tiles a submission draws: what it does ends in milliseconds.
 std::uint32_t networksAtOnce(const gpu::Device& device, const NetShape& shape,
                              const DecisionMapOptions& options) {
     const double work = static_cast<double>(options.cells) * options.cells *
                         static_cast<double>(shape.parameters() + 100); // colours, activations
-    return number(std::clamp((device.software() ? 3e7 : 1e9) / work, 1.0, 32768.0));
+    return asUint(std::clamp((device.software() ? 3e7 : 1e9) / work, 1.0, 32768.0));
 }
 
 shared::PopulationPictureParams paramsOf(const DecisionMapOptions& options, std::size_t members) {
     shared::PopulationPictureParams params{};
-    params.places = number(members);
+    params.places = asUint(members);
     params.columns = options.columns;
     params.cells = options.cells;
     for (std::size_t index = 0; index < options.features.size(); ++index)
-        params.kinds |= number(options.features[index]) << (4 * index);
+        params.kinds |= asUint(options.features[index]) << (4 * index);
     params.left = options.from;
     params.top = options.to;
     params.cell = (options.to - options.from) / static_cast<float>(options.cells);

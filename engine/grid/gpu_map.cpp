@@ -18,7 +18,7 @@ namespace lockstep {
 
 namespace {
 
-using gpu::number;
+using gpu::asUint;
 
 /// Parts of a network's hidden neurons that are trained one after the other. With so few weights at a time,
 /// compilers keep them and their gradients in registers and finish within a second.
@@ -54,7 +54,7 @@ std::size_t mostNetworks(const gpu::Device& device, const MapJob& job) {
 /// In one dispatch.
 std::uint32_t mostSteps(const MapJob& job) {
     const std::size_t passes = partsOf(job) == 1 ? 1 : 2 * partsOf(job);
-    return std::min(job.steps, number(mostLoopRounds / (loopRounds(passes, loopRounds(job.examples)) + 1)));
+    return std::min(job.steps, asUint(mostLoopRounds / (loopRounds(passes, loopRounds(job.examples)) + 1)));
 }
 
 /// Inputs and target of an example, padded.
@@ -84,9 +84,9 @@ gpu::KernelSource kernelOf(const gpu::Device& device, const MapJob& job) {
     // A software device runs a workgroup on one core: small groups share the work evenly.
     const std::uint32_t groupSize = device.software() ? device.limits().subgroupSize : 64;
     gpu::SpecConstants constants{
-        {0, groupSize}, {1, number(job.inputs)}, {2, number(job.hidden)}, {3, number(job.activation)}};
+        {0, groupSize}, {1, asUint(job.inputs)}, {2, asUint(job.hidden)}, {3, asUint(job.activation)}};
     const bool parts = partsOf(job) > 1;
-    if (parts) constants[4] = number(rowsOf(job));
+    if (parts) constants[4] = asUint(rowsOf(job));
     return {"map", shaderWords(parts ? "map_rows" : "map"), std::move(constants)};
 }
 
@@ -194,7 +194,7 @@ std::uint32_t GpuMapTrainer::stepsFor(std::size_t networks, std::uint32_t left) 
     const std::size_t counted = std::max(networks, fewest_); // fewer take as long
     const double wanted = static_cast<double>(submission_.units() * fewest_ / counted);
     const double fitting = std::min(cost_.steps(counted, longestSubmission), wanted);
-    return number(std::clamp(fitting, 1.0, static_cast<double>(std::min(left, mostSteps(job_)))));
+    return asUint(std::clamp(fitting, 1.0, static_cast<double>(std::min(left, mostSteps(job_)))));
 }
 
 void GpuMapTrainer::train(std::span<const MapPoint> points, std::span<MapOutcome> outcomes) {
@@ -230,10 +230,10 @@ void GpuMapTrainer::trainBatch(Batch& batch, std::span<const MapPoint> points) {
 }
 
 void GpuMapTrainer::submit(Batch& batch, std::size_t networks, std::uint32_t begin, std::uint32_t end) {
-    const shared::MapParams params{number(networks), number(capacity_), number(job_.examples), begin, end,
+    const shared::MapParams params{asUint(networks), asUint(capacity_), asUint(job_.examples), begin, end,
                                    job_.steps,       tailOf(job_)};
     recorder_.begin(); // waits while too many are in flight
-    recorder_.dispatch(kernel_, {number(networks), 1, 1}, params,
+    recorder_.dispatch(kernel_, {asUint(networks), 1, 1}, params,
                        {examples_.view(), batch.starts.view(), state_.view(), batch.ends.view()});
     batch.ready = recorder_.submit();
     flights_.push_back({batch.ready, std::max(networks, fewest_) * (end - begin) / fewest_,

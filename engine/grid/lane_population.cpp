@@ -1,4 +1,9 @@
-// Networks in the lanes of vectors: a block of them goes through every step together.
+// Networks side by side in SIMD registers, one per element: a block of them goes through every step together.
+//
+// LanePass holds the recipe from dense() to denseBackwardWeights(), this file the rest of trainStep() in
+// engine/step/step.cpp. They cannot use its operations, which work on the examples of one network: a register
+// would hold examples instead of networks, and networks this small would leave most of it empty.
+// tests/population_test.cpp compares every network with the same one trained alone by cpu:scalar.
 #include <algorithm>
 #include <array>
 #include <numeric>

@@ -15,7 +15,7 @@ constexpr std::uint64_t bytesBeside = 512; // of a network: settings, state, res
 constexpr std::uint64_t bytesOnce = 65ull
                                     << 20; // orders of examples, and what else does not grow with networks
 
-using gpu::number;
+using gpu::asUint;
 
 std::size_t exampleFloats(const NetShape& shape) { return roundUpToFour(shape.inputs() + shape.outputs()); }
 
@@ -61,7 +61,7 @@ std::vector<std::uint32_t> sortedByActivation(const PopulationJob& job) {
     std::vector<std::uint32_t> members(job.members.size());
     std::iota(members.begin(), members.end(), 0u);
     std::ranges::stable_sort(members, {},
-                             [&](std::uint32_t member) { return number(job.members[member].activation); });
+                             [&](std::uint32_t member) { return asUint(job.members[member].activation); });
     return members;
 }
 
@@ -88,8 +88,8 @@ std::vector<std::uint32_t> arenaIndicesOf(const NetShape& shape) {
         const LayerLayout& place = layout.layer(layer);
         for (std::size_t o = 0; o < place.outputs; ++o)
             for (std::size_t i = 0; i < place.inputs; ++i)
-                indices.push_back(number(place.weightOffset + o * place.rowStride + i));
-        for (std::size_t o = 0; o < place.outputs; ++o) indices.push_back(number(place.biasOffset + o));
+                indices.push_back(asUint(place.weightOffset + o * place.rowStride + i));
+        for (std::size_t o = 0; o < place.outputs; ++o) indices.push_back(asUint(place.biasOffset + o));
     }
     return indices;
 }
@@ -102,9 +102,9 @@ shared::PopulationNetwork networkOf(const PopulationJob& job, std::uint32_t memb
             update.momentum,
             update.l2,
             decoupled ? static_cast<float>(settings.optimizer.effectiveWeightDecay()) : 0.0f,
-            number(settings.seed),
-            number(settings.seed >> 32),
-            number(job.members[member].data),
+            asUint(settings.seed),
+            asUint(settings.seed >> 32),
+            asUint(job.members[member].data),
             member};
 }
 

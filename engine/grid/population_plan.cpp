@@ -206,7 +206,7 @@ std::size_t largestBatch(const gpu::Device& device, const PopulationJob& job, Po
     return fitting;
 }
 
-std::uint32_t number(auto value) { return static_cast<std::uint32_t>(value); }
+using gpu::asUint;
 
 } // namespace
 
@@ -262,15 +262,15 @@ const gpu::Kernel<Params>& PopulationKernels::find(std::map<std::string, gpu::Ke
 
 // By the numbers in shaders/grid/population_network.glsl.
 gpu::SpecConstants PopulationKernels::widthConstants() const {
-    gpu::SpecConstants constants{{9, number(shape_.layers())}};
+    gpu::SpecConstants constants{{9, asUint(shape_.layers())}};
     for (std::uint32_t level = 0; level <= shared::populationLayers; ++level)
-        constants[10 + level] = level < shape_.widths.size() ? number(shape_.widths[level]) : 0;
+        constants[10 + level] = level < shape_.widths.size() ? asUint(shape_.widths[level]) : 0;
     return constants;
 }
 
 gpu::SpecConstants PopulationKernels::networkConstants(Activation hidden) const {
     gpu::SpecConstants constants = widthConstants();
-    constants.insert({{1, number(shape_.loss)}, {2, number(shape_.outputActivation)}, {4, number(hidden)}});
+    constants.insert({{1, asUint(shape_.loss)}, {2, asUint(shape_.outputActivation)}, {4, asUint(hidden)}});
     return constants;
 }
 
@@ -281,10 +281,10 @@ PopulationKernels::train(const PopulationPlan& plan, Optimizer optimizer, Activa
     gpu::SpecConstants constants = networkConstants(hidden);
     constants[0] = plan.groupSize;
     constants[3] = plan.order;
-    constants[7] = number(optimizer);
+    constants[7] = asUint(optimizer);
     if (plan.layout == PopulationLayout::subgroup) {
         const std::size_t states = infoOf(optimizer).states;
-        const std::uint32_t parameters = number(shape_.parameters());
+        const std::uint32_t parameters = asUint(shape_.parameters());
         constants.insert(
             {{5, states >= 1 ? parameters : 1}, {6, plan.mostSubgroups}, {8, states == 2 ? parameters : 1}});
     }

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint32_t keyOfNone = 0xFFFFFFFFu; // shaders/grid/population_key.glsl
 
-using gpu::number;
+using gpu::asUint;
 
 // Multiplications and additions of all networks together that a submission may do, so that nobody waits long
 // for the device.
@@ -60,7 +60,7 @@ PopulationParts populationParts(const gpu::Device& device, const PopulationJob& 
     const std::size_t wanted = std::max(busyInvocations / networks, std::size_t{1});
     const std::size_t rows =
         std::clamp(roundUpToFour((count + wanted - 1) / wanted), fewestRows, mostRows(device, job.shape));
-    return {number((count + rows - 1) / rows), number(rows)};
+    return {asUint((count + rows - 1) / rows), asUint(rows)};
 }
 
 std::uint64_t populationPartBytes(const gpu::Device& device, const PopulationJob& job, std::size_t networks) {
@@ -86,7 +86,7 @@ PopulationScores::PopulationScores(gpu::Device& device, PopulationKernels& kerne
 std::size_t PopulationScores::exampleCount() const { return examplesOf(job_); }
 
 std::uint32_t PopulationScores::networksAtOnce(double workOfOne) const {
-    return number(std::clamp(workAtOnce(device_) / workOfOne, 32.0, 32768.0)) / 32 * 32;
+    return asUint(std::clamp(workAtOnce(device_) / workOfOne, 32.0, 32768.0)) / 32 * 32;
 }
 
 void PopulationScores::score() {
@@ -104,10 +104,10 @@ void PopulationScores::scoreRun(const PopulationRun& run) {
     const std::uint32_t most =
         networksAtOnce(examplesOfOne * static_cast<double>(arenas_.arenaIndices().size()));
     shared::PopulationScoreParams params{};
-    params.places = number(arenas_.members.size());
-    params.examples = number(exampleCount());
+    params.places = asUint(arenas_.members.size());
+    params.examples = asUint(exampleCount());
     params.rows = parts_.rows;
-    params.classes = number(job_.data.front()->classes);
+    params.classes = asUint(job_.data.front()->classes);
     for (std::uint32_t done = 0; done < run.count; done += params.networks) {
         params.first = run.first + done;
         params.networks = std::min(most, run.count - done);
@@ -120,7 +120,7 @@ void PopulationScores::scoreNetworks(const PopulationRun& run, shared::Populatio
     constexpr double mostGroups = 32768; // every device dispatches that many
     const double workOfPart = static_cast<double>(params.networks) * static_cast<double>(parts_.rows) *
                               static_cast<double>(arenas_.arenaIndices().size());
-    const std::uint32_t most = number(std::clamp(workAtOnce(device_) / workOfPart, 1.0, mostGroups));
+    const std::uint32_t most = asUint(std::clamp(workAtOnce(device_) / workOfPart, 1.0, mostGroups));
     for (; params.firstPart < parts_.count; params.firstPart += most) {
         recorder_.dispatch(
             kernels_.score(run.activation),
@@ -132,11 +132,11 @@ void PopulationScores::scoreNetworks(const PopulationRun& run, shared::Populatio
 
 void PopulationScores::recordResults() {
     const std::size_t terms = lossTerms(job_.shape.loss, exampleCount(), job_.shape.outputs());
-    const shared::PopulationResultParams params{number(arenas_.members.size()),
-                                                number(arenas_.members.size()),
-                                                number(exampleCount()),
+    const shared::PopulationResultParams params{asUint(arenas_.members.size()),
+                                                asUint(arenas_.members.size()),
+                                                asUint(exampleCount()),
                                                 parts_.count,
-                                                number(job_.data.front()->classes),
+                                                asUint(job_.data.front()->classes),
                                                 static_cast<float>(terms)};
     recorder_.dispatch(kernels_.results(), {params.networks, 1, 1}, params,
                        {arenas_.parameters.view(), arenas_.networks.view(), arenas_.states.view(),
@@ -144,14 +144,14 @@ void PopulationScores::recordResults() {
 }
 
 void PopulationScores::recordRanks() {
-    shared::PopulationRankParams params{number(job_.members.size()), 0};
+    shared::PopulationRankParams params{asUint(job_.members.size()), 0};
     const std::uint32_t most = networksAtOnce(static_cast<double>(params.networks));
     for (; params.first < params.networks; params.first += most) {
         recorder_.dispatch(kernels_.rank(), {std::min(most, params.networks - params.first), 1, 1}, params,
                            {keys_.view(), ranking_.view()});
         recorder_.submitAndGoOn();
     }
-    const shared::PopulationSummaryParams all{params.networks, number(job_.steps)};
+    const shared::PopulationSummaryParams all{params.networks, asUint(job_.steps)};
     recorder_.dispatch(kernels_.summary(), {1, 1, 1}, all,
                        {results_.view(), keys_.view(), ranking_.view(), totals_.view()});
 }

@@ -8,7 +8,7 @@ namespace lockstep {
 
 namespace {
 
-using gpu::number;
+using gpu::asUint;
 
 constexpr std::uint64_t mostOrderWords = std::uint64_t{1} << 24; // 64 MiB
 
@@ -22,8 +22,8 @@ shared::PopulationRecord recordOf(const PopulationJob& job, const BatchOrder& or
     const TrainSettings settings = unitRate(job.settings);
     const StepSettings now = stepSettings(settings, order, step);
     const std::size_t terms = lossTerms(job.shape.loss, now.batch.rows, job.shape.outputs());
-    return {number(now.batch.first), number(now.batch.rows),
-            number(now.batch.epoch), static_cast<float>(1.0 / static_cast<double>(terms)),
+    return {asUint(now.batch.first), asUint(now.batch.rows),
+            asUint(now.batch.epoch), static_cast<float>(1.0 / static_cast<double>(terms)),
             now.update.learningRate, static_cast<float>(learningRate(settings.optimizer, step)),
             now.update.secondScale};
 }
@@ -56,7 +56,7 @@ PopulationTraining::PopulationTraining(gpu::Device& device, PopulationKernels& k
 
 // Records of one dispatch lie beside each other: it ends where the ring does.
 std::uint32_t PopulationTraining::stepsFrom(std::uint64_t first, std::uint64_t wanted) const {
-    return number(
+    return asUint(
         std::min({wanted, std::uint64_t{plan_.stepsPerDispatch}, ringRecords_ - first % ringRecords_}));
 }
 
@@ -77,7 +77,7 @@ void PopulationTraining::prepare(std::uint64_t first, std::uint32_t steps) {
 void PopulationTraining::writeOrder(const BatchRange& batch, std::span<std::uint32_t> words) const {
     const shared::OrderKeys keys = orderKeys(order_.seed(), batch.epoch); // once, not per row
     for (std::size_t row = 0; row < batch.rows; ++row)
-        words[row] = shared::orderIndex(number(batch.first + row), number(order_.count()), keys);
+        words[row] = shared::orderIndex(asUint(batch.first + row), asUint(order_.count()), keys);
 }
 
 double PopulationTraining::mostNetworkSteps() const {
@@ -90,7 +90,7 @@ std::uint32_t PopulationTraining::quickNetworks() const {
     const double stepOfOne =
         6.0 * static_cast<double>(order_.batch()) * static_cast<double>(job_.shape.parameters());
     const double quick = std::min((device_.software() ? 2e7 : 5e8) / stepOfOne, mostNetworkSteps());
-    return number(std::clamp(quick, 1.0, static_cast<double>(arenas_.members.size())));
+    return asUint(std::clamp(quick, 1.0, static_cast<double>(arenas_.members.size())));
 }
 
 void PopulationTraining::recordWarmUp(gpu::Recorder& recorder) {
@@ -106,11 +106,11 @@ void PopulationTraining::record(gpu::Recorder& recorder, std::uint64_t first, st
                                 const PopulationSlice& slice) {
     const StepSettings settings = stepSettings(job_.settings, order_, first);
     shared::PopulationTrainParams params{};
-    params.places = number(arenas_.members.size());
+    params.places = asUint(arenas_.members.size());
     params.steps = slice.steps;
-    params.firstRecord = number(first % ringRecords_);
-    params.batch = number(order_.batch());
-    params.examples = number(order_.count());
+    params.firstRecord = asUint(first % ringRecords_);
+    params.batch = asUint(order_.batch());
+    params.examples = asUint(order_.count());
     params.orderFirst = place;
     params.orderNetworks = slice.networks;
     params.secondDecay = settings.update.secondDecay;
@@ -131,9 +131,9 @@ void PopulationTraining::record(gpu::Recorder& recorder, std::uint64_t first, st
 void PopulationTraining::recordOrder(gpu::Recorder& recorder, std::uint32_t place,
                                      const PopulationSlice& slice, std::uint32_t firstRecord) {
     constexpr std::uint32_t rows = 64; // of an invocation
-    const std::uint32_t batch = number(order_.batch());
+    const std::uint32_t batch = asUint(order_.batch());
     const shared::PopulationOrderParams params{place, slice.networks, firstRecord,
-                                               batch, rows,           number(order_.count())};
+                                               batch, rows,           asUint(order_.count())};
     recorder.dispatch(pipelines_.order(), {slice.networks, (batch + rows - 1) / rows, slice.steps}, params,
                       {records_.view(), arenas_.networks.view(), orders_.view()});
 }
@@ -141,7 +141,7 @@ void PopulationTraining::recordOrder(gpu::Recorder& recorder, std::uint32_t plac
 void PopulationTraining::dispatch(gpu::Recorder& recorder, const PopulationRun& run,
                                   shared::PopulationTrainParams params) {
     constexpr std::uint32_t mostNetworks = 32768; // every device dispatches that many workgroups
-    const auto& kernel = *kernels_[number(&run - arenas_.runs.data())];
+    const auto& kernel = *kernels_[asUint(&run - arenas_.runs.data())];
     const gpu::BufferView parameters = arenas_.parameters.view();
     for (const std::uint32_t end = params.first + params.networks; params.first < end;
          params.first += params.networks) {

@@ -21,7 +21,7 @@ constexpr std::uint32_t smallestOutput = 8; // minimum cells per side for any ne
 constexpr std::uint32_t smallestNeuron = 5;
 constexpr std::size_t mostFeatures = 8; // PlaneInputsParams::kinds
 
-using gpu::number;
+using gpu::asUint;
 
 std::size_t widest(const NetShape& shape) {
     return *std::max_element(shape.widths.begin(), shape.widths.end());
@@ -81,7 +81,7 @@ const NetShape& validated(const NetShape& shape, const std::vector<PlaneFeature>
 /// With many rows and few neurons, the tiles of the training kernels would be nearly empty on a GPU.
 ProductKernel forwardKernel(const gpu::Device& device, const DenseShape& shape) {
     if (!device.software() && shape.outputStride < 32) {
-        const std::uint32_t along = std::min<std::uint32_t>(number(shape.outputStride), 8);
+        const std::uint32_t along = std::min<std::uint32_t>(asUint(shape.outputStride), 8);
         return {Rung::naive, along, 64 / along, 1, 1, 0};
     }
     return candidates(device, Product::forward, shape).front();
@@ -123,7 +123,7 @@ PlaneMap::PlaneMap(gpu::Device& device, const NetShape& shape, std::vector<Plane
                    PlaneMapOptions options)
     : device_(device), shape_(validated(shape, features, options)), layout_(shape),
       features_(std::move(features)), options_(options),
-      atlasColumns_(std::min(options.mostNeurons, number(widest(shape)))), capacity_(rowsAtATime(shape)),
+      atlasColumns_(std::min(options.mostNeurons, asUint(widest(shape)))), capacity_(rowsAtATime(shape)),
       workPerCell_(workOf(shape)), budget_(budgetOf(device)),
       kernels_(device), uploads_{{{{device, layout_.size() * sizeof(float) + sizeof(PlaneColourWords),
                                     gpu::Memory::upload, "map upload"}},
@@ -148,13 +148,13 @@ PlaneMap::PlaneMap(gpu::Device& device, const NetShape& shape, std::vector<Plane
     }
 }
 
-std::uint32_t PlaneMap::atlasHeight() const { return number(shape_.widths.size()) * options_.neuronSize; }
+std::uint32_t PlaneMap::atlasHeight() const { return asUint(shape_.widths.size()) * options_.neuronSize; }
 
 NeuronGrid PlaneMap::wideLayerGrid(std::size_t level) const {
     const auto neurons = static_cast<double>(shape_.widths[level]);
     NeuronGrid grid;
-    grid.columns = number(std::ceil(std::sqrt(neurons)));
-    grid.lines = number(std::ceil(neurons / grid.columns));
+    grid.columns = asUint(std::ceil(std::sqrt(neurons)));
+    grid.lines = asUint(std::ceil(neurons / grid.columns));
     grid.tile = std::max(options_.neuronSize / 4, 4u);
     return grid;
 }
@@ -221,13 +221,13 @@ void PlaneMap::drawNeurons(bool discretise) {
 
 void PlaneMap::drawLevel(std::size_t level, bool discretise) {
     shared::NeuronPictureParams params{};
-    params.neurons = number(shape_.widths[level]);
+    params.neurons = asUint(shape_.widths[level]);
     params.stride = stride(level);
     params.cells = neuronCells_;
     params.discretise = discretise ? 1 : 0;
     params.tile = options_.neuronSize;
     params.columns = atlasColumns_;
-    params.top = number(level) * options_.neuronSize;
+    params.top = asUint(level) * options_.neuronSize;
     drawTiles(level, atlas_, 1, params);
     if (!isWide(level)) return;
     const NeuronGrid grid = wideLayerGrid(level);
@@ -253,7 +253,7 @@ void PlaneMap::drawOutput(bool discretise) {
         for (std::size_t layer = 0; layer < last; ++layer) dense(layer, rows, activations(layer + 1, rows));
         dense(last, rows, outputs_.view(bytes(last + 1, first), bytes(last + 1, rows)));
     }
-    const shared::PlanePictureParams params{options_.outputSize, outputCells_, number(shape_.outputs()),
+    const shared::PlanePictureParams params{options_.outputSize, outputCells_, asUint(shape_.outputs()),
                                             stride(last + 1), discretise ? 1u : 0u};
     recorder_.dispatch(kernels_.planePicture(shape_.loss, shape_.outputActivation),
                        {outputCells_, outputCells_, 1}, params,
@@ -263,13 +263,13 @@ void PlaneMap::drawOutput(bool discretise) {
 /// Level 0 = the features of cells [first, first + rows).
 void PlaneMap::inputs(std::uint32_t cells, std::size_t first, std::size_t rows) {
     shared::PlaneInputsParams params{};
-    params.rows = number(rows);
-    params.first = number(first);
+    params.rows = asUint(rows);
+    params.first = asUint(first);
     params.size = cells;
     params.stride = stride(0);
-    params.features = number(features_.size());
+    params.features = asUint(features_.size());
     for (std::size_t index = 0; index < features_.size(); ++index)
-        params.kinds |= number(features_[index]) << (4 * index);
+        params.kinds |= asUint(features_[index]) << (4 * index);
     params.left = options_.from;
     params.top = options_.to;
     params.cell = (options_.to - options_.from) / static_cast<float>(cells);
@@ -305,7 +305,7 @@ std::vector<float> PlaneMap::outputs() {
 }
 
 std::uint32_t PlaneMap::stride(std::size_t level) const {
-    return number(roundUpToFour(shape_.widths[level]));
+    return asUint(roundUpToFour(shape_.widths[level]));
 }
 
 std::uint64_t PlaneMap::bytes(std::size_t level, std::size_t rows) const {

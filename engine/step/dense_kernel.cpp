@@ -9,14 +9,14 @@ namespace lockstep {
 
 namespace {
 
-std::uint32_t number(std::size_t value) { return static_cast<std::uint32_t>(value); }
+using gpu::asUint;
 
 shared::DenseParams paramsOf(const DenseShape& shape, const ProductPiece& piece) {
-    return {.rows = number(shape.rows),
-            .inputs = number(shape.inputs),
-            .outputs = number(shape.outputs),
-            .inputStride = number(shape.inputStride),
-            .outputStride = number(shape.outputStride),
+    return {.rows = asUint(shape.rows),
+            .inputs = asUint(shape.inputs),
+            .outputs = asUint(shape.outputs),
+            .inputStride = asUint(shape.inputStride),
+            .outputStride = asUint(shape.outputStride),
             .first = piece.first,
             .count = piece.count};
 }
@@ -34,11 +34,11 @@ std::string_view name(Product product) {
 
 ProductExtents extentsOf(Product product, const DenseShape& shape) {
     switch (product) {
-    case Product::forward: return {number(shape.rows), number(shape.outputStride), number(shape.inputs)};
+    case Product::forward: return {asUint(shape.rows), asUint(shape.outputStride), asUint(shape.inputs)};
     case Product::backwardInputs:
-        return {number(shape.rows), number(shape.inputStride), number(shape.outputs)};
+        return {asUint(shape.rows), asUint(shape.inputStride), asUint(shape.outputs)};
     case Product::backwardWeights:
-        return {number(shape.outputs), number(shape.inputStride), number(shape.rows)};
+        return {asUint(shape.outputs), asUint(shape.inputStride), asUint(shape.rows)};
     }
     return {};
 }
@@ -94,7 +94,7 @@ std::vector<ProductPiece> piecesOf(const ProductKernel& kernel, const ProductExt
     const std::uint32_t outputs = extents.m * extents.n;
     if (kernel.rung != Rung::one) return {{0, outputs}};
     const std::uint32_t most =
-        std::max(number(mostLoopRounds) / (extents.k + 3), 1u); // 3: the loop's last look
+        std::max(asUint(mostLoopRounds) / (extents.k + 3), 1u); // 3: the loop's last look
     std::vector<ProductPiece> pieces;
     for (std::uint32_t first = 0; first < outputs; first += most)
         pieces.push_back({first, std::min(most, outputs - first)});

@@ -11,10 +11,10 @@ namespace lockstep {
 
 namespace {
 
-using gpu::number;
+using gpu::asUint;
 
 std::uint32_t groupsOf(std::size_t rows) {
-    return number((rows + Kernels::rowsPerGroup - 1) / Kernels::rowsPerGroup);
+    return asUint((rows + Kernels::rowsPerGroup - 1) / Kernels::rowsPerGroup);
 }
 
 // The layer comes back with what the recorder traces.
@@ -74,9 +74,9 @@ void GpuOps::gather(const GpuExamples& examples, std::size_t first, std::size_t 
                     const shared::OrderKeys& keys) {
     rows_ = rows;
     const shared::GatherBatchParams params{
-        number(rows),      number(first),         number(examples.count), shuffle ? 1u : 0u,
+        asUint(rows),      asUint(first),         asUint(examples.count), shuffle ? 1u : 0u,
         arenas_.stride(0), examples.sourceStride, arenas_.targetWidth,    keys};
-    recorder_.dispatch(gatherBatch_, {examples.sourceStride / 4, number(rows), 1}, params,
+    recorder_.dispatch(gatherBatch_, {examples.sourceStride / 4, asUint(rows), 1}, params,
                        {examples.source.view(), examples.answers.view(), activations(0),
                         arenas_.targets.view(0, rows * arenas_.targetWidth * sizeof(std::uint32_t))},
                        cost(gatherWork(rows, arenas_.shape.inputs(), arenas_.pixels, half_ != nullptr)));
@@ -113,13 +113,13 @@ void GpuOps::lossAndGradient(const StepSettings& step) {
     const auto stepNumber = static_cast<std::uint32_t>(step.step);
     const std::uint32_t slot = stepNumber % GpuArenas::ringSlots;
     const std::uint32_t groups = groupsOf(rows_);
-    const shared::LossParams params{number(rows_),       number(outputs), arenas_.stride(last + 1),
+    const shared::LossParams params{asUint(rows_),       asUint(outputs), arenas_.stride(last + 1),
                                     arenas_.targetWidth, stepNumber,      slot,
                                     arenas_.targetKind,  groups,          perTerm};
     const gpu::BufferView partials = arenas_.lossPartials.view();
     // Floats are not scaled; something has to be bound in the scale's place.
     const gpu::BufferView scale = half_ != nullptr ? half_->lossScale() : arenas_.status.view();
-    recorder_.dispatch(lossAndGradient_, {number(rows_), 1, 1}, params,
+    recorder_.dispatch(lossAndGradient_, {asUint(rows_), 1, 1}, params,
                        {arenas_.losses.view(), arenas_.status.view(), activations(last + 1), sums(last),
                         arenas_.targets.view(), dSums(last), partials, scale},
                        cost(lossWork(rows_, outputs, half_ != nullptr)));
@@ -157,7 +157,7 @@ void GpuOps::denseBackwardWeightsAndUpdate(std::size_t layer, const StepSettings
 
 void GpuOps::update(const StepSettings& step) {
     shared::UpdateParams params = step.update;
-    params.count = number(arenas_.layout.size());
+    params.count = asUint(arenas_.layout.size());
     const gpu::BufferView weights =
         arenas_.parameters.view(); // also bound in place of state that is not kept
     params.stride = std::min((params.count / 4 + 63) / 64 * 64, updateLimit_); // whole workgroups
@@ -172,7 +172,7 @@ void GpuOps::update(const StepSettings& step) {
 
 void GpuOps::updateWithHalves(const shared::UpdateParams& params) {
     const gpu::BufferView weights = arenas_.parameters.view();
-    const auto layers = number(arenas_.shape.layers());
+    const auto layers = asUint(arenas_.shape.layers());
     recorder_.dispatch(*lossScale_, {1, 1, 1}, shared::LossScaleParams{layers},
                        {arenas_.status.view(), arenas_.gradients.view(), half_->lossScale(), half_->table()});
     recorder_.dispatch(*updateHalf_, {params.stride, 1, 1}, shared::UpdateHalfParams{params, layers},
@@ -192,10 +192,10 @@ void GpuOps::beginEvaluation() {
 void GpuOps::score() {
     const std::size_t last = arenas_.shape.layers() - 1;
     const shared::ScoreParams params{
-        number(rows_),       number(arenas_.shape.outputs()), arenas_.stride(last + 1),
-        arenas_.targetWidth, number(arenas_.classes),         arenas_.targetKind,
+        asUint(rows_),       asUint(arenas_.shape.outputs()), arenas_.stride(last + 1),
+        arenas_.targetWidth, asUint(arenas_.classes),         arenas_.targetKind,
         scoreSlot_};
-    recorder_.dispatch(score_, {number(rows_), 1, 1}, params,
+    recorder_.dispatch(score_, {asUint(rows_), 1, 1}, params,
                        {arenas_.activations(last + 1, rows_), arenas_.targets.view(),
                         arenas_.scoreSums.view(), arenas_.scoreCounts.view()});
     scoreSlot_ += groupsOf(rows_);

@@ -8,7 +8,7 @@ namespace lockstep {
 
 namespace {
 
-using gpu::number;
+using gpu::asUint;
 
 gpu::WorkItems outputsPerGroup(const ProductKernel& how) {
     return {how.groupN * how.tileN, how.groupM * how.tileM, 1};
@@ -50,7 +50,7 @@ const gpu::Kernel<Params>& Kernels::find(const std::string& stem, const std::str
 
 DenseKernel Kernels::dense(Product product, const ProductKernel& how, Activation activation) {
     gpu::SpecConstants constants = constantsOf(how, device_);
-    if (product != Product::backwardWeights) constants[shared::denseActivation] = number(activation);
+    if (product != Product::backwardWeights) constants[shared::denseActivation] = asUint(activation);
     const std::string operation(name(product));
     const auto texels = how.half ? gpu::TexelFormat::halves : gpu::TexelFormat::floats;
     return {&find<shared::DenseParams>(shaderName(operation, how), operation, std::move(constants),
@@ -60,7 +60,7 @@ DenseKernel Kernels::dense(Product product, const ProductKernel& how, Activation
 
 const DenseUpdateKernel& Kernels::denseUpdate(const ProductKernel& how, Optimizer optimizer) {
     gpu::SpecConstants constants = constantsOf(how, device_);
-    constants[shared::updateOptimizer] = number(optimizer);
+    constants[shared::updateOptimizer] = asUint(optimizer);
     const std::string operation(name(Product::backwardWeights));
     return find<shared::DenseUpdateParams>(shaderName(operation + "_update", how), operation,
                                            std::move(constants), outputsPerGroup(how), gpu::TexelFormat::floats,
@@ -76,7 +76,7 @@ const gpu::Kernel<shared::LossParams>& Kernels::lossAndGradient(Loss loss, Activ
                                                                 bool half) {
     return find<shared::LossParams>(
         "loss_and_gradient", "loss_and_gradient",
-        {{0, rowsPerGroup}, {1, number(loss)}, {2, number(outputActivation)}, {3, half ? 1 : 0}});
+        {{0, rowsPerGroup}, {1, asUint(loss)}, {2, asUint(outputActivation)}, {3, half ? 1 : 0}});
 }
 
 const gpu::Kernel<shared::LossSumParams>& Kernels::lossSum() {
@@ -86,17 +86,17 @@ const gpu::Kernel<shared::LossSumParams>& Kernels::lossSum() {
 
 const gpu::Kernel<shared::ScoreParams>& Kernels::score(Loss loss, Activation outputActivation) {
     return find<shared::ScoreParams>("score", "score",
-                                     {{0, rowsPerGroup}, {1, number(loss)}, {2, number(outputActivation)}});
+                                     {{0, rowsPerGroup}, {1, asUint(loss)}, {2, asUint(outputActivation)}});
 }
 
 const gpu::Kernel<shared::UpdateParams>& Kernels::update(Optimizer optimizer) {
     return find<shared::UpdateParams>("update", "update",
-                                      {{0, 64}, {shared::updateOptimizer, number(optimizer)}});
+                                      {{0, 64}, {shared::updateOptimizer, asUint(optimizer)}});
 }
 
 const gpu::Kernel<shared::UpdateHalfParams>& Kernels::updateHalf(Optimizer optimizer) {
     return find<shared::UpdateHalfParams>("update_half", "update",
-                                          {{0, 64}, {shared::updateOptimizer, number(optimizer)}});
+                                          {{0, 64}, {shared::updateOptimizer, asUint(optimizer)}});
 }
 
 const gpu::Kernel<shared::LossScaleParams>& Kernels::lossScale() {
@@ -108,15 +108,15 @@ const gpu::Kernel<shared::WholeStepParams>& Kernels::wholeStep(const NetShape& s
                                                                std::uint32_t groupSize, std::uint32_t chunk,
                                                                std::uint32_t sharedFloats) {
     gpu::SpecConstants constants{{0, groupSize},
-                                 {1, number(shape.loss)},
-                                 {2, number(shape.outputActivation)},
+                                 {1, asUint(shape.loss)},
+                                 {2, asUint(shape.outputActivation)},
                                  {3, sharedFloats},
-                                 {4, number(shape.activation)},
+                                 {4, asUint(shape.activation)},
                                  {5, chunk},
-                                 {shared::updateOptimizer, number(optimizer)},
-                                 {9, number(shape.layers())}};
+                                 {shared::updateOptimizer, asUint(optimizer)},
+                                 {9, asUint(shape.layers())}};
     for (std::uint32_t level = 0; level <= shared::wholeStepLayers; ++level)
-        constants[10 + level] = level < shape.widths.size() ? number(shape.widths[level]) : 0;
+        constants[10 + level] = level < shape.widths.size() ? asUint(shape.widths[level]) : 0;
     return find<shared::WholeStepParams>("whole_step", "whole_step", std::move(constants), {1, 1, 1});
 }
 
@@ -140,7 +140,7 @@ const gpu::Kernel<shared::PlaneInputsParams>& Kernels::planeInputs() {
 
 const gpu::Kernel<shared::PlanePictureParams>& Kernels::planePicture(Loss loss, Activation outputActivation) {
     return find<shared::PlanePictureParams>("plane_picture", "plane_picture",
-                                            {{0, 64}, {1, number(loss)}, {2, number(outputActivation)}});
+                                            {{0, 64}, {1, asUint(loss)}, {2, asUint(outputActivation)}});
 }
 
 const gpu::Kernel<shared::NeuronPictureParams>& Kernels::neuronPicture() {

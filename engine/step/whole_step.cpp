@@ -12,7 +12,7 @@ namespace lockstep {
 
 namespace {
 
-using gpu::number;
+using gpu::asUint;
 
 std::size_t sumOfWidths(const NetShape& shape) {
     std::size_t sum = 0;
@@ -104,7 +104,7 @@ std::optional<WholeStepLayout> wholeStepLayout(const gpu::Device& device, const 
     // On a GPU a dispatch is to end after a few milliseconds: about 50 nanoseconds a round.
     const std::size_t steps = std::clamp<std::size_t>(left() / rounds(), 1, 1024);
     const std::size_t sharedFloats = parameters + chunk * floatsPerRow(shape);
-    return WholeStepLayout{number(groupSize), number(chunk), number(sharedFloats), number(steps)};
+    return WholeStepLayout{asUint(groupSize), asUint(chunk), asUint(sharedFloats), asUint(steps)};
 }
 
 namespace {
@@ -157,22 +157,22 @@ void WholeStep::record(gpu::Recorder& recorder, const TrainSettings& settings, s
             const auto terms = static_cast<double>(lossTerms(arenas_.shape.loss, rows, outputs));
             records.push_back({static_cast<std::uint32_t>(step),
                                static_cast<std::uint32_t>(step % GpuArenas::ringSlots),
-                               number(now.batch.first), number(rows), static_cast<float>(1.0 / terms),
+                               asUint(now.batch.first), asUint(rows), static_cast<float>(1.0 / terms),
                                now.keys, now.update});
             const Work one = workOf(arenas_.shape, settings, rows, arenas_.pixels);
             work.flops += one.flops;
             work.bytes += one.bytes;
         }
         records_.writeValues<shared::StepRecord>(records, slot * sizeof(shared::StepRecord));
-        const shared::WholeStepParams params{number(steps),
-                                             number(slot),
-                                             number(arenas_.train.count),
+        const shared::WholeStepParams params{asUint(steps),
+                                             asUint(slot),
+                                             asUint(arenas_.train.count),
                                              arenas_.order.shuffles() ? 1u : 0u,
                                              arenas_.train.sourceStride,
                                              arenas_.pixels ? 1u : 0u,
                                              arenas_.targetKind,
                                              arenas_.targetWidth,
-                                             number(outputs)};
+                                             asUint(outputs)};
         const gpu::BufferView parameters = arenas_.parameters.view();
         recorder.dispatch(kernel_, {1, 1, 1}, params,
                           {arenas_.train.source.view(), arenas_.train.answers.view(), records_.view(),
