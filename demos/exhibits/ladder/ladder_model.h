@@ -23,6 +23,9 @@ struct LadderLoss {
     std::size_t rung = 0;
 };
 
+/// What is trained at the first start.
+RunOptions firstLadderRun();
+
 class LadderModel {
   public:
     /// Results of one batch size, by lane.
@@ -31,10 +34,10 @@ class LadderModel {
     LadderModel();
     ~LadderModel();
 
-    const LadderSettings& settings() const { return settings_; }
+    const RunOptions& settings() const { return settings_; }
     /// Throws std::invalid_argument, and then nothing has changed. Another batch alone keeps what was
     /// measured with the one before, and measures the same rungs anew.
-    void change(const LadderSettings& settings);
+    void change(const RunOptions& settings);
 
     const std::vector<Rung>& rungs() const { return rungs_; }
     std::size_t picked() const { return picked_; }
@@ -89,7 +92,6 @@ class LadderModel {
     void releaseDevice();
 
   private:
-    bool haveData(bool wait);
     bool haveSession(Machines& machines, gpu::Device& device, bool wait);
     void postWanted(bool quick, bool rough);
     void postTraining(double seconds, bool scripted);
@@ -97,14 +99,11 @@ class LadderModel {
     void thinOut();
     void retire();
 
-    LadderSettings settings_;
+    RunOptions settings_ = firstLadderRun();
     std::vector<Rung> rungs_;
     std::size_t picked_ = 0;
 
-    std::shared_ptr<const Dataset> data_;
-    std::string loadedKey_;
-    std::string loadingKey_;
-    std::future<std::shared_ptr<const Dataset>> loading_;
+    DataLoader data_;
     std::unique_ptr<LadderSession> session_;
     std::vector<std::future<void>> retired_;
     bool broken_ = false; // the settings at hand do not work, and that has been said

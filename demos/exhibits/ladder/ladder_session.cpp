@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "demos/exhibits/ladder/rung_bytes.h"
+#include "demos/exhibits/ladder/rung_result.h"
 #include "engine/gpu/error.h"
 #include "engine/tune/kernel_choice.h"
 
@@ -23,15 +23,16 @@ const LaneSpec gpuLane{true, "best", {}};
 PictureKernel pictureKernel(gpu::Device& device, Kernels& kernels, const LaneSpec& spec, Product product) {
     constexpr std::uint32_t k = 16;
     constexpr std::uint32_t side = 32;
-    if (!spec.gpu) throw std::runtime_error("A processor's rung has no workgroups.");
+    if (!spec.gpu) throw std::runtime_error("CPU rungs have no workgroups.");
     if (spec.rung == "best")
-        throw std::runtime_error("It has no kernel of its own: see those of the other rungs.");
+        throw std::runtime_error("This rung has no kernel of its own: it uses those of the other rungs.");
     const NetShape net{.widths = {side, side, side}};
     if (spec.rung == "whole-step")
-        throw std::runtime_error("It has no kernel for a product: its workgroup does the whole step.");
+        throw std::runtime_error(
+            "This rung has no kernel for a single product: one workgroup does the whole step.");
     if (spec.rung == "matrix")
-        throw std::runtime_error("Its operands belong to whole subgroups: no invocation reads or writes a "
-                                 "number of its own. What it loads is in the source.");
+        throw std::runtime_error("Its operands belong to whole subgroups, so no single invocation reads or "
+                                 "writes a number. The source shows what it loads.");
     const LayerKernels layer =
         chooseKernels(device, kernels, spec.rung, net, Optimizer::sgd, side).layers.back();
     ProductKernel how = product == Product::forward          ? layer.forward
@@ -55,9 +56,9 @@ PictureKernel pictureKernel(gpu::Device& device, Kernels& kernels, const LaneSpe
     return {how, shape};
 }
 
-LadderSession::LadderSession(const LadderSettings& settings, std::shared_ptr<const Dataset> data,
+LadderSession::LadderSession(const RunOptions& settings, std::shared_ptr<const Dataset> data,
                              Machines& machines, gpu::Device& device)
-    : settings_(settings), data_(std::move(data)), job_(settings.job(*data_)), machines_(machines),
+    : settings_(settings), data_(std::move(data)), job_(makeJob(settings, *data_)), machines_(machines),
       device_(device), recorder_(device) {}
 
 template <class Change> void LadderSession::tell(Change change) {
@@ -124,7 +125,7 @@ void LadderSession::describeStep(Trainer& trainer, RungResult& result) {
         }
     }
     if (!result.spec.gpu) {
-        result.uncounted = "what a processor's caches fetch is not counted";
+        result.uncounted = "what a CPU's caches fetch is not counted";
         return;
     }
     try {
@@ -186,7 +187,7 @@ void LadderSession::train(const LaneSpec& spec, std::uint64_t steps) {
 
 void LadderSession::sweep(SweepBy by, double seconds) {
     for (const std::size_t value : sweepValues(by, data_->train.count)) {
-        const TrainJob job = settingsFor(settings_, by, value).job(*data_);
+        const TrainJob job = makeJob(settingsFor(settings_, by, value), *data_);
         SweepPoint point;
         point.by = by;
         point.value = value;
@@ -221,9 +222,9 @@ void LadderSession::sweepPoint(SweepPoint point, const TrainJob& job, const Lane
         if (gpu.right()) {
             point.gpuSamples = gpu.samplesPerSecond;
             if (!cancelled) point.parts = measureStepParts(*trainer, device_, stepsByThemselves);
-        } else { // one of them is wrong, and nobody knows which
+        } else { // one of them is wrong, and there is no telling which
             point.cpuSamples = 0;
-            point.trouble = "the losses of both differ, so neither is timed";
+            point.trouble = "the losses of the two lanes differ, so neither is timed";
         }
     } catch (const gpu::DeviceLostError&) {
         throw;

@@ -1,10 +1,17 @@
-// The roofline: how fast each rung is, by how many operations it makes for every byte it asks memory for.
+// All rungs in one chart: by speed as a staircase, by intensity below the roof.
 #pragma once
 
+#include <optional>
+
 #include "demos/draw/plot.h"
+#include "demos/draw/ui.h"
 #include "demos/exhibits/ladder/ladder_model.h"
 
 namespace lockstep::demos {
+
+/// Draws the rungs, the lowest at the bottom, so close that `height` pixels hold them, as far as they can be
+/// read then. Returns the one that was clicked.
+std::optional<std::size_t> drawStaircase(Ui& ui, const LadderModel& model, float height);
 
 /// A rung's dots, one per batch size that was measured, in the order of x.
 struct RungDots {

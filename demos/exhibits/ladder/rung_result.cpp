@@ -1,4 +1,4 @@
-#include "demos/exhibits/ladder/rung_bytes.h"
+#include "demos/exhibits/ladder/rung_result.h"
 
 #include <algorithm>
 #include <stdexcept>
@@ -47,7 +47,8 @@ ProductKernel kernelOf(const TracedOperation& operation, gpu::Device& device, co
     };
     constexpr double most = 1e8; // operations: a second of a single invocation
     if (operation.kernel == "one" && operation.flops > most)
-        throw std::runtime_error("counted by the kernel itself, its accesses would take as long as the step");
+        throw std::runtime_error(
+            "counting the accesses inside this kernel would take as long as the step itself");
     for (const auto& all : {candidates(device, product, shape), halfCandidates(device, product, shape)})
         for (const ProductKernel& how : all)
             if (is(how)) return how;
@@ -59,7 +60,7 @@ double countProductBytes(const std::vector<TracedOperation>& operations, const N
     double bytes = 0;
     for (const TracedOperation& operation : operations) {
         if (isWholeStep(operation))
-            throw std::runtime_error("between its parts nothing leaves the workgroup's shared memory");
+            throw std::runtime_error("between its operations, data stay in the workgroup's shared memory");
         if (!isProduct(operation)) continue;
         const std::size_t inputs = net.widths[operation.layer];
         const std::size_t outputs = net.widths[operation.layer + 1];
