@@ -288,7 +288,7 @@ TEST_CASE("a lost device costs the window nothing that was learned or seen") {
                    keep + "click Run\nframes 60\nclick Pause\nstate " + state.string() + "\n", fault);
         CHECK(playground.code == 0);
         CHECK(playground.says("The graphics device was lost"));
-        CHECK(playground.says("The playground goes on from step"));
+        CHECK(playground.says("The playground continues from step"));
         const auto saved = nlohmann::json::parse(bytesOf(state))["exhibits"]["playground"];
         CHECK(saved["step"].get<int>() >= 600); // ten in every frame, before the loss and after it
     }

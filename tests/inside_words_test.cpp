@@ -80,7 +80,8 @@ TEST_CASE("an operation is found again in the other machine's trace") {
 TEST_CASE("times, amounts and rates keep three digits, also where they round up to the next unit") {
     CHECK(timeText(0.0384) == "38.4 µs");
     CHECK(timeText(0.09949) == "99.5 µs");
-    CHECK(timeText(0.0996) == "100 µs");
+    CHECK(timeText(0.0996) == "99.6 µs");
+    CHECK(timeText(0.09996) == "100 µs");
     CHECK(timeText(0.9996) == "1.00 ms");
     CHECK(timeText(9.994) == "9.99 ms");
     CHECK(timeText(9.996) == "10.0 ms");

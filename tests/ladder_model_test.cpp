@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "demos/exhibits/ladder/ladder_model.h"
-#include "demos/exhibits/ladder/roofline.h"
+#include "demos/exhibits/ladder/rung_charts.h"
 #include "tests/test_device.h"
 
 namespace {
@@ -12,11 +12,11 @@ namespace {
 using namespace lockstep;
 using namespace lockstep::demos;
 
-LadderSettings small() {
-    LadderSettings settings;
+RunOptions small() {
+    RunOptions settings = firstLadderRun();
     settings.data = "spiral";
-    settings.hidden = {16, 8};
-    settings.batch = 32;
+    settings.hiddenWidths = std::vector<std::size_t>{16, 8};
+    settings.settings.batch = 32;
     return settings;
 }
 
@@ -90,8 +90,8 @@ TEST_CASE("training goes on from rung to rung, and the loss curve stays the same
 
 TEST_CASE("a rung that cannot run says so once, and the next one trains on from where training stood") {
     Ladder ladder;
-    LadderSettings large = small();
-    large.hidden = {256, 128}; // 34,000 parameters fit into no shared memory
+    RunOptions large = small();
+    large.hiddenWidths = std::vector<std::size_t>{256, 128}; // 34,000 parameters fit into no shared memory
     ladder.model.change(large);
     ladder.climb("gpu:blocked", 3);
     ladder.model.pick(ladder.rung("gpu:whole-step"));
@@ -110,8 +110,8 @@ TEST_CASE("another batch measures the same rungs anew, and the dots walk") {
     ladder.model.pick(ladder.rung("gpu:blocked"));
     ladder.frame();
     REQUIRE(ladder.model.result(ladder.rung("gpu:blocked")) != nullptr);
-    LadderSettings larger = small();
-    larger.batch = 64;
+    RunOptions larger = small();
+    larger.settings.batch = 64;
     ladder.model.change(larger);
     CHECK(ladder.model.result(ladder.rung("gpu:blocked")) == nullptr);
     ladder.frame();
@@ -121,7 +121,7 @@ TEST_CASE("another batch measures the same rungs anew, and the dots walk") {
     CHECK(dots[0].x.size() == 2);
     CHECK(dots[0].now.has_value());
     // Another network has nothing to do with what was measured.
-    larger.hidden = {8};
+    larger.hiddenWidths = std::vector<std::size_t>{8};
     ladder.model.change(larger);
     CHECK(rooflineDots(ladder.model).empty());
 }
@@ -162,7 +162,7 @@ TEST_CASE("a sweep measures both machines over every size, and the parts of a st
 
 TEST_CASE("what is wrong with the settings is said once, and nothing is tried again by itself") {
     Ladder ladder;
-    LadderSettings wrong = small();
+    RunOptions wrong = small();
     wrong.data = "csv:/nowhere.csv";
     ladder.model.change(wrong);
     CHECK_THROWS(ladder.frame());

@@ -9,14 +9,13 @@
 #include <set>
 
 #include "demos/exhibits/ladder/ladder_model.h"
-#include "demos/exhibits/ladder/ladder_settings.h"
 #include "demos/exhibits/ladder/ladder_words.h"
-#include "demos/exhibits/ladder/line_diff.h"
-#include "demos/exhibits/ladder/roofline.h"
+#include "demos/exhibits/ladder/rung_charts.h"
+#include "demos/exhibits/ladder/source_diff.h"
 #include "demos/exhibits/ladder/sweep.h"
-#include "demos/kit/work_queue.h"
 #include "demos/kit/source_text.h"
 #include "demos/kit/sources.h"
+#include "demos/kit/work_queue.h"
 
 #include <nlohmann/json.hpp>
 
@@ -130,7 +129,7 @@ AccessRecord recordOf(std::initializer_list<std::uint32_t> places, bool write = 
 
 TEST_CASE("a moment says how far apart neighbours are") {
     CHECK(momentText(recordOf({4, 4, 4}), 0).find("the same word") != std::string::npos);
-    CHECK(momentText(recordOf({4, 5, 6}), 0).find("side by side") != std::string::npos);
+    CHECK(momentText(recordOf({4, 5, 6}), 0).find("adjacent words") != std::string::npos);
     CHECK(momentText(recordOf({0, 16, 32}), 0).find("64 bytes apart: each needs") != std::string::npos);
     CHECK(momentText(recordOf({0, 1, 2}, true), 0).find("Writing inputs") == 0);
     CHECK(momentText(recordOf({0, 1}), 1).find("done") != std::string::npos);
@@ -176,7 +175,7 @@ TEST_CASE("a rung whose check failed has no number, and one that cannot run has 
     CHECK(shortResult(&result) == "wrong result");
     CHECK(roofShare(&result, roof).empty());
     CHECK(numbersOf(result, &roof).empty());
-    CHECK(checkText(result).find("no time") != std::string::npos);
+    CHECK(checkText(result).find("not timed") != std::string::npos);
 
     result.refusal = "it reads at most 64 bytes";
     CHECK(shortResult(&result) == "cannot run here");
@@ -235,22 +234,30 @@ TEST_CASE("curves cross where their ratio does, between two sizes") {
 
 TEST_CASE("sweeps stay within the data, and change one thing") {
     CHECK(sweepValues(SweepBy::batch, 100) == std::vector<std::size_t>{1, 4, 16, 64});
-    LadderSettings settings;
-    CHECK(settingsFor(settings, SweepBy::batch, 7).batch == 7);
-    CHECK(settingsFor(settings, SweepBy::batch, 7).hidden == settings.hidden);
-    CHECK(settingsFor(settings, SweepBy::width, 32).hidden == std::vector<std::size_t>{32, 32});
+    const RunOptions settings = firstLadderRun();
+    CHECK(settingsFor(settings, SweepBy::batch, 7).settings.batch == 7);
+    CHECK(settingsFor(settings, SweepBy::batch, 7).hiddenWidths == settings.hiddenWidths);
+    CHECK(settingsFor(settings, SweepBy::width, 32).hiddenWidths == std::vector<std::size_t>{32, 32});
 }
 
 TEST_CASE("settings come back from JSON, and what is wrong is named") {
-    LadderSettings settings;
-    settings.hidden = {8};
-    settings.batch = 64;
-    CHECK(ladderSettingsFromJson(toJson(settings)) == settings);
-    CHECK_THROWS_WITH(ladderSettingsFromJson(Json::parse(R"({"batch": 0})")), doctest::Contains("batches"));
-    CHECK_THROWS_WITH(ladderSettingsFromJson(Json::parse(R"({"hidden": [0]})")),
-                      doctest::Contains("neurons"));
-    CHECK_THROWS_WITH(ladderSettingsFromJson(Json::parse(R"({"batch": "many"})")),
-                      doctest::Contains("'batch'"));
+    RunOptions settings = firstLadderRun();
+    settings.hiddenWidths = std::vector<std::size_t>{8};
+    settings.settings.batch = 64;
+    const auto read = [](const Json& json) {
+        return runFromJson(json, firstLadderRun(), "ladder", {}, drawnLimits);
+    };
+    CHECK((read(toJson(settings)) == settings));
+    // As older versions wrote it: the settings beside the other fields.
+    const RunOptions older = read(Json::parse(
+        R"({"data": "fashion-mnist", "hidden": [8], "optimizer": "sgd", "batch": 64, "seed": 1})"));
+    CHECK((older == settings));
+    CHECK((read(Json::object()) == firstLadderRun()));
+    CHECK_THROWS_WITH(read(Json::parse(R"({"batch": 0})")), doctest::Contains("'batch'"));
+    CHECK_THROWS_WITH(read(Json::parse(R"({"hidden": [0]})")), doctest::Contains("neurons"));
+    CHECK_THROWS_WITH(read(Json::parse(R"({"hidden": [5000]})")), doctest::Contains("4096"));
+    CHECK_THROWS_WITH(read(Json::parse(R"({"batch": "many"})")), doctest::Contains("'batch'"));
+    CHECK_THROWS_WITH(read(Json::parse(R"({"rungs": 3})")), doctest::Contains("unknown field of 'ladder'"));
 }
 
 TEST_CASE("work is done in its order, errors are told, and what has not begun can be dropped") {

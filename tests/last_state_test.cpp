@@ -108,6 +108,33 @@ TEST_CASE("a file that is refused at the start leaves the last state as it is") 
     CHECK(Json::parse(textOf(folder.path() / "state.json")) == ownWork);
 }
 
+TEST_CASE("states of older versions come back: settings flat, under \"train\" or under \"settings\"") {
+    const TemporaryFolder folder;
+    Start start(folder);
+    start.app.setState(Json::parse(R"({"lockstep": 1, "exhibit": "inside", "exhibits": {
+        "inside": {"data": "spiral", "hidden": [8, 4], "activation": "tanh", "optimizer": "sgd", "batch": 10,
+                   "seed": 7, "cpu": "cpu:simd", "gpu": "gpu:naive", "machine": "cpu"},
+        "ladder": {"data": "moons", "hidden": [8], "optimizer": "adam", "batch": 64, "seed": 3},
+        "playground": {"data": "xor", "train": {"optimizer": "momentum", "lr": 0.25, "batch": 7}},
+        "race": {"data": "circle", "settings": {"optimizer": "adamw", "batch": 33}}}})"));
+    const Json now = start.app.state()["exhibits"];
+    const Json& inside = now["inside"];
+    CHECK(inside["lanes"] == Json({"cpu:simd", "gpu:naive"}));
+    CHECK(inside["machine"] == "cpu");
+    CHECK(inside["hidden"] == Json({8, 4}));
+    CHECK(inside["activation"] == "tanh");
+    CHECK(inside["settings"]["optimizer"] == "sgd");
+    CHECK(inside["settings"]["lr"] == 0.1); // the optimizer's own
+    CHECK(inside["settings"]["batch"] == 10);
+    CHECK(inside["settings"]["seed"] == 7);
+    CHECK(now["ladder"]["settings"]["optimizer"] == "adam");
+    CHECK(now["ladder"]["settings"]["seed"] == 3);
+    CHECK(now["playground"]["settings"]["optimizer"] == "momentum");
+    CHECK(now["playground"]["settings"]["lr"] == 0.25);
+    CHECK(now["race"]["settings"]["optimizer"] == "adamw");
+    CHECK(now["race"]["settings"]["batch"] == 33);
+}
+
 TEST_CASE("states are written to be read by people, but lists of numbers in one line") {
     const TemporaryFolder folder;
     const std::filesystem::path file = folder.path() / "new" / "s.json";

@@ -61,13 +61,22 @@ TEST_CASE("settings come back from JSON exactly") {
 
 TEST_CASE("a wrong field is named") {
     CHECK(messageOf({{"hiden", {4}}}).find("hidden") != std::string::npos);
-    CHECK(messageOf({{"train", {{"rate", 1}}}}).find("train") != std::string::npos);
+    CHECK(messageOf({{"settings", {{"rate", 1}}}}).find("settings") != std::string::npos);
     CHECK(messageOf({{"data", "circel"}}).find("circle") != std::string::npos);
     CHECK(messageOf({{"features", nlohmann::json::array()}}).find("features") != std::string::npos);
     CHECK(messageOf({{"hidden", {2000}}}).find("hidden") != std::string::npos);
     CHECK(messageOf({{"own", {{1, 2}}}}).find("own") != std::string::npos);
     CHECK(messageOf({{"lane", "cpu:bets"}}).find("cpu:best") != std::string::npos);
     CHECK(messageOf(nlohmann::ordered_json::object()).empty());
+}
+
+TEST_CASE("a state of an older version comes back") {
+    const nlohmann::ordered_json train = {{"optimizer", "momentum"}, {"lr", 0.25}, {"batch", 7u}};
+    const PlaygroundSettings settings = playgroundSettingsFromJson({{"data", "xor"}, {"train", train}});
+    CHECK(settings.train.optimizer.kind == Optimizer::momentum);
+    CHECK(settings.train.optimizer.learningRate == 0.25);
+    CHECK(settings.train.batch == 7);
+    CHECK(toJson(settings)["settings"]["batch"] == 7);
 }
 
 TEST_CASE("the presets are settings of the playground") {

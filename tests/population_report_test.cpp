@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "demos/draw/theme.h"
-#include "demos/report/population_report.h"
 #include "demos/report/population_png.h"
+#include "demos/report/population_report.h"
 #include "demos/words/text.h"
 
 using namespace lockstep;

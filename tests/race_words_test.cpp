@@ -8,6 +8,7 @@
 #include "demos/exhibits/race/race_settings.h"
 #include "demos/exhibits/race/race_words.h"
 #include "demos/options/parse.h"
+#include "demos/words/text.h"
 
 using namespace lockstep;
 using namespace lockstep::demos;
@@ -154,14 +155,14 @@ TEST_CASE("data is loaded anew where it would be other data, and only there") {
     RaceSettings b = a;
     b.run.hiddenWidths = std::vector<std::size_t>{4};
     b.run.settings.batch = 7;
-    CHECK(dataKey(a) == dataKey(b));
+    CHECK(dataKey(a.run) == dataKey(b.run));
     b.run.settings.seed += 1;
-    CHECK(dataKey(a) != dataKey(b));
+    CHECK(dataKey(a.run) != dataKey(b.run));
     // Fashion-MNIST comes from its files alone.
     a.run.data = b.run.data = "fashion-mnist";
-    CHECK(dataKey(a) == dataKey(b));
+    CHECK(dataKey(a.run) == dataKey(b.run));
     b.run.dataOptions.samples += 1;
-    CHECK(dataKey(a) != dataKey(b));
+    CHECK(dataKey(a.run) != dataKey(b.run));
 }
 
 TEST_CASE("how much of the way a lane has made") {

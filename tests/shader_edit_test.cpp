@@ -120,8 +120,8 @@ TEST_CASE("a state with shaders that are none is refused, and changes nothing") 
         edit(folder, "state " + folder.file("before.json") + "\ndrop name.json\ndrop text.json\nstate " +
                          folder.file("after.json") + "\n");
     CHECK(outcome.code == 0);
-    CHECK(outcome.says("message: the field 'shaders' of 'inside': nothing.comp is no shader"));
-    CHECK(outcome.says("message: the field 'shaders' of 'inside': update.comp has to be a list of lines"));
+    CHECK(outcome.says("message: the field 'shaders' of 'inside': nothing.comp is not a shader"));
+    CHECK(outcome.says("message: the field 'shaders' of 'inside': update.comp must be a list of lines"));
     CHECK(contents(folder.file("before.json")) == contents(folder.file("after.json")));
 }
 

@@ -81,7 +81,7 @@ TEST_CASE("what is typed counts once the field is left; what makes no sense is s
     CHECK(wrong.says("give layer widths as whole numbers"));
     CHECK(unchanged["hidden"] == Json::array({16, 8}));
     CHECK(after("inside", "click ##inside/seed\nkey End\ntype 2\nclick ##inside/tab/Network\n")
-              .second["seed"] == 12);
+              .second["settings"]["seed"] == 12);
     CHECK(after("race", "click ##race layers\nkey End\ntype ,4\nclick Settings\n").second["hidden"] ==
           Json::array({16, 16, 4}));
 }

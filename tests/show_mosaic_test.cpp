@@ -42,7 +42,7 @@ TEST_CASE("a click opens a network in the playground as it is: its data, setting
         CHECK(playground["data"] == state["exhibits"]["mosaic"]["data"]);
         CHECK(playground["hidden"] == state["exhibits"]["mosaic"]["hidden"]);
         // The middle of 8 columns is the edge of the fourth and the fifth.
-        const double rate = playground["train"].value("lr", 0.0);
+        const double rate = playground["settings"].value("lr", 0.0);
         const double column = std::log(rate / 0.001) / std::log(10 / 0.001) * 7;
         CHECK(std::abs(column - std::round(column)) < 1e-3);
         CHECK(std::round(column) >= 3);

@@ -1,7 +1,7 @@
 // Where a lane's time goes: parts of a step add up to the step, whatever the window takes.
 #include <doctest/doctest.h>
 
-#include "demos/exhibits/race/time_shares.h"
+#include "demos/exhibits/race/race_words.h"
 
 using namespace lockstep;
 using namespace lockstep::demos;

@@ -20,8 +20,8 @@
 #include "engine/files/atomic_file.h"
 #include "engine/gpu/error.h"
 #include "engine/step/work.h"
-#include "engine/tune/product_candidates.h"
 #include "engine/tune/kernel_trial.h"
+#include "engine/tune/product_candidates.h"
 
 namespace lockstep::demos {
 

@@ -221,6 +221,19 @@ bool Ui::textField(const char* label, std::string& text) {
            done(label, ImGui::InputText(label, text.data(), text.capacity() + 1, flags, growWithText, &text));
 }
 
+std::optional<std::string> Ui::typedText(const char* label, const std::string& text) {
+    const auto typed = typed_.find(label);
+    std::string content = typed == typed_.end() ? text : typed->second;
+    const bool entered = textField(label, content);
+    const bool left = ImGui::IsItemDeactivatedAfterEdit();
+    if (ImGui::IsItemActive())
+        typed_[label] = content;
+    else if (typed != typed_.end())
+        typed_.erase(typed);
+    if (!entered && !left) return std::nullopt;
+    return content;
+}
+
 bool Ui::segments(const char* label, std::size_t& chosen, std::span<const std::string> names) {
     if (!offered(label)) return false;
     bool changed = false;

@@ -105,6 +105,9 @@ class Ui {
     /// Powers of two from `from` to `to`.
     bool powerSlider(const char* label, std::size_t& value, std::size_t from, std::size_t to);
     bool textField(const char* label, std::string& text);
+    /// A line that shows `text` until somebody types. Returns what was typed once Enter is pressed or the
+    /// field is left.
+    std::optional<std::string> typedText(const char* label, const std::string& text);
     /// A row of names, one of them chosen. True when it changed.
     bool segments(const char* label, std::size_t& chosen, std::span<const std::string> names);
     /// An area to press, drawn by the caller, which checks hidden() first.
@@ -149,6 +152,8 @@ class Ui {
     void beginFrame();
 
   private:
+    std::map<std::string, std::string, std::less<>> typed_; // by field: texts that are being typed
+
     Place nextFrame() const;
     void drawComboFrame(ImDrawList& draw, const Place& frame, std::string_view chosen) const;
     void narrowControl(const char* label, const Place& frame);

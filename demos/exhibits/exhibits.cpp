@@ -1,22 +1,24 @@
-// The list of exhibits: the one place that knows them all.
-#include "demos/exhibits/inside/inside_exhibit.h"
-#include "demos/exhibits/ladder/ladder_exhibit.h"
-#include "demos/exhibits/map/map_exhibit.h"
-#include "demos/exhibits/mosaic/mosaic_exhibit.h"
-#include "demos/exhibits/playground/playground_exhibit.h"
-#include "demos/exhibits/race/race_exhibit.h"
+// The exhibits, in the order of the list in the window: one line each. An exhibit defines its make function,
+// std::unique_ptr<Exhibit> makeRace() for example, in its own folder.
 #include "demos/kit/exhibit.h"
+
+#define LOCKSTEP_EXHIBITS(EXHIBIT)                                                                           \
+    EXHIBIT(Race)                                                                                            \
+    EXHIBIT(Playground)                                                                                      \
+    EXHIBIT(Inside)                                                                                          \
+    EXHIBIT(Ladder)                                                                                          \
+    EXHIBIT(Mosaic)                                                                                          \
+    EXHIBIT(Map)
 
 namespace lockstep::demos {
 
+#define LOCKSTEP_DECLARE(name) std::unique_ptr<Exhibit> make##name();
+LOCKSTEP_EXHIBITS(LOCKSTEP_DECLARE)
+
 std::vector<std::unique_ptr<Exhibit>> makeExhibits() {
     std::vector<std::unique_ptr<Exhibit>> exhibits;
-    exhibits.push_back(std::make_unique<RaceExhibit>());
-    exhibits.push_back(std::make_unique<PlaygroundExhibit>());
-    exhibits.push_back(std::make_unique<InsideExhibit>());
-    exhibits.push_back(std::make_unique<LadderExhibit>());
-    exhibits.push_back(std::make_unique<MosaicExhibit>());
-    exhibits.push_back(std::make_unique<MapExhibit>());
+#define LOCKSTEP_ADD(name) exhibits.push_back(make##name());
+    LOCKSTEP_EXHIBITS(LOCKSTEP_ADD)
     return exhibits;
 }
 

@@ -19,14 +19,15 @@ namespace lockstep::demos {
 
 enum class StepUnit { kernel, batch, epoch };
 
-/// Through the places visited, as in a browser.
+/// Through the views of an exhibit, as in a browser.
 enum class Travel { back, forward };
 
-/// Steps per second; 0: as fast as it goes.
+/// Steps per second; 0: as fast as possible.
 using Speed = double;
 
-/// Exhibits never include each other; what they share is in the kit. All calls come from
-/// the window's thread and must return within milliseconds: training has threads of its own.
+/// Exhibits never include each other; what they share is in the kit. All calls come from the window's thread
+/// and must return within milliseconds: training has threads of its own. An exhibit overrides what it needs:
+/// the rest does nothing.
 class Exhibit {
   public:
     virtual ~Exhibit() = default;
@@ -40,46 +41,46 @@ class Exhibit {
     /// About `size` pixels wide around `centre`.
     virtual void drawIcon(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) const = 0;
 
-    /// Once per frame while it is shown, before draw(). With ui.scripted, everything that this frame must
-    /// show is waited for here, so that pictures do not depend on a machine's speed.
-    virtual void update(Ui& ui) = 0;
+    /// Once per frame while it is shown, before draw(). With ui.scripted, waits for everything that this
+    /// frame shows, so that pictures do not depend on a machine's speed.
+    virtual void update(Ui&) {}
     /// The middle of the window.
     virtual void draw(Ui& ui) = 0;
     /// The panel on the right while nothing is hovered.
-    virtual void drawDetails(Ui& ui) = 0;
-    /// This exhibit's entries in the window's menu.
+    virtual void drawDetails(Ui& ui) { ui.paragraph(blurb(), ui.theme.muted); }
+    /// The exhibit's entries in the window's menu.
     virtual void drawMenu(Ui&) {}
 
-    virtual bool running() const = 0;
-    /// Examples its lanes have trained since they started: measures training speed beside a window.
+    virtual bool running() const { return false; }
+    /// Examples trained by its lanes since they started, to measure training beside a window.
     virtual std::uint64_t trainedExamples() const { return 0; }
-    virtual void run(Ui& ui) = 0;
-    virtual void pause() = 0;
-    virtual bool canStep(StepUnit unit) const = 0;
-    virtual void step(Ui& ui, StepUnit unit) = 0;
+    virtual void run(Ui&) {}
+    virtual void pause() {}
+    virtual bool canStep(StepUnit) const { return false; }
+    virtual void step(Ui&, StepUnit) {}
     /// Back to the start with the same weights.
-    virtual void reset(Ui& ui) = 0;
+    virtual void reset(Ui&) {}
     /// Back to the start with another seed.
-    virtual void reroll(Ui& ui) = 0;
+    virtual void reroll(Ui&) {}
     virtual void setSpeed(Speed) {}
     /// Alt with an arrow to the left or right.
     virtual void travel(Ui&, Travel) {}
-    /// Something moves by itself, so that frames are wanted without any input.
+    /// Something moves by itself, so that frames are needed without any input.
     virtual bool moving() const { return running(); }
 
-    /// Everything the user has set.
+    /// Everything that a person has set.
     virtual nlohmann::ordered_json state() const = 0;
     /// Reads and checks what state() returned, and returns a function that restores it; until that is called,
-    /// the exhibit stays as it is. Throws std::invalid_argument, naming the field.
+    /// the exhibit stays as it is. Throws std::invalid_argument naming the field.
     virtual std::function<void()> readState(const nlohmann::ordered_json& state) = 0;
 
-    /// A key from 1 to 9; false: it chooses an exhibit, as always.
+    /// A key from 1 to 9; false: it selects an exhibit, as usual.
     virtual bool takeDigit(int) { return false; }
-    /// A file was dropped onto the window; false: it is none that this exhibit knows. Throws with file and
+    /// A file was dropped onto the window; false: not a kind that this exhibit reads. Throws with file and
     /// reason.
     virtual bool dropFile(Ui&, const std::filesystem::path&) { return false; }
-    /// The device is about to be replaced: releases everything on it, keeps results and settings.
-    /// Returns one sentence on what was interrupted and how it continues; empty when nothing was under way.
+    /// The device is about to be replaced: gives up everything on it, keeps results and settings. Returns in
+    /// a sentence what was lost and how it continues; empty when nothing was under way.
     virtual std::string releaseDevice() = 0;
 };
 

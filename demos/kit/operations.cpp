@@ -1,61 +1,56 @@
 #include "demos/kit/operations.h"
 
+#include <iterator>
+
 namespace lockstep::demos {
 
+namespace {
+
+struct Words {
+    std::string_view name;
+    const char* label;
+    const char* purpose;
+};
+
+/// By OperationKind.
+constexpr Words words[] = {
+    {"gather_batch", "batch",
+     "Copies this step's examples into the batch. Their order follows from the seed, so it is the same on "
+     "all "
+     "machines."},
+    {"dense", "forward",
+     "One layer's forward pass: each neuron forms the weighted sum of its inputs, adds its bias and applies "
+     "the activation."},
+    {"loss_and_gradient", "loss",
+     "Measures how far the predictions are from the labels, and the gradient of the loss with respect to "
+     "each "
+     "output."},
+    {"dense_backward_inputs", "backward: inputs",
+     "Passes the gradient back through the weights to the layer below."},
+    {"dense_backward_weights", "backward: weights",
+     "The gradient of the loss with respect to the layer's weights and biases, summed over the batch."},
+    {"update", "update", "The optimizer changes all weights and biases by one step."},
+    {"whole_step", "whole step",
+     "Batch, forward, loss, backward and update of the whole network in one kernel, for many steps at a "
+     "time. "
+     "Between them, nothing leaves shared memory."},
+};
+
+const Words& wordsOf(OperationKind kind) { return words[static_cast<std::size_t>(kind)]; }
+
+} // namespace
+
 OperationKind kindOf(std::string_view operation) {
-    for (const OperationKind kind : operationKinds)
-        if (operation == nameOf(kind)) return kind;
-    if (operation == nameOf(OperationKind::wholeStep)) return OperationKind::wholeStep;
+    for (std::size_t kind = 0; kind < std::size(words); ++kind)
+        if (words[kind].name == operation) return static_cast<OperationKind>(kind);
     return OperationKind::loss;
 }
 
-std::string_view nameOf(OperationKind kind) {
-    switch (kind) {
-    case OperationKind::gather: return "gather_batch";
-    case OperationKind::forward: return "dense";
-    case OperationKind::loss: return "loss_and_gradient";
-    case OperationKind::backwardInputs: return "dense_backward_inputs";
-    case OperationKind::backwardWeights: return "dense_backward_weights";
-    case OperationKind::update: return "update";
-    case OperationKind::wholeStep: return "whole_step";
-    }
-    return "";
-}
+std::string_view nameOf(OperationKind kind) { return wordsOf(kind).name; }
+const char* labelOf(OperationKind kind) { return wordsOf(kind).label; }
+const char* purposeOf(OperationKind kind) { return wordsOf(kind).purpose; }
 
-const char* labelOf(OperationKind kind) {
-    switch (kind) {
-    case OperationKind::gather: return "batch";
-    case OperationKind::forward: return "forward";
-    case OperationKind::loss: return "loss";
-    case OperationKind::backwardInputs: return "backward: inputs";
-    case OperationKind::backwardWeights: return "backward: weights";
-    case OperationKind::update: return "update";
-    case OperationKind::wholeStep: return "whole step";
-    }
-    return "";
-}
-
-const char* purposeOf(OperationKind kind) {
-    switch (kind) {
-    case OperationKind::gather:
-        return "Picks the examples of this step, in an order that all machines get from the seed.";
-    case OperationKind::forward:
-        return "One layer forwards: every neuron weighs its inputs, adds its bias and answers.";
-    case OperationKind::loss: return "How wrong the answers are, and which way each output should move.";
-    case OperationKind::backwardInputs:
-        return "The blame is passed down, through the weights, to the layer below.";
-    case OperationKind::backwardWeights:
-        return "Which way every weight of the layer should move, summed over the batch.";
-    case OperationKind::update: return "Every weight and bias takes one small step downhill.";
-    case OperationKind::wholeStep:
-        return "Batch, forward, loss, backward and update of the whole network in one kernel, which does "
-               "many "
-               "steps at a time: between its parts nothing leaves shared memory.";
-    }
-    return "";
-}
-
-// The machines' blue and orange are left out. The two halves of the way back are shades of one colour.
+// Not the machines' blue and orange. The two halves of the backward pass are shades of one colour.
 ImU32 colourOf(const Theme& theme, OperationKind kind) {
     const ImU32 back = seriesColour(theme, 3);
     switch (kind) {
@@ -72,11 +67,11 @@ ImU32 colourOf(const Theme& theme, OperationKind kind) {
 
 void fillOperation(const Ui& ui, ImDrawList& draw, ImVec2 min, ImVec2 max, OperationKind kind) {
     const float width = max.x - min.x;
-    // Corners of a fraction of a pixel make ImGui divide by zero.
+    // ImGui divides by zero for corners of a fraction of a pixel.
     const float rounding = width >= ui.px(8) ? ui.px(3) : 0;
     draw.AddRectFilled(min, max, colourOf(ui.theme, kind), rounding);
     if (width < ui.px(9)) return;
-    // Strokes one way for what flows backwards, the other way for weights, upright for the update.
+    // Strokes lean one way for input gradients, the other way for weight gradients, and stand for the update.
     const ImU32 ink = faded(ui.theme.background, 0.5f);
     const float gap = ui.px(11);
     const float height = max.y - min.y;

@@ -1,4 +1,4 @@
-// The operations that a step is made of: names, colours and patterns, the same in every exhibit.
+// The operations of a training step: the one table of their names, words, colours and patterns.
 #pragma once
 
 #include <cstddef>
@@ -8,25 +8,25 @@
 
 namespace lockstep::demos {
 
-/// In the order of a step; wholeStep is all of them in one kernel.
+/// In the order of the recipe; wholeStep is all of them in one kernel.
 enum class OperationKind { gather, forward, loss, backwardInputs, backwardWeights, update, wholeStep };
 
-/// Those that a step is made of, as the recipe tells it.
+/// The operations of the recipe.
 inline constexpr OperationKind operationKinds[] = {
     OperationKind::gather,         OperationKind::forward,         OperationKind::loss,
     OperationKind::backwardInputs, OperationKind::backwardWeights, OperationKind::update};
 
-/// Of a name as in sources and traces: "dense_backward_weights".
+/// From a name as in sources and traces: "dense_backward_weights".
 OperationKind kindOf(std::string_view operation);
-/// "dense_backward_weights": function, kernel and shader.
+/// "dense_backward_weights": the name of function, kernel and shader.
 std::string_view nameOf(OperationKind kind);
-/// What people read: "forward", "backward: weights".
+/// What the window shows: "forward", "backward: weights".
 const char* labelOf(OperationKind kind);
-/// What it is for, in a sentence.
+/// What it does, in a sentence or two.
 const char* purposeOf(OperationKind kind);
 
 ImU32 colourOf(const Theme& theme, OperationKind kind);
-/// A rectangle in the colour of a kind of operation, and the second cue, its pattern.
+/// Fills a rectangle with the colour of the kind and, as a second cue, its pattern.
 void fillOperation(const Ui& ui, ImDrawList& draw, ImVec2 min, ImVec2 max, OperationKind kind);
 
 } // namespace lockstep::demos

@@ -72,6 +72,16 @@ std::string timeTaken(double seconds) {
     return seconds < precise ? fmt::format("{:.2g} s", seconds) : clockTime(seconds);
 }
 
+std::string duration(double seconds) {
+    const auto threeDigitsOf = [](double value) {
+        return fixed(value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0);
+    };
+    if (seconds == 0) return "0 µs";
+    if (seconds < 0.9995e-3) return threeDigitsOf(seconds * 1e6) + " µs";
+    if (seconds < 0.9995) return threeDigitsOf(seconds * 1e3) + " ms";
+    return (seconds < 999.5 ? threeDigitsOf(seconds) : threeDigits(seconds)) + " s";
+}
+
 std::string counted(std::uint64_t count, std::string_view thing) {
     return fmt::format("{} {}{}", grouped(count), thing, count == 1 ? "" : "s");
 }

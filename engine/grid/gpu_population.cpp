@@ -1,9 +1,9 @@
 // A population on a GPU: one dispatch per hidden activation trains all its networks, many steps at a time.
 //
-// The shaders (shaders/grid/population_*.comp) hold all of trainStep() in engine/step/step.cpp. They cannot use
-// the recipe, because its operations are dispatches for one network: a thousand networks of a few neurons
-// would need thousands of dispatches per step, each too small to fill the device. tests/population_gpu_test.cpp
-// compares the networks with the same ones trained alone.
+// The shaders (shaders/grid/population_*.comp) hold all of trainStep() in engine/step/step.cpp. They cannot
+// use the recipe, because its operations are dispatches for one network: a thousand networks of a few neurons
+// would need thousands of dispatches per step, each too small to fill the device.
+// tests/population_gpu_test.cpp compares the networks with the same ones trained alone.
 #include <algorithm>
 #include <chrono>
 #include <deque>

@@ -63,8 +63,8 @@ const DenseUpdateKernel& Kernels::denseUpdate(const ProductKernel& how, Optimize
     constants[shared::updateOptimizer] = asUint(optimizer);
     const std::string operation(name(Product::backwardWeights));
     return find<shared::DenseUpdateParams>(shaderName(operation + "_update", how), operation,
-                                           std::move(constants), outputsPerGroup(how), gpu::TexelFormat::floats,
-                                           how.describe());
+                                           std::move(constants), outputsPerGroup(how),
+                                           gpu::TexelFormat::floats, how.describe());
 }
 
 const gpu::Kernel<shared::GatherBatchParams>& Kernels::gatherBatch(bool pixels, bool half) {

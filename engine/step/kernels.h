@@ -64,7 +64,8 @@ class Kernels {
     template <class Params>
     const gpu::Kernel<Params>& find(const std::string& stem, const std::string& shownAs,
                                     gpu::SpecConstants constants, gpu::WorkItems itemsPerGroup = {0, 0, 0},
-                                    gpu::TexelFormat texels = gpu::TexelFormat::floats, std::string variant = {});
+                                    gpu::TexelFormat texels = gpu::TexelFormat::floats,
+                                    std::string variant = {});
 
     gpu::Device& device_;
     ReplacedShaders replaced_;

@@ -7,10 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "demos/exhibits/inside/edit_words.h"
 #include "demos/exhibits/inside/operation_words.h"
-#include "demos/exhibits/inside/shader_texts_json.h"
-#include "demos/options/run_options.h"
+#include "demos/exhibits/inside/shader_edits.h"
 #include "engine/files/json_field.h"
 #include "engine/net/names.h"
 
@@ -54,7 +52,7 @@ void InsideExhibit::tellOfTrials(Ui& ui) {
     const bool unused = report.verdict == Verdict::notUsed;
     ui.say(unused ? Severity::warning : Severity::error,
            report.errors.empty() ? statusOf(edits).text : describe(report.errors.front()),
-           unused ? "" : "What ran before goes on.");
+           unused ? "" : "The previous kernels keep running.");
 }
 
 // Slow motion: operation by operation, and the next step after the last one.
@@ -107,7 +105,6 @@ void InsideExhibit::reroll(Ui&) {
     playing_ = startOver_ = false;
     view_.selected.index = 0;
     model_.reroll();
-    textsStale_ = true;
 }
 
 void InsideExhibit::setSpeed(Speed speed) {
@@ -118,7 +115,7 @@ void InsideExhibit::setSpeed(Speed speed) {
 
 bool InsideExhibit::moving() const { return running() || playing_ || model_.busy(); }
 
-void InsideExhibit::change(const InsideSettings& settings) {
+void InsideExhibit::change(const RunOptions& settings) {
     model_.change(settings);
     timeline_.view.reset();
     playing_ = startOver_ = false;
@@ -148,7 +145,7 @@ std::optional<std::array<double, 2>> shownFrom(const nlohmann::ordered_json& sta
     if (found == state.end() || found->is_null()) return std::nullopt;
     const auto shown = jsonValue<std::vector<double>>(state, "shown_ms");
     if (shown.size() != 2 || !(shown[0] >= 0 && shown[1] > shown[0]))
-        throw std::invalid_argument("the field 'shown_ms' of 'inside' has to be two rising numbers");
+        throw std::invalid_argument("field 'shown_ms': must be two numbers, the smaller first");
     return std::array{shown[0], shown[1]};
 }
 
@@ -180,7 +177,9 @@ nlohmann::ordered_json InsideExhibit::state() const {
 }
 
 std::function<void()> InsideExhibit::readState(const nlohmann::ordered_json& state) {
-    const InsideSettings settings = insideSettingsFromJson(state);
+    constexpr std::string_view own[] = {"machine",        "operation", "tab",     "slow_motion",
+                                        "settings_shown", "editing",   "shaders", "shown_ms"};
+    const RunOptions settings = tracedRunFromJson(state, own);
     const ShaderTexts texts = shaderTextsFromJson(state);
     View view;
     view.selected.machine = wordOf(state, "machine", machineWords, 1);
@@ -196,15 +195,13 @@ std::function<void()> InsideExhibit::readState(const nlohmann::ordered_json& sta
         source_.setEditing(editing);
         view_ = view;
         timeline_.view = shown;
-        textsStale_ = true;
     };
 }
 
 bool InsideExhibit::dropFile(Ui&, const std::filesystem::path& file) {
     if (file.extension() != ".csv") return false;
-    InsideSettings settings = model_.settings();
-    settings.data = "csv:" + file.string();
-    if (readAtOnce(file)) settings.load(); // what is wrong with it is said now, and nothing has changed
+    RunOptions settings = model_.settings();
+    takeDroppedFile(settings, file);
     change(settings);
     return true;
 }
@@ -214,7 +211,9 @@ std::string InsideExhibit::releaseDevice() {
     model_.releaseDevice();
     tensors_.release();
     if (model_.trace(0) == nullptr) return {};
-    return "The traces of a step stay; the next step goes on where they end.";
+    return "The traces stay. The next step continues after them.";
 }
+
+std::unique_ptr<Exhibit> makeInside() { return std::make_unique<InsideExhibit>(); }
 
 } // namespace lockstep::demos

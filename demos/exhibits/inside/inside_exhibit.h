@@ -53,7 +53,7 @@ class InsideExhibit final : public Exhibit {
     };
 
     void drawSettings(Ui& ui);
-    void change(const InsideSettings& settings);
+    void change(const RunOptions& settings);
     static Layout layoutOf(const Ui& ui, ImVec2 belowTimeline);
     void drawTimeline(Ui& ui);
     void explainTimeline(Ui& ui) const;
@@ -83,9 +83,6 @@ class InsideExhibit final : public Exhibit {
     double played_ = 0;      ///< share of the selected operation that slow motion has shown
     std::uint64_t seenRevision_ = 0;
     std::uint64_t seenTrials_ = 0; ///< of changed shaders
-    std::string hiddenText_;       ///< as it is being typed
-    std::string seedText_;
-    bool textsStale_ = true;
 };
 
 } // namespace lockstep::demos

@@ -4,15 +4,40 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "demos/kit/ready.h"
+#include "engine/files/json_field.h"
 
 namespace lockstep::demos {
 
+RunOptions firstTracedRun() {
+    RunOptions run;
+    run.hiddenWidths = std::vector<std::size_t>{256, 128};
+    run.lanes = {laneSpecFromText("cpu:best"), laneSpecFromText("gpu:blocked")};
+    return run;
+}
+
+RunOptions tracedRunFromJson(const nlohmann::ordered_json& state, std::span<const std::string_view> own) {
+    std::vector<std::string_view> known(own.begin(), own.end());
+    known.insert(known.end(), {"cpu", "gpu"});
+    RunOptions run = runFromJson(state, firstTracedRun(), "inside", known, drawnLimits);
+    if (run.lanes.size() != machineCount)
+        throw std::invalid_argument("field 'lanes': 'inside' traces one lane of the CPU and one of the GPU");
+    for (LaneSpec& lane : run.lanes) {
+        const bool gpu = &lane != run.lanes.data();
+        lane = laneSpecFromText(jsonValueOr(state, gpu ? "gpu" : "cpu", lane.text()));
+        if (lane.gpu != gpu)
+            throw std::invalid_argument(
+                fmt::format("field 'lanes': {} is not a lane of the {}", lane.text(), gpu ? "GPU" : "CPU"));
+    }
+    return run;
+}
+
 InsideModel::~InsideModel() { releaseDevice(); }
 
-void InsideModel::change(const InsideSettings& settings) {
-    settings.validate();
+void InsideModel::change(const RunOptions& settings) {
+    validate(settings, drawnLimits);
     if (settings == settings_) return;
     settings_ = settings;
     nextStep_ = 0;
@@ -35,8 +60,8 @@ void InsideModel::reset() {
 }
 
 void InsideModel::reroll() {
-    InsideSettings next = settings_;
-    ++next.seed;
+    RunOptions next = settings_;
+    ++next.settings.seed;
     change(next);
 }
 
@@ -55,29 +80,6 @@ void InsideModel::releaseDevice() {
     wanted_ = 0;
 }
 
-/// Points depend on the seed, files do not mind.
-std::string InsideModel::dataKey() const { return fmt::format("{} {}", settings_.data, settings_.seed); }
-
-bool InsideModel::haveData(bool wait) {
-    const std::string key = dataKey();
-    if (data_ && loadedKey_ == key) return true;
-    if (!loading_.valid()) {
-        loadingKey_ = key;
-        loading_ = std::async(std::launch::async, [settings = settings_] {
-            return std::make_shared<const Dataset>(settings.load());
-        });
-    }
-    if (!wait && !ready(loading_)) return false;
-    const bool stillWanted = loadingKey_ == key;
-    try {
-        data_ = loading_.get();
-        loadedKey_ = loadingKey_;
-    } catch (...) {
-        if (stillWanted) throw;
-    }
-    return stillWanted ? true : haveData(wait);
-}
-
 bool InsideModel::haveSession(Machines& machines, bool wait) {
     if (session_) return true;
     if (gaveUp_) {
@@ -85,7 +87,8 @@ bool InsideModel::haveSession(Machines& machines, bool wait) {
         gaveUp_ = false; // a new attempt
     }
     try {
-        if (!haveData(wait)) return false;
+        data_ = loader_.get(settings_, wait);
+        if (!data_) return false;
         session_ = std::make_unique<TraceSession>(settings_, data_, machines, nextStep_);
     } catch (...) {
         gaveUp_ = true;

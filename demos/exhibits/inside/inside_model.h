@@ -15,13 +15,20 @@
 
 namespace lockstep::demos {
 
+/// What is traced at the first start: on the CPU the best rung, on the GPU one that every device has and that
+/// keeps all tensors ("best" may fold operations together).
+RunOptions firstTracedRun();
+/// The run of a state, which may have fields of its `own` and those of older ones, "cpu" and "gpu". Throws
+/// std::invalid_argument naming the field.
+RunOptions tracedRunFromJson(const nlohmann::ordered_json& state, std::span<const std::string_view> own);
+
 class InsideModel {
   public:
     ~InsideModel();
 
-    const InsideSettings& settings() const { return settings_; }
+    const RunOptions& settings() const { return settings_; }
     /// Throws std::invalid_argument, and then nothing has changed. Other settings start from the first step.
-    void change(const InsideSettings& settings);
+    void change(const RunOptions& settings);
 
     /// Once per frame: loads, prepares, asks for steps and brings their traces. The first step is traced
     /// without being asked for. The machines take turns, so that neither takes anything from the other. With
@@ -60,20 +67,16 @@ class InsideModel {
     const std::optional<NetShape>& shape() const { return shape_; }
 
   private:
-    bool haveData(bool wait);
     bool haveSession(Machines& machines, bool wait);
     void renewKernels(Machines& machines, const gpu::Device& window, bool wait);
     void drive(double seconds);
     void advance(bool wait);
     void publish();
     void retire();
-    std::string dataKey() const;
 
-    InsideSettings settings_;
-    std::shared_ptr<const Dataset> data_;
-    std::string loadedKey_;
-    std::string loadingKey_;
-    std::future<std::shared_ptr<const Dataset>> loading_;
+    RunOptions settings_ = firstTracedRun();
+    DataLoader loader_;
+    std::shared_ptr<const Dataset> data_; // of the session
     ShaderEdits edits_;
     std::unique_ptr<TraceSession> session_;
     Retirement retired_;  // old sessions on their way out

@@ -6,18 +6,39 @@
 #include <fmt/format.h>
 
 #include "demos/exhibits/inside/inside_exhibit.h"
-#include "demos/exhibits/inside/net_view.h"
 #include "demos/exhibits/inside/operation_words.h"
+#include "demos/exhibits/inside/tensor_gallery.h"
+#include "demos/kit/run_form.h"
 
 namespace lockstep::demos {
 
 void InsideExhibit::draw(Ui& ui) {
-    // Presenters have no room for settings, and have made them before.
+    // A presenter has no room for settings.
     if (view_.settingsShown && !ui.presenter) drawSettings(ui);
     drawTimeline(ui);
     const Layout layout = layoutOf(ui, ImGui::GetContentRegionAvail());
     drawPlayer(ui, layout);
     if (selected() != nullptr) drawBottom(ui, layout);
+}
+
+void InsideExhibit::drawSettings(Ui& ui) {
+    RunOptions settings = model_.settings();
+    RunForm form(ui, "inside/");
+    form.data(settings.data);
+    form.hidden(settings.hiddenWidths, settings.data);
+    form.activation(settings.activation);
+    form.optimizer(settings.settings.optimizer);
+    form.batch(settings.settings.batch);
+    form.seed(settings.settings.seed);
+    form.keepTogether(2 * 122 + 10);
+    for (LaneSpec& lane : settings.lanes) {
+        std::string text = lane.text();
+        form.lane(lane.gpu ? "gpu" : "cpu", lane.gpu ? "GPU, below" : "CPU, above", text,
+                  rungNames(lane.gpu));
+        lane = laneSpecFromText(text);
+    }
+    form.end();
+    if (form.changed()) change(settings); // may throw, so only once nothing is half drawn
 }
 
 InsideExhibit::Layout InsideExhibit::layoutOf(const Ui& ui, ImVec2 belowTimeline) {
@@ -38,7 +59,7 @@ void InsideExhibit::drawTimeline(Ui& ui) {
         view_.selected = *clicked;
     }
     explainTimeline(ui);
-    // What went wrong, below the rows: they show the last step that went well.
+    // Errors go below the rows, which keep showing the last good step.
     for (const TimelineRow& row : rows())
         if (row.trace != nullptr && model_.failed() && !row.message.empty())
             ui.paragraph(row.lane.text() + ": " + row.message, ui.theme.bad);
@@ -116,7 +137,7 @@ void InsideExhibit::drawBottom(Ui& ui, Layout layout) {
 void InsideExhibit::drawTitle(Ui& ui, bool withFormula) {
     drawNameAndTime(ui);
     if (!withFormula) return;
-    std::string formula = formulaOf(*selected(), *model_.shape(), model_.settings().optimizer);
+    std::string formula = formulaOf(*selected(), *model_.shape(), model_.settings().settings.optimizer.kind);
     for (std::size_t at = 0; (at = formula.find('\n', at)) != std::string::npos;)
         formula.replace(at, 1, ";  ");
     ImGui::PushFont(ui.fonts.mono);
@@ -156,7 +177,7 @@ void InsideExhibit::drawNameAndTime(Ui& ui) {
 
 void InsideExhibit::drawNetAndFormula(Ui& ui) {
     ImGui::PushFont(ui.fonts.mono);
-    ui.paragraph(formulaOf(*selected(), *model_.shape(), model_.settings().optimizer));
+    ui.paragraph(formulaOf(*selected(), *model_.shape(), model_.settings().settings.optimizer.kind));
     ImGui::PopFont();
     if (const std::string letters = lettersOf(*selected(), *model_.shape()); !letters.empty())
         ui.paragraph(letters, ui.theme.muted);
@@ -199,7 +220,7 @@ Detail InsideExhibit::detailOf(Ui& ui, OperationAt at) const {
     const TracedOperation& shown = *operation(at);
     Detail detail;
     detail.title = titleOf(shown, model_.shape()->layers());
-    detail.formula = formulaOf(shown, *model_.shape(), model_.settings().optimizer);
+    detail.formula = formulaOf(shown, *model_.shape(), model_.settings().settings.optimizer.kind);
     detail.values.emplace_back("operation", shown.name);
     detail.values.emplace_back("work", amountText(shown.flops, "FLOP"));
     detail.values.emplace_back("bytes", amountText(shown.bytes, "B"));
@@ -230,17 +251,18 @@ Detail InsideExhibit::detailOf(Ui& ui, OperationAt at) const {
     if (const std::string letters = lettersOf(shown, *model_.shape()); !letters.empty())
         detail.text += "\n" + letters;
     if (shown.barrierBefore)
-        detail.text += at.machine == 1
-                           ? " A barrier before it: it reads what was just written."
-                           : " Before it, the threads wait for each other: it needs the rows of all.";
+        detail.text +=
+            at.machine == 1
+                ? " A barrier precedes it, because it reads what was just written."
+                : " The threads wait for each other before it, because it reads the rows of all of them.";
     if (!model_.trace(at.machine)->oneSubmission && !ui.masked)
-        detail.text += " The step takes so long that its operations go to the device one by one.";
+        detail.text += " The step takes so long that its operations are submitted one by one.";
     return detail;
 }
 
 void InsideExhibit::drawDetails(Ui& ui) {
     if (selected() == nullptr) {
-        ui.paragraph("One training step of both machines is taken apart here.", ui.theme.muted);
+        ui.paragraph("This exhibit takes one training step apart, on both machines.", ui.theme.muted);
         return;
     }
     const Detail detail = detailOf(ui, view_.selected);
@@ -253,13 +275,14 @@ void InsideExhibit::drawDetails(Ui& ui) {
     ImGui::Dummy({0, ui.px(6)});
     drawLegend(ui);
     ImGui::Dummy({0, ui.px(6)});
-    ui.paragraph("Layers count from 1. Tensors count from 0, as in PyTorch: layer 1 reads A[0], has W[0] and "
-                 "b[0], and writes A[1].",
-                 ui.theme.muted);
     ui.paragraph(
-        "In the timeline: the wheel zooms, dragging moves, a double click shows all of the step, a click "
-        "chooses an operation.",
+        "Layers are numbered from 1. Tensors are numbered from 0, as in PyTorch: layer 1 reads A[0], has "
+        "W[0] and b[0], and writes A[1].",
         ui.theme.muted);
+    ui.paragraph("In the timeline, click an operation to select it. Scroll to zoom, drag to pan, "
+                 "double-click to see the "
+                 "whole step.",
+                 ui.theme.muted);
 }
 
 void InsideExhibit::drawLegend(Ui& ui) {
@@ -284,7 +307,7 @@ void InsideExhibit::drawLegend(Ui& ui) {
                    {mark.x + ui.px(26), mark.y + line * 0.92f}, mark.x + ui.px(18));
     ImGui::Dummy({ui.px(26), line});
     ImGui::SameLine(0, ui.px(8));
-    ui.muted("edited; line: built in");
+    ui.muted("edited; the line: built in");
 }
 
 void InsideExhibit::drawMenu(Ui& ui) {

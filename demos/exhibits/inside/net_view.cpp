@@ -1,4 +1,4 @@
-#include "demos/exhibits/inside/net_view.h"
+#include "demos/exhibits/inside/tensor_gallery.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "demos/exhibits/inside/operation_check.h"
+#include "demos/exhibits/inside/shader_trial.h"
 
 #include <algorithm>
 #include <bit>
@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "demos/exhibits/inside/operation_kind.h"
+#include "demos/exhibits/inside/operation_words.h"
 #include "engine/net/activation.h"
 #include "engine/net/float_formats.h"
 #include "engine/net/param_layout.h"
@@ -377,12 +377,11 @@ class Checker {
 
 std::string describe(const Difference& difference) {
     if (difference.compared == 0)
-        return fmt::format("{}: {} is {:.6g}, the plain twin says {:.6g}", difference.operation,
-                           difference.tensor, difference.value, difference.expected);
-    return fmt::format(
-        "{}: {} is {:.6g} at row {}, column {}; the plain twin says {:.6g} ({} of {} values differ)",
-        difference.operation, difference.tensor, difference.value, difference.row, difference.column,
-        difference.expected, difference.differing, difference.compared);
+        return fmt::format("{}: {} is {:.6g}, expected {:.6g}", difference.operation, difference.tensor,
+                           difference.value, difference.expected);
+    return fmt::format("{}: {} is {:.6g} at row {}, column {}; expected {:.6g} ({} of {} values differ)",
+                       difference.operation, difference.tensor, difference.value, difference.row,
+                       difference.column, difference.expected, difference.differing, difference.compared);
 }
 
 std::optional<Difference> firstDifference(const TrainJob& job, const StepTrace& trace) {

@@ -9,6 +9,16 @@
 
 namespace lockstep::demos {
 
+std::string titleOf(const TracedOperation& operation, std::size_t layers) {
+    const OperationKind kind = kindOf(operation);
+    const char* label = labelOf(kind);
+    if (operation.source == "loss_sum") return fmt::format("{}, its sum", label);
+    if (operation.source == "loss_scale") return "scale of the loss";
+    const bool ofLayer = kind == OperationKind::forward || kind == OperationKind::backwardInputs ||
+                         kind == OperationKind::backwardWeights;
+    return ofLayer ? fmt::format("{}, layer {} of {}", label, operation.layer + 1, layers) : label;
+}
+
 namespace {
 
 std::vector<std::string> shortNames(const TracedOperation& operation) {
@@ -108,25 +118,27 @@ std::string lettersOf(const TracedOperation& operation, const NetShape& shape) {
     if (kindOf(operation) != OperationKind::loss || operation.source == "loss_sum") return {};
     switch (shape.loss) {
     case Loss::crossEntropy:
-        return "z: what the last layer answers; t: the right class; [j = t] is 1 where output j is the right "
-               "class, else 0; rows: examples of the batch.";
+        return "z: outputs of the last layer; t: the label; [j = t]: 1 for the output of the labelled class, "
+               "else 0; "
+               "rows: examples in the batch.";
     case Loss::binaryCrossEntropy:
-        return "z: what the last layer answers; t: 1 or 0, the right answer; terms: examples times outputs.";
-    default: return "y: what the last layer answers; t: the right values; terms: examples times outputs.";
+        return "z: outputs of the last layer; t: the label, 1 or 0; terms: examples times outputs.";
+    default: return "y: outputs of the last layer; t: the target values; terms: examples times outputs.";
     }
 }
 
 const char* purposeOfGap(const MachineInfo& machine, bool first) {
-    if (!machine.gpu) return "No operation is timed here. What the processor does meanwhile is not measured.";
+    if (!machine.gpu) return "No timed operation runs here. What the processor does instead is not measured.";
     if (first)
-        return "The step has been handed over, and its first operation has not begun. What the device does "
-               "meanwhile is not measured.";
-    return machine.software
-               ? "Between two dispatches: the device's workers are threads of the processor. They end, are "
-                 "woken again, and wait for their turn on it. How much of the time each takes is not "
-                 "measured."
-               : "Between two dispatches: where a barrier stands, the device waits until what ran before has "
-                 "ended. How much of this time that is, is not measured.";
+        return "The step has been submitted, but its first operation has not begun. What the device does "
+               "until then "
+               "is not measured.";
+    return machine.software ? "Between two dispatches, the threads that act as this software device finish, "
+                              "are woken again, and wait "
+                              "for a core. How long each of these takes is not measured separately."
+                            : "Between two dispatches. At a barrier, the device waits until earlier work has "
+                              "finished. The wait is "
+                              "not measured separately.";
 }
 
 std::size_t counterpartOf(const TracedOperation& operation, const StepTrace& other) {
@@ -134,13 +146,6 @@ std::size_t counterpartOf(const TracedOperation& operation, const StepTrace& oth
         return each.name == operation.name && each.layer == operation.layer;
     });
     return static_cast<std::size_t>(found - other.operations.begin());
-}
-
-std::string timeText(double milliseconds) {
-    if (milliseconds < 0.0995) return fmt::format("{:.1f} µs", milliseconds * 1e3);
-    if (milliseconds < 0.9995) return fmt::format("{:.0f} µs", milliseconds * 1e3);
-    return milliseconds < 9.995 ? fmt::format("{:.2f} ms", milliseconds)
-                                : fmt::format("{:.1f} ms", milliseconds);
 }
 
 std::string rateText(double amount, double milliseconds, const char* unit) {

@@ -1,14 +1,19 @@
-// What is said of an operation of a step: short names, formula, numbers.
+// What is said of an operation of a step: names, formula, numbers.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "demos/exhibits/inside/operation_kind.h"
+#include "demos/kit/operations.h"
+#include "demos/words/text.h"
 #include "engine/net/net_shape.h"
 #include "engine/step/step_trace.h"
 
 namespace lockstep::demos {
+
+inline OperationKind kindOf(const TracedOperation& operation) { return kindOf(operation.name); }
+/// "forward, layer 1 of 3", "loss". `layers` of the network; people count them from 1.
+std::string titleOf(const TracedOperation& operation, std::size_t layers);
 
 /// Names from the longest to the shortest, for bars of any width: "backward: weights 2", "dW[1]".
 std::vector<std::string> barLabels(const TracedOperation& operation);
@@ -24,12 +29,9 @@ const char* purposeOfGap(const MachineInfo& machine, bool first);
 /// The same operation in another machine's trace; its index there, or the number of operations.
 std::size_t counterpartOf(const TracedOperation& operation, const StepTrace& other);
 
-/// Milliseconds as people read them: "38 µs", "1.25 ms".
-std::string timeText(double milliseconds);
+inline std::string timeText(double milliseconds) { return duration(milliseconds * 1e-3); }
 /// Operations or bytes per second: "12.3 GFLOP/s"; "-" where there is no time.
 std::string rateText(double amount, double milliseconds, const char* unit);
-/// "1.5 GFLOP", "4.7 MB".
-std::string amountText(double amount, const char* unit);
 /// A value of a tensor: four digits.
 std::string valueText(float value);
 

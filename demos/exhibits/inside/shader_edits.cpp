@@ -1,7 +1,11 @@
 #include "demos/exhibits/inside/shader_edits.h"
 
 #include <algorithm>
+#include <stdexcept>
 
+#include <fmt/format.h>
+
+#include "demos/exhibits/inside/operation_words.h"
 #include "demos/kit/ready.h"
 #include "demos/kit/sources.h"
 
@@ -84,6 +88,117 @@ void ShaderEdits::cancel() {
     if (!trial_.valid()) return;
     watch_->cancelled = true;
     leaving_.push_back(std::move(trial_));
+}
+
+namespace {
+
+constexpr std::size_t longest = 1u << 18; // bytes of a text: the longest built-in one has a fiftieth of that
+
+std::string textFrom(const std::string& file, const nlohmann::ordered_json& lines) {
+    const auto broken = [&](const char* reason) {
+        return std::invalid_argument(fmt::format("the field 'shaders' of 'inside': {} {}", file, reason));
+    };
+    if (!isStepShaderFile(file)) throw broken("is not a shader of a training step");
+    if (!lines.is_array() || lines.empty()) throw broken("must be a list of lines");
+    std::string text;
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        if (!lines[i].is_string()) throw broken("has a line that is not a text");
+        const auto& line = lines[i].get_ref<const std::string&>();
+        if (line.find_first_of(std::string_view("\0\n\r", 3)) != std::string::npos)
+            throw broken("has a line with a line break in it");
+        if (i > 0) text += '\n';
+        text += line;
+        if (text.size() > longest) throw broken("is too long");
+    }
+    return text;
+}
+
+} // namespace
+
+nlohmann::ordered_json toJson(const ShaderTexts& texts) {
+    auto json = nlohmann::ordered_json::object();
+    for (const auto& [file, text] : texts) {
+        auto lines = nlohmann::ordered_json::array();
+        for (std::size_t begin = 0; begin <= text.size();) {
+            const std::size_t end = std::min(text.find('\n', begin), text.size());
+            lines.push_back(text.substr(begin, end - begin));
+            begin = end + 1;
+        }
+        json[file] = std::move(lines);
+    }
+    return json;
+}
+
+ShaderTexts shaderTextsFromJson(const nlohmann::ordered_json& state) {
+    ShaderTexts texts;
+    const auto found = state.find("shaders");
+    if (found == state.end()) return texts;
+    if (!found->is_object())
+        throw std::invalid_argument("the field 'shaders' of 'inside' must be an object of texts");
+    for (const auto& [file, lines] : found->items()) texts[file] = textFrom(file, lines);
+    return texts;
+}
+
+namespace {
+
+EditStatus statusOfTrial(TrialPhase phase) {
+    switch (phase) {
+    case TrialPhase::compiling: return {"compiling", "", Tone::plain};
+    case TrialPhase::checking: return {"checking against the plain CPU version", "", Tone::plain};
+    case TrialPhase::timing: return {"timing", "", Tone::plain};
+    }
+    return {};
+}
+
+/// Of all operations with changed shaders together: "2.1 ms, 43 GFLOP/s (built in: 1.2 ms, 75 GFLOP/s)".
+std::string comparison(const TrialReport& report) {
+    double flops = 0;
+    double builtIn = 0;
+    double changed = 0;
+    for (const OperationTimes& times : report.times) {
+        flops += times.flops;
+        builtIn += times.builtInMs;
+        changed += times.changedMs;
+    }
+    if (changed <= 0) return "";
+    return fmt::format("{}, {} (built in: {}, {})", timeText(changed), rateText(flops, changed, "FLOP/s"),
+                       timeText(builtIn), rateText(flops, builtIn, "FLOP/s"));
+}
+
+EditStatus statusOfReport(const TrialReport& report) {
+    switch (report.verdict) {
+    case Verdict::passed: {
+        const std::string times = comparison(report);
+        if (times.empty()) return {"passed and running", "", Tone::good};
+        return {"passed and running: ", fmt::format("{}; checked in {:.1f} s", times, report.seconds),
+                Tone::good};
+    }
+    case Verdict::notCompiled: return {"does not compile; the previous kernels keep running", "", Tone::bad};
+    case Verdict::notUsed: return {"not used: " + report.message, "", Tone::warning};
+    case Verdict::refused: return {"wrong: " + report.message, "", Tone::bad};
+    }
+    return {};
+}
+
+} // namespace
+
+EditStatus statusOf(const ShaderEdits& edits) {
+    if (edits.trying()) return statusOfTrial(edits.phase());
+    if (edits.texts() != edits.submitted())
+        return {"changed; press Ctrl+Enter to check and run it", "", Tone::plain};
+    if (edits.last() != nullptr) return statusOfReport(*edits.last());
+    if (!edits.texts().empty() && edits.runs(edits.texts())) return {"runs", "", Tone::good};
+    return {"unmodified; edit it, then press Ctrl+Enter to check and run it", "", Tone::plain};
+}
+
+ImU32 colourOf(const Theme& theme, Tone tone) {
+    switch (tone) {
+    case Tone::plain: return theme.muted;
+    case Tone::good: return theme.good;
+    case Tone::warning: return theme.warning;
+    case Tone::bad: return theme.bad;
+    }
+    return theme.muted;
 }
 
 } // namespace lockstep::demos

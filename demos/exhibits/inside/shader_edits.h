@@ -8,7 +8,11 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
+#include "demos/draw/theme.h"
 #include "demos/exhibits/inside/shader_trial.h"
+#include "demos/kit/source_text.h"
 
 namespace lockstep::demos {
 
@@ -21,7 +25,7 @@ class ShaderEdits {
     ShaderEdits& operator=(const ShaderEdits&) = delete;
 
     // For who edits.
-    /// As they are typed; files that are as built in are not among them.
+    /// As they are typed; unmodified files are omitted.
     const ShaderTexts& texts() const { return texts_; }
     /// Another text for a file; one that is on trial is given up.
     void setText(const std::string& file, std::string text);
@@ -71,5 +75,21 @@ class ShaderEdits {
     std::future<TrialOutcome> trial_;
     std::vector<std::future<TrialOutcome>> leaving_; // given up, and not yet ended
 };
+
+nlohmann::ordered_json toJson(const ShaderTexts& texts);
+/// The field "shaders" of a state; none where it is missing. Throws std::invalid_argument naming the field.
+ShaderTexts shaderTextsFromJson(const nlohmann::ordered_json& state);
+
+enum class Tone { plain, good, warning, bad };
+
+struct EditStatus {
+    std::string text;
+    std::string timing; ///< goes behind it; differs from run to run
+    Tone tone = Tone::plain;
+};
+
+/// Where the changes are: typed, on trial, refused, running.
+EditStatus statusOf(const ShaderEdits& edits);
+ImU32 colourOf(const Theme& theme, Tone tone);
 
 } // namespace lockstep::demos

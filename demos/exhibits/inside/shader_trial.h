@@ -4,11 +4,13 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "demos/kit/shader_compiler.h"
 #include "engine/gpu/device.h"
+#include "engine/net/dataset.h"
 #include "engine/run/trainer.h"
 #include "engine/step/rungs.h"
 #include "engine/step/step_trace.h"
@@ -66,5 +68,44 @@ struct TrialOutcome {
 /// numbers, a whole batch and the last of an epoch, and over the job's own data. Never throws for what is
 /// wrong with shaders or device: that is the outcome.
 TrialOutcome tryShaders(const TrialRequest& request, TrialWatch& watch);
+
+class RandomJob {
+  public:
+    /// An epoch is one whole batch and a smaller one.
+    explicit RandomJob(const TrainJob& like);
+    RandomJob(const RandomJob&) = delete;
+    RandomJob& operator=(const RandomJob&) = delete;
+
+    const TrainJob& job() const { return job_; }
+    std::uint64_t stepsPerEpoch() const;
+    /// Random parameters and optimizer's state.
+    TrainerState stateAt(std::uint64_t step) const;
+
+  private:
+    Dataset data_;
+    TrainJob job_;
+};
+
+/// The first number of a step that the plain twin does not agree with.
+struct Difference {
+    std::string operation; ///< "forward, layer 1 of 3"
+    std::string source;    ///< the stem of its shader
+    std::string tensor;    ///< "A[1]"; "the loss"
+    std::size_t row = 0;
+    std::size_t column = 0;
+    double value = 0;
+    double expected = 0;
+    std::size_t differing = 0; ///< how many values of the tensor differ, of those that were computed again
+    std::size_t compared = 0;
+};
+
+/// "forward, layer 1 of 3: A[1] is 0.25 at row 0, column 3, the plain twin says 0.31 (4096 of 4096 values
+/// differ)".
+std::string describe(const Difference& difference);
+
+/// Differences count from 1e-5 (1 + sqrt(length of the sum)) times the tensor's largest value. Of products
+/// that would take the twin long, some rows (of weight gradients: some neurons) are computed, the first and
+/// the last among them. `trace` has to hold whole tensors. Throws std::invalid_argument where it does not.
+std::optional<Difference> firstDifference(const TrainJob& job, const StepTrace& trace);
 
 } // namespace lockstep::demos

@@ -1,4 +1,5 @@
-// What an operation read and wrote, as pictures with a value at every pixel.
+// Pictures of what an operation works on: the network, with its part lit up, and the tensors it reads and
+// writes.
 #pragma once
 
 #include <map>
@@ -8,9 +9,14 @@
 
 #include "demos/draw/picture.h"
 #include "demos/draw/ui.h"
+#include "engine/net/net_shape.h"
 #include "engine/step/step_trace.h"
 
 namespace lockstep::demos {
+
+/// Draws into `size` at the cursor.
+/// phase   0 to 1: how far a signal has come along the links; below 0: nothing moves
+void drawNet(Ui& ui, const NetShape& shape, const TracedOperation& operation, float phase, ImVec2 size);
 
 class TensorGallery {
   public:

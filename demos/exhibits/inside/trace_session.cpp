@@ -19,9 +19,9 @@ void warmUp(Trainer& trainer, const TrainerState& first) {
 
 } // namespace
 
-TraceSession::TraceSession(const InsideSettings& settings, std::shared_ptr<const Dataset> data,
+TraceSession::TraceSession(const RunOptions& settings, std::shared_ptr<const Dataset> data,
                            Machines& machines, std::uint64_t step)
-    : data_(std::move(data)), job_(settings.job(*data_)) {
+    : data_(std::move(data)), job_(makeJob(settings, *data_)) {
     for (std::size_t machine = 0; machine < machineCount; ++machine) {
         const LaneSpec& spec = settings.lanes[machine];
         titles_[machine] = spec.text();

@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
-#include "demos/exhibits/inside/inside_settings.h"
 #include "demos/kit/machines.h"
+#include "demos/kit/run_settings.h"
 #include "engine/run/lane.h"
 #include "engine/step/step_trace.h"
 
@@ -21,7 +21,7 @@ class TraceSession {
   public:
     /// Starts both lanes; they hold at `step`, counted from 0. Throws for settings that do not fit the data,
     /// and gpu::GpuError.
-    TraceSession(const InsideSettings& settings, std::shared_ptr<const Dataset> data, Machines& machines,
+    TraceSession(const RunOptions& settings, std::shared_ptr<const Dataset> data, Machines& machines,
                  std::uint64_t step);
     /// Stops the lanes and waits for them.
     ~TraceSession() = default;

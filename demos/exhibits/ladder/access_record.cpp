@@ -1,10 +1,15 @@
 #include "demos/exhibits/ladder/access_record.h"
 
 #include <algorithm>
+#include <cctype>
 #include <deque>
+#include <regex>
 #include <stdexcept>
 
+#include <fmt/format.h>
+
 #include "demos/kit/shader_compiler.h"
+#include "demos/kit/source_text.h"
 #include "engine/gpu/recorder.h"
 #include "engine/step/dense_kernel.h"
 
@@ -124,6 +129,257 @@ AccessRecord AccessRecorder::record(Product product, const ProductKernel& how, c
             list.push_back(eventFrom(log[at], log[at + 1]));
     }
     return record;
+}
+
+namespace {
+
+bool isWordLetter(char letter) {
+    return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_';
+}
+
+// Comments speak of arrays, too.
+std::string withoutComments(const std::string& text) {
+    std::string result;
+    for (const std::string_view line : linesOf(text))
+        result.append(line.substr(0, line.find("//"))).append("\n");
+    return result;
+}
+
+// A buffer's elements by their type. What operands.glsl calls STORED is four numbers, and so are two words of
+// halves.
+RecordedArray arrayOf(const std::string& name, std::uint32_t id, const std::string& type, bool halves,
+                      const std::string& stem) {
+    if (type == "float" || type == "uint" || type == "int") return {name, id, 4, 1, false};
+    if (type == "vec4" || type == "uvec4" || type == "ivec4") return {name, id, 16, 4, false};
+    if (type == "vec2" || type == "uvec2") return {name, id, 8, halves ? 4u : 2u, false};
+    if (type == "STORED") return {name, id, halves ? 8u : 16u, 4, false};
+    throw std::runtime_error(fmt::format("{}: how many bytes a '{}' has is not known here", stem, type));
+}
+
+std::vector<RecordedArray> arraysOf(const std::string& text, const std::string& stem) {
+    static const std::regex buffer(
+        R"(layout\(set = 0, binding = (\d+)\)[^;{]*\bbuffer\s+\w+\s*\{\s*(\w+)\s+(\w+)\[\];)");
+    static const std::regex operand(R"((?:^|\n)OPERAND\((\d+), \w+, (\w+)\))"); // operands.glsl
+    static const std::regex slab(R"((?:^|\n)shared\s+(\w+)\s+(\w+)\[)");
+    const bool halves = text.find("\n#define HALVES") != std::string::npos;
+    std::vector<RecordedArray> arrays;
+    const std::sregex_iterator end;
+    const auto number = [](const std::string& digits) {
+        return static_cast<std::uint32_t>(std::stoul(digits));
+    };
+    for (std::sregex_iterator at(text.begin(), text.end(), buffer); at != end; ++at)
+        arrays.push_back(arrayOf((*at)[3], number((*at)[1]), (*at)[2], halves, stem));
+    for (std::sregex_iterator at(text.begin(), text.end(), operand); at != end; ++at)
+        arrays.push_back(arrayOf((*at)[2], number((*at)[1]), "STORED", halves, stem));
+    std::uint32_t id = firstSharedId;
+    for (std::sregex_iterator at(text.begin(), text.end(), slab); at != end; ++at) {
+        arrays.push_back(arrayOf((*at)[2], id++, (*at)[1], halves, stem));
+        arrays.back().shared = true;
+    }
+    return arrays;
+}
+
+/// Past the bracket that closes the one at `open`.
+std::size_t closing(const std::string& text, std::size_t open) {
+    const char opens = text[open];
+    const char closes = opens == '[' ? ']' : ')';
+    int depth = 0;
+    for (std::size_t at = open; at < text.size(); ++at) {
+        if (text[at] == opens) ++depth;
+        if (text[at] == closes && --depth == 0) return at + 1;
+    }
+    return std::string::npos;
+}
+
+/// Whether what stands before `at` is assigned to: "= x", "+= x", ".x = y", but not "== x".
+bool assignedAt(const std::string& text, std::size_t at) {
+    const auto skipBlanks = [&] {
+        while (at < text.size() && text[at] == ' ') ++at;
+    };
+    skipBlanks();
+    while (at < text.size() && (text[at] == '.' || text[at] == '[')) {
+        if (text[at] == '[') {
+            at = closing(text, at);
+            if (at == std::string::npos) return false;
+        } else
+            for (++at; at < text.size() && isWordLetter(text[at]);) ++at;
+        skipBlanks();
+    }
+    if (at < text.size() && std::string_view("+-*/").find(text[at]) != std::string_view::npos) ++at;
+    return at + 1 < text.size() && text[at] == '=' && text[at + 1] != '=';
+}
+
+/// Rewrites a text piece by piece: indices may contain other indices.
+class Rewriter {
+  public:
+    explicit Rewriter(const std::vector<RecordedArray>& arrays) : arrays_(arrays) {}
+
+    std::string rewritten(const std::string& text) const {
+        std::string result;
+        std::size_t at = 0;
+        while (at < text.size()) {
+            if (!isWordLetter(text[at])) {
+                result += text[at++];
+                continue;
+            }
+            std::size_t end = at;
+            while (end < text.size() && isWordLetter(text[end])) ++end;
+            const std::string word = text.substr(at, end - at);
+            at = end;
+            if (word == "FOUR" && end < text.size() && text[end] == '(')
+                at = fourCall(text, end, result);
+            else if (word == "barrier" && text.compare(end, 3, "();") == 0) {
+                result += "{ recordBarrier(); barrier(); }";
+                at = end + 3;
+            } else if (word == "texelFetch" && end < text.size() && text[end] == '(')
+                at = texelCall(text, end, result);
+            else if (const RecordedArray* array = find(word); array != nullptr && text[end] == '[')
+                at = index(text, *array, end, result);
+            else
+                result += word;
+        }
+        return result;
+    }
+
+  private:
+    const RecordedArray* find(const std::string& name) const {
+        const auto found = std::ranges::find(arrays_, name, &RecordedArray::name);
+        return found == arrays_.end() ? nullptr : &*found;
+    }
+
+    std::string recorded(const RecordedArray& array, const std::string& at, bool write) const {
+        return fmt::format("recorded({}u, {}, {}u)", array.id + (write ? RecordWords::write : 0),
+                           rewritten(at), array.shared ? 0 : array.bytes);
+    }
+
+    // name[at]
+    std::size_t index(const std::string& text, const RecordedArray& array, std::size_t open,
+                      std::string& into) const {
+        const std::size_t end = closing(text, open);
+        const std::string inner = text.substr(open + 1, end - open - 2);
+        const std::size_t line = text.rfind('\n', open) + 1;
+        const bool declaration = inner.empty() || text.compare(line, 7, "shared ") == 0;
+        into += array.name;
+        into += declaration ? "[" + inner + "]" : "[" + recorded(array, inner, assignedAt(text, end)) + "]";
+        return end;
+    }
+
+    // FOUR(name, at): operands.glsl. In its definition the name is none of an array.
+    std::size_t fourCall(const std::string& text, std::size_t open, std::string& into) const {
+        return call("FOUR", text, open, into);
+    }
+    std::size_t texelCall(const std::string& text, std::size_t open, std::string& into) const {
+        return call("texelFetch", text, open, into);
+    }
+    std::size_t call(const std::string& name, const std::string& text, std::size_t open,
+                     std::string& into) const {
+        const std::size_t end = closing(text, open);
+        const std::string inside = text.substr(open + 1, end - open - 2);
+        const std::size_t comma = inside.find(',');
+        const RecordedArray* array = comma == std::string::npos ? nullptr : find(inside.substr(0, comma));
+        if (array == nullptr) {
+            into += name + "(" + rewritten(inside) + ")";
+            return end;
+        }
+        const std::string at = recorded(*array, inside.substr(comma + 1), false);
+        into += name + "(" + array->name + ", " + (name == "FOUR" ? at : "int(" + at + ")") + ")";
+        return end;
+    }
+
+    const std::vector<RecordedArray>& arrays_;
+};
+
+// Bytes are added up by each invocation for itself: one addition to memory at its end.
+std::string sums(std::uint32_t binding) {
+    return fmt::format(R"(
+layout(set = 0, binding = {}) buffer Record {{ uint recordWords[]; }};
+uint recordRead = 0u;
+uint recordWritten = 0u;
+void recordSum(uint word, uint bytes) {{
+    if (bytes == 0u) return;
+    uint before = atomicAdd(recordWords[word], bytes);
+    if (before + bytes < before) atomicAdd(recordWords[word + 1u], 1u);
+}}
+)",
+                       binding);
+}
+
+std::string events(Recording recording) {
+    using W = RecordWords;
+    if (recording == Recording::bytes)
+        return "void recordEvent(uint what, uint at) {}\nvoid recordBarrier() {}\n";
+    return fmt::format(R"(
+uint recordCount = 0u;
+void recordEvent(uint what, uint at) {{
+    if (gl_WorkGroupID.x != recordWords[{groupX}] || gl_WorkGroupID.y != recordWords[{groupY}]) return;
+    uint capacity = recordWords[{capacity}];
+    uint own = {events}u + gl_LocalInvocationIndex * (1u + 2u * capacity);
+    if (recordCount < capacity) {{
+        recordWords[own + 1u + 2u * recordCount] = what;
+        recordWords[own + 2u + 2u * recordCount] = at;
+    }}
+    ++recordCount;
+    recordWords[own] = recordCount;
+}}
+void recordBarrier() {{ recordEvent({barrier}u, 0u); }}
+)",
+                       fmt::arg("groupX", +W::groupX), fmt::arg("groupY", +W::groupY),
+                       fmt::arg("capacity", +W::capacity), fmt::arg("events", +W::events),
+                       fmt::arg("barrier", +W::barrier));
+}
+
+std::string access() {
+    return fmt::format(R"(
+uint recorded(uint what, uint at, uint bytes) {{
+    if (what >= {}u) recordWritten += bytes;
+    else recordRead += bytes;
+    recordEvent(what, at);
+    return at;
+}}
+)",
+                       +RecordWords::write);
+}
+
+// Unrolled, each access would be a copy of all of the above, and the driver would compile for minutes.
+std::string withLoops(std::string text) {
+    constexpr std::string_view unroll = "[[unroll]]";
+    for (std::size_t at = 0; (at = text.find(unroll, at)) != std::string::npos;)
+        text.replace(at, unroll.size(), "[[dont_unroll]]");
+    return text;
+}
+
+std::string ending() {
+    return fmt::format("\nvoid main() {{\n    recordedMain();\n    recordSum({}u, recordRead);\n    "
+                       "recordSum({}u, recordWritten);\n}}\n",
+                       +RecordWords::bytesRead, +RecordWords::bytesWritten);
+}
+
+} // namespace
+
+RecordingShader recordingShaderOf(const std::string& expandedText, const std::string& stem,
+                                  Recording recording) {
+    std::string text = withoutComments(expandedText);
+    if (recording == Recording::events) text = withLoops(std::move(text));
+    RecordingShader shader;
+    shader.arrays = arraysOf(text, stem);
+    if (shader.arrays.empty())
+        throw std::runtime_error(stem + ": it has no buffer whose accesses could be recorded");
+    for (const RecordedArray& array : shader.arrays)
+        if (!array.shared) shader.binding = std::max(shader.binding, array.id + 1);
+    const std::size_t main = text.find("void main()");
+    if (main == std::string::npos) throw std::runtime_error(stem + ": it has no main()");
+    text.replace(main, 11, "void recordedMain()");
+    // Extensions come before any declaration.
+    const std::size_t lastExtension = text.rfind("\n#extension ");
+    const std::size_t from = lastExtension == std::string::npos ? 0 : lastExtension + 1;
+    const std::size_t head = text.find('\n', from) + 1;
+    shader.text = text.substr(0, head) + sums(shader.binding) + events(recording) + access() +
+                  Rewriter(shader.arrays).rewritten(text.substr(head)) + ending();
+    return shader;
+}
+
+RecordingShader recordingShader(const std::string& stem, Recording recording) {
+    return recordingShaderOf(withIncludesExpanded({}, stem + ".comp"), stem, recording);
 }
 
 } // namespace lockstep::demos

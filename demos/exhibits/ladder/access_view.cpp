@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "demos/exhibits/ladder/ladder_words.h"
+#include "demos/kit/operations.h"
 
 namespace lockstep::demos {
 
@@ -119,7 +120,7 @@ void AccessView::update(double seconds) {
 
 void AccessView::draw(Ui& ui, LadderModel& model) {
     std::vector<std::string> names;
-    for (const Product each : products) names.emplace_back(labelOf(each));
+    for (const Product each : products) names.emplace_back(labelOf(kindOf(name(each))));
     auto chosen = static_cast<std::size_t>(product_);
     if (ui.segments("##ladder/product", chosen, names)) product_ = products[chosen];
     const RungPicture* picture = model.picture(model.picked(), product_);
@@ -132,7 +133,7 @@ void AccessView::draw(Ui& ui, LadderModel& model) {
         return;
     }
     const AccessRecord& record = picture->record;
-    const std::string now = fmt::format("{} {}", picture->lane, labelOf(product_));
+    const std::string now = fmt::format("{} {}", picture->lane, labelOf(kindOf(name(product_))));
     if (now != shown_ && !kept_) moment_ = 0;
     kept_ = false;
     shown_ = now;

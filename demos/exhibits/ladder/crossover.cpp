@@ -61,7 +61,7 @@ void drawStack(Ui& ui, const SweepPoint& point, float names, float height) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float room = ImGui::GetContentRegionAvail().x;
-    const std::string time = ui.timing(stepTime(point.parts.sum()));
+    const std::string time = ui.timing(duration(point.parts.sum()));
     const float numbers = ImGui::CalcTextSize("000.0 ms").x + ui.px(8);
     const std::string name = grouped(point.value);
     const float text = at.y + (height - ImGui::GetTextLineHeight()) / 2;
@@ -90,8 +90,8 @@ void drawStack(Ui& ui, const SweepPoint& point, float names, float height) {
     Detail detail;
     detail.title = "A GPU step by itself";
     for (const Part& part : parts)
-        detail.values.emplace_back(part.name, ui.timing(stepTime(point.parts.*part.seconds)));
-    detail.values.emplace_back("data and weights, once", ui.timing(stepTime(point.uploadOnce)));
+        detail.values.emplace_back(part.name, ui.timing(duration(point.parts.*part.seconds)));
+    detail.values.emplace_back("data and weights, once", ui.timing(duration(point.uploadOnce)));
     detail.text =
         "From the first recorded command until the loss is on the host. Training makes many steps at a "
         "time, so that these parts overlap; small steps cannot hide them.";

@@ -6,7 +6,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "demos/options/run_options.h"
 #include "engine/files/json_field.h"
 #include "engine/net/names.h"
 
@@ -35,13 +34,10 @@ void LadderExhibit::step(Ui&, StepUnit unit) {
 }
 
 void LadderExhibit::reroll(Ui&) {
-    LadderSettings settings = model_.settings();
-    ++settings.seed;
-    change(settings);
-    textsStale_ = true;
+    RunOptions settings = model_.settings();
+    ++settings.settings.seed;
+    model_.change(settings);
 }
-
-void LadderExhibit::change(const LadderSettings& settings) { model_.change(settings); }
 
 namespace {
 
@@ -73,13 +69,14 @@ nlohmann::ordered_json LadderExhibit::state() const {
 }
 
 std::function<void()> LadderExhibit::readState(const nlohmann::ordered_json& state) {
-    const LadderSettings settings = ladderSettingsFromJson(state);
+    constexpr std::string_view own[] = {"rung",      "tab",      "product",     "access",
+                                        "all_lines", "sweep_by", "answer_shown"};
+    const RunOptions settings = runFromJson(state, firstLadderRun(), "ladder", own, drawnLimits);
     const std::vector<RungRow>& rungs = model_.rungs();
     const std::string lane =
         laneSpecFromText(jsonValueOr(state, "rung", std::string("gpu:naive"))).text(); // says what there is
     const auto rung = std::ranges::find(rungs, lane, &RungRow::lane);
-    if (rung == rungs.end())
-        throw std::invalid_argument("the field 'rung' of 'ladder' names '" + lane + "', which is none");
+    if (rung == rungs.end()) throw std::invalid_argument("field 'rung': '" + lane + "' is not a rung");
     const auto index = static_cast<std::size_t>(rung - rungs.begin());
     const auto tab = static_cast<Tab>(wordOf(state, "tab", tabWords));
     const auto product = static_cast<Product>(wordOf(state, "product", productWords));
@@ -88,23 +85,21 @@ std::function<void()> LadderExhibit::readState(const nlohmann::ordered_json& sta
     const auto by = static_cast<SweepBy>(wordOf(state, "sweep_by", sweepWords));
     const bool answer = jsonValueOr(state, "answer_shown", false);
     return [this, settings, index, tab, product, moment, whole, by, answer] {
-        change(settings);
+        model_.change(settings);
         model_.pick(index);
         tab_ = tab;
         access_.set(product, moment);
         source_.setWhole(whole);
         crossover_.setBy(by);
         answerShown_ = answer;
-        textsStale_ = true;
     };
 }
 
 bool LadderExhibit::dropFile(Ui&, const std::filesystem::path& file) {
     if (file.extension() != ".csv") return false;
-    LadderSettings settings = model_.settings();
-    settings.data = "csv:" + file.string();
-    if (readAtOnce(file)) settings.load(); // what is wrong with it is said now, and nothing has changed
-    change(settings);
+    RunOptions settings = model_.settings();
+    takeDroppedFile(settings, file);
+    model_.change(settings);
     return true;
 }
 
@@ -112,7 +107,9 @@ std::string LadderExhibit::releaseDevice() {
     access_.stop();
     const bool trained = !model_.losses().empty();
     model_.releaseDevice();
-    return trained ? "What was measured stays; training starts again from its first step." : "";
+    return trained ? "Measurements stay. Training restarts from its first step." : "";
 }
+
+std::unique_ptr<Exhibit> makeLadder() { return std::make_unique<LadderExhibit>(); }
 
 } // namespace lockstep::demos

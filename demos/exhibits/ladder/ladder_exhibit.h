@@ -8,8 +8,8 @@
 #include "demos/exhibits/ladder/access_view.h"
 #include "demos/exhibits/ladder/crossover.h"
 #include "demos/exhibits/ladder/ladder_model.h"
-#include "demos/exhibits/ladder/roofline.h"
-#include "demos/exhibits/ladder/source_diff_view.h"
+#include "demos/exhibits/ladder/rung_charts.h"
+#include "demos/exhibits/ladder/source_diff.h"
 #include "demos/kit/exhibit.h"
 
 namespace lockstep::demos {
@@ -45,7 +45,6 @@ class LadderExhibit final : public Exhibit {
     enum class Tab : std::size_t { training, memory, source, roofline, crossover, rungs };
     static constexpr std::size_t wideTabs = 5; ///< of these; the rungs stand beside them
 
-    void change(const LadderSettings& settings);
     void drawSettings(Ui& ui);
     void drawMeasuring(Ui& ui);
     void drawRungs(Ui& ui);
@@ -63,9 +62,6 @@ class LadderExhibit final : public Exhibit {
     CrossoverView crossover_;
     Tab tab_ = Tab::training;
     bool answerShown_ = false;
-    std::string hiddenText_; ///< as it is being typed
-    std::string seedText_;
-    bool textsStale_ = true;
 };
 
 } // namespace lockstep::demos

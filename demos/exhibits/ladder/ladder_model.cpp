@@ -5,8 +5,6 @@
 #include <iterator>
 #include <stdexcept>
 
-#include <fmt/format.h>
-
 #include "demos/kit/ready.h"
 
 namespace lockstep::demos {
@@ -21,6 +19,13 @@ std::vector<RungRow> rungsThatTrain() {
 
 } // namespace
 
+RunOptions firstLadderRun() {
+    RunOptions run;
+    run.hiddenWidths = std::vector<std::size_t>{256, 128};
+    run.settings.optimizer.kind = Optimizer::sgd;
+    return run;
+}
+
 LadderModel::LadderModel()
     : rungs_(rungsThatTrain()),
       picked_(static_cast<std::size_t>(std::ranges::find(rungs_, Rung::naive, &RungRow::rung) -
@@ -28,16 +33,18 @@ LadderModel::LadderModel()
 
 LadderModel::~LadderModel() { releaseDevice(); }
 
-void LadderModel::change(const LadderSettings& settings) {
-    settings.validate();
+void LadderModel::change(const RunOptions& settings) {
+    validate(settings, drawnLimits);
     if (settings == settings_) return;
-    LadderSettings sameBatch = settings;
-    sameBatch.batch = settings_.batch;
+    const std::size_t batch = settings.settings.batch;
+    const std::size_t batchBefore = settings_.settings.batch;
+    RunOptions sameBatch = settings;
+    sameBatch.settings.batch = batchBefore;
     std::vector<std::size_t> again;
     if (sameBatch == settings_) {
         for (std::size_t i = 0; i < rungs_.size(); ++i) // those that are on their way, too
             if (result(i) != nullptr || std::ranges::find(wanted_, i) != wanted_.end()) again.push_back(i);
-        const auto known = results_.find(settings.batch);
+        const auto known = results_.find(batch);
         std::erase_if(again, [&](std::size_t i) {
             return known != results_.end() && known->second.contains(rungs_[i].lane);
         });
@@ -45,7 +52,7 @@ void LadderModel::change(const LadderSettings& settings) {
         results_.clear();
         sweeps_ = {};
     }
-    if (settings.batch != settings_.batch) sweeps_[static_cast<std::size_t>(SweepBy::width)].clear();
+    if (batch != batchBefore) sweeps_[static_cast<std::size_t>(SweepBy::width)].clear();
     settings_ = settings;
     retire();
     gaveUp_ = false;
@@ -95,7 +102,7 @@ void LadderModel::stopMeasuring() {
 }
 
 const RungResult* LadderModel::result(std::size_t rung) const {
-    const auto batch = results_.find(settings_.batch);
+    const auto batch = results_.find(settings_.settings.batch);
     if (batch == results_.end()) return nullptr;
     const auto found = batch->second.find(rungs_[rung].lane);
     return found == batch->second.end() ? nullptr : &found->second;
@@ -171,26 +178,6 @@ void LadderModel::releaseDevice() {
     gaveUp_ = true; // until something is asked for again
 }
 
-bool LadderModel::haveData(bool wait) {
-    const std::string key = fmt::format("{} {}", settings_.data, settings_.seed);
-    if (data_ && loadedKey_ == key) return true;
-    if (!loading_.valid()) {
-        loadingKey_ = key;
-        loading_ = std::async(std::launch::async, [settings = settings_] {
-            return std::make_shared<const Dataset>(settings.load());
-        });
-    }
-    if (!wait && !ready(loading_)) return false;
-    const bool stillWanted = loadingKey_ == key;
-    try {
-        data_ = loading_.get();
-        loadedKey_ = loadingKey_;
-    } catch (...) {
-        if (stillWanted) throw;
-    }
-    return stillWanted ? true : haveData(wait);
-}
-
 bool LadderModel::haveSession(Machines& machines, gpu::Device& device, bool wait) {
     if (session_) return true;
     if (gaveUp_) {
@@ -198,8 +185,9 @@ bool LadderModel::haveSession(Machines& machines, gpu::Device& device, bool wait
         gaveUp_ = false; // a new attempt
     }
     try {
-        if (!haveData(wait)) return false;
-        session_ = std::make_unique<LadderSession>(settings_, data_, machines, device);
+        const auto data = data_.get(settings_, wait);
+        if (!data) return false;
+        session_ = std::make_unique<LadderSession>(settings_, data, machines, device);
     } catch (...) {
         gaveUp_ = true;
         running_ = false;
@@ -273,7 +261,7 @@ void LadderModel::takeNews() {
     if (news.roof) roof_ = news.roof;
     for (RungResult& result : news.results) {
         if (result.spec.gpu && !result.refused()) gpuMachine_ = result.measure.machine;
-        results_[settings_.batch].insert_or_assign(result.spec.text(), std::move(result));
+        results_[settings_.settings.batch].insert_or_assign(result.spec.text(), std::move(result));
     }
     for (SweepPoint& point : news.sweep)
         sweeps_[static_cast<std::size_t>(point.by)].push_back(std::move(point));
@@ -292,7 +280,7 @@ void LadderModel::takeNews() {
             if (point.step % keepEvery_ == 0)
                 losses_.push_back({point.step, point.loss, static_cast<std::size_t>(at)});
         thinOut();
-        recent_.emplace_back(piece.losses.size() * settings_.batch, piece.seconds);
+        recent_.emplace_back(piece.losses.size() * settings_.settings.batch, piece.seconds);
         if (recent_.size() > piecesOfASecond) recent_.erase(recent_.begin());
         piece_.add(static_cast<double>(piece.losses.size()), 1e3 * piece.seconds);
     }

@@ -25,6 +25,9 @@ struct LadderLoss {
     std::size_t rung = 0;
 };
 
+/// What is trained at the first start.
+RunOptions firstLadderRun();
+
 class LadderModel {
   public:
     /// Results of one batch size, by lane.
@@ -33,10 +36,10 @@ class LadderModel {
     LadderModel();
     ~LadderModel();
 
-    const LadderSettings& settings() const { return settings_; }
+    const RunOptions& settings() const { return settings_; }
     /// Throws std::invalid_argument, and then nothing has changed. Another batch alone keeps what was
     /// measured with the one before, and measures the same rungs anew.
-    void change(const LadderSettings& settings);
+    void change(const RunOptions& settings);
 
     /// The rows of the table that train a network.
     const std::vector<RungRow>& rungs() const { return rungs_; }
@@ -92,7 +95,6 @@ class LadderModel {
     void releaseDevice();
 
   private:
-    bool haveData(bool wait);
     bool haveSession(Machines& machines, gpu::Device& device, bool wait);
     void postWanted(bool quick, bool rough);
     void postTraining(double seconds, bool scripted);
@@ -100,14 +102,11 @@ class LadderModel {
     void thinOut();
     void retire();
 
-    LadderSettings settings_;
+    RunOptions settings_ = firstLadderRun();
     std::vector<RungRow> rungs_;
     std::size_t picked_ = 0;
 
-    std::shared_ptr<const Dataset> data_;
-    std::string loadedKey_;
-    std::string loadingKey_;
-    std::future<std::shared_ptr<const Dataset>> loading_;
+    DataLoader data_;
     std::unique_ptr<LadderSession> session_;
     Retirement retired_;
     bool gaveUp_ = false; // the settings at hand do not work, and that has been said
@@ -123,7 +122,7 @@ class LadderModel {
     bool training_ = false; // a piece of training is under way
     Pacer pacer_;
     std::uint64_t stepsWanted_ = 0;
-    std::string refusal_;     // why the picked rung does not train, to be said once
+    std::string refusal_;                  // why the picked rung does not train, to be said once
     WorkSizer piece_{{80, 4096, 1, true}}; // steps of a piece: about 80 ms of them
 
     std::optional<Roof> roof_;

@@ -8,19 +8,15 @@
 
 #include "demos/exhibits/ladder/ladder_exhibit.h"
 #include "demos/exhibits/ladder/ladder_words.h"
-#include "demos/exhibits/ladder/staircase.h"
-#include "demos/kit/fields.h"
+#include "demos/exhibits/ladder/rung_charts.h"
+#include "demos/kit/run_form.h"
 #include "demos/kit/side_panels.h"
-#include "demos/options/parse.h"
-#include "demos/options/run_options.h"
 #include "demos/words/text.h"
 
 namespace lockstep::demos {
 
-namespace {} // namespace
-
 void LadderExhibit::draw(Ui& ui) {
-    // Presenters have no room for settings, and have made them before.
+    // A presenter has no room for settings.
     if (!ui.presenter) drawSettings(ui);
     drawMeasuring(ui);
     const ImVec2 room = ImGui::GetContentRegionAvail();
@@ -38,32 +34,15 @@ void LadderExhibit::draw(Ui& ui) {
 }
 
 void LadderExhibit::drawSettings(Ui& ui) {
-    LadderSettings settings = model_.settings();
-    if (textsStale_) {
-        hiddenText_ = widthsText(settings.hidden);
-        seedText_ = std::to_string(settings.seed);
-        textsStale_ = false;
-    }
-    FieldFlow fields(ui);
-    fields.field("##ladder/data", "Data", 130,
-                 [&](const char* control) { chooseText(ui, control, settings.data, dataNames()); });
-    fields.field("##ladder/layers", "Hidden layers", 98, [&](const char* control) {
-        const auto read = [&](const std::string& text) { settings.hidden = widthsFromText(text); };
-        textsStale_ |= textEntered(ui, control, hiddenText_, read);
-    });
-    fields.field("##ladder/optimizer", "Optimizer", 106,
-                 [&](const char* control) { chooseName(ui, control, settings.optimizer, allOptimizers); });
-    fields.field("##ladder/batch", "Batch", 120,
-                 [&](const char* control) { ui.powerSlider(control, settings.batch, 1, 4096); });
-    fields.field("##ladder/seed", "Seed", 50, [&](const char* control) {
-        const auto read = [&](const std::string& text) { settings.seed = seedFromText(text); };
-        textsStale_ |= textEntered(ui, control, seedText_, read);
-    });
-    fields.end();
-    // Only now, when nothing is half drawn, may what makes no sense be thrown.
-    if (settings == model_.settings()) return;
-    textsStale_ = true;
-    change(settings);
+    RunOptions settings = model_.settings();
+    RunForm form(ui, "ladder/");
+    form.data(settings.data);
+    form.hidden(settings.hiddenWidths, settings.data);
+    form.optimizer(settings.settings.optimizer);
+    form.batch(settings.settings.batch);
+    form.seed(settings.settings.seed);
+    form.end();
+    if (form.changed()) model_.change(settings); // may throw, so only once nothing is half drawn
 }
 
 void LadderExhibit::drawMeasuring(Ui& ui) {
@@ -85,7 +64,7 @@ std::string LadderExhibit::deviceText() const {
 
 void LadderExhibit::drawRungs(Ui& ui) {
     const std::optional<Roof>& roof = model_.roof();
-    ui.paragraph(roof && roof->measured() ? "Logarithmic. The mark, the roof: " +
+    ui.paragraph(roof && roof->measured() ? "Logarithmic scale. The mark is the roof: " +
                                                 ui.timing(amountText(roof->gflops * 1e9, "FLOP/s"))
                                           : "Whole steps, on a logarithmic scale.",
                  ui.theme.muted);
@@ -172,14 +151,14 @@ void LadderExhibit::drawTraining(Ui& ui) {
                                   (model_.roof() && !roofShare(result, *model_.roof()).empty()
                                        ? ", " + roofShare(result, *model_.roof()) + " of the roof"
                                        : "")));
-        ui.row("bytes moved in a step",
+        ui.row("bytes moved per step",
                ui.timing(result->productBytes > 0 ? amountText(result->bytes(), "B") : "not counted"));
     }
     if (result != nullptr) ui.paragraph(checkText(*result), result->timed() ? ui.theme.good : ui.theme.bad);
     if (const auto difference = model_.differenceToEarlier())
-        ui.paragraph(
-            fmt::format("The loss curve is the earlier run's, to {:.0e}.", std::max(*difference, 1e-8)),
-            *difference < Agreement::floatTolerance ? ui.theme.good : ui.theme.warning);
+        ui.paragraph(fmt::format("The loss curve matches the earlier run's to within {:.0e}.",
+                                 std::max(*difference, 1e-8)),
+                     *difference < Agreement::floatTolerance ? ui.theme.good : ui.theme.warning);
 
     std::vector<LossCurve> curves;
     std::vector<PlotLine> lines;
@@ -201,7 +180,7 @@ void LadderExhibit::drawTraining(Ui& ui) {
     PlotOptions options;
     options.x = {.title = "step", .unit = "", .whole = true};
     options.y = {.title = "loss", .unit = ""};
-    options.empty = "Run trains the network on this rung.";
+    options.empty = "Press Run to train the network on this rung.";
     options.size = ImGui::GetContentRegionAvail();
     options.size.y = std::max(options.size.y, ui.px(120));
     lossPlot_.draw(ui, "ladder loss", lines, options);
@@ -210,9 +189,9 @@ void LadderExhibit::drawTraining(Ui& ui) {
 void LadderExhibit::drawRoofline(Ui& ui) {
     const auto batch = roofline_.draw(ui, model_);
     if (!batch) return;
-    LadderSettings settings = model_.settings();
-    settings.batch = *batch;
-    change(settings);
+    RunOptions settings = model_.settings();
+    settings.settings.batch = *batch;
+    model_.change(settings);
 }
 
 void LadderExhibit::drawDetails(Ui& ui) {
@@ -220,7 +199,7 @@ void LadderExhibit::drawDetails(Ui& ui) {
     ImGui::Dummy({0, ui.px(2)});
     const RungResult* result = model_.result(model_.picked());
     if (result == nullptr) {
-        ui.paragraph("Measure it: first it is checked against the plain loops, then it is timed.",
+        ui.paragraph("Measure this rung: it is checked against the plain loops first, then timed.",
                      ui.theme.muted);
         return;
     }
@@ -230,10 +209,10 @@ void LadderExhibit::drawDetails(Ui& ui) {
     ui.paragraph(checkText(*result), result->timed() ? ui.theme.good : ui.theme.bad);
     if (!result->uncounted.empty()) ui.paragraph("Bytes: " + result->uncounted + ".", ui.theme.muted);
     if (result->timed() && result->spec.gpu)
-        ui.paragraph(
-            "Bytes moved: what the products' kernels ask memory for, counted by themselves; caches may "
-            "spare much of it. The least: every matrix once.",
-            ui.theme.muted);
+        ui.paragraph("Bytes moved: what the kernels of the matrix products request from memory, counted by "
+                     "the kernels "
+                     "themselves. Caches may serve much of it. At least: every matrix once.",
+                     ui.theme.muted);
     if (!model_.roof() || !model_.roof()->measured()) return;
     ImGui::Dummy({0, ui.px(6)});
     ui.heading("The roof");

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "demos/exhibits/ladder/rung_bytes.h"
+#include "demos/exhibits/ladder/rung_result.h"
 #include "engine/gpu/error.h"
 #include "engine/tune/kernel_choice.h"
 
@@ -23,7 +23,7 @@ const LaneSpec gpuLane{true, Rung::best, {}};
 PictureKernel pictureKernel(gpu::Device& device, Kernels& kernels, const LaneSpec& spec, Product product) {
     constexpr std::uint32_t k = 16;
     constexpr std::uint32_t side = 32;
-    if (!spec.gpu) throw std::runtime_error("A processor's rung has no workgroups.");
+    if (!spec.gpu) throw std::runtime_error("CPU rungs have no workgroups.");
     if (!spec.row().unrecorded.empty()) throw std::runtime_error(std::string(spec.row().unrecorded));
     const NetShape net{.widths = {side, side, side}};
     const LayerKernels layer =
@@ -49,9 +49,9 @@ PictureKernel pictureKernel(gpu::Device& device, Kernels& kernels, const LaneSpe
     return {how, shape};
 }
 
-LadderSession::LadderSession(const LadderSettings& settings, std::shared_ptr<const Dataset> data,
+LadderSession::LadderSession(const RunOptions& settings, std::shared_ptr<const Dataset> data,
                              Machines& machines, gpu::Device& device)
-    : settings_(settings), data_(std::move(data)), job_(settings.job(*data_)), machines_(machines),
+    : settings_(settings), data_(std::move(data)), job_(makeJob(settings, *data_)), machines_(machines),
       device_(device), recorder_(device) {}
 
 template <class Change> void LadderSession::tell(Change change) {
@@ -119,7 +119,7 @@ void LadderSession::describeStep(Trainer& trainer, RungResult& result) {
         }
     }
     if (!result.spec.gpu) {
-        result.uncounted = "what a processor's caches fetch is not counted";
+        result.uncounted = "what a CPU's caches fetch is not counted";
         return;
     }
     try {
@@ -181,7 +181,7 @@ void LadderSession::train(const LaneSpec& spec, std::uint64_t steps) {
 
 void LadderSession::sweep(SweepBy by, double seconds) {
     for (const std::size_t value : sweepValues(by, data_->train.count)) {
-        const TrainJob job = settingsFor(settings_, by, value).job(*data_);
+        const TrainJob job = makeJob(settingsFor(settings_, by, value), *data_);
         SweepPoint point;
         point.by = by;
         point.value = value;
@@ -216,9 +216,9 @@ void LadderSession::sweepPoint(SweepPoint point, const TrainJob& job, const Lane
         if (gpu.right()) {
             point.gpuSamples = gpu.samplesPerSecond;
             if (!cancelled) point.parts = measureStepParts(*trainer, device_, stepsByThemselves);
-        } else { // one of them is wrong, and nobody knows which
+        } else { // one of them is wrong, and there is no telling which
             point.cpuSamples = 0;
-            point.failure = "the losses of both differ, so neither is timed";
+            point.failure = "the losses of the two lanes differ, so neither is timed";
         }
     } catch (const gpu::DeviceLostError&) {
         throw;

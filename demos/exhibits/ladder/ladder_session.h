@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "demos/exhibits/ladder/access_record.h"
-#include "demos/exhibits/ladder/ladder_settings.h"
 #include "demos/exhibits/ladder/rung_result.h"
 #include "demos/exhibits/ladder/sweep.h"
-#include "demos/kit/work_queue.h"
 #include "demos/kit/machines.h"
 #include "demos/kit/roof.h"
+#include "demos/kit/run_settings.h"
+#include "demos/kit/work_queue.h"
 
 namespace lockstep::demos {
 
@@ -48,7 +48,7 @@ class LadderSession {
   public:
     /// `device` draws the window and runs the GPU's rungs; it and `machines` outlive the session. Throws for
     /// settings that do not fit the data.
-    LadderSession(const LadderSettings& settings, std::shared_ptr<const Dataset> data, Machines& machines,
+    LadderSession(const RunOptions& settings, std::shared_ptr<const Dataset> data, Machines& machines,
                   gpu::Device& device);
     /// Cancels what is under way and waits for it.
     ~LadderSession() = default;
@@ -80,7 +80,7 @@ class LadderSession {
     void requireTrainer(const LaneSpec& spec, const Lane::MakeTrainer& make);
     template <class Change> void tell(Change change);
 
-    const LadderSettings settings_;
+    const RunOptions settings_;
     std::shared_ptr<const Dataset> data_;
     TrainJob job_;
     Machines& machines_; // used by the window's thread only

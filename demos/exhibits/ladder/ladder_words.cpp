@@ -39,29 +39,14 @@ std::string distanceText(std::uint32_t distance, std::uint32_t bytes, bool write
     if (distance == 0)
         return fmt::format("Neighbouring invocations {} the same word: one access serves them.", verb);
     if (distance <= bytes)
-        return fmt::format("Neighbouring invocations {} words side by side: a line of memory serves several.",
-                           verb);
+        return fmt::format(
+            "Neighbouring invocations {} adjacent words: one cache line serves several of them.", verb);
     return fmt::format("Neighbouring invocations {} words {} bytes apart: {}", verb, distance,
-                       distance >= 32 ? "each needs a line of memory of its own."
-                                      : "a line of memory serves some of them.");
+                       distance >= 32 ? "each needs its own cache line."
+                                      : "one cache line serves several of them.");
 }
 
 } // namespace
-
-const char* labelOf(Product product) {
-    switch (product) {
-    case Product::forward: return "forward";
-    case Product::backwardInputs: return "inputs' gradient";
-    case Product::backwardWeights: return "weights' gradient";
-    }
-    return "";
-}
-
-std::string stepTime(double seconds) {
-    if (seconds < 0.9995e-3) return fmt::format("{:.0f} µs", seconds * 1e6);
-    return seconds < 9.995e-3 ? fmt::format("{:.2f} ms", seconds * 1e3)
-                              : fmt::format("{:.1f} ms", seconds * 1e3);
-}
 
 std::string_view refusalReason(const RungResult& result) {
     const std::string names = " cannot run " + result.spec.text() + ": ";
@@ -87,12 +72,11 @@ std::string checkText(const RungResult& result) {
     const Agreement& agreement = result.measure.agreement;
     if (result.refused()) return result.refusal;
     if (result.wrong())
-        return fmt::format(
-            "Its losses are not those of the plain loops: they differ by {:.0e} within {} steps. "
-            "So there is no time of it.",
-            agreement.largestDifference, agreement.steps);
-    return fmt::format("Its first {} losses are those of the plain loops, to {:.0e}.", agreement.steps,
-                       std::max(agreement.largestDifference, 1e-8));
+        return fmt::format("Its losses differ from those of the plain loops by {:.0e} within {} steps. "
+                           "So it is not timed.",
+                           agreement.largestDifference, agreement.steps);
+    return fmt::format("Its first {} losses match those of the plain loops to within {:.0e}.",
+                       agreement.steps, std::max(agreement.largestDifference, 1e-8));
 }
 
 std::vector<std::pair<std::string, std::string>> numbersOf(const RungResult& result, const Roof* roof) {
@@ -103,15 +87,15 @@ std::vector<std::pair<std::string, std::string>> numbersOf(const RungResult& res
     if (roof != nullptr)
         if (const std::string share = roofShare(&result, *roof); !share.empty())
             numbers.emplace_back("of the measured roof", share);
-    numbers.emplace_back("a step", stepTime(measure.secondsPerStep));
+    numbers.emplace_back("time per step", duration(measure.secondsPerStep));
     numbers.emplace_back("samples", shortRate(measure.samplesPerSecond) + " /s");
     if (result.productBytes > 0) {
-        numbers.emplace_back("bytes moved in a step", amountText(result.bytes(), "B"));
+        numbers.emplace_back("bytes moved per step", amountText(result.bytes(), "B"));
         numbers.emplace_back("per second", amountText(result.bytes() / measure.secondsPerStep, "B/s"));
-        numbers.emplace_back("at the least", amountText(result.leastProductBytes + result.otherBytes, "B"));
+        numbers.emplace_back("at least", amountText(result.leastProductBytes + result.otherBytes, "B"));
         numbers.emplace_back("FLOP per byte", threeDigits(result.intensity()));
     } else {
-        numbers.emplace_back("bytes of a step, at the least",
+        numbers.emplace_back("bytes per step, at least",
                              amountText(result.leastProductBytes + result.otherBytes, "B"));
     }
     return numbers;
@@ -137,14 +121,14 @@ std::string momentText(const AccessRecord& record, std::size_t moment) {
             }
         }
     if (arrays.empty())
-        return waiting > 0 ? "A barrier: all invocations of the workgroup wait for each other."
+        return waiting > 0 ? "A barrier: the invocations of the workgroup wait for each other."
                            : "All invocations are done.";
     const RecordedArray& array = record.array(*arrays.begin());
     const std::string place = array.shared ? "shared memory" : "memory";
     std::string text = fmt::format("{} {}, in {}. ", write ? "Writing" : "Reading", array.name, place);
-    if (arrays.size() > 1) return text + "Not all invocations are at the same place of the program.";
+    if (arrays.size() > 1) return text + "The invocations are at different places in the program.";
     const auto distance = usualDistance(record, moment);
-    if (!distance) return text + "A single invocation is at work.";
+    if (!distance) return text + "A single invocation is active.";
     if (array.shared)
         return text + (*distance == 0
                            ? "Neighbouring invocations touch the same word."

@@ -25,17 +25,11 @@ std::vector<std::pair<std::string, std::string>> numbersOf(const RungResult& res
 /// Whether the losses were the plain rung's, in a sentence.
 std::string checkText(const RungResult& result);
 
-/// Milliseconds as people read them: "38.0 µs", "1.25 ms".
-std::string stepTime(double seconds);
-
 /// What the invocations do at their `moment`-th access: what is touched, and how far apart neighbours are.
 std::string momentText(const AccessRecord& record, std::size_t moment);
 /// What the whole workgroup does: reads and writes, per output.
 std::string recordText(const AccessRecord& record);
 /// The most accesses that an invocation makes.
 std::size_t moments(const AccessRecord& record);
-
-/// The layer's product in words: "forward", "inputs' gradient", "weights' gradient".
-const char* labelOf(Product product);
 
 } // namespace lockstep::demos

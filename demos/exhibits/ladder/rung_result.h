@@ -1,10 +1,12 @@
-// The measurements of one rung.
+// What was measured of one rung, and the bytes that its products ask memory for.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "demos/exhibits/ladder/access_record.h"
 #include "demos/kit/lane_measure.h"
+#include "engine/net/net_shape.h"
 #include "engine/step/lane_spec.h"
 #include "engine/step/step_trace.h"
 
@@ -30,5 +32,17 @@ struct RungResult {
     /// Operations for every byte that the products' kernels ask memory for.
     double intensity() const { return productBytes > 0 ? productFlops / productBytes : 0; }
 };
+
+/// The kernel of a traced operation that is a product. Throws std::runtime_error when it is none that could
+/// be counted.
+ProductKernel kernelOf(const TracedOperation& operation, gpu::Device& device, const DenseShape& shape);
+
+/// The sum over a step's products. Throws std::runtime_error, gpu::GpuError.
+double countProductBytes(const std::vector<TracedOperation>& operations, const NetShape& net,
+                         std::size_t batch, gpu::Device& device, AccessRecorder& recorder);
+
+bool isProduct(const TracedOperation& operation);
+/// All operations in one kernel: its products are not to be told from the rest.
+bool isWholeStep(const TracedOperation& operation);
 
 } // namespace lockstep::demos

@@ -36,13 +36,12 @@ std::vector<std::size_t> sweepValues(SweepBy by, std::size_t examples) {
     return values;
 }
 
-LadderSettings settingsFor(const LadderSettings& settings, SweepBy by, std::size_t value) {
-    LadderSettings changed = settings;
+RunOptions settingsFor(RunOptions run, SweepBy by, std::size_t value) {
     if (by == SweepBy::batch)
-        changed.batch = value;
+        run.settings.batch = value;
     else
-        std::ranges::fill(changed.hidden, value);
-    return changed;
+        run.hiddenWidths = std::vector<std::size_t>(run.hiddenWidths ? run.hiddenWidths->size() : 2, value);
+    return run;
 }
 
 std::vector<Crossing> crossingsOf(const std::vector<SweepPoint>& points) {
@@ -82,11 +81,12 @@ std::string partsText(const std::vector<SweepPoint>& points) {
     const auto computing = [](const SweepPoint& point) {
         return 100 * point.parts.execution / std::max(point.parts.sum(), 1e-12);
     };
-    return fmt::format("The device computes in {:.0f} % of the time of the smallest step, in {:.0f} % of the "
-                       "largest; the rest is the price of starting it. Data went up once, before: {} in {}.",
-                       computing(both.front()), computing(both.back()),
-                       amountText(static_cast<double>(both.back().uploadBytes), "B"),
-                       stepTime(both.back().uploadOnce));
+    return fmt::format(
+        "The device computes for {:.0f} % of the smallest step and {:.0f} % of the largest. The "
+        "rest is the cost of launching work. The data were uploaded once, beforehand: {} in "
+        "{}.",
+        computing(both.front()), computing(both.back()),
+        amountText(static_cast<double>(both.back().uploadBytes), "B"), duration(both.back().uploadOnce));
 }
 
 } // namespace lockstep::demos

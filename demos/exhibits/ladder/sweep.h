@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "demos/exhibits/ladder/ladder_settings.h"
+#include "demos/kit/run_settings.h"
 #include "demos/kit/step_parts.h"
 #include "engine/run/trainer.h"
 
@@ -32,7 +32,7 @@ struct SweepPoint {
 /// Sizes to measure: powers of four of batches that the data have examples for, powers of two of widths.
 std::vector<std::size_t> sweepValues(SweepBy by, std::size_t examples);
 /// The settings with that size.
-LadderSettings settingsFor(const LadderSettings& settings, SweepBy by, std::size_t value);
+RunOptions settingsFor(RunOptions run, SweepBy by, std::size_t value);
 
 /// Where one becomes faster than the other, between two measured sizes, on a logarithmic scale.
 struct Crossing {

@@ -143,4 +143,6 @@ std::string MapExhibit::releaseDevice() {
     return costs;
 }
 
+std::unique_ptr<Exhibit> makeMap() { return std::make_unique<MapExhibit>(); }
+
 } // namespace lockstep::demos

@@ -112,10 +112,8 @@ void MosaicExhibit::draw(Ui& ui) {
     drawHoveredTile(panel(ui));
 }
 
-// A typed text stays on screen even if it is wrong: then change() throws.
 void MosaicExhibit::change(const MosaicSettings& wanted) {
     if (wanted == model_.settings()) return;
-    view_.textsStale = true;
     model_.change(wanted);
 }
 
@@ -252,8 +250,9 @@ std::function<void()> MosaicExhibit::readState(const nlohmann::ordered_json& sta
         view_.side = side;
         view_.rank = rank;
         view_.sorted = sorted;
-        view_.textsStale = true;
     };
 }
+
+std::unique_ptr<Exhibit> makeMosaic() { return std::make_unique<MosaicExhibit>(); }
 
 } // namespace lockstep::demos

@@ -82,7 +82,7 @@ ordered_json playgroundState(const PopulationGrid& grid, std::size_t member, std
     json["output_activation"] = name(job.shape.outputActivation);
     json["loss"] = name(job.shape.loss);
     json["init"] = name(job.shape.init);
-    json["train"] = toJson(job.settings);
+    json["settings"] = toJson(job.settings);
     // JSON has no NaN: a network that failed comes with fresh weights.
     if (!parameters.empty() &&
         std::ranges::all_of(parameters, [](float weight) { return std::isfinite(weight); })) {

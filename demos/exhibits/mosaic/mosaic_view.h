@@ -108,10 +108,6 @@ struct MosaicView {
     ImVec2 cardCorner{};                    ///< of the network that is shown by itself
     float cardTile = 0;
     std::optional<TileChoice> hovered;
-
-    // As they are being typed.
-    std::string xText, yText, hiddenText, stepsText;
-    bool textsStale = true;
 };
 
 /// What every panel is handed.

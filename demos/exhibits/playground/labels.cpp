@@ -86,7 +86,7 @@ Detail neuronDetail(const PlaygroundParts& parts, NeuronPlace place) {
     const std::vector<LayerValues> values = valuesAtProbe(parts);
     detail.values.emplace_back(probeText(parts), number(values[place.layer].at(0, place.index)));
     if (place.layer == 0) {
-        detail.text = "An input of the network. A click takes it in or leaves it out.";
+        detail.text = "An input of the network. Click to add or remove it.";
         return detail;
     }
     const std::size_t inputs = shape.widths[place.layer - 1];
@@ -102,7 +102,7 @@ Detail neuronDetail(const PlaygroundParts& parts, NeuronPlace place) {
         detail.values.emplace_back(fmt::format("w{} (for {})", i + 1, inputName(model, place.layer - 1, i)),
                                    number(model.parameters()[parameterIndex(shape, {place, i})]));
     if (shown < inputs) detail.values.emplace_back("more inputs", fmt::format("{}", inputs - shown));
-    detail.text = "The map shows what it answers over the plane. A click edits its bias.";
+    detail.text = "The map shows its output over the plane. Click to edit its bias.";
     return detail;
 }
 
@@ -122,10 +122,9 @@ Detail parameterDetail(const PlaygroundParts& parts, const ParameterPlace& place
         detail.values.emplace_back("a " + probeText(parts), number(input));
         detail.values.emplace_back("w a", number(value * input));
     }
-    detail.text = place.from
-                      ? "Orange and drawn through: above 0. Blue and dashed: below. The thicker, the larger. "
-                        "A click edits it."
-                      : "Added to the sum whatever the inputs are. A click edits it.";
+    detail.text = place.from ? "Orange and solid: positive. Blue and dashed: negative. Thicker means larger. "
+                               "Click to edit it."
+                             : "Added to the weighted sum of the inputs. Click to edit it.";
     return detail;
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 /// One more or less; in steps of a quarter where there are many.
 std::size_t moreNeurons(std::size_t count) {
-    return std::min(mostNeurons, count + std::max<std::size_t>(1, count / 4));
+    return std::min(playgroundLimits.width, count + std::max<std::size_t>(1, count / 4));
 }
 std::size_t fewerNeurons(std::size_t count) {
     return std::max<std::size_t>(1, count - std::max<std::size_t>(1, count / 5));
@@ -48,9 +48,9 @@ void drawWidthButtons(const PlaygroundParts& parts, std::size_t layer, float x, 
         auto width = static_cast<float>(count);
         ImGui::SetNextItemWidth(ui.px(240));
         if (ui.logSlider(fmt::format("##neurons {}", layer).c_str(), width, 1,
-                         static_cast<float>(mostNeurons), "%.0f")) {
+                         static_cast<float>(playgroundLimits.width), "%.0f")) {
             count = static_cast<std::size_t>(
-                std::lround(std::clamp(width, 1.0f, static_cast<float>(mostNeurons))));
+                std::lround(std::clamp(width, 1.0f, static_cast<float>(playgroundLimits.width))));
             changed = true;
         }
         ImGui::EndPopup();
@@ -65,7 +65,7 @@ void drawLayerButtons(const PlaygroundParts& parts) {
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(8), ui.px(2)});
     const bool fewer = ui.button("-##layers", count > 0);
     ImGui::SameLine(0, ui.px(4));
-    const bool more = ui.button("+##layers", count < mostHiddenLayers);
+    const bool more = ui.button("+##layers", count < playgroundLimits.layers);
     ImGui::PopStyleVar();
     ImGui::SameLine();
     std::string title = count == 1 ? "1 hidden layer" : fmt::format("{} hidden layers", count);
@@ -110,7 +110,7 @@ void drawNetwork(const PlaygroundParts& parts, ImVec2 size) {
     if (parts.pictures.fit(parts.model))
         drawGraph(parts);
     else
-        parts.ui.paragraph("No pictures of this network could be made; a smaller one needs less memory.",
+        parts.ui.paragraph("Not enough memory for pictures of this network. Try a smaller one.",
                            parts.ui.theme.warning);
     ImGui::SetCursorScreenPos(top);
     drawLayerButtons(parts);

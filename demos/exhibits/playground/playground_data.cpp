@@ -76,12 +76,13 @@ OwnPoints readOwnPoints(const std::filesystem::path& file) {
     options.testShare = 0;
     const Dataset table = loadDataset("csv:" + file.string(), options);
     if (table.inputs != 2)
-        throw std::runtime_error(fmt::format(
-            "{} has {} columns beside the target; the plane has two, x and y", file.string(), table.inputs));
+        throw std::runtime_error(
+            fmt::format("{} has {} columns besides the target; the plane needs two, x and y", file.string(),
+                        table.inputs));
     if (table.train.count > mostOwnPoints || table.classes > mostOwnClasses)
-        throw std::runtime_error(fmt::format("{} has {} rows and {} classes; at most {} and {} can be shown",
-                                             file.string(), table.train.count, table.classes, mostOwnPoints,
-                                             mostOwnClasses));
+        throw std::runtime_error(
+            fmt::format("{} has {} rows and {} classes; the playground shows at most {} and {}",
+                        file.string(), table.train.count, table.classes, mostOwnPoints, mostOwnClasses));
     OwnPoints own;
     own.values = table.classes == 0;
     for (std::size_t i = 0; i < table.train.count; ++i) {

@@ -45,7 +45,7 @@ void PlaygroundExhibit::update(Ui& ui) {
     told_ = model_.failed();
 }
 
-// Without memory for pictures of the network, all else is drawn, so that a person can make it smaller.
+// If memory runs out for pictures of the network, everything else is still drawn, so it can be made smaller.
 void PlaygroundExhibit::renewPictures(Ui& ui) {
     try {
         pictures_.update(ui, model_, view_.discretise);
@@ -58,7 +58,7 @@ void PlaygroundExhibit::renewPictures(Ui& ui) {
 
 void PlaygroundExhibit::run(Ui& ui) {
     if (!model_.trainable()) {
-        ui.say(Severity::warning, "There are no points to learn.",
+        ui.say(Severity::warning, "There are no points to train on.",
                "Draw some on the map, or choose a data set.");
         return;
     }
@@ -80,7 +80,7 @@ std::string PlaygroundExhibit::releaseDevice() {
     const bool training = model_.releaseDevice();
     pictures_.release();
     if (!training) return {};
-    return fmt::format("The playground goes on from step {}.", grouped(model_.step()));
+    return fmt::format("The playground continues from step {}.", grouped(model_.step()));
 }
 
 bool PlaygroundExhibit::takeDigit(int digit) {
@@ -98,7 +98,7 @@ bool PlaygroundExhibit::dropFile(Ui& ui, const std::filesystem::path& file) {
     settings.data = ownData;
     model_.change(settings);
     ui.say(Severity::info, fmt::format("{} points from {}", settings.own.size(), file.filename().string()),
-           own.scaled ? "Columns that leave the plane from -6 to 6 were scaled into it." : "");
+           own.scaled ? "Columns outside -6 to 6 were scaled into that range." : "");
     return true;
 }
 
@@ -209,15 +209,15 @@ void PlaygroundExhibit::drawCurves(Ui& ui) {
     options.x.title = "step";
     options.x.whole = true;
     options.y.title = "loss";
-    options.empty = "Run shows the losses here";
+    options.empty = "Press Run to see the losses here.";
     plot_.draw(ui, "playground losses", lines, options);
 }
 
 void PlaygroundExhibit::drawDetails(Ui& ui) {
     ui.heading("Playground");
     ui.paragraph(
-        "A network learns which colour belongs where, from some points. Each tile shows what one neuron "
-        "answers over the plane; orange is above 0, blue below.",
+        "From a few points, a network learns which colour belongs where in the plane. Each tile shows one "
+        "neuron's output over the plane: orange above 0, blue below.",
         ui.theme.muted);
     const MachineInfo machine = model_.machine();
     if (!machine.device.empty()) {
@@ -237,9 +237,10 @@ void PlaygroundExhibit::drawDetails(Ui& ui) {
     ui.row("learning rate now",
            fmt::format("{:.3g}", learningRate(model_.settings().train.optimizer, model_.step())));
     ui.heading("Points");
-    ui.row("to train", grouped(model_.dataset().train.count));
-    ui.row("to test", grouped(model_.dataset().test.count));
-    ui.paragraph("Hover a neuron or a link for its formula and numbers; a click edits it.", ui.theme.muted);
+    ui.row("training", grouped(model_.dataset().train.count));
+    ui.row("test", grouped(model_.dataset().test.count));
+    ui.paragraph("Hover over a neuron or a link to see its formula and numbers. Click to edit it.",
+                 ui.theme.muted);
 }
 
 void PlaygroundExhibit::drawMenu(Ui& ui) {
@@ -249,5 +250,7 @@ void PlaygroundExhibit::drawMenu(Ui& ui) {
         view_.keepWeights = !view_.keepWeights;
     ui.noteControl("menu/Save weights with the state");
 }
+
+std::unique_ptr<Exhibit> makePlayground() { return std::make_unique<PlaygroundExhibit>(); }
 
 } // namespace lockstep::demos

@@ -9,6 +9,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "demos/kit/run_settings.h"
 #include "engine/data/points_2d.h"
 #include "engine/net/dataset.h"
 #include "engine/net/net_shape.h"
@@ -17,9 +18,8 @@
 
 namespace lockstep::demos {
 
-inline constexpr std::size_t mostHiddenLayers = 8;
-inline constexpr std::size_t mostNeurons = 1024;
-inline constexpr std::size_t mostBatch = 65536;
+/// Every neuron has a picture of its own.
+inline constexpr RunLimits playgroundLimits{.layers = drawnLimits.layers, .width = 1024};
 inline constexpr std::size_t mostSamples = 100000;
 inline constexpr std::size_t mostOwnPoints = 20000;
 inline constexpr std::size_t mostOwnClasses = 9; ///< one per key

@@ -103,8 +103,8 @@ void drawEntry(const PlaygroundParts& parts, const char* what, std::size_t layer
                     {"mean", fmt::format("{:.4g}", histogram.mean)},
                     {"deviation", fmt::format("{:.4g}", histogram.deviation)},
                     {"weights", fmt::format("{}", place.inputs * place.outputs)}},
-         .text = "How many weights lie where, from the most negative to the most positive. Biases are not in "
-                 "it."});
+         .text = "Histogram of the weights, from the most negative to the most positive. Biases are not "
+                 "included."});
 }
 
 void drawRow(const PlaygroundParts& parts, const char* what, std::span<const float> values, float height) {
@@ -168,7 +168,7 @@ void drawWeights(const PlaygroundParts& parts) {
         return;
     }
     if (model.earlier().size() != model.parameters().size()) {
-        ui.muted("Changes appear with the first steps.");
+        ui.muted("Changes appear after the first steps.");
         return;
     }
     std::vector<float> change(model.parameters());

@@ -1,5 +1,4 @@
-#include "demos/exhibits/race/race_answers.h"
-
+// What a lane's network predicts: test images with their predictions, and the confusion matrix.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -7,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "demos/exhibits/race/race_draw.h"
+#include "demos/exhibits/race/race_views.h"
 #include "demos/report/prediction.h"
 #include "demos/words/text.h"
 
@@ -60,14 +59,14 @@ void explainTile(Ui& ui, const RaceRun& run, const Tile& tile) {
     const std::vector<std::string>& names = run.data->classNames;
     Detail detail;
     detail.title = "Test image " + grouped(tile.example);
-    detail.values.emplace_back("it is", names[tile.label]);
-    if (tile.answer) detail.values.emplace_back("the network says", names[*tile.answer]);
+    detail.values.emplace_back("label", names[tile.label]);
+    if (tile.answer) detail.values.emplace_back("prediction", names[*tile.answer]);
     std::vector<std::size_t> order(tile.odds.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return tile.odds[a] > tile.odds[b]; });
     for (std::size_t i = 0; i < std::min(shownGuesses, order.size()); ++i)
         detail.values.emplace_back(names[order[i]], percent(tile.odds[order[i]]));
-    detail.text = tile.answer ? "The network has never trained on this image." : "Not asked yet.";
+    detail.text = tile.answer ? "A test image: the network never trained on it." : "No prediction yet.";
     ui.detail(std::move(detail));
 }
 
@@ -81,7 +80,7 @@ void drawTile(Ui& ui, const RaceRun& run, const Tile& tile, ImTextureID sheet, f
     const ImU32 colour = !tile.answer ? ui.theme.muted : right ? ui.theme.good : ui.theme.bad;
     draw.AddRect(at.min, {at.max.x, at.min.y + side}, colour, ui.px(4), 0, ui.line(right ? 1.5f : 2.5f));
     const std::string answer = tile.answer ? (right ? "✓ " : "✗ ") + run.data->classNames[*tile.answer] : "-";
-    draw.AddText({at.min.x, at.min.y + side + ui.px(2)}, colour, fitted(answer, side + ui.px(6)).c_str());
+    draw.AddText({at.min.x, at.min.y + side + ui.px(2)}, colour, fittedText(answer, side + ui.px(6)).c_str());
 }
 
 } // namespace
@@ -138,9 +137,10 @@ void RaceAnswers::drawBar(Ui& ui, const RaceRun& run) {
 
 void RaceAnswers::draw(Ui& ui, const RaceRun* run, ImVec2 size) {
     if (run == nullptr || run->data->classes < 2) {
-        ui.muted(run == nullptr
-                     ? "Once lanes run, this shows what their networks answer."
-                     : "The network learns values, not classes: there is no right or wrong to show.");
+        ui.muted(
+            run == nullptr
+                ? "Start the race to see what the networks predict."
+                : "This network predicts values, not classes, so no prediction is simply right or wrong.");
         return;
     }
     first_ = first_ < run->data->test.count ? first_ : 0;
@@ -180,8 +180,8 @@ void RaceAnswers::drawImages(Ui& ui, const RaceRun& run, ImVec2 size) {
         const Tile tile = tileOf(run, answers, first_ + i);
         right += tile.answer && *tile.answer == tile.label ? 1 : 0;
     }
-    ui.muted(answers ? fmt::format("{} of {} right at step {}", right, count, grouped(answers->step))
-                     : "not asked yet");
+    ui.muted(answers ? fmt::format("{} of {} correct at step {}", right, count, grouped(answers->step))
+                     : "no predictions yet");
     const float line = ImGui::GetTextLineHeight();
     const float gap = ui.px(10);
     const auto columns = std::clamp<std::size_t>(static_cast<std::size_t>(size.x / ui.px(92)), 1, 12);
@@ -206,13 +206,104 @@ void RaceAnswers::drawImages(Ui& ui, const RaceRun& run, ImVec2 size) {
 void RaceAnswers::drawConfusion(Ui& ui, const RaceRun& run, ImVec2 size) {
     const auto [evaluation, step] = evaluationOf(run, lane_);
     if (!evaluation || evaluation->confusion.empty()) {
-        ui.muted("The test examples have not been looked at yet.");
+        ui.muted("No evaluation on the test examples yet.");
         return;
     }
-    ui.muted(fmt::format("{} of {} test examples answered correctly at step {}",
+    ui.muted(fmt::format("{} of {} test examples classified correctly at step {}",
                          percent(evaluation->accuracy), grouped(evaluation->count), grouped(step)));
     size.y -= ImGui::GetTextLineHeightWithSpacing();
     drawConfusionMatrix(ui, *evaluation, run.data->classNames, size);
+}
+
+namespace {
+
+constexpr std::size_t mostClasses = 64; // more cells than that are no picture
+
+struct Grid {
+    ImVec2 at;
+    float wide = 0; // of a cell
+    float high = 0;
+};
+
+void explainCell(Ui& ui, const std::vector<std::string>& names, std::size_t row, std::size_t column,
+                 std::uint64_t count, std::uint64_t rowSum) {
+    Detail detail;
+    detail.title =
+        row == column ? names[row] + ", classified correctly" : names[row] + " taken for " + names[column];
+    detail.values = {{"label", names[row]},
+                     {"prediction", names[column]},
+                     {"examples", grouped(count)},
+                     {"of this class", percent(static_cast<double>(count) / static_cast<double>(rowSum))}};
+    ImGui::SetTooltip("%s\n%s of %s", detail.title.c_str(), grouped(count).c_str(), grouped(rowSum).c_str());
+    ui.detail(std::move(detail));
+}
+
+void drawRow(Ui& ui, std::span<const std::uint64_t> counts, std::size_t row,
+             const std::vector<std::string>& names, const Grid& grid) {
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    std::uint64_t sum = 0;
+    for (const std::uint64_t count : counts) sum += count;
+    const float gap = ui.line();
+    const float y = grid.at.y + grid.high * static_cast<float>(row);
+    for (std::size_t column = 0; column < counts.size(); ++column) {
+        const float x = grid.at.x + grid.wide * static_cast<float>(column);
+        const float share = sum > 0 ? static_cast<float>(counts[column]) / static_cast<float>(sum) : 0;
+        const ImVec2 low{x + grid.wide - gap, y + grid.high - gap};
+        draw.AddRectFilled({x, y}, low, viridis(share));
+        if (column == row) // what is right
+            draw.AddRect({x, y}, low, ui.theme.text, 0, 0, 2 * ui.line());
+        const std::string text = counts[column] == 0 ? "·" : grouped(counts[column]);
+        const ImVec2 size = ImGui::CalcTextSize(text.c_str());
+        if (size.x + ui.px(2) < grid.wide && size.y <= grid.high)
+            draw.AddText({x + (grid.wide - size.x) / 2, y + (grid.high - size.y) / 2},
+                         share > 0.6f ? IM_COL32(16, 20, 24, 255) : IM_COL32(240, 243, 247, 255),
+                         text.c_str());
+        if (ImGui::IsMouseHoveringRect({x, y}, low) && sum > 0)
+            explainCell(ui, names, row, column, counts[column], sum);
+    }
+}
+
+float longest(const std::vector<std::string>& names) {
+    float width = 0;
+    for (const std::string& name : names) width = std::max(width, ImGui::CalcTextSize(name.c_str()).x);
+    return width;
+}
+
+} // namespace
+
+void drawConfusionMatrix(Ui& ui, const Evaluation& evaluation, const std::vector<std::string>& classNames,
+                         ImVec2 size) {
+    const std::size_t classes = classNames.size();
+    if (classes > mostClasses || classes * classes != evaluation.confusion.size()) {
+        ui.muted(fmt::format("{} classes are too many for a picture; the saved JSON has the whole matrix.",
+                             classes));
+        return;
+    }
+    const float line = ImGui::GetTextLineHeight();
+    constexpr const char* corner = "is \\ says";
+    const float least = ImGui::CalcTextSize(corner).x;
+    const float names = std::max(least, std::min(longest(classNames), ui.px(110))) + ui.px(20);
+    const float n = static_cast<float>(classes);
+    Grid grid;
+    grid.wide = std::min((size.x - names) / n, ui.px(72));
+    grid.high = std::clamp((size.y - line - ui.px(8)) / n, ui.px(14), ui.px(34));
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    grid.at = {start.x + names, start.y + line + ui.px(4)};
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    draw.AddText(start, ui.theme.muted, corner);
+    for (std::size_t i = 0; i < classes; ++i) {
+        const float x = grid.at.x + grid.wide * static_cast<float>(i);
+        const float y = grid.at.y + grid.high * static_cast<float>(i);
+        const std::string head = fittedText(classNames[i], grid.wide - ui.px(4));
+        const float centre = x + (grid.wide - ImGui::CalcTextSize(head.c_str()).x) / 2;
+        draw.AddText({centre, start.y}, ui.theme.muted, head.c_str());
+        if (line <= grid.high + ui.px(2))
+            draw.AddText({start.x, y + (grid.high - line) / 2}, ui.theme.muted,
+                         fittedText(classNames[i], names - ui.px(20)).c_str());
+        drawRow(ui, std::span(evaluation.confusion).subspan(i * classes, classes), i, classNames, grid);
+    }
+    ImGui::Dummy({names + grid.wide * n, line + ui.px(4) + grid.high * n});
+    ui.noteControl("confusion matrix");
 }
 
 } // namespace lockstep::demos

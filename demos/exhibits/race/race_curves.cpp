@@ -1,4 +1,4 @@
-#include "demos/exhibits/race/race_curves.h"
+#include "demos/exhibits/race/race_views.h"
 
 #include <algorithm>
 #include <map>
@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "demos/exhibits/race/race_draw.h"
 #include "demos/report/headline.h"
 #include "engine/net/names.h"
 
@@ -47,7 +46,7 @@ std::size_t indexOf(const nlohmann::ordered_json& state, const char* field,
     if (!state.contains(field)) return 0;
     const nlohmann::ordered_json& value = state[field];
     if (!value.is_string())
-        throw std::invalid_argument(fmt::format("field 'curves.{}': a text was expected", field));
+        throw std::invalid_argument(fmt::format("field 'curves.{}': must be a text", field));
     const auto text = value.get<std::string>();
     const auto found = std::ranges::find(words, text);
     if (found == words.end()) throwUnknownName(fmt::format("field 'curves.{}':", field), text, words);
@@ -114,7 +113,7 @@ void RaceCurves::draw(Ui& ui, const RaceRun* run, const RaceRun* earlier, ImVec2
                  .measured = by_ == bySeconds,
                  .whole = by_ == byStep};
     options.y = {.title = showNames[show_], .unit = show_ == testAccuracy ? "%" : ""};
-    if (show_ == testAccuracy) options.empty = "no evaluation of the test examples yet";
+    if (show_ == testAccuracy) options.empty = "no evaluation on the test examples yet";
     const float left = size.y - (ImGui::GetCursorPosY() - top);
     options.size = {size.x, std::max(left, ui.px(170))};
     plot_.draw(ui, "race curves", lines, options);
@@ -125,7 +124,7 @@ nlohmann::ordered_json RaceCurves::state() const {
 }
 
 void RaceCurves::setState(const nlohmann::ordered_json& state) {
-    if (!state.is_object()) throw std::invalid_argument("field 'curves': an object was expected");
+    if (!state.is_object()) throw std::invalid_argument("field 'curves': must be an object");
     const std::size_t by = indexOf(state, "by", byWords);
     const std::size_t show = indexOf(state, "show", showWords);
     if (state.contains("plot")) plot_.setState(state["plot"]);

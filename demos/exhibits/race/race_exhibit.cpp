@@ -6,9 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "demos/exhibits/race/race_draw.h"
-#include "demos/exhibits/race/race_lanes.h"
-#include "demos/exhibits/race/race_result.h"
+#include "demos/exhibits/race/race_views.h"
 #include "demos/exhibits/race/race_words.h"
 #include "demos/report/race_report.h"
 #include "demos/words/text.h"
@@ -25,22 +23,22 @@ constexpr std::string_view viewWords[] = {"curves", "time", "answers", "result"}
 constexpr double secondsBetweenProbes = 1;
 constexpr double scriptedProbes = 1.0 / 6; // ten frames
 
-constexpr const char* whatARaceIs = "Every lane trains the same network: the same first weights, the same "
-                                    "batches in the same order, the same "
-                                    "arithmetic. Only the machine differs, or the kernels that run on it.";
+constexpr const char* whatARaceIs = "Every lane trains the same network, from the same initial weights, on "
+                                    "the same batches in the same order. "
+                                    "Only the machine differs, or the kernels that run on it.";
 constexpr const char* honestRules[] = {
-    "A time trial runs the lanes one after the other, so that none takes anything from another; lanes that "
-    "run head "
-    "to head share the machine, which is a show and no measurement.",
-    "Only lanes that computed the same losses and reached the finish line are compared, and each is named "
-    "with its "
-    "device, its threads and what it lacks.",
-    "Training counts from the first step to the last; uploads, compilation and looks at the test data are "
-    "counted "
-    "apart.",
+    "A time trial runs one lane at a time, so the lanes don't compete for the machine. Head to head they "
+    "share "
+    "it: fun to watch, but not a measurement.",
+    "Lanes are compared only if they computed the same losses and reached the finish line. Each is named "
+    "with "
+    "its device and its number of threads.",
+    "The clock runs from the first training step to the last. Uploads, compilation and evaluation are timed "
+    "separately.",
 };
 
-constexpr const char* madeByFrames = "Driven frame by frame by a script; flat out, rates may be higher.";
+constexpr const char* madeByFrames =
+    "A script drives this race frame by frame; at full speed, rates may be higher.";
 
 } // namespace
 
@@ -135,7 +133,7 @@ void RaceExhibit::drawSetup(Ui& ui) {
         if (ui.primaryButton("Start with these settings")) this->run(ui);
     } else {
         const std::string text = setupText(model_.settings);
-        ui.muted(fitted(text, ImGui::GetContentRegionAvail().x));
+        ui.muted(fittedText(text, ImGui::GetContentRegionAvail().x));
         if (ImGui::IsItemHovered() && run != nullptr)
             ui.detail(
                 {.title = "This race", .formula = {}, .values = {}, .text = jobText(run->job, run->finish)});
@@ -162,8 +160,7 @@ void RaceExhibit::drawSetup(Ui& ui) {
 void RaceExhibit::drawViews(Ui& ui) {
     const RaceRun* run = model_.shown();
     if (run == nullptr && model_.earlier() == nullptr && setupOpen_) {
-        ui.muted(
-            "Run, or the space bar, starts the race. Then its curves are here, and where the time goes.");
+        ui.muted("Press Run or the space bar to start the race. Its curves and timings appear here.");
         return;
     }
     if (ui.segments("##race view", view_, viewNames)) {
@@ -215,7 +212,6 @@ void RaceExhibit::reset(Ui&) { model_.reset(); }
 
 void RaceExhibit::reroll(Ui&) {
     ++model_.settings.run.settings.seed;
-    setup_.refresh();
     model_.reset();
 }
 
@@ -245,21 +241,15 @@ std::function<void()> RaceExhibit::readState(const nlohmann::ordered_json& state
         curves_ = curves;
         model_.settings = read;
         view_ = view;
-        setup_.refresh();
         model_.reset();
     };
 }
 
 bool RaceExhibit::dropFile(Ui& ui, const std::filesystem::path& file) {
     if (file.extension() != ".csv") return false;
-    RunOptions run = model_.settings.run;
-    run.data = "csv:" + file.string();
-    // A broken file then changes nothing. Larger ones are read when the race begins.
-    if (readAtOnce(file)) static_cast<void>(loadData(run));
-    model_.settings.run.data = run.data;
-    setup_.refresh();
-    ui.say(Severity::info, fmt::format("The next race learns {}", file.filename().string()),
-           "Run begins it.");
+    takeDroppedFile(model_.settings.run, file);
+    ui.say(Severity::info, fmt::format("The next race trains on {}", file.filename().string()),
+           "Press Run to start it.");
     return true;
 }
 
@@ -270,8 +260,10 @@ std::string RaceExhibit::releaseDevice() {
     answers_.release();
     if (!cutShort) return {};
     return fmt::format(
-        "The race is over: {}. Its curves and results stay; Run starts a new race beside them.",
+        "The race is over: {}. Its curves and results stay. Press Run to start another race beside them.",
         whereItEnded(*model_.shown()));
 }
+
+std::unique_ptr<Exhibit> makeRace() { return std::make_unique<RaceExhibit>(); }
 
 } // namespace lockstep::demos

@@ -1,11 +1,9 @@
 // Exhibit: the same training on several machines, side by side or in turn.
 #pragma once
 
-#include "demos/exhibits/race/race_answers.h"
-#include "demos/exhibits/race/race_curves.h"
 #include "demos/exhibits/race/race_model.h"
 #include "demos/exhibits/race/race_setup.h"
-#include "demos/exhibits/race/race_times.h"
+#include "demos/exhibits/race/race_views.h"
 #include "demos/kit/exhibit.h"
 
 namespace lockstep::demos {

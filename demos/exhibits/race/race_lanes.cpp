@@ -1,16 +1,31 @@
-#include "demos/exhibits/race/race_lanes.h"
-
+// The lanes as cards, and what all panels draw alike.
 #include <algorithm>
 #include <array>
 #include <cmath>
 
 #include <fmt/format.h>
 
-#include "demos/exhibits/race/race_draw.h"
+#include "demos/exhibits/race/race_views.h"
 #include "demos/exhibits/race/race_words.h"
 #include "demos/words/text.h"
 
 namespace lockstep::demos {
+
+ImU32 laneColour(const Ui& ui, std::span<const LaneSpec> lanes, std::size_t index) {
+    constexpr float shade = 0.4f;
+    std::size_t before = 0;
+    for (std::size_t i = 0; i < index; ++i) before += lanes[i].gpu == lanes[index].gpu ? 1 : 0;
+    return mixed(ui.colour(lanes[index]), ui.theme.text, std::min(shade * static_cast<float>(before), 0.85f));
+}
+
+Panel drawPanel(Ui& ui, float height) {
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    const float width = ImGui::GetContentRegionAvail().x;
+    const ImVec2 end{start.x + width, start.y + height};
+    ImGui::GetWindowDrawList()->AddRectFilled(start, end, ui.theme.panel, ui.px(8));
+    ImGui::Dummy({width, height});
+    return {start, end};
+}
 
 namespace {
 
@@ -65,7 +80,7 @@ void drawFigures(Ui& ui, const std::vector<Figure>& all, ImVec2 at, float width,
     }
 }
 
-// A chequered flag: the end of the track, whatever colours one sees.
+// A chequered flag: marks the end of the track without relying on colour.
 void drawFlag(const Ui& ui, ImDrawList& draw, ImVec2 top, float height) {
     constexpr int rows = 4;
     const float side = height / rows;
@@ -144,7 +159,7 @@ std::string deviceText(const MachineInfo& machine, float width) {
         text = honestDevice(machine, letters);
         if (ImGui::CalcTextSize(text.c_str()).x <= width) return text;
     }
-    return fitted(text, width);
+    return fittedText(text, width);
 }
 
 struct CardLayout {

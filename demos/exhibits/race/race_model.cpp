@@ -14,8 +14,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr const char* madeInPieces =
-    "no comparison: the race was made in pieces, by hand or in slow motion, and that measures nothing";
-constexpr const char* endedWithDevice = "no comparison: the race ended with the device that it ran on";
+    "no comparison: the lanes were stepped by hand or in slow motion, so their times mean nothing";
+constexpr const char* endedWithDevice = "no comparison: the device was lost before the race ended";
 
 bool anySoftware(const std::vector<LaneSpec>& lanes, Machines& machines) {
     return std::ranges::any_of(lanes, [&](const LaneSpec& spec) { return machines.software(spec); });
@@ -143,8 +143,11 @@ void RaceModel::update(Machines& machines, double seconds, bool wait) {
     const bool alone = retired_.clear(wait); // an earlier race would compete with a new one
     if (startWanted_) {
         try {
-            if (!alone || !haveData(wait)) return;
-            begin(machines);
+            if (!alone) return;
+            if (const auto data = data_.get(settings.run, wait))
+                begin(machines, data);
+            else
+                return;
         } catch (...) {
             startWanted_ = false;
             throw;
@@ -159,28 +162,11 @@ void RaceModel::update(Machines& machines, double seconds, bool wait) {
     if (!run_->race->advance() && !open) end();
 }
 
-bool RaceModel::haveData(bool wait) {
-    const std::string key = dataKey(settings);
-    if (data_ && dataKey_ == key) return true;
-    if (!loading_.valid()) {
-        loadingKey_ = key;
-        loading_ = std::async(std::launch::async, [run = settings.run] {
-            return std::shared_ptr<const Dataset>(std::make_shared<Dataset>(loadData(run)));
-        });
-    }
-    if (!wait && !ready(loading_)) return false;
-    // What was loaded may no longer be what is wanted; then the next call loads anew.
-    data_.reset();
-    data_ = loading_.get();
-    dataKey_ = loadingKey_;
-    return dataKey_ == key || haveData(wait);
-}
-
-void RaceModel::begin(Machines& machines) {
+void RaceModel::begin(Machines& machines, const std::shared_ptr<const Dataset>& data) {
     auto run = std::make_unique<RaceRun>();
     run->settings = settings;
-    run->data = data_;
-    run->job = makeJob(settings.run, *data_);
+    run->data = data;
+    run->job = makeJob(settings.run, *data);
     LaneChoice choice = chooseRaceLanes(settings.run.lanes, machines);
     run->remark = choice.remark;
     run->finish = finishLineFor(settings.run, run->job, anySoftware(choice.lanes, machines));

@@ -136,8 +136,7 @@ class RaceModel {
     bool changed() const;
 
   private:
-    bool haveData(bool wait);
-    void begin(Machines& machines);
+    void begin(Machines& machines, const std::shared_ptr<const Dataset>& data);
     void drive(double seconds, bool wait);
     std::uint64_t stepsNow(double seconds, bool wait);
     void move(std::uint64_t steps, bool wait);
@@ -148,10 +147,7 @@ class RaceModel {
     void end();
     void retire();
 
-    std::shared_ptr<const Dataset> data_;
-    std::string dataKey_; // what data_ was loaded as
-    std::string loadingKey_;
-    std::future<std::shared_ptr<const Dataset>> loading_;
+    DataLoader data_;
     std::unique_ptr<RaceRun> run_;
     std::uint64_t runs_ = 0;            // begun
     std::unique_ptr<RaceRun> earlier_;  // results only

@@ -1,4 +1,4 @@
-#include "demos/exhibits/race/race_result.h"
+#include "demos/exhibits/race/race_views.h"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "demos/exhibits/race/race_draw.h"
 #include "demos/exhibits/race/race_words.h"
 #include "demos/report/race_report.h"
 #include "demos/report/result_files.h"
@@ -47,7 +46,7 @@ void save(Ui& ui, const char* ending, const std::string& text) {
         ui.say(Severity::info, "Saved " + file.string());
     } catch (const std::exception& error) {
         ui.say(Severity::error, error.what(),
-               "The file goes to the folder in which the program was started.");
+               "The file is written to the folder where the program was started.");
     }
 }
 
@@ -86,7 +85,7 @@ void drawPodium(Ui& ui, const RaceRun& run, std::span<const LaneSpec> specs) {
         draw.AddRectFilled({x, top}, {x + width, top + ui.px(4)}, colour, ui.px(4));
         const auto centred = [&](const std::string& text, float y, ImU32 tint, ImFont* font) {
             ImGui::PushFont(font);
-            const std::string fits = fitted(text, width - ui.px(8));
+            const std::string fits = fittedText(text, width - ui.px(8));
             const float left = x + (width - ImGui::CalcTextSize(fits.c_str()).x) / 2;
             draw.AddText({left, y}, tint, fits.c_str());
             ImGui::PopFont();
@@ -138,7 +137,7 @@ void drawTable(Ui& ui, const RaceRun& run, std::span<const LaneSpec> specs) {
         drawLaneMark(draw, specs[lane], {start.x + line / 2, y + line / 2}, ui.px(13),
                      laneColour(ui, specs, lane));
         draw.AddText({start.x + line + ui.px(4), y}, ui.theme.text,
-                     fitted(specs[lane].text(), first - line - ui.px(8)).c_str());
+                     fittedText(specs[lane].text(), first - line - ui.px(8)).c_str());
         const std::vector<std::string> cells = cellsOf(ui, run.lanes[lane]);
         for (std::size_t i = 0; i < columns; ++i) flushRight(cells[i], i, y, ui.theme.text);
     }
@@ -159,7 +158,8 @@ std::vector<std::size_t> ranking(const RaceRun& run) {
 
 void drawResult(Ui& ui, const RaceRun* run) {
     if (run == nullptr || !run->over) {
-        ui.muted("When all lanes are at the finish line, this shows the podium and saves the results.");
+        ui.muted("The podium appears once all lanes have reached the finish line. Then you can save the "
+                 "results here.");
         return;
     }
     std::vector<LaneSpec> specs;
@@ -167,7 +167,8 @@ void drawResult(Ui& ui, const RaceRun* run) {
     drawPodium(ui, *run, specs);
     drawTable(ui, *run, specs);
     if (run->settings.together)
-        ui.muted("Head to head: the lanes ran at once and shared the machine. A time trial measures.");
+        ui.muted("Head to head: the lanes ran at the same time and shared the machine. Use a time trial to "
+                 "measure.");
     if (const std::string why = whyTheProcessorWins(*run); !why.empty()) ui.paragraph(ui.timing(why));
     drawSaveButtons(ui, *run);
 }

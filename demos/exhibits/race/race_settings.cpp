@@ -1,26 +1,23 @@
 #include "demos/exhibits/race/race_settings.h"
 
-#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
 #include <stdexcept>
-#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "demos/options/parse.h"
 #include "engine/files/json_field.h"
-#include "engine/net/names.h"
-#include "engine/run/settings_json.h"
 
 namespace lockstep::demos {
 
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr std::string_view fields[] = {"data", "data_options", "hidden",   "activation", "output_activation",
-                                       "loss", "init",         "settings", "finish",     "together",
-                                       "lanes"};
 
 Json finishJson(const FinishLine& finish) {
     Json json = Json::object();
@@ -32,154 +29,133 @@ Json finishJson(const FinishLine& finish) {
     return json.empty() ? Json() : json;
 }
 
-void requireKnown(const Json& json, const char* where, std::span<const std::string_view> known) {
-    if (!json.is_object()) throw std::invalid_argument(fmt::format("'{}' must be an object", where));
-    for (const auto& [name, value] : json.items())
-        if (std::ranges::find(known, name) == known.end())
-            throwUnknownName(fmt::format("field of '{}':", where), name, known);
-}
-
-// What reading a field throws, with the field's name in front.
-template <class Read> void readField(const Json& json, const char* name, Read read) {
-    if (!json.contains(name)) return;
-    try {
-        read(json[name]);
-    } catch (const std::exception& error) {
-        throw std::invalid_argument(fmt::format("field '{}': {}", name, error.what()));
-    }
-}
-
-std::string textOf(const Json& value) {
-    if (!value.is_string()) throw std::invalid_argument("a text was expected");
-    return value.get<std::string>();
-}
-
-std::string dataFrom(const Json& value) {
-    std::string spec = textOf(value);
-    if (spec.starts_with("csv:") || spec.starts_with("idx:")) return spec;
-    const std::vector<std::string_view> known = dataSpecs();
-    if (std::ranges::find(known, spec) == known.end() || spec == "idx:FOLDER" || spec == "csv:FILE")
-        throwUnknownName("data", spec, known);
-    return spec;
-}
-
-std::optional<std::vector<std::size_t>> hiddenFrom(const Json& value) {
-    constexpr std::size_t widest = 65000;
-    constexpr std::size_t deepest = 64;
-    if (value.is_null()) return std::nullopt;
-    std::vector<std::size_t> widths;
-    if (!value.is_array() || value.size() > deepest)
-        throw std::invalid_argument(fmt::format("a list of at most {} widths was expected", deepest));
-    for (const Json& width : value) {
-        if (!width.is_number_unsigned() || width < 1 || width > widest)
-            throw std::invalid_argument(fmt::format("widths are whole numbers from 1 to {}", widest));
-        widths.push_back(width.get<std::size_t>());
-    }
-    return widths;
-}
-
 FinishLine finishFrom(const Json& value) {
-    constexpr std::string_view known[] = {"epochs", "steps", "seconds", "accuracy", "loss"};
     FinishLine finish;
     if (value.is_null()) return finish;
-    requireKnown(value, "finish", known);
-    if (value.contains("epochs")) finish.epochs = jsonValue<std::uint64_t>(value, "epochs");
-    if (value.contains("steps")) finish.steps = jsonValue<std::uint64_t>(value, "steps");
-    if (value.contains("seconds")) finish.seconds = jsonValue<double>(value, "seconds");
-    if (value.contains("accuracy")) finish.accuracy = jsonValue<double>(value, "accuracy");
-    if (value.contains("loss")) finish.loss = jsonValue<double>(value, "loss");
+    const Json json = jsonCompleted(
+        {{"epochs", 0u}, {"steps", 0u}, {"seconds", 0.0}, {"accuracy", 0.0}, {"loss", 0.0}}, value, "finish");
+    finish.epochs = jsonValue<std::uint64_t>(json, "epochs");
+    finish.steps = jsonValue<std::uint64_t>(json, "steps");
+    finish.seconds = jsonValue<double>(json, "seconds");
+    finish.accuracy = jsonValue<double>(json, "accuracy");
+    finish.loss = jsonValue<double>(json, "loss");
     if (finish.seconds < 0 || finish.loss < 0 || finish.accuracy < 0 || finish.accuracy > 1)
-        throw std::invalid_argument("seconds and loss are above 0, the accuracy is between 0 and 1");
+        throw std::invalid_argument(
+            "field 'finish': seconds and loss must be above 0, the accuracy from 0 to 1");
     return finish;
 }
 
-std::vector<LaneSpec> lanesFrom(const Json& value) {
-    if (!value.is_array() || value.size() > mostLanes)
-        throw std::invalid_argument(fmt::format("a list of at most {} lanes was expected", mostLanes));
-    std::vector<LaneSpec> lanes;
-    for (const Json& lane : value) lanes.push_back(laneSpecFromText(textOf(lane)));
-    return lanes;
+double numberFrom(const std::string& text) {
+    char* end = nullptr;
+    const double value = std::strtod(text.c_str(), &end);
+    if (text.empty() || *end != '\0' || !std::isfinite(value) || value <= 0)
+        throw std::invalid_argument("a finish line needs a number above 0, not '" + text + "'");
+    return value;
 }
 
-// The rest of an object is as it always is; which rate is usual depends on the optimizer.
-TrainSettings trainSettingsFrom(const Json& value) {
-    TrainSettings usual;
-    if (value.is_object() && value.contains("optimizer"))
-        usual.optimizer.kind = optimizerFromName(jsonValue<std::string>(value, "optimizer"));
-    Json whole = toJson(usual);
-    std::vector<std::string> names;
-    for (const auto& [name, unused] : whole.items()) names.push_back(name);
-    const std::vector<std::string_view> known(names.begin(), names.end());
-    requireKnown(value, "settings", known);
-    whole.update(value);
-    TrainSettings settings = trainSettingsFromJson(whole);
-    if (settings.batch > largestBatch)
-        throw std::invalid_argument(fmt::format("'batch' is at most {}", largestBatch));
-    return settings;
-}
-
-DataOptions dataOptionsFrom(const Json& value) {
-    Json whole = toJson(DataOptions());
-    std::vector<std::string> names;
-    for (const auto& [name, unused] : whole.items()) names.push_back(name);
-    const std::vector<std::string_view> known(names.begin(), names.end());
-    requireKnown(value, "data_options", known);
-    whole.update(value);
-    return dataOptionsFromJson(whole);
+std::uint64_t countFrom(const std::string& text) {
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size() || value == 0)
+        throw std::invalid_argument("a finish line needs a whole number of at least 1, not '" + text + "'");
+    return value;
 }
 
 } // namespace
 
 Json toJson(const RaceSettings& settings) {
-    const RunOptions& run = settings.run;
-    Json lanes = Json::array();
-    for (const LaneSpec& lane : run.lanes) lanes.push_back(lane.text());
-    return {{"data", run.data},
-            {"data_options", toJson(run.dataOptions)},
-            {"hidden", run.hiddenWidths ? Json(*run.hiddenWidths) : Json()},
-            {"activation", name(run.activation)},
-            {"output_activation", name(run.outputActivation)},
-            {"loss", run.loss ? Json(name(*run.loss)) : Json()},
-            {"init", name(run.init)},
-            {"settings", toJson(run.settings)},
-            {"finish", finishJson(run.finish)},
-            {"together", settings.together},
-            {"lanes", lanes}};
+    Json json = toJson(settings.run);
+    json["finish"] = finishJson(settings.run.finish);
+    json["together"] = settings.together;
+    return json;
 }
 
 RaceSettings raceSettingsFromJson(const Json& json) {
-    requireKnown(json, "race", fields);
-    RaceSettings settings;
-    RunOptions& run = settings.run;
-    readField(json, "data", [&](const Json& value) { run.data = dataFrom(value); });
-    readField(json, "data_options", [&](const Json& value) { run.dataOptions = dataOptionsFrom(value); });
-    readField(json, "hidden", [&](const Json& value) { run.hiddenWidths = hiddenFrom(value); });
-    readField(json, "activation",
-              [&](const Json& value) { run.activation = activationFromName(textOf(value)); });
-    readField(json, "output_activation",
-              [&](const Json& value) { run.outputActivation = activationFromName(textOf(value)); });
-    readField(json, "loss", [&](const Json& value) {
-        run.loss = value.is_null() ? std::nullopt : std::optional(lossFromName(textOf(value)));
-    });
-    readField(json, "init", [&](const Json& value) { run.init = initSchemeFromName(textOf(value)); });
-    readField(json, "settings", [&](const Json& value) { run.settings = trainSettingsFrom(value); });
-    readField(json, "finish", [&](const Json& value) { run.finish = finishFrom(value); });
-    readField(json, "together", [&](const Json& value) {
-        if (!value.is_boolean()) throw std::invalid_argument("true or false was expected");
-        settings.together = value.get<bool>();
-    });
-    readField(json, "lanes", [&](const Json& value) { run.lanes = lanesFrom(value); });
+    constexpr std::string_view own[] = {"finish", "together"};
+    RaceSettings settings{runFromJson(json, {}, "race", own)};
+    if (json.contains("finish")) settings.run.finish = finishFrom(json["finish"]);
+    settings.together = jsonValueOr(json, "together", false);
     return settings;
 }
 
-std::string dataKey(const RaceSettings& settings) {
-    DataOptions options = settings.run.dataOptions;
-    options.seed = settings.run.settings.seed;
-    Json key = toJson(options);
-    key["data"] = settings.run.data;
-    // Fashion-MNIST comes from its files alone: another seed needs no loading.
-    if (settings.run.data == "fashion-mnist") key.erase("seed");
-    return key.dump();
+std::vector<LaneSpec> plannedLanes(const RaceSettings& settings) {
+    if (!settings.run.lanes.empty()) return settings.run.lanes;
+    return {laneSpecFromText("cpu:best"), laneSpecFromText("gpu:best")};
+}
+
+std::string setupText(const RaceSettings& settings) {
+    const RunOptions& run = settings.run;
+    const OptimizerSettings& optimizer = run.settings.optimizer;
+    const auto widths = run.hiddenWidths ? run.hiddenWidths : suitableLayers(run.data);
+    const std::string layers = !widths           ? "layers to suit the data"
+                               : widths->empty() ? "no hidden layer"
+                                                 : fmt::format("{}", fmt::join(*widths, "-"));
+    const bool automatic = finishKind(run.finish) == FinishKind::usual;
+    return fmt::format("{}  ·  {} {}  ·  {} {:g}  ·  batch {}  ·  seed {}  ·  {}  ·  {}", run.data, layers,
+                       name(run.activation), name(optimizer.kind), optimizer.effectiveLearningRate(),
+                       run.settings.batch, run.settings.seed,
+                       automatic ? "automatic finish" : "until " + run.finish.text(),
+                       settings.together ? "head to head" : "time trial");
+}
+
+std::span<const std::string> finishKindNames() {
+    static const std::vector<std::string> names = {"automatic", "epochs",   "steps",
+                                                   "seconds",   "accuracy", "loss"};
+    return names;
+}
+
+FinishKind finishKind(const FinishLine& line) {
+    if (line.accuracy > 0) return FinishKind::accuracy;
+    if (line.loss > 0) return FinishKind::loss;
+    if (line.epochs > 0) return FinishKind::epochs;
+    if (line.steps > 0) return FinishKind::steps;
+    return line.seconds > 0 ? FinishKind::seconds : FinishKind::usual;
+}
+
+const char* finishUnit(FinishKind kind) {
+    switch (kind) {
+    case FinishKind::epochs: return "Epochs";
+    case FinishKind::steps: return "Steps";
+    case FinishKind::seconds: return "Seconds";
+    case FinishKind::accuracy: return "At least";
+    case FinishKind::loss: return "At most";
+    case FinishKind::usual: break;
+    }
+    return "";
+}
+
+FinishLine usualFinish(FinishKind kind) {
+    FinishLine line;
+    if (kind == FinishKind::epochs) line.epochs = 1;
+    if (kind == FinishKind::steps) line.steps = 1000;
+    if (kind == FinishKind::seconds) line.seconds = 5;
+    if (kind == FinishKind::accuracy) line.accuracy = 0.8;
+    if (kind == FinishKind::loss) line.loss = 0.5;
+    return line;
+}
+
+FinishLine finishFromText(FinishKind kind, const std::string& text) {
+    FinishLine line;
+    if (kind == FinishKind::epochs) line.epochs = countFrom(text);
+    if (kind == FinishKind::steps) line.steps = countFrom(text);
+    if (kind == FinishKind::seconds) line.seconds = numberFrom(text);
+    if (kind == FinishKind::accuracy) line.accuracy = shareFromText(text);
+    if (kind == FinishKind::loss) line.loss = numberFrom(text);
+    if (kind == FinishKind::accuracy && line.accuracy == 0)
+        throw std::invalid_argument("an accuracy of 0 is reached before the start; write 0.85 or 85%");
+    return line;
+}
+
+std::string finishValueText(const FinishLine& line) {
+    switch (finishKind(line)) {
+    case FinishKind::epochs: return std::to_string(line.epochs);
+    case FinishKind::steps: return std::to_string(line.steps);
+    case FinishKind::seconds: return fmt::format("{:g}", line.seconds);
+    case FinishKind::accuracy: return fmt::format("{:g}%", 100 * line.accuracy);
+    case FinishKind::loss: return fmt::format("{:g}", line.loss);
+    case FinishKind::usual: break;
+    }
+    return {};
 }
 
 } // namespace lockstep::demos

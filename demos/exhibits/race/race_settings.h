@@ -1,11 +1,12 @@
-// What a person sets for a race, and the same as JSON.
+// What a person sets for a race, the same as JSON, and its finish line as a kind and a number.
 #pragma once
 
+#include <span>
 #include <string>
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "demos/options/run_options.h"
+#include "demos/kit/run_settings.h"
 
 namespace lockstep::demos {
 
@@ -14,19 +15,28 @@ struct RaceSettings {
     bool together = false; ///< head to head; else a time trial
 };
 
-inline constexpr std::size_t mostLanes = 6;
-inline constexpr std::size_t largestBatch = 65536;
-
-/// {"data", "data_options", "hidden", "activation", "output_activation", "loss", "init", "settings",
-/// "finish", "together", "lanes"}: `hidden`, `loss` and `finish` are null, and `lanes` is empty, where the
-/// choice is left to the data and the machine.
+/// The fields of the run's JSON, "finish" and "together". `finish` is null where it is left to the data.
 nlohmann::ordered_json toJson(const RaceSettings& settings);
-
-/// The settings back. What is missing is as at the first start; in "settings" and "data_options", too. Throws
-/// std::invalid_argument naming the field.
+/// Missing fields have the values of the first start. Throws std::invalid_argument naming the field.
 RaceSettings raceSettingsFromJson(const nlohmann::ordered_json& json);
 
-/// The data and its options as one text: equal for the same data.
-std::string dataKey(const RaceSettings& settings);
+/// The lanes that a race with these settings is meant to have.
+std::vector<LaneSpec> plannedLanes(const RaceSettings& settings);
+/// The settings in one line.
+std::string setupText(const RaceSettings& settings);
+
+enum class FinishKind { usual, epochs, steps, seconds, accuracy, loss };
+
+/// "automatic", "epochs", ...: in the order of FinishKind.
+std::span<const std::string> finishKindNames();
+FinishKind finishKind(const FinishLine& line);
+/// What stands above the number: "Epochs", "At least".
+const char* finishUnit(FinishKind kind);
+/// A line of that kind to begin with.
+FinishLine usualFinish(FinishKind kind);
+/// Throws std::invalid_argument for a text that is not such a number.
+FinishLine finishFromText(FinishKind kind, const std::string& text);
+/// The number: "10", "85%".
+std::string finishValueText(const FinishLine& line);
 
 } // namespace lockstep::demos

@@ -1,4 +1,4 @@
-#include "demos/exhibits/race/race_times.h"
+#include "demos/exhibits/race/race_views.h"
 
 #include <algorithm>
 #include <string_view>
@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "demos/exhibits/race/race_draw.h"
 #include "demos/exhibits/race/race_words.h"
 #include "demos/kit/operations.h"
 
@@ -31,7 +30,7 @@ const char* explanationOf(std::string_view part) {
         return "Frames of this window, which the device drew while the lane trained: they take turns on one "
                "queue.";
     if (part == waitingPart)
-        return "Time in which the device had no step to work on: the host prepared the next one, or waited.";
+        return "The device had no step to work on: the host was preparing the next one, or waiting.";
     return purposeOf(kindOf(part));
 }
 
@@ -125,7 +124,7 @@ void drawLegend(Ui& ui) {
 
 void RaceTimes::draw(Ui& ui, const RaceRun* run) {
     if (run == nullptr) {
-        ui.muted("Once lanes run, a bar for each shows what its time goes into.");
+        ui.muted("Start the race to see where each lane spends its time.");
         return;
     }
     ui.segments("##race time scale", scale_, scaleNames);

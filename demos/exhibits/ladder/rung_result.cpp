@@ -1,4 +1,4 @@
-#include "demos/exhibits/ladder/rung_bytes.h"
+#include "demos/exhibits/ladder/rung_result.h"
 
 #include <algorithm>
 #include <stdexcept>
@@ -51,7 +51,7 @@ ProductKernel kernelOf(const TracedOperation& operation, gpu::Device& device, co
             if (is(how)) {
                 if (how.rung == Rung::one && operation.flops > most)
                     throw std::runtime_error(
-                        "the kernel would count its accesses as slowly as it computes the step");
+                        "counting the accesses inside this kernel would take as long as the step itself");
                 return how;
             }
     throw std::runtime_error("the accesses of " + operation.source + " are not counted");
@@ -62,7 +62,7 @@ double countProductBytes(const std::vector<TracedOperation>& operations, const N
     double bytes = 0;
     for (const TracedOperation& operation : operations) {
         if (isWholeStep(operation))
-            throw std::runtime_error("between its parts nothing leaves the workgroup's shared memory");
+            throw std::runtime_error("between its operations, data stay in the workgroup's shared memory");
         if (!isProduct(operation)) continue;
         const std::size_t inputs = net.widths[operation.layer];
         const std::size_t outputs = net.widths[operation.layer + 1];

@@ -1,12 +1,70 @@
-// The playground's first column: which points the network learns.
+// The playground's settings: the points that the network learns in the first column, training in a row above.
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
 #include "demos/exhibits/playground/playground_view.h"
+#include "demos/kit/run_form.h"
 
 namespace lockstep::demos {
+
+namespace {
+
+void lossField(RunForm& form, PlaygroundSettings& settings) {
+    Loss loss = settings.effectiveLoss();
+    form.loss(loss, settings.classes() == 0 ? valueLosses : allLosses);
+    if (loss != settings.effectiveLoss()) settings.loss = loss;
+}
+
+void commonFields(RunForm& form, PlaygroundSettings& settings) {
+    form.activation(settings.activation);
+    lossField(form, settings);
+    form.optimizer(settings.train.optimizer);
+    form.rate(settings.train.optimizer);
+    form.regularisation(settings.train.optimizer);
+}
+
+void laneField(RunForm& form, PlaygroundSettings& settings) {
+    const std::string automatic = "automatic";
+    std::vector<std::string> names = rungNames();
+    names.insert(names.begin(), automatic);
+    std::string lane = settings.lane.empty() ? automatic : settings.lane;
+    form.lane("lane", "Trains on", lane, names);
+    settings.lane = lane == automatic ? "" : lane;
+}
+
+void furtherFields(RunForm& form, PlaygroundSettings& settings) {
+    form.moments(settings.train.optimizer);
+    form.schedule(settings.train.optimizer);
+    if (settings.allowsOutputActivation()) form.outputActivation(settings.outputActivation);
+    form.init(settings.init);
+    form.seed(settings.train.seed);
+    form.shuffle(settings.train.shuffle);
+    laneField(form, settings);
+}
+
+} // namespace
+
+void drawSettingsBar(const PlaygroundParts& parts, bool everything) {
+    Ui& ui = parts.ui;
+    PlaygroundSettings settings = parts.model.settings();
+    RunForm form(ui, "");
+    commonFields(form, settings);
+    bool changed = false;
+    if (everything)
+        furtherFields(form, settings);
+    else
+        form.popup("Settings##playground", [&] {
+            RunForm further(ui, "");
+            furtherFields(further, settings);
+            further.end();
+            ui.paragraph("Initial weights and seed take effect at the next Reset.", ui.theme.muted);
+            changed = further.changed();
+        });
+    form.end();
+    if (changed || form.changed()) parts.model.change(settings);
+}
 
 namespace {
 
@@ -16,14 +74,14 @@ constexpr std::size_t thumbnailPoints = 60;
 const char* describe(std::string_view set) {
     if (set == "circle") return "A disc inside a ring.";
     if (set == "xor") return "Class by the sign of x times y.";
-    if (set == "gauss") return "Two clouds; a straight line parts them.";
-    if (set == "spiral") return "Two arms around one another: the hard one.";
-    if (set == "plane") return "Values, not classes: they rise with x + y.";
-    if (set == "multi-gauss") return "Values, not classes: six bumps up and down.";
-    if (set == "moons") return "Two half circles that reach into each other.";
-    if (set == "checkerboard") return "Squares by turns of two classes.";
+    if (set == "gauss") return "Two clouds, separable by a straight line.";
+    if (set == "spiral") return "Two intertwined arms: the hard one.";
+    if (set == "plane") return "Values instead of classes: they rise with x + y.";
+    if (set == "multi-gauss") return "Values instead of classes: six bumps, up and down.";
+    if (set == "moons") return "Two interlocking half circles.";
+    if (set == "checkerboard") return "Squares of alternating classes.";
     if (set == "rings") return "Three classes on three circles.";
-    if (set == "spiral3") return "Three arms of one turn.";
+    if (set == "spiral3") return "Three arms, one turn each.";
     if (set == "pinwheel") return "Five bent arms.";
     return "Five clouds on a circle.";
 }
@@ -85,11 +143,11 @@ void drawOwnPoints(const PlaygroundParts& parts) {
         parts.model.change(settings);
     }
     ui.explainItem(
-        {.title = "Points of your own",
+        {.title = "Your own points",
          .formula = {},
          .values = {},
-         .text = "Click or drag on the map to put points there; keys 1 to 9 choose the class, the right "
-                 "button removes. A CSV file with x, y and a class or value may be dropped, too."});
+         .text = "Click or drag on the map to add points. Keys 1 to 9 choose the class, the right button "
+                 "removes points. You can also drop a CSV file with x, y and a class or value."});
     ImGui::SameLine();
     if (own) {
         if (!ui.button("Clear##own", !parts.model.settings().own.empty())) return;
@@ -98,7 +156,7 @@ void drawOwnPoints(const PlaygroundParts& parts) {
         settings.ownValues = false;
         parts.model.change(settings);
     } else if (ui.button("Edit##own")) {
-        // The points shown become one's own, to be added to and taken from.
+        // The points shown become the user's, to add to and remove from.
         PlaygroundSettings settings = parts.model.settings();
         settings.ownValues = settings.classes() == 0;
         settings.own.clear();
@@ -137,9 +195,9 @@ void drawSliders(const PlaygroundParts& parts) {
     }
     auto batch = static_cast<float>(settings.train.batch);
     wide();
-    if (ui.logSlider("##batch", batch, 1, static_cast<float>(mostBatch), "Batch %.0f")) {
-        settings.train.batch =
-            static_cast<std::size_t>(std::lround(std::clamp(batch, 1.0f, static_cast<float>(mostBatch))));
+    constexpr auto mostBatch = static_cast<float>(playgroundLimits.batch);
+    if (ui.logSlider("##batch", batch, 1, mostBatch, "Batch %.0f")) {
+        settings.train.batch = static_cast<std::size_t>(std::lround(std::clamp(batch, 1.0f, mostBatch)));
         changed = true;
     }
     if (ui.button("New points##regenerate", !own)) {

@@ -2,8 +2,12 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 #include <vector>
+
+#include "demos/draw/ui.h"
+#include "engine/step/rungs.h"
 
 namespace lockstep::demos {
 
@@ -30,5 +34,26 @@ struct DiffPart {
 
 /// Unchanged lines that are more than `context` away from any change are folded; but never fewer than three.
 std::vector<DiffPart> foldedParts(const std::vector<DiffLine>& diff, std::size_t context);
+
+class SourceDiffView {
+  public:
+    void draw(Ui& ui, const RungRow& rung);
+
+    bool whole() const { return whole_; }
+    void setWhole(bool on) { whole_ = on; }
+
+  private:
+    void show(const RungRow& rung);
+    void drawLines(Ui& ui);
+
+    std::string lane_; // of what is shown
+    std::string belowLane_;
+    std::string title_;
+    std::string before_; // the texts that diff_ points into
+    std::string after_;
+    std::vector<DiffLine> diff_;
+    bool whole_ = false; // all lines, also those far from a change
+    bool toTop_ = true;
+};
 
 } // namespace lockstep::demos

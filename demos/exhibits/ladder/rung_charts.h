@@ -1,12 +1,19 @@
-// The roofline: the speed of each rung over its arithmetic intensity, operations per byte asked of memory.
+// All rungs in one chart: by speed as a staircase, by intensity below the roof.
 #pragma once
 
+#include <optional>
+
 #include "demos/draw/plot.h"
+#include "demos/draw/ui.h"
 #include "demos/exhibits/ladder/ladder_model.h"
 
 namespace lockstep::demos {
 
-/// A rung's dots, one per measured batch size, in the order of x.
+/// Draws the rungs, the lowest at the bottom, so close that `height` pixels hold them, as far as they can be
+/// read then. Returns the one that was clicked.
+std::optional<std::size_t> drawStaircase(Ui& ui, const LadderModel& model, float height);
+
+/// A rung's dots, one per batch size that was measured, in the order of x.
 struct RungDots {
     std::size_t rung = 0;
     std::vector<double> x;          ///< FLOP per byte

@@ -1,0 +1,152 @@
+#include "demos/kit/run_form.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "demos/options/parse.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+constexpr std::size_t fewestSamples = 64;
+constexpr std::size_t mostSamples = std::size_t{1} << 20;
+constexpr Schedule schedules[] = {Schedule::constant, Schedule::step, Schedule::cosine};
+constexpr InitScheme schemes[] = {InitScheme::xavier, InitScheme::he, InitScheme::lecun, InitScheme::uniform,
+                                  InitScheme::zeros};
+
+} // namespace
+
+std::vector<std::string> rungNames(std::optional<bool> gpu) {
+    std::vector<std::string> names;
+    for (const std::string_view lane : knownLanes())
+        if (!gpu || lane.starts_with(*gpu ? "gpu" : "cpu")) names.emplace_back(lane);
+    return names;
+}
+
+std::string RunForm::control(std::string_view field) const {
+    return std::string("##").append(prefix_).append(field);
+}
+
+void RunForm::data(std::string& data, const std::vector<std::string>& names) {
+    add("data", "Data", 130, [&](const char* control) { return chooseText(ui(), control, data, names); });
+}
+
+void RunForm::samples(std::size_t& samples) {
+    add("samples", "Points", 110,
+        [&](const char* control) { return ui().powerSlider(control, samples, fewestSamples, mostSamples); });
+}
+
+void RunForm::noise(double& noise) {
+    number("noise", "Noise", noise, 0, static_cast<float>(mostNoise), "%.2f", Scale::linear);
+}
+
+void RunForm::hidden(std::vector<std::size_t>& widths) {
+    text("layers", "Hidden layers", 110, widthsText(widths),
+         [&](const std::string& typed) { widths = widthsFromText(typed); });
+}
+
+void RunForm::hidden(std::optional<std::vector<std::size_t>>& widths, const std::string& data) {
+    add("layers", "Hidden layers", 110, [&](const char* control) {
+        const auto read = [&](const std::string& typed) {
+            widths = typed.empty() ? std::nullopt : std::optional(widthsFromText(typed));
+        };
+        const bool entered = textEntered(ui(), control, widths ? widthsText(*widths) : "", read);
+        if (widths || ImGui::IsItemActive()) return entered;
+        const auto suitable = suitableLayers(data);
+        const ImVec2 at = ImGui::GetItemRectMin();
+        const ImVec2 padding = ImGui::GetStyle().FramePadding;
+        ImGui::GetWindowDrawList()->AddText({at.x + padding.x, at.y + padding.y}, ui().theme.muted,
+                                            suitable ? widthsText(*suitable).c_str() : "to suit the data");
+        return entered;
+    });
+}
+
+void RunForm::loss(Loss& value, std::span<const Loss> losses) { choice("loss", "Loss", 136, value, losses); }
+
+void RunForm::init(InitScheme& value) { choice("init", "Initial weights", 104, value, schemes); }
+
+void RunForm::optimizer(OptimizerSettings& settings) {
+    add("optimizer", "Optimizer", 106, [&](const char* control) {
+        if (!chooseName(ui(), control, settings.kind, allOptimizers)) return false;
+        settings.learningRate = 0; // the optimizer's own
+        settings.weightDecay = -1; // likewise
+        if (!infoOf(settings.kind).has(usesMomentum)) settings.nesterov = false;
+        return true;
+    });
+}
+
+void RunForm::rate(OptimizerSettings& settings) {
+    double rate = settings.effectiveLearningRate();
+    if (number("rate", "Learning rate", rate, lowestRate, highestRate, "%.3g")) settings.learningRate = rate;
+}
+
+void RunForm::regularisation(OptimizerSettings& settings) {
+    double decay = settings.effectiveWeightDecay();
+    if (number("l2", "L2", decay, 0, 1, "%.3g")) settings.weightDecay = decay;
+    number("l1", "L1", settings.l1, 0, 1, "%.3g");
+}
+
+void RunForm::moments(OptimizerSettings& settings) {
+    const OptimizerInfo info = infoOf(settings.kind);
+    if (info.has(usesMomentum)) {
+        number("momentum", "Momentum", settings.momentum, 0.01f, 0.999f, "%.3f", Scale::linear);
+        add("nesterov", "Nesterov", 92,
+            [&](const char* control) { return ui().checkbox(control, settings.nesterov); });
+    }
+    if (info.has(usesBetas)) {
+        number("beta1", "Beta 1", settings.beta1, 0, 0.999f, "%.3f", Scale::linear);
+        number("beta2", "Beta 2", settings.beta2, 0, 0.9999f, "%.4f", Scale::linear);
+    }
+    if (info.has(usesAlpha)) number("alpha", "Alpha", settings.alpha, 0, 0.999f, "%.3f", Scale::linear);
+    if (info.has(usesEpsilon)) number("epsilon", "Epsilon", settings.epsilon, 1e-10f, 1e-2f, "%.1e");
+}
+
+void RunForm::schedule(OptimizerSettings& settings) {
+    choice("schedule", "Schedule", 104, settings.schedule, schedules);
+    if (settings.schedule != Schedule::constant)
+        count("schedule steps", "Schedule steps", settings.scheduleSteps, 10, 100000);
+    if (settings.schedule == Schedule::step)
+        number("gamma", "Factor", settings.scheduleGamma, 0.01f, 1, "%.2f", Scale::linear);
+    count("warm-up", "Warm-up steps", settings.warmupSteps, 0, 10000);
+}
+
+void RunForm::batch(std::size_t& batch, std::size_t most) {
+    add("batch", "Batch", 110,
+        [&](const char* control) { return ui().powerSlider(control, batch, 1, most); });
+}
+
+void RunForm::seed(std::uint64_t& seed) {
+    text("seed", "Seed", 70, std::to_string(seed),
+         [&](const std::string& typed) { seed = seedFromText(typed); });
+}
+
+void RunForm::shuffle(bool& value) {
+    add("shuffle", "Shuffle", 60, [&](const char* control) { return ui().checkbox(control, value); });
+}
+
+void RunForm::lane(const char* field, const char* title, std::string& lane,
+                   const std::vector<std::string>& names, float units) {
+    add(field, title, units, [&](const char* control) { return chooseText(ui(), control, lane, names); });
+}
+
+bool RunForm::number(std::string_view field, const char* title, double& value, float from, float to,
+                     const char* format, Scale scale) {
+    bool moved = false;
+    add(field, title, 86, [&](const char* control) {
+        auto shown = static_cast<float>(value);
+        moved = scale == Scale::logarithmic ? ui().logSlider(control, shown, from, to, format)
+                                            : ui().slider(control, shown, from, to, format);
+        if (moved) value = rounded(std::clamp(shown, from, to)); // Ctrl and a click let any number be typed
+        return moved;
+    });
+    return moved;
+}
+
+void RunForm::count(std::string_view field, const char* title, std::uint64_t& value, float from, float to) {
+    auto shown = static_cast<double>(value);
+    if (number(field, title, shown, from, to, "%.0f"))
+        value = static_cast<std::uint64_t>(std::llround(shown));
+}
+
+} // namespace lockstep::demos
