@@ -180,7 +180,7 @@ TEST_CASE("any number of members, of equal and different seeds, data sets and ac
         CAPTURE(count);
         PopulationJob job = jobOn({&data, &other});
         job.members = differentMembers(count, 2);
-        for (std::size_t k = 0; k < count; ++k) job.members[k].activation = activations[k * k % 5];
+        for (std::size_t k = 0; k < count; ++k) job.members[k].activation = allActivations[k * k % 5];
         checkAgainstScalar(job, {0, 1, 7, 14, 15, 16, 500, 1021, 1022, 1024});
     }
     PopulationJob job = jobOn({&data, &other});
