@@ -103,7 +103,7 @@ class Headless {
         const auto found = app_.ui().controls.find(name);
         if (found != app_.ui().controls.end()) return found->second;
         std::string known;
-        for (const auto& [control, where] : app_.ui().controls) known += "\n  " + control;
+        for (const auto& [label, where] : app_.ui().controls) known += "\n  " + label;
         throw std::runtime_error(fmt::format(
             "script, line {}: nothing called '{}' is on the screen; there are:{}", line.number, name, known));
     }

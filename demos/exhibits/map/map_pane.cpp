@@ -20,8 +20,8 @@ constexpr double gestureSeconds = 0.7; // turns of the wheel so close to each ot
 constexpr float zoomOfNotch = 0.8f;
 constexpr double zoomOfClick = 0.5;
 
-const LaneSpec gpuLane{true, "best", {}};
-const LaneSpec cpuLane{false, "best", {}};
+const LaneSpec gpuLane{true, Rung::best, {}};
+const LaneSpec cpuLane{false, Rung::best, {}};
 
 float widthOf(const Place& place) { return place.max.x - place.min.x; }
 float heightOf(const Place& place) { return place.max.y - place.min.y; }

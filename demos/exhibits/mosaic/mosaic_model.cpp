@@ -154,8 +154,8 @@ MosaicLook MosaicModel::look(const MosaicSide& side) const {
 }
 
 void MosaicModel::start(Machines& machines, bool scripted) {
-    std::vector<LaneSpec> specs{{true, std::string(name(settings_.layout)), {}}};
-    if (settings_.cpu) specs.push_back({false, "best", {}});
+    std::vector<LaneSpec> specs{{true, rungFromName(name(settings_.layout), true), {}}};
+    if (settings_.cpu) specs.push_back({false, Rung::best, {}});
     gaveUp_ = true; // unless all goes well
     const bool running = std::exchange(running_, false);
     if (!grid_) grid_ = gridOf(settings_);

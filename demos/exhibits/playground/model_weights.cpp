@@ -59,7 +59,10 @@ void PlaygroundModel::reset() { startFresh(); }
 void PlaygroundModel::setWeights(std::vector<float> parameters, std::uint64_t step) {
     ring_.clear();
     history_.clear();
-    adopt({step, std::move(parameters), {}, {}}, settings_.train.optimizer.kind);
+    TrainerState state;
+    state.step = step;
+    state.parameters = std::move(parameters);
+    adopt(std::move(state), settings_.train.optimizer.kind);
     remember();
 }
 

@@ -72,7 +72,8 @@ Json toJson(const RaceSettings& settings) {
 
 RaceSettings raceSettingsFromJson(const Json& json) {
     constexpr std::string_view own[] = {"finish", "together"};
-    RaceSettings settings{runFromJson(json, {}, "race", own)};
+    RaceSettings settings;
+    settings.run = runFromJson(json, settings.run, "race", own);
     if (json.contains("finish")) settings.run.finish = finishFrom(json["finish"]);
     settings.together = jsonValueOr(json, "together", false);
     return settings;

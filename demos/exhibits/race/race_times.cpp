@@ -1,4 +1,5 @@
 #include "demos/exhibits/race/race_views.h"
+#include "demos/words/text.h"
 
 #include <algorithm>
 #include <string_view>
