@@ -9,6 +9,7 @@
 #include "engine/gpu/error.h"
 #include "engine/gpu/pipeline_cache.h"
 #include "engine/gpu/recorder.h"
+#include "engine/net/optimizer.h"
 #include "engine/step/shaders.h"
 #include "shaders/shared/params.h"
 #include "tests/test_device.h"
@@ -24,7 +25,7 @@ std::vector<float> numbers(std::size_t count) {
 }
 
 gpu::KernelSource updateSource() {
-    return {"update", shaderWords("update"), {{0, 64}, {7, shared::optimizerSgd}}};
+    return {"update", shaderWords("update"), {{0, 64}, {7, static_cast<std::uint32_t>(Optimizer::sgd)}}};
 }
 
 template <class Call> std::string messageOf(Call&& call) {

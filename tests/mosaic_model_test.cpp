@@ -231,7 +231,7 @@ TEST_CASE("without the device all is given up, and goes on when frames are drawn
 
 TEST_CASE("pictures on the device stay until the frame that shows them is done, whatever is changed in it") {
     Mosaic mosaic;
-    gpu::Device& device = *mosaic.machines.deviceOf({true, "best", {}});
+    gpu::Device& device = *mosaic.machines.deviceOf({true, Rung::best, {}});
     mosaic.model.run();
     mosaic.frames(1);
     const std::uint64_t before = device.counters().bytesAllocated;

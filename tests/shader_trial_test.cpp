@@ -193,8 +193,8 @@ TEST_CASE("a wrong result is refused, and its tensor named") {
     CHECK(contains(refusal(job, changed("dense_backward_weights_naive.comp", "0.0", "0.01")), "d"));
     const ShaderTexts halved = changed("optimizers.h", "rate * m /", "0.5 * rate * m /");
     CHECK(contains(refusal(job, halved), "update: "));
-    CHECK(contains(refusal(job, halved, "fused"), "backward: weights, layer 3 of 3: W[2] is "));
-    CHECK(contains(refusal(job, halved, "whole-step"), "whole step: W[0] is "));
+    CHECK(contains(refusal(job, halved, Rung::fused), "backward: weights, layer 3 of 3: W[2] is "));
+    CHECK(contains(refusal(job, halved, Rung::wholeStep), "whole step: W[0] is "));
 }
 
 TEST_CASE("only the last, smaller batch goes wrong: found all the same") {

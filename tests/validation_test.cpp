@@ -33,7 +33,7 @@ struct Messages {
 };
 
 // Training with evaluation, prediction and a restore: everything that is ever dispatched.
-void wholeRun(gpu::Device& device, std::string_view rung) {
+void wholeRun(gpu::Device& device, Rung rung) {
     const Dataset pixels = pixelData(49, 3, 400);
     const Dataset values = valueData();
     for (const Dataset* data : {&pixels, &values}) {
@@ -90,7 +90,7 @@ TEST_CASE("GPU-assisted validation finds no access out of bounds") {
     messages.attachTo(options);
     {
         gpu::Device device(options);
-        wholeRun(device, "naive");
+        wholeRun(device, Rung::naive);
         // The other rungs' index arithmetic with small tiles: drivers take minutes over large ones with
         // checks in them.
         Kernels kernels(device);
@@ -121,7 +121,7 @@ TEST_CASE("control: without barriers, synchronization validation sees hazards") 
     messages.attachTo(options);
     {
         gpu::Device device(options);
-        wholeRun(device, "naive");
+        wholeRun(device, Rung::naive);
     }
     std::size_t hazards = 0;
     for (const gpu::ValidationMessage& message : messages.all)
