@@ -270,7 +270,7 @@ TEST_CASE("a device that is lost again and again ends the program with the reaso
     const CacheFolder folder;
     const Picture made = picture(folder, "race", "vkWaitForFences:3");
     CHECK(made.run.code == 1);
-    CHECK(made.run.says("has been started anew"));
+    CHECK(made.run.says("has been restarted"));
     CHECK(made.run.says("was lost 3 times within a minute"));
     CHECK(made.run.says("VK_ERROR_DEVICE_LOST"));
 }
@@ -300,9 +300,9 @@ TEST_CASE("a lost device costs the window nothing that was learned or seen") {
                             "once,vkWaitForFences:60");
     CHECK(lost.code == 0);
     CHECK(lost.says("The race is over: cpu:simd ended at step"));
-    CHECK(lost.says("Run starts a new race beside them"));
+    CHECK(lost.says("Press Run to start another race beside them"));
     const Run inside = script(folder, "inside", "frames 5\nkey S\nkey S\nframes 30\nkey S\nframes 5\n",
                               "once,vkWaitForFences:40");
     CHECK(inside.code == 0);
-    CHECK(inside.says("The traces of a step stay"));
+    CHECK(inside.says("The traces stay"));
 }

@@ -1,4 +1,4 @@
-// When to stop starting anew what is lost again and again.
+// Decides when to stop restarting a device or surface that keeps getting lost.
 #pragma once
 
 #include <chrono>

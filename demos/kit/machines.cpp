@@ -51,7 +51,7 @@ gpu::Device* Machines::deviceOf(const LaneSpec& spec) {
 
 gpu::Device& Machines::open(gpu::DeviceOptions options) {
     std::unique_ptr<gpu::Device>& device = devices_[options.select];
-    // The one that draws is made anew by whoever draws.
+    // The window reopens the device that draws.
     if (device && !device->options().drawing && isLost(*device))
         lost_.push_back(std::exchange(device, nullptr));
     if (!device) {

@@ -18,7 +18,7 @@ class DeviceSwitch {
         : app_(app), graphics_(graphics), machines_(machines), options_(std::move(options)),
           device_(std::move(device)) {}
 
-    /// After a loss: opens the same device anew, or the best one where it is gone. Throws
+    /// After a loss: reopens the same device, or the best one if it is gone. Throws
     /// gpu::DeviceLostError when it is lost too often, gpu::GpuError when there is none any more.
     void restart(const std::string& loss);
     /// Whether the device that is wished for can be opened, and stands the test; else the window says why.

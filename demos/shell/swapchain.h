@@ -8,8 +8,8 @@
 
 namespace lockstep::demos {
 
-/// The window's surface is gone, as when a display server has been started anew; another one can be made for
-/// the same window.
+/// The window's surface is gone, for example because the display server restarted; another one can be made
+/// for the same window.
 class SurfaceLostError : public gpu::GpuError {
   public:
     using GpuError::GpuError;
