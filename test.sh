@@ -9,19 +9,26 @@ sources() { find engine demos tests -name '*.cpp' -o -name '*.h' | sort; }
 
 check_format() { sources | xargs clang-format --dry-run -Werror; }
 
-# A clean file is checked again only if it, a header or the configuration has changed.
-tidy_file() {
-    local stamp=build/tidy/${1//\//_}
-    [ -n "$(find "$1" .clang-tidy $(find engine demos shaders -name '*.h') -newer "$stamp" 2>&1 | head -1)" ] || return 0
+# What the build compiles of the library and the program: mostly batches of a room's files, so that a header is parsed once for
+# several of them. A clean batch is checked again only if one of its files, a header or the configuration has changed.
+units() {
+    sed -n 's/^ *"file": "\(.*\)",\{0,1\}$/\1/p' build/release/compile_commands.json |
+        grep -E "^$PWD/(engine|demos)/|/build/release/(engine|demos)/.*/Unity/" | grep -v 'shown_sources\|lockstep_shaders' | sort
+}
+
+tidy_unit() {
+    local stamp=build/tidy/${1//\//_} parts
+    parts=$(sed -n 's/^#include "\(.*[.]cpp\)"$/\1/p' "$1")
+    [ -n "$(find "$1" .clang-tidy $parts $(find engine demos shaders -name '*.h' -o -name '*.inl') -newer "$stamp" 2>&1 | head -1)" ] || return 0
     local checks= # beyond .clang-tidy
-    [[ $1 == engine/* ]] || checks=-clang-analyzer-* # the path-sensitive analyzer only where memory is managed: half the time
+    [[ $1 == */engine/* ]] || checks=-clang-analyzer-* # the path-sensitive analyzer only where memory is managed: half the time
     clang-tidy -p build/release --quiet --checks="$checks" --extra-arg=-Wno-unknown-warning-option "$1" 2> >(grep -v ' generated\.$' >&2) && touch "$stamp"
 }
 
 check_tidy() {
     mkdir -p build/tidy
-    export -f tidy_file
-    find engine demos -name '*.cpp' | sort | xargs -P "$(nproc)" -I{} bash -c 'tidy_file {}'
+    export -f tidy_unit
+    units | xargs -P "$(nproc)" -I{} bash -c 'tidy_unit {}'
 }
 
 # Everything except tests marked slow. Leak detection is off because drivers never free everything.

@@ -26,10 +26,14 @@ class WorkQueue {
     void post(std::string name, Work work);
     /// Drops what has not begun, and asks what has to end early. Returns at once.
     void cancel();
-    bool idle() const { return worker_.idle(); }
+    bool idle() const {
+        return worker_.read([](const Desk& desk) { return desk.pieces.empty(); });
+    }
     /// Name of the piece under way; empty: none.
     std::string doing() const;
-    void wait() const { worker_.wait(); }
+    void wait() const {
+        worker_.wait([](const Desk& desk) { return desk.pieces.empty(); });
+    }
     /// What a piece has thrown since the last call; empty: nothing.
     std::string takeFailure();
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <ranges>
 #include <stdexcept>
 #include <string>
 
@@ -40,9 +39,9 @@ std::vector<Tile> fittingTiles(std::initializer_list<Tile> tiles, const ProductE
 // so that the slowest is the last. Software devices have narrow subgroups.
 void addPlainKernels(const gpu::Device& device, std::vector<ProductKernel>& all) {
     const std::uint32_t most = device.software() ? 8 : 64;
-    for (const RungRow& row : std::views::reverse(rungTable))
-        if (const ProductSize& size = row.size; size.groupN > 0)
-            all.push_back({row.rung, std::min(size.groupN, most), std::min(size.groupM, most), size.tileM,
+    for (auto row = std::rbegin(rungTable); row != std::rend(rungTable); ++row)
+        if (const ProductSize& size = row->size; size.groupN > 0)
+            all.push_back({row->rung, std::min(size.groupN, most), std::min(size.groupM, most), size.tileM,
                            size.tileN, size.slabK});
 }
 
