@@ -149,8 +149,8 @@ TEST_CASE("no folder has too many files") {
         for (const auto& entry : fs::recursive_directory_iterator(root / top))
             if (entry.is_regular_file())
                 ++files[fs::relative(entry.path().parent_path(), root).generic_string()];
-    for (const auto& [folder, count] : files) {
-        INFO(folder, ": ", count, " files");
-        CHECK(count <= 40);
+    for (const auto& room : files) {
+        CAPTURE(room.first);
+        CHECK(room.second <= 40);
     }
 }

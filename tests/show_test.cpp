@@ -160,7 +160,7 @@ TEST_CASE("a file whose name no state could hold is refused, and the state can s
         const Outcome outcome =
             showScript(folder, exhibit, "drop caf\xe9.csv\nstate " + folder.file("s.json") + "\n");
         CHECK(outcome.code == 0);
-        CHECK(outcome.says("caf\xef\xbf\xbd.csv: its name is not UTF-8"));
+        CHECK(outcome.says("caf\xef\xbf\xbd.csv: the file name is not UTF-8"));
         CHECK(Json::parse(contents(folder.file("s.json")))["exhibit"] == exhibit);
     }
 }

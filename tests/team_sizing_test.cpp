@@ -106,8 +106,10 @@ TEST_CASE("who computes a part changes nothing, to the bit") {
                 ops[thread]->takeParts(shareOf(3, thread, threads));
             team.run(
                 [&](std::size_t thread) {
-                    for (std::uint64_t step = 0; step < 20; ++step)
+                    for (std::uint64_t step = 0; step < 20; ++step) {
                         trainStep(*ops[thread], job.shape, stepSettings(job.settings, arenas.order, step));
+                        ops[thread]->endStep();
+                    }
                 },
                 threads);
             results.emplace_back(arenas.parameters.data(),

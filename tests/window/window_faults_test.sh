@@ -14,7 +14,7 @@ lose_the_surface() {
     export LOCKSTEP_FAULT=surface-lost:$1
     rm -f "$LOCKSTEP_STATE_FILE"
     start "$here/playground.json" --run
-    wait_for "^message The window's surface was lost, and has been made anew\."
+    wait_for "^message The window's surface was lost and has been recreated\."
     xdotool key space
     wait_for '^paused$'
     xdotool key p

@@ -147,16 +147,16 @@ set_up_the_playground() {
     # A slider by the mouse, then by the keyboard.
     learn_controls "$state"
     local before
-    before=$(field exhibits playground train lr)
+    before=$(field exhibits playground settings lr)
     drag '##rate' 0 10
     save
-    expect_not "$before" exhibits playground train lr
+    expect_not "$before" exhibits playground settings lr
     to '##rate'
     xdotool keydown ctrl click 1 keyup ctrl
     xdotool type 0.5
     xdotool key Return
     save
-    expect '0.5' exhibits playground train lr
+    expect '0.5' exhibits playground settings lr
 }
 
 draw_points() {

@@ -15,10 +15,10 @@ Product productOf(const TracedOperation& operation) {
     return *std::ranges::find_if(productKinds, [&](Product each) { return name(each) == operation.name; });
 }
 
-constexpr std::string_view folded = "_update"; // in the name of a shader that includes the optimizer's step
+constexpr std::string_view foldedSuffix = "_update"; // in the name of a shader that includes the optimizer's step
 
 bool foldsUpdate(const TracedOperation& operation) {
-    return operation.source.find(folded) != std::string::npos;
+    return operation.source.find(foldedSuffix) != std::string::npos;
 }
 
 // Of a folded update: it reads and writes parameters and state instead of writing gradients.
@@ -41,7 +41,7 @@ bool isWholeStep(const TracedOperation& operation) { return operation.name == "w
 ProductKernel kernelOf(const TracedOperation& operation, gpu::Device& device, const DenseShape& shape) {
     const Product product = productOf(operation);
     std::string source = operation.source;
-    if (foldsUpdate(operation)) source.erase(source.find(folded), folded.size());
+    if (foldsUpdate(operation)) source.erase(source.find(foldedSuffix), foldedSuffix.size());
     const auto is = [&](const ProductKernel& how) {
         return how.describe() == operation.kernel && shaderName(name(product), how) == source;
     };

@@ -27,14 +27,12 @@ constexpr const char* whatARaceIs = "Every lane trains the same network, from th
                                     "the same batches in the same order. "
                                     "Only the machine differs, or the kernels that run on it.";
 constexpr const char* honestRules[] = {
-    "A time trial runs one lane at a time, so the lanes don't compete for the machine. Head to head they "
-    "share "
-    "it: fun to watch, but not a measurement.",
-    "Lanes are compared only if they computed the same losses and reached the finish line. Each is named "
-    "with "
-    "its device and its number of threads.",
-    "The clock runs from the first training step to the last. Uploads, compilation and evaluation are timed "
-    "separately.",
+    ("A time trial runs one lane at a time, so the lanes don't compete for the machine. Head to head they "
+     "share it: fun to watch, but not a measurement."),
+    ("Lanes are compared only if they computed the same losses and reached the finish line. Each is named "
+     "with its device and its number of threads."),
+    ("The clock runs from the first training step to the last. Uploads, compilation and evaluation are timed "
+     "separately."),
 };
 
 constexpr const char* madeByFrames =
