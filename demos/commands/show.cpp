@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include "demos/commands/command.h"
+#include "demos/kit/exhibit.h"
 #include "demos/options/parse.h"
 #include "demos/shell/run_window.h"
 
@@ -56,9 +57,7 @@ Action addShow(CLI::App& command) {
     const auto options = std::make_shared<ShowCommandOptions>(); // as long as the command may be run
     ShowOptions& shown = options->show;
     addManual(command, showAbout, showExamples);
-    command
-        .add_option("what", options->what,
-                    "an exhibit (race, playground, inside, ladder, mosaic, map) or a saved state file")
+    command.add_option("what", options->what, "an exhibit (" + exhibitIds() + ") or a saved state file")
         ->type_name("EXHIBIT|FILE");
     command.add_option("--size", options->size, "size of the window or picture, in pixels")
         ->type_name("WxH")

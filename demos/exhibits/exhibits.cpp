@@ -22,4 +22,14 @@ std::vector<std::unique_ptr<Exhibit>> makeExhibits() {
     return exhibits;
 }
 
+// An id is the make function's name without "make", in lower case.
+std::string exhibitIds() {
+    std::string ids;
+#define LOCKSTEP_NAME(name) ids += std::string(ids.empty() ? "" : ", ") + #name;
+    LOCKSTEP_EXHIBITS(LOCKSTEP_NAME)
+    for (char& letter : ids)
+        if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+    return ids;
+}
+
 } // namespace lockstep::demos

@@ -1,5 +1,4 @@
-// What the shell expects of an exhibit: it draws itself, and it can be run, stepped and
-// reset.
+// What the shell expects of an exhibit: it draws itself, and it can be run, stepped and reset.
 #pragma once
 
 #include <cstdint>
@@ -83,6 +82,9 @@ class Exhibit {
     /// a sentence what was lost and how it continues; empty when nothing was under way.
     virtual std::string releaseDevice() = 0;
 };
+
+/// The ids of all exhibits, for help: "race, playground, ...".
+std::string exhibitIds();
 
 /// All exhibits, in the order of the list on the left.
 std::vector<std::unique_ptr<Exhibit>> makeExhibits();

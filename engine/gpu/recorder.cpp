@@ -1,3 +1,5 @@
+// Start at dispatchBytes(): check the buffers, emit a barrier if order() asks for one, bind, set the push
+// constants, dispatch. The rest creates and submits command buffers and reads timestamps.
 #include "engine/gpu/recorder.h"
 
 #include <algorithm>

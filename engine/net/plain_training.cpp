@@ -1,3 +1,5 @@
+// One training step, from batch to update. Every function called plain:: is a few nested loops: those of the
+// layers are in plain_ops.cpp, the loss in plain_loss.cpp, the update in plain_update.cpp.
 #include "engine/net/plain_training.h"
 
 #include "engine/net/activation.h"
@@ -8,9 +10,9 @@ template <class T> double PlainNetwork<T>::trainStep(const TrainSettings& settin
     // Which examples this step learns from, and how far it goes.
     const BatchOrder order(data_.train.count, settings.batch, settings.seed, settings.shuffle);
     const StepSettings now = stepSettings(settings, order, step);
-    // How wrong the network is, and the direction in which each weight makes it worse.
+    // How wrong the network is (the loss), and how each weight affects that (the gradient).
     const double loss = lossAndGradients(order, now.batch);
-    // A small step in the opposite direction.
+    // Every weight takes a small step against its gradient.
     plain::update(settings.optimizer.kind, now.update, 0, parameters.size(), gradients.data(),
                   parameters.data(), state1_.data(), state2_.data());
     return loss;
@@ -18,8 +20,9 @@ template <class T> double PlainNetwork<T>::trainStep(const TrainSettings& settin
 
 template <class T>
 double PlainNetwork<T>::lossAndGradients(const BatchOrder& order, const BatchRange& batch) {
-    const std::size_t rows = batch.rows;
+    const std::size_t rows = batch.rows; // one example each
     resize(rows);
+    // An arena holds all layers' weights and biases in one array; these are where layer l's begin.
     const auto weights = [&](std::vector<T>& arena, std::size_t l) {
         return arena.data() + layout_.layer(l).weightOffset;
     };
@@ -31,32 +34,33 @@ double PlainNetwork<T>::lossAndGradients(const BatchOrder& order, const BatchRan
     plain::gatherBatch(data_, data_.train, order, batch, 0, rows, layout_.layer(0).rowStride, inputs_.data(),
                        targets_.data());
 
-    // Forward: every layer multiplies by its weights, adds its bias and applies the activation.
+    // Forward: every layer multiplies the outputs of the one below by its weights and adds its bias, which
+    // gives its sums, and applies the activation, which gives its outputs.
     for (std::size_t l = 0; l < layers_.size(); ++l)
         plain::dense(denseShape(l, rows), below(l), weights(parameters, l), bias(parameters, l),
                      shape_.activationOf(l), layers_[l].outputs.data(), layers_[l].sums.data());
 
-    // Loss: compares the outputs with the targets.
+    // Loss: compares the last layer's outputs with the targets. Its gradient goes into the layer's dSums.
     const std::size_t outputs = shape_.outputs();
     const double terms = static_cast<double>(lossTerms(shape_.loss, rows, outputs));
-    const LossShape lossShape{rows,
-                              outputs,
-                              roundUpToFour(outputs),
-                              data_.targetWidth,
-                              shape_.loss,
-                              targetKind(data_, shape_),
-                              shape_.outputActivation,
-                              1 / terms};
+    const LossShape lossShape{.rows = rows,
+                              .outputs = outputs,
+                              .stride = roundUpToFour(outputs),
+                              .targetWidth = data_.targetWidth,
+                              .loss = shape_.loss,
+                              .targetKind = targetKind(data_, shape_),
+                              .outputActivation = shape_.outputActivation,
+                              .scale = 1 / terms};
     Layer& last = layers_.back();
     const double loss = plain::lossAndGradient(lossShape, last.outputs.data(), saved(layers_.size() - 1),
                                                targets_.data(), last.dSums.data());
 
-    // Backward: passes the error down, from the last layer to the first ...
+    // Backward: from the last layer to the first, computes the layer below's dSums from a layer's own.
     for (std::size_t l = layers_.size(); --l > 0;)
         plain::denseBackwardInputs(denseShape(l, rows), layers_[l].dSums.data(), weights(parameters, l),
                                    shape_.activationOf(l - 1), saved(l - 1), layers_[l - 1].dSums.data());
-    // ... and works out what each weight contributed to it.
-    for (std::size_t l = 0; l < layers_.size(); ++l)
+    // Gradients of the weights and biases: every layer's dSums times its inputs.
+    for (std::size_t l = layers_.size(); l-- > 0;)
         plain::denseBackwardWeights(denseShape(l, rows), layers_[l].dSums.data(), below(l), 0,
                                     layout_.layer(l).outputs, weights(gradients, l), bias(gradients, l));
     return loss / terms;

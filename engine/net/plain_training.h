@@ -1,5 +1,5 @@
-// Training at its plainest: a step from batch to update in one function, made of the loops in plain_ops.h.
-// The engine computes the same numbers, only faster. Start reading here: trainStep() in plain_training.cpp.
+// Training at its plainest: one step from batch to update, made of the loops declared in plain_ops.h. The
+// backends compute the same step, only faster. Start reading at trainStep() in plain_training.cpp.
 #pragma once
 
 #include <span>
@@ -11,8 +11,9 @@
 
 namespace lockstep {
 
-/// A network and what its training keeps. `T` is float, or double where tests need more digits: to check
-/// gradients against finite differences, and losses against PyTorch.
+/// A network and what its training keeps. Notation as in plain_ops.h: A[0] is the batch, Z[l] the sums of
+/// layer l before its activation, A[l + 1] its outputs. `T` is float, or double where tests need more digits:
+/// to check gradients against finite differences, and losses against PyTorch.
 template <class T> class PlainNetwork {
   public:
     /// data      must outlive the network
@@ -39,6 +40,7 @@ template <class T> class PlainNetwork {
 
     void resize(std::size_t rows);
     DenseShape denseShape(std::size_t l, std::size_t rows) const;
+    /// A[l], the inputs of layer l.
     const T* below(std::size_t l) const { return l == 0 ? inputs_.data() : layers_[l - 1].outputs.data(); }
     const T* saved(std::size_t l) const;
 

@@ -1,3 +1,5 @@
+// To follow a product from the host to the device: dispatchProduct() launches it, paramsOf() fills its push
+// constants, constantsOf() sets its specialisation constants, and shaderName() says which shader runs.
 #include "engine/step/dense_kernel.h"
 
 #include <algorithm>
@@ -11,6 +13,7 @@ namespace {
 
 using gpu::asUint;
 
+// The push constants.
 shared::DenseParams paramsOf(const DenseShape& shape, const ProductPiece& piece) {
     return {.rows = asUint(shape.rows),
             .inputs = asUint(shape.inputs),
@@ -94,7 +97,7 @@ std::vector<ProductPiece> piecesOf(const ProductKernel& kernel, const ProductExt
     const std::uint32_t outputs = extents.m * extents.n;
     if (kernel.rung != Rung::one) return {{0, outputs}};
     const std::uint32_t most =
-        std::max(asUint(mostLoopRounds) / (extents.k + 3), 1u); // 3: the loop's last look
+        std::max(asUint(mostLoopRounds) / (extents.k + 3), 1u); // 3: the loop's last test
     std::vector<ProductPiece> pieces;
     for (std::uint32_t first = 0; first < outputs; first += most)
         pieces.push_back({first, std::min(most, outputs - first)});
@@ -108,10 +111,11 @@ void dispatchProduct(gpu::Recorder& recorder, const DenseKernel& kernel, const D
     const auto [m, n, k] = extents;
     const std::vector<ProductPiece> pieces = piecesOf(kernel.how, extents);
     if (kernel.how.rung != Rung::one) {
+        // One item per output; the recorder divides them into workgroups of how.outputsPerGroup().
         recorder.dispatch(*kernel.pipeline, {n, m, 1}, paramsOf(shape, pieces.front()), views, cost);
         return;
     }
-    constexpr std::size_t perSubmission = 8; // what delays everything else on the device
+    constexpr std::size_t perSubmission = 8; // a longer one would block everything else on the device
     for (std::size_t at = 0; at < (firstPieceOnly ? 1 : pieces.size()); ++at) {
         const double share = pieces[at].count / (static_cast<double>(m) * n);
         recorder.dispatch(*kernel.pipeline, {1, 1, 1}, paramsOf(shape, pieces[at]), views,

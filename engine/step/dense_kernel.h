@@ -1,5 +1,6 @@
-// The three matrix products of a dense layer on a Vulkan device: which shader computes a product, its
-// specialisation constants, and how it is dispatched.
+// The three matrix products of a dense layer on a Vulkan device: which shader computes a product
+// (shaderName), its specialisation constants (constantsOf), and its launch (dispatchProduct). Kernels::dense
+// (kernels.cpp) makes a pipeline of the first two.
 #pragma once
 
 #include <compare>
@@ -50,8 +51,10 @@ struct ProductKernel {
     /// They add in another order than all other kernels, so results differ in rounding.
     std::uint32_t slices = 1;
 
-    /// Of a workgroup.
+    /// Invocations of a workgroup.
     std::uint32_t invocations() const { return groupM * groupN * (rung == Rung::matrix ? sharers : slices); }
+    /// Outputs that a workgroup computes, along n and along m.
+    gpu::WorkItems outputsPerGroup() const { return {groupN * tileN, groupM * tileM, 1}; }
 
     /// "blocked 16x16, group 8x1"; "tiled 8x8, group 8x8, slab 16", ", 4 slices".
     std::string describe() const;
@@ -61,7 +64,8 @@ struct ProductKernel {
 /// The stem of the shader's file: "dense_naive_strided".
 std::string shaderName(std::string_view operation, const ProductKernel& kernel);
 
-/// The specialisation constants of a kernel, without its activation or optimizer.
+/// The specialisation constants of a kernel (shaders/dense/dense_constants.glsl), without its activation or
+/// optimizer: Kernels adds those.
 gpu::SpecConstants constantsOf(const ProductKernel& kernel, const gpu::Device& device);
 
 /// The tile that the rung `matrix` multiplies at once on a device; zeros: the device has none for which its

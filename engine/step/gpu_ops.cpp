@@ -1,5 +1,10 @@
-// Notation as in ops.h. Every operation names its kernel, the items it covers, its push constants and its
-// buffers, in the order of the shader's bindings; the recorder adds the barriers.
+// Notation as in ops.h; in names, A is `activations`, Z is `sums` and dZ is `dSums`. Every operation hands
+// the recorder its kernel, the items it covers (one per invocation or per output), its push constants, and
+// its buffers in the order of the shader's bindings. The recorder adds the barriers.
+//
+// Start at dense(): product() adds the layer's sizes, and dispatchProduct() (dense_kernel.cpp) launches the
+// shader. The constructor, at the end, looks up the kernels. `half_` is for the fp16 rungs and null
+// elsewhere.
 #include "engine/step/gpu_ops.h"
 
 #include <algorithm>
@@ -17,42 +22,12 @@ std::uint32_t groupsOf(std::size_t rows) {
     return asUint((rows + Kernels::rowsPerGroup - 1) / Kernels::rowsPerGroup);
 }
 
-// The layer comes back with what the recorder traces.
+// The layer is the tag by which a traced dispatch is recognised.
 gpu::Cost cost(const Work& work, std::size_t layer = 0) { return {work.flops, work.bytes, layer, false}; }
 
 } // namespace
 
-GpuOps::GpuOps(gpu::Recorder& recorder, GpuArenas& arenas, Kernels& kernels, const TrainSettings& settings,
-               const StepKernels& how, const HalfArenas* half)
-    : recorder_(recorder), arenas_(arenas), optimizer_(settings.optimizer), foldsUpdate_(how.foldsUpdate),
-      half_(half), gatherBatch_(kernels.gatherBatch(arenas.pixels, half != nullptr)),
-      lossAndGradient_(
-          kernels.lossAndGradient(arenas.shape.loss, arenas.shape.outputActivation, half != nullptr)),
-      lossSum_(kernels.lossSum()), score_(kernels.score(arenas.shape.loss, arenas.shape.outputActivation)),
-      updateLimit_(std::min(kernels.device().limits().groupCount[0], 1u << 20) * 64) {
-    if (half != nullptr) {
-        updateHalf_ = &kernels.updateHalf(settings.optimizer.kind);
-        lossScale_ = &kernels.lossScale();
-    } else if (!foldsUpdate_) {
-        update_ = &kernels.update(settings.optimizer.kind);
-    }
-    for (std::size_t layer = 0; layer < how.layers.size(); ++layer) {
-        const LayerKernels& products = how.layers[layer];
-        const Activation own = arenas.shape.activationOf(layer);
-        const Activation below = layer == 0 ? Activation::identity : arenas.shape.activationOf(layer - 1);
-        LayerPipelines& pipelines = layers_.emplace_back();
-        pipelines.forward = kernels.dense(Product::forward, products.forward, own);
-        if (layer > 0)
-            pipelines.backwardInputs = kernels.dense(Product::backwardInputs, products.backwardInputs, below);
-        if (foldsUpdate_)
-            pipelines.denseUpdate = &kernels.denseUpdate(products.backwardWeights, optimizer_.kind);
-        else
-            pipelines.backwardWeights =
-                kernels.dense(Product::backwardWeights, products.backwardWeights, own);
-    }
-}
-
-// Halves lie where floats would, and take half of their place.
+// fp16 values begin where floats would, and take half the bytes.
 gpu::BufferView GpuOps::stored(gpu::BufferView view) const {
     if (half_ != nullptr) view.size /= 2;
     return view;
@@ -117,7 +92,7 @@ void GpuOps::lossAndGradient(const StepSettings& step) {
                                     arenas_.targetWidth, stepNumber,      slot,
                                     arenas_.targetKind,  groups,          perTerm};
     const gpu::BufferView partials = arenas_.lossPartials.view();
-    // Floats are not scaled; something has to be bound in the scale's place.
+    // Only fp16 scales the loss; without it, the binding needs some other buffer.
     const gpu::BufferView scale = half_ != nullptr ? half_->lossScale() : arenas_.status.view();
     recorder_.dispatch(lossAndGradient_, {asUint(rows_), 1, 1}, params,
                        {arenas_.losses.view(), arenas_.status.view(), activations(last + 1), sums(last),
@@ -158,8 +133,7 @@ void GpuOps::denseBackwardWeightsAndUpdate(std::size_t layer, const StepSettings
 void GpuOps::update(const StepSettings& step) {
     shared::UpdateParams params = step.update;
     params.count = asUint(arenas_.layout.size());
-    const gpu::BufferView weights =
-        arenas_.parameters.view(); // also bound in place of state that is not kept
+    const gpu::BufferView weights = arenas_.parameters.view(); // also bound where the optimizer has no state
     params.stride = std::min((params.count / 4 + 63) / 64 * 64, updateLimit_); // whole workgroups
     if (half_ != nullptr) return updateWithHalves(params);
     recorder_.dispatch(*update_, {params.stride, 1, 1}, params,
@@ -205,6 +179,37 @@ void GpuOps::score() {
 void GpuOps::endOperation() {
     if (!submitEach_) return;
     recorder_.submitAndGoOn();
+}
+
+GpuOps::GpuOps(gpu::Recorder& recorder, GpuArenas& arenas, Kernels& kernels, const TrainSettings& settings,
+               const StepKernels& how, const HalfArenas* half)
+    : recorder_(recorder), arenas_(arenas), optimizer_(settings.optimizer), foldsUpdate_(how.foldsUpdate),
+      half_(half), gatherBatch_(kernels.gatherBatch(arenas.pixels, half != nullptr)),
+      lossAndGradient_(
+          kernels.lossAndGradient(arenas.shape.loss, arenas.shape.outputActivation, half != nullptr)),
+      lossSum_(kernels.lossSum()), score_(kernels.score(arenas.shape.loss, arenas.shape.outputActivation)),
+      updateLimit_(std::min(kernels.device().limits().groupCount[0], 1u << 20) * 64) {
+    if (half != nullptr) {
+        updateHalf_ = &kernels.updateHalf(settings.optimizer.kind);
+        lossScale_ = &kernels.lossScale();
+    } else if (!foldsUpdate_) {
+        update_ = &kernels.update(settings.optimizer.kind);
+    }
+    // The forward pass applies a layer's activation; the backward pass, the derivative of the one below.
+    for (std::size_t layer = 0; layer < how.layers.size(); ++layer) {
+        const LayerKernels& products = how.layers[layer];
+        const Activation own = arenas.shape.activationOf(layer);
+        const Activation below = layer == 0 ? Activation::identity : arenas.shape.activationOf(layer - 1);
+        LayerPipelines& pipelines = layers_.emplace_back();
+        pipelines.forward = kernels.dense(Product::forward, products.forward, own);
+        if (layer > 0)
+            pipelines.backwardInputs = kernels.dense(Product::backwardInputs, products.backwardInputs, below);
+        if (foldsUpdate_)
+            pipelines.denseUpdate = &kernels.denseUpdate(products.backwardWeights, optimizer_.kind);
+        else
+            pipelines.backwardWeights =
+                kernels.dense(Product::backwardWeights, products.backwardWeights, own);
+    }
 }
 
 } // namespace lockstep

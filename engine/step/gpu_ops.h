@@ -21,19 +21,19 @@ struct LayerKernels {
 /// Which kernels make a training step.
 struct StepKernels {
     std::vector<LayerKernels> layers; ///< one entry per dense layer
-    /// The weights' gradients are used up where they are computed (Kernels::denseUpdate): there is no
-    /// operation `update`, and gradients are not kept.
+    /// The update is folded into the weight gradients (Kernels::denseUpdate): there is no operation `update`,
+    /// and gradients are not stored.
     bool foldsUpdate = false;
-    /// Operands are halves (half_arenas.h); all kernels are ones of half precision.
+    /// Operands are fp16 (half_arenas.h), and all kernels are those for fp16.
     bool half = false;
 
-    /// A product takes more than one dispatch, and more than one submission (rung `one`).
+    /// A product takes several dispatches, and possibly several submissions (rung `one`).
     bool inPieces() const { return !layers.empty() && layers.front().forward.rung == Rung::one; }
 };
 
 class GpuOps final : public Ops {
   public:
-    /// All references must outlive the object. `half` is there when the kernels are of half precision.
+    /// All references must outlive the object. `half` holds the operands of fp16 kernels; null for fp32.
     GpuOps(gpu::Recorder& recorder, GpuArenas& arenas, Kernels& kernels, const TrainSettings& settings,
            const StepKernels& how, const HalfArenas* half = nullptr);
 
@@ -48,34 +48,33 @@ class GpuOps final : public Ops {
     void gatherRange(Split split, std::size_t first, std::size_t rows) override;
     void score() override;
 
-    /// Sums of losses that score() has left since beginEvaluation().
+    /// Number of partial sums of the loss that score() has written since beginEvaluation().
     std::uint32_t scoredGroups() const { return scoreSlot_; }
 
-    /// Sets hits, confusion matrix and the place of the next score() to zero.
+    /// Clears the count of correct predictions and the confusion matrix, and starts the partial sums anew.
     void beginEvaluation();
 
-    /// True: every operation becomes a submission of its own, for steps that take too long to be one (a GPU
-    /// that does not answer for two seconds is reset by some systems).
+    /// True: every operation becomes a submission of its own. For steps that would take too long as one: some
+    /// systems reset a GPU that does not respond for two seconds.
     void submitEachOperation(bool on) { submitEach_ = on; }
 
-    /// True: of a product in many pieces (rung `one`) only the first is recorded, to get its pipeline
-    /// compiled.
+    /// True: of a product in many pieces (rung `one`), record only the first, to compile its pipeline.
     void firstPiecesOnly(bool on) { firstPiecesOnly_ = on; }
 
   private:
     // The pipelines of one layer, looked up once.
     struct LayerPipelines {
         DenseKernel forward;
-        DenseKernel backwardInputs;                     // none for the first layer
-        DenseKernel backwardWeights;                    // none where the update is folded into it ...
-        const DenseUpdateKernel* denseUpdate = nullptr; // ... else this is none
+        DenseKernel backwardInputs;                     // empty for the first layer
+        DenseKernel backwardWeights;                    // empty if the update is folded into it
+        const DenseUpdateKernel* denseUpdate = nullptr; // null if not
     };
 
     void gather(const GpuExamples& examples, std::size_t first, std::size_t rows, bool shuffle,
                 const shared::OrderKeys& keys);
     void product(const DenseKernel& kernel, std::size_t layer, std::initializer_list<gpu::BufferView> views);
     void updateWithHalves(const shared::UpdateParams& params);
-    // The arenas' views of values that may be halves.
+    // The arenas' views of values that may be fp16.
     gpu::BufferView stored(gpu::BufferView view) const;
     gpu::BufferView activations(std::size_t level) const;
     gpu::BufferView weights(std::size_t layer) const;
@@ -87,19 +86,18 @@ class GpuOps final : public Ops {
     GpuArenas& arenas_;
     const OptimizerSettings optimizer_;
     const bool foldsUpdate_;
-    const HalfArenas* half_; // null: floats
+    const HalfArenas* half_; // null: fp32
     std::vector<LayerPipelines> layers_;
     const gpu::Kernel<shared::GatherBatchParams>& gatherBatch_;
     const gpu::Kernel<shared::LossParams>& lossAndGradient_;
     const gpu::Kernel<shared::LossSumParams>& lossSum_;
     const gpu::Kernel<shared::ScoreParams>& score_;
-    const gpu::Kernel<shared::UpdateParams>* update_ = nullptr;         // where it is not folded ...
-    const gpu::Kernel<shared::UpdateHalfParams>* updateHalf_ = nullptr; // ... and of half precision, instead
-    const gpu::Kernel<shared::LossScaleParams>* lossScale_ = nullptr;   // likewise
-    const std::uint32_t
-        updateLimit_;      ///< invocations of one update: each takes several vec4s where there are more
-    std::size_t rows_ = 0; ///< of the batch or range at hand
-    std::uint32_t scoreSlot_ = 0; ///< where the next score() puts its sums
+    const gpu::Kernel<shared::UpdateParams>* update_ = nullptr;         // fp32, if not folded
+    const gpu::Kernel<shared::UpdateHalfParams>* updateHalf_ = nullptr; // fp16
+    const gpu::Kernel<shared::LossScaleParams>* lossScale_ = nullptr;   // fp16
+    const std::uint32_t updateLimit_; ///< most invocations of one update; beyond, each takes several vec4s
+    std::size_t rows_ = 0;            ///< of the current batch or range
+    std::uint32_t scoreSlot_ = 0;     ///< where the next score() puts its sums
     bool submitEach_ = false;
     bool firstPiecesOnly_ = false;
 };

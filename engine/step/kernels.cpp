@@ -10,10 +10,6 @@ namespace {
 
 using gpu::asUint;
 
-gpu::WorkItems outputsPerGroup(const ProductKernel& how) {
-    return {how.groupN * how.tileN, how.groupM * how.tileM, 1};
-}
-
 } // namespace
 
 void Kernels::replace(ReplacedShaders shaders) {
@@ -54,7 +50,7 @@ DenseKernel Kernels::dense(Product product, const ProductKernel& how, Activation
     const std::string operation(name(product));
     const auto texels = how.half ? gpu::TexelFormat::halves : gpu::TexelFormat::floats;
     return {&find<shared::DenseParams>(shaderName(operation, how), operation, std::move(constants),
-                                       outputsPerGroup(how), texels, how.describe()),
+                                       how.outputsPerGroup(), texels, how.describe()),
             product, how};
 }
 
@@ -63,7 +59,7 @@ const DenseUpdateKernel& Kernels::denseUpdate(const ProductKernel& how, Optimize
     constants[shared::updateOptimizer] = asUint(optimizer);
     const std::string operation(name(Product::backwardWeights));
     return find<shared::DenseUpdateParams>(shaderName(operation + "_update", how), operation,
-                                           std::move(constants), outputsPerGroup(how),
+                                           std::move(constants), how.outputsPerGroup(),
                                            gpu::TexelFormat::floats, how.describe());
 }
 

@@ -27,8 +27,8 @@ class Ops {
     virtual void gatherBatch(const StepSettings& step) = 0;
     /// Z[l] = A[l] W[l]^T + b[l], A[l + 1] = f(Z[l]).
     virtual void dense(std::size_t layer) = 0;
-    /// dZ of the last layer, and the batch's mean loss, recorded under the step's
-    /// number. The loss is complete before any weight changes.
+    /// dZ of the last layer, and the batch's mean loss. The loss is stored under the step's number, before
+    /// any weight changes.
     virtual void lossAndGradient(const StepSettings& step) = 0;
     /// dZ[l - 1] = (dZ[l] W[l]) * f'(Z[l - 1]), element by element, for l > 0.
     virtual void denseBackwardInputs(std::size_t layer) = 0;
@@ -37,8 +37,8 @@ class Ops {
     /// One optimizer step on all parameters.
     virtual void update(const StepSettings& step) = 0;
 
-    /// Whether this backend uses gradients up where it computes them. Then the
-    /// next operation takes the place of denseBackwardWeights() and update().
+    /// Whether the update is folded into the weight gradients. If so, the next operation replaces
+    /// denseBackwardWeights() and update().
     virtual bool foldsUpdate() const = 0;
     /// dW[l] and db[l] as above, and one optimizer step on W[l] and b[l]. The
     /// gradients are not stored.
@@ -47,8 +47,8 @@ class Ops {
     /// A[0] and the targets = examples [first, first + rows) of a split, in file
     /// order.
     virtual void gatherRange(Split split, std::size_t first, std::size_t rows) = 0;
-    /// Adds the loss, the number of correct predictions and the confusion matrix
-    /// of the current rows to the evaluation in progress.
+    /// Adds the loss, the number of correct predictions and the confusion matrix of the current rows to the
+    /// evaluation in progress.
     virtual void score() = 0;
 };
 

@@ -6,22 +6,20 @@
 namespace lockstep {
 
 void trainStep(Ops& ops, const NetShape& net, const StepSettings& step) {
-    // 1. Batch: the next examples, in an order that every backend computes from
-    // the seed.
+    // 1. Batch: the next examples, in an order that every backend computes from the seed.
     ops.gatherBatch(step);
 
     // 2. Forward: layer by layer, A[l + 1] = f(A[l] W[l]^T + b[l]).
     for (std::size_t layer = 0; layer < net.layers(); ++layer) ops.dense(layer);
 
-    // 3. Loss: how wrong the outputs are, and in which direction each of them
-    // should move.
+    // 3. Loss: how wrong the outputs are, and its gradient: in which direction each of them makes it worse.
     ops.lossAndGradient(step);
 
-    // 4. Backward: pass the error down, from the last layer to the first.
+    // 4. Backward: pass the gradient down, from the last layer to the first.
     for (std::size_t layer = net.layers(); --layer > 0;) ops.denseBackwardInputs(layer);
 
-    // 5. Gradients and update: how each weight contributed to the error, and one
-    // small step downhill.
+    // 5. Gradients and update: how each weight affects the loss, and one small step downhill. Some rungs fold
+    // both into one operation per layer.
     if (ops.foldsUpdate()) {
         for (std::size_t layer = net.layers(); layer-- > 0;) ops.denseBackwardWeightsAndUpdate(layer, step);
     } else {
