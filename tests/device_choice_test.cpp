@@ -1,7 +1,7 @@
 // Which device the window uses: the list to choose from, and when a lost one is given up.
 #include <doctest/doctest.h>
 
-#include "demos/kit/loss_limit.h"
+#include "demos/shell/device_switch.h"
 #include "demos/shell/app.h"
 #include "engine/gpu/error.h"
 
