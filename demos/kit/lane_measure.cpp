@@ -1,7 +1,8 @@
 #include "demos/kit/lane_measure.h"
 
 #include <algorithm>
-#include <chrono>
+
+#include "demos/kit/pacer.h"
 
 namespace lockstep::demos {
 
@@ -61,10 +62,6 @@ LaneMeasure measureLane(Trainer& trainer, const TrainJob& job, const std::vector
 
 namespace {
 
-double now() {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 /// What the device has counted so far, in seconds.
 struct Counted {
     double recording;
@@ -90,16 +87,16 @@ StepParts measureStepParts(Trainer& trainer, gpu::Device& device, int steps) {
     trainer.takeLosses(losses);
     const Counted before = countedBy(device);
     const double deviceBefore = trainer.deviceSeconds();
-    const double begin = now();
+    const double begin = secondsNow();
     double taking = 0;
     for (int step = 0; step < steps; ++step) {
         trainer.run(1);
         trainer.finish();
-        const double done = now();
+        const double done = secondsNow();
         trainer.takeLosses(losses);
-        taking += now() - done;
+        taking += secondsNow() - done;
     }
-    const double wall = now() - begin;
+    const double wall = secondsNow() - begin;
     const Counted after = countedBy(device);
     StepParts parts;
     parts.recording = (after.recording - before.recording) / steps;

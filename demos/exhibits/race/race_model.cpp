@@ -16,10 +16,6 @@ constexpr const char* madeInPieces =
     "no comparison: the lanes were stepped by hand or in slow motion, so their times mean nothing";
 constexpr const char* endedWithDevice = "no comparison: the device was lost before the race ended";
 
-bool anySoftware(const std::vector<LaneSpec>& lanes, Machines& machines) {
-    return std::ranges::any_of(lanes, [&](const LaneSpec& spec) { return machines.software(spec); });
-}
-
 WindowTime::Kind windowKind(const LaneSpec& spec, Machines& machines, bool measured) {
     using Kind = WindowTime::Kind;
     if (machines.draws(spec)) return measured ? Kind::measured : Kind::unknown;
@@ -168,7 +164,7 @@ void RaceModel::begin(Machines& machines, const std::shared_ptr<const Dataset>& 
     run->job = makeJob(settings.run, *data);
     LaneChoice choice = chooseRaceLanes(settings.run.lanes, machines);
     run->remark = choice.remark;
-    run->finish = finishLineFor(settings.run, run->job, anySoftware(choice.lanes, machines));
+    run->finish = finishLineFor(settings.run, run->job, machines.anySoftware(choice.lanes));
 
     RaceOptions options;
     options.together = settings.together;
@@ -242,8 +238,6 @@ void RaceModel::end() {
 // What moves the lanes: their own pace, slow motion, steps by hand, or a script's frames.
 
 namespace {
-
-using namespace std::chrono_literals;
 
 // What a script's frame moves the lanes by: a race takes about forty frames per lane.
 constexpr std::uint64_t framesPerRace = 40;
