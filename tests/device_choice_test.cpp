@@ -1,8 +1,8 @@
 // Which device the window uses: the list to choose from, and when a lost one is given up.
 #include <doctest/doctest.h>
 
-#include "demos/kit/loss_limit.h"
 #include "demos/shell/app.h"
+#include "demos/shell/device_switch.h"
 #include "engine/gpu/error.h"
 
 using namespace lockstep;

@@ -5,7 +5,7 @@
 #include "demos/exhibits/inside/operation_words.h"
 #include "demos/exhibits/inside/source_view.h"
 #include "demos/exhibits/inside/timeline.h"
-#include "demos/kit/sources.h"
+#include "demos/kit/source_text.h"
 
 using namespace lockstep;
 using namespace lockstep::demos;

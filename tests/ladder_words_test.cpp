@@ -8,13 +8,12 @@
 #include <iterator>
 #include <set>
 
+#include "demos/exhibits/ladder/crossover.h"
 #include "demos/exhibits/ladder/ladder_model.h"
-#include "demos/exhibits/ladder/ladder_words.h"
 #include "demos/exhibits/ladder/rung_charts.h"
+#include "demos/exhibits/ladder/rung_result.h"
 #include "demos/exhibits/ladder/source_diff.h"
-#include "demos/exhibits/ladder/sweep.h"
 #include "demos/kit/source_text.h"
-#include "demos/kit/sources.h"
 #include "demos/kit/work_queue.h"
 
 #include <nlohmann/json.hpp>

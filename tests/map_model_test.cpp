@@ -12,7 +12,7 @@
 
 #include "demos/exhibits/map/map_lane.h"
 #include "demos/exhibits/map/map_words.h"
-#include "demos/options/map_presets.h"
+#include "demos/options/map_options.h"
 #include "tests/data_files.h"
 #include "tests/striped_map.h"
 

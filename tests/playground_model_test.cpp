@@ -7,8 +7,8 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
+#include "demos/exhibits/playground/host_network.h"
 #include "demos/exhibits/playground/playground_model.h"
-#include "demos/exhibits/playground/twin.h"
 #include "engine/run/make_trainer.h"
 
 using namespace lockstep;

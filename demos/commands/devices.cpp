@@ -1,6 +1,5 @@
 // `lockstep devices`: the Vulkan devices of this system.
 #include <algorithm>
-#include <cstdio>
 #include <memory>
 
 #include <CLI/CLI.hpp>

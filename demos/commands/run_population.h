@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -21,7 +20,7 @@ struct PopulationRunOptions {
 };
 
 /// Lanes in turn, so that none takes anything from another. Where there are several, each first trains the
-/// first steps of all networks to be checked against the others, which is not timed, and begins anew.
+/// first steps of all networks to be checked against the others, which is not timed, and starts over.
 class PopulationRun {
   public:
     /// `job` and `machines` have to outlive it.

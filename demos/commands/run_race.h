@@ -1,8 +1,6 @@
 // Runs lanes with progress and Ctrl-C, and reports their results. Shared by `race` and `train`.
 #pragma once
 
-#include <vector>
-
 #include "demos/options/run_options.h"
 #include "engine/run/race.h"
 

@@ -2,7 +2,6 @@
 
 #include <cstring>
 #include <filesystem>
-#include <string>
 #include <vector>
 
 #include "engine/files/file_bytes.h"

@@ -44,9 +44,9 @@ void Graphics::attach(gpu::Device& device) {
     draw_ = loadDrawApi(device);
     VkQueue training = VK_NULL_HANDLE;
     vk().GetDeviceQueue(device.handle(), device.queueFamily(), 0, &training);
-    sharedQueue_ = training == device.drawing().queue;
+    const bool shared = training == device.drawing().queue;
     drawnSeconds_.reset();
-    if (sharedQueue_ && device.limits().timestampNanoseconds > 0) drawnSeconds_ = 0;
+    if (shared && device.limits().timestampNanoseconds > 0) drawnSeconds_ = 0;
     try {
         createLayouts();
     } catch (...) {

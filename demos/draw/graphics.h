@@ -52,8 +52,6 @@ class Graphics {
     /// Pictures whose contents the next frame has to bring.
     std::vector<Picture*>& pending() { return pending_; }
 
-    /// Training and drawing take turns on one queue: each waits for the other's work.
-    bool sharedQueue() const { return sharedQueue_; }
     /// Seconds that the shared queue has worked on frames so far, by the device's clock. Empty where that is
     /// not measured: there is a queue for each, or the queue has no clock.
     std::optional<double> drawnSeconds() const { return drawnSeconds_; }
@@ -69,7 +67,6 @@ class Graphics {
     VkSampler samplers_[2] = {VK_NULL_HANDLE, VK_NULL_HANDLE};
     std::vector<std::function<void()>> retired_;
     std::vector<Picture*> pending_;
-    bool sharedQueue_ = false;
     std::optional<double> drawnSeconds_;
 };
 

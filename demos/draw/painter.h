@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <memory>
-#include <vector>
 
 #include "demos/draw/graphics.h"
 #include "demos/draw/png.h"

@@ -239,7 +239,7 @@ void drawLineSample(const Ui& ui, ImDrawList& draw, ImVec2 left, float width, co
                     ImU32 colour) {
     const ImVec2 ends[] = {left, {left.x + width, left.y}};
     const float thickness = ui.line(line.faint ? 1.0f : 2.0f);
-    if (line.dashed) // two dashes, whatever the width
+    if (line.dashed) // two dashes at any width
         DashedPen(draw, colour, thickness, width * 0.4f, width * 0.2f).stroke(ends);
     else
         strokePolyline(ui, draw, ends, {colour, thickness, false});

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 
 namespace lockstep::demos {
 
@@ -164,6 +165,25 @@ void applyTheme(const Theme& theme, float scale) {
     set(ImGuiCol_TableBorderLight, theme.grid);
     set(ImGuiCol_TableRowBg, 0);
     set(ImGuiCol_TableRowBgAlt, faded(theme.raised, 0.4f));
+}
+
+ImU32 classColour(const Theme& theme, std::size_t index) {
+    if (index == 0) return signedColour(theme, -1);
+    if (index == 1) return signedColour(theme, 1);
+    constexpr std::size_t own = 6; // that the theme has
+    if (index < own) return seriesColour(theme, index);
+    return mixed(seriesColour(theme, index - own), theme.dark ? theme.text : theme.muted, 0.55f);
+}
+
+PlaneColours planeColours(const Theme& theme, bool discretise) {
+    PlaneColours colours{};
+    colours.negative = signedColour(theme, -1);
+    colours.zero = signedColour(theme, 0);
+    colours.positive = signedColour(theme, 1);
+    colours.background = theme.panel;
+    for (std::size_t i = 0; i < std::size(colours.classes); ++i) colours.classes[i] = classColour(theme, i);
+    colours.discretise = discretise;
+    return colours;
 }
 
 } // namespace lockstep::demos

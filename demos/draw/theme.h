@@ -2,9 +2,10 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 
 #include <imgui.h>
+
+#include "engine/plane/plane_colours.h"
 
 namespace lockstep::demos {
 
@@ -46,5 +47,11 @@ ImU32 viridis(float value);
 
 /// Sets ImGui's colours, spacing and rounding; sizes times `scale`.
 void applyTheme(const Theme& theme, float scale);
+
+/// Orange, blue, ... : the class's colour on a map and of its points.
+ImU32 classColour(const Theme& theme, std::size_t index);
+
+/// Of a map; `discretise` shows the answer alone, not how sure it is.
+PlaneColours planeColours(const Theme& theme, bool discretise = false);
 
 } // namespace lockstep::demos

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "demos/kit/pacer.h"
+
 namespace lockstep::demos {
 
 namespace {
@@ -56,6 +58,54 @@ LaneMeasure measureLane(Trainer& trainer, const TrainJob& job, const std::vector
     measure.samplesPerSecond = static_cast<double>(job.settings.batch) / measure.secondsPerStep;
     measure.gflops = measure.samplesPerSecond * job.shape.flopsPerExample() * 1e-9;
     return measure;
+}
+
+namespace {
+
+/// What the device has counted so far, in seconds.
+struct Counted {
+    double recording;
+    double submission;
+    double upload;
+    double download;
+};
+
+Counted countedBy(gpu::Device& device) {
+    const gpu::DeviceCounters& counters = device.counters();
+    const auto seconds = [](const std::atomic<std::uint64_t>& nanoseconds) {
+        return static_cast<double>(nanoseconds.load()) * 1e-9;
+    };
+    return {seconds(counters.recordingNanoseconds), seconds(counters.submissionNanoseconds),
+            seconds(counters.uploadNanoseconds), seconds(counters.downloadNanoseconds)};
+}
+
+} // namespace
+
+StepParts measureStepParts(Trainer& trainer, gpu::Device& device, int steps) {
+    std::vector<LossPoint> losses;
+    trainer.finish();
+    trainer.takeLosses(losses);
+    const Counted before = countedBy(device);
+    const double deviceBefore = trainer.deviceSeconds();
+    const double begin = secondsNow();
+    double taking = 0;
+    for (int step = 0; step < steps; ++step) {
+        trainer.run(1);
+        trainer.finish();
+        const double done = secondsNow();
+        trainer.takeLosses(losses);
+        taking += secondsNow() - done;
+    }
+    const double wall = secondsNow() - begin;
+    const Counted after = countedBy(device);
+    StepParts parts;
+    parts.recording = (after.recording - before.recording) / steps;
+    parts.submission = (after.submission - before.submission) / steps;
+    parts.upload = (after.upload - before.upload) / steps;
+    parts.execution = (trainer.deviceSeconds() - deviceBefore) / steps;
+    parts.readBack = (taking + after.download - before.download) / steps;
+    parts.waiting = std::max(wall / steps - parts.sum(), 0.0);
+    return parts;
 }
 
 } // namespace lockstep::demos

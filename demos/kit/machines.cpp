@@ -12,7 +12,7 @@ namespace lockstep::demos {
 
 namespace {
 
-// A lane has lost it, and nobody else has noticed.
+// A lane may have lost it before anything else used it.
 bool isLost(gpu::Device& device) {
     if (device.abandoned()) return true;
     try {

@@ -1,7 +1,6 @@
 // The operations of a training step: the one table of their names, words, colours and patterns.
 #pragma once
 
-#include <cstddef>
 #include <string_view>
 
 #include "demos/draw/ui.h"

@@ -1,11 +1,17 @@
-// How many steps a frame is worth at a chosen speed.
+// Time as exhibits need it: a clock in seconds, and how many steps a frame is worth at a chosen speed.
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 
 namespace lockstep::demos {
+
+/// Seconds on a clock that never goes back; only differences mean something.
+inline double secondsNow() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 /// Counts the steps that become due while time passes; fractions of a step are kept for the next frame. A
 /// machine that falls behind does not catch up: a call asks for a tenth of a second's steps at most.

@@ -1,9 +1,7 @@
 #include "demos/kit/roof.h"
 
 #include <algorithm>
-#include <vector>
 
-#include "engine/cpu/kernels.h"
 #include "engine/cpu/roof.h"
 #include "engine/tune/kernel_trial.h"
 #include "engine/tune/product_candidates.h"

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "demos/kit/ready.h"
+#include "demos/kit/futures.h"
 #include "engine/files/json_field.h"
 #include "engine/net/names.h"
 #include "engine/run/settings_json.h"

@@ -56,7 +56,7 @@ bool operator==(const RunOptions& a, const RunOptions& b);
 /// The data and its options as a text: equal for the same data.
 std::string dataKey(const RunOptions& run);
 
-/// Sets the data to a dropped CSV file. A small one is read at once, so that a broken file changes nothing.
+/// Sets the data to a dropped CSV file. A small one is read at once, so that an invalid file changes nothing.
 /// Throws what is wrong with it.
 void takeDroppedFile(RunOptions& run, const std::filesystem::path& file);
 

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "demos/kit/sources.h"
-
 namespace lockstep::demos {
 
 std::string_view textOf(const ShaderTexts& changed, std::string_view file) {

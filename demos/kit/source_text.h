@@ -1,4 +1,4 @@
-// The program's sources as texts that a person may have changed: lines, includes, where a text is now.
+// The program's own sources, embedded when it is built, and the changes that a user has made to them.
 #pragma once
 
 #include <functional>
@@ -8,6 +8,11 @@
 #include <vector>
 
 namespace lockstep::demos {
+
+/// The built-in text of a file by its name ("dense_blocked.comp", "plain_ops.cpp"); empty when there is none.
+std::string_view sourceText(std::string_view name);
+/// The names of all files.
+std::vector<std::string_view> sourceNames();
 
 /// Changed texts of shaders and of what they include, by file name: "dense_naive.comp", "activation.glsl".
 using ShaderTexts = std::map<std::string, std::string, std::less<>>;

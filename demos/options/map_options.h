@@ -1,14 +1,14 @@
-// The options of `lockstep map`, as values.
+// The options of `lockstep map`, as values, with the sizes and presets of maps.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "demos/options/machine_options.h"
-#include "demos/options/map_size.h"
 #include "engine/grid/map.h"
 
 namespace CLI {
@@ -16,6 +16,37 @@ class App;
 }
 
 namespace lockstep::demos {
+
+inline constexpr std::uint32_t largestMap = 4096; ///< pixels along a side
+inline constexpr double mapReach =
+    30; ///< decades from 1 that a window may reach: a float's numbers end there
+
+struct MapSize {
+    std::uint32_t width = 0;
+    std::uint32_t height = 0;
+
+    std::size_t pixels() const { return static_cast<std::size_t>(width) * height; }
+    bool operator==(const MapSize&) const = default;
+};
+
+/// "WIDTHxHEIGHT", or a single number for a square; each 1 to largestMap, with or without blanks and commas.
+/// Throws std::invalid_argument.
+MapSize mapSizeFromText(std::string_view text);
+/// "512x512".
+std::string mapSizeText(MapSize size);
+
+struct MapPreset {
+    std::string_view name;
+    std::string_view summary; ///< a sentence without its full stop
+    MapJob job;
+    MapWindow window;
+};
+
+/// The first is what is shown without a choice.
+std::span<const MapPreset> mapPresets();
+
+/// Throws std::invalid_argument with the nearest right name.
+const MapPreset& mapPresetFromName(std::string_view text);
 
 inline constexpr std::uint64_t largestTable = std::uint64_t{2048} * 2048; ///< pixels of a CSV file
 

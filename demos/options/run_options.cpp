@@ -1,7 +1,6 @@
 #include "demos/options/run_options.h"
 
 #include <algorithm>
-#include <span>
 #include <stdexcept>
 #include <system_error>
 

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "demos/words/lane_text.h"
 #include "demos/words/text.h"
 
 namespace lockstep::demos {

@@ -1,16 +1,13 @@
 #include "demos/report/population_png.h"
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 
 #include <fmt/format.h>
 
 #include "demos/draw/canvas.h"
-#include "demos/draw/class_colours.h"
 #include "demos/draw/theme.h"
 #include "demos/report/grid_colours.h"
-#include "demos/words/lane_text.h"
 #include "demos/words/text.h"
 
 namespace lockstep::demos {

@@ -2,14 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "demos/report/headline.h"
 #include "demos/report/race_report.h"
-#include "demos/words/lane_text.h"
 #include "demos/words/text.h"
 #include "engine/run/settings_json.h"
 

@@ -1,13 +1,10 @@
 // What a lane has done with a population of networks.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <limits>
-#include <string>
 #include <vector>
 
-#include "demos/report/lane_report.h"
+#include "demos/report/race_report.h"
 #include "engine/grid/population.h"
 
 namespace lockstep::demos {

@@ -2,14 +2,12 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
 #include "engine/net/dataset.h"
-#include "engine/run/trainer.h"
 
 namespace lockstep::demos {
 

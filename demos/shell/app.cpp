@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
 
 #include <GLFW/glfw3.h>
 #include <fmt/format.h>
 
 #include "demos/draw/icons.h"
-#include "engine/gpu/error.h"
 #include "engine/net/names.h"
 
 namespace lockstep::demos {

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "demos/kit/side_panels.h"
+#include "demos/kit/exhibit.h"
 #include "demos/shell/app.h"
 
 namespace lockstep::demos {

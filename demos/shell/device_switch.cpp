@@ -1,6 +1,5 @@
 #include "demos/shell/device_switch.h"
 
-#include <chrono>
 #include <thread>
 
 #include <fmt/format.h>
@@ -85,6 +84,12 @@ void DeviceSwitch::change(const DeviceWish& wish) {
                               graphics_.device().report().name),
                   costs_);
     costs_.clear();
+}
+
+bool LossLimit::exceededBy(Clock::time_point loss) {
+    while (!losses_.empty() && loss - losses_.front() > within) losses_.pop_front();
+    losses_.push_back(loss);
+    return losses_.size() >= most;
 }
 
 } // namespace lockstep::demos

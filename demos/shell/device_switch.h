@@ -1,12 +1,28 @@
 // Moves the running program from one device to another: after a loss, or because the user wants it.
 #pragma once
 
+#include <chrono>
+#include <cstddef>
+#include <deque>
 #include <functional>
 
-#include "demos/kit/loss_limit.h"
 #include "demos/shell/app.h"
 
 namespace lockstep::demos {
+
+/// Counts losses of one kind, of the device or of the window's surface.
+class LossLimit {
+  public:
+    using Clock = std::chrono::steady_clock;
+    static constexpr std::size_t most = 3;
+    static constexpr std::chrono::minutes within{1};
+
+    /// Counts one more; true when it is one too many.
+    bool exceededBy(Clock::time_point loss);
+
+  private:
+    std::deque<Clock::time_point> losses_;
+};
 
 /// Callers release what they have on the old device first, and take the new one afterwards.
 class DeviceSwitch {

@@ -5,7 +5,6 @@
 #include <cctype>
 #include <fstream>
 #include <stdexcept>
-#include <string_view>
 
 #include <GLFW/glfw3.h>
 #include <fmt/format.h>

@@ -1,7 +1,5 @@
 // The program without a window: every frame is drawn into an image, time passes in frames, and a script does
 // what a user would.
-#include <charconv>
-#include <cmath>
 #include <optional>
 #include <sstream>
 #include <stdexcept>

@@ -4,9 +4,6 @@
 #include <limits>
 #include <string>
 
-#include "demos/draw/painter.h"
-#include "engine/gpu/error.h"
-
 namespace lockstep::demos {
 
 using gpu::structure;

@@ -2,7 +2,6 @@
 // for measuring how soon the window answers.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 

@@ -117,7 +117,7 @@ std::string shortDevice(const MachineInfo& machine) {
 std::string honestDevice(const MachineInfo& machine, std::size_t width) {
     std::string remark;
     if (machine.software) remark = ": software, not a GPU";
-    if (!machine.gpu) remark = fmt::format(", {} thread{}", machine.threads, machine.threads == 1 ? "" : "s");
+    if (!machine.gpu) remark = ", " + counted(machine.threads, "thread");
     constexpr std::size_t leastName = 6;
     return cut(shortDevice(machine), std::max(width, remark.size() + leastName) - remark.size()) + remark;
 }
@@ -157,6 +157,27 @@ std::string table(const std::vector<std::vector<std::string>>& rows, std::size_t
         text += line + "\n";
     }
     return text;
+}
+
+std::string fullName(const LaneSpec& spec, const MachineInfo& machine) {
+    const std::string lack(handicap(spec));
+    std::string note = lack;
+    if (spec.gpu && machine.software)
+        note = "software, not a GPU" + (lack.empty() ? "" : ", " + lack);
+    else if (!spec.gpu && lack.empty())
+        note = counted(machine.threads, "thread");
+    return fmt::format("{} on {}{}", spec.text(), shortDevice(machine),
+                       note.empty() ? "" : " (" + note + ")");
+}
+
+std::string ranWhere(const LaneSpec& spec, const MachineInfo& machine, std::size_t laneWidth) {
+    std::string line = fmt::format("{:<{}}  ", spec.text(), laneWidth);
+    if (machine.device.empty()) return line + "did not start\n";
+    line += machine.device;
+    if (machine.software) line += ", software, not a GPU";
+    if (!machine.gpu) line += ", " + counted(machine.threads, "thread");
+    if (!machine.driver.empty()) line += ", driver " + machine.driver;
+    return line + fmt::format("\n{:{}}  {}\n", "", laneWidth, machine.kernels);
 }
 
 } // namespace lockstep::demos

@@ -1,4 +1,4 @@
-// Formats numbers and names for people.
+// Formats numbers, names, lanes and machines for people.
 #pragma once
 
 #include <cstddef>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/run/trainer.h"
+#include "engine/step/lane_spec.h"
 
 namespace lockstep::demos {
 
@@ -53,5 +54,12 @@ std::string csvField(std::string text);
 /// Formats rows of cells as aligned columns. The first `leftColumns` are left-aligned, the others
 /// right-aligned.
 std::string table(const std::vector<std::vector<std::string>>& rows, std::size_t leftColumns);
+
+/// "cpu:scalar on AMD Ryzen 9 9950X (one thread, no SIMD)", "gpu:best on llvmpipe (software, not a GPU)".
+std::string fullName(const LaneSpec& spec, const MachineInfo& machine);
+
+/// Two lines: device, threads and driver; then kernels. For a lane that did not start, one line says so. The
+/// lane's name is padded to `laneWidth` characters.
+std::string ranWhere(const LaneSpec& spec, const MachineInfo& machine, std::size_t laneWidth);
 
 } // namespace lockstep::demos

@@ -1,7 +1,6 @@
 // Inside a step: one training step of both machines, operation by operation.
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "demos/exhibits/inside/inside_model.h"

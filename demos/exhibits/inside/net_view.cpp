@@ -1,7 +1,6 @@
 #include "demos/exhibits/inside/tensor_gallery.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 

@@ -1,11 +1,8 @@
 #include "demos/exhibits/inside/operation_words.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
-
-#include "demos/words/text.h"
 
 namespace lockstep::demos {
 

@@ -6,8 +6,7 @@
 #include <fmt/format.h>
 
 #include "demos/exhibits/inside/operation_words.h"
-#include "demos/kit/ready.h"
-#include "demos/kit/sources.h"
+#include "demos/kit/futures.h"
 
 namespace lockstep::demos {
 
@@ -50,7 +49,7 @@ const OperationTimes* ShaderEdits::timesOf(const TracedOperation& operation) con
     return found == runningTimes_.end() ? nullptr : &*found;
 }
 
-void ShaderEdits::beginAnew() {
+void ShaderEdits::restart() {
     cancel();
     running_.clear();
     wanted_ = !submitted_.empty();
@@ -82,7 +81,7 @@ std::optional<TrialOutcome> ShaderEdits::takePassed(bool wait) {
     return outcome;
 }
 
-// Nobody waits for what is no longer wanted.
+// Drops a result that is no longer wanted.
 void ShaderEdits::cancel() {
     wanted_ = false;
     if (!trial_.valid()) return;
@@ -95,20 +94,20 @@ namespace {
 constexpr std::size_t longest = 1u << 18; // bytes of a text: the longest built-in one has a fiftieth of that
 
 std::string textFrom(const std::string& file, const nlohmann::ordered_json& lines) {
-    const auto broken = [&](const char* reason) {
+    const auto invalid = [&](const char* reason) {
         return std::invalid_argument(fmt::format("the field 'shaders' of 'inside': {} {}", file, reason));
     };
-    if (!isStepShaderFile(file)) throw broken("is not a shader of a training step");
-    if (!lines.is_array() || lines.empty()) throw broken("must be a list of lines");
+    if (!isStepShaderFile(file)) throw invalid("is not a shader of a training step");
+    if (!lines.is_array() || lines.empty()) throw invalid("must be a list of lines");
     std::string text;
     for (std::size_t i = 0; i < lines.size(); ++i) {
-        if (!lines[i].is_string()) throw broken("has a line that is not a text");
+        if (!lines[i].is_string()) throw invalid("has a line that is not a text");
         const auto& line = lines[i].get_ref<const std::string&>();
         if (line.find_first_of(std::string_view("\0\n\r", 3)) != std::string::npos)
-            throw broken("has a line with a line break in it");
+            throw invalid("has a line with a line break in it");
         if (i > 0) text += '\n';
         text += line;
-        if (text.size() > longest) throw broken("is too long");
+        if (text.size() > longest) throw invalid("is too long");
     }
     return text;
 }

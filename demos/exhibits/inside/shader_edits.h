@@ -29,9 +29,9 @@ class ShaderEdits {
     const ShaderTexts& texts() const { return texts_; }
     /// Another text for a file; one that is on trial is given up.
     void setText(const std::string& file, std::string text);
-    /// All texts anew, as a state has them; they are tried out at once.
+    /// Replaces all texts, as a state file has them, and tries them out.
     void setTexts(ShaderTexts texts);
-    /// Back to the built-in text, and to the built-in kernel at once; other files' changes are tried anew.
+    /// Back to the built-in text, and to the built-in kernel at once; other files' changes are tried again.
     void revert(const std::string& file);
     /// Tries the texts out as they are.
     void submit();
@@ -51,7 +51,7 @@ class ShaderEdits {
 
     // For who runs the kernels.
     /// The kernels are built-in ones now, and others are going to be wanted.
-    void beginAnew();
+    void restart();
     bool builtInWanted() const;
     void builtInRuns();
     bool trialWanted() const { return wanted_; }

@@ -28,7 +28,7 @@ enum class TrialPhase { compiling, checking, timing };
 
 /// Between a trial and those who wait for it. Any thread.
 struct TrialWatch {
-    std::atomic<bool> cancelled{false}; ///< it ends soon, with whatever outcome
+    std::atomic<bool> cancelled{false}; ///< it ends soon; its outcome does not count
     std::atomic<TrialPhase> phase{TrialPhase::compiling};
 };
 

@@ -7,8 +7,7 @@
 #include <fmt/format.h>
 
 #include "demos/exhibits/inside/operation_words.h"
-#include "demos/exhibits/inside/shader_edits.h"
-#include "demos/kit/sources.h"
+#include "demos/kit/source_text.h"
 
 namespace lockstep::demos {
 

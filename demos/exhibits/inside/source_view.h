@@ -32,7 +32,7 @@ class ShaderEditor {
 
     int caret_ = 0; // byte
     std::optional<std::size_t> wanted_;
-    bool first_ = false; ///< the wanted line shall be the first in sight
+    bool first_ = false; ///< scroll the wanted line to the top
 };
 
 /// A function's place in a source text: lines [begin, end), counted from 0.

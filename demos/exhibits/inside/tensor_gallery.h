@@ -4,7 +4,6 @@
 
 #include <map>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "demos/draw/picture.h"
@@ -22,7 +21,7 @@ class TensorGallery {
   public:
     /// Draws the tensors of trace.operations[index] in rows as wide as there is room.
     /// twin       the other machine's trace of the same step, whose values are compared; null: none
-    /// revision   of the traces: pictures of an older one are made anew
+    /// revision   of the traces: pictures of an older one are redrawn
     void draw(Ui& ui, const StepTrace& trace, std::size_t index, const StepTrace* twin,
               std::uint64_t revision);
     /// Gives up all pictures.

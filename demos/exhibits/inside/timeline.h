@@ -6,8 +6,8 @@
 #include <string>
 
 #include "demos/draw/ui.h"
+#include "demos/exhibits/inside/inside_model.h"
 #include "demos/exhibits/inside/shader_edits.h"
-#include "demos/exhibits/inside/trace_session.h"
 
 namespace lockstep::demos {
 

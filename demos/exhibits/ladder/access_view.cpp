@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "demos/exhibits/ladder/ladder_words.h"
+#include "demos/exhibits/ladder/rung_result.h"
 #include "demos/kit/operations.h"
 
 namespace lockstep::demos {
@@ -38,7 +38,7 @@ std::size_t rowsOf(const AccessRecord& record, std::uint32_t id) {
     return 1;
 }
 
-/// Of shared memory nobody says how it is meant to lie: [k][m] or [k][n], as product_tiled.glsl has it.
+/// The layout of shared memory, which no binding states: [k][m] or [k][n], as in product_tiled.glsl.
 std::size_t sharedColumns(const AccessRecord& record, std::size_t elements) {
     const std::size_t rows = std::max<std::size_t>(record.kernel.slabK, 1);
     return elements % rows == 0 ? elements / rows : elements;

@@ -1,12 +1,53 @@
 // The crossover: samples per second of processor and GPU over batch or width, and the parts of a GPU step.
 #pragma once
 
-#include <optional>
+#include <string>
+#include <vector>
 
 #include "demos/draw/plot.h"
-#include "demos/exhibits/ladder/ladder_model.h"
+#include "demos/kit/lane_measure.h"
+#include "demos/kit/run_settings.h"
+#include "engine/run/trainer.h"
 
 namespace lockstep::demos {
+
+class LadderModel;
+
+enum class SweepBy { batch, width };
+
+/// One size: cpu:best and gpu:best (for every product its fastest right kernel) on the same network.
+struct SweepPoint {
+    SweepBy by = SweepBy::batch;
+    std::size_t value = 0; ///< batch, or width of every hidden layer
+    double cpuSamples = 0; ///< per second; 0: not timed
+    double gpuSamples = 0;
+    StepParts parts;       ///< of a GPU step made by itself
+    double uploadOnce = 0; ///< seconds: data set and weights, before the first step
+    std::uint64_t uploadBytes = 0;
+    std::string failure; ///< why a side has no time; empty: both have
+    MachineInfo cpu;
+    MachineInfo gpu;
+
+    bool compared() const { return cpuSamples > 0 && gpuSamples > 0; }
+};
+
+/// Sizes to measure: powers of four of batches that the data have examples for, powers of two of widths.
+std::vector<std::size_t> sweepValues(SweepBy by, std::size_t examples);
+/// The settings with that size.
+RunOptions settingsFor(RunOptions run, SweepBy by, std::size_t value);
+
+/// Where one becomes faster than the other, between two measured sizes, on a logarithmic scale.
+struct Crossing {
+    double value = 0;
+    bool gpuFasterBeyond = true;
+
+    bool operator==(const Crossing&) const = default;
+};
+std::vector<Crossing> crossingsOf(const std::vector<SweepPoint>& points);
+/// "From batch 512 on, gpu:best is faster." or that there is no crossing, with the range that was measured.
+std::string crossingText(const std::vector<SweepPoint>& points, SweepBy by);
+/// What the parts of the smallest and the largest step say.
+std::string partsText(const std::vector<SweepPoint>& points);
 
 class CrossoverView {
   public:

@@ -1,11 +1,17 @@
 #include "demos/exhibits/ladder/ladder_exhibit.h"
 
 #include <algorithm>
+#include <array>
+#include <limits>
 #include <span>
 #include <stdexcept>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "demos/exhibits/ladder/rung_result.h"
+#include "demos/kit/run_form.h"
+#include "demos/words/text.h"
 #include "engine/files/json_field.h"
 #include "engine/net/names.h"
 
@@ -111,5 +117,225 @@ std::string LadderExhibit::releaseDevice() {
 }
 
 std::unique_ptr<Exhibit> makeLadder() { return std::make_unique<LadderExhibit>(); }
+
+// What the exhibit draws: settings, the staircase, and what is known about the picked rung.
+
+void LadderExhibit::draw(Ui& ui) {
+    // A presenter has no room for settings.
+    if (!ui.presenter) drawSettings(ui);
+    drawMeasuring(ui);
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    // Where there is no room beside them (a presenter's large letters), the rungs are one of the tabs.
+    const bool wide = room.x >= ui.px(640);
+    if (wide) {
+        ui.beginCard("ladder/rungs", {room.x * 0.44f, std::max(room.y, ui.px(72))});
+        drawRungs(ui);
+        ui.endCard();
+        ImGui::SameLine(0, ui.px(10));
+    }
+    ui.beginCard("ladder/tabs", {0, std::max(ImGui::GetContentRegionAvail().y, ui.px(72))});
+    drawTabs(ui, wide);
+    ui.endCard();
+}
+
+void LadderExhibit::drawSettings(Ui& ui) {
+    RunOptions settings = model_.settings();
+    RunForm form(ui, "ladder/");
+    form.data(settings.data);
+    form.hidden(settings.hiddenWidths, settings.data);
+    form.optimizer(settings.settings.optimizer);
+    form.batch(settings.settings.batch);
+    form.seed(settings.settings.seed);
+    form.end();
+    if (form.changed()) model_.change(settings); // may throw, so only once nothing is half drawn
+}
+
+void LadderExhibit::drawMeasuring(Ui& ui) {
+    if (ui.primaryButton("Measure all rungs")) model_.measureAll();
+    ImGui::SameLine();
+    if (ui.button("This rung##ladder")) model_.measurePicked();
+    const std::string doing = model_.doing();
+    ImGui::SameLine();
+    if (ui.button("Stop##ladder", !doing.empty())) model_.stopMeasuring();
+    ImGui::SameLine(0, ui.px(12));
+    ImGui::AlignTextToFramePadding();
+    ui.muted(fittedText(doing.empty() ? deviceText() : doing, ImGui::GetContentRegionAvail().x));
+}
+
+std::string LadderExhibit::deviceText() const {
+    const auto& machine = model_.gpuMachine();
+    return machine ? "GPU rungs: " + honestDevice(*machine, 70) : "nothing measured yet";
+}
+
+void LadderExhibit::drawRungs(Ui& ui) {
+    const std::optional<Roof>& roof = model_.roof();
+    ui.paragraph(roof && roof->measured() ? "Logarithmic scale. The mark is the roof: " +
+                                                ui.timing(amountText(roof->gflops * 1e9, "FLOP/s"))
+                                          : "Whole steps, on a logarithmic scale.",
+                 ui.theme.muted);
+    if (const auto& machine = model_.gpuMachine(); machine && machine->software)
+        ui.paragraph(honestDevice(*machine), ui.theme.warning);
+    if (const auto clicked = drawStaircase(ui, model_, ImGui::GetContentRegionAvail().y)) {
+        model_.pick(*clicked);
+        answerShown_ = false;
+    }
+    if (sidePanels(ui).details > 0) return; // they begin with it
+    ImGui::Dummy({0, ui.px(4)});
+    drawIdea(ui);
+}
+
+void LadderExhibit::drawIdea(Ui& ui) {
+    const RungRow& rung = model_.rung();
+    ui.heading(std::string(rung.lane));
+    ui.paragraph(rung.idea);
+    if (rung.question.empty()) return;
+    ImGui::Dummy({0, ui.px(2)});
+    ui.paragraph(rung.question, ui.theme.accent);
+    if (ui.toggle("Answer##ladder", answerShown_)) answerShown_ = !answerShown_;
+    if (answerShown_) ui.paragraph(rung.answer, ui.theme.muted);
+}
+
+void LadderExhibit::drawTabs(Ui& ui, bool wide) {
+    const std::array<std::string, 6> names{"Training", "Memory", "Source", "Roofline", "Crossover", "Rungs"};
+    // What is not among the tabs is beside them.
+    const Tab shown = wide && tab_ == Tab::rungs ? Tab::training : tab_;
+    auto tab = static_cast<std::size_t>(shown);
+    if (ui.segments("##ladder/tab", tab, std::span(names).first(wide ? wideTabs : names.size())))
+        tab_ = static_cast<Tab>(tab);
+    switch (shown) {
+    case Tab::training: drawTraining(ui); return;
+    case Tab::memory: access_.draw(ui, model_); return;
+    case Tab::source: source_.draw(ui, model_.rung()); return;
+    case Tab::roofline: drawRoofline(ui); return;
+    case Tab::crossover: crossover_.draw(ui, model_); return;
+    case Tab::rungs: drawRungs(ui); return;
+    }
+}
+
+namespace {
+
+/// Steps and losses of one rung's stretches, with a gap between two of them.
+struct LossCurve {
+    std::vector<double> x;
+    std::vector<double> y;
+};
+
+LossCurve curveOf(const std::vector<LadderLoss>& losses, std::size_t rung) {
+    LossCurve curve;
+    bool gap = false;
+    for (const LadderLoss& loss : losses) {
+        if (loss.rung != rung) {
+            gap = !curve.x.empty();
+            continue;
+        }
+        if (gap) { // from the last one before it, a line would cross what others have trained
+            curve.x.push_back(static_cast<double>(loss.step) - 0.5);
+            curve.y.push_back(std::numeric_limits<double>::quiet_NaN());
+            gap = false;
+        }
+        curve.x.push_back(static_cast<double>(loss.step));
+        curve.y.push_back(static_cast<double>(loss.loss));
+    }
+    return curve;
+}
+
+} // namespace
+
+void LadderExhibit::drawTraining(Ui& ui) {
+    const RungResult* result = model_.result(model_.picked());
+    const auto live = model_.shape();
+    if (running() && model_.recentRate() > 0 && live) {
+        const double rate = model_.recentRate();
+        ui.row("training now", ui.timing(fmt::format("{} samples/s, {}", shortRate(rate),
+                                                     amountText(rate * live->flopsPerExample(), "FLOP/s"))));
+    }
+    if (result == nullptr)
+        ui.muted("This rung has not been measured.");
+    else if (result->timed()) {
+        ui.row("speed", ui.timing(shortResult(result) +
+                                  (model_.roof() && !roofShare(result, *model_.roof()).empty()
+                                       ? ", " + roofShare(result, *model_.roof()) + " of the roof"
+                                       : "")));
+        ui.row("bytes moved per step",
+               ui.timing(result->productBytes > 0 ? amountText(result->bytes(), "B") : "not counted"));
+    }
+    if (result != nullptr) ui.paragraph(checkText(*result), result->timed() ? ui.theme.good : ui.theme.bad);
+    if (const auto difference = model_.differenceToEarlier())
+        ui.paragraph(fmt::format("The loss curve matches the earlier run's to within {:.0e}.",
+                                 std::max(*difference, 1e-8)),
+                     *difference < Agreement::floatTolerance ? ui.theme.good : ui.theme.warning);
+
+    std::vector<LossCurve> curves;
+    std::vector<PlotLine> lines;
+    curves.reserve(2 * model_.rungs().size());
+    for (const bool earlier : {true, false})
+        for (std::size_t rung = 0; rung < model_.rungs().size(); ++rung) {
+            LossCurve curve = curveOf(earlier ? model_.earlier() : model_.losses(), rung);
+            if (curve.x.empty()) continue;
+            const LossCurve& kept = curves.emplace_back(std::move(curve));
+            PlotLine line;
+            line.name = model_.rungs()[rung].lane;
+            line.colour = seriesColour(ui.theme, rung);
+            line.dashed = rung % 2 == 1;
+            line.faint = earlier;
+            line.x = kept.x;
+            line.y = kept.y;
+            lines.push_back(std::move(line));
+        }
+    PlotOptions options;
+    options.x = {.title = "step", .unit = "", .whole = true};
+    options.y = {.title = "loss", .unit = ""};
+    options.empty = "Press Run to train the network on this rung.";
+    options.size = ImGui::GetContentRegionAvail();
+    options.size.y = std::max(options.size.y, ui.px(120));
+    lossPlot_.draw(ui, "ladder loss", lines, options);
+}
+
+void LadderExhibit::drawRoofline(Ui& ui) {
+    const auto batch = roofline_.draw(ui, model_);
+    if (!batch) return;
+    RunOptions settings = model_.settings();
+    settings.settings.batch = *batch;
+    model_.change(settings);
+}
+
+void LadderExhibit::drawDetails(Ui& ui) {
+    drawIdea(ui);
+    ImGui::Dummy({0, ui.px(2)});
+    const RungResult* result = model_.result(model_.picked());
+    if (result == nullptr) {
+        ui.paragraph("Measure this rung: it is checked against the plain loops first, then timed.",
+                     ui.theme.muted);
+        return;
+    }
+    if (!result->refused()) ui.paragraph(honestDevice(result->measure.machine), ui.theme.muted);
+    for (const auto& [name, value] : numbersOf(*result, model_.roof() ? &*model_.roof() : nullptr))
+        ui.row(name, ui.timing(value));
+    ui.paragraph(checkText(*result), result->timed() ? ui.theme.good : ui.theme.bad);
+    if (!result->uncounted.empty()) ui.paragraph("Bytes: " + result->uncounted + ".", ui.theme.muted);
+    if (result->timed() && result->spec.gpu)
+        ui.paragraph("Bytes moved: what the kernels of the matrix products request from memory, counted by "
+                     "the kernels "
+                     "themselves. Caches may serve much of it. At least: every matrix once.",
+                     ui.theme.muted);
+    if (!model_.roof() || !model_.roof()->measured()) return;
+    ImGui::Dummy({0, ui.px(6)});
+    ui.heading("The roof");
+    const Roof& roof = *model_.roof();
+    ui.row("multiply-adds", ui.timing(amountText(roof.gflops * 1e9, "FLOP/s")));
+    if (roof.matrixGflops > 0)
+        ui.row("matrix units", ui.timing(amountText(roof.matrixGflops * 1e9, "FLOP/s")));
+    ui.row("copy", ui.timing(amountText(roof.gigabytesPerSecond * 1e9, "B/s")));
+    ui.row("fastest product", ui.timing(amountText(roof.productGflops * 1e9, "FLOP/s")));
+    ui.paragraph(
+        "Measured on this device. Roof: independent multiply-adds in registers, and a copy within its "
+        "memory. Below it: the fastest kernel on a large square product.",
+        ui.theme.muted);
+}
+
+void LadderExhibit::drawMenu(Ui& ui) {
+    if (ImGui::MenuItem("Measure all rungs", nullptr, false)) model_.measureAll();
+    ui.noteControl("menu/Measure all rungs");
+}
 
 } // namespace lockstep::demos

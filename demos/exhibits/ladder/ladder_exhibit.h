@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "demos/draw/plot.h"
 #include "demos/exhibits/ladder/access_view.h"

@@ -5,8 +5,6 @@
 #include <iterator>
 #include <stdexcept>
 
-#include "demos/kit/ready.h"
-
 namespace lockstep::demos {
 
 namespace {

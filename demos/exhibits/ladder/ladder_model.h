@@ -3,7 +3,6 @@
 #pragma once
 
 #include <array>
-#include <future>
 #include <map>
 #include <memory>
 #include <optional>
@@ -12,8 +11,8 @@
 #include <vector>
 
 #include "demos/exhibits/ladder/ladder_session.h"
+#include "demos/kit/futures.h"
 #include "demos/kit/pacer.h"
-#include "demos/kit/retirement.h"
 #include "engine/step/work_sizer.h"
 
 namespace lockstep::demos {
@@ -38,7 +37,7 @@ class LadderModel {
 
     const RunOptions& settings() const { return settings_; }
     /// Throws std::invalid_argument, and then nothing has changed. Another batch alone keeps what was
-    /// measured with the one before, and measures the same rungs anew.
+    /// measured with the one before, and measures the same rungs again.
     void change(const RunOptions& settings);
 
     /// The rows of the table that train a network.
@@ -49,7 +48,7 @@ class LadderModel {
     void pick(std::size_t index);
 
     /// Once per frame: loads, measures and trains in the background, and brings what is new. With `wait`,
-    /// everything asked for is there when this returns. `rough`: nobody sees the roof (measureRoof). Throws
+    /// everything asked for is there when this returns. `rough`: the roof is not shown (measureRoof). Throws
     /// what is wrong with settings, data or devices.
     void update(Machines& machines, gpu::Device& device, double seconds, bool wait, bool rough = false);
 
@@ -89,7 +88,6 @@ class LadderModel {
     double recentRate() const;
     /// The network at hand; empty until the data are there.
     std::optional<NetShape> shape() const;
-    LadderSession* session() { return session_.get(); }
 
     /// Gives up everything on the device, and waits for it.
     void releaseDevice();

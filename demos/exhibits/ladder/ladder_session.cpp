@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "demos/exhibits/ladder/rung_result.h"
 #include "engine/gpu/error.h"
 #include "engine/tune/kernel_choice.h"
 

@@ -2,7 +2,6 @@
 // all on one thread, one piece after the other, so that nothing is timed beside anything else.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -10,8 +9,8 @@
 #include <vector>
 
 #include "demos/exhibits/ladder/access_record.h"
+#include "demos/exhibits/ladder/crossover.h"
 #include "demos/exhibits/ladder/rung_result.h"
-#include "demos/exhibits/ladder/sweep.h"
 #include "demos/kit/machines.h"
 #include "demos/kit/roof.h"
 #include "demos/kit/run_settings.h"
@@ -59,7 +58,7 @@ class LadderSession {
     /// Checks the rung, then times it for about `seconds`.
     void measure(const LaneSpec& spec, double seconds);
     void takePicture(const LaneSpec& spec, Product product);
-    /// Trains on the rung from where training stands, whatever rung it stood on. One that is refused changes
+    /// Trains on the rung from the current step, on any previous rung. One that is refused changes
     /// nothing.
     void train(const LaneSpec& spec, std::uint64_t steps);
     /// Measures cpu:best and gpu:best over all sizes, each for about `seconds`.

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "demos/exhibits/ladder/ladder_words.h"
+#include "demos/exhibits/ladder/rung_result.h"
 #include "demos/words/text.h"
 
 namespace lockstep::demos {

@@ -1,8 +1,13 @@
 #include "demos/exhibits/ladder/rung_result.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <stdexcept>
 
+#include <fmt/format.h>
+
+#include "demos/words/text.h"
 #include "engine/tune/product_candidates.h"
 
 namespace lockstep::demos {
@@ -73,6 +78,155 @@ double countProductBytes(const std::vector<TracedOperation>& operations, const N
         if (foldsUpdate(operation)) bytes += foldedBytes(operation, shape);
     }
     return bytes;
+}
+
+namespace {
+
+/// Bytes from one place to the other, in whole elements; 0: the same.
+std::uint32_t apart(const AccessEvent& a, const AccessEvent& b, std::uint32_t bytes) {
+    return (a.at > b.at ? a.at - b.at : b.at - a.at) * bytes;
+}
+
+const AccessEvent* eventAt(const std::vector<AccessEvent>& events, std::size_t moment) {
+    return moment < events.size() ? &events[moment] : nullptr;
+}
+
+/// The distance that most pairs of neighbours have, in bytes; none where they touch different arrays.
+std::optional<std::uint32_t> usualDistance(const AccessRecord& record, std::size_t moment) {
+    std::map<std::uint32_t, std::size_t> pairs;
+    for (std::size_t i = 0; i + 1 < record.invocations.size(); ++i) {
+        const AccessEvent* a = eventAt(record.invocations[i], moment);
+        const AccessEvent* b = eventAt(record.invocations[i + 1], moment);
+        if (a == nullptr || b == nullptr || !a->access() || !b->access() || a->array != b->array) continue;
+        ++pairs[apart(*a, *b, record.array(a->array).bytes)];
+    }
+    if (pairs.empty()) return std::nullopt;
+    return std::ranges::max_element(pairs, {}, &std::pair<const std::uint32_t, std::size_t>::second)->first;
+}
+
+std::string distanceText(std::uint32_t distance, std::uint32_t bytes, bool write) {
+    const char* verb = write ? "write" : "read";
+    if (distance == 0)
+        return fmt::format("Neighbouring invocations {} the same word: one access serves them.", verb);
+    if (distance <= bytes)
+        return fmt::format(
+            "Neighbouring invocations {} adjacent words: one cache line serves several of them.", verb);
+    return fmt::format("Neighbouring invocations {} words {} bytes apart: {}", verb, distance,
+                       distance >= 32 ? "each needs its own cache line."
+                                      : "one cache line serves several of them.");
+}
+
+} // namespace
+
+std::string_view refusalReason(const RungResult& result) {
+    const std::string names = " cannot run " + result.spec.text() + ": ";
+    const std::string_view whole = result.refusal;
+    const std::size_t at = whole.find(names);
+    return at == std::string_view::npos ? whole : whole.substr(at + names.size());
+}
+
+std::string shortResult(const RungResult* result) {
+    if (result == nullptr) return "not measured";
+    if (result->refused()) return "cannot run here";
+    if (result->wrong()) return "wrong result";
+    return result->timed() ? amountText(result->measure.gflops * 1e9, "FLOP/s") : "not measured";
+}
+
+std::string roofShare(const RungResult* result, const Roof& roof) {
+    if (result == nullptr || !result->timed() || !result->spec.gpu || !roof.measured()) return {};
+    const double share = 100 * result->measure.gflops / roof.gflopsFor(result->spec.rung);
+    return share < 9.95 ? fmt::format("{:.2g} %", share) : fmt::format("{:.1f} %", share);
+}
+
+std::string checkText(const RungResult& result) {
+    const Agreement& agreement = result.measure.agreement;
+    if (result.refused()) return result.refusal;
+    if (result.wrong())
+        return fmt::format("Its losses differ from those of the plain loops by {:.0e} within {} steps. "
+                           "So it is not timed.",
+                           agreement.largestDifference, agreement.steps);
+    return fmt::format("Its first {} losses match those of the plain loops to within {:.0e}.",
+                       agreement.steps, std::max(agreement.largestDifference, 1e-8));
+}
+
+std::vector<std::pair<std::string, std::string>> numbersOf(const RungResult& result, const Roof* roof) {
+    std::vector<std::pair<std::string, std::string>> numbers;
+    if (!result.timed()) return numbers;
+    const LaneMeasure& measure = result.measure;
+    numbers.emplace_back("speed", shortResult(&result));
+    if (roof != nullptr)
+        if (const std::string share = roofShare(&result, *roof); !share.empty())
+            numbers.emplace_back("of the measured roof", share);
+    numbers.emplace_back("time per step", duration(measure.secondsPerStep));
+    numbers.emplace_back("samples", shortRate(measure.samplesPerSecond) + " /s");
+    if (result.productBytes > 0) {
+        numbers.emplace_back("bytes moved per step", amountText(result.bytes(), "B"));
+        numbers.emplace_back("per second", amountText(result.bytes() / measure.secondsPerStep, "B/s"));
+        numbers.emplace_back("at least", amountText(result.leastProductBytes + result.otherBytes, "B"));
+        numbers.emplace_back("FLOP per byte", threeDigits(result.intensity()));
+    } else {
+        numbers.emplace_back("bytes per step, at least",
+                             amountText(result.leastProductBytes + result.otherBytes, "B"));
+    }
+    return numbers;
+}
+
+std::size_t moments(const AccessRecord& record) {
+    std::size_t most = 0;
+    for (const auto& events : record.invocations) most = std::max(most, events.size());
+    return most;
+}
+
+std::string momentText(const AccessRecord& record, std::size_t moment) {
+    std::set<std::uint32_t> arrays;
+    std::size_t waiting = 0;
+    bool write = false;
+    for (const auto& events : record.invocations)
+        if (const AccessEvent* event = eventAt(events, moment)) {
+            if (event->barrier)
+                ++waiting;
+            else if (event->access()) {
+                arrays.insert(event->array);
+                write = event->write;
+            }
+        }
+    if (arrays.empty())
+        return waiting > 0 ? "A barrier: the invocations of the workgroup wait for each other."
+                           : "All invocations are done.";
+    const RecordedArray& array = record.array(*arrays.begin());
+    const std::string place = array.shared ? "shared memory" : "memory";
+    std::string text = fmt::format("{} {}, in {}. ", write ? "Writing" : "Reading", array.name, place);
+    if (arrays.size() > 1) return text + "The invocations are at different places in the program.";
+    const auto distance = usualDistance(record, moment);
+    if (!distance) return text + "A single invocation is active.";
+    if (array.shared)
+        return text + (*distance == 0
+                           ? "Neighbouring invocations touch the same word."
+                           : fmt::format("Neighbouring invocations touch words {} bytes apart.", *distance));
+    return text + distanceText(*distance, array.bytes, write);
+}
+
+std::string recordText(const AccessRecord& record) {
+    double reads = 0;
+    double sharedReads = 0;
+    double results = 0;
+    const std::uint32_t result = record.product == Product::backwardWeights ? 2 : 3;
+    for (const auto& events : record.invocations)
+        for (const AccessEvent& event : events) {
+            if (!event.access()) continue;
+            const RecordedArray& array = record.array(event.array);
+            const double words = array.bytes / 4.0;
+            if (event.write && event.array == result) results += words;
+            if (!event.write) (array.shared ? sharedReads : reads) += words;
+        }
+    if (results == 0) return "Nothing is written.";
+    std::string text =
+        fmt::format("This workgroup: {} invocations, {} outputs. For each output, {} words are read "
+                    "from memory",
+                    record.invocations.size(), results, threeDigits(reads / results));
+    if (sharedReads > 0)
+        text += fmt::format(" and {} from shared memory", threeDigits(sharedReads / results));
+    return text + ".";
 }
 
 } // namespace lockstep::demos

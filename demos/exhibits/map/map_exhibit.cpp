@@ -9,7 +9,6 @@
 #include "demos/exhibits/map/map_words.h"
 #include "engine/files/atomic_file.h"
 #include "engine/files/json_field.h"
-#include "engine/gpu/error.h"
 
 namespace lockstep::demos {
 

@@ -5,10 +5,9 @@
 #include <span>
 #include <stdexcept>
 #include <utility>
-#include <vector>
 
 #include "demos/draw/png.h"
-#include "demos/kit/ready.h"
+#include "demos/kit/futures.h"
 #include "demos/report/grid_colours.h"
 
 namespace lockstep::demos {

@@ -12,8 +12,8 @@
 #include "demos/exhibits/map/map_lane.h"
 #include "demos/exhibits/map/map_settings.h"
 #include "demos/exhibits/map/map_window.h"
+#include "demos/kit/futures.h"
 #include "demos/kit/pacer.h"
-#include "demos/kit/retirement.h"
 
 namespace lockstep::demos {
 
@@ -98,7 +98,7 @@ class MapModel {
     void run();
     void pause();
     void step() { ++stepsWanted_; }
-    /// Everything is trained anew.
+    /// Trains everything again.
     void reset();
     /// Steps per second; 0: as fast as it goes.
     void setRate(double stepsPerSecond);

@@ -6,7 +6,7 @@
 
 #include "demos/exhibits/map/map_exhibit.h"
 #include "demos/exhibits/map/map_words.h"
-#include "demos/kit/side_panels.h"
+#include "demos/kit/exhibit.h"
 #include "demos/report/grid_colours.h"
 #include "demos/words/text.h"
 

@@ -7,8 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "demos/options/map_presets.h"
-#include "demos/options/map_size.h"
+#include "demos/options/map_options.h"
 #include "engine/files/json_field.h"
 #include "engine/net/names.h"
 

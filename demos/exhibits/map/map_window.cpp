@@ -1,6 +1,5 @@
 #include "demos/exhibits/map/map_window.h"
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>

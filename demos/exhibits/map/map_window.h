@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "demos/options/map_size.h"
-#include "demos/report/map_result.h"
+#include "demos/options/map_options.h"
+#include "demos/report/map_report.h"
 #include "engine/grid/map.h"
 
 namespace lockstep::demos {

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "demos/draw/class_colours.h"
+#include "demos/draw/theme.h"
 #include "demos/exhibits/mosaic/mosaic_words.h"
 #include "demos/words/text.h"
 #include "engine/files/json_field.h"

@@ -1,8 +1,9 @@
 #include "demos/exhibits/mosaic/mosaic_lane.h"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
+
+#include "demos/kit/pacer.h"
 
 namespace lockstep::demos {
 
@@ -13,10 +14,6 @@ constexpr double sliceMilliseconds = 6;
 // Looks take a fifth of a lane's time at most, and there are at most 25 of them per second.
 constexpr double pauseFactor = 4;
 constexpr double shortestPause = 0.04;
-
-double now() {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 PopulationJob partOf(const PopulationJob& job, std::size_t first, std::size_t count) {
     PopulationJob part = job;
@@ -187,7 +184,7 @@ void MosaicLane::fulfil(const Requests& requests) {
         Requests& open = desk.requests;
         if (atEnd) open.run = false;
         open.look |= changed;
-        const bool looks = (open.look || (open.run && now() >= nextLook_)) && desk.mayLook();
+        const bool looks = (open.look || (open.run && secondsNow() >= nextLook_)) && desk.mayLook();
         if (looks) open.look = false;
         return looks;
     });
@@ -204,7 +201,7 @@ void MosaicLane::fetchWeights(std::size_t member) {
 void MosaicLane::look() {
     PopulationParts& population = *population_;
     const MosaicLook how = worker_.read([](const Desk& desk) { return desk.look; });
-    const double begin = now();
+    const double begin = secondsNow();
     MosaicShot shot;
     shot.results = population.results();
     shot.summary = population.summary(shot.results);
@@ -212,7 +209,7 @@ void MosaicLane::look() {
     MosaicMaps maps{how.maps.width(), how.maps.height(shot.results.size()), {}, {}};
     if (how.onDevice) maps.device = population.decisionMapsOnDevice(how.maps);
     if (!maps.device) maps.words = population.decisionMaps(how.maps);
-    const double end = now();
+    const double end = secondsNow();
     nextLook_ = end + std::max(pauseFactor * (end - begin), shortestPause);
     worker_.with([&](Desk& desk) {
         if (!desk.requests.reset) desk.news.shot = std::move(shot);

@@ -41,7 +41,7 @@ std::optional<MemberWeights> MosaicSide::takeNews() {
         shot = std::move(news.shot);
         const auto count = static_cast<double>(shot->results.size());
         const double meanSteps = static_cast<double>(shot->summary.networkSteps) / count;
-        if (!spread.steps.empty() && meanSteps < spread.steps.back()) spread = {}; // it has begun anew
+        if (!spread.steps.empty() && meanSteps < spread.steps.back()) spread = {}; // it has started over
         spread.add(meanSteps, shot->summary);
     }
     return std::move(news.weights);

@@ -11,9 +11,9 @@
 
 #include "demos/exhibits/mosaic/mosaic_lane.h"
 #include "demos/exhibits/mosaic/mosaic_settings.h"
+#include "demos/kit/futures.h"
 #include "demos/kit/machines.h"
 #include "demos/kit/pacer.h"
-#include "demos/kit/retirement.h"
 #include "demos/report/grid_colours.h"
 
 namespace lockstep::demos {

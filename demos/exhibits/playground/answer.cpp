@@ -1,11 +1,11 @@
-// Points on the playground's map, and putting one's own there.
+// Points on the playground's map, and drawing your own there.
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
+#include "demos/exhibits/playground/host_network.h"
 #include "demos/exhibits/playground/playground_view.h"
-#include "demos/exhibits/playground/twin.h"
 #include "demos/words/text.h"
 
 namespace lockstep::demos {

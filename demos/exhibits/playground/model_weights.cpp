@@ -4,8 +4,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "demos/exhibits/playground/playground_model.h"
 #include "engine/net/param_layout.h"
 

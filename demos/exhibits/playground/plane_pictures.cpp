@@ -1,7 +1,6 @@
 #include "demos/exhibits/playground/plane_pictures.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 

@@ -1,7 +1,6 @@
 #include "demos/exhibits/playground/playground_exhibit.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 

@@ -1,18 +1,15 @@
 #include "demos/exhibits/playground/playground_session.h"
 
-#include <chrono>
 #include <utility>
+
+#include "demos/kit/pacer.h"
 
 namespace lockstep::demos {
 
 namespace {
 
-double now() {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 Moment lookAt(Trainer& trainer, const Dataset& data, std::uint64_t generation) {
-    const double begin = now();
+    const double begin = secondsNow();
     Moment moment;
     moment.generation = generation;
     moment.state = trainer.state();
@@ -24,7 +21,7 @@ Moment lookAt(Trainer& trainer, const Dataset& data, std::uint64_t generation) {
         moment.testLoss = test.loss;
         moment.testAccuracy = test.accuracy;
     }
-    moment.seconds = now() - begin;
+    moment.seconds = secondsNow() - begin;
     return moment;
 }
 

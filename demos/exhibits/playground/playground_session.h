@@ -7,7 +7,7 @@
 #include <mutex>
 #include <optional>
 
-#include "demos/exhibits/playground/playground_data.h"
+#include "demos/exhibits/playground/playground_settings.h"
 #include "engine/run/lane.h"
 
 namespace lockstep::demos {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,7 +26,7 @@ inline constexpr std::size_t mostOwnPoints = 20000;
 inline constexpr std::size_t mostOwnClasses = 9; ///< one per key
 inline constexpr float planeReach = 6;           ///< the plane is [-6, 6] x [-6, 6]
 
-/// The data set's name for points of one's own.
+/// The data set's name for the points that a user draws or loads.
 inline constexpr std::string_view ownData = "own";
 
 struct PlaygroundSettings {
@@ -71,5 +72,27 @@ bool sameTrainer(const PlaygroundSettings& a, const PlaygroundSettings& b);
 /// std::invalid_argument naming the field that is unknown or wrong.
 nlohmann::ordered_json toJson(const PlaygroundSettings& settings);
 PlaygroundSettings playgroundSettingsFromJson(const nlohmann::ordered_json& json);
+
+struct PlanePoint {
+    LabelledPoint at;
+    bool test = false; ///< held back for the test split
+};
+
+struct PlaygroundData {
+    std::vector<PlanePoint> points;
+    Dataset dataset; ///< features of the points; without training examples while there are no points
+};
+
+/// The points that the settings name, and their features.
+PlaygroundData makePlaygroundData(const PlaygroundSettings& settings);
+
+/// Reads a table of two columns and a target as own points; columns that leave the plane are scaled into
+/// it. Throws with file and reason.
+struct OwnPoints {
+    std::vector<LabelledPoint> points;
+    bool values = false;
+    bool scaled = false;
+};
+OwnPoints readOwnPoints(const std::filesystem::path& file);
 
 } // namespace lockstep::demos

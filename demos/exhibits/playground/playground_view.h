@@ -1,20 +1,47 @@
 // What the playground's panels share: how a person looks at it, and what the mouse is over.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <future>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
-#include "demos/draw/class_colours.h"
 #include "demos/draw/plot.h"
+#include "demos/draw/theme.h"
 #include "demos/draw/ui.h"
+#include "demos/exhibits/playground/host_network.h"
 #include "demos/exhibits/playground/plane_pictures.h"
 #include "demos/exhibits/playground/playground_model.h"
-#include "demos/exhibits/playground/surface_sampler.h"
 
 namespace lockstep::demos {
+
+/// The network's predictions on a coarse grid, or a layer's values for the data: what the 3-D views draw.
+/// Computed on a thread of its own, because a wide network takes its time.
+class SurfaceSampler {
+  public:
+    /// Rows are (y * grid + x), both from -6 to 6, or the model's points.
+    struct Samples {
+        std::uint64_t revision = 0;
+        bool ofPoints = false;
+        std::size_t layer = 0;
+        std::size_t grid = 0; ///< along one side
+        std::vector<LabelledPoint> points;
+        LayerValues values;
+    };
+
+    static constexpr std::size_t mostPoints = 400;
+
+    /// Asks for what is to be seen now. `wait`: has it at once.
+    void update(const PlaygroundModel& model, bool ofPoints, std::size_t layer, bool wait);
+    const std::optional<Samples>& samples() const { return samples_; }
+    bool busy() const { return pending_.valid(); }
+
+  private:
+    std::optional<Samples> samples_;
+    std::future<Samples> pending_;
+};
 
 /// A neuron: layer 0 is the features, the last one the outputs.
 struct NeuronPlace {
@@ -89,7 +116,7 @@ void drawEditor(const PlaygroundParts& parts);
 
 // Points on the map.
 void drawPoints(const PlaygroundParts& parts, ImVec2 low, float size);
-/// What the mouse does to points of one's own while drawing; `at` is the place of the plane under it.
+/// Adds and erases own points with the mouse while drawing; `at` is the place of the plane under it.
 void drawWithMouse(const PlaygroundParts& parts, PlaygroundView::Probe at, float perPixel);
 
 /// Of a point: its class's, or its value's.

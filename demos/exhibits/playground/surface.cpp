@@ -5,14 +5,13 @@
 #include <glm/gtc/matrix_transform.hpp>
 
 #include "demos/exhibits/playground/playground_view.h"
-#include "demos/exhibits/playground/surface_sampler.h"
-#include "demos/kit/ready.h"
+#include "demos/kit/futures.h"
 
 namespace lockstep::demos {
 
 namespace {
 
-constexpr double cheapProducts = 1.5e7; // multiplications that nobody has to wait for
+constexpr double cheapProducts = 1.5e7; // multiplications that are done within a frame
 constexpr std::size_t finestGrid = 40;
 constexpr std::size_t coarsestGrid = 10;
 

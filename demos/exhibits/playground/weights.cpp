@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "demos/exhibits/playground/host_network.h"
 #include "demos/exhibits/playground/playground_view.h"
-#include "demos/exhibits/playground/twin.h"
 
 namespace lockstep::demos {
 

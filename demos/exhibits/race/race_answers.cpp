@@ -1,6 +1,5 @@
 // What a lane's network predicts: test images with their predictions, and the confusion matrix.
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <utility>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "demos/exhibits/race/race_model.h"
-#include "demos/exhibits/race/race_setup.h"
+#include "demos/exhibits/race/race_settings.h"
 #include "demos/exhibits/race/race_views.h"
 #include "demos/kit/exhibit.h"
 

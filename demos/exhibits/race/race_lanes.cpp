@@ -1,7 +1,5 @@
 // The lanes as cards, and what all panels draw alike.
 #include <algorithm>
-#include <array>
-#include <cmath>
 
 #include <fmt/format.h>
 

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "demos/exhibits/race/race_settings.h"
+#include "demos/kit/futures.h"
 #include "demos/kit/machines.h"
 #include "demos/kit/pacer.h"
-#include "demos/kit/retirement.h"
 #include "demos/report/headline.h"
 #include "engine/run/race.h"
 
@@ -38,7 +38,7 @@ struct LaneProbe {
     std::uint64_t evaluatedStep = 0;
 };
 
-/// What a look into the lanes shall bring.
+/// What to fetch when polling lanes.
 struct ProbeWish {
     bool operations = false;
     bool evaluation = false;

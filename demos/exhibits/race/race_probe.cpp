@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include "demos/exhibits/race/race_model.h"
-#include "demos/kit/ready.h"
+#include "demos/kit/futures.h"
 
 namespace lockstep::demos {
 

@@ -1,10 +1,8 @@
 #include "demos/exhibits/race/race_views.h"
 
 #include <algorithm>
-#include <array>
 #include <ctime>
 #include <filesystem>
-#include <stdexcept>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>

@@ -1,11 +1,14 @@
 // What a person sets for a race, the same as JSON, and its finish line as a kind and a number.
 #pragma once
 
+#include <future>
 #include <span>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "demos/kit/run_form.h"
 #include "demos/kit/run_settings.h"
 
 namespace lockstep::demos {
@@ -38,5 +41,18 @@ FinishLine usualFinish(FinishKind kind);
 FinishLine finishFromText(FinishKind kind, const std::string& text);
 /// The number: "10", "85%".
 std::string finishValueText(const FinishLine& line);
+
+/// The form: data, network, training, finish line, lanes.
+class RaceSetup {
+  public:
+    /// A typed text that makes no sense becomes a message.
+    void draw(Ui& ui, RaceSettings& settings);
+
+  private:
+    void findDevices(bool wait);
+
+    std::vector<std::string> lanes_; // that can be chosen
+    std::future<std::vector<std::string>> devices_;
+};
 
 } // namespace lockstep::demos

@@ -1,11 +1,9 @@
 // The panels of the race: lanes as cards, and the views below them.
 #pragma once
 
-#include <deque>
 #include <memory>
 #include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 

@@ -1,12 +1,10 @@
 // Words and colours that several panels of the playground share.
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
 
 #include "demos/exhibits/playground/playground_view.h"
-#include "demos/exhibits/playground/twin.h"
 
 namespace lockstep::demos {
 

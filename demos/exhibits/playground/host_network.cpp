@@ -1,4 +1,4 @@
-#include "demos/exhibits/playground/twin.h"
+#include "demos/exhibits/playground/host_network.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-// Objects on their way out: sessions and lanes that have been replaced.
+// What std::async has begun: whether it is done, and objects that are being destroyed beside the window.
 #pragma once
 
 #include <chrono>
@@ -7,6 +7,11 @@
 #include <vector>
 
 namespace lockstep::demos {
+
+/// Whether the result is there, or what kept it from coming; `future` is valid.
+template <class T> bool ready(const std::future<T>& future) {
+    return future.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+}
 
 /// Destroys each object on a thread of its own: a lane may be in the middle of a step, and drivers take their
 /// time to free memory. The window must not wait for either. The destructor waits for all of them.
@@ -21,7 +26,7 @@ class Retirement {
     bool clear(bool wait = false) {
         std::erase_if(leaving_, [wait](const std::future<void>& each) {
             if (wait) each.wait();
-            return each.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+            return ready(each);
         });
         return leaving_.empty();
     }
