@@ -8,7 +8,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 
 #include "engine/cpu/cpu_info.h"
 #include "engine/net/dataset.h"

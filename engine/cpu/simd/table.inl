@@ -48,11 +48,11 @@ constexpr SimdKernels simdTable{
     .finishBackwardInputs = finishBackwardInputs,
     .sumColumns = sumColumns,
     .multiplyAdds = multiplyAdds,
-    .roundFlops = 2 * roofChains * lanes,
+    .roundFlops = 2 * roofChains * elements,
 };
 
 constexpr CpuPopulationKernels populationTable{
-    .lanes = lanes,
+    .elements = elements,
     .orderExamples = populationOrderExamples,
     .gatherExamples = populationGatherExamples,
     .dense = populationDense,
