@@ -17,9 +17,6 @@
 
 namespace lockstep {
 
-/// The elements of the longest vectors.
-inline constexpr std::size_t mostElements = 16;
-
 struct PopulationShape {
     std::size_t rows = 0; ///< examples of a batch, or of a part of it
     std::size_t inputs = 0;

@@ -83,7 +83,6 @@ class CpuMapTrainer final : public MapTrainer {
 
   private:
     void trainVector(std::span<const MapPoint> points, std::span<MapOutcome> outcomes) const {
-        constexpr std::size_t mostElements = 16;
         shared::MapStart starts[mostElements] = {};
         shared::MapEnd ends[mostElements] = {};
         for (std::size_t element = 0; element < points.size(); ++element)
