@@ -18,6 +18,8 @@
 
 #include "engine/cpu/simd/small.inl"
 
+#include "engine/cpu/simd/small_batch.inl"
+
 #include "engine/cpu/simd/roof.inl"
 
 #include "engine/cpu/simd/map.inl"
@@ -49,6 +51,14 @@ constexpr SimdKernels simdTable{
     .sumColumns = sumColumns,
     .multiplyAdds = multiplyAdds,
     .roundFlops = 2 * roofChains * elements,
+};
+
+constexpr SmallKernels smallTable{
+    .gatherBatch = smallGatherBatch,
+    .dense = smallDense,
+    .lossAndGradient = smallLossAndGradient,
+    .denseBackwardInputs = smallBackwardInputs,
+    .addWeightGradient = smallWeightGradient,
 };
 
 constexpr CpuPopulationKernels populationTable{
