@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "engine/data/data_source.h"
-#include "engine/run/cpu_trainer.h"
-#include "engine/run/gpu_trainer.h"
+#include "engine/run/make_trainer.h"
 #include "engine/step/kernels.h"
 #include "tests/test_device.h"
 

@@ -13,7 +13,7 @@
 #include "engine/gpu/buffer.h"
 #include "engine/gpu/error.h"
 #include "engine/gpu/pipeline_cache.h"
-#include "engine/run/gpu_trainer.h"
+#include "engine/run/make_trainer.h"
 #include "engine/run/race.h"
 #include "tests/faults/provoke.h"
 #include "tests/test_device.h"

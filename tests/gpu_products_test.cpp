@@ -93,7 +93,7 @@ TEST_CASE("the smallest limits that Vulkan allows: 128 invocations, 16 KiB of sh
 }
 
 TEST_CASE("loads shared by as many invocations as a subgroup has, or fewer") {
-    const std::uint32_t most = testDevice().limits().broadcastLanes;
+    const std::uint32_t most = testDevice().limits().broadcastInvocations;
     REQUIRE(most >= 4);
     Kernels kernels(testDevice());
     for (const Product product : products)

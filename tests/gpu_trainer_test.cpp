@@ -6,8 +6,7 @@
 
 #include "engine/gpu/error.h"
 #include "engine/net/param_layout.h"
-#include "engine/run/cpu_trainer.h"
-#include "engine/run/gpu_trainer.h"
+#include "engine/run/make_trainer.h"
 #include "engine/step/gpu_arenas.h"
 #include "engine/step/step_trace.h"
 #include "tests/test_device.h"

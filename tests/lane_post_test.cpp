@@ -6,8 +6,8 @@
 #include <thread>
 
 #include "engine/data/data_source.h"
-#include "engine/run/gpu_trainer.h"
 #include "engine/run/lane.h"
+#include "engine/run/make_trainer.h"
 #include "tests/test_device.h"
 #include "tests/trainer_jobs.h"
 

@@ -7,8 +7,8 @@
 #include <thread>
 
 #include "engine/data/data_source.h"
-#include "engine/run/cpu_trainer.h"
 #include "engine/run/lane.h"
+#include "engine/run/make_trainer.h"
 #include "engine/step/lane_spec.h"
 
 using namespace lockstep;

@@ -154,8 +154,8 @@ std::vector<MapOutcome> byTable(const MapKernels& kernels, const MapJob& of,
                              data.firstWeights.data(),
                              data.secondWeights.data()};
     std::vector<MapOutcome> outcomes;
-    for (std::size_t first = 0; first < points.size(); first += kernels.lanes) {
-        const std::size_t count = std::min(kernels.lanes, points.size() - first);
+    for (std::size_t first = 0; first < points.size(); first += kernels.elements) {
+        const std::size_t count = std::min(kernels.elements, points.size() - first);
         std::vector<shared::MapStart> starts;
         for (std::size_t k = 0; k < count; ++k) starts.push_back(startOf(of, points[first + k]));
         std::vector<shared::MapEnd> ends(count);

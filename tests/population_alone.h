@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "engine/grid/population.h"
-#include "engine/run/cpu_trainer.h"
+#include "engine/run/make_trainer.h"
 #include "tests/trainer_jobs.h"
 
 namespace lockstep::test {

@@ -9,7 +9,7 @@
 
 #include "engine/grid/decision_maps.h"
 #include "engine/grid/population_block.h"
-#include "engine/plane/answer_colour.h"
+#include "engine/plane/plane_colours.h"
 #include "tests/population_jobs.h"
 #include "tests/trainer_jobs.h"
 
@@ -154,9 +154,9 @@ TEST_CASE("layouts and lanes of populations have names") {
                          std::invalid_argument);
     const Dataset data = spiral();
     const PopulationJob job = jobOn({&data});
-    const auto plain = makePopulation(job, populationLaneFromText("cpu:scalar"), 2, nullptr);
+    const auto plain = makePopulation(job, laneSpecFromText("cpu:scalar"), 2, nullptr);
     CHECK(plain->machine().threads == 1);
     CHECK(plain->machine().kernels.find("plain loops") != std::string::npos);
-    CHECK(makePopulation(job, populationLaneFromText("cpu:simd"), 2, nullptr)->machine().threads == 1);
-    CHECK(makePopulation(job, populationLaneFromText("cpu:best"), 2, nullptr)->machine().threads == 2);
+    CHECK(makePopulation(job, laneSpecFromText("cpu:simd"), 2, nullptr)->machine().threads == 1);
+    CHECK(makePopulation(job, laneSpecFromText("cpu:best"), 2, nullptr)->machine().threads == 2);
 }

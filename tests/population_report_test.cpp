@@ -34,7 +34,7 @@ MemberResult member(float loss) {
 /// A lane whose networks have the losses 0.1, 0.2, ... and took `seconds`.
 PopulationLaneResult lane(const std::string& name, const PopulationGrid& grid, double seconds) {
     PopulationLaneResult result;
-    result.spec = populationLaneFromText(name);
+    result.spec = laneSpecFromText(name, knownPopulationLanes());
     result.machine.device = "Device";
     result.machine.threads = result.spec.gpu ? 0 : 2;
     result.machine.gpu = result.machine.software = result.spec.gpu;
@@ -115,7 +115,7 @@ TEST_CASE("the headline names both machines, and software as what it is") {
 TEST_CASE("lanes without results leave tables and files whole") {
     const PopulationGrid grid = smallGrid();
     PopulationLaneResult failed;
-    failed.spec = populationLaneFromText("gpu:workgroup@a,\"b\"");
+    failed.spec = laneSpecFromText("gpu:workgroup@a,\"b\"", knownPopulationLanes());
     failed.status = LaneStatus::failed;
     failed.message = "no memory";
     const std::vector<PopulationLaneResult> lanes{failed, lane("cpu:best", grid, 1)};

@@ -15,7 +15,7 @@
 #include "engine/grid/decision_maps.h"
 #include "engine/grid/population_block.h"
 #include "engine/net/param_layout.h"
-#include "engine/plane/answer_colour.h"
+#include "engine/plane/plane_colours.h"
 #include "tests/cpu_tables.h"
 #include "tests/population_alone.h"
 #include "tests/population_jobs.h"
@@ -69,7 +69,7 @@ void checkAgainstScalar(const PopulationJob& job, const std::set<std::size_t>& c
     job.validate();
     for (const VectorLevel level : levels()) {
         CAPTURE(name(level));
-        CHECK(largestDifference(job, lanePopulationBlocks(job, level), compared) < 1e-4);
+        CHECK(largestDifference(job, vectorPopulationBlocks(job, level), compared) < 1e-4);
     }
 }
 
@@ -251,7 +251,7 @@ TEST_CASE("advance trains some to their end before it takes the next") {
     std::size_t underWay = 0;
     for (const MemberResult& result : population->results())
         underWay += result.steps > 0 && result.steps < job.steps;
-    CHECK(underWay <= 2 * mostPopulationLanes);
+    CHECK(underWay <= 2 * mostElements);
     const PopulationSummary summary = population->summary();
     CHECK(summary.begun >= summary.finished);
     CHECK(summary.begun < job.members.size());

@@ -14,7 +14,7 @@
 #include "demos/exhibits/inside/shader_trial.h"
 #include "demos/kit/shader_compiler.h"
 #include "demos/kit/source_text.h"
-#include "engine/run/gpu_trainer.h"
+#include "engine/run/make_trainer.h"
 #include "engine/step/shaders.h"
 #include "engine/tune/kernel_cache.h"
 #include "engine/tune/kernel_choice.h"

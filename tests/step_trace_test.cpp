@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "engine/net/param_layout.h"
-#include "engine/run/gpu_trainer.h"
+#include "engine/run/make_trainer.h"
 #include "engine/step/step_trace.h"
 #include "tests/test_device.h"
 #include "tests/trainer_jobs.h"

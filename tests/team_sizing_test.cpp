@@ -8,7 +8,7 @@
 #include "engine/cpu/thread_team.h"
 #include "engine/run/team_sizing.h"
 #include "engine/step/cpu_ops.h"
-#include "engine/step/step.h"
+#include "engine/step/ops.h"
 #include "tests/trainer_jobs.h"
 
 using namespace lockstep;

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "engine/net/random.h"
-#include "engine/run/cpu_trainer.h"
+#include "engine/run/make_trainer.h"
 
 namespace lockstep::test {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "engine/gpu/recorder.h"
-#include "engine/run/gpu_trainer.h"
+#include "engine/run/make_trainer.h"
 #include "engine/step/kernels.h"
 #include "engine/step/shaders.h"
 #include "engine/tune/kernel_trial.h"

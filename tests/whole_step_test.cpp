@@ -7,8 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/run/cpu_trainer.h"
-#include "engine/run/gpu_trainer.h"
+#include "engine/run/make_trainer.h"
 #include "tests/test_device.h"
 #include "tests/trainer_jobs.h"
 

@@ -17,6 +17,9 @@ std::size_t usableCores();
 enum class VectorLevel { baseline, avx2, avx512 };
 VectorLevel vectorLevel();
 
+/// The elements (floats) of the longest of them.
+inline constexpr std::size_t mostElements = 16;
+
 /// "AVX-512", "AVX2", "SSE2", "NEON"
 const char* name(VectorLevel level);
 

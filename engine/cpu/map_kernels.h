@@ -1,6 +1,6 @@
 // Networks of a map (shaders/grid/map_network.glsl has the formulas), a vector of them side
-// by side: lane k of every vector belongs to network k, so that all arithmetic is elementwise and adds in the
-// order of the plain loops.
+// by side: element k of every vector belongs to network k, so that all arithmetic is elementwise and adds in
+// the order of the plain loops.
 #pragma once
 
 #include <bit>
@@ -32,8 +32,8 @@ struct MapProblem {
 constexpr std::size_t mapColumns(std::size_t inputs) { return std::bit_ceil(inputs < 2 ? 2 : inputs); }
 
 struct MapKernels {
-    std::size_t lanes = 1; ///< networks side by side
-    /// Trains `count` networks, 1 to `lanes`, to their ends. Throws nothing.
+    std::size_t elements = 1; ///< networks side by side
+    /// Trains `count` networks, 1 to `elements`, to their ends. Throws nothing.
     void (*train)(const MapProblem& problem, const shared::MapStart* starts, std::size_t count,
                   shared::MapEnd* ends);
 };

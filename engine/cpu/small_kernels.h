@@ -8,7 +8,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 
 #include "engine/cpu/cpu_info.h"
 #include "engine/net/dataset.h"
@@ -17,10 +16,9 @@
 
 namespace lockstep {
 
-/// Neurons and examples are rounded up to this: the elements of the longest vectors.
-constexpr std::size_t smallGrain = 16;
+/// Neurons and examples are rounded up to the elements of the longest vectors.
 constexpr std::size_t roundUpToGrain(std::size_t value) {
-    return (value + smallGrain - 1) / smallGrain * smallGrain;
+    return (value + mostElements - 1) / mostElements * mostElements;
 }
 
 struct SmallShape {

@@ -5,11 +5,54 @@
 #include <string>
 #include <system_error>
 
-#include "engine/cpu/openmp_guard.h"
+#if defined(__unix__) || defined(__APPLE__)
+#include <dlfcn.h>
+#endif
 
 namespace lockstep {
 
 namespace {
+
+// oneDNN, as most systems build it, uses OpenMP. Its two functions are looked up in the running process
+// rather than linked: the ones that count are those of the runtime which oneDNN brought along, GNU's or
+// LLVM's, whichever compiler built this file.
+struct OpenMp {
+    int (*getMaxThreads)() = nullptr;
+    void (*setNumThreads)(int) = nullptr;
+};
+
+OpenMp findOpenMp() {
+    OpenMp functions;
+#if defined(__unix__) || defined(__APPLE__)
+    functions.getMaxThreads = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "omp_get_max_threads"));
+    functions.setNumThreads = reinterpret_cast<void (*)(int)>(dlsym(RTLD_DEFAULT, "omp_set_num_threads"));
+#endif
+    return functions;
+}
+
+const OpenMp& openMp() {
+    static const OpenMp functions = findOpenMp();
+    return functions;
+}
+
+/// While it lives, OpenMP regions entered from this thread run on this thread alone. Does nothing in a
+/// process without OpenMP. The setting belongs to the thread; other threads of the program keep theirs.
+class OpenMpGuard {
+  public:
+    OpenMpGuard() {
+        if (openMp().getMaxThreads == nullptr || openMp().setNumThreads == nullptr) return;
+        threadsBefore_ = openMp().getMaxThreads();
+        openMp().setNumThreads(1);
+    }
+    ~OpenMpGuard() {
+        if (threadsBefore_ > 0) openMp().setNumThreads(threadsBefore_);
+    }
+    OpenMpGuard(const OpenMpGuard&) = delete;
+    OpenMpGuard& operator=(const OpenMpGuard&) = delete;
+
+  private:
+    int threadsBefore_ = 0;
+};
 
 // A step is a few hundred microseconds and its shares are nearly equal, so a barrier's wait is short and
 // spinning beats the system's wake-up call. But a thread that lost its core comes late, and

@@ -7,7 +7,6 @@
 #include <stdexcept>
 #include <string>
 #include <system_error>
-#include <utility>
 #include <vector>
 
 #include "engine/data/csv_dataset.h"

@@ -111,7 +111,7 @@ void Device::createLogicalDevice() {
     auto features12 =
         structure<VkPhysicalDeviceVulkan12Features>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES);
     features12.timelineSemaphore = VK_TRUE;
-    features12.subgroupBroadcastDynamicId = limits().broadcastLanes > 0 ? VK_TRUE : VK_FALSE;
+    features12.subgroupBroadcastDynamicId = limits().broadcastInvocations > 0 ? VK_TRUE : VK_FALSE;
     auto info = structure<VkDeviceCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO);
     MatrixFeatures matrices(limits().matrixTiles, features12);
     extensions.insert(extensions.end(), matrices.extensions().begin(), matrices.extensions().end());

@@ -9,7 +9,6 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -54,7 +53,7 @@ struct Limits {
     std::uint32_t subgroupSize = 1;
     /// Minimum size of a subgroup in compute shaders, if its invocations can read each other's registers
     /// (subgroupBroadcast from any invocation); otherwise 0.
-    std::uint32_t broadcastLanes = 0;
+    std::uint32_t broadcastInvocations = 0;
     bool subgroupSums = false;        ///< subgroupAdd is supported too
     MatrixTiles matrixTiles;          ///< the sizes enabled on this device
     double timestampNanoseconds = 0;  ///< length of one tick; 0: no timestamps

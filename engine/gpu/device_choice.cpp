@@ -42,10 +42,12 @@ std::string hexadecimal(std::span<const std::uint8_t> bytes) {
 }
 
 // Drivers that choose a subgroup size per shader report the smallest one.
-std::uint32_t broadcastLanesOf(const VkPhysicalDeviceSubgroupProperties& subgroup,
-                               const VkPhysicalDeviceSubgroupSizeControlProperties& sizes, bool anyLane) {
+std::uint32_t broadcastInvocationsOf(const VkPhysicalDeviceSubgroupProperties& subgroup,
+                                     const VkPhysicalDeviceSubgroupSizeControlProperties& sizes,
+                                     bool anyInvocation) {
     const bool broadcasts = (subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0 &&
-                            (subgroup.supportedOperations & VK_SUBGROUP_FEATURE_BALLOT_BIT) != 0 && anyLane;
+                            (subgroup.supportedOperations & VK_SUBGROUP_FEATURE_BALLOT_BIT) != 0 &&
+                            anyInvocation;
     if (!broadcasts) return 0;
     return sizes.minSubgroupSize == 0 ? subgroup.subgroupSize : sizes.minSubgroupSize;
 }
@@ -148,8 +150,8 @@ Instance::Candidate inspect(const InstanceApi& api, VkPhysicalDevice device, std
     report.limits =
         limitsOf(core.limits, push.maxPushDescriptors, family ? families[*family].timestampValidBits : 0);
     report.limits.subgroupSize = subgroup.subgroupSize;
-    report.limits.broadcastLanes =
-        broadcastLanesOf(subgroup, sizes, features12.subgroupBroadcastDynamicId != VK_FALSE);
+    report.limits.broadcastInvocations =
+        broadcastInvocationsOf(subgroup, sizes, features12.subgroupBroadcastDynamicId != VK_FALSE);
     report.limits.subgroupSums = (subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0 &&
                                  (subgroup.supportedOperations & VK_SUBGROUP_FEATURE_ARITHMETIC_BIT) != 0;
     report.limits.matrixTiles = matrixTilesOf(api, device, extensionsOf(api, device));

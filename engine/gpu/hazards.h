@@ -2,6 +2,7 @@
 // apart from Vulkan so that its truth table can be tested.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -26,12 +27,27 @@ class HazardTracker {
     ///   read            no      yes   (write after read: the old value must be read first)
     ///   write           yes     yes   (read after write, write after write)
     /// for overlapping bytes of the same buffer. Accesses within one call never conflict.
-    bool add(std::span<const Access> accesses);
+    bool add(std::span<const Access> accesses) {
+        const bool hazard = std::ranges::any_of(accesses, [this](const Access& now) {
+            return std::ranges::any_of(pending_,
+                                       [&now](const Access& earlier) { return conflict(earlier, now); });
+        });
+        if (hazard) pending_.clear();
+        pending_.insert(pending_.end(), accesses.begin(), accesses.end());
+        return hazard;
+    }
 
     /// Forgets all accesses, after a barrier.
     void clear() { pending_.clear(); }
 
   private:
+    static bool overlap(const Access& a, const Access& b) {
+        return a.buffer == b.buffer && a.offset < b.offset + b.size && b.offset < a.offset + a.size;
+    }
+    static bool conflict(const Access& earlier, const Access& now) {
+        return (earlier.writes || now.writes) && overlap(earlier, now);
+    }
+
     std::vector<Access> pending_;
 };
 

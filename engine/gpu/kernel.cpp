@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <stdexcept>
-#include <utility>
 
 #include "engine/gpu/buffer.h"
 #include "engine/gpu/error.h"

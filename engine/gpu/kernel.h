@@ -5,7 +5,6 @@
 #include <set>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "engine/gpu/device.h"
 #include "engine/gpu/reflection.h"

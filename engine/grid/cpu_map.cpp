@@ -56,40 +56,40 @@ class CpuMapTrainer final : public MapTrainer {
           team_(threads == 0 ? usableCores() : threads), speed_({}) {
         machine_.device = cpuName();
         machine_.threads = team_.size();
-        machine_.kernels = std::string(name(vectorLevel())) + ", " + std::to_string(kernels_.lanes) +
+        machine_.kernels = std::string(name(vectorLevel())) + ", " + std::to_string(kernels_.elements) +
                            " networks side by side";
     }
 
     const MapJob& job() const override { return job_; }
     const MachineInfo& machine() const override { return machine_; }
     std::size_t pointsFor(double milliseconds) const override {
-        return wholeGroups(speed_.fitting(milliseconds), team_.size() * kernels_.lanes);
+        return wholeGroups(speed_.fitting(milliseconds), team_.size() * kernels_.elements);
     }
 
     void train(std::span<const MapPoint> points, std::span<MapOutcome> outcomes) override {
         const auto begin = std::chrono::steady_clock::now();
-        const std::size_t vectors = (points.size() + kernels_.lanes - 1) / kernels_.lanes;
+        const std::size_t vectors = (points.size() + kernels_.elements - 1) / kernels_.elements;
         std::atomic<std::size_t> next{0};
         const auto work = [&](std::size_t) {
             for (std::size_t vector = next++; vector < vectors; vector = next++) {
-                const std::size_t first = vector * kernels_.lanes;
-                const std::size_t count = std::min(kernels_.lanes, points.size() - first);
+                const std::size_t first = vector * kernels_.elements;
+                const std::size_t count = std::min(kernels_.elements, points.size() - first);
                 trainVector(points.subspan(first, count), outcomes.subspan(first, count));
             }
         };
         team_.run(work, std::clamp<std::size_t>(vectors, 1, team_.size()));
-        const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
-        speed_.add(static_cast<double>(points.size()), took.count());
+        speed_.add(static_cast<double>(points.size()), 1e3 * secondsSince(begin));
     }
 
   private:
     void trainVector(std::span<const MapPoint> points, std::span<MapOutcome> outcomes) const {
-        constexpr std::size_t mostLanes = 16;
-        shared::MapStart starts[mostLanes] = {};
-        shared::MapEnd ends[mostLanes] = {};
-        for (std::size_t lane = 0; lane < points.size(); ++lane) starts[lane] = startOf(job_, points[lane]);
+        shared::MapStart starts[mostElements] = {};
+        shared::MapEnd ends[mostElements] = {};
+        for (std::size_t element = 0; element < points.size(); ++element)
+            starts[element] = startOf(job_, points[element]);
         kernels_.train(laidOut_.problem, starts, points.size(), ends);
-        for (std::size_t lane = 0; lane < points.size(); ++lane) outcomes[lane] = outcomeOf(job_, ends[lane]);
+        for (std::size_t element = 0; element < points.size(); ++element)
+            outcomes[element] = outcomeOf(job_, ends[element]);
     }
 
     MapJob job_;

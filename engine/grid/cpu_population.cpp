@@ -14,7 +14,7 @@
 #include "engine/grid/decision_maps.h"
 #include "engine/grid/population_block.h"
 #include "engine/net/param_layout.h"
-#include "engine/plane/answer_colour.h"
+#include "engine/plane/plane_colours.h"
 #include "engine/step/work_sizer.h"
 
 namespace lockstep {
@@ -23,10 +23,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 using Milliseconds = std::chrono::duration<double, std::milli>;
-
-double secondsSince(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 /// Of all weights, biases not counted.
 float weightNorm(const ParamLayout& layout, std::span<const float> parameters) {
@@ -81,7 +77,7 @@ CpuPopulation::CpuPopulation(const PopulationJob& job, std::size_t threads, bool
     : job_(job), layout_(job.shape), team_(threads), results_(job.members.size()),
       evaluatedAt_(job.members.size(), never) {
     const Clock::time_point start = Clock::now();
-    blocks_ = vectors ? lanePopulationBlocks(job_, vectorLevel()) : plainPopulationBlocks(job_);
+    blocks_ = vectors ? vectorPopulationBlocks(job_, vectorLevel()) : plainPopulationBlocks(job_);
     machine_.device = cpuName();
     machine_.threads = team_.size();
     machine_.kernels = vectors ? std::string("own kernels, networks side by side in vectors, ") +
@@ -90,7 +86,7 @@ CpuPopulation::CpuPopulation(const PopulationJob& job, std::size_t threads, bool
     warmUpSeconds_ = secondsSince(start);
 }
 
-/// Every thread takes the next block that nobody has taken, until there is none. makeWork() is called once
+/// Every thread takes the next block that is left, until there is none. makeWork() is called once
 /// per thread; what it returns takes that thread's blocks. Throws what that throws.
 template <class MakeWork> void CpuPopulation::forBlocks(const MakeWork& makeWork) {
     std::atomic<std::size_t> next{0};
@@ -152,9 +148,9 @@ void CpuPopulation::evaluate(PopulationBlock& block) {
     if (evaluatedAt == block.step()) return;
     std::vector<MemberResult> found(members.size());
     block.evaluate(found);
-    for (std::size_t lane = 0; lane < members.size(); ++lane) {
-        found[lane].weightNorm = weightNorm(layout_, block.parameters(lane));
-        results_[members[lane]] = found[lane];
+    for (std::size_t element = 0; element < members.size(); ++element) {
+        found[element].weightNorm = weightNorm(layout_, block.parameters(element));
+        results_[members[element]] = found[element];
     }
     evaluatedAt = block.step();
 }
@@ -180,13 +176,13 @@ void CpuPopulation::paint(PopulationBlock& block, const DecisionMapOptions& opti
     const std::size_t rows = std::size_t{options.cells} * options.cells;
     const std::size_t outputs = job_.shape.outputs();
     const std::vector<float> answers = block.answers(points, rows);
-    for (std::size_t lane = 0; lane < block.members().size(); ++lane) {
-        const std::size_t member = block.members()[lane];
+    for (std::size_t element = 0; element < block.members().size(); ++element) {
+        const std::size_t member = block.members()[element];
         const std::size_t corner = member / options.columns * options.cells * options.width() +
                                    member % options.columns * options.cells;
         for (std::size_t row = 0; row < rows; ++row)
             picture[corner + row / options.cells * options.width() + row % options.cells] = answerColour(
-                job_.shape, {answers.data() + (lane * rows + row) * outputs, outputs}, options.colours);
+                job_.shape, {answers.data() + (element * rows + row) * outputs, outputs}, options.colours);
     }
 }
 

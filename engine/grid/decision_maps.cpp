@@ -24,8 +24,7 @@ shared::PopulationPictureParams paramsOf(const DecisionMapOptions& options, std:
     params.places = asUint(members);
     params.columns = options.columns;
     params.cells = options.cells;
-    for (std::size_t index = 0; index < options.features.size(); ++index)
-        params.kinds |= asUint(options.features[index]) << (4 * index);
+    params.kinds = packedFeatures(options.features);
     params.left = options.from;
     params.top = options.to;
     params.cell = (options.to - options.from) / static_cast<float>(options.cells);

@@ -11,8 +11,8 @@
 #include "engine/gpu/recorder.h"
 #include "engine/grid/grid_pace.h"
 #include "engine/grid/map.h"
-#include "engine/step/loop_rounds.h"
 #include "engine/step/shaders.h"
+#include "engine/step/work.h"
 
 namespace lockstep {
 
@@ -156,11 +156,7 @@ GpuMapTrainer::GpuMapTrainer(gpu::Device& device, const MapJob& job)
                    static_cast<double>(capacity_ / fewest_ * mostSteps(job))}),
       speed_({}) {
     examples_.uploadValues<float>(examplesOf(job));
-    const gpu::DeviceReport& report = device.report();
-    machine_.device = report.name;
-    machine_.driver = report.driver;
-    machine_.gpu = true;
-    machine_.software = device.software();
+    machine_ = machineOf(device);
     machine_.kernels = "a network per invocation, " +
                        (partsOf(job) == 1 ? std::string("everything in registers")
                                           : std::to_string(rowsOf(job)) + " hidden neurons at a time");
@@ -211,8 +207,7 @@ void GpuMapTrainer::train(std::span<const MapPoint> points, std::span<MapOutcome
         outcomes = outcomes.subspan(together);
     }
     for (Batch& batch : batches_) collect(batch);
-    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
-    speed_.add(count, took.count());
+    speed_.add(count, 1e3 * secondsSince(begin));
 }
 
 void GpuMapTrainer::trainBatch(Batch& batch, std::span<const MapPoint> points) {

@@ -1,9 +1,5 @@
 // A population on a GPU: one dispatch per hidden activation trains all its networks, many steps at a time.
-//
-// The shaders (shaders/grid/population_*.comp) hold all of trainStep() in engine/step/step.cpp. They cannot
-// use the recipe, because its operations are dispatches for one network: a thousand networks of a few neurons
-// would need thousands of dispatches per step, each too small to fill the device.
-// tests/population_gpu_test.cpp compares the networks with the same ones trained alone.
+// population_training.h says which lines of the recipe that is, and why it cannot use them.
 #include <algorithm>
 #include <chrono>
 #include <deque>
@@ -20,10 +16,6 @@ namespace lockstep {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-double millisecondsSince(Clock::time_point start) {
-    return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
 
 PopulationPace firstPace(const gpu::Device& device, const PopulationJob& job,
                          const PopulationTraining& training) {
@@ -89,23 +81,17 @@ GpuPopulation::GpuPopulation(gpu::Device& device, const PopulationJob& job, cons
       maps_(device, kernels_, arenas_, job_), pace_(firstPace(device, job_, training_)), recorder_(device) {
     warmUp();
     describeMachine();
-    warmUpSeconds_ = millisecondsSince(start) * 1e-3;
+    warmUpSeconds_ = secondsSince(start);
 }
 
 void GpuPopulation::warmUp() {
     recorder_.begin();
     training_.recordWarmUp(recorder_);
-    recorder_.submit();
-    recorder_.finish();
-    recorder_.takeFinished();
+    recorder_.submitAndTime();
 }
 
 void GpuPopulation::describeMachine() {
-    const gpu::DeviceReport& report = device_.report();
-    machine_.device = report.name;
-    machine_.driver = report.driver;
-    machine_.gpu = true;
-    machine_.software = device_.software();
+    machine_ = machineOf(device_);
     machine_.kernels = training_.plan().describe(job_.members.size());
 }
 
@@ -113,7 +99,7 @@ bool GpuPopulation::advance(double milliseconds) {
     const Clock::time_point start = Clock::now();
     // What is under way takes its time, too.
     const auto left = [&] {
-        return milliseconds - millisecondsSince(start) -
+        return milliseconds - 1e3 * secondsSince(start) -
                pace_.target() * static_cast<double>(flights_.size());
     };
     do {
@@ -122,7 +108,7 @@ bool GpuPopulation::advance(double milliseconds) {
         collect();
     } while (left() > 0);
     finish();
-    trainingSeconds_ += millisecondsSince(start) * 1e-3;
+    trainingSeconds_ += secondsSince(start);
     return blockFirst_ < job_.steps;
 }
 
@@ -134,7 +120,7 @@ void GpuPopulation::trainTo(std::uint64_t step) {
         collect();
     }
     finish();
-    trainingSeconds_ += millisecondsSince(start) * 1e-3;
+    trainingSeconds_ += secondsSince(start);
 }
 
 void GpuPopulation::beginBlock(std::uint64_t end) {

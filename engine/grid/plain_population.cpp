@@ -1,11 +1,8 @@
 // One network after the other by the plain loops: what cpu:scalar does, step by step.
 #include <algorithm>
-#include <cmath>
-#include <utility>
 
 #include "engine/grid/population_block.h"
 #include "engine/step/cpu_ops.h"
-#include "engine/step/step.h"
 
 namespace lockstep {
 
@@ -75,15 +72,14 @@ void PlainBlock::train(std::uint64_t steps) {
 
 void PlainBlock::evaluate(std::span<MemberResult> results) {
     const TrainJob alone = job_.alone(member_);
-    const bool hasTest = alone.data->test.count > 0;
-    const std::size_t count = hasTest ? alone.data->test.count : alone.data->train.count;
+    const Split split = evaluatedSplit(*alone.data);
+    const std::size_t count = alone.data->of(split).count;
     PlainBackend backend(alone);
     std::ranges::copy(parameters_, backend.arenas.parameters.data());
     backend.ops.beginEvaluation(alone.data->classes);
     const std::size_t capacity = backend.ops.capacity();
     for (std::size_t first = 0; first < count; first += capacity)
-        scoreRange(backend.ops, backend.arenas.shape, hasTest ? Split::test : Split::train, first,
-                   std::min(capacity, count - first));
+        scoreRange(backend.ops, backend.arenas.shape, split, first, std::min(capacity, count - first));
     const ScoreSum& sum = backend.ops.scored();
     const std::size_t terms = lossTerms(alone.shape.loss, count, alone.shape.outputs());
     MemberResult& result = results[0];
@@ -98,7 +94,7 @@ void PlainBlock::evaluate(std::span<MemberResult> results) {
 
 std::vector<float> PlainBlock::answers(std::span<const float> points, std::size_t rows) {
     TrainJob alone = job_.alone(member_);
-    Dataset asked; // the points as examples, of whatever class or value
+    Dataset asked; // the points as examples, of any class or value
     asked.inputs = alone.data->inputs;
     asked.classes = alone.data->classes;
     asked.targetWidth = alone.data->targetWidth;

@@ -9,7 +9,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -80,6 +79,9 @@ struct MemberResult {
 
     bool begun() const { return steps > 0 || diverged; }
 };
+
+/// The split that a MemberResult's loss is of.
+inline Split evaluatedSplit(const Dataset& data) { return data.test.count > 0 ? Split::test : Split::train; }
 
 /// The losses of all networks together. Networks without a step have no loss yet and are left out. A network
 /// that diverged, or whose loss is not finite, counts as infinitely bad.
@@ -156,7 +158,7 @@ class Population {
     virtual double warmUpSeconds() const = 0;   ///< uploads, compilation, choice of the layout
 };
 
-/// How a GPU holds a population (shaders/population_*.comp).
+/// How a GPU holds a population (shaders/grid/population_*.comp).
 enum class PopulationLayout {
     best,       ///< the fastest that takes the shape, by measurement
     invocation, ///< a network per invocation, unrolled, everything in registers

@@ -43,8 +43,7 @@ void appendExamples(std::vector<float>& all, const Dataset& data, const Examples
 
 std::vector<float> allExamples(const PopulationJob& job, Split split) {
     std::vector<float> all;
-    for (const Dataset* data : job.data)
-        appendExamples(all, *data, split == Split::train ? data->train : data->test, job.shape);
+    for (const Dataset* data : job.data) appendExamples(all, *data, data->of(split), job.shape);
     return all;
 }
 

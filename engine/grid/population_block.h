@@ -20,7 +20,7 @@ class PopulationBlock {
     PopulationBlock(const PopulationBlock&) = delete;
     PopulationBlock& operator=(const PopulationBlock&) = delete;
 
-    /// Their numbers in the job. `lane` below is a position in this list.
+    /// Their numbers in the job. `element` below is a position in this list.
     virtual std::span<const std::uint32_t> members() const = 0;
     /// Steps completed by those that have not diverged.
     virtual std::uint64_t step() const = 0;
@@ -29,14 +29,15 @@ class PopulationBlock {
     /// Back to the first weights.
     virtual void reset() = 0;
     virtual void train(std::uint64_t steps) = 0;
-    /// MemberResult::batchLoss of each lane.
+    /// MemberResult::batchLoss of each member.
     virtual std::vector<float> batchLosses() const = 0;
 
-    /// Evaluates, and fills in all but weightNorm. `results` has an element per lane.
+    /// Evaluates, and fills in all but weightNorm. `results` has one per member.
     virtual void evaluate(std::span<MemberResult> results) = 0;
     /// In ParamLayout's order.
-    virtual std::vector<float> parameters(std::size_t lane) const = 0;
-    /// Each lane's outputs, after the output activation, for points [rows][inputs]: [lanes][rows][outputs].
+    virtual std::vector<float> parameters(std::size_t element) const = 0;
+    /// Each member's outputs, after the output activation, for points [rows][inputs]:
+    /// [members][rows][outputs].
     virtual std::vector<float> answers(std::span<const float> points, std::size_t rows) = 0;
 };
 
@@ -46,6 +47,6 @@ using PopulationBlocks = std::vector<std::unique_ptr<PopulationBlock>>;
 PopulationBlocks plainPopulationBlocks(const PopulationJob& job);
 /// As many networks per block as a vector has elements, all with one activation. `job` must outlive the
 /// blocks.
-PopulationBlocks lanePopulationBlocks(const PopulationJob& job, VectorLevel level);
+PopulationBlocks vectorPopulationBlocks(const PopulationJob& job, VectorLevel level);
 
 } // namespace lockstep

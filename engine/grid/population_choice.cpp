@@ -47,8 +47,8 @@ std::string operationOf(const PopulationJob& job) {
 // One layout, ready to be timed as often as it takes.
 class Trial {
   public:
-    /// Compiles its kernels, and finds how much takes long enough for a clock, from little on: nobody knows
-    /// yet how long a step takes.
+    /// Compiles its kernels, and finds how much takes long enough for a clock, starting with little: how
+    /// long a step takes is not known yet.
     Trial(gpu::Device& device, const PopulationJob& job, const PopulationPlan& plan)
         : plan_(plan), job_(smallCopy(device, job)), arenas_(device, job_), kernels_(device, job_.shape),
           training_(device, kernels_, arenas_, job_, plan), recorder_(device) {
@@ -71,9 +71,7 @@ class Trial {
     void warmUp() {
         recorder_.begin();
         training_.recordWarmUp(recorder_);
-        recorder_.submit();
-        recorder_.finish();
-        recorder_.takeFinished();
+        recorder_.submitAndTime();
         millisecondsOf({1, 1});
     }
 

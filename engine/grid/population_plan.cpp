@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "engine/net/activation.h"
-#include "engine/step/loop_rounds.h"
 #include "engine/step/shaders.h"
+#include "engine/step/work.h"
 
 namespace lockstep {
 
@@ -92,7 +92,7 @@ std::size_t sharedParameters(const gpu::Device& device, const PopulationJob& job
 std::optional<PopulationPlan> planSubgroup(const gpu::Device& device, const PopulationJob& job,
                                            std::size_t batch, std::string* why) {
     const gpu::Limits& limits = device.limits();
-    if (!limits.subgroupSums || limits.broadcastLanes == 0)
+    if (!limits.subgroupSums || limits.broadcastInvocations == 0)
         return refuse(why, "the invocations of its subgroups do not add up their numbers");
     const std::size_t parameters = job.shape.parameters();
     if (!fitsRegisters(device, job.shape))
@@ -102,8 +102,8 @@ std::optional<PopulationPlan> planSubgroup(const gpu::Device& device, const Popu
     PopulationPlan plan;
     plan.groupSize = std::min(limits.subgroupSize, limits.groupInvocations);
     plan.networksPerGroup = 1;
-    plan.mostSubgroups =
-        static_cast<std::uint32_t>(turnsOf(plan.groupSize, std::min(limits.broadcastLanes, plan.groupSize)));
+    plan.mostSubgroups = static_cast<std::uint32_t>(
+        turnsOf(plan.groupSize, std::min(limits.broadcastInvocations, plan.groupSize)));
     const std::size_t bytes = (numbersOf(job) + plan.mostSubgroups * (parameters + 1) + 2) * sizeof(float);
     if (bytes > limits.sharedMemory)
         return refuse(why, "the parameters, their gradients and the optimizer's state take " +
@@ -156,7 +156,7 @@ std::uint32_t workgroupSize(const gpu::Device& device, const PopulationJob& job,
                             PopulationPlan plan) {
     const std::uint32_t most =
         std::bit_floor(std::min({device.limits().groupInvocations, device.limits().groupSize[0], 128u}));
-    const std::size_t values = plan.chunk * *std::ranges::max_element(job.shape.widths);
+    const std::size_t values = plan.chunk * job.shape.widest();
     if (!device.software())
         return static_cast<std::uint32_t>(std::clamp<std::size_t>(std::bit_ceil(values), 32, most));
     plan.groupSize = std::min(device.limits().subgroupSize, most);

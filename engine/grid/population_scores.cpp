@@ -7,7 +7,7 @@
 #include "engine/grid/population_plan.h"
 #include "engine/net/param_layout.h"
 #include "engine/net/plain_ops.h"
-#include "engine/step/loop_rounds.h"
+#include "engine/step/work.h"
 
 namespace lockstep {
 
@@ -17,8 +17,8 @@ constexpr std::uint32_t keyOfNone = 0xFFFFFFFFu; // shaders/grid/population_key.
 
 using gpu::asUint;
 
-// Multiplications and additions of all networks together that a submission may do, so that nobody waits long
-// for the device.
+// Multiplications and additions of all networks together that a submission may do, so that no caller waits
+// long for the device.
 double workAtOnce(const gpu::Device& device) { return device.software() ? 3e7 : 1e9; }
 
 // Rounds that an invocation's loops make for four examples where none is unrolled.
@@ -47,7 +47,7 @@ std::size_t mostRows(const gpu::Device& device, const NetShape& shape) {
 
 std::size_t examplesOf(const PopulationJob& job) {
     const Dataset& data = *job.data.front();
-    return data.test.count > 0 ? data.test.count : data.train.count;
+    return data.of(evaluatedSplit(data)).count;
 }
 
 } // namespace

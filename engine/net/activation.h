@@ -19,6 +19,11 @@ constexpr bool derivativeNeedsSum(Activation activation) {
     return false;
 }
 
+/// Whether that is so for any layer of the network.
+inline bool anyLayerKeepsSums(const NetShape& shape) {
+    return derivativeNeedsSum(shape.activation) || derivativeNeedsSum(shape.outputActivation);
+}
+
 /// f(z).
 template <class number> number activate(Activation activation, number z) {
     using namespace scalar;

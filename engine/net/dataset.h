@@ -35,6 +35,7 @@ struct Dataset {
     Examples train;
     Examples test;
 
+    const Examples& of(Split split) const { return split == Split::train ? train : test; }
     bool bytes() const { return !train.pixels.empty(); } ///< pixels rather than values
 };
 

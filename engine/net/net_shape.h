@@ -1,6 +1,7 @@
 // The architecture of a network as a value.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -56,6 +57,7 @@ struct NetShape {
     std::size_t layers() const { return widths.size() - 1; }
     std::size_t inputs() const { return widths.front(); }
     std::size_t outputs() const { return widths.back(); }
+    std::size_t widest() const { return *std::ranges::max_element(widths); }
     Activation activationOf(std::size_t layer) const {
         return layer + 1 == layers() ? outputActivation : activation;
     }

@@ -41,6 +41,13 @@ std::vector<float> planeFeatures(float x, float y, std::span<const PlaneFeature>
     return values;
 }
 
+std::uint32_t packedFeatures(std::span<const PlaneFeature> features) {
+    std::uint32_t packed = 0;
+    for (std::size_t index = features.size(); index-- > 0;)
+        packed = packed << 4 | static_cast<std::uint32_t>(features[index]);
+    return packed;
+}
+
 std::string_view name(PlaneFeature feature) { return nameOf(featureNames, feature); }
 
 PlaneFeature planeFeatureFromName(std::string_view text) {

@@ -30,6 +30,9 @@ float planeFeature(PlaneFeature feature, float x, float y);
 /// The values of `features` at a point, in their order: a network's inputs.
 std::vector<float> planeFeatures(float x, float y, std::span<const PlaneFeature> features);
 
+/// The features as shaders read them: 4 bits each, the first in the lowest (PlaneInputsParams::kinds).
+std::uint32_t packedFeatures(std::span<const PlaneFeature> features);
+
 /// As settings write it: "x", "y", "xx", "yy", "xy", "sin-x", "sin-y".
 std::string_view name(PlaneFeature feature);
 /// Throws std::invalid_argument, which lists the names and suggests the nearest.

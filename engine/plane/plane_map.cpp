@@ -7,6 +7,7 @@
 #include "engine/net/activation.h"
 #include "engine/net/plain_ops.h"
 #include "engine/step/dense_kernel.h"
+#include "engine/step/gpu_arenas.h"
 #include "engine/tune/product_candidates.h"
 
 namespace lockstep {
@@ -23,21 +24,13 @@ constexpr std::size_t mostFeatures = 8; // PlaneInputsParams::kinds
 
 using gpu::asUint;
 
-std::size_t widest(const NetShape& shape) {
-    return *std::max_element(shape.widths.begin(), shape.widths.end());
-}
-
-bool anySums(const NetShape& shape) {
-    return derivativeNeedsSum(shape.activation) || derivativeNeedsSum(shape.outputActivation);
-}
-
 std::size_t rowsAtATime(const NetShape& shape) {
-    const std::size_t rows = activationBytes / (roundUpToFour(widest(shape)) * sizeof(float));
+    const std::size_t rows = activationBytes / (roundUpToFour(shape.widest()) * sizeof(float));
     return std::max(std::min(rows, mostRows) / rowsMultiple * rowsMultiple, rowsMultiple);
 }
 
 std::uint64_t activationsSize(const NetShape& shape) {
-    return rowsAtATime(shape) * roundUpToFour(widest(shape)) * sizeof(float);
+    return rowsAtATime(shape) * roundUpToFour(shape.widest()) * sizeof(float);
 }
 
 /// Work of a cell: roughly nanoseconds of two CPU cores running a software device; on a GPU only the
@@ -123,7 +116,7 @@ PlaneMap::PlaneMap(gpu::Device& device, const NetShape& shape, std::vector<Plane
                    PlaneMapOptions options)
     : device_(device), shape_(validated(shape, features, options)), layout_(shape),
       features_(std::move(features)), options_(options),
-      atlasColumns_(std::min(options.mostNeurons, asUint(widest(shape)))), capacity_(rowsAtATime(shape)),
+      atlasColumns_(std::min(options.mostNeurons, asUint(shape.widest()))), capacity_(rowsAtATime(shape)),
       workPerCell_(workOf(shape)), budget_(budgetOf(device)),
       kernels_(device), uploads_{{{{device, layout_.size() * sizeof(float) + sizeof(PlaneColourWords),
                                     gpu::Memory::upload, "map upload"}},
@@ -132,7 +125,7 @@ PlaneMap::PlaneMap(gpu::Device& device, const NetShape& shape, std::vector<Plane
       parameters_(device, uploads_[0].buffer.size(), gpu::Memory::device, "map parameters"),
       even_(device, activationsSize(shape), gpu::Memory::device, "map activations"),
       odd_(device, activationsSize(shape), gpu::Memory::device, "map activations"),
-      sums_(device, anySums(shape) ? activationsSize(shape) : 16, gpu::Memory::device, "map sums"),
+      sums_(device, anyLayerKeepsSums(shape) ? activationsSize(shape) : 16, gpu::Memory::device, "map sums"),
       outputs_(device,
                std::uint64_t{options.outputSize} * options.outputSize * roundUpToFour(shape.outputs()) * 4,
                gpu::Memory::device, "map outputs"),
@@ -268,8 +261,7 @@ void PlaneMap::inputs(std::uint32_t cells, std::size_t first, std::size_t rows) 
     params.size = cells;
     params.stride = stride(0);
     params.features = asUint(features_.size());
-    for (std::size_t index = 0; index < features_.size(); ++index)
-        params.kinds |= asUint(features_[index]) << (4 * index);
+    params.kinds = packedFeatures(features_);
     params.left = options_.from;
     params.top = options_.to;
     params.cell = (options_.to - options_.from) / static_cast<float>(cells);
@@ -281,7 +273,8 @@ void PlaneMap::dense(std::size_t layer, std::size_t rows, const gpu::BufferView&
                            stride(layer + 1)};
     const bool keepsSums = derivativeNeedsSum(shape_.activationOf(layer));
     dispatchProduct(recorder_, dense_[layer], shape,
-                    {activations(layer, rows), weights(layer), bias(layer), to,
+                    {activations(layer, rows), weightsIn(parameters_, layout_.layer(layer)),
+                     biasIn(parameters_, layout_.layer(layer)), to,
                      keepsSums ? sums_.view(0, bytes(layer + 1, rows)) : to});
 }
 
@@ -314,16 +307,6 @@ std::uint64_t PlaneMap::bytes(std::size_t level, std::size_t rows) const {
 
 gpu::BufferView PlaneMap::activations(std::size_t level, std::size_t rows) const {
     return (level % 2 == 0 ? even_ : odd_).view(0, bytes(level, rows));
-}
-
-gpu::BufferView PlaneMap::weights(std::size_t layer) const {
-    const LayerLayout& place = layout_.layer(layer);
-    return parameters_.view(place.weightOffset * sizeof(float), place.weightCount() * sizeof(float));
-}
-
-gpu::BufferView PlaneMap::bias(std::size_t layer) const {
-    const LayerLayout& place = layout_.layer(layer);
-    return parameters_.view(place.biasOffset * sizeof(float), place.biasCount() * sizeof(float));
 }
 
 gpu::BufferView PlaneMap::colours() const {

@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -106,8 +105,6 @@ class PlaneMap {
     std::uint32_t stride(std::size_t level) const;
     std::uint64_t bytes(std::size_t level, std::size_t rows) const;
     gpu::BufferView activations(std::size_t level, std::size_t rows) const;
-    gpu::BufferView weights(std::size_t layer) const;
-    gpu::BufferView bias(std::size_t layer) const;
     gpu::BufferView colours() const;
 
     gpu::Device& device_;

@@ -1,22 +1,20 @@
-#include "engine/run/cpu_trainer.h"
-
+// Training on the processor.
 #include <algorithm>
 #include <chrono>
 #include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
-#include <stdexcept>
 #include <string>
 
 #include "engine/cpu/cpu_info.h"
 #include "engine/cpu/memory.h"
 #include "engine/cpu/thread_team.h"
 #include "engine/net/names.h"
+#include "engine/run/make_trainer.h"
 #include "engine/run/team_sizing.h"
 #include "engine/step/cpu_ops.h"
 #include "engine/step/small_ops.h"
-#include "engine/step/step.h"
 #include "engine/step/step_trace.h"
 
 namespace lockstep {
@@ -48,9 +46,6 @@ class CpuTrainer final : public Trainer {
     StepTrace traceStep(const TraceOptions& options) override;
 
   private:
-    const Examples& examplesOf(Split split) const {
-        return split == Split::train ? job_.data->train : job_.data->test;
-    }
     void describeMachine();
     void warmUp();
     template <class Work> void runTeam(std::size_t threads, const Work& work);
@@ -195,7 +190,7 @@ void CpuTrainer::takeLosses(std::vector<LossPoint>& into) {
 }
 
 Evaluation CpuTrainer::evaluate(Split split) {
-    const std::size_t count = examplesOf(split).count;
+    const std::size_t count = job_.data->of(split).count;
     const std::size_t capacity = ops_[0]->capacity();
     for (const auto& ops : ops_) ops->beginEvaluation(job_.data->classes);
     runTeam(team_.size(), [&](std::size_t thread) {
@@ -221,11 +216,7 @@ Evaluation CpuTrainer::evaluate(Split split) {
 }
 
 std::vector<float> CpuTrainer::predict(Split split, std::size_t first, std::size_t rows) {
-    const std::size_t count = examplesOf(split).count;
-    if (first > count || rows > count - first)
-        throw std::invalid_argument("examples " + std::to_string(first) + " to " +
-                                    std::to_string(first + rows) + " were asked for, and the split has " +
-                                    std::to_string(count));
+    requireRows(job_.data->of(split), first, rows);
     const std::size_t outputs = arenas_.shape.outputs();
     const std::size_t capacity = ops_[0]->capacity();
     std::vector<float> result(rows * outputs);
@@ -253,15 +244,7 @@ TrainerState CpuTrainer::state() {
 }
 
 void CpuTrainer::restore(const TrainerState& state) {
-    const std::size_t size = arenas_.layout.size();
-    const auto fits = [size](const std::vector<float>& array) { return array.size() == size; };
-    if (!fits(state.parameters) || state.optimizerState.size() != arenas_.optimizerState.size() ||
-        !std::ranges::all_of(state.optimizerState, fits))
-        throw std::invalid_argument("the state does not fit this network and optimizer: it has " +
-                                    std::to_string(state.parameters.size()) + " parameters and " +
-                                    std::to_string(state.optimizerState.size()) +
-                                    " optimizer arrays; expected " + std::to_string(size) + " and " +
-                                    std::to_string(arenas_.optimizerState.size()));
+    requireState(state, arenas_.layout.size(), arenas_.optimizerState.size());
     std::ranges::copy(state.parameters, arenas_.parameters.data());
     for (std::size_t array = 0; array < state.optimizerState.size(); ++array)
         std::ranges::copy(state.optimizerState[array], arenas_.optimizerState[array].data());
@@ -315,27 +298,21 @@ void CpuTrainer::traceOn(std::size_t thread, const StepSettings& step, StepTrace
 }
 
 std::vector<float> CpuTrainer::tensor(const TensorId& id, std::size_t floats) {
-    const float* from = nullptr;
+    const auto copy = [&](const float* arena, std::size_t LayerLayout::*offset) {
+        const float* from = arena + arenas_.layout.layer(id.layer).*offset;
+        return std::vector<float>(from, from + floats);
+    };
     switch (id.kind) {
-    case TensorKind::activations:
-    case TensorKind::targets:
-    case TensorKind::sums:
-    case TensorKind::dSums: return ops_[0]->tensor(id, floats);
-    default: break;
+    case TensorKind::weights: return copy(arenas_.parameters.data(), &LayerLayout::weightOffset);
+    case TensorKind::bias: return copy(arenas_.parameters.data(), &LayerLayout::biasOffset);
+    case TensorKind::dWeights: return copy(arenas_.gradients.data(), &LayerLayout::weightOffset);
+    case TensorKind::dBias: return copy(arenas_.gradients.data(), &LayerLayout::biasOffset);
+    case TensorKind::weightState1: return copy(arenas_.stateArray(0), &LayerLayout::weightOffset);
+    case TensorKind::biasState1: return copy(arenas_.stateArray(0), &LayerLayout::biasOffset);
+    case TensorKind::weightState2: return copy(arenas_.stateArray(1), &LayerLayout::weightOffset);
+    case TensorKind::biasState2: return copy(arenas_.stateArray(1), &LayerLayout::biasOffset);
+    default: return ops_[0]->tensor(id, floats); // what a backend computes in between
     }
-    const LayerLayout& place = arenas_.layout.layer(id.layer);
-    switch (id.kind) {
-    case TensorKind::weights: from = arenas_.parameters.data() + place.weightOffset; break;
-    case TensorKind::bias: from = arenas_.parameters.data() + place.biasOffset; break;
-    case TensorKind::dWeights: from = arenas_.gradients.data() + place.weightOffset; break;
-    case TensorKind::dBias: from = arenas_.gradients.data() + place.biasOffset; break;
-    case TensorKind::weightState1: from = arenas_.stateArray(0) + place.weightOffset; break;
-    case TensorKind::biasState1: from = arenas_.stateArray(0) + place.biasOffset; break;
-    case TensorKind::weightState2: from = arenas_.stateArray(1) + place.weightOffset; break;
-    case TensorKind::biasState2: from = arenas_.stateArray(1) + place.biasOffset; break;
-    default: break;
-    }
-    return {from, from + floats};
 }
 
 const CpuKernels& kernelsOf(const RungRow& row) {

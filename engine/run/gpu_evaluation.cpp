@@ -2,10 +2,7 @@
 
 #include <algorithm>
 #include <limits>
-#include <stdexcept>
-#include <string>
 
-#include "engine/step/step.h"
 #include "engine/step/work_sizer.h"
 
 namespace lockstep {
@@ -16,12 +13,8 @@ GpuEvaluation::GpuEvaluation(gpu::Device& device, GpuArenas& arenas, Kernels& ke
     ops_.submitEachOperation(true); // a chunk may take long
 }
 
-std::size_t GpuEvaluation::countOf(Split split) const {
-    return split == Split::train ? job_.data->train.count : job_.data->test.count;
-}
-
 void GpuEvaluation::warmUp() {
-    const std::size_t group = std::min({chunk_, arenas_.capacity, countOf(Split::train)});
+    const std::size_t group = std::min({chunk_, arenas_.capacity, job_.data->of(Split::train).count});
     millisecondsOf(Split::train, group); // compiles
     const double target = submissionMilliseconds(recorder_.device().software());
     const double milliseconds = std::max(millisecondsOf(Split::train, group), 1e-3);
@@ -30,7 +23,7 @@ void GpuEvaluation::warmUp() {
     // Whole workgroups of score(), where that is more than one.
     chunk_ = rows < chunk_ ? std::min(chunk_, arenas_.capacity) : rows / chunk_ * chunk_;
     for (const Split split : {Split::train, Split::test}) {
-        const std::size_t count = countOf(split);
+        const std::size_t count = job_.data->of(split).count;
         if (count >= chunk_) millisecondsOf(split, chunk_);
         if (count % chunk_ != 0) millisecondsOf(split, count % chunk_);
     }
@@ -47,7 +40,7 @@ double GpuEvaluation::millisecondsOf(Split split, std::size_t rows) {
 Evaluation GpuEvaluation::evaluate(Split split) {
     Evaluation result;
     result.accuracy = result.loss = std::numeric_limits<double>::quiet_NaN();
-    result.count = countOf(split);
+    result.count = job_.data->of(split).count;
     if (result.count == 0) return result;
     const std::size_t count = result.count;
     for (std::size_t first = 0; first < count; first += chunk_) {
@@ -71,9 +64,7 @@ Evaluation GpuEvaluation::evaluate(Split split) {
 }
 
 std::vector<float> GpuEvaluation::predict(Split split, std::size_t first, std::size_t rows) {
-    if (first > countOf(split) || rows > countOf(split) - first)
-        throw std::invalid_argument("rows " + std::to_string(first) + " to " + std::to_string(first + rows) +
-                                    " are asked for, the split has " + std::to_string(countOf(split)));
+    requireRows(job_.data->of(split), first, rows);
     const std::size_t outputs = arenas_.shape.outputs();
     const std::size_t levels = arenas_.shape.layers();
     std::vector<float> result;

@@ -26,7 +26,6 @@ class GpuEvaluation {
     std::vector<float> predict(Split split, std::size_t first, std::size_t rows);
 
   private:
-    std::size_t countOf(Split split) const;
     double millisecondsOf(Split split, std::size_t rows);
 
     const TrainJob& job_;

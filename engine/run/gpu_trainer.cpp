@@ -1,5 +1,4 @@
-#include "engine/run/gpu_trainer.h"
-
+// Training on a Vulkan device.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -10,9 +9,8 @@
 
 #include "engine/net/param_layout.h"
 #include "engine/run/gpu_evaluation.h"
+#include "engine/run/make_trainer.h"
 #include "engine/step/gpu_ops.h"
-#include "engine/step/lane_spec.h"
-#include "engine/step/step.h"
 #include "engine/step/step_trace.h"
 #include "engine/step/whole_step.h"
 #include "engine/step/work_sizer.h"
@@ -128,11 +126,7 @@ std::optional<HalfArenas> GpuTrainer::halfArenas() {
 }
 
 void GpuTrainer::describeMachine() {
-    const gpu::DeviceReport& report = device_.report();
-    machine_.device = report.name;
-    machine_.driver = report.driver;
-    machine_.gpu = true;
-    machine_.software = device_.software();
+    machine_ = machineOf(device_);
     const std::string first = how_.layers.front().forward.describe();
     const std::string_view own = name(rung_);
     machine_.kernels = first == own ? first : std::string(own) + " (first layer: " + first + ")";
@@ -327,12 +321,7 @@ std::uint64_t GpuTrainer::skippedSteps() {
 }
 
 void GpuTrainer::restore(const TrainerState& state) {
-    const std::size_t size = arenas_.layout.size();
-    const std::size_t states = job_.settings.optimizer.stateArrays();
-    const bool fits = state.parameters.size() == size && state.optimizerState.size() == states &&
-                      std::all_of(state.optimizerState.begin(), state.optimizerState.end(),
-                                  [&](const std::vector<float>& kept) { return kept.size() == size; });
-    if (!fits) throw std::invalid_argument("the state to restore belongs to another network or optimizer");
+    requireState(state, arenas_.layout.size(), job_.settings.optimizer.stateArrays());
     recorder_.finish();
     recorder_.takeFinished();
     flights_.clear();

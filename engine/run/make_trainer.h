@@ -1,20 +1,66 @@
-// Creates the trainer for a lane.
+// Creates trainers: on the processor, on a Vulkan device, or by the name of a lane.
 #pragma once
 
 #include <cstddef>
 #include <memory>
+#include <stdexcept>
+#include <string_view>
 
 #include "engine/gpu/device.h"
 #include "engine/run/trainer.h"
 #include "engine/step/lane_spec.h"
+#include "engine/step/shaders.h"
 
 namespace lockstep {
+
+/// A trainer that computes immediately: run() returns when its steps are done.
+/// rung      one of the processor's; `best` takes SmallOps on one thread where the network fits
+/// threads   of rungs that use all cores: how many at most; 0 for one per core that this process may use. A
+///           step too small to be worth splitting uses fewer; MachineInfo says how many. Some of them pause
+///           while other programs need their cores (team_sizing.h). The other rungs always use one.
+/// A run is bit-identical to any other with the same job, rung and number of threads.
+/// Throws std::invalid_argument for a job that does not fit together.
+std::unique_ptr<Trainer> makeCpuTrainer(const TrainJob& job, Rung rung, std::size_t threads);
+/// The same by the rung's name; throws std::invalid_argument for an unknown one, too.
+inline std::unique_ptr<Trainer> makeCpuTrainer(const TrainJob& job, std::string_view rung,
+                                               std::size_t threads) {
+    return makeCpuTrainer(job, rungFromName(rung, false), threads);
+}
+
+/// Threads that are worth using: each has to have some twenty microseconds of work per step, or waiting at
+/// barriers costs more than the help brings. A pure function of the work, so that a repeated run is split
+/// alike.
+/// flopsPerMicrosecond   of one thread; vector kernels do at least 50,000, plain loops 2,000
+std::size_t usefulThreads(const NetShape& shape, std::size_t batch, std::size_t available,
+                          double flopsPerMicrosecond = 50e3);
+
+/// A trainer on `device`, which must outlive it; several trainers may share one device.
+/// rung       one of the GPU's; wholeStep for networks that fit into a workgroup's shared memory
+///            (whole_step.h); `best` takes what is fastest for this network, measured on this device and
+///            checked against the processor's results
+/// replaced   shaders to use instead of built-in ones; they do not change which kernels are chosen, and their
+///            results are not checked
+/// Throws std::invalid_argument for an unknown shader or a job that does not fit together, std::runtime_error
+/// for a rung that this device cannot run (`subgroup` needs gpu::Limits::broadcastInvocations) and, naming
+/// the kernel, for a replaced shader that takes other parameters or buffers, gpu::OutOfMemoryError when the
+/// device's memory is too small, gpu::GpuError for what else fails on it.
+std::unique_ptr<Trainer> makeGpuTrainer(const TrainJob& job, Rung rung, gpu::Device& device,
+                                        const ReplacedShaders& replaced = {});
+/// The same by the rung's name; throws std::invalid_argument for an unknown one, too.
+inline std::unique_ptr<Trainer> makeGpuTrainer(const TrainJob& job, std::string_view rung,
+                                               gpu::Device& device, const ReplacedShaders& replaced = {}) {
+    return makeGpuTrainer(job, rungFromName(rung, true), device, replaced);
+}
 
 /// Creates a trainer for `spec` by makeCpuTrainer or makeGpuTrainer.
 ///   threads   for cpu:threads and cpu:best; 0: one per core
 ///   device    for a GPU lane; must outlive the trainer. May be null for a CPU lane
 /// Throws std::invalid_argument for an inconsistent job, gpu::GpuError for device errors.
-std::unique_ptr<Trainer> makeTrainer(const TrainJob& job, const LaneSpec& spec, std::size_t threads,
-                                     gpu::Device* device);
+inline std::unique_ptr<Trainer> makeTrainer(const TrainJob& job, const LaneSpec& spec, std::size_t threads,
+                                            gpu::Device* device) {
+    if (!spec.gpu) return makeCpuTrainer(job, spec.rung, threads);
+    if (device == nullptr) throw std::invalid_argument("lane " + spec.text() + " needs a Vulkan device");
+    return makeGpuTrainer(job, spec.rung, *device);
+}
 
 } // namespace lockstep

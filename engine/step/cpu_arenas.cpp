@@ -9,8 +9,7 @@ namespace lockstep {
 
 namespace {
 
-// This many rows per thread keep the products of an evaluation efficient and
-// its activations in the caches.
+// This many rows per thread keep the products of an evaluation efficient and its activations in the caches.
 constexpr std::size_t evaluationRowsPerThread = 128;
 
 bool folds(const CpuKernels& kernels, const OptimizerSettings& optimizer) {

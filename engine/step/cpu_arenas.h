@@ -12,8 +12,7 @@
 
 namespace lockstep {
 
-/// Arrays of one layer for a whole batch, [rows][stride of the layer's
-/// outputs].
+/// Arrays of one layer for a whole batch, [rows][stride of the layer's outputs].
 struct LayerArrays {
     AlignedArray<float> outputs; ///< A[l + 1]
     AlignedArray<float> sums;    ///< Z[l]; empty unless the activation's derivative needs it
@@ -55,22 +54,19 @@ struct CpuArenas {
     const float* below(std::size_t layer) const {
         return layer == 0 ? inputs.data() : layers[layer - 1].outputs.data();
     }
-    /// What activationDerivative takes for the layer: its preactivations, or its
-    /// outputs.
+    /// What activationDerivative takes for the layer: its preactivations, or its outputs.
     const float* saved(std::size_t layer) const;
     /// Takes other settings of the same optimizer, between steps. They can change
     /// whether the update is folded.
     void setOptimizer(const OptimizerSettings& settings);
     DenseShape denseShape(std::size_t layer, std::size_t rows) const;
-    /// The loss of `rows` rows of a batch of `batchRows`, outputs stored row by
-    /// row.
+    /// The loss of `rows` rows of a batch of `batchRows`, outputs stored row by row.
     LossShape lossShape(std::size_t rows, std::size_t batchRows) const;
     std::size_t outputStride(std::size_t layer) const { return roundUpToFour(shape.widths[layer + 1]); }
     float* stateArray(std::size_t index); ///< null when the optimizer keeps fewer
 };
 
-/// The folded update is w -= rate * (gradient + l2 * w) = keep * w - rate *
-/// gradient; this is `keep`.
+/// The folded update is w -= rate * (gradient + l2 * w) = keep * w - rate * gradient; this is `keep`.
 inline float keptOfWeights(const shared::UpdateParams& update) {
     return 1.0f - update.learningRate * update.l2;
 }

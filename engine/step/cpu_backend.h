@@ -23,8 +23,7 @@ class CpuBackend : public Ops {
 
     /// Sets which parts of a step this thread computes, from the next step on.
     virtual void takeParts(Share parts) = 0;
-    /// Waits until all threads have finished the step; only then may a thread
-    /// begin the next one.
+    /// Waits until all threads have finished the step; only then may a thread begin the next one.
     virtual void endStep() = 0;
     /// Rows that fit at once: a batch, or a chunk of an evaluation.
     virtual std::size_t capacity() const = 0;
@@ -32,9 +31,8 @@ class CpuBackend : public Ops {
     virtual Share ownRows() const = 0;
     /// Copies the network's outputs for ownRows(): [rows][outputs], no padding.
     virtual void copyOutputs(float* to) = 0;
-    /// The first `floats` floats of activations, targets (as words),
-    /// preactivations or their gradients, for all rows of the batch; rows are
-    /// padded to a multiple of four.
+    /// The first `floats` floats of activations, targets (as words), preactivations or their gradients, for
+    /// all rows of the batch; rows are padded to a multiple of four.
     virtual std::vector<float> tensor(const TensorId& id, std::size_t floats) const = 0;
 
     /// Clears what score() added up, and sizes the confusion matrix.

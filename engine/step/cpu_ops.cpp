@@ -13,8 +13,7 @@ Share CpuOps::outputsOf(std::size_t layer, std::size_t part) const {
     return shareOf(arenas_.layout.layer(layer).outputs, part, team_.size());
 }
 
-// A product packs its left-hand matrix, too: cut by columns, each part packs
-// all of it.
+// A product packs its left-hand matrix, too: cut by columns, each part packs all of it.
 CpuOps::Cut CpuOps::bestCut(std::size_t layer, std::size_t columns) const {
     constexpr std::size_t worthABarrier = 1 << 20; // weights; packing them takes a core about 1 ms
     const bool many = arenas_.layout.layer(layer).weightCount() >= worthABarrier;
@@ -57,7 +56,7 @@ void CpuOps::gatherRange(Split split, std::size_t first, std::size_t rows) {
     cut_ = Cut::rows;
     batchRows_ = rows;
     const Share own = ownRows();
-    const Examples& examples = split == Split::train ? arenas_.data.train : arenas_.data.test;
+    const Examples& examples = arenas_.data.of(split);
     const BatchOrder fileOrder(examples.count, examples.count, 0, false);
     arenas_.kernels.gatherBatch(arenas_.data, examples, fileOrder, BatchRange{0, first, rows}, own.begin,
                                 own.end, arenas_.layout.layer(0).rowStride, arenas_.inputs.data(),
@@ -117,9 +116,8 @@ void CpuOps::denseBackwardInputs(std::size_t layer) {
     lap(CpuOperation::denseBackwardInputs, denseWork(arenas_.denseShape(layer, batchRows_)), layer);
 }
 
-// In the order of the parts, so that the same number of threads gives the same
-// loss every time. Each thread computes the sum itself, so that all agree on
-// whether the step may change the weights.
+// In the order of the parts, so that the same number of threads gives the same loss every time. Each thread
+// computes the sum itself, so that all agree on whether the step may change the weights.
 void CpuOps::sumLoss() {
     double sum = 0;
     for (const CpuArenas::PartialLoss& part : arenas_.partialLosses) sum += part.sum;
@@ -151,8 +149,7 @@ void CpuOps::denseBackwardWeights(std::size_t layer) {
     lap(CpuOperation::denseBackwardWeights, denseWork(shape), layer);
 }
 
-// The barrier also guarantees that no thread still reads the weights that
-// change here.
+// The barrier also guarantees that no thread still reads the weights that change here.
 void CpuOps::denseBackwardWeightsAndUpdate(std::size_t layer, const StepSettings& step) {
     cutBy(Cut::weights);
     if (failed_) return;

@@ -1,30 +1,20 @@
-// The operations of a training step on a CPU. A step is divided into parts, as
-// many as the team has threads. Every thread has its own CpuOps and walks
-// through the whole recipe (step.cpp), computing the parts assigned to it: one
-// each, or several where fewer threads run (team_sizing.h). The result depends
-// on the parts alone, not on which thread computes them:
+// The operations of a training step on a CPU. A step is divided into parts, as many as the team has threads.
+// Every thread has its own CpuOps and walks through the whole recipe (step.cpp), computing the parts assigned
+// to it: one each, or several where fewer threads run (team_sizing.h). The result depends on the parts alone,
+// not on which thread computes them:
 //
-//   gatherBatch, dense, lossAndGradient, denseBackwardInputs   a part is some
-//   rows of the batch. Rows are
-//                                                              independent, so
-//                                                              no thread waits
-//   denseBackwardWeights, update                               a part is some
-//   output rows of every layer's
-//                                                              weights. They
-//                                                              need all rows of
-//                                                              the batch, so a
-//                                                              barrier comes
-//                                                              first
+//   gatherBatch, dense, lossAndGradient,   a part is some rows of the batch. Rows are independent, so no
+//   denseBackwardInputs                    thread waits
+//   denseBackwardWeights, update           a part is some output rows of every layer's weights. They need
+//                                          all rows of the batch, so a barrier comes first
 //
-// A step has two barriers, however many layers there are: before the weight
-// gradients, and at its end. Layers with very many weights are the exception.
-// Their products are cut by columns, with barriers in between: a product packs
-// its right-hand matrix before it multiplies, and cut by rows, every part would
-// pack all the weights.
+// A step has two barriers, however many layers there are: before the weight gradients, and at its end. Layers
+// with very many weights are the exception. Their products are cut by columns, with barriers in between: a
+// product packs its right-hand matrix before it multiplies, and cut by rows, every part would pack all the
+// weights.
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <vector>
 
 #include "engine/cpu/thread_team.h"
@@ -36,8 +26,7 @@ namespace lockstep {
 /// One thread's view of the arenas of a training run.
 class CpuOps final : public CpuBackend {
   public:
-    /// `timing` may be null: only one thread measures. All references must
-    /// outlive the object.
+    /// `timing` may be null: only one thread measures. All references must outlive the object.
     CpuOps(CpuArenas& arenas, ThreadTeam& team, CpuTiming* timing);
 
     void takeParts(Share parts) override { parts_ = parts; }
@@ -65,8 +54,7 @@ class CpuOps final : public CpuBackend {
     enum class Cut { rows, columns, weights };
 
     Share rowsOf(std::size_t part) const { return shareOf(batchRows_, part, team_.size()); }
-    /// Columns of a matrix [rows][width], in whole cache lines: no two parts
-    /// write to the same one.
+    /// Columns of a matrix [rows][width], in whole cache lines: no two parts write to the same one.
     Share columnsOf(std::size_t width, std::size_t part) const {
         return shareOf(width, part, team_.size(), 64 / sizeof(float));
     }

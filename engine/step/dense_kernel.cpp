@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "engine/step/loop_rounds.h"
 #include "engine/step/shaders.h"
+#include "engine/step/work.h"
 
 namespace lockstep {
 

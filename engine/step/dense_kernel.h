@@ -42,7 +42,7 @@ struct ProductKernel {
     std::uint32_t tileM = 1;  ///< outputs of one invocation (matrix: of one subgroup) along m ...
     std::uint32_t tileN = 1;  ///< ... and along n
     std::uint32_t slabK = 0;  ///< tiled, matrix: values of k in shared memory at a time, a multiple of four
-    /// subgroup: invocations that share loads, gpu::Limits::broadcastLanes at most; matrix: those of a
+    /// subgroup: invocations that share loads, gpu::Limits::broadcastInvocations at most; matrix: those of a
     /// subgroup
     std::uint32_t sharers = 0;
     /// fp16 operands and, except for weight gradients, results: tiled and texel can have them, matrix must

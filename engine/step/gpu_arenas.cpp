@@ -1,21 +1,19 @@
 #include "engine/step/gpu_arenas.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "engine/gpu/error.h"
 #include "engine/net/activation.h"
 #include "engine/net/param_layout.h"
 #include "engine/step/kernels.h"
 #include "engine/step/step_trace.h"
+#include "engine/step/work.h"
 
 namespace lockstep {
 
 namespace {
 
 constexpr std::uint64_t viewAlignment = 256; // the largest storage-buffer alignment a device may ask for
-constexpr std::size_t softwareLoop =
-    65535; // rounds of an invocation's loops, after which lavapipe ends them in silence
 constexpr std::size_t evaluationRows = 2048; // at most, when the batch is smaller: enough to keep a GPU busy
 
 std::uint64_t align(std::uint64_t bytes) {
@@ -42,15 +40,10 @@ template <class T> std::vector<T> padRows(const std::vector<T>& rows, std::size_
 // way.
 std::size_t capacityFor(const gpu::Device& device, const TrainJob& job, std::size_t requestedBatch) {
     const std::size_t batch = std::min(requestedBatch, job.data->train.count);
-    const std::size_t widest = *std::max_element(job.shape.widths.begin(), job.shape.widths.end());
     const std::uint64_t range = std::min(device.limits().storageRange, device.limits().texelRange);
-    const std::size_t bindable = range / (roundUpToFour(widest) * sizeof(float));
+    const std::size_t bindable = range / (roundUpToFour(job.shape.widest()) * sizeof(float));
     const std::size_t chunk = std::min(evaluationRows, std::max(job.data->train.count, job.data->test.count));
     return std::max(batch, std::min(chunk, bindable));
-}
-
-bool anySums(const NetShape& shape) {
-    return derivativeNeedsSum(shape.activation) || derivativeNeedsSum(shape.outputActivation);
 }
 
 std::vector<std::uint64_t> offsets(const NetShape& shape, std::size_t firstLevel, std::size_t rows) {
@@ -81,7 +74,7 @@ std::uint64_t deviceBytes(const gpu::Device& device, const TrainJob& job, std::s
     std::uint64_t floatsPerRow = 0;
     for (std::size_t level = 0; level < job.shape.widths.size(); ++level) {
         const std::uint64_t width = roundUpToFour(job.shape.widths[level]);
-        const bool sums = level > 0 && anySums(job.shape);
+        const bool sums = level > 0 && anyLayerKeepsSums(job.shape);
         floatsPerRow += width * (1 + (level > 0 ? 1 : 0) + (sums ? 1 : 0));
     }
     const std::uint64_t arenas = 2 + job.settings.optimizer.stateArrays(); // weights, gradients, state
@@ -96,8 +89,7 @@ namespace {
 
 // Bytes of a batch's values of the widest layer, which are bound at once.
 std::uint64_t widestBytes(const TrainJob& job, std::size_t batch) {
-    const std::size_t widest = *std::max_element(job.shape.widths.begin(), job.shape.widths.end());
-    return std::uint64_t{batch} * roundUpToFour(widest) * sizeof(float);
+    return std::uint64_t{batch} * roundUpToFour(job.shape.widest()) * sizeof(float);
 }
 
 // What is bound as a whole has to fit into one binding, and what one invocation does has to end.
@@ -121,14 +113,14 @@ void requireLimits(const gpu::Device& device, const TrainJob& job) {
                                 " rightly, this network has " + std::to_string(value) + "; use a CPU lane");
     };
     atMost(job.shape.outputs(), 13000, "outputs"); // the loss goes five times over a row's
-    atMost(*std::ranges::max_element(job.shape.widths), softwareLoop, "neurons in a layer");
+    atMost(job.shape.widest(), softwareLoopRounds, "neurons in a layer");
 }
 
 // A batch has no more: one workgroup has at least 8 rows of them, and a weight gradient goes over all rows in
 // fours.
 std::size_t mostRows(const gpu::Device& device) {
     const std::size_t dispatched = std::size_t{8} * device.limits().groupCount[1];
-    return device.software() ? std::min(dispatched, softwareLoop + 1) : dispatched;
+    return device.software() ? std::min(dispatched, softwareLoopRounds + 1) : dispatched;
 }
 
 } // namespace
@@ -197,7 +189,7 @@ GpuArenas::GpuArenas(gpu::Device& device, const TrainJob& job)
       scoreCounts(device, scoreCountBytes(classes), gpu::Memory::readback, "score counts"),
       activationOffsets_(offsets(shape, 0, capacity)), dSumOffsets_(offsets(shape, 1, capacity)),
       activations_(device, activationOffsets_.back(), gpu::Memory::device, "activations"),
-      sums_(device, anySums(shape) ? dSumOffsets_.back() : 16, gpu::Memory::device, "sums"),
+      sums_(device, anyLayerKeepsSums(shape) ? dSumOffsets_.back() : 16, gpu::Memory::device, "sums"),
       dSums_(device, dSumOffsets_.back(), gpu::Memory::device, "gradients of sums") {
     const std::size_t states = job.settings.optimizer.stateArrays();
     if (states > 0) state1.emplace(device, arenaBytes(layout), gpu::Memory::device, "optimizer state 1");
@@ -232,24 +224,16 @@ gpu::BufferView GpuArenas::dSums(std::size_t layer, std::size_t rows) const {
 }
 
 gpu::BufferView GpuArenas::weights(std::size_t layer) const {
-    const LayerLayout& place = layout.layer(layer);
-    return parameters.view(place.weightOffset * sizeof(float), place.weightCount() * sizeof(float));
+    return weightsIn(parameters, layout.layer(layer));
 }
 
-gpu::BufferView GpuArenas::bias(std::size_t layer) const {
-    const LayerLayout& place = layout.layer(layer);
-    return parameters.view(place.biasOffset * sizeof(float), place.biasCount() * sizeof(float));
-}
+gpu::BufferView GpuArenas::bias(std::size_t layer) const { return biasIn(parameters, layout.layer(layer)); }
 
 gpu::BufferView GpuArenas::dWeights(std::size_t layer) const {
-    const LayerLayout& place = layout.layer(layer);
-    return gradients.view(place.weightOffset * sizeof(float), place.weightCount() * sizeof(float));
+    return weightsIn(gradients, layout.layer(layer));
 }
 
-gpu::BufferView GpuArenas::dBias(std::size_t layer) const {
-    const LayerLayout& place = layout.layer(layer);
-    return gradients.view(place.biasOffset * sizeof(float), place.biasCount() * sizeof(float));
-}
+gpu::BufferView GpuArenas::dBias(std::size_t layer) const { return biasIn(gradients, layout.layer(layer)); }
 
 gpu::BufferView GpuArenas::layerOf(const gpu::Buffer& arena, std::size_t layer) const {
     const LayerLayout& place = layout.layer(layer);

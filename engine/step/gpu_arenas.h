@@ -33,6 +33,14 @@ std::uint64_t deviceBytes(const gpu::Device& device, const TrainJob& job, std::s
 /// not fit into what the device has left.
 void requireMemory(const gpu::Device& device, const TrainJob& job, bool half = false);
 
+/// A layer's weights in an arena of parameters or gradients (ParamLayout), and its bias.
+inline gpu::BufferView weightsIn(const gpu::Buffer& arena, const LayerLayout& place) {
+    return arena.view(place.weightOffset * sizeof(float), place.weightCount() * sizeof(float));
+}
+inline gpu::BufferView biasIn(const gpu::Buffer& arena, const LayerLayout& place) {
+    return arena.view(place.biasOffset * sizeof(float), place.biasCount() * sizeof(float));
+}
+
 class GpuArenas {
   public:
     /// Uploads the data set and the initial weights.

@@ -4,7 +4,6 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "engine/gpu/kernel.h"
 #include "engine/net/net_shape.h"

@@ -52,9 +52,6 @@ LaneSpec laneSpecFromText(std::string_view text, std::span<const std::string_vie
 }
 
 LaneSpec laneSpecFromText(std::string_view text) { return laneSpecFromText(text, knownLanes()); }
-LaneSpec populationLaneFromText(std::string_view text) {
-    return laneSpecFromText(text, knownPopulationLanes());
-}
 
 std::span<const std::string_view> knownLanes() {
     static const std::vector<std::string_view> lanes = lanesWith(&RungRow::trains);

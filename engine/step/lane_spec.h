@@ -26,10 +26,8 @@ struct LaneSpec {
 /// MACHINE:RUNG[@DEVICE]; "cpu" and "gpu" alone mean their best rung. Throws std::invalid_argument, naming
 /// the nearest right lane, for an unknown machine or rung, an empty device, and a device after a CPU lane.
 LaneSpec laneSpecFromText(std::string_view text);
-/// The same, where only the lanes `known` are right.
+/// The same, where only the lanes `known` are right, such as knownPopulationLanes().
 LaneSpec laneSpecFromText(std::string_view text, std::span<const std::string_view> known);
-/// The same, of the lanes of a population (knownPopulationLanes).
-LaneSpec populationLaneFromText(std::string_view text);
 
 /// All lanes that train a network, in the order of the table: "cpu:scalar", ..., "gpu:best".
 std::span<const std::string_view> knownLanes();

@@ -10,8 +10,7 @@ namespace lockstep {
 
 namespace {
 
-/// Turns [neurons][stride] into [rows][width] and returns the first `floats`
-/// floats; padding is 0.
+/// Turns [neurons][stride] into [rows][width] and returns the first `floats` floats; padding is 0.
 template <class T>
 std::vector<float> byExample(const T* from, std::size_t neurons, std::size_t stride, std::size_t width,
                              std::size_t floats) {
@@ -25,15 +24,13 @@ std::vector<float> byExample(const T* from, std::size_t neurons, std::size_t str
 } // namespace
 
 bool fitsSmallOps(const NetShape& shape, std::size_t batch) {
-    // Measured: packed panels are faster for wider layers, and where so few
-    // examples leave most elements of a register unused (unless there are hardly
-    // any weights). Beyond `mostFlops` a second thread pays.
+    // Measured: packed panels are faster for wider layers, and where so few examples leave most elements of a
+    // register unused (unless there are hardly any weights). Beyond `mostFlops` a second thread pays.
     constexpr std::size_t widest = 64;
     constexpr std::size_t fewExamples = 8;
     constexpr std::size_t fewParameters = 1024;
     constexpr double mostFlops = 2e6;
-    return *std::ranges::max_element(shape.widths) <= widest &&
-           (batch >= fewExamples || shape.parameters() <= fewParameters) &&
+    return shape.widest() <= widest && (batch >= fewExamples || shape.parameters() <= fewParameters) &&
            shape.flopsPerExample() * static_cast<double>(roundUpToGrain(batch)) <= mostFlops;
 }
 
@@ -62,8 +59,7 @@ const float* SmallOps::saved(std::size_t layer) const {
     return own.sums.size() == 0 ? own.outputs.data() : own.sums.data();
 }
 
-/// Counting the work takes as long as some of it: only for steps that are
-/// timed.
+/// Counting the work takes as long as some of it: only for steps that are timed.
 void SmallOps::lap(CpuOperation operation, std::size_t layer) {
     if (!timing_.watching()) return;
     const std::size_t outputs = arenas_.shape.outputs();
@@ -85,7 +81,7 @@ void SmallOps::gatherBatch(const StepSettings& step) {
 
 void SmallOps::gatherRange(Split split, std::size_t first, std::size_t rows) {
     rows_ = rows;
-    const Examples& examples = split == Split::train ? arenas_.data.train : arenas_.data.test;
+    const Examples& examples = arenas_.data.of(split);
     kernels_.gatherBatch(arenas_.data, examples, {first, rows, false, {}}, stride_, inputs_.data(),
                          targets_.data());
 }

@@ -1,12 +1,10 @@
-// The operations of a training step for networks that fit into the first-level
-// cache: one thread, with the examples of a batch side by side in SIMD
-// registers (engine/cpu/small_kernels.h). A step of a 2-8-8-1 network is less
-// than a microsecond of arithmetic. Handing it to a team of threads, packing
-// panels or reading the clock would take longer than computing it.
+// The operations of a training step for networks that fit into the first-level cache: one thread, with the
+// examples of a batch side by side in SIMD registers (engine/cpu/small_kernels.h). A step of a 2-8-8-1
+// network is less than a microsecond of arithmetic. Handing it to a team of threads, packing panels or
+// reading the clock would take longer than computing it.
 //
-// SmallOps runs the whole recipe of step.cpp. Only its memory layout differs
-// from CpuOps: [neuron][example] instead of [example][neuron].
-// tests/cpu_small_test.cpp compares every kernel with the plain loops, and
+// SmallOps runs the whole recipe of step.cpp. Only its memory layout differs from CpuOps: [neuron][example]
+// instead of [example][neuron]. tests/cpu_small_test.cpp compares every kernel with the plain loops, and
 // whole training runs with cpu:scalar.
 #pragma once
 
@@ -19,9 +17,8 @@
 
 namespace lockstep {
 
-/// Whether SmallOps is the faster backend: activations and parameters fit into
-/// the cache together, and one thread is enough. Depends only on the work, so
-/// that a repeated run computes the same bits.
+/// Whether SmallOps is the faster backend: activations and parameters fit into the cache together, and one
+/// thread is enough. Depends only on the work, so that a repeated run computes the same bits.
 bool fitsSmallOps(const NetShape& shape, std::size_t batch);
 
 class SmallOps final : public CpuBackend {

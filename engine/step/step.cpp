@@ -1,7 +1,7 @@
 // One training step. Every backend runs these lines: on the CPU each thread
 // walks through them with its own rows of the batch; on the GPU they record the
 // dispatches.
-#include "engine/step/step.h"
+#include "engine/step/ops.h"
 
 namespace lockstep {
 

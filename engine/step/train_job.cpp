@@ -1,7 +1,9 @@
+#include "engine/step/train_job.h"
+
 #include <stdexcept>
 #include <string>
 
-#include "engine/step/train_job.h"
+#include "engine/gpu/device.h"
 
 namespace lockstep {
 
@@ -56,11 +58,13 @@ void TrainJob::validate() const {
     targetKind(*data, shape); // throws when outputs, loss and data do not fit
 }
 
-void requireSameOptimizer(const OptimizerSettings& current, const OptimizerSettings& next) {
-    next.validate();
-    if (next.kind == current.kind && next.stateArrays() == current.stateArrays()) return;
-    throw std::invalid_argument("a trainer of " + std::string(name(current.kind)) + " cannot go on with " +
-                                std::string(name(next.kind)) + "; make a new one and restore the state");
+MachineInfo machineOf(const gpu::Device& device) {
+    MachineInfo machine;
+    machine.device = device.report().name;
+    machine.driver = device.report().driver;
+    machine.gpu = true;
+    machine.software = device.software();
+    return machine;
 }
 
 } // namespace lockstep

@@ -13,6 +13,10 @@
 
 namespace lockstep {
 
+namespace gpu {
+class Device;
+}
+
 /// Everything that the machines in a race have in common. `data` must outlive every trainer made from the
 /// job.
 struct TrainJob {
@@ -80,5 +84,8 @@ struct MachineInfo {
     std::string
         kernels; ///< which kernels run, for humans: "oneDNN 2.6 sgemm, AVX-512", "dense: blocked 16x16, ..."
 };
+
+/// A Vulkan device, without `kernels`.
+MachineInfo machineOf(const gpu::Device& device);
 
 } // namespace lockstep

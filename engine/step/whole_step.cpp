@@ -5,7 +5,6 @@
 #include <stdexcept>
 
 #include "engine/net/activation.h"
-#include "engine/step/loop_rounds.h"
 #include "engine/step/work.h"
 
 namespace lockstep {
@@ -20,15 +19,11 @@ std::size_t sumOfWidths(const NetShape& shape) {
     return sum;
 }
 
-bool keepsSums(const NetShape& shape) {
-    return derivativeNeedsSum(shape.activation) || derivativeNeedsSum(shape.outputActivation);
-}
-
 // A, Z where kept, dZ, and the loss.
 std::size_t floatsPerRow(const NetShape& shape) {
     const std::size_t all = sumOfWidths(shape);
     const std::size_t behindInputs = all - shape.inputs();
-    return all + behindInputs * (keepsSums(shape) ? 2 : 1) + 1;
+    return all + behindInputs * (anyLayerKeepsSums(shape) ? 2 : 1) + 1;
 }
 
 // Rounds that one invocation's loops make in a step, as whole_step.comp nests them.

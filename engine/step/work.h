@@ -1,6 +1,9 @@
 // How much work an operation is: floating-point operations, and bytes with each tensor counted once. Both
-// machines count with these.
+// machines count with these. And how many rounds the loops of one invocation make, which software devices
+// limit.
 #pragma once
+
+#include <cstddef>
 
 #include "engine/net/plain_ops.h"
 #include "engine/net/settings.h"
@@ -29,5 +32,19 @@ Work lossWork(std::size_t rows, std::size_t outputs, bool half = false);
 /// Gradient read, weight and state read and written, and the weight's half. Operations as the formulas of
 /// plain::update count them.
 Work updateWork(const NetShape& shape, const OptimizerSettings& optimizer, bool half = false);
+
+/// Rounds that all loops of one invocation may make in a dispatch: software drivers (lavapipe) end them after
+/// that many, in silence.
+inline constexpr std::size_t softwareLoopRounds = 65535;
+/// The same, with room for an error in counting.
+inline constexpr std::size_t mostLoopRounds = 60000;
+
+/// Of a loop whose body makes `inner` rounds more. The last look, which ends the loop, counts too.
+constexpr std::size_t loopRounds(std::size_t count, std::size_t inner = 0) { return count * (1 + inner) + 1; }
+
+/// Turns of an invocation over items that `invocations` share.
+constexpr std::size_t turnsOf(std::size_t items, std::size_t invocations) {
+    return (items + invocations - 1) / invocations;
+}
 
 } // namespace lockstep

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <limits>
 #include <optional>
 #include <stdexcept>
@@ -102,9 +101,9 @@ class Chooser {
         return all;
     }
 
-    // At least one candidate is checked, whatever the time. A choice made in a hurry is good for this run,
-    // but only a full comparison is remembered. All kernels sum in the same order, so results do not depend
-    // on the choice.
+    // At least one candidate is checked, even without time left. A choice made in a hurry is good for this
+    // run, but only a full comparison is remembered. All kernels sum in the same order, so results do not
+    // depend on the choice.
     template <class Measure>
     MeasuredKernel fastest(const std::string& key, const std::vector<ProductKernel>& all, double flops,
                            Measure measure) {

@@ -1,8 +1,6 @@
 // Which kernels make the steps of a training run: fixed for most rungs, measured for `best`.
 #pragma once
 
-#include <vector>
-
 #include "engine/step/gpu_ops.h"
 
 namespace lockstep {

@@ -63,9 +63,7 @@ template <class Record, class Compare>
 TrialResult checkedThenTimed(gpu::Recorder& recorder, double tolerance, int rounds, Record record,
                              Compare compare) {
     record();
-    recorder.submit();
-    recorder.finish();
-    recorder.takeFinished();
+    recorder.submitAndTime();
     TrialResult result{.milliseconds = 0, .largestDifference = compare(), .tolerance = tolerance};
     if (result.verified()) result.milliseconds = bestMilliseconds(recorder, rounds, record);
     return result;
@@ -259,7 +257,7 @@ void UpdateTrial::computeExpected() {
     step(layout.biasOffset, shape_.outputs);
 }
 
-// Only what the network has counts: padding may hold whatever an optimizer makes of a gradient of 0.
+// Only what the network has counts: padding may hold anything that an optimizer makes of a gradient of 0.
 double UpdateTrial::compare() const {
     const LayerLayout layout = layoutOf(shape_);
     double largest = 0;

@@ -64,7 +64,7 @@ class ProductTrial {
     void upload(gpu::Buffer& buffer, std::vector<float>& values, bool asHalves) const;
     std::vector<float> download(const gpu::Buffer& buffer, std::size_t count) const;
     void dispatch(const DenseKernel& kernel);
-    // Gradients of weights are floats whatever the precision.
+    // Gradients of weights are floats in any precision.
     bool resultsAreHalves() const { return half_ && product_ != Product::backwardWeights; }
     double compare() const;
 

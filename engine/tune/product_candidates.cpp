@@ -69,17 +69,17 @@ ProductKernel sumsShared() { return {Rung::tiled, 8, 8, 4, 4, 16, 0, false, 4}; 
 // fills.
 std::vector<ProductKernel> gpuCandidates(const gpu::Device& device) {
     return {
-        {Rung::tiled, 16, 16, 4, 4, 16},                                                 // 64 x 64
-        {Rung::tiled, 8, 8, 8, 8, 16},                                                   // 64 x 64
-        {Rung::tiled, 8, 8, 4, 4, 16},                                                   // 32 x 32
-        {Rung::tiled, 16, 16, 8, 8, 8},                                                  // 128 x 128
-        {Rung::tiled, 16, 8, 2, 2, 32},                                                  // 16 x 32
-        sumsShared(),                                                                    // 32 x 32
-        {Rung::blocked, 8, 8, 4, 4, 0},                                                  // 32 x 32
-        {Rung::blocked, 8, 8, 8, 8, 0},                                                  // 64 x 64
-        {Rung::texel, 8, 8, 4, 4, 0},                                                    // 32 x 32
-        {Rung::texel, 8, 8, 8, 8, 0},                                                    // 64 x 64
-        {Rung::subgroup, 64, 1, 8, 4, 0, std::min(device.limits().broadcastLanes, 64u)}, // 8 x 256
+        {Rung::tiled, 16, 16, 4, 4, 16},                                                       // 64 x 64
+        {Rung::tiled, 8, 8, 8, 8, 16},                                                         // 64 x 64
+        {Rung::tiled, 8, 8, 4, 4, 16},                                                         // 32 x 32
+        {Rung::tiled, 16, 16, 8, 8, 8},                                                        // 128 x 128
+        {Rung::tiled, 16, 8, 2, 2, 32},                                                        // 16 x 32
+        sumsShared(),                                                                          // 32 x 32
+        {Rung::blocked, 8, 8, 4, 4, 0},                                                        // 32 x 32
+        {Rung::blocked, 8, 8, 8, 8, 0},                                                        // 64 x 64
+        {Rung::texel, 8, 8, 4, 4, 0},                                                          // 32 x 32
+        {Rung::texel, 8, 8, 8, 8, 0},                                                          // 64 x 64
+        {Rung::subgroup, 64, 1, 8, 4, 0, std::min(device.limits().broadcastInvocations, 64u)}, // 8 x 256
     };
 }
 
@@ -99,9 +99,9 @@ std::uint64_t sharedBytes(const ProductKernel& kernel) {
 
 bool fitsLimits(const gpu::Limits& limits, const ProductKernel& kernel, const DenseShape& shape) {
     const std::uint32_t invocations = kernel.invocations();
-    const bool shares =
-        kernel.rung != Rung::subgroup || (kernel.sharers > 0 && kernel.sharers <= limits.broadcastLanes &&
-                                          kernel.groupN % limits.subgroupSize == 0);
+    const bool shares = kernel.rung != Rung::subgroup ||
+                        (kernel.sharers > 0 && kernel.sharers <= limits.broadcastInvocations &&
+                         kernel.groupN % limits.subgroupSize == 0);
     const bool reads = !rowOf(kernel.rung).readsTexels || operandBytes(shape) <= limits.texelRange;
     // Parts of shared sums go through the slabs (shaders/dense/product_tiled.glsl).
     const std::uint32_t slabs = kernel.slabK * kernel.slices;

@@ -15,7 +15,7 @@ layout(constant_id = denseMatrixK) const uint matrixK = 16;
 layout(set = 0, binding = 0) writeonly buffer Sums { float sums[]; };
 layout(push_constant) uniform Params { RoofParams params; };
 
-const uint chains = 4;
+const uint chains = 4; // independent sums, as in roof.comp
 
 void main() {
     MATRIX_A a = MATRIX_A(params.factor);
@@ -23,7 +23,7 @@ void main() {
     MATRIX_SUM sum[chains];
     [[unroll]] for (uint i = 0; i < chains; ++i) sum[i] = MATRIX_SUM(float(i));
     for (uint round = 0; round < params.rounds; ++round)
-        [[unroll]] for (uint repeat = 0; repeat < 2; ++repeat)
+        [[unroll]] for (uint repeat = 0; repeat < roofMatrixProducts / chains; ++repeat)
             [[unroll]] for (uint i = 0; i < chains; ++i) sum[i] = MULTIPLY_ADD(a, b, sum[i]);
     uint tile = gl_WorkGroupID.x * (gl_WorkGroupSize.x / sharers) + gl_SubgroupID;
     [[unroll]] for (uint i = 0; i < chains; ++i)

@@ -2,7 +2,7 @@
 //   one output       its sign and size: a probability p as 2 p - 1, other values as they are, clamped to [-1, 1]
 //   several outputs  the classes' colours, mixed by softmax (cross-entropy), by sigmoid (binary cross-entropy) or by the
 //                    outputs themselves, clamped to [0, 1]; discretised: the colour of the largest (the first among equals)
-// Whatever is not finite has the background's colour. The including shader declares the constants `loss` and
+// Values that are not finite have the background's colour. The including shader declares the constants `loss` and
 // `outputActivation`, colours[], and what output j of the answer at `at` is: float answerValue(at, j).
 #include "plane_colour.glsl"
 

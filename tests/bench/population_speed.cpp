@@ -166,7 +166,7 @@ Side sideFor(const std::string& lane, const PopulationJob& job, const Options& o
              const std::string& noDevice) {
     Side side{lane, nullptr, 0, "", {}};
     try {
-        const LaneSpec spec = populationLaneFromText(lane);
+        const LaneSpec spec = laneSpecFromText(lane, knownPopulationLanes());
         if (spec.gpu && device == nullptr) throw std::runtime_error(noDevice);
         side.population = makePopulation(job, spec, options.number("--threads"), device);
         side.difference = largestDifference(job, *side.population, options.number("--steps"));

@@ -13,7 +13,7 @@
 #include "engine/net/float_formats.h"
 #include "engine/net/param_layout.h"
 #include "engine/net/plain_ops.h"
-#include "engine/run/cpu_trainer.h"
+#include "engine/run/make_trainer.h"
 
 namespace lockstep::demos {
 

@@ -9,7 +9,7 @@
 
 #include "engine/net/batch_order.h"
 #include "engine/net/param_layout.h"
-#include "engine/run/gpu_trainer.h"
+#include "engine/run/make_trainer.h"
 
 namespace lockstep::demos {
 

@@ -20,7 +20,8 @@ Product productOf(const TracedOperation& operation) {
     return *std::ranges::find_if(productKinds, [&](Product each) { return name(each) == operation.name; });
 }
 
-constexpr std::string_view foldedSuffix = "_update"; // in the name of a shader that includes the optimizer's step
+constexpr std::string_view foldedSuffix =
+    "_update"; // in the name of a shader that includes the optimizer's step
 
 bool foldsUpdate(const TracedOperation& operation) {
     return operation.source.find(foldedSuffix) != std::string::npos;

@@ -7,12 +7,12 @@ namespace {
 inline void pixelsToFloats(const std::uint8_t* pixels, std::size_t count, float* row) {
     constexpr float scale = static_cast<float>(1.0 / 255.0);
     std::size_t i = 0;
-    for (; i + lanes <= count; i += lanes) store(row + i, loadBytes(pixels + i) * scale);
+    for (; i + elements <= count; i += elements) store(row + i, loadBytes(pixels + i) * scale);
     for (; i < count; ++i) row[i] = static_cast<float>(pixels[i]) * scale;
 }
 
-// Examples of a shuffled batch lie anywhere, so the processor cannot predict the next address. It is told this many
-// rows ahead, which hides a miss of all caches.
+// Examples of a shuffled batch lie anywhere, so the processor cannot predict the next address. It is told
+// this many rows ahead, which hides a miss of all caches.
 constexpr std::size_t prefetchDistance = 8;
 
 /// Asks for the cache lines of an example before they are needed.

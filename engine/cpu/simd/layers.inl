@@ -15,18 +15,18 @@ struct ActivateBlock {
             float* y = outputs + row * stride;
             float* z = sums == nullptr ? nullptr : sums + row * stride;
             std::size_t column = 0;
-            for (; column + lanes <= columns; column += lanes) {
+            for (; column + elements <= columns; column += elements) {
                 Floats value = load(y + column);
                 if (bias != nullptr) value += load(bias + column);
                 if (z != nullptr) store(z + column, value);
-                store(y + column, activateLanes<activation>(value));
+                store(y + column, activateElements<activation>(value));
             }
             if (column < columns) {
                 const std::size_t count = columns - column;
                 Floats value = loadFirst(y + column, count);
                 if (bias != nullptr) value += loadFirst(bias + column, count);
                 if (z != nullptr) storeFirst(z + column, value, count);
-                storeFirst(y + column, activateLanes<activation>(value), count);
+                storeFirst(y + column, activateElements<activation>(value), count);
             }
         }
     }
@@ -42,11 +42,11 @@ struct DeriveBlock {
             const float* s = saved + row * stride;
             float* d = dSums + row * stride;
             std::size_t column = 0;
-            for (; column + lanes <= columns; column += lanes)
-                store(d + column, load(d + column) * derivativeLanes<activation>(load(s + column)));
+            for (; column + elements <= columns; column += elements)
+                store(d + column, load(d + column) * derivativeElements<activation>(load(s + column)));
             if (column < columns) {
                 const std::size_t count = columns - column;
-                const Floats derivative = derivativeLanes<activation>(loadFirst(s + column, count));
+                const Floats derivative = derivativeElements<activation>(loadFirst(s + column, count));
                 storeFirst(d + column, loadFirst(d + column, count) * derivative, count);
             }
         }
@@ -90,12 +90,12 @@ inline void denseBackwardInputs(const DenseShape& shape, const float* dSums, con
 /// bias[o] = keep bias[o] + scale sum_r dZ[r][o] for outputs [begin, end); not read when keep is 0.
 inline void sumColumns(const DenseShape& shape, const float* dSums, std::size_t begin, std::size_t end,
                        float keep, float scale, float* bias) {
-    for (std::size_t o = begin; o < end; o += lanes) {
-        const std::size_t count = end - o < lanes ? end - o : lanes;
+    for (std::size_t o = begin; o < end; o += elements) {
+        const std::size_t count = end - o < elements ? end - o : elements;
         Floats sum{};
         for (std::size_t row = 0; row < shape.rows; ++row) {
             const float* from = dSums + row * shape.outputStride + o;
-            sum += count == lanes ? load(from) : loadFirst(from, count);
+            sum += count == elements ? load(from) : loadFirst(from, count);
         }
         sum *= scale;
         if (keep != 0) sum += keep * loadFirst(bias + o, count);

@@ -4,35 +4,35 @@
 namespace lockstep {
 namespace {
 
-/// Lanes from `count` on take `filler`.
+/// Elements from `count` on take `filler`.
 LOCKSTEP_INLINE Floats fillBehind(Floats value, std::size_t count, float filler) {
-    return laneNumbers() < static_cast<std::int32_t>(count) ? value : splat(filler);
+    return elementNumbers() < static_cast<std::int32_t>(count) ? value : splat(filler);
 }
 
-LOCKSTEP_INLINE std::size_t lanesLeft(std::size_t column, std::size_t columns) {
-    return columns - column < lanes ? columns - column : lanes;
+LOCKSTEP_INLINE std::size_t elementsLeft(std::size_t column, std::size_t columns) {
+    return columns - column < elements ? columns - column : elements;
 }
 
 /// dz = softmax(z) - onehot(c), unscaled; returns the row's loss, log(sum_j exp(z_j)) - z_c.
 inline float crossEntropyRow(const float* z, std::size_t outputs, std::size_t target, float scale,
                              float* dz) {
     Floats largest = splat(z[0]);
-    for (std::size_t j = 0; j < outputs; j += lanes) {
-        const std::size_t count = lanesLeft(j, outputs);
+    for (std::size_t j = 0; j < outputs; j += elements) {
+        const std::size_t count = elementsLeft(j, outputs);
         largest = larger(fillBehind(loadFirst(z + j, count), count, z[0]), largest);
     }
-    const float top = largestLane(largest);
+    const float top = largestElement(largest);
     Floats sums{};
-    for (std::size_t j = 0; j < outputs; j += lanes) {
-        const std::size_t count = lanesLeft(j, outputs);
+    for (std::size_t j = 0; j < outputs; j += elements) {
+        const std::size_t count = elementsLeft(j, outputs);
         const Floats e = fillBehind(exponential(loadFirst(z + j, count) - top), count, 0);
         storeFirst(dz + j, e, count);
         sums += e;
     }
-    const float sum = sumOfLanes(sums);
+    const float sum = sumOfElements(sums);
     const float factor = scale / sum;
-    for (std::size_t j = 0; j < outputs; j += lanes) {
-        const std::size_t count = lanesLeft(j, outputs);
+    for (std::size_t j = 0; j < outputs; j += elements) {
+        const std::size_t count = elementsLeft(j, outputs);
         storeFirst(dz + j, loadFirst(dz + j, count) * factor, count);
     }
     dz[target] -= scale;
@@ -40,28 +40,29 @@ inline float crossEntropyRow(const float* z, std::size_t outputs, std::size_t ta
 }
 
 /// The targets of outputs [first, first + count) of a row.
-LOCKSTEP_INLINE Floats targetLanes(std::uint32_t kind, const TargetWord* words, std::size_t first,
-                                   std::size_t count) {
+LOCKSTEP_INLINE Floats targetElements(std::uint32_t kind, const TargetWord* words, std::size_t first,
+                                      std::size_t count) {
     switch (kind) {
     case shared::targetSign: return splat(words[0] == 1 ? 1.0f : -1.0f);
     case shared::targetBit: return splat(words[0] == 1 ? 1.0f : 0.0f);
     case shared::targetOneHot: {
         const std::int32_t hot = static_cast<std::int32_t>(words[0]) - static_cast<std::int32_t>(first);
-        return laneNumbers() == hot ? splat(1.0f) : Floats{};
+        return elementNumbers() == hot ? splat(1.0f) : Floats{};
     }
     default: return loadFirst(reinterpret_cast<const float*>(words + first), count);
     }
 }
 
-/// Terms and gradients of the elementwise losses. The loss is a template parameter, so that loops do not choose.
-template <Loss loss> LOCKSTEP_INLINE Floats lossTermLanes(Floats y, Floats t) {
+/// Terms and gradients of the elementwise losses. The loss is a template parameter, so that loops do not
+/// choose.
+template <Loss loss> LOCKSTEP_INLINE Floats lossTermElements(Floats y, Floats t) {
     const Floats distance = absolute(y - t);
     if constexpr (loss == Loss::meanSquared) return distance * distance;
     if constexpr (loss == Loss::huber) return distance < 1.0f ? 0.5f * distance * distance : distance - 0.5f;
     return larger(y, Floats{}) - y * t + logOnePlus(exponential(-absolute(y)));
 }
 
-template <Loss loss> LOCKSTEP_INLINE Floats lossDerivativeLanes(Floats y, Floats t) {
+template <Loss loss> LOCKSTEP_INLINE Floats lossDerivativeElements(Floats y, Floats t) {
     const Floats difference = y - t;
     if constexpr (loss == Loss::meanSquared) return 2.0f * difference;
     if constexpr (loss == Loss::huber) {
@@ -80,14 +81,15 @@ double elementwiseLoss(const LossShape& shape, const float* outputs, const Targe
         const float* y = outputs + row * shape.stride;
         float* dz = dSums + row * shape.stride;
         Floats sums{};
-        for (std::size_t j = 0; j < shape.outputs; j += lanes) {
-            const std::size_t count = lanesLeft(j, shape.outputs);
+        for (std::size_t j = 0; j < shape.outputs; j += elements) {
+            const std::size_t count = elementsLeft(j, shape.outputs);
             const Floats value = loadFirst(y + j, count);
-            const Floats target = targetLanes(shape.targetKind, targets + row * shape.targetWidth, j, count);
-            sums += fillBehind(lossTermLanes<loss>(value, target), count, 0);
-            storeFirst(dz + j, scale * lossDerivativeLanes<loss>(value, target), count);
+            const Floats target =
+                targetElements(shape.targetKind, targets + row * shape.targetWidth, j, count);
+            sums += fillBehind(lossTermElements<loss>(value, target), count, 0);
+            storeFirst(dz + j, scale * lossDerivativeElements<loss>(value, target), count);
         }
-        total += static_cast<double>(sumOfLanes(sums));
+        total += static_cast<double>(sumOfElements(sums));
     }
     return total;
 }

@@ -1,4 +1,4 @@
-// Maps: a network per lane. Layout and formulas: map_kernels.h, shaders/grid/map_network.glsl.
+// Maps: a network per element. Layout and formulas: map_kernels.h, shaders/grid/map_network.glsl.
 #pragma once
 
 namespace lockstep {
@@ -19,12 +19,14 @@ LOCKSTEP_INLINE Floats fused(Floats a, Floats b, Floats c) {
 #elif defined(__SSE2__)
     // Without such an instruction: the product is exact in doubles, and rounding twice hardly ever shows.
     Floats result;
-    for (std::size_t lane = 0; lane < lanes; ++lane)
-        result[lane] = static_cast<float>(static_cast<double>(a[lane]) * static_cast<double>(b[lane]) +
-                                          static_cast<double>(c[lane]));
+    for (std::size_t element = 0; element < elements; ++element)
+        result[element] =
+            static_cast<float>(static_cast<double>(a[element]) * static_cast<double>(b[element]) +
+                               static_cast<double>(c[element]));
     return result;
 #else
-    for (std::size_t lane = 0; lane < lanes; ++lane) c[lane] = __builtin_fmaf(a[lane], b[lane], c[lane]);
+    for (std::size_t element = 0; element < elements; ++element)
+        c[element] = __builtin_fmaf(a[element], b[element], c[element]);
     return c;
 #endif
 }
@@ -135,8 +137,8 @@ LOCKSTEP_INLINE Floats lossAndGradient(const MapProblem& problem, Networks<colum
 template <class Number>
 LOCKSTEP_INLINE Floats gathered(const shared::MapStart* starts, std::size_t count, Number number) {
     Floats values{};
-    for (std::size_t lane = 0; lane < lanes; ++lane)
-        values[lane] = starts[lane < count ? lane : count - 1].*number;
+    for (std::size_t element = 0; element < elements; ++element)
+        values[element] = starts[element < count ? element : count - 1].*number;
     return values;
 }
 
@@ -159,7 +161,7 @@ LOCKSTEP_INLINE void update(const MapProblem& problem, Floats firstStep, Floats 
     }
 }
 
-/// What is noted of the losses on the way; shared::MapEnd of every lane.
+/// What is noted of the losses on the way; shared::MapEnd of every element.
 struct Losses {
     Floats limit;
     Floats first;
@@ -180,9 +182,10 @@ LOCKSTEP_INLINE Losses noLosses() {
 LOCKSTEP_INLINE void endDiverged(Losses& losses, Floats loss, std::uint32_t step, std::size_t count,
                                  shared::MapEnd* ends) {
     const Ints diverged = losses.running & ~(loss <= losses.limit);
-    if (!anyLane(reinterpret_cast<Words>(diverged))) return;
-    for (std::size_t lane = 0; lane < count; ++lane)
-        if (diverged[lane] != 0) ends[lane] = {step, losses.first[lane], losses.before[lane], loss[lane]};
+    if (!anyElement(reinterpret_cast<Words>(diverged))) return;
+    for (std::size_t element = 0; element < count; ++element)
+        if (diverged[element] != 0)
+            ends[element] = {step, losses.first[element], losses.before[element], loss[element]};
     losses.running &= ~diverged;
 }
 
@@ -208,13 +211,13 @@ void trainVector(const MapProblem& problem, const shared::MapStart* starts, std:
     for (std::uint32_t step = 0; step < problem.steps; ++step) {
         const Floats loss = lossAndGradient<columns, activation>(problem, networks);
         endDiverged(losses, loss, step, count, ends);
-        if (!anyLane(reinterpret_cast<Words>(losses.running))) return;
+        if (!anyElement(reinterpret_cast<Words>(losses.running))) return;
         note(losses, loss, step == 0, step >= problem.steps - problem.tail);
         update(problem, firstStep, secondStep, networks);
     }
-    for (std::size_t lane = 0; lane < count; ++lane)
-        if (losses.running[lane] != 0)
-            ends[lane] = {problem.steps, losses.first[lane], losses.sum[lane], losses.last[lane]};
+    for (std::size_t element = 0; element < count; ++element)
+        if (losses.running[element] != 0)
+            ends[element] = {problem.steps, losses.first[element], losses.sum[element], losses.last[element]};
 }
 
 template <Activation activation>
@@ -237,7 +240,7 @@ inline void train(const MapProblem& problem, const shared::MapStart* starts, std
     }
 }
 
-constexpr MapKernels table{.lanes = lanes, .train = train};
+constexpr MapKernels table{.elements = elements, .train = train};
 
 } // namespace map
 } // namespace

@@ -1,5 +1,5 @@
-// The functions of the formulas in shaders/shared/activations.h and optimizers.h for vectors, with relative errors of a
-// few 1e-7; then the activations and their derivatives. NaN in gives NaN out.
+// The functions of the formulas in shaders/shared/activations.h and optimizers.h for vectors, with relative
+// errors of a few 1e-7; then the activations and their derivatives. NaN in gives NaN out.
 #pragma once
 
 namespace lockstep {
@@ -92,18 +92,18 @@ LOCKSTEP_INLINE Floats positivePart(Floats z) { return z < 0.0f ? Floats{} : z; 
 LOCKSTEP_INLINE Floats number(double value) { return splat(static_cast<float>(value)); }
 
 /// f(z).
-template <Activation activation> LOCKSTEP_INLINE Floats activateLanes(Floats z) {
-#define ROW(index, id, name, formula, length, value, from, derivative) \
+template <Activation activation> LOCKSTEP_INLINE Floats activateElements(Floats z) {
+#define ROW(index, id, name, formula, length, value, from, derivative)                                       \
     if constexpr (activation == Activation::id) return value;
     LOCKSTEP_ACTIVATIONS(ROW)
 #undef ROW
 }
 
 /// f'(z), from z where derivativeNeedsSum, else from y = f(z).
-template <Activation activation> LOCKSTEP_INLINE Floats derivativeLanes(Floats saved) {
+template <Activation activation> LOCKSTEP_INLINE Floats derivativeElements(Floats saved) {
     [[maybe_unused]] const Floats z = saved;
     [[maybe_unused]] const Floats y = saved;
-#define ROW(index, id, name, formula, length, value, from, derivative) \
+#define ROW(index, id, name, formula, length, value, from, derivative)                                       \
     if constexpr (activation == Activation::id) return derivative;
     LOCKSTEP_ACTIVATIONS(ROW)
 #undef ROW
@@ -113,7 +113,7 @@ template <Activation activation> LOCKSTEP_INLINE Floats derivativeLanes(Floats s
 template <class Work, class... Arguments>
 LOCKSTEP_INLINE void withActivation(Activation activation, Arguments... arguments) {
     switch (activation) {
-#define ROW(index, id, ...) \
+#define ROW(index, id, ...)                                                                                  \
     case Activation::id: return Work::template run<Activation::id>(arguments...);
         LOCKSTEP_ACTIVATIONS(ROW)
 #undef ROW

@@ -1,35 +1,35 @@
-// Many small networks, one per vector element: products, activations and their derivatives. Layout and formulas:
-// population_kernels.h.
+// Many small networks, one per vector element: products, activations and their derivatives. Layout and
+// formulas: population_kernels.h.
 #pragma once
 
 namespace lockstep {
 namespace {
 
 /// Element (row, depth) of a product's matrix is the vector number row * rowStride + depth * depthStride.
-struct LaneMatrix {
+struct VectorMatrix {
     const float* data;
     std::size_t rowStride;
     std::size_t depthStride;
 
     LOCKSTEP_INLINE Floats at(std::size_t row, std::size_t depth) const {
-        return load(data + (row * rowStride + depth * depthStride) * lanes);
+        return load(data + (row * rowStride + depth * depthStride) * elements);
     }
-    LOCKSTEP_INLINE LaneMatrix from(std::size_t row) const {
-        return {data + row * rowStride * lanes, rowStride, depthStride};
+    LOCKSTEP_INLINE VectorMatrix from(std::size_t row) const {
+        return {data + row * rowStride * elements, rowStride, depthStride};
     }
 };
 
 /// A product's result, and the biases of its columns (may be null).
-struct LaneResult {
+struct VectorResult {
     float* data;
     std::size_t stride;
     const float* bias;
 
     LOCKSTEP_INLINE float* at(std::size_t row, std::size_t column) const {
-        return data + (row * stride + column) * lanes;
+        return data + (row * stride + column) * elements;
     }
-    LOCKSTEP_INLINE LaneResult from(std::size_t row, std::size_t column) const {
-        return {at(row, column), stride, bias == nullptr ? nullptr : bias + column * lanes};
+    LOCKSTEP_INLINE VectorResult from(std::size_t row, std::size_t column) const {
+        return {at(row, column), stride, bias == nullptr ? nullptr : bias + column * elements};
     }
 };
 
@@ -38,13 +38,13 @@ enum class SumsFrom { zero, bias, result };
 
 /// C [rows][columns] = A B^T (+ what the sums begin with), for as many rows and columns as registers hold.
 template <SumsFrom sumsFrom, std::size_t rows, std::size_t columns>
-LOCKSTEP_INLINE void laneTile(const LaneMatrix& a, const LaneMatrix& b, std::size_t depth,
-                              const LaneResult& c) {
+LOCKSTEP_INLINE void vectorTile(const VectorMatrix& a, const VectorMatrix& b, std::size_t depth,
+                                const VectorResult& c) {
     Floats sums[rows][columns];
     for (std::size_t row = 0; row < rows; ++row)
         for (std::size_t column = 0; column < columns; ++column) {
             if constexpr (sumsFrom == SumsFrom::zero) sums[row][column] = Floats{};
-            if constexpr (sumsFrom == SumsFrom::bias) sums[row][column] = load(c.bias + column * lanes);
+            if constexpr (sumsFrom == SumsFrom::bias) sums[row][column] = load(c.bias + column * elements);
             if constexpr (sumsFrom == SumsFrom::result) sums[row][column] = load(c.at(row, column));
         }
     for (std::size_t k = 0; k < depth; ++k) {
@@ -57,41 +57,41 @@ LOCKSTEP_INLINE void laneTile(const LaneMatrix& a, const LaneMatrix& b, std::siz
         }
     }
     for (std::size_t row = 0; row < rows; ++row)
-        for (std::size_t column = 0; column < columns; ++column)
-            store(c.at(row, column), sums[row][column]);
+        for (std::size_t column = 0; column < columns; ++column) store(c.at(row, column), sums[row][column]);
 }
 
 /// `rows` rows of C, all columns.
 template <SumsFrom sumsFrom, std::size_t rows>
-LOCKSTEP_INLINE void laneRows(const LaneMatrix& a, const LaneMatrix& b, std::size_t columns,
-                              std::size_t depth, const LaneResult& c) {
+LOCKSTEP_INLINE void vectorRows(const VectorMatrix& a, const VectorMatrix& b, std::size_t columns,
+                                std::size_t depth, const VectorResult& c) {
     std::size_t column = 0;
     for (; column + 4 <= columns; column += 4)
-        laneTile<sumsFrom, rows, 4>(a, b.from(column), depth, c.from(0, column));
+        vectorTile<sumsFrom, rows, 4>(a, b.from(column), depth, c.from(0, column));
     if (columns - column >= 2) {
-        laneTile<sumsFrom, rows, 2>(a, b.from(column), depth, c.from(0, column));
+        vectorTile<sumsFrom, rows, 2>(a, b.from(column), depth, c.from(0, column));
         column += 2;
     }
-    if (column < columns) laneTile<sumsFrom, rows, 1>(a, b.from(column), depth, c.from(0, column));
+    if (column < columns) vectorTile<sumsFrom, rows, 1>(a, b.from(column), depth, c.from(0, column));
 }
 
 /// Rows of a tile: 16 sums hide the latency of multiply-adds where there are registers for them.
-constexpr std::size_t laneTileRows = lanes == 16 ? 4 : 2;
+constexpr std::size_t vectorTileRows = elements == 16 ? 4 : 2;
 
 template <SumsFrom sumsFrom>
-void laneProduct(const LaneMatrix& a, std::size_t rows, const LaneMatrix& b, std::size_t columns,
-                 std::size_t depth, const LaneResult& c) {
+void vectorProduct(const VectorMatrix& a, std::size_t rows, const VectorMatrix& b, std::size_t columns,
+                   std::size_t depth, const VectorResult& c) {
     std::size_t row = 0;
-    for (; row + laneTileRows <= rows; row += laneTileRows)
-        laneRows<sumsFrom, laneTileRows>(a.from(row), b, columns, depth, c.from(row, 0));
-    if (laneTileRows > 2 && rows - row >= 2) {
-        laneRows<sumsFrom, 2>(a.from(row), b, columns, depth, c.from(row, 0));
+    for (; row + vectorTileRows <= rows; row += vectorTileRows)
+        vectorRows<sumsFrom, vectorTileRows>(a.from(row), b, columns, depth, c.from(row, 0));
+    if (vectorTileRows > 2 && rows - row >= 2) {
+        vectorRows<sumsFrom, 2>(a.from(row), b, columns, depth, c.from(row, 0));
         row += 2;
     }
-    for (; row < rows; ++row) laneRows<sumsFrom, 1>(a.from(row), b, columns, depth, c.from(row, 0));
+    for (; row < rows; ++row) vectorRows<sumsFrom, 1>(a.from(row), b, columns, depth, c.from(row, 0));
 }
 
-/// x clamped to [-limit, limit]; NaN stays NaN. (Compilers need twice the instructions for comparisons and selections.)
+/// x clamped to [-limit, limit]; NaN stays NaN. (Compilers need twice the instructions for comparisons and
+/// selections.)
 LOCKSTEP_INLINE Floats clampBoth(Floats x, float limit) {
 #if LOCKSTEP_VECTOR_BYTES == 64
     const __m512 atMost = _mm512_maskz_min_ps(0xFFFF, _mm512_set1_ps(limit), reinterpret_cast<__m512>(x));
@@ -118,13 +118,13 @@ LOCKSTEP_INLINE Floats quotientTanh(Floats x) {
 
 template <Activation activation> LOCKSTEP_INLINE Floats activatePopulation(Floats z) {
     if constexpr (activation == Activation::tanh) return quotientTanh(z);
-    return activateLanes<activation>(z);
+    return activateElements<activation>(z);
 }
 
 struct PopulationActivate {
     template <Activation activation> static void run(std::size_t count, float* outputs, float* sums) {
         if (activation == Activation::identity && sums == nullptr) return;
-        for (std::size_t at = 0; at < count * lanes; at += lanes) {
+        for (std::size_t at = 0; at < count * elements; at += elements) {
             const Floats z = load(outputs + at);
             if (sums != nullptr) store(sums + at, z);
             store(outputs + at, activatePopulation<activation>(z));
@@ -135,51 +135,51 @@ struct PopulationActivate {
 struct PopulationDerive {
     template <Activation activation> static void run(std::size_t count, const float* saved, float* dSums) {
         if (activation == Activation::identity) return;
-        for (std::size_t at = 0; at < count * lanes; at += lanes)
-            store(dSums + at, load(dSums + at) * derivativeLanes<activation>(load(saved + at)));
+        for (std::size_t at = 0; at < count * elements; at += elements)
+            store(dSums + at, load(dSums + at) * derivativeElements<activation>(load(saved + at)));
     }
 };
 
 inline void populationDense(const PopulationShape& shape, const float* inputs, const float* parameters,
                             Activation activation, float* outputs, float* sums) {
-    const float* bias = parameters + shape.outputs * shape.inputs * lanes;
-    laneProduct<SumsFrom::bias>({inputs, shape.inputs, 1}, shape.rows, {parameters, shape.inputs, 1},
-                                shape.outputs, shape.inputs, {outputs, shape.outputs, bias});
+    const float* bias = parameters + shape.outputs * shape.inputs * elements;
+    vectorProduct<SumsFrom::bias>({inputs, shape.inputs, 1}, shape.rows, {parameters, shape.inputs, 1},
+                                  shape.outputs, shape.inputs, {outputs, shape.outputs, bias});
     withActivation<PopulationActivate>(activation, shape.rows * shape.outputs, outputs, sums);
 }
 
 inline void populationBackwardInputs(const PopulationShape& shape, const float* dSums,
                                      const float* parameters, Activation previous, const float* saved,
                                      float* dPreviousSums) {
-    laneProduct<SumsFrom::zero>({dSums, shape.outputs, 1}, shape.rows, {parameters, 1, shape.inputs},
-                                shape.inputs, shape.outputs, {dPreviousSums, shape.inputs, nullptr});
+    vectorProduct<SumsFrom::zero>({dSums, shape.outputs, 1}, shape.rows, {parameters, 1, shape.inputs},
+                                  shape.inputs, shape.outputs, {dPreviousSums, shape.inputs, nullptr});
     withActivation<PopulationDerive>(previous, shape.rows * shape.inputs, saved, dPreviousSums);
 }
 
-/// to [count] = the sums of this many rows of A, computed together; one alone would wait for its own additions.
+/// to [count] = the sums of this many rows of A, computed together; one alone would wait for its own
+/// additions.
 template <std::size_t count>
-LOCKSTEP_INLINE void addRows(const LaneMatrix& a, std::size_t depth, bool add, float* to) {
+LOCKSTEP_INLINE void addRows(const VectorMatrix& a, std::size_t depth, bool add, float* to) {
     Floats sums[count];
-    for (std::size_t row = 0; row < count; ++row) sums[row] = add ? load(to + row * lanes) : Floats{};
+    for (std::size_t row = 0; row < count; ++row) sums[row] = add ? load(to + row * elements) : Floats{};
     for (std::size_t k = 0; k < depth; ++k)
         for (std::size_t row = 0; row < count; ++row) sums[row] += a.at(row, k);
-    for (std::size_t row = 0; row < count; ++row) store(to + row * lanes, sums[row]);
+    for (std::size_t row = 0; row < count; ++row) store(to + row * elements, sums[row]);
 }
 
 inline void populationBackwardWeights(const PopulationShape& shape, const float* dSums, const float* inputs,
                                       bool add, float* gradients) {
-    const LaneMatrix a{dSums, 1, shape.outputs};
-    const LaneMatrix b{inputs, 1, shape.inputs};
-    const LaneResult c{gradients, shape.inputs, nullptr};
+    const VectorMatrix a{dSums, 1, shape.outputs};
+    const VectorMatrix b{inputs, 1, shape.inputs};
+    const VectorResult c{gradients, shape.inputs, nullptr};
     if (add)
-        laneProduct<SumsFrom::result>(a, shape.outputs, b, shape.inputs, shape.rows, c);
+        vectorProduct<SumsFrom::result>(a, shape.outputs, b, shape.inputs, shape.rows, c);
     else
-        laneProduct<SumsFrom::zero>(a, shape.outputs, b, shape.inputs, shape.rows, c);
-    float* dBias = gradients + shape.outputs * shape.inputs * lanes;
+        vectorProduct<SumsFrom::zero>(a, shape.outputs, b, shape.inputs, shape.rows, c);
+    float* dBias = gradients + shape.outputs * shape.inputs * elements;
     std::size_t o = 0;
-    for (; o + 4 <= shape.outputs; o += 4)
-        addRows<4>(a.from(o), shape.rows, add, dBias + o * lanes);
-    for (; o < shape.outputs; ++o) addRows<1>(a.from(o), shape.rows, add, dBias + o * lanes);
+    for (; o + 4 <= shape.outputs; o += 4) addRows<4>(a.from(o), shape.rows, add, dBias + o * elements);
+    for (; o < shape.outputs; ++o) addRows<1>(a.from(o), shape.rows, add, dBias + o * elements);
 }
 
 } // namespace

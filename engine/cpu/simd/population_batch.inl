@@ -1,11 +1,12 @@
-// Many small networks, one per vector element: which examples come next, and copies of them. Layout: population_kernels.h.
+// Many small networks, one per vector element: which examples come next, and copies of them. Layout:
+// population_kernels.h.
 #pragma once
 
 namespace lockstep {
 namespace {
 
-/// Round keys, one in each lane.
-struct LaneKeys {
+/// Round keys, a network's in each element.
+struct VectorKeys {
     Words k0, k1, k2, k3;
 };
 
@@ -15,12 +16,14 @@ LOCKSTEP_INLINE Words loadWords(const std::uint32_t* from) {
     return words;
 }
 
-LOCKSTEP_INLINE void storeWords(std::uint32_t* to, Words words) { __builtin_memcpy(to, &words, sizeof(words)); }
+LOCKSTEP_INLINE void storeWords(std::uint32_t* to, Words words) {
+    __builtin_memcpy(to, &words, sizeof(words));
+}
 
 /// A vector of positions at once.
 inline void orderAlike(const PopulationBatch& batch, std::uint32_t count, const shared::OrderKeys& keys,
                        std::uint32_t* examples) {
-    constexpr std::size_t block = orderVectors * lanes;
+    constexpr std::size_t block = orderVectors * elements;
     for (std::size_t first = 0; first < batch.rows; first += block) {
         Words chosen[orderVectors];
         smallOrderIndices(static_cast<std::uint32_t>(batch.first + first), count, shared::orderBits(count),
@@ -33,17 +36,17 @@ inline void orderAlike(const PopulationBatch& batch, std::uint32_t count, const 
 /// Rows whose examples are computed together; one alone would wait for its own multiplications.
 constexpr std::size_t orderRows = 4;
 
-/// Positions [position, position + orderRows) of all lanes' orders. Those after the last one may lie outside the
-/// permutation: the last one takes their place.
-inline void orderSomeRows(std::uint32_t position, std::uint32_t count, std::uint32_t bits, const LaneKeys& keys,
-                          Words* indices) {
+/// Positions [position, position + orderRows) of all networks' orders. Those after the last one may lie
+/// outside the permutation: the last one takes their place.
+inline void orderSomeRows(std::uint32_t position, std::uint32_t count, std::uint32_t bits,
+                          const VectorKeys& keys, Words* indices) {
     Words outside{};
     for (std::size_t row = 0; row < orderRows; ++row) {
         const auto at = position + static_cast<std::uint32_t>(row);
         indices[row] = smallOrderFeistel((at < count ? at : count - 1) - Words{}, bits, keys);
         outside |= reinterpret_cast<Words>(indices[row] >= count);
     }
-    while (anyLane(outside)) {
+    while (anyElement(outside)) {
         outside = Words{};
         for (std::size_t row = 0; row < orderRows; ++row) {
             const Words again = smallOrderFeistel(indices[row], bits, keys);
@@ -53,15 +56,15 @@ inline void orderSomeRows(std::uint32_t position, std::uint32_t count, std::uint
     }
 }
 
-inline void orderLanes(const PopulationBatch& batch, std::uint32_t count, const PopulationKeys& all,
-                       std::uint32_t* examples) {
-    const LaneKeys keys{loadWords(all.k0), loadWords(all.k1), loadWords(all.k2), loadWords(all.k3)};
+inline void orderElements(const PopulationBatch& batch, std::uint32_t count, const PopulationKeys& all,
+                          std::uint32_t* examples) {
+    const VectorKeys keys{loadWords(all.k0), loadWords(all.k1), loadWords(all.k2), loadWords(all.k3)};
     for (std::size_t first = 0; first < batch.rows; first += orderRows) {
         Words indices[orderRows];
         orderSomeRows(static_cast<std::uint32_t>(batch.first + first), count, shared::orderBits(count), keys,
                       indices);
         const std::size_t rows = batch.rows - first < orderRows ? batch.rows - first : orderRows;
-        __builtin_memcpy(examples + first * lanes, indices, rows * sizeof(Words));
+        __builtin_memcpy(examples + first * elements, indices, rows * sizeof(Words));
     }
 }
 
@@ -70,38 +73,39 @@ inline void populationOrderExamples(const PopulationBatch& batch, std::size_t co
     const auto size = static_cast<std::uint32_t>(count);
     if (batch.shuffled && batch.alike)
         return orderAlike(batch, size, {keys.k0[0], keys.k1[0], keys.k2[0], keys.k3[0]}, examples);
-    if (batch.shuffled) return orderLanes(batch, size, keys, examples);
+    if (batch.shuffled) return orderElements(batch, size, keys, examples);
     for (std::size_t row = 0; row < batch.rows; ++row) {
         const auto position = static_cast<std::uint32_t>(batch.first + row);
         if (batch.alike)
             examples[row] = position;
         else
-            storeWords(examples + row * lanes, position - Words{});
+            storeWords(examples + row * elements, position - Words{});
     }
 }
 
-/// `width` words of one example for all lanes.
+/// `width` words of one example for all networks.
 LOCKSTEP_INLINE void spreadWords(const void* from, std::size_t example, std::size_t width, void* to) {
     for (std::size_t k = 0; k < width; ++k) {
         std::uint32_t word;
         __builtin_memcpy(&word, static_cast<const char*>(from) + (example * width + k) * sizeof(word),
                          sizeof(word));
-        storeWords(static_cast<std::uint32_t*>(to) + k * lanes, word - Words{});
+        storeWords(static_cast<std::uint32_t*>(to) + k * elements, word - Words{});
     }
 }
 
-/// Words first, first + 1, ... of an example of its own for each lane. `count` of them, of `width` that it has.
+/// Words first, first + 1, ... of each network's own example. `count` of them, of `width` that it has.
 template <std::size_t count>
 LOCKSTEP_INLINE void gatherSome(const void* const* from, const std::uint32_t* examples, std::size_t width,
                                 std::size_t first, void* to) {
-    for (std::size_t lane = 0; lane < lanes; ++lane) {
+    for (std::size_t element = 0; element < elements; ++element) {
         std::uint32_t words[count];
         __builtin_memcpy(words,
-                         static_cast<const char*>(from[lane]) +
-                             (examples[lane] * width + first) * sizeof(std::uint32_t),
+                         static_cast<const char*>(from[element]) +
+                             (examples[element] * width + first) * sizeof(std::uint32_t),
                          sizeof(words));
         for (std::size_t k = 0; k < count; ++k)
-            __builtin_memcpy(static_cast<char*>(to) + ((first + k) * lanes + lane) * sizeof(std::uint32_t),
+            __builtin_memcpy(static_cast<char*>(to) +
+                                 ((first + k) * elements + element) * sizeof(std::uint32_t),
                              words + k, sizeof(std::uint32_t));
     }
 }
@@ -116,14 +120,14 @@ LOCKSTEP_INLINE void gatherWords(const void* const* from, const std::uint32_t* e
 inline void populationGatherExamples(const PopulationData& data, std::size_t rows, bool alike,
                                      const std::uint32_t* examples, float* inputs, TargetWord* targets) {
     for (std::size_t row = 0; row < rows; ++row) {
-        float* x = inputs + row * data.inputs * lanes;
-        TargetWord* t = targets + row * data.targetWidth * lanes;
+        float* x = inputs + row * data.inputs * elements;
+        TargetWord* t = targets + row * data.targetWidth * elements;
         if (alike) {
             spreadWords(data.values[0], examples[row], data.inputs, x);
             spreadWords(data.targets[0], examples[row], data.targetWidth, t);
         } else {
-            gatherWords(data.values, examples + row * lanes, data.inputs, x);
-            gatherWords(data.targets, examples + row * lanes, data.targetWidth, t);
+            gatherWords(data.values, examples + row * elements, data.inputs, x);
+            gatherWords(data.targets, examples + row * elements, data.targetWidth, t);
         }
     }
 }

@@ -6,18 +6,19 @@ namespace lockstep {
 namespace {
 
 LOCKSTEP_INLINE void addToDoubles(double* to, Floats values) {
-    for (std::size_t lane = 0; lane < lanes; ++lane) to[lane] += static_cast<double>(values[lane]);
+    for (std::size_t element = 0; element < elements; ++element)
+        to[element] += static_cast<double>(values[element]);
 }
 
 /// One row's log(sum_j exp(z_j)) - z_c; `top` and `sum` receive the largest z_j and sum_j exp(z_j - top).
 LOCKSTEP_INLINE Floats crossEntropyTerm(const float* z, std::size_t outputs, Ints classes, Floats& top,
                                         Floats& sum) {
     top = load(z);
-    for (std::size_t j = 1; j < outputs; ++j) top = larger(load(z + j * lanes), top);
+    for (std::size_t j = 1; j < outputs; ++j) top = larger(load(z + j * elements), top);
     sum = Floats{};
     Floats wanted{};
     for (std::size_t j = 0; j < outputs; ++j) {
-        const Floats value = load(z + j * lanes);
+        const Floats value = load(z + j * elements);
         sum += exponential(value - top);
         wanted = classes == static_cast<std::int32_t>(j) ? value : wanted;
     }
@@ -35,15 +36,15 @@ LOCKSTEP_INLINE Floats populationTerms(const LossShape& shape, const float* outp
     const auto scale = static_cast<float>(shape.scale);
     Floats total{};
     for (std::size_t row = 0; row < shape.rows; ++row) {
-        const float* y = outputs + row * shape.outputs * lanes;
-        const TargetWord* words = targets + row * shape.targetWidth * lanes;
+        const float* y = outputs + row * shape.outputs * elements;
+        const TargetWord* words = targets + row * shape.targetWidth * elements;
         for (std::size_t j = 0; j < shape.outputs; ++j) {
-            const Floats value = load(y + j * lanes);
-            const Floats target = smallTarget(shape.targetKind, words, lanes, j);
-            total += lossTermLanes<loss>(value, target);
+            const Floats value = load(y + j * elements);
+            const Floats target = smallTarget(shape.targetKind, words, elements, j);
+            total += lossTermElements<loss>(value, target);
             if (gradient != nullptr)
-                store(gradient + (row * shape.outputs + j) * lanes,
-                      scale * lossDerivativeLanes<loss>(value, target));
+                store(gradient + (row * shape.outputs + j) * elements,
+                      scale * lossDerivativeElements<loss>(value, target));
         }
     }
     return total;
@@ -55,15 +56,15 @@ LOCKSTEP_INLINE Floats populationTerms<Loss::crossEntropy>(const LossShape& shap
     const auto scale = static_cast<float>(shape.scale);
     Floats total{};
     for (std::size_t row = 0; row < shape.rows; ++row) {
-        const float* z = outputs + row * shape.outputs * lanes;
-        const Ints classes = classesOf(targets + row * lanes);
+        const float* z = outputs + row * shape.outputs * elements;
+        const Ints classes = classesOf(targets + row * elements);
         Floats top, sum;
         total += crossEntropyTerm(z, shape.outputs, classes, top, sum);
         const Floats factor = scale / sum;
         for (std::size_t j = 0; gradient != nullptr && j < shape.outputs; ++j) {
             const Floats hot = classes == static_cast<std::int32_t>(j) ? splat(scale) : Floats{};
-            store(gradient + (row * shape.outputs + j) * lanes,
-                  exponential(load(z + j * lanes) - top) * factor - hot);
+            store(gradient + (row * shape.outputs + j) * elements,
+                  exponential(load(z + j * elements) - top) * factor - hot);
         }
     }
     return total;
@@ -93,13 +94,13 @@ inline void populationLossAndGradient(const LossShape& shape, const float* outpu
 inline bool populationSettleLosses(std::size_t terms, PopulationLosses& losses) {
     const auto divisor = static_cast<double>(terms);
     std::int32_t stopped = 0;
-    for (std::size_t lane = 0; lane < lanes; ++lane) {
-        const auto mean = static_cast<float>(losses.sum[lane] / divisor);
-        losses.sum[lane] = 0;
+    for (std::size_t element = 0; element < elements; ++element) {
+        const auto mean = static_cast<float>(losses.sum[element] / divisor);
+        losses.sum[element] = 0;
         const std::int32_t finite = mean - mean == 0 ? -1 : 0;
-        stopped |= losses.learns[lane] & ~finite;
-        losses.learns[lane] &= finite;
-        losses.mean[lane] = losses.learns[lane] != 0 ? mean : losses.mean[lane];
+        stopped |= losses.learns[element] & ~finite;
+        losses.learns[element] &= finite;
+        losses.mean[element] = losses.learns[element] != 0 ? mean : losses.mean[element];
     }
     return stopped != 0;
 }
@@ -110,17 +111,18 @@ inline void countCorrect(const LossShape& shape, const float* outputs, const Tar
     Ints count{};
     const float threshold = shape.outputActivation == Activation::sigmoid ? 0.5f : 0.0f;
     for (std::size_t row = 0; row < shape.rows; ++row) {
-        const float* y = outputs + row * shape.outputs * lanes;
+        const float* y = outputs + row * shape.outputs * elements;
         Floats best = load(y);
         Ints answer = shape.outputs == 1 ? -(best > threshold) : Ints{};
         for (std::size_t j = 1; j < shape.outputs; ++j) {
-            const Floats value = load(y + j * lanes);
+            const Floats value = load(y + j * elements);
             answer = value > best ? static_cast<std::int32_t>(j) - Ints{} : answer;
             best = value > best ? value : best;
         }
-        count -= answer == classesOf(targets + row * lanes);
+        count -= answer == classesOf(targets + row * elements);
     }
-    for (std::size_t lane = 0; lane < lanes; ++lane) correct[lane] += static_cast<std::uint32_t>(count[lane]);
+    for (std::size_t element = 0; element < elements; ++element)
+        correct[element] += static_cast<std::uint32_t>(count[element]);
 }
 
 inline void populationScore(const LossShape& shape, std::size_t classes, const float* outputs,

@@ -1,9 +1,9 @@
 // Matrix products from register tiles:  C [rows][columns] = keep C + scale A B (+ bias)
 //
 // Three loops around a tile of 6 rows by `tileVectors` vectors of C, which stays in registers while it walks
-// along the depth of the product: per step of the depth a few loads of B, six numbers of A sent to all lanes,
-// and 6 * tileVectors multiply-adds. B comes from a packed panel [depth][columns of the tile], so that it is
-// read without gaps and out of the first-level cache, however far apart its rows lie in memory.
+// along the depth of the product: per step of the depth a few loads of B, six numbers of A sent to all
+// elements, and 6 * tileVectors multiply-adds. B comes from a packed panel [depth][columns of the tile], so
+// that it is read without gaps and out of the first-level cache, however far apart its rows lie in memory.
 #pragma once
 
 namespace lockstep {
@@ -16,7 +16,7 @@ constexpr std::size_t tileVectors = 4;
 constexpr std::size_t tileVectors = 2;
 #endif
 constexpr std::size_t tileRows = 6;
-constexpr std::size_t panelColumns = tileVectors * lanes;
+constexpr std::size_t panelColumns = tileVectors * elements;
 constexpr std::size_t panelDepth = 256; ///< a packed panel is at most 256 * 64 floats, 64 KiB of stack
 
 /// A number of A: element (row, depth) is at row * rowStride + depth * depthStride.
@@ -46,17 +46,17 @@ inline void packRows(const RightMatrix& b, std::size_t depth, std::size_t column
         const float* from = b.data + k * b.stride;
         float* to = panel + k * panelColumns;
         std::size_t column = 0;
-        for (; column + lanes <= columns; column += lanes) store(to + column, load(from + column));
+        for (; column + elements <= columns; column += elements) store(to + column, load(from + column));
         if (column < columns) {
             store(to + column, loadFirst(from + column, columns - column));
-            column += lanes;
+            column += elements;
         }
-        for (; column < panelColumns; column += lanes) store(to + column, Floats{});
+        for (; column < panelColumns; column += elements) store(to + column, Floats{});
     }
 }
 
-/// Transposes `lanes` rows of four floats into four rows of the panel. Row 4 j + i of the block is group j of the i-th
-/// vector, so that transposing each group by itself transposes the whole.
+/// Transposes `elements` rows of four floats into four rows of the panel. Row 4 j + i of the block is group j
+/// of the i-th vector, so that transposing each group by itself transposes the whole.
 LOCKSTEP_INLINE void transposeBlock(const float* from, std::size_t stride, float* to) {
     const Floats a = loadGroups(from, 4 * stride);
     const Floats b = loadGroups(from + stride, 4 * stride);
@@ -74,9 +74,9 @@ LOCKSTEP_INLINE void transposeBlock(const float* from, std::size_t stride, float
 
 /// The same for a transposed B: column c of the panel is row c of the array.
 inline void packColumns(const RightMatrix& b, std::size_t depth, std::size_t columns, float* panel) {
-    const std::size_t wholeColumns = columns / lanes * lanes;
+    const std::size_t wholeColumns = columns / elements * elements;
     const std::size_t wholeDepth = depth / 4 * 4;
-    for (std::size_t column = 0; column < wholeColumns; column += lanes)
+    for (std::size_t column = 0; column < wholeColumns; column += elements)
         for (std::size_t k = 0; k < wholeDepth; k += 4)
             transposeBlock(b.data + column * b.stride + k, b.stride, panel + k * panelColumns + column);
     for (std::size_t k = 0; k < depth; ++k) {
@@ -88,7 +88,7 @@ inline void packColumns(const RightMatrix& b, std::size_t depth, std::size_t col
 
 LOCKSTEP_INLINE void finishVector(Floats sum, const TileEnd& end, std::size_t column, float* c,
                                   std::size_t count) {
-    const bool whole = count >= lanes;
+    const bool whole = count >= elements;
     Floats value = end.scale * sum;
     if (end.keep != 0) value += end.keep * (whole ? load(c) : loadFirst(c, count));
     if (end.bias != nullptr) value += whole ? load(end.bias + column) : loadFirst(end.bias + column, count);
@@ -108,7 +108,7 @@ void multiplyTile(const LeftMatrix& a, const float* panel, std::size_t depth, st
     for (std::size_t k = 0, offset = 0; k < depth; ++k, offset += a.depthStride) {
         Floats right[vectors];
 #pragma GCC unroll 8
-        for (std::size_t v = 0; v < vectors; ++v) right[v] = load(panel + k * panelColumns + v * lanes);
+        for (std::size_t v = 0; v < vectors; ++v) right[v] = load(panel + k * panelColumns + v * elements);
 #pragma GCC unroll 8
         for (std::size_t row = 0; row < rows; ++row) {
             const Floats number = splat(left[row][offset]);
@@ -120,7 +120,8 @@ void multiplyTile(const LeftMatrix& a, const float* panel, std::size_t depth, st
     for (std::size_t row = 0; row < rows; ++row) {
 #pragma GCC unroll 8
         for (std::size_t v = 0; v < vectors; ++v)
-            finishVector(sums[row][v], end, v * lanes, c + row * cStride + v * lanes, columns - v * lanes);
+            finishVector(sums[row][v], end, v * elements, c + row * cStride + v * elements,
+                         columns - v * elements);
     }
 }
 
@@ -151,7 +152,7 @@ struct ProductSize {
 inline void multiplyPanel(const ProductSize& size, const LeftMatrix& a, const RightMatrix& b, TileEnd end,
                           float* c, std::size_t cStride) {
     alignas(64) float panel[panelDepth * panelColumns];
-    const std::size_t vectors = (size.columns + lanes - 1) / lanes;
+    const std::size_t vectors = (size.columns + elements - 1) / elements;
     const std::size_t rowTiles = (size.rows + tileRows - 1) / tileRows;
     for (std::size_t begin = 0; begin < size.depth; begin += panelDepth) {
         const std::size_t depth = size.depth - begin < panelDepth ? size.depth - begin : panelDepth;

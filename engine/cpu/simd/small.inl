@@ -5,7 +5,7 @@
 namespace lockstep {
 namespace {
 
-LOCKSTEP_INLINE std::size_t vectorsFor(std::size_t rows) { return (rows + lanes - 1) / lanes; }
+LOCKSTEP_INLINE std::size_t vectorsFor(std::size_t rows) { return (rows + elements - 1) / elements; }
 
 /// Where the matrix of a product lies: element (row, depth) is at row * rowStride + depth * depthStride.
 struct SmallMatrix {
@@ -24,21 +24,22 @@ LOCKSTEP_INLINE void smallTile(const SmallMatrix& a, const float* x, std::size_t
             sums[row][v] = bias == nullptr ? Floats{} : splat(bias[row]);
     for (std::size_t k = 0; k < depth; ++k) {
         Floats right[vectors];
-        for (std::size_t v = 0; v < vectors; ++v) right[v] = load(x + k * stride + v * lanes);
+        for (std::size_t v = 0; v < vectors; ++v) right[v] = load(x + k * stride + v * elements);
         for (std::size_t row = 0; row < rows; ++row) {
             const Floats left = splat(a.data[row * a.rowStride + k * a.depthStride]);
             for (std::size_t v = 0; v < vectors; ++v) sums[row][v] += left * right[v];
         }
     }
     for (std::size_t row = 0; row < rows; ++row)
-        for (std::size_t v = 0; v < vectors; ++v) store(c + row * stride + v * lanes, sums[row][v]);
+        for (std::size_t v = 0; v < vectors; ++v) store(c + row * stride + v * elements, sums[row][v]);
 }
 
 /// `vectors` vectors of examples, all rows of A.
 template <std::size_t vectors>
 LOCKSTEP_INLINE void smallColumns(const SmallMatrix& a, std::size_t rows, const float* x, std::size_t depth,
                                   std::size_t stride, const float* bias, float* c) {
-    constexpr std::size_t tall = 8 / vectors; // eight sums hide the latency of multiply-adds, and fit everywhere
+    constexpr std::size_t tall =
+        8 / vectors; // eight sums hide the latency of multiply-adds, and fit everywhere
     const auto from = [&](std::size_t row) {
         return SmallMatrix{a.data + row * a.rowStride, a.rowStride, a.depthStride};
     };
@@ -55,8 +56,8 @@ inline void smallProduct(const SmallMatrix& a, std::size_t rows, const float* x,
                          std::size_t vectors, std::size_t stride, const float* bias, float* c) {
     std::size_t v = 0;
     for (; v + 2 <= vectors; v += 2)
-        smallColumns<2>(a, rows, x + v * lanes, depth, stride, bias, c + v * lanes);
-    if (v < vectors) smallColumns<1>(a, rows, x + v * lanes, depth, stride, bias, c + v * lanes);
+        smallColumns<2>(a, rows, x + v * elements, depth, stride, bias, c + v * elements);
+    if (v < vectors) smallColumns<1>(a, rows, x + v * elements, depth, stride, bias, c + v * elements);
 }
 
 struct SmallActivate {
@@ -66,10 +67,10 @@ struct SmallActivate {
         if (activation == Activation::identity && sums == nullptr) return;
         for (std::size_t neuron = 0; neuron < neurons; ++neuron)
             for (std::size_t v = 0; v < vectors; ++v) {
-                const std::size_t at = neuron * stride + v * lanes;
+                const std::size_t at = neuron * stride + v * elements;
                 const Floats z = load(outputs + at);
                 if (sums != nullptr) store(sums + at, z);
-                store(outputs + at, activateLanes<activation>(z));
+                store(outputs + at, activateElements<activation>(z));
             }
     }
 };
@@ -81,8 +82,8 @@ struct SmallDerive {
         if (activation == Activation::identity) return;
         for (std::size_t neuron = 0; neuron < neurons; ++neuron)
             for (std::size_t v = 0; v < vectors; ++v) {
-                const std::size_t at = neuron * stride + v * lanes;
-                store(dSums + at, load(dSums + at) * derivativeLanes<activation>(load(saved + at)));
+                const std::size_t at = neuron * stride + v * elements;
+                store(dSums + at, load(dSums + at) * derivativeElements<activation>(load(saved + at)));
             }
     }
 };
@@ -103,14 +104,14 @@ inline void smallBackwardInputs(const SmallShape& shape, const float* dSums, con
     withActivation<SmallDerive>(previous, shape.inputs, vectors, shape.stride, saved, dPreviousSums);
 }
 
-/// Of each group of four lanes: the sums of a's, b's, c's and d's.
+/// Of each group of four elements: the sums of a's, b's, c's and d's.
 LOCKSTEP_INLINE Floats sumGroups(Floats a, Floats b, Floats c, Floats d) {
     const Floats ab = interleaveLow(a, b) + interleaveHigh(a, b); // a02 b02 a13 b13
     const Floats cd = interleaveLow(c, d) + interleaveHigh(c, d);
     return joinLow(ab, cd) + joinHigh(ab, cd);
 }
 
-/// Lane k = the sum of all lanes of values[k].
+/// Element k = the sum of all elements of values[k].
 LOCKSTEP_INLINE Floats sumsOfVectors(const Floats* values) {
     const Floats first = sumGroups(values[0], values[1], values[2], values[3]);
 #if LOCKSTEP_VECTOR_BYTES == 64
@@ -134,24 +135,25 @@ LOCKSTEP_INLINE Floats sumsOfVectors(const Floats* values) {
 #endif
 }
 
-/// to = keep to + scale sums, the first `count` lanes.
+/// to = keep to + scale sums, the first `count` elements.
 LOCKSTEP_INLINE void addFirst(float* to, Floats sums, std::size_t count, float keep, float scale) {
     Floats value = scale * sums;
     if (keep != 0) value += keep * loadFirst(to, count);
     storeFirst(to, value, count);
 }
 
-/// The gradients of `lanes` weights that lie side by side: of `outputs` rows of W with lanes / outputs inputs each.
+/// The gradients of `elements` weights that lie side by side: of `outputs` rows of W with elements / outputs
+/// inputs each.
 template <std::size_t outputs>
 LOCKSTEP_INLINE Floats weightSums(const float* dSums, const float* inputs, std::size_t vectors,
                                   std::size_t stride) {
-    constexpr std::size_t columns = lanes / outputs;
-    Floats sums[lanes] = {};
+    constexpr std::size_t columns = elements / outputs;
+    Floats sums[elements] = {};
     for (std::size_t v = 0; v < vectors; ++v)
         for (std::size_t o = 0; o < outputs; ++o) {
-            const Floats d = load(dSums + o * stride + v * lanes);
+            const Floats d = load(dSums + o * stride + v * elements);
             for (std::size_t i = 0; i < columns; ++i)
-                sums[o * columns + i] += d * load(inputs + i * stride + v * lanes);
+                sums[o * columns + i] += d * load(inputs + i * stride + v * elements);
         }
     return sumsOfVectors(sums);
 }
@@ -163,11 +165,12 @@ LOCKSTEP_INLINE void weightRows(const SmallShape& shape, const float* dSums, con
     const std::size_t width = outputs == 1 ? shape.inputs : shape.weightStride;
     for (std::size_t o = 0; o < shape.outputs; o += outputs) {
         const std::size_t rows = shape.outputs - o < outputs ? shape.outputs - o : outputs;
-        for (std::size_t i = 0; i < width; i += lanes / outputs) {
-            const Floats sums =
-                weightSums<outputs>(dSums + o * shape.stride, inputs + i * shape.stride, vectors, shape.stride);
+        for (std::size_t i = 0; i < width; i += elements / outputs) {
+            const Floats sums = weightSums<outputs>(dSums + o * shape.stride, inputs + i * shape.stride,
+                                                    vectors, shape.stride);
             const std::size_t left = rows * width - i;
-            addFirst(weights + o * shape.weightStride + i, sums, left < lanes ? left : lanes, keep, scale);
+            addFirst(weights + o * shape.weightStride + i, sums, left < elements ? left : elements, keep,
+                     scale);
         }
     }
 }
@@ -176,17 +179,18 @@ inline void smallWeightGradient(const SmallShape& shape, const float* dSums, con
                                 float scale, float* weights, float* bias) {
     const std::size_t vectors = vectorsFor(shape.rows);
     // Rows of W that are shorter than a vector share one: their padding is part of the product, and 0.
-    if (lanes == 16 && shape.weightStride == 4)
-        weightRows<lanes / 4>(shape, dSums, inputs, keep, scale, weights);
-    else if (lanes >= 8 && shape.weightStride == lanes / 2)
-        weightRows<lanes >= 8 ? 2 : 1>(shape, dSums, inputs, keep, scale, weights);
+    if (elements == 16 && shape.weightStride == 4)
+        weightRows<elements / 4>(shape, dSums, inputs, keep, scale, weights);
+    else if (elements >= 8 && shape.weightStride == elements / 2)
+        weightRows<elements >= 8 ? 2 : 1>(shape, dSums, inputs, keep, scale, weights);
     else
         weightRows<1>(shape, dSums, inputs, keep, scale, weights);
-    for (std::size_t o = 0; o < shape.outputs; o += lanes) {
-        Floats sums[lanes] = {};
+    for (std::size_t o = 0; o < shape.outputs; o += elements) {
+        Floats sums[elements] = {};
         for (std::size_t v = 0; v < vectors; ++v)
-            for (std::size_t k = 0; k < lanes; ++k) sums[k] += load(dSums + (o + k) * shape.stride + v * lanes);
-        addFirst(bias + o, sumsOfVectors(sums), lanesLeft(o, shape.outputs), keep, scale);
+            for (std::size_t k = 0; k < elements; ++k)
+                sums[k] += load(dSums + (o + k) * shape.stride + v * elements);
+        addFirst(bias + o, sumsOfVectors(sums), elementsLeft(o, shape.outputs), keep, scale);
     }
 }
 
@@ -205,17 +209,17 @@ double smallElementwiseLoss(const LossShape& shape, const float* outputs, const 
                             float* dSums) {
     const auto scale = static_cast<float>(shape.scale);
     double total = 0;
-    for (std::size_t first = 0; first < shape.rows; first += lanes) {
-        const std::size_t count = lanesLeft(first, shape.rows);
+    for (std::size_t first = 0; first < shape.rows; first += elements) {
+        const std::size_t count = elementsLeft(first, shape.rows);
         Floats sums{};
         for (std::size_t j = 0; j < shape.outputs; ++j) {
             const Floats y = load(outputs + j * shape.stride + first);
             const Floats t = smallTarget(shape.targetKind, targets + first, shape.stride, j);
-            sums += fillBehind(lossTermLanes<loss>(y, t), count, 0);
+            sums += fillBehind(lossTermElements<loss>(y, t), count, 0);
             store(dSums + j * shape.stride + first,
-                  fillBehind(scale * lossDerivativeLanes<loss>(y, t), count, 0));
+                  fillBehind(scale * lossDerivativeElements<loss>(y, t), count, 0));
         }
-        total += static_cast<double>(sumOfLanes(sums));
+        total += static_cast<double>(sumOfElements(sums));
     }
     return total;
 }
@@ -229,13 +233,13 @@ LOCKSTEP_INLINE Floats logarithm(Floats x) {
     return x == x ? result : x;
 }
 
-/// Loss and gradient as crossEntropyRow's, the examples in the lanes.
+/// Loss and gradient as crossEntropyRow's, an example in each element.
 inline double smallCrossEntropy(const LossShape& shape, const float* outputs, const TargetWord* targets,
                                 float* dSums) {
     const Floats scale = splat(static_cast<float>(shape.scale));
     double total = 0;
-    for (std::size_t first = 0; first < shape.rows; first += lanes) {
-        const std::size_t count = lanesLeft(first, shape.rows);
+    for (std::size_t first = 0; first < shape.rows; first += elements) {
+        const std::size_t count = elementsLeft(first, shape.rows);
         const Ints classes = bitsOf(load(reinterpret_cast<const float*>(targets + first)));
         const float* z = outputs + first;
         float* dz = dSums + first;
@@ -256,7 +260,7 @@ inline double smallCrossEntropy(const LossShape& shape, const float* outputs, co
             const Floats d = load(dz + j * shape.stride) * factor - hot;
             store(dz + j * shape.stride, fillBehind(d, count, 0));
         }
-        total += static_cast<double>(sumOfLanes(fillBehind(logarithm(sum) + (top - wanted), count, 0)));
+        total += static_cast<double>(sumOfElements(fillBehind(logarithm(sum) + (top - wanted), count, 0)));
     }
     return total;
 }
@@ -275,123 +279,6 @@ inline double smallLossAndGradient(const LossShape& shape, const float* outputs,
                                 saved, dSums);
     return total;
 }
-
-using Words __attribute__((vector_size(LOCKSTEP_VECTOR_BYTES))) = std::uint32_t;
-
-template <class Key> LOCKSTEP_INLINE Words smallOrderMix(Words value, Key key) {
-    value = (value ^ key) * 0x85EBCA6Bu;
-    value ^= value >> 13;
-    value *= 0xC2B2AE35u;
-    return value ^ (value >> 16);
-}
-
-/// shaders/shared/order.h, a vector of positions at once; the keys are the same for all lanes, or vectors too.
-template <class Keys>
-LOCKSTEP_INLINE Words smallOrderFeistel(Words value, std::uint32_t bits, const Keys& keys) {
-    const std::uint32_t lowBits = bits / 2;
-    const std::uint32_t lowMask = (1u << lowBits) - 1u;
-    const std::uint32_t highMask = (1u << (bits - lowBits)) - 1u;
-    Words low = value & lowMask;
-    Words high = value >> lowBits;
-    high ^= smallOrderMix(low, keys.k0) & highMask;
-    low ^= smallOrderMix(high, keys.k1) & lowMask;
-    high ^= smallOrderMix(low, keys.k2) & highMask;
-    low ^= smallOrderMix(high, keys.k3) & lowMask;
-    high ^= smallOrderMix(low, keys.k0 + 0x9E3779B9u) & highMask;
-    low ^= smallOrderMix(high, keys.k1 + 0x9E3779B9u) & lowMask;
-    return (high << lowBits) | low;
-}
-
-LOCKSTEP_INLINE bool anyLane(Words mask) {
-#if LOCKSTEP_VECTOR_BYTES == 64
-    return _mm512_test_epi32_mask(reinterpret_cast<__m512i>(mask), reinterpret_cast<__m512i>(mask)) != 0;
-#elif LOCKSTEP_VECTOR_BYTES == 32
-    return _mm256_movemask_epi8(reinterpret_cast<__m256i>(mask)) != 0;
-#else
-    std::uint32_t any = 0;
-    for (std::size_t lane = 0; lane < lanes; ++lane) any |= mask[lane];
-    return any != 0;
-#endif
-}
-
-/// Vectors of positions that are permuted together; one alone would wait for its own multiplications.
-constexpr std::size_t orderVectors = 2;
-
-/// The examples at positions position, position + 1, ... of an epoch's order.
-LOCKSTEP_INLINE void smallOrderIndices(std::uint32_t position, std::uint32_t count, std::uint32_t bits,
-                                       const shared::OrderKeys& keys, Words* indices) {
-    Words outside{};
-    for (std::size_t v = 0; v < orderVectors; ++v) {
-        // Positions after the last one may lie outside the permutation: 0 takes their place.
-        Words index = reinterpret_cast<Words>(laneNumbers()) + (position + static_cast<std::uint32_t>(v * lanes));
-        index = smallOrderFeistel(index < count ? index : Words{}, bits, keys);
-        outside |= reinterpret_cast<Words>(index >= count);
-        indices[v] = index;
-    }
-    while (anyLane(outside)) {
-        outside = Words{};
-        for (std::size_t v = 0; v < orderVectors; ++v) {
-            const Words again = smallOrderFeistel(indices[v], bits, keys);
-            indices[v] = indices[v] >= count ? again : indices[v];
-            outside |= reinterpret_cast<Words>(indices[v] >= count);
-        }
-    }
-}
-
-LOCKSTEP_INLINE void gatherExample(const Dataset& data, const Examples& examples, std::size_t example,
-                                   std::size_t row, std::size_t stride, float* inputs, TargetWord* targets) {
-    constexpr float scale = static_cast<float>(1.0 / 255.0);
-    if (examples.pixels.empty()) {
-        const float* from = examples.values.data() + example * data.inputs;
-        for (std::size_t i = 0; i < data.inputs; ++i) inputs[i * stride + row] = from[i];
-    } else {
-        const std::uint8_t* from = examples.pixels.data() + example * data.inputs;
-        for (std::size_t i = 0; i < data.inputs; ++i)
-            inputs[i * stride + row] = static_cast<float>(from[i]) * scale;
-    }
-    if (examples.labels.empty())
-        for (std::size_t j = 0; j < data.targetWidth; ++j)
-            __builtin_memcpy(targets + j * stride + row,
-                             examples.targets.data() + example * data.targetWidth + j, sizeof(float));
-    else
-        targets[row] = examples.labels[example];
-}
-
-/// Elements [count, end) become copies of the one before them.
-template <class T> LOCKSTEP_INLINE void copyLast(T* to, std::size_t count, std::size_t end) {
-    for (std::size_t at = count; at < end; ++at) to[at] = to[count - 1];
-}
-
-inline void smallGatherBatch(const Dataset& data, const Examples& examples, const SmallBatch& batch,
-                             std::size_t stride, float* inputs, TargetWord* targets) {
-    const auto count = static_cast<std::uint32_t>(examples.count);
-    const std::uint32_t bits = shared::orderBits(count);
-    constexpr std::size_t block = orderVectors * lanes;
-    for (std::size_t first = 0; first < batch.rows; first += block) {
-        const auto position = static_cast<std::uint32_t>(batch.first + first);
-        Words chosen[orderVectors] = {};
-        if (batch.shuffled) smallOrderIndices(position, count, bits, batch.keys, chosen);
-        std::uint32_t index[block];
-        __builtin_memcpy(index, chosen, sizeof(index));
-        const std::size_t left = batch.rows - first;
-        const std::size_t rows = left < block ? left : block;
-        for (std::size_t row = 0; row < rows; ++row)
-            gatherExample(data, examples, batch.shuffled ? index[row] : position + row, first + row, stride,
-                          inputs, targets);
-    }
-    // The last vector is filled up; a whole one is left as it is.
-    const std::size_t end = vectorsFor(batch.rows) * lanes;
-    for (std::size_t i = 0; i < data.inputs; ++i) copyLast(inputs + i * stride, batch.rows, end);
-    for (std::size_t j = 0; j < data.targetWidth; ++j) copyLast(targets + j * stride, batch.rows, end);
-}
-
-constexpr SmallKernels smallTable{
-    .gatherBatch = smallGatherBatch,
-    .dense = smallDense,
-    .lossAndGradient = smallLossAndGradient,
-    .denseBackwardInputs = smallBackwardInputs,
-    .addWeightGradient = smallWeightGradient,
-};
 
 } // namespace
 } // namespace lockstep

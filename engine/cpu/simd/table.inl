@@ -18,6 +18,8 @@
 
 #include "engine/cpu/simd/small.inl"
 
+#include "engine/cpu/simd/small_batch.inl"
+
 #include "engine/cpu/simd/roof.inl"
 
 #include "engine/cpu/simd/map.inl"
@@ -48,11 +50,19 @@ constexpr SimdKernels simdTable{
     .finishBackwardInputs = finishBackwardInputs,
     .sumColumns = sumColumns,
     .multiplyAdds = multiplyAdds,
-    .roundFlops = 2 * roofChains * lanes,
+    .roundFlops = 2 * roofChains * elements,
+};
+
+constexpr SmallKernels smallTable{
+    .gatherBatch = smallGatherBatch,
+    .dense = smallDense,
+    .lossAndGradient = smallLossAndGradient,
+    .denseBackwardInputs = smallBackwardInputs,
+    .addWeightGradient = smallWeightGradient,
 };
 
 constexpr CpuPopulationKernels populationTable{
-    .lanes = lanes,
+    .elements = elements,
     .orderExamples = populationOrderExamples,
     .gatherExamples = populationGatherExamples,
     .dense = populationDense,

@@ -28,18 +28,18 @@ LOCKSTEP_INLINE void optimizerStep(const StepNumbers& numbers, Floats gradient, 
     [[maybe_unused]] const float decay = common.secondDecay, epsilon = common.epsilon;
     [[maybe_unused]] const float secondScale = common.secondScale;
     [[maybe_unused]] const bool nesterov = common.nesterov != 0;
-#define ROW(number, id, name, rate_, states, state1, state2, traits, operations, formula, step) \
-    if constexpr (optimizer == Optimizer::id) { \
-        step; \
+#define ROW(number, id, name, rate_, states, state1, state2, traits, operations, formula, step)              \
+    if constexpr (optimizer == Optimizer::id) {                                                              \
+        step;                                                                                                \
     }
     LOCKSTEP_OPTIMIZERS(ROW)
 #undef ROW
 }
 
-/// One step of `count` lanes at `k`; states are read and written in place.
+/// One step of `count` elements at `k`; states are read and written in place.
 template <Optimizer optimizer>
-LOCKSTEP_INLINE void updateLanes(const StepNumbers& numbers, std::size_t k, std::size_t count,
-                                 const float* gradients, float* weights, float* state1, float* state2) {
+LOCKSTEP_INLINE void updateElements(const StepNumbers& numbers, std::size_t k, std::size_t count,
+                                    const float* gradients, float* weights, float* state1, float* state2) {
     constexpr std::size_t states = infoOf(optimizer).states;
     Floats w = loadFirst(weights + k, count), m{}, v{};
     if constexpr (states >= 1) m = loadFirst(state1 + k, count);
@@ -56,30 +56,30 @@ void updateRange(const shared::UpdateParams params, std::size_t begin, std::size
                  const float* gradients, float* weights, float* state1, float* state2) {
     const StepNumbers numbers(params);
     std::size_t k = begin;
-    for (; k + lanes <= end; k += lanes)
-        updateLanes<optimizer>(numbers, k, lanes, gradients, weights, state1, state2);
-    if (k < end) updateLanes<optimizer>(numbers, k, end - k, gradients, weights, state1, state2);
+    for (; k + elements <= end; k += elements)
+        updateElements<optimizer>(numbers, k, elements, gradients, weights, state1, state2);
+    if (k < end) updateElements<optimizer>(numbers, k, end - k, gradients, weights, state1, state2);
 }
 
 inline void update(Optimizer optimizer, const shared::UpdateParams& params, std::size_t begin,
                    std::size_t end, const float* gradients, float* weights, float* state1, float* state2) {
     switch (optimizer) {
-#define ROW(number, id, ...) \
-    case Optimizer::id: \
+#define ROW(number, id, ...)                                                                                 \
+    case Optimizer::id:                                                                                      \
         return updateRange<Optimizer::id>(params, begin, end, gradients, weights, state1, state2);
         LOCKSTEP_OPTIMIZERS(ROW)
 #undef ROW
     }
 }
 
-/// One step of `count` parameters of the networks in the lanes, those that learn.
+/// One step of `count` parameters of the networks that learn, one in each element.
 template <Optimizer optimizer>
 void updatePopulation(const PopulationRates& rates, const PopulationLosses& losses, std::size_t count,
                       const float* gradients, float* parameters, float* state1, float* state2) {
     constexpr std::size_t states = infoOf(optimizer).states;
     const StepNumbers numbers(rates);
     const Ints learns = bitsOf(load(reinterpret_cast<const float*>(losses.learns)));
-    for (std::size_t at = 0; at < count * lanes; at += lanes) {
+    for (std::size_t at = 0; at < count * elements; at += elements) {
         const Floats before = load(parameters + at);
         Floats w = before, m{}, v{};
         if constexpr (states >= 1) m = load(state1 + at);
@@ -95,8 +95,8 @@ inline void populationUpdate(Optimizer optimizer, const PopulationRates& rates,
                              const PopulationLosses& losses, std::size_t count, const float* gradients,
                              float* parameters, float* state1, float* state2) {
     switch (optimizer) {
-#define ROW(number, id, ...) \
-    case Optimizer::id: \
+#define ROW(number, id, ...)                                                                                 \
+    case Optimizer::id:                                                                                      \
         return updatePopulation<Optimizer::id>(rates, losses, count, gradients, parameters, state1, state2);
         LOCKSTEP_OPTIMIZERS(ROW)
 #undef ROW

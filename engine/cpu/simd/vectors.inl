@@ -1,5 +1,5 @@
-// Vectors of floats as the compiler's vector types: + - * / and comparisons work on whole vectors, and the result of
-// a comparison selects element by element (mask ? a : b). Elements are called lanes in names.
+// Vectors of floats as the compiler's vector types: + - * / and comparisons work on whole vectors, and the
+// result of a comparison selects element by element (mask ? a : b).
 //
 // The files of this folder are compiled once per instruction set: simd_baseline.cpp, simd_avx2.cpp and
 // simd_avx512.cpp set LOCKSTEP_VECTOR_BYTES, switch the compiler to their instructions and include table.inl.
@@ -12,17 +12,18 @@ namespace {
 
 #define LOCKSTEP_INLINE inline __attribute__((always_inline))
 
-constexpr std::size_t lanes = LOCKSTEP_VECTOR_BYTES / sizeof(float);
+constexpr std::size_t elements = LOCKSTEP_VECTOR_BYTES / sizeof(float);
 using Floats __attribute__((vector_size(LOCKSTEP_VECTOR_BYTES))) = float;
 using Ints __attribute__((vector_size(LOCKSTEP_VECTOR_BYTES))) = std::int32_t;
 
-/// All lanes = value. (value - 0 is value for every float, also for -0, and costs nothing.)
+/// All elements = value. (value - 0 is value for every float, also for -0, and costs nothing.)
 LOCKSTEP_INLINE Floats splat(float value) { return value - Floats{}; }
 
 /// 0, 1, 2, ...
-LOCKSTEP_INLINE Ints laneNumbers() {
+LOCKSTEP_INLINE Ints elementNumbers() {
     Ints numbers{};
-    for (std::size_t lane = 0; lane < lanes; ++lane) numbers[lane] = static_cast<std::int32_t>(lane);
+    for (std::size_t element = 0; element < elements; ++element)
+        numbers[element] = static_cast<std::int32_t>(element);
     return numbers;
 }
 
@@ -37,31 +38,31 @@ LOCKSTEP_INLINE Floats load(const float* from) {
 
 LOCKSTEP_INLINE void store(float* to, Floats value) { __builtin_memcpy(to, &value, sizeof(value)); }
 
-/// The first `count` lanes (0 to lanes) from memory, the others 0; nothing after them is touched.
+/// The first `count` elements (0 to elements) from memory, the others 0; nothing after them is touched.
 LOCKSTEP_INLINE Floats loadFirst(const float* from, std::size_t count) {
 #if LOCKSTEP_VECTOR_BYTES == 64
     return reinterpret_cast<Floats>(_mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << count) - 1u), from));
 #elif LOCKSTEP_VECTOR_BYTES == 32
-    if (count == lanes) return load(from);
-    const Ints mask = laneNumbers() < static_cast<std::int32_t>(count);
+    if (count == elements) return load(from);
+    const Ints mask = elementNumbers() < static_cast<std::int32_t>(count);
     return reinterpret_cast<Floats>(_mm256_maskload_ps(from, reinterpret_cast<__m256i>(mask)));
 #else
     Floats value{};
-    for (std::size_t lane = 0; lane < count; ++lane) value[lane] = from[lane];
+    for (std::size_t element = 0; element < count; ++element) value[element] = from[element];
     return value;
 #endif
 }
 
-/// The first `count` lanes to memory; nothing after them is touched.
+/// The first `count` elements to memory; nothing after them is touched.
 LOCKSTEP_INLINE void storeFirst(float* to, Floats value, std::size_t count) {
 #if LOCKSTEP_VECTOR_BYTES == 64
     _mm512_mask_storeu_ps(to, static_cast<__mmask16>((1u << count) - 1u), reinterpret_cast<__m512>(value));
 #elif LOCKSTEP_VECTOR_BYTES == 32
-    if (count == lanes) return store(to, value); // a masked one takes dozens of cycles on some processors
-    const Ints mask = laneNumbers() < static_cast<std::int32_t>(count);
+    if (count == elements) return store(to, value); // a masked one takes dozens of cycles on some processors
+    const Ints mask = elementNumbers() < static_cast<std::int32_t>(count);
     _mm256_maskstore_ps(to, reinterpret_cast<__m256i>(mask), reinterpret_cast<__m256>(value));
 #else
-    for (std::size_t lane = 0; lane < count; ++lane) to[lane] = value[lane];
+    for (std::size_t element = 0; element < count; ++element) to[element] = value[element];
 #endif
 }
 
@@ -77,12 +78,13 @@ LOCKSTEP_INLINE Floats squareRoot(Floats value) {
 #elif defined(__SSE2__)
     return reinterpret_cast<Floats>(_mm_sqrt_ps(reinterpret_cast<__m128>(value)));
 #else
-    for (std::size_t lane = 0; lane < lanes; ++lane) value[lane] = __builtin_sqrtf(value[lane]);
+    for (std::size_t element = 0; element < elements; ++element)
+        value[element] = __builtin_sqrtf(value[element]);
     return value;
 #endif
 }
 
-/// The next `lanes` bytes, as numbers from 0 to 255.
+/// The next `elements` bytes, as numbers from 0 to 255.
 LOCKSTEP_INLINE Floats loadBytes(const std::uint8_t* from) {
 #if LOCKSTEP_VECTOR_BYTES == 64
     const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
@@ -92,13 +94,13 @@ LOCKSTEP_INLINE Floats loadBytes(const std::uint8_t* from) {
     return __builtin_convertvector(reinterpret_cast<Ints>(_mm256_cvtepu8_epi32(bytes)), Floats);
 #else
     Ints numbers{};
-    for (std::size_t lane = 0; lane < lanes; ++lane) numbers[lane] = from[lane];
+    for (std::size_t element = 0; element < elements; ++element) numbers[element] = from[element];
     return __builtin_convertvector(numbers, Floats);
 #endif
 }
 
-// Steps of transposing a block. A vector is seen as groups of four elements (one group in the baseline), and every
-// group is treated alike.
+// Steps of transposing a block. A vector is seen as groups of four elements (one group in the baseline), and
+// every group is treated alike.
 
 /// Group j = the four floats at from + j * stride.
 LOCKSTEP_INLINE Floats loadGroups(const float* from, std::size_t stride) {
@@ -160,16 +162,17 @@ LOCKSTEP_INLINE Floats joinHigh(Floats a, Floats b) {
 #endif
 }
 
-/// The sum of all lanes, always added in the same order.
-LOCKSTEP_INLINE float sumOfLanes(Floats value) {
+/// The sum of all elements, always added in the same order.
+LOCKSTEP_INLINE float sumOfElements(Floats value) {
     float sum = 0;
-    for (std::size_t lane = 0; lane < lanes; ++lane) sum += value[lane];
+    for (std::size_t element = 0; element < elements; ++element) sum += value[element];
     return sum;
 }
 
-LOCKSTEP_INLINE float largestLane(Floats value) {
+LOCKSTEP_INLINE float largestElement(Floats value) {
     float largest = value[0];
-    for (std::size_t lane = 1; lane < lanes; ++lane) largest = value[lane] > largest ? value[lane] : largest;
+    for (std::size_t element = 1; element < elements; ++element)
+        largest = value[element] > largest ? value[element] : largest;
     return largest;
 }
 

@@ -1,4 +1,7 @@
-// Finds where a loss became non-finite: repeats the failed step with plain loops and checks every value.
+// What trainers of both machines share: their errors, and where a loss became non-finite. For that, the
+// failed step is repeated with the plain loops, and every value is checked.
+#include "engine/run/trainer.h"
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -9,7 +12,6 @@
 
 #include "engine/net/param_layout.h"
 #include "engine/net/plain_ops.h"
-#include "engine/run/trainer.h"
 
 namespace lockstep {
 
@@ -125,6 +127,30 @@ NonFiniteError explainNonFinite(const TrainJob& job, std::uint64_t step, std::sp
                                          ", the largest number of half precision,"
                                    : "") +
                               " is " + where + "; " + hint);
+}
+
+void requireSameOptimizer(const OptimizerSettings& current, const OptimizerSettings& next) {
+    next.validate();
+    if (next.kind == current.kind && next.stateArrays() == current.stateArrays()) return;
+    throw std::invalid_argument("a trainer of " + std::string(name(current.kind)) + " cannot go on with " +
+                                std::string(name(next.kind)) + "; make a new one and restore the state");
+}
+
+void requireState(const TrainerState& state, std::size_t parameters, std::size_t stateArrays) {
+    const auto fits = [=](const std::vector<float>& array) { return array.size() == parameters; };
+    if (fits(state.parameters) && state.optimizerState.size() == stateArrays &&
+        std::ranges::all_of(state.optimizerState, fits))
+        return;
+    throw std::invalid_argument("the state does not fit this network and optimizer: it has " +
+                                std::to_string(state.parameters.size()) + " parameters and " +
+                                std::to_string(state.optimizerState.size()) + " optimizer arrays; expected " +
+                                std::to_string(parameters) + " and " + std::to_string(stateArrays));
+}
+
+void requireRows(const Examples& examples, std::size_t first, std::size_t rows) {
+    if (first <= examples.count && rows <= examples.count - first) return;
+    throw std::invalid_argument("examples " + std::to_string(first) + " to " + std::to_string(first + rows) +
+                                " were requested, but the split has " + std::to_string(examples.count));
 }
 
 } // namespace lockstep

@@ -1,10 +1,10 @@
 // Forward and backward passes of a block of small networks, one in each element of a vector.
 //
 // A fused form of the recipe (engine/step/step.cpp): takeBatch() is its line 1, forward() 2,
-// lossAndGradient() 3, backward() 4; LaneBlock::trainStep() (lane_population.cpp) walks through them and
-// updates, line 5. It cannot use the recipe itself, whose operations work on one network: here every
-// operation works on 4 to 16 networks that have their own rates, batches and ends, and a batch passes in
-// parts that stay in the first-level cache. tests/population_test.cpp compares every member with the same
+// lossAndGradient() 3, backward() 4 and the gradients of 5; VectorBlock::trainStep() (vector_population.cpp)
+// walks through them and updates. It cannot use the recipe itself, whose operations work on one network: here
+// every operation works on 4 to 16 networks that have their own rates, batches and ends, and a batch passes
+// in parts that stay in the first-level cache. tests/population_test.cpp compares every member with the same
 // network trained alone by the recipe.
 #pragma once
 
@@ -20,47 +20,47 @@
 namespace lockstep {
 
 /// One layer's place in a block's arrays, in vectors.
-struct LanePlace {
+struct VectorPlace {
     PopulationShape shape;  ///< without rows
     std::size_t offset = 0; ///< of its weights; its biases follow
 };
 
 /// What the blocks of a population share. `job` outlives it.
-struct LanePlan {
-    LanePlan(const PopulationJob& populationJob, const CpuPopulationKernels& table);
+struct VectorPlan {
+    VectorPlan(const PopulationJob& populationJob, const CpuPopulationKernels& table);
 
     const PopulationJob& job;
     const CpuPopulationKernels& kernels;
     const ParamLayout layout;
-    const BatchOrder order; ///< of batches; that of examples depends on each lane's seed
+    const BatchOrder order; ///< of batches; that of examples depends on each network's seed
     const std::uint32_t targetKind;
     OptimizerSettings pace;   ///< the job's with a rate of 1 and no decay: what all members have in common
     bool ratesChange = false; ///< from step to step
-    std::vector<LanePlace> layers;
+    std::vector<VectorPlace> layers;
     std::size_t parameters = 0; ///< of one network
     std::size_t capacity = 0;   ///< examples that a pass takes at a time
 };
 
-/// The examples of all lanes' networks: where they lie, and in which order they come.
-struct LaneExamples {
+/// The examples of all networks of a vector: where they lie, and in which order they come.
+struct VectorExamples {
     PopulationData data;
     PopulationKeys keys{}; ///< of the epoch
     std::uint64_t epoch = 0;
-    bool alike = false; ///< all lanes see the same examples in the same order
+    bool alike = false; ///< all networks see the same examples in the same order
 };
 
 /// Activations and gradients of the examples at hand: they live as long as a call of the block.
-class LanePass {
+class VectorPass {
   public:
     /// `shape` is the plan's with the members' activation. Throws std::bad_alloc.
-    LanePass(const LanePlan& plan, const NetShape& shape);
+    VectorPass(const VectorPlan& plan, const NetShape& shape);
 
     /// X and targets = the examples at positions [first, first + rows) of the epoch's order; rows is at most
     /// the plan's capacity.
-    void takeBatch(const LaneExamples& from, std::size_t first, std::size_t rows);
+    void takeBatch(const VectorExamples& from, std::size_t first, std::size_t rows);
     /// The same of the file's order.
-    void takeRange(const LaneExamples& from, std::size_t first, std::size_t rows);
-    /// X [rows][inputs] = these points, the same for all lanes.
+    void takeRange(const VectorExamples& from, std::size_t first, std::size_t rows);
+    /// X [rows][inputs] = these points, the same for all networks.
     void takePoints(const float* points, std::size_t rows);
 
     void forward(const float* parameters);
@@ -81,8 +81,8 @@ class LanePass {
         AlignedArray<float> dSums;   ///< dZ
     };
 
-    void order(const LaneExamples& from, const PopulationBatch& batch);
-    void gather(const LaneExamples& from, const std::uint32_t* examples);
+    void order(const VectorExamples& from, const PopulationBatch& batch);
+    void gather(const VectorExamples& from, const std::uint32_t* examples);
     PopulationShape shapeOf(std::size_t layer) const;
     LossShape lossShape() const;
     /// What activationDerivative takes.
@@ -90,7 +90,7 @@ class LanePass {
         return layers_[layer].sums.size() > 0 ? layers_[layer].sums.data() : layers_[layer].outputs.data();
     }
 
-    const LanePlan& plan_;
+    const VectorPlan& plan_;
     const NetShape& shape_;
     std::size_t rows_ = 0;
     std::vector<Layer> layers_;

@@ -1,4 +1,4 @@
-#include "engine/plane/answer_colour.h"
+#include "engine/plane/plane_colours.h"
 
 #include <algorithm>
 #include <array>

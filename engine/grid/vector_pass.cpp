@@ -1,4 +1,4 @@
-#include "engine/grid/lane_pass.h"
+#include "engine/grid/vector_pass.h"
 
 #include <algorithm>
 
@@ -9,15 +9,15 @@ namespace lockstep {
 namespace {
 
 /// Of the activations of one example.
-std::size_t vectorsPerRow(const LanePlan& plan) {
+std::size_t vectorsPerRow(const VectorPlan& plan) {
     std::size_t vectors = plan.job.shape.inputs();
-    for (const LanePlace& layer : plan.layers) vectors += 2 * layer.shape.outputs;
+    for (const VectorPlace& layer : plan.layers) vectors += 2 * layer.shape.outputs;
     return vectors;
 }
 
 } // namespace
 
-LanePlan::LanePlan(const PopulationJob& populationJob, const CpuPopulationKernels& table)
+VectorPlan::VectorPlan(const PopulationJob& populationJob, const CpuPopulationKernels& table)
     : job(populationJob), kernels(table), layout(job.shape),
       order(job.data.front()->train.count, job.settings.batch, 0, job.settings.shuffle),
       targetKind(lockstep::targetKind(*job.data.front(), job.shape)), pace(job.settings.optimizer) {
@@ -32,72 +32,72 @@ LanePlan::LanePlan(const PopulationJob& populationJob, const CpuPopulationKernel
     }
     // Half of a first-level cache: weights and gradients want the other half.
     constexpr std::size_t cacheFloats = 6144;
-    const std::size_t rows = cacheFloats / (vectorsPerRow(*this) * kernels.lanes) / 4 * 4;
+    const std::size_t rows = cacheFloats / (vectorsPerRow(*this) * kernels.elements) / 4 * 4;
     capacity = std::clamp<std::size_t>(rows, 4, 64);
 }
 
-LanePass::LanePass(const LanePlan& plan, const NetShape& shape)
-    : plan_(plan), shape_(shape), inputs_(plan.capacity * shape.inputs() * plan.kernels.lanes),
-      targets_(plan.capacity * plan.job.data.front()->targetWidth * plan.kernels.lanes),
-      gradients_(plan.parameters * plan.kernels.lanes), examples_(orderedRows * plan.kernels.lanes) {
+VectorPass::VectorPass(const VectorPlan& plan, const NetShape& shape)
+    : plan_(plan), shape_(shape), inputs_(plan.capacity * shape.inputs() * plan.kernels.elements),
+      targets_(plan.capacity * plan.job.data.front()->targetWidth * plan.kernels.elements),
+      gradients_(plan.parameters * plan.kernels.elements), examples_(orderedRows * plan.kernels.elements) {
     for (std::size_t l = 0; l < plan.layers.size(); ++l) {
-        const std::size_t size = plan.capacity * plan.layers[l].shape.outputs * plan.kernels.lanes;
+        const std::size_t size = plan.capacity * plan.layers[l].shape.outputs * plan.kernels.elements;
         const bool keepsSums = derivativeNeedsSum(shape.activationOf(l));
         layers_.push_back({AlignedArray<float>(size), AlignedArray<float>(keepsSums ? size : 0),
                            AlignedArray<float>(size)});
     }
 }
 
-void LanePass::order(const LaneExamples& from, const PopulationBatch& batch) {
+void VectorPass::order(const VectorExamples& from, const PopulationBatch& batch) {
     ordered_ = batch;
     epoch_ = from.epoch;
     plan_.kernels.orderExamples(batch, plan_.order.count(), from.keys, examples_.data());
 }
 
-void LanePass::gather(const LaneExamples& from, const std::uint32_t* examples) {
+void VectorPass::gather(const VectorExamples& from, const std::uint32_t* examples) {
     plan_.kernels.gatherExamples(from.data, rows_, from.alike, examples, inputs_.data(), targets_.data());
 }
 
-void LanePass::takeBatch(const LaneExamples& from, std::size_t first, std::size_t rows) {
+void VectorPass::takeBatch(const VectorExamples& from, std::size_t first, std::size_t rows) {
     rows_ = rows;
     const bool known =
         epoch_ == from.epoch && first >= ordered_.first && first + rows <= ordered_.first + ordered_.rows;
     if (!known)
         order(from, {first, std::min(orderedRows, plan_.order.count() - first), plan_.order.shuffles(),
                      from.alike});
-    gather(from, examples_.data() + (first - ordered_.first) * (from.alike ? 1 : plan_.kernels.lanes));
+    gather(from, examples_.data() + (first - ordered_.first) * (from.alike ? 1 : plan_.kernels.elements));
 }
 
-void LanePass::takeRange(const LaneExamples& from, std::size_t first, std::size_t rows) {
+void VectorPass::takeRange(const VectorExamples& from, std::size_t first, std::size_t rows) {
     rows_ = rows;
     order(from, {first, rows, false, from.alike});
     gather(from, examples_.data());
 }
 
-void LanePass::takePoints(const float* points, std::size_t rows) {
+void VectorPass::takePoints(const float* points, std::size_t rows) {
     rows_ = rows;
     for (std::size_t k = 0; k < rows * shape_.inputs(); ++k)
-        std::fill_n(inputs_.data() + k * plan_.kernels.lanes, plan_.kernels.lanes, points[k]);
+        std::fill_n(inputs_.data() + k * plan_.kernels.elements, plan_.kernels.elements, points[k]);
 }
 
-PopulationShape LanePass::shapeOf(std::size_t layer) const {
+PopulationShape VectorPass::shapeOf(std::size_t layer) const {
     PopulationShape shape = plan_.layers[layer].shape;
     shape.rows = rows_;
     return shape;
 }
 
-void LanePass::forward(const float* parameters) {
+void VectorPass::forward(const float* parameters) {
     const float* below = inputs_.data();
     for (std::size_t l = 0; l < layers_.size(); ++l) {
         Layer& layer = layers_[l];
-        plan_.kernels.dense(shapeOf(l), below, parameters + plan_.layers[l].offset * plan_.kernels.lanes,
+        plan_.kernels.dense(shapeOf(l), below, parameters + plan_.layers[l].offset * plan_.kernels.elements,
                             shape_.activationOf(l), layer.outputs.data(),
                             layer.sums.size() > 0 ? layer.sums.data() : nullptr);
         below = layer.outputs.data();
     }
 }
 
-LossShape LanePass::lossShape() const {
+LossShape VectorPass::lossShape() const {
     LossShape shape;
     shape.rows = rows_;
     shape.outputs = shape_.outputs();
@@ -109,16 +109,16 @@ LossShape LanePass::lossShape() const {
     return shape;
 }
 
-void LanePass::lossAndGradient(std::size_t terms, PopulationLosses& losses) {
+void VectorPass::lossAndGradient(std::size_t terms, PopulationLosses& losses) {
     LossShape shape = lossShape();
     shape.scale = 1.0 / static_cast<double>(terms);
     plan_.kernels.lossAndGradient(shape, outputs(), saved(layers_.size() - 1), targets_.data(),
                                   layers_.back().dSums.data(), losses);
 }
 
-void LanePass::backward(const float* parameters, bool add) {
+void VectorPass::backward(const float* parameters, bool add) {
     for (std::size_t l = layers_.size(); l-- > 0;) {
-        const std::size_t offset = plan_.layers[l].offset * plan_.kernels.lanes;
+        const std::size_t offset = plan_.layers[l].offset * plan_.kernels.elements;
         const float* dSums = layers_[l].dSums.data();
         if (l > 0)
             plan_.kernels.denseBackwardInputs(shapeOf(l), dSums, parameters + offset,
@@ -129,7 +129,7 @@ void LanePass::backward(const float* parameters, bool add) {
     }
 }
 
-void LanePass::score(double* losses, std::uint64_t* correct) const {
+void VectorPass::score(double* losses, std::uint64_t* correct) const {
     plan_.kernels.score(lossShape(), plan_.job.data.front()->classes, outputs(), targets_.data(), losses,
                         correct);
 }
