@@ -1,6 +1,7 @@
 #include "engine/gpu/buffer.h"
 
 #include <algorithm>
+#include <cstring>
 #include <stdexcept>
 #include <tuple>
 
