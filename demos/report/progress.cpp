@@ -105,10 +105,10 @@ void ProgressLines::drawLive(const std::vector<LaneProgress>& lanes) {
     std::string picture;
     if (drawnLines_ > 0) picture += fmt::format("\x1b[{}A", drawnLines_);
     for (const LaneProgress& lane : lanes) {
-        const std::string line = progressLine(lane, laneWidth_, terminal_.width);
+        const std::string row = progressLine(lane, laneWidth_, terminal_.width);
         const char* colour = lane.gpu ? gpuColour : cpuColour;
         picture +=
-            terminal_.colour ? fmt::format("{}{}{}\x1b[K\n", colour, line, noColour) : line + "\x1b[K\n";
+            terminal_.colour ? fmt::format("{}{}{}\x1b[K\n", colour, row, noColour) : row + "\x1b[K\n";
     }
     drawnLines_ = lanes.size();
     fmt::print(stderr, "{}", picture);

@@ -209,7 +209,6 @@ std::string raceCsv(const std::vector<LaneResult>& results) {
 }
 
 nlohmann::ordered_json laneJson(const LaneReport& lane) {
-    using Json = nlohmann::ordered_json;
     const auto textOrNull = [](const std::string& text) { return text.empty() ? Json() : Json(text); };
     return {{"lane", lane.spec.text()},
             {"device", textOrNull(lane.machine.device)},

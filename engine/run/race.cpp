@@ -63,10 +63,10 @@ bool Race::advance() {
 }
 
 bool Race::waitFor(std::chrono::milliseconds limit) {
-    using Clock = std::chrono::steady_clock;
-    const auto end = Clock::now() + limit;
+    using SteadyClock = std::chrono::steady_clock;
+    const auto end = SteadyClock::now() + limit;
     while (advance()) {
-        const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - SteadyClock::now());
         if (left.count() <= 0) return false;
         // Only the running lane can change what advance() does. An hour is a time limit that any clock can
         // represent.
