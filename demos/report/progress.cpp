@@ -107,8 +107,7 @@ void ProgressLines::drawLive(const std::vector<LaneProgress>& lanes) {
     for (const LaneProgress& lane : lanes) {
         const std::string row = progressLine(lane, laneWidth_, terminal_.width);
         const char* colour = lane.gpu ? gpuColour : cpuColour;
-        picture +=
-            terminal_.colour ? fmt::format("{}{}{}\x1b[K\n", colour, row, noColour) : row + "\x1b[K\n";
+        picture += terminal_.colour ? fmt::format("{}{}{}\x1b[K\n", colour, row, noColour) : row + "\x1b[K\n";
     }
     drawnLines_ = lanes.size();
     fmt::print(stderr, "{}", picture);

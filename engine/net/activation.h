@@ -10,12 +10,14 @@ namespace lockstep {
 /// What a neuron's derivative is computed from: its sum z where this is true, else its output y = f(z), which
 /// needs no second array.
 constexpr bool derivativeNeedsSum(Activation activation) {
+    // NOLINTBEGIN(bugprone-branch-clone): rows of the table may agree.
     switch (activation) {
 #define ROW(index, id, name, formula, length, value, from, derivative)                                       \
     case Activation::id: return shared::from;
         LOCKSTEP_ACTIVATIONS(ROW)
 #undef ROW
     }
+    // NOLINTEND(bugprone-branch-clone)
     return false;
 }
 

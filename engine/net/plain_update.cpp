@@ -27,7 +27,7 @@ void update(Optimizer optimizer, const shared::UpdateParams& params, std::size_t
         const T g = gradients[k] + T(params.l2) * w + T(params.l1) * sign(w);
         switch (optimizer) {
 #define ROW(number, id, name, rate_, states_, first, second, traits, operations, formula, step)              \
-    case Optimizer::id: step; break;
+    case Optimizer::id: step; break; // NOLINT(bugprone-macro-parentheses): statements
             LOCKSTEP_OPTIMIZERS(ROW)
 #undef ROW
         }
