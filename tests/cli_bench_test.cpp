@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/run_program.h"
+#include "tests/sanitized.h"
 
 namespace {
 
@@ -52,7 +53,8 @@ TEST_CASE("nothing passes the roof, neither a kernel nor whole steps, on either 
             CAPTURE(entry.dump());
             if (!entry.value("verified", false)) continue; // refused, and so without a time
             CHECK(entry["share_of_roof"] > 0);
-            CHECK(entry["share_of_roof"] < most);
+            // Sanitizers slow this program down, but not the library that multiplies for cpu:best.
+            if (!lockstep::test::sanitized) CHECK(entry["share_of_roof"] < most);
             ++shares;
         }
     CHECK(shares > 20);
