@@ -167,7 +167,7 @@ Action addPopulation(CLI::App& command) {
         ->capture_default_str()
         ->group(settingsGroup);
     addMachineOptions(command, run,
-                      "who trains; once per lane [cpu:best and gpu:best]:", knownPopulationLanes());
+                      "a lane that trains; repeat it for several [cpu:best and gpu:best]:", knownPopulationLanes());
     addOutputOptions(command, run, "one row per lane and network");
     command.add_option("--png", options->pngFile, "draw what the networks answer, and a map of their losses")
         ->type_name("FILE")

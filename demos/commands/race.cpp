@@ -19,7 +19,7 @@ namespace {
 constexpr const char* raceAbout =
     R"(Trains the same network on several machines and compares them. All lanes start from the same weights, see the
 same batches in the same order and do the same arithmetic; only the machine differs. The lanes run in turn (a time
-trial), so that none takes anything from another; --together runs them at once, for the show.)";
+trial), so they don't compete for the machine; --together runs them at once: fun to watch, but not a measurement.)";
 
 constexpr const char* raceExamples = R"(examples:
   lockstep race                                          the processor against the graphics card

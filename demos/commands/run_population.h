@@ -19,8 +19,8 @@ struct PopulationRunOptions {
     std::optional<DecisionMapOptions> maps; ///< to be drawn of every lane's networks at the end
 };
 
-/// Lanes in turn, so that none takes anything from another. Where there are several, each first trains the
-/// first steps of all networks to be checked against the others, which is not timed, and starts over.
+/// Runs lanes in turn, so they don't compete for the machine. If there are several, each first trains a few
+/// steps of all networks, untimed, to be checked against the others, and then starts over.
 class PopulationRun {
   public:
     /// `job` and `machines` have to outlive it.

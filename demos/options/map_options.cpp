@@ -102,7 +102,7 @@ void addJobOptions(CLI::App& command, MapOptions& options) {
 
 void addMapOptions(CLI::App& command, MapOptions& options) {
     addJobOptions(command, options);
-    addMachineOptions(command, options, "who trains; once per lane [cpu:best and gpu:best]:", mapLanes);
+    addMachineOptions(command, options, "a lane that trains; repeat it for several [cpu:best and gpu:best]:", mapLanes);
     command.add_flag("--quiet", options.quiet, "no progress")->group(outputGroup);
     command.add_option("--png", options.pngFile, "the picture of the first lane that has one")
         ->type_name("FILE")
@@ -218,13 +218,13 @@ MapJob paper(Activation activation, std::size_t examples) {
 std::vector<MapPreset> makePresets() {
     constexpr std::size_t asManyAsWeights = 16 * 16 + 16;
     return {
-        {"overview", "all rates that matter of a small tanh network", small(Activation::tanh), wholePlane},
+        {"overview", "the whole range of learning rates, for a small tanh network", small(Activation::tanh), wholePlane},
         {"edge",
-         "a part of the border, thirty times as large",
+         "part of the border, enlarged thirty times",
          small(Activation::tanh),
          {1.2, 1.5, 1.3, 1.6}},
         {"island",
-         "rates that diverge among such that do not",
+         "an island of divergence among rates that converge",
          small(Activation::tanh),
          {1.35, 1.43, 1.37, 1.45}},
         {"threads", "where the border frays", small(Activation::tanh), {0.36, 0.46, 1.62, 1.72}},

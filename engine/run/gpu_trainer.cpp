@@ -150,14 +150,17 @@ void GpuTrainer::warmUp() {
 }
 
 // `best` trains in whole steps where they fit and are faster. They round differently from single operations,
-// so the choice is remembered: between runs in the cache, and in a run's state.
+// so the choice is remembered: between runs in the cache, and in a run's state. The cache knows built-in
+// shaders only: an edited one may be slower, and its time says nothing about other runs.
 void GpuTrainer::chooseWholeSteps() {
+    const bool builtIn = kernels_.replacedShaders().empty();
     KernelCache cache(device_);
     std::string key = "whole_step";
     for (const std::size_t width : job_.shape.widths) key += " " + std::to_string(width);
     key += " x" + std::to_string(arenas_.order.batch()) + " " + std::string(name(job_.shape.activation)) +
            " " + std::string(name(job_.settings.optimizer.kind));
-    if (const auto known = cache.find(key)) return setWholeSteps(known->milliseconds >= 0);
+    if (builtIn)
+        if (const auto known = cache.find(key)) return setWholeSteps(known->milliseconds >= 0);
     constexpr std::uint64_t steps = 16;
     millisecondsOf(0, steps);
     const double apart = millisecondsOf(0, steps);
@@ -165,6 +168,7 @@ void GpuTrainer::chooseWholeSteps() {
     millisecondsOf(0, steps);
     const double whole = millisecondsOf(0, steps);
     if (whole >= apart) setWholeSteps(false);
+    if (!builtIn) return;
     cache.remember(key, {{}, whole < apart ? whole / steps : -1}, true); // -1: single operations are faster
     cache.store();
 }

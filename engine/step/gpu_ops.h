@@ -51,7 +51,7 @@ class GpuOps final : public Ops {
     /// Number of partial sums of the loss that score() has written since beginEvaluation().
     std::uint32_t scoredGroups() const { return scoreSlot_; }
 
-    /// Clears the count of correct predictions and the confusion matrix, and starts the partial sums anew.
+    /// Clears the count of correct predictions and the confusion matrix, and restarts the partial sums.
     void beginEvaluation();
 
     /// True: every operation becomes a submission of its own. For steps that would take too long as one: some
