@@ -166,8 +166,8 @@ Action addPopulation(CLI::App& command) {
         ->check(atLeastOne())
         ->capture_default_str()
         ->group(settingsGroup);
-    addMachineOptions(command, run,
-                      "a lane that trains; repeat it for several [cpu:best and gpu:best]:", knownPopulationLanes());
+    addMachineOptions(command, run, "a lane that trains; repeat it for several [cpu:best and gpu:best]:",
+                      knownPopulationLanes());
     addOutputOptions(command, run, "one row per lane and network");
     command.add_option("--png", options->pngFile, "draw what the networks answer, and a map of their losses")
         ->type_name("FILE")

@@ -102,7 +102,8 @@ void addJobOptions(CLI::App& command, MapOptions& options) {
 
 void addMapOptions(CLI::App& command, MapOptions& options) {
     addJobOptions(command, options);
-    addMachineOptions(command, options, "a lane that trains; repeat it for several [cpu:best and gpu:best]:", mapLanes);
+    addMachineOptions(command, options,
+                      "a lane that trains; repeat it for several [cpu:best and gpu:best]:", mapLanes);
     command.add_flag("--quiet", options.quiet, "no progress")->group(outputGroup);
     command.add_option("--png", options.pngFile, "the picture of the first lane that has one")
         ->type_name("FILE")
@@ -218,11 +219,9 @@ MapJob paper(Activation activation, std::size_t examples) {
 std::vector<MapPreset> makePresets() {
     constexpr std::size_t asManyAsWeights = 16 * 16 + 16;
     return {
-        {"overview", "the whole range of learning rates, for a small tanh network", small(Activation::tanh), wholePlane},
-        {"edge",
-         "part of the border, enlarged thirty times",
-         small(Activation::tanh),
-         {1.2, 1.5, 1.3, 1.6}},
+        {"overview", "the whole range of learning rates, for a small tanh network", small(Activation::tanh),
+         wholePlane},
+        {"edge", "part of the border, enlarged thirty times", small(Activation::tanh), {1.2, 1.5, 1.3, 1.6}},
         {"island",
          "an island of divergence among rates that converge",
          small(Activation::tanh),

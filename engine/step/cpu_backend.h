@@ -12,8 +12,8 @@
 
 namespace lockstep {
 
-/// One thread's backend. The arenas hold parameters, gradients and the optimizer's state; a backend holds what
-/// it computes in between.
+/// One thread's backend. The arenas hold parameters, gradients and the optimizer's state; a backend holds
+/// what it computes in between.
 class CpuBackend : public Ops {
   public:
     /// The last step's mean loss, the same on every thread after the step.
