@@ -36,7 +36,7 @@ hang() {
     ! kill -0 "$window_process" 2>/dev/null || fail "the window hangs for ever"
     wait "$window_process" || code=$?
     [ "$code" = 1 ] || fail "the program ended with $code"
-    wait_for 'did not finish a frame in time; it may hang$'
+    wait_for 'did not finish a frame in time; it may hang'
     no_misuse
 }
 
