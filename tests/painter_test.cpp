@@ -25,16 +25,12 @@ gpu::DeviceOptions impatient() {
 /// Something to draw into, and its painter.
 struct Canvas {
     explicit Canvas(gpu::Device& device) : graphics(device) {}
-    ~Canvas() {
-        if (!graphics.device().abandoned())
-            graphics.draw().DestroyFramebuffer(graphics.device().handle(), framebuffer, nullptr);
-    }
-    void paint() { painter.paint(renderer, {framebuffer, image.extent()}, ImDrawData()); }
+    void paint() { painter.paint(renderer, {framebuffer.get(), image.extent()}, ImDrawData()); }
 
     Graphics graphics;
     Image image{graphics, 16, 16, VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT};
     UiRenderer renderer{graphics, Image::format, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL};
-    VkFramebuffer framebuffer =
+    Owned<VkFramebuffer> framebuffer =
         createFramebuffer(graphics, renderer.renderPass(), image.view(), image.extent());
     Painter painter{graphics};
 };

@@ -1,7 +1,5 @@
 #include "demos/draw/graphics.h"
 
-#include "engine/gpu/error.h"
-
 namespace lockstep::demos {
 
 using gpu::check;
@@ -25,16 +23,23 @@ DrawApi loadDrawApi(const gpu::Device& device) {
     return api;
 }
 
-VkSampler createSampler(const gpu::Device& device, const DrawApi& draw, VkFilter filter) {
+Owned<VkSampler> createSampler(gpu::Device& device, const DrawApi& draw, VkFilter filter) {
     auto info = structure<VkSamplerCreateInfo>(VK_STRUCTURE_TYPE_SAMPLER_CREATE_INFO);
     info.magFilter = filter;
     info.minFilter = VK_FILTER_LINEAR;
-    info.addressModeU = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE;
-    info.addressModeV = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE;
-    info.addressModeW = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE;
-    VkSampler sampler = VK_NULL_HANDLE;
-    check(draw.CreateSampler(device.handle(), &info, nullptr, &sampler), "vkCreateSampler");
-    return sampler;
+    info.addressModeU = info.addressModeV = info.addressModeW = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE;
+    return makeOwned(device, "vkCreateSampler", info, draw.CreateSampler, draw.DestroySampler);
+}
+
+// The types that are allowed and have `wanted`.
+std::vector<std::uint32_t> memoryTypes(const VkPhysicalDeviceMemoryProperties& memory,
+                                       const VkMemoryRequirements& needs, VkMemoryPropertyFlags wanted) {
+    std::vector<std::uint32_t> types;
+    for (std::uint32_t index = 0; index < memory.memoryTypeCount; ++index)
+        if ((needs.memoryTypeBits & (1u << index)) != 0 &&
+            (memory.memoryTypes[index].propertyFlags & wanted) == wanted)
+            types.push_back(index);
+    return types;
 }
 
 } // namespace
@@ -56,8 +61,8 @@ void Graphics::attach(gpu::Device& device) {
 }
 
 void Graphics::createLayouts() {
-    samplers_[0] = createSampler(*device_, draw_, VK_FILTER_NEAREST);
-    samplers_[1] = createSampler(*device_, draw_, VK_FILTER_LINEAR);
+    sharp_ = createSampler(*device_, draw_, VK_FILTER_NEAREST);
+    smooth_ = createSampler(*device_, draw_, VK_FILTER_LINEAR);
     VkDescriptorSetLayoutBinding binding{};
     binding.descriptorType = VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER;
     binding.descriptorCount = 1;
@@ -66,33 +71,26 @@ void Graphics::createLayouts() {
         structure<VkDescriptorSetLayoutCreateInfo>(VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO);
     layout.bindingCount = 1;
     layout.pBindings = &binding;
-    check(vk().CreateDescriptorSetLayout(device_->handle(), &layout, nullptr, &pictureLayout_),
-          "vkCreateDescriptorSetLayout");
-    const VkDescriptorPoolSize size{VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, mostPictures};
+    pictureLayout_ = makeOwned(*device_, "vkCreateDescriptorSetLayout", layout,
+                               vk().CreateDescriptorSetLayout, vk().DestroyDescriptorSetLayout);
+    const VkDescriptorPoolSize size{binding.descriptorType, mostPictures};
     auto pool = structure<VkDescriptorPoolCreateInfo>(VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO);
     pool.flags = VK_DESCRIPTOR_POOL_CREATE_FREE_DESCRIPTOR_SET_BIT;
     pool.maxSets = mostPictures;
     pool.poolSizeCount = 1;
     pool.pPoolSizes = &size;
-    check(vk().CreateDescriptorPool(device_->handle(), &pool, nullptr, &descriptorPool_),
-          "vkCreateDescriptorPool");
+    descriptorPool_ = makeOwned(*device_, "vkCreateDescriptorPool", pool, vk().CreateDescriptorPool,
+                                vk().DestroyDescriptorPool);
 }
 
 void Graphics::detach() noexcept {
     if (device_ == nullptr) return;
     frameDone();
     pending_.clear();
-    if (!device_->abandoned()) {
-        if (descriptorPool_ != VK_NULL_HANDLE)
-            vk().DestroyDescriptorPool(device_->handle(), descriptorPool_, nullptr);
-        if (pictureLayout_ != VK_NULL_HANDLE)
-            vk().DestroyDescriptorSetLayout(device_->handle(), pictureLayout_, nullptr);
-        for (const VkSampler sampler : samplers_)
-            if (sampler != VK_NULL_HANDLE) draw_.DestroySampler(device_->handle(), sampler, nullptr);
-    }
-    descriptorPool_ = VK_NULL_HANDLE;
-    pictureLayout_ = VK_NULL_HANDLE;
-    samplers_[0] = samplers_[1] = VK_NULL_HANDLE;
+    descriptorPool_.reset();
+    pictureLayout_.reset();
+    smooth_.reset();
+    sharp_.reset();
     device_ = nullptr;
 }
 
@@ -101,26 +99,14 @@ void Graphics::frameDone() {
     retired_.clear();
 }
 
-bool Graphics::offers(const VkMemoryRequirements& needs, VkMemoryPropertyFlags wanted) const {
-    const VkPhysicalDeviceMemoryProperties& memory = device_->memory();
-    for (std::uint32_t index = 0; index < memory.memoryTypeCount; ++index)
-        if ((needs.memoryTypeBits & (1u << index)) != 0 &&
-            (memory.memoryTypes[index].propertyFlags & wanted) == wanted)
-            return true;
-    return false;
-}
-
-VkDeviceMemory Graphics::allocate(const VkMemoryRequirements& needs, VkMemoryPropertyFlags wanted) {
-    const VkPhysicalDeviceMemoryProperties& memory = device_->memory();
+Owned<VkDeviceMemory> Graphics::allocate(const VkMemoryRequirements& needs, VkMemoryPropertyFlags wanted) {
     auto info = structure<VkMemoryAllocateInfo>(VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO);
     info.allocationSize = needs.size;
-    for (std::uint32_t index = 0; index < memory.memoryTypeCount; ++index) {
-        const bool allowed = (needs.memoryTypeBits & (1u << index)) != 0;
-        if (!allowed || (memory.memoryTypes[index].propertyFlags & wanted) != wanted) continue;
-        info.memoryTypeIndex = index;
+    for (const std::uint32_t type : memoryTypes(device_->memory(), needs, wanted)) {
+        info.memoryTypeIndex = type;
         VkDeviceMemory allocated = VK_NULL_HANDLE;
         const VkResult result = vk().AllocateMemory(device_->handle(), &info, nullptr, &allocated);
-        if (result == VK_SUCCESS) return allocated;
+        if (result == VK_SUCCESS) return owned(*device_, allocated, vk().FreeMemory);
         if (result != VK_ERROR_OUT_OF_DEVICE_MEMORY) check(result, "vkAllocateMemory");
     }
     throw gpu::OutOfMemoryError("no memory is left for drawing on '" + device_->report().name +
@@ -129,75 +115,52 @@ VkDeviceMemory Graphics::allocate(const VkMemoryRequirements& needs, VkMemoryPro
 }
 
 HostBuffer::HostBuffer(Graphics& graphics, std::size_t bytes, VkBufferUsageFlags usage)
-    : graphics_(graphics), size_(bytes) {
+    : graphics_(graphics), size_(bytes),
+      all_(structure<VkMappedMemoryRange>(VK_STRUCTURE_TYPE_MAPPED_MEMORY_RANGE)) {
     const gpu::DeviceApi& vk = graphics.vk();
     const VkDevice device = graphics.device().handle();
     auto info = structure<VkBufferCreateInfo>(VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO);
     info.size = bytes;
     info.usage = usage;
-    check(vk.CreateBuffer(device, &info, nullptr, &buffer_), "vkCreateBuffer");
-    try {
-        VkMemoryRequirements needs{};
-        vk.GetBufferMemoryRequirements(device, buffer_, &needs);
-        VkMemoryPropertyFlags wanted =
-            VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
-        coherent_ = graphics.offers(needs, wanted);
-        if (!coherent_) wanted = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT;
-        memory_ = graphics.allocate(needs, wanted);
-        check(vk.BindBufferMemory(device, buffer_, memory_, 0), "vkBindBufferMemory");
-        void* mapped = nullptr;
-        check(vk.MapMemory(device, memory_, 0, VK_WHOLE_SIZE, 0, &mapped), "vkMapMemory");
-        host_ = static_cast<std::byte*>(mapped);
-    } catch (...) {
-        release();
-        throw;
-    }
-}
-
-HostBuffer::~HostBuffer() { release(); }
-
-void HostBuffer::release() noexcept {
-    if (graphics_.device().abandoned()) return;
-    graphics_.vk().DestroyBuffer(graphics_.device().handle(), buffer_, nullptr);
-    graphics_.vk().FreeMemory(graphics_.device().handle(), memory_, nullptr);
-}
-
-// All of the memory: no range of it could be misaligned.
-VkMappedMemoryRange HostBuffer::all() const {
-    auto range = structure<VkMappedMemoryRange>(VK_STRUCTURE_TYPE_MAPPED_MEMORY_RANGE);
-    range.memory = memory_;
-    range.size = VK_WHOLE_SIZE;
-    return range;
+    buffer_ = makeOwned(graphics.device(), "vkCreateBuffer", info, vk.CreateBuffer, vk.DestroyBuffer);
+    VkMemoryRequirements needs{};
+    vk.GetBufferMemoryRequirements(device, handle(), &needs);
+    VkMemoryPropertyFlags wanted = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+    coherent_ = !memoryTypes(graphics.device().memory(), needs, wanted).empty();
+    if (!coherent_) wanted = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT;
+    memory_ = graphics.allocate(needs, wanted);
+    check(vk.BindBufferMemory(device, handle(), memory_.get(), 0), "vkBindBufferMemory");
+    void* mapped = nullptr;
+    check(vk.MapMemory(device, memory_.get(), 0, VK_WHOLE_SIZE, 0, &mapped), "vkMapMemory");
+    host_ = static_cast<std::byte*>(mapped);
+    all_.memory = memory_.get();
+    all_.size = VK_WHOLE_SIZE;
 }
 
 void HostBuffer::written() {
     if (coherent_) return;
-    const VkMappedMemoryRange range = all();
-    check(graphics_.vk().FlushMappedMemoryRanges(graphics_.device().handle(), 1, &range),
+    check(graphics_.vk().FlushMappedMemoryRanges(graphics_.device().handle(), 1, &all_),
           "vkFlushMappedMemoryRanges");
 }
 
 void HostBuffer::toBeRead() {
     if (coherent_) return;
-    const VkMappedMemoryRange range = all();
-    check(graphics_.vk().InvalidateMappedMemoryRanges(graphics_.device().handle(), 1, &range),
+    check(graphics_.vk().InvalidateMappedMemoryRanges(graphics_.device().handle(), 1, &all_),
           "vkInvalidateMappedMemoryRanges");
 }
 
-VkImageView createView(Graphics& graphics, VkImage image, VkFormat format) {
+Owned<VkImageView> createView(Graphics& graphics, VkImage image, VkFormat format) {
     auto info = structure<VkImageViewCreateInfo>(VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO);
     info.image = image;
     info.viewType = VK_IMAGE_VIEW_TYPE_2D;
     info.format = format;
     info.subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1};
-    VkImageView view = VK_NULL_HANDLE;
-    check(graphics.draw().CreateImageView(graphics.device().handle(), &info, nullptr, &view),
-          "vkCreateImageView");
-    return view;
+    return makeOwned(graphics.device(), "vkCreateImageView", info, graphics.draw().CreateImageView,
+                     graphics.draw().DestroyImageView);
 }
 
 Image::Image(Graphics& graphics, std::uint32_t width, std::uint32_t height, VkImageUsageFlags usage)
-    : graphics_(graphics), extent_{width, height} {
+    : extent_{width, height} {
     const DrawApi& draw = graphics.draw();
     const VkDevice device = graphics.device().handle();
     auto info = structure<VkImageCreateInfo>(VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO);
@@ -209,41 +172,12 @@ Image::Image(Graphics& graphics, std::uint32_t width, std::uint32_t height, VkIm
     info.samples = VK_SAMPLE_COUNT_1_BIT;
     info.tiling = VK_IMAGE_TILING_OPTIMAL;
     info.usage = usage;
-    check(draw.CreateImage(device, &info, nullptr, &image_), "vkCreateImage");
-    try {
-        VkMemoryRequirements needs{};
-        draw.GetImageMemoryRequirements(device, image_, &needs);
-        memory_ = graphics.allocate(needs, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT);
-        check(draw.BindImageMemory(device, image_, memory_, 0), "vkBindImageMemory");
-        view_ = createView(graphics, image_, format);
-    } catch (...) {
-        release();
-        throw;
-    }
-}
-
-Image::~Image() { release(); }
-
-void Image::release() noexcept {
-    if (graphics_.device().abandoned()) return;
-    const VkDevice device = graphics_.device().handle();
-    graphics_.draw().DestroyImageView(device, view_, nullptr);
-    graphics_.draw().DestroyImage(device, image_, nullptr);
-    graphics_.vk().FreeMemory(device, memory_, nullptr);
-}
-
-void changeUse(const gpu::DeviceApi& vk, VkCommandBuffer commands, VkImage image, const ImageUse& from,
-               const ImageUse& to) {
-    auto barrier = structure<VkImageMemoryBarrier>(VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER);
-    barrier.srcAccessMask = from.access;
-    barrier.dstAccessMask = to.access;
-    barrier.oldLayout = from.layout;
-    barrier.newLayout = to.layout;
-    barrier.srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED;
-    barrier.dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED;
-    barrier.image = image;
-    barrier.subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1};
-    vk.CmdPipelineBarrier(commands, from.stage, to.stage, 0, 0, nullptr, 0, nullptr, 1, &barrier);
+    image_ = makeOwned(graphics.device(), "vkCreateImage", info, draw.CreateImage, draw.DestroyImage);
+    VkMemoryRequirements needs{};
+    draw.GetImageMemoryRequirements(device, handle(), &needs);
+    memory_ = graphics.allocate(needs, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT);
+    check(draw.BindImageMemory(device, handle(), memory_.get(), 0), "vkBindImageMemory");
+    view_ = createView(graphics, handle(), format);
 }
 
 } // namespace lockstep::demos

@@ -5,15 +5,50 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
+#include <type_traits>
 #include <vector>
 
 #include "demos/draw/draw_api.h"
 #include "engine/gpu/device.h"
+#include "engine/gpu/error.h"
 
 namespace lockstep::demos {
 
 class Picture;
+
+template <class Handle>
+using DestroyFunction = void(VKAPI_PTR*)(VkDevice, Handle, const VkAllocationCallbacks*);
+
+template <class Handle> struct Destroyer {
+    using pointer = Handle;
+    void operator()(Handle handle) const {
+        if (!device->abandoned()) destroy(device->handle(), handle, nullptr);
+    }
+
+    gpu::Device* device = nullptr;
+    DestroyFunction<Handle> destroy = nullptr;
+};
+
+/// A Vulkan object that is destroyed with its owner, unless the device was abandoned.
+template <class Handle> using Owned = std::unique_ptr<std::remove_pointer_t<Handle>, Destroyer<Handle>>;
+
+template <class Handle>
+Owned<Handle> owned(gpu::Device& device, Handle handle, DestroyFunction<Handle> destroy) {
+    return Owned<Handle>(handle, Destroyer<Handle>{&device, destroy});
+}
+
+/// The object that `create`, whose full name is `call`, makes of `info`. Throws gpu::GpuError.
+template <class Handle, class Info>
+Owned<Handle> makeOwned(gpu::Device& device, const char* call, const Info& info,
+                        VkResult(VKAPI_PTR* create)(VkDevice, const Info*, const VkAllocationCallbacks*,
+                                                    Handle*),
+                        DestroyFunction<Handle> destroy) {
+    Handle handle = VK_NULL_HANDLE;
+    gpu::check(create(device.handle(), &info, nullptr, &handle), call);
+    return owned(device, handle, destroy);
+}
 
 /// Shared by everything that draws. One frame is under way at a time. It outlives devices: its users
 /// release what they have on one, and go on with the next.
@@ -22,8 +57,6 @@ class Graphics {
     /// Draws with `device` from now on, which was made with DeviceOptions::drawing. Throws gpu::GpuError.
     explicit Graphics(gpu::Device& device) { attach(device); }
     ~Graphics() { detach(); }
-    Graphics(const Graphics&) = delete;
-    Graphics& operator=(const Graphics&) = delete;
 
     /// Leaves the device. Everything that was made with it is gone by now; no frame is under way.
     void detach() noexcept;
@@ -34,15 +67,13 @@ class Graphics {
     const gpu::DeviceApi& vk() const { return device_->vk(); }
     const DrawApi& draw() const { return draw_; }
 
-    /// Whether a type of memory that is allowed has `wanted`.
-    bool offers(const VkMemoryRequirements& needs, VkMemoryPropertyFlags wanted) const;
     /// Memory of the first type that has `wanted`. Throws gpu::GpuError.
-    VkDeviceMemory allocate(const VkMemoryRequirements& needs, VkMemoryPropertyFlags wanted);
+    Owned<VkDeviceMemory> allocate(const VkMemoryRequirements& needs, VkMemoryPropertyFlags wanted);
 
     /// One combined image and sampler at binding 0, for the fragment shader.
-    VkDescriptorSetLayout pictureLayout() const { return pictureLayout_; }
-    VkDescriptorPool descriptorPool() const { return descriptorPool_; }
-    VkSampler sampler(bool smooth) const { return samplers_[smooth ? 1 : 0]; }
+    VkDescriptorSetLayout pictureLayout() const { return pictureLayout_.get(); }
+    VkDescriptorPool descriptorPool() const { return descriptorPool_.get(); }
+    VkSampler sampler(bool smooth) const { return (smooth ? smooth_ : sharp_).get(); }
 
     /// Destroys something that the frame under way may still use: once that frame is done.
     void afterFrame(std::function<void()> destroy) { retired_.push_back(std::move(destroy)); }
@@ -62,9 +93,10 @@ class Graphics {
 
     gpu::Device* device_ = nullptr;
     DrawApi draw_;
-    VkDescriptorSetLayout pictureLayout_ = VK_NULL_HANDLE;
-    VkDescriptorPool descriptorPool_ = VK_NULL_HANDLE;
-    VkSampler samplers_[2] = {VK_NULL_HANDLE, VK_NULL_HANDLE};
+    Owned<VkSampler> sharp_;
+    Owned<VkSampler> smooth_;
+    Owned<VkDescriptorSetLayout> pictureLayout_;
+    Owned<VkDescriptorPool> descriptorPool_;
     std::vector<std::function<void()>> retired_;
     std::vector<Picture*> pending_;
     std::optional<double> drawnSeconds_;
@@ -75,11 +107,8 @@ class Graphics {
 class HostBuffer {
   public:
     HostBuffer(Graphics& graphics, std::size_t bytes, VkBufferUsageFlags usage);
-    ~HostBuffer();
-    HostBuffer(const HostBuffer&) = delete;
-    HostBuffer& operator=(const HostBuffer&) = delete;
 
-    VkBuffer handle() const { return buffer_; }
+    VkBuffer handle() const { return buffer_.get(); }
     std::size_t size() const { return size_; }
     std::byte* data() const { return host_; }
 
@@ -89,15 +118,13 @@ class HostBuffer {
     void toBeRead();
 
   private:
-    VkMappedMemoryRange all() const;
-    void release() noexcept;
-
     Graphics& graphics_;
     std::size_t size_ = 0;
-    VkBuffer buffer_ = VK_NULL_HANDLE;
-    VkDeviceMemory memory_ = VK_NULL_HANDLE;
+    Owned<VkDeviceMemory> memory_;
+    Owned<VkBuffer> buffer_;
     std::byte* host_ = nullptr;
     bool coherent_ = true;
+    VkMappedMemoryRange all_; ///< of the memory: no range of it could be misaligned
 };
 
 /// An image of 8-bit RGBA in device memory with its view.
@@ -106,33 +133,18 @@ class Image {
     static constexpr VkFormat format = VK_FORMAT_R8G8B8A8_UNORM;
 
     Image(Graphics& graphics, std::uint32_t width, std::uint32_t height, VkImageUsageFlags usage);
-    ~Image();
-    Image(const Image&) = delete;
-    Image& operator=(const Image&) = delete;
 
-    VkImage handle() const { return image_; }
-    VkImageView view() const { return view_; }
+    VkImage handle() const { return image_.get(); }
+    VkImageView view() const { return view_.get(); }
     VkExtent2D extent() const { return extent_; }
 
   private:
-    void release() noexcept;
-
-    Graphics& graphics_;
-    VkExtent2D extent_{};
-    VkImage image_ = VK_NULL_HANDLE;
-    VkDeviceMemory memory_ = VK_NULL_HANDLE;
-    VkImageView view_ = VK_NULL_HANDLE;
+    VkExtent2D extent_;
+    Owned<VkDeviceMemory> memory_;
+    Owned<VkImage> image_;
+    Owned<VkImageView> view_;
 };
 
-/// Moves an image from one layout and use to another: the hand-over between copies, shaders and the window.
-struct ImageUse {
-    VkImageLayout layout = VK_IMAGE_LAYOUT_UNDEFINED;
-    VkPipelineStageFlags stage = VK_PIPELINE_STAGE_FRAGMENT_SHADER_BIT;
-    VkAccessFlags access = 0;
-};
-void changeUse(const gpu::DeviceApi& vk, VkCommandBuffer commands, VkImage image, const ImageUse& from,
-               const ImageUse& to);
-
-VkImageView createView(Graphics& graphics, VkImage image, VkFormat format);
+Owned<VkImageView> createView(Graphics& graphics, VkImage image, VkFormat format);
 
 } // namespace lockstep::demos

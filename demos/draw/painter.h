@@ -3,7 +3,7 @@
 #pragma once
 
 #include <chrono>
-#include <memory>
+#include <optional>
 
 #include "demos/draw/graphics.h"
 #include "demos/draw/png.h"
@@ -24,8 +24,6 @@ class Painter {
     explicit Painter(Graphics& graphics);
     /// Waits for the frame under way.
     ~Painter();
-    Painter(const Painter&) = delete;
-    Painter& operator=(const Painter&) = delete;
 
     /// Whether the last frame is done, so that the next may be drawn. Never waits. Throws gpu::GpuError;
     /// gpu::TimeoutError when it has not been done for longer than the device's options allow.
@@ -40,17 +38,17 @@ class Painter {
                const std::function<void(VkCommandBuffer)>& after = {});
 
   private:
-    void submit(const FrameTarget& target, gpu::Ticket ready);
+    void submitFrame(const FrameTarget& target, gpu::Ticket ready);
+    void submit(std::uint32_t count, const VkSubmitInfo* infos);
     void writeTime(std::uint32_t query);
     void frameDone();
     [[noreturn]] void giveUp();
-    void release() noexcept;
 
     Graphics& graphics_;
-    VkCommandPool pool_ = VK_NULL_HANDLE;
+    Owned<VkCommandPool> pool_;
     VkCommandBuffer commands_ = VK_NULL_HANDLE;
-    VkFence done_ = VK_NULL_HANDLE;
-    VkQueryPool clock_ = VK_NULL_HANDLE; ///< null where frames are not timed
+    Owned<VkFence> done_;
+    Owned<VkQueryPool> clock_; ///< null where frames are not timed
     bool underWay_ = false;
     std::chrono::steady_clock::time_point submitted_; ///< the frame under way
     bool timed_ = false;                              ///< the frame under way
@@ -59,25 +57,22 @@ class Painter {
 class Offscreen {
   public:
     explicit Offscreen(Graphics& graphics);
-    ~Offscreen();
-    Offscreen(const Offscreen&) = delete;
-    Offscreen& operator=(const Offscreen&) = delete;
 
     /// Draws one frame of that size and waits for it.
     Pixels paint(std::uint32_t width, std::uint32_t height, const ImDrawData& data);
 
   private:
     void resize(std::uint32_t width, std::uint32_t height);
-    void release() noexcept;
 
     Graphics& graphics_;
     UiRenderer renderer_;
-    Painter painter_;
-    std::unique_ptr<Image> image_;
-    std::unique_ptr<HostBuffer> readback_;
-    VkFramebuffer framebuffer_ = VK_NULL_HANDLE;
+    std::optional<Image> image_;
+    std::optional<HostBuffer> readback_;
+    Owned<VkFramebuffer> framebuffer_;
+    Painter painter_; // waits for the frame that uses all these
 };
 
-VkFramebuffer createFramebuffer(Graphics& graphics, VkRenderPass pass, VkImageView view, VkExtent2D extent);
+Owned<VkFramebuffer> createFramebuffer(Graphics& graphics, VkRenderPass pass, VkImageView view,
+                                       VkExtent2D extent);
 
 } // namespace lockstep::demos

@@ -43,8 +43,8 @@ class Picture {
     void want();
 
     Graphics& graphics_;
-    std::unique_ptr<Image> image_;
-    std::unique_ptr<HostBuffer> staging_;
+    std::shared_ptr<Image> image_; // shared with the frame under way, like its source
+    std::shared_ptr<HostBuffer> staging_;
     VkDescriptorSet descriptor_ = VK_NULL_HANDLE;
     VkImageLayout layout_ = VK_IMAGE_LAYOUT_UNDEFINED;
     VkBuffer source_ = VK_NULL_HANDLE;
