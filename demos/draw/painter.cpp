@@ -24,8 +24,8 @@ Painter::Painter(Graphics& graphics) : graphics_(graphics) {
     allocate.commandBufferCount = 1;
     check(vk.AllocateCommandBuffers(device.handle(), &allocate, &commands_), "vkAllocateCommandBuffers");
     const auto fence = structure<VkFenceCreateInfo>(VK_STRUCTURE_TYPE_FENCE_CREATE_INFO);
-    done_ = makeOwned(device, "vkCreateFence", fence, graphics.draw().CreateFence,
-                      graphics.draw().DestroyFence);
+    done_ =
+        makeOwned(device, "vkCreateFence", fence, graphics.draw().CreateFence, graphics.draw().DestroyFence);
     if (!graphics.drawnSeconds()) return;
     auto clock = structure<VkQueryPoolCreateInfo>(VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO);
     clock.queryType = VK_QUERY_TYPE_TIMESTAMP;

@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "demos/draw/picture.h"
-#include "engine/gpu/error.h"
 #include "engine/step/shaders.h"
 
 namespace lockstep::demos {
@@ -28,33 +27,35 @@ int listCount(const ImDrawData& data) {
 #endif
 }
 
-void grow(std::unique_ptr<HostBuffer>& buffer, Graphics& graphics, std::size_t bytes,
+void grow(std::optional<HostBuffer>& buffer, Graphics& graphics, std::size_t bytes,
           VkBufferUsageFlags usage) {
     if (buffer && buffer->size() >= bytes) return;
-    buffer = std::make_unique<HostBuffer>(graphics, std::max<std::size_t>(bytes * 3 / 2, 65536), usage);
+    buffer.emplace(graphics, std::max<std::size_t>(bytes * 3 / 2, 65536), usage);
+}
+
+Owned<VkShaderModule> shaderModule(Graphics& graphics, const char* name) {
+    const std::span<const std::uint32_t> words = shaderWords(name);
+    auto info = structure<VkShaderModuleCreateInfo>(VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO);
+    info.codeSize = words.size_bytes();
+    info.pCode = words.data();
+    return makeOwned(graphics.device(), "vkCreateShaderModule", info, graphics.vk().CreateShaderModule,
+                     graphics.vk().DestroyShaderModule);
+}
+
+VkPipelineShaderStageCreateInfo shaderStage(VkShaderStageFlagBits stage, VkShaderModule module) {
+    auto info =
+        structure<VkPipelineShaderStageCreateInfo>(VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO);
+    info.stage = stage;
+    info.module = module;
+    info.pName = "main";
+    return info;
 }
 
 } // namespace
 
 UiRenderer::UiRenderer(Graphics& graphics, VkFormat format, VkImageLayout finalLayout) : graphics_(graphics) {
-    try {
-        createRenderPass(format, finalLayout);
-        createPipeline();
-    } catch (...) {
-        release();
-        throw;
-    }
-}
-
-UiRenderer::~UiRenderer() { release(); }
-
-void UiRenderer::release() noexcept {
-    gpu::Device& device = graphics_.device();
-    if (device.abandoned()) return;
-    if (pipeline_ != VK_NULL_HANDLE) graphics_.vk().DestroyPipeline(device.handle(), pipeline_, nullptr);
-    if (layout_ != VK_NULL_HANDLE) graphics_.vk().DestroyPipelineLayout(device.handle(), layout_, nullptr);
-    if (renderPass_ != VK_NULL_HANDLE)
-        graphics_.draw().DestroyRenderPass(device.handle(), renderPass_, nullptr);
+    createRenderPass(format, finalLayout);
+    createPipeline();
 }
 
 void UiRenderer::createRenderPass(VkFormat format, VkImageLayout finalLayout) {
@@ -90,23 +91,12 @@ void UiRenderer::createRenderPass(VkFormat format, VkImageLayout finalLayout) {
     info.pSubpasses = &subpass;
     info.dependencyCount = 2;
     info.pDependencies = around;
-    check(graphics_.draw().CreateRenderPass(graphics_.device().handle(), &info, nullptr, &renderPass_),
-          "vkCreateRenderPass");
-}
-
-VkShaderModule UiRenderer::shaderModule(const char* name) {
-    const std::span<const std::uint32_t> words = shaderWords(name);
-    auto info = structure<VkShaderModuleCreateInfo>(VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO);
-    info.codeSize = words.size_bytes();
-    info.pCode = words.data();
-    VkShaderModule module = VK_NULL_HANDLE;
-    check(graphics_.vk().CreateShaderModule(graphics_.device().handle(), &info, nullptr, &module),
-          "vkCreateShaderModule");
-    return module;
+    renderPass_ = makeOwned(graphics_.device(), "vkCreateRenderPass", info, graphics_.draw().CreateRenderPass,
+                            graphics_.draw().DestroyRenderPass);
 }
 
 void UiRenderer::createPipeline() {
-    const VkDevice device = graphics_.device().handle();
+    const gpu::DeviceApi& vk = graphics_.vk();
     const VkPushConstantRange push{VK_SHADER_STAGE_VERTEX_BIT, 0, sizeof(Params)};
     const VkDescriptorSetLayout setLayout = graphics_.pictureLayout();
     auto layout = structure<VkPipelineLayoutCreateInfo>(VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO);
@@ -114,14 +104,15 @@ void UiRenderer::createPipeline() {
     layout.pSetLayouts = &setLayout;
     layout.pushConstantRangeCount = 1;
     layout.pPushConstantRanges = &push;
-    check(graphics_.vk().CreatePipelineLayout(device, &layout, nullptr, &layout_), "vkCreatePipelineLayout");
+    layout_ = makeOwned(graphics_.device(), "vkCreatePipelineLayout", layout, vk.CreatePipelineLayout,
+                        vk.DestroyPipelineLayout);
 
-    VkPipelineShaderStageCreateInfo stages[2]{};
-    for (auto& stage : stages) stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
-    stages[0].stage = VK_SHADER_STAGE_VERTEX_BIT;
-    stages[0].pName = "main";
-    stages[1].stage = VK_SHADER_STAGE_FRAGMENT_BIT;
-    stages[1].pName = "main";
+    const Owned<VkShaderModule> corners = shaderModule(graphics_, "ui_vert");
+    const Owned<VkShaderModule> pixels = shaderModule(graphics_, "ui_frag");
+    const VkPipelineShaderStageCreateInfo stages[] = {
+        shaderStage(VK_SHADER_STAGE_VERTEX_BIT, corners.get()),
+        shaderStage(VK_SHADER_STAGE_FRAGMENT_BIT, pixels.get()),
+    };
 
     const VkVertexInputBindingDescription vertex{0, sizeof(ImDrawVert), VK_VERTEX_INPUT_RATE_VERTEX};
     const VkVertexInputAttributeDescription attributes[] = {
@@ -177,25 +168,13 @@ void UiRenderer::createPipeline() {
     info.pMultisampleState = &samples;
     info.pColorBlendState = &blend;
     info.pDynamicState = &dynamic;
-    info.layout = layout_;
-    info.renderPass = renderPass_;
-    const auto create = [&] {
-        stages[0].module = shaderModule("ui_vert");
-        stages[1].module = shaderModule("ui_frag");
-        check(graphics_.draw().CreateGraphicsPipelines(device, graphics_.device().pipelineCache(), 1, &info,
-                                                       nullptr, &pipeline_),
-              "vkCreateGraphicsPipelines");
-    };
-    const auto destroyModules = [&] {
-        for (const auto& stage : stages) graphics_.vk().DestroyShaderModule(device, stage.module, nullptr);
-    };
-    try {
-        create();
-    } catch (...) {
-        destroyModules();
-        throw;
-    }
-    destroyModules();
+    info.layout = layout_.get();
+    info.renderPass = renderPass_.get();
+    VkPipeline pipeline = VK_NULL_HANDLE;
+    check(graphics_.draw().CreateGraphicsPipelines(
+              graphics_.device().handle(), graphics_.device().pipelineCache(), 1, &info, nullptr, &pipeline),
+          "vkCreateGraphicsPipelines");
+    pipeline_ = owned(graphics_.device(), pipeline, vk.DestroyPipeline);
 }
 
 void UiRenderer::upload(const ImDrawData& data) {
@@ -226,7 +205,7 @@ void UiRenderer::record(VkCommandBuffer commands, VkFramebuffer framebuffer, VkE
     VkClearValue clear{};
     clear.color.float32[3] = 1;
     auto begin = structure<VkRenderPassBeginInfo>(VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO);
-    begin.renderPass = renderPass_;
+    begin.renderPass = renderPass_.get();
     begin.framebuffer = framebuffer;
     begin.renderArea.extent = extent;
     begin.clearValueCount = 1;
@@ -246,12 +225,12 @@ void UiRenderer::recordLists(VkCommandBuffer commands, VkExtent2D extent, const 
     const Params params{
         {2 / data.DisplaySize.x, 2 / data.DisplaySize.y},
         {-1 - data.DisplayPos.x * 2 / data.DisplaySize.x, -1 - data.DisplayPos.y * 2 / data.DisplaySize.y}};
-    vk.CmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_GRAPHICS, pipeline_);
+    vk.CmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_GRAPHICS, pipeline_.get());
     draw.CmdSetViewport(commands, 0, 1, &viewport);
     draw.CmdBindVertexBuffers(commands, 0, 1, &vertices, &start);
     draw.CmdBindIndexBuffer(commands, indices_->handle(), 0,
                             sizeof(ImDrawIdx) == 2 ? VK_INDEX_TYPE_UINT16 : VK_INDEX_TYPE_UINT32);
-    vk.CmdPushConstants(commands, layout_, VK_SHADER_STAGE_VERTEX_BIT, 0, sizeof(Params), &params);
+    vk.CmdPushConstants(commands, layout_.get(), VK_SHADER_STAGE_VERTEX_BIT, 0, sizeof(Params), &params);
 
     std::uint32_t firstVertex = 0;
     std::uint32_t firstIndex = 0;
@@ -275,8 +254,8 @@ void UiRenderer::recordLists(VkCommandBuffer commands, VkExtent2D extent, const 
                 (const Picture*)(std::intptr_t)command.GetTexID(); // NOLINT: see Picture::id
             if (picture != bound) {
                 const VkDescriptorSet set = picture->descriptor();
-                vk.CmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_GRAPHICS, layout_, 0, 1, &set, 0,
-                                         nullptr);
+                vk.CmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_GRAPHICS, layout_.get(), 0, 1, &set,
+                                         0, nullptr);
                 bound = picture;
             }
             draw.CmdDrawIndexed(commands, command.ElemCount, 1, firstIndex + command.IdxOffset,

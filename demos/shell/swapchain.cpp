@@ -17,12 +17,10 @@ void check(VkResult result, const char* call) {
     gpu::check(result, call);
 }
 
-VkSemaphore createSemaphore(Graphics& graphics) {
+Owned<VkSemaphore> createSemaphore(Graphics& graphics) {
     const auto info = structure<VkSemaphoreCreateInfo>(VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO);
-    VkSemaphore semaphore = VK_NULL_HANDLE;
-    check(graphics.vk().CreateSemaphore(graphics.device().handle(), &info, nullptr, &semaphore),
-          "vkCreateSemaphore");
-    return semaphore;
+    return makeOwned(graphics.device(), "vkCreateSemaphore", info, graphics.vk().CreateSemaphore,
+                     graphics.vk().DestroySemaphore);
 }
 
 bool changedMeanwhile(VkResult result) {
@@ -33,71 +31,48 @@ constexpr std::uint64_t acquireLimit = 1'000'000'000; // ns
 
 } // namespace
 
-Swapchain::Swapchain(Graphics& graphics, VkSurfaceKHR surface) : graphics_(graphics), surface_(surface) {
-    try {
-        requireSupport();
-        chooseFormat();
-        acquired_ = createSemaphore(graphics);
-    } catch (...) {
-        release();
-        throw;
-    }
+void Swapchain::SurfaceDestroyer::operator()(VkSurfaceKHR surface) const {
+    if (!graphics->device().abandoned())
+        graphics->draw().DestroySurfaceKHR(graphics->device().instance(), surface, nullptr);
 }
 
-Swapchain::~Swapchain() { release(); }
+Swapchain::Swapchain(Graphics& graphics, VkSurfaceKHR surface)
+    : graphics_(graphics), surface_(surface, {&graphics}) {
+    requireSupport();
+    chooseFormat();
+    acquired_ = createSemaphore(graphics);
+}
 
 void Swapchain::requireSupport() {
     VkBool32 supported = VK_FALSE;
     gpu::Device& device = graphics_.device();
     check(graphics_.draw().GetPhysicalDeviceSurfaceSupportKHR(device.physical(), device.drawing().family,
-                                                              surface_, &supported),
+                                                              surface_.get(), &supported),
           "vkGetPhysicalDeviceSurfaceSupportKHR");
     if (supported == VK_FALSE)
         throw gpu::GpuError("'" + device.report().name +
                             "' cannot show a window on this display; choose another with --device");
 }
 
-void Swapchain::release() noexcept {
-    if (graphics_.device().abandoned()) return;
-    releaseImages();
-    const VkDevice device = graphics_.device().handle();
-    if (swapchain_ != VK_NULL_HANDLE) graphics_.draw().DestroySwapchainKHR(device, swapchain_, nullptr);
-    if (acquired_ != VK_NULL_HANDLE) graphics_.vk().DestroySemaphore(device, acquired_, nullptr);
-    graphics_.draw().DestroySurfaceKHR(graphics_.device().instance(), surface_, nullptr);
-}
-
 void Swapchain::chooseFormat() {
     const VkPhysicalDevice physical = graphics_.device().physical();
+    const auto ask = graphics_.draw().GetPhysicalDeviceSurfaceFormatsKHR;
     std::uint32_t count = 0;
-    check(graphics_.draw().GetPhysicalDeviceSurfaceFormatsKHR(physical, surface_, &count, nullptr),
-          "vkGetPhysicalDeviceSurfaceFormatsKHR");
+    check(ask(physical, surface_.get(), &count, nullptr), "vkGetPhysicalDeviceSurfaceFormatsKHR");
     std::vector<VkSurfaceFormatKHR> formats(count);
-    check(graphics_.draw().GetPhysicalDeviceSurfaceFormatsKHR(physical, surface_, &count, formats.data()),
-          "vkGetPhysicalDeviceSurfaceFormatsKHR");
+    check(ask(physical, surface_.get(), &count, formats.data()), "vkGetPhysicalDeviceSurfaceFormatsKHR");
     if (formats.empty()) throw gpu::GpuError("the window's surface offers no pixel format");
-    format_ = formats.front();
     // Colours are written as they are meant to be seen; sRGB formats would convert them once more.
-    for (const VkSurfaceFormatKHR& format : formats)
-        if (format.format == VK_FORMAT_B8G8R8A8_UNORM || format.format == VK_FORMAT_R8G8B8A8_UNORM) {
-            format_ = format;
-            break;
-        }
-}
-
-void Swapchain::releaseImages() noexcept {
-    const VkDevice device = graphics_.device().handle();
-    for (const Frame& frame : frames_) {
-        graphics_.draw().DestroyFramebuffer(device, frame.framebuffer, nullptr);
-        graphics_.draw().DestroyImageView(device, frame.view, nullptr);
-        graphics_.vk().DestroySemaphore(device, frame.rendered, nullptr);
-    }
-    frames_.clear();
+    const auto plain = std::ranges::find_if(formats, [](const VkSurfaceFormatKHR& format) {
+        return format.format == VK_FORMAT_B8G8R8A8_UNORM || format.format == VK_FORMAT_R8G8B8A8_UNORM;
+    });
+    format_ = plain == formats.end() ? formats.front() : *plain;
 }
 
 bool Swapchain::rebuild(Painter& painter, UiRenderer& renderer, VkExtent2D size) {
     VkSurfaceCapabilitiesKHR offered{};
-    check(graphics_.draw().GetPhysicalDeviceSurfaceCapabilitiesKHR(graphics_.device().physical(), surface_,
-                                                                   &offered),
+    check(graphics_.draw().GetPhysicalDeviceSurfaceCapabilitiesKHR(graphics_.device().physical(),
+                                                                   surface_.get(), &offered),
           "vkGetPhysicalDeviceSurfaceCapabilitiesKHR");
     VkExtent2D extent = offered.currentExtent;
     if (extent.width == std::numeric_limits<std::uint32_t>::max())
@@ -107,10 +82,10 @@ bool Swapchain::rebuild(Painter& painter, UiRenderer& renderer, VkExtent2D size)
 
     const VkDevice device = graphics_.device().handle();
     painter.drain(); // presenting may still use the old images
-    releaseImages();
-    const VkSwapchainKHR old = swapchain_;
+    frames_.clear();
+    const Owned<VkSwapchainKHR> old = std::move(swapchain_);
     auto info = structure<VkSwapchainCreateInfoKHR>(VK_STRUCTURE_TYPE_SWAPCHAIN_CREATE_INFO_KHR);
-    info.surface = surface_;
+    info.surface = surface_.get();
     info.minImageCount = offered.minImageCount + 1;
     if (offered.maxImageCount > 0) info.minImageCount = std::min(info.minImageCount, offered.maxImageCount);
     info.imageFormat = format_.format;
@@ -123,23 +98,22 @@ bool Swapchain::rebuild(Painter& painter, UiRenderer& renderer, VkExtent2D size)
     info.compositeAlpha = opaque ? VK_COMPOSITE_ALPHA_OPAQUE_BIT_KHR : VK_COMPOSITE_ALPHA_INHERIT_BIT_KHR;
     info.presentMode = VK_PRESENT_MODE_FIFO_KHR;
     info.clipped = VK_TRUE;
-    info.oldSwapchain = old;
-    swapchain_ = VK_NULL_HANDLE;
-    const VkResult created = graphics_.draw().CreateSwapchainKHR(device, &info, nullptr, &swapchain_);
-    if (old != VK_NULL_HANDLE) graphics_.draw().DestroySwapchainKHR(device, old, nullptr);
+    info.oldSwapchain = old.get();
+    VkSwapchainKHR swapchain = VK_NULL_HANDLE;
+    const VkResult created = graphics_.draw().CreateSwapchainKHR(device, &info, nullptr, &swapchain);
     if (changedMeanwhile(created)) return false;
     check(created, "vkCreateSwapchainKHR");
+    swapchain_ = owned(graphics_.device(), swapchain, graphics_.draw().DestroySwapchainKHR);
 
+    const auto ask = graphics_.draw().GetSwapchainImagesKHR;
     std::uint32_t count = 0;
-    check(graphics_.draw().GetSwapchainImagesKHR(device, swapchain_, &count, nullptr),
-          "vkGetSwapchainImagesKHR");
+    check(ask(device, swapchain, &count, nullptr), "vkGetSwapchainImagesKHR");
     std::vector<VkImage> images(count);
-    check(graphics_.draw().GetSwapchainImagesKHR(device, swapchain_, &count, images.data()),
-          "vkGetSwapchainImagesKHR");
+    check(ask(device, swapchain, &count, images.data()), "vkGetSwapchainImagesKHR");
     for (const VkImage image : images) {
         Frame& frame = frames_.emplace_back();
         frame.view = createView(graphics_, image, format_.format);
-        frame.framebuffer = createFramebuffer(graphics_, renderer.renderPass(), frame.view, extent);
+        frame.framebuffer = createFramebuffer(graphics_, renderer.renderPass(), frame.view.get(), extent);
         frame.rendered = createSemaphore(graphics_);
     }
     extent_ = extent;
@@ -149,24 +123,25 @@ bool Swapchain::rebuild(Painter& painter, UiRenderer& renderer, VkExtent2D size)
 
 bool Swapchain::present(Painter& painter, UiRenderer& renderer, VkExtent2D size, const ImDrawData& data) {
     // Not every driver says that a window was resized: its size is compared every frame.
-    if (stale_ || size.width != extent_.width || size.height != extent_.height) stale_ = true;
+    stale_ = stale_ || size.width != extent_.width || size.height != extent_.height;
     if (stale_ && !rebuild(painter, renderer, size)) return false;
-    const VkDevice device = graphics_.device().handle();
+    const VkSwapchainKHR swapchain = swapchain_.get();
     std::uint32_t index = 0;
-    const VkResult acquired = graphics_.draw().AcquireNextImageKHR(device, swapchain_, acquireLimit,
-                                                                   acquired_, VK_NULL_HANDLE, &index);
+    const VkResult acquired = graphics_.draw().AcquireNextImageKHR(
+        graphics_.device().handle(), swapchain, acquireLimit, acquired_.get(), VK_NULL_HANDLE, &index);
     if (changedMeanwhile(acquired)) {
         stale_ = true;
         return false;
     }
     if (acquired != VK_SUBOPTIMAL_KHR) check(acquired, "vkAcquireNextImageKHR");
     const Frame& frame = frames_[index];
-    painter.paint(renderer, {frame.framebuffer, extent_, acquired_, frame.rendered}, data);
+    const VkSemaphore rendered = frame.rendered.get();
+    painter.paint(renderer, {frame.framebuffer.get(), extent_, acquired_.get(), rendered}, data);
     auto info = structure<VkPresentInfoKHR>(VK_STRUCTURE_TYPE_PRESENT_INFO_KHR);
     info.waitSemaphoreCount = 1;
-    info.pWaitSemaphores = &frame.rendered;
+    info.pWaitSemaphores = &rendered;
     info.swapchainCount = 1;
-    info.pSwapchains = &swapchain_;
+    info.pSwapchains = &swapchain;
     info.pImageIndices = &index;
     const gpu::DrawQueue& queue = graphics_.device().drawing();
     VkResult presented = VK_SUCCESS;

@@ -19,9 +19,6 @@ class Swapchain {
   public:
     /// Takes the surface over. Throws gpu::GpuError when the device cannot show anything on it.
     Swapchain(Graphics& graphics, VkSurfaceKHR surface);
-    ~Swapchain();
-    Swapchain(const Swapchain&) = delete;
-    Swapchain& operator=(const Swapchain&) = delete;
 
     VkFormat format() const { return format_.format; }
 
@@ -34,22 +31,26 @@ class Swapchain {
     bool rebuild(Painter& painter, UiRenderer& renderer, VkExtent2D size);
     void requireSupport();
     void chooseFormat();
-    void releaseImages() noexcept;
-    void release() noexcept;
+
+    struct Frame {
+        Owned<VkImageView> view;
+        Owned<VkSemaphore> rendered; ///< per image: presenting may still wait for it
+        Owned<VkFramebuffer> framebuffer;
+    };
+    struct SurfaceDestroyer {
+        using pointer = VkSurfaceKHR;
+        void operator()(VkSurfaceKHR surface) const;
+        Graphics* graphics;
+    };
 
     Graphics& graphics_;
-    VkSurfaceKHR surface_ = VK_NULL_HANDLE;
+    std::unique_ptr<VkSurfaceKHR, SurfaceDestroyer> surface_;
+    Owned<VkSemaphore> acquired_;
+    Owned<VkSwapchainKHR> swapchain_;
+    std::vector<Frame> frames_; ///< one per image
     VkSurfaceFormatKHR format_{};
-    VkSwapchainKHR swapchain_ = VK_NULL_HANDLE;
     VkExtent2D extent_{};
     bool stale_ = true;
-    struct Frame {
-        VkImageView view = VK_NULL_HANDLE;
-        VkFramebuffer framebuffer = VK_NULL_HANDLE;
-        VkSemaphore rendered = VK_NULL_HANDLE; ///< per image: presenting may still wait for it
-    };
-    std::vector<Frame> frames_;
-    VkSemaphore acquired_ = VK_NULL_HANDLE;
 };
 
 } // namespace lockstep::demos
