@@ -19,44 +19,7 @@ void drawLaneMark(ImDrawList& draw, const LaneSpec& lane, ImVec2 centre, float s
                        size / 8);
 }
 
-void drawPlay(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) {
-    const float r = size / 2;
-    draw.AddTriangleFilled({centre.x - r * 0.7f, centre.y - r * 0.9f}, {centre.x + r * 0.9f, centre.y},
-                           {centre.x - r * 0.7f, centre.y + r * 0.9f}, colour);
-}
-
-void drawPause(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) {
-    const float r = size / 2;
-    draw.AddRectFilled({centre.x - r * 0.75f, centre.y - r * 0.85f},
-                       {centre.x - r * 0.2f, centre.y + r * 0.85f}, colour, 1);
-    draw.AddRectFilled({centre.x + r * 0.2f, centre.y - r * 0.85f},
-                       {centre.x + r * 0.75f, centre.y + r * 0.85f}, colour, 1);
-}
-
-void drawStep(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) {
-    const float r = size / 2;
-    draw.AddTriangleFilled({centre.x - r * 0.8f, centre.y - r * 0.8f}, {centre.x + r * 0.4f, centre.y},
-                           {centre.x - r * 0.8f, centre.y + r * 0.8f}, colour);
-    draw.AddRectFilled({centre.x + r * 0.45f, centre.y - r * 0.8f},
-                       {centre.x + r * 0.8f, centre.y + r * 0.8f}, colour, 1);
-}
-
-void drawStepKernel(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) {
-    const float r = size / 2;
-    draw.AddTriangleFilled({centre.x - r * 0.8f, centre.y - r * 0.65f}, {centre.x + r * 0.15f, centre.y},
-                           {centre.x - r * 0.8f, centre.y + r * 0.65f}, colour);
-    draw.AddCircleFilled({centre.x + r * 0.62f, centre.y}, r * 0.22f, colour);
-}
-
-void drawStepEpoch(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) {
-    const float r = size / 2;
-    for (const float at : {-0.9f, -0.15f})
-        draw.AddTriangleFilled({centre.x + at * r, centre.y - r * 0.8f},
-                               {centre.x + (at + 0.75f) * r, centre.y},
-                               {centre.x + at * r, centre.y + r * 0.8f}, colour);
-    draw.AddRectFilled({centre.x + r * 0.62f, centre.y - r * 0.8f},
-                       {centre.x + r * 0.92f, centre.y + r * 0.8f}, colour, 1);
-}
+namespace {
 
 void drawReset(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) {
     const float r = size * 0.38f;
@@ -76,7 +39,38 @@ void drawDice(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) {
         draw.AddCircleFilled({centre.x + at * r, centre.y + at * r}, size / 12, colour);
 }
 
-namespace {
+void drawIcon(Icon icon, ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) {
+    const float r = size / 2;
+    const auto triangle = [&](float left, float tip, float half) { // to the right
+        draw.AddTriangleFilled({centre.x + left * r, centre.y - half * r}, {centre.x + tip * r, centre.y},
+                               {centre.x + left * r, centre.y + half * r}, colour);
+    };
+    const auto bar = [&](float left, float right, float half) {
+        draw.AddRectFilled({centre.x + left * r, centre.y - half * r},
+                           {centre.x + right * r, centre.y + half * r}, colour, 1);
+    };
+    switch (icon) {
+    case Icon::run: triangle(-0.7f, 0.9f, 0.9f); break;
+    case Icon::pause:
+        bar(-0.75f, -0.2f, 0.85f);
+        bar(0.2f, 0.75f, 0.85f);
+        break;
+    case Icon::kernel:
+        triangle(-0.8f, 0.15f, 0.65f);
+        draw.AddCircleFilled({centre.x + r * 0.62f, centre.y}, r * 0.22f, colour);
+        break;
+    case Icon::step:
+        triangle(-0.8f, 0.4f, 0.8f);
+        bar(0.45f, 0.8f, 0.8f);
+        break;
+    case Icon::epoch:
+        for (const float at : {-0.9f, -0.15f}) triangle(at, at + 0.75f, 0.8f);
+        bar(0.62f, 0.92f, 0.8f);
+        break;
+    case Icon::reset: drawReset(draw, centre, size, colour); break;
+    case Icon::dice: drawDice(draw, centre, size, colour); break;
+    }
+}
 
 float iconSize() { return ImGui::GetFontSize() * 0.85f; }
 
@@ -89,21 +83,20 @@ std::string blanks(float width) {
 
 float iconRoom(const Ui& ui) { return ImGui::CalcTextSize(blanks(iconSize() + ui.px(7)).c_str()).x; }
 
-bool iconButton(Ui& ui, const char* label, DrawIcon icon, IconButtonOptions options) {
+bool iconButton(Ui& ui, const char* label, Icon icon, IconButtonOptions options) {
     if (ui.hidden(label)) return false;
     const float size = iconSize();
     const std::string text(shownLabel(label));
     const std::string shown =
         (options.signOnly ? blanks(size) : blanks(size + ui.px(7)) + text) + "###" + label;
-    const bool pressed = options.primary ? ui.primaryButton(shown.c_str(), label, options.enabled)
-                                         : ui.namedButton(shown.c_str(), label, options.enabled);
+    const bool pressed =
+        options.primary ? ui.primaryButton(shown.c_str(), true, label) : ui.namedButton(shown.c_str(), label);
     const ImVec2 low = ImGui::GetItemRectMin();
     const ImVec2 high = ImGui::GetItemRectMax();
     const ImU32 colour = options.primary ? ui.theme.onAccent : ui.theme.text;
     const float centre =
         options.signOnly ? (low.x + high.x) / 2 : low.x + ImGui::GetStyle().FramePadding.x + size / 2;
-    icon(*ImGui::GetWindowDrawList(), {centre, (low.y + high.y) / 2}, size,
-         options.enabled ? colour : faded(colour, 0.45f));
+    drawIcon(icon, *ImGui::GetWindowDrawList(), {centre, (low.y + high.y) / 2}, size, colour);
     if (options.signOnly && ImGui::IsItemHovered()) {
         ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, ui.px(6));
         ImGui::SetTooltip("%s", text.c_str());

@@ -13,24 +13,15 @@ void drawLaneMark(ImDrawList& draw, const LaneSpec& lane, ImVec2 centre, float s
 
 class Ui;
 
-using DrawIcon = void (*)(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour);
-
-void drawPlay(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour);
-void drawPause(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour);
-void drawStep(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour);
-void drawStepKernel(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour);
-void drawStepEpoch(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour);
-void drawReset(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour);
-void drawDice(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour);
+enum class Icon { run, pause, kernel, step, epoch, reset, dice };
 
 struct IconButtonOptions {
     bool primary = false;  ///< filled
     bool signOnly = false; ///< the label appears under the mouse
-    bool enabled = true;
 };
 
 /// A button with a sign before its label; its name is the label.
-bool iconButton(Ui& ui, const char* label, DrawIcon icon, IconButtonOptions options = {});
+bool iconButton(Ui& ui, const char* label, Icon icon, IconButtonOptions options = {});
 /// Width of the sign with the gap behind it.
 float iconRoom(const Ui& ui);
 

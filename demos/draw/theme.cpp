@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <initializer_list>
 #include <iterator>
 
 namespace lockstep::demos {
@@ -13,55 +14,36 @@ constexpr ImU32 rgb(std::uint32_t hex) {
     return IM_COL32((hex >> 16) & 255, (hex >> 8) & 255, hex & 255, 255);
 }
 
-ImVec4 vec(ImU32 colour) { return ImGui::ColorConvertU32ToFloat4(colour); }
+struct ThemeRow {
+    ImU32 Theme::*role;
+    std::uint32_t dark, light;
+};
+
+// On white the machines' colours carry lines and areas: a little darker, they are still the same hues.
+constexpr ThemeRow themeRows[] = {
+    {&Theme::background, 0x14171B, 0xF4F5F7}, {&Theme::panel, 0x1B1F25, 0xFFFFFF},
+    {&Theme::raised, 0x262B33, 0xE9ECF0},     {&Theme::hovered, 0x323944, 0xDCE1E7},
+    {&Theme::border, 0x333A45, 0xD3D8DF},     {&Theme::grid, 0x2A3038, 0xE3E6EB},
+    {&Theme::text, 0xE8EBEF, 0x1A1E24},       {&Theme::muted, 0x9AA4B2, 0x5B6572},
+    {&Theme::accent, 0xE8EBEF, 0x1A1E24},     {&Theme::onAccent, 0x14171B, 0xFFFFFF},
+    {&Theme::cpu, 0xE69F00, 0xD18E00},        {&Theme::gpu, 0x56B4E9, 0x2F93D0},
+    {&Theme::good, 0x1FB98A, 0x00845F},       {&Theme::warning, 0xF0E442, 0x9A7B00},
+    {&Theme::bad, 0xF0743C, 0xC24A00},
+};
 
 } // namespace
 
 Theme makeTheme(bool dark) {
     Theme theme;
     theme.dark = dark;
-    if (dark) {
-        theme.background = rgb(0x14171B);
-        theme.panel = rgb(0x1B1F25);
-        theme.raised = rgb(0x262B33);
-        theme.hovered = rgb(0x323944);
-        theme.border = rgb(0x333A45);
-        theme.grid = rgb(0x2A3038);
-        theme.text = rgb(0xE8EBEF);
-        theme.muted = rgb(0x9AA4B2);
-        theme.accent = rgb(0xE8EBEF);
-        theme.onAccent = rgb(0x14171B);
-        theme.cpu = rgb(0xE69F00);
-        theme.gpu = rgb(0x56B4E9);
-        theme.good = rgb(0x1FB98A);
-        theme.warning = rgb(0xF0E442);
-        theme.bad = rgb(0xF0743C);
-    } else {
-        theme.background = rgb(0xF4F5F7);
-        theme.panel = rgb(0xFFFFFF);
-        theme.raised = rgb(0xE9ECF0);
-        theme.hovered = rgb(0xDCE1E7);
-        theme.border = rgb(0xD3D8DF);
-        theme.grid = rgb(0xE3E6EB);
-        theme.text = rgb(0x1A1E24);
-        theme.muted = rgb(0x5B6572);
-        theme.accent = rgb(0x1A1E24);
-        theme.onAccent = rgb(0xFFFFFF);
-        // On white the machines' colours carry lines and areas; a little darker, they are still the same
-        // hues.
-        theme.cpu = rgb(0xD18E00);
-        theme.gpu = rgb(0x2F93D0);
-        theme.good = rgb(0x00845F);
-        theme.warning = rgb(0x9A7B00);
-        theme.bad = rgb(0xC24A00);
-    }
+    for (const ThemeRow& row : themeRows) theme.*row.role = rgb(dark ? row.dark : row.light);
     return theme;
 }
 
 ImU32 seriesColour(const Theme& theme, std::size_t index) {
-    constexpr std::array<std::uint32_t, 6> dark{0x56B4E9, 0xE69F00, 0x1FB98A, 0xCC79A7, 0xF0E442, 0xF0743C};
-    constexpr std::array<std::uint32_t, 6> light{0x2F93D0, 0xD18E00, 0x00845F, 0xA8558A, 0x9A7B00, 0xC24A00};
-    return rgb((theme.dark ? dark : light)[index % dark.size()]);
+    const ImU32 purple = rgb(theme.dark ? 0xCC79A7 : 0xA8558A);
+    const ImU32 series[] = {theme.gpu, theme.cpu, theme.good, purple, theme.warning, theme.bad};
+    return series[index % std::size(series)];
 }
 
 ImU32 faded(ImU32 colour, float share) {
@@ -120,51 +102,29 @@ void applyTheme(const Theme& theme, float scale) {
     style.DisabledAlpha = 0.45f;
     style.ScaleAllSizes(scale);
 
-    ImVec4* colours = style.Colors;
-    const auto set = [colours](int which, ImU32 colour) { colours[which] = vec(colour); };
-    set(ImGuiCol_Text, theme.text);
-    set(ImGuiCol_TextDisabled, theme.muted);
-    set(ImGuiCol_WindowBg, theme.background);
-    set(ImGuiCol_ChildBg, 0);
-    set(ImGuiCol_PopupBg, theme.panel);
-    set(ImGuiCol_Border, theme.border);
-    set(ImGuiCol_BorderShadow, 0);
-    set(ImGuiCol_FrameBg, theme.raised);
-    set(ImGuiCol_FrameBgHovered, theme.hovered);
-    set(ImGuiCol_FrameBgActive, theme.hovered);
-    set(ImGuiCol_TitleBg, theme.panel);
-    set(ImGuiCol_TitleBgActive, theme.panel);
-    set(ImGuiCol_TitleBgCollapsed, theme.panel);
-    set(ImGuiCol_MenuBarBg, theme.panel);
-    set(ImGuiCol_ScrollbarBg, 0);
-    set(ImGuiCol_ScrollbarGrab, theme.hovered);
-    set(ImGuiCol_ScrollbarGrabHovered, theme.muted);
-    set(ImGuiCol_ScrollbarGrabActive, theme.muted);
-    set(ImGuiCol_CheckMark, theme.text);
-    set(ImGuiCol_SliderGrab, theme.muted);
-    set(ImGuiCol_SliderGrabActive, theme.text);
-    set(ImGuiCol_Button, theme.raised);
-    set(ImGuiCol_ButtonHovered, theme.hovered);
-    set(ImGuiCol_ButtonActive, theme.border);
-    set(ImGuiCol_Header, theme.raised);
-    set(ImGuiCol_HeaderHovered, theme.hovered);
-    set(ImGuiCol_HeaderActive, theme.hovered);
-    set(ImGuiCol_Separator, theme.border);
-    set(ImGuiCol_SeparatorHovered, theme.muted);
-    set(ImGuiCol_SeparatorActive, theme.text);
-    set(ImGuiCol_ResizeGrip, 0);
-    set(ImGuiCol_Tab, theme.panel);
-    set(ImGuiCol_TabHovered, theme.hovered);
-    set(ImGuiCol_TextSelectedBg, faded(theme.gpu, 0.35f));
-    set(ImGuiCol_DragDropTarget, theme.gpu);
-    set(ImGuiCol_NavHighlight, theme.gpu); // where the keyboard is
-    set(ImGuiCol_ModalWindowDimBg, faded(theme.background, 0.7f));
-    set(ImGuiCol_PlotLines, theme.text);
-    set(ImGuiCol_TableHeaderBg, theme.panel);
-    set(ImGuiCol_TableBorderStrong, theme.border);
-    set(ImGuiCol_TableBorderLight, theme.grid);
-    set(ImGuiCol_TableRowBg, 0);
-    set(ImGuiCol_TableRowBgAlt, faded(theme.raised, 0.4f));
+    const auto paint = [&style](ImU32 colour, std::initializer_list<ImGuiCol> parts) {
+        for (const ImGuiCol part : parts) style.Colors[part] = ImGui::ColorConvertU32ToFloat4(colour);
+    };
+    paint(0, {ImGuiCol_ChildBg, ImGuiCol_BorderShadow, ImGuiCol_ScrollbarBg, ImGuiCol_ResizeGrip,
+              ImGuiCol_TableRowBg});
+    paint(theme.background, {ImGuiCol_WindowBg});
+    paint(faded(theme.background, 0.7f), {ImGuiCol_ModalWindowDimBg});
+    paint(theme.panel, {ImGuiCol_PopupBg, ImGuiCol_TitleBg, ImGuiCol_TitleBgActive, ImGuiCol_TitleBgCollapsed,
+                        ImGuiCol_MenuBarBg, ImGuiCol_Tab, ImGuiCol_TableHeaderBg});
+    paint(theme.raised, {ImGuiCol_FrameBg, ImGuiCol_Button, ImGuiCol_Header});
+    paint(faded(theme.raised, 0.4f), {ImGuiCol_TableRowBgAlt});
+    paint(theme.hovered,
+          {ImGuiCol_FrameBgHovered, ImGuiCol_FrameBgActive, ImGuiCol_ScrollbarGrab, ImGuiCol_ButtonHovered,
+           ImGuiCol_HeaderHovered, ImGuiCol_HeaderActive, ImGuiCol_TabHovered});
+    paint(theme.border,
+          {ImGuiCol_Border, ImGuiCol_ButtonActive, ImGuiCol_Separator, ImGuiCol_TableBorderStrong});
+    paint(theme.grid, {ImGuiCol_TableBorderLight});
+    paint(theme.text, {ImGuiCol_Text, ImGuiCol_CheckMark, ImGuiCol_SliderGrabActive, ImGuiCol_SeparatorActive,
+                       ImGuiCol_PlotLines});
+    paint(theme.muted, {ImGuiCol_TextDisabled, ImGuiCol_ScrollbarGrabHovered, ImGuiCol_ScrollbarGrabActive,
+                        ImGuiCol_SliderGrab, ImGuiCol_SeparatorHovered});
+    paint(theme.gpu, {ImGuiCol_DragDropTarget, ImGuiCol_NavHighlight}); // where the keyboard is
+    paint(faded(theme.gpu, 0.35f), {ImGuiCol_TextSelectedBg});
 }
 
 ImU32 classColour(const Theme& theme, std::size_t index) {

@@ -4,19 +4,9 @@
 #include <bit>
 #include <cmath>
 
+#include <imgui_stdlib.h>
+
 namespace lockstep::demos {
-
-namespace {
-
-int growWithText(ImGuiInputTextCallbackData* data) {
-    if (data->EventFlag != ImGuiInputTextFlags_CallbackResize) return 0;
-    auto& text = *static_cast<std::string*>(data->UserData);
-    text.resize(static_cast<std::size_t>(data->BufTextLen));
-    data->Buf = text.data();
-    return 0;
-}
-
-} // namespace
 
 std::string fittedText(std::string_view text, float width) {
     const auto widthOf = [](std::string_view part) {
@@ -80,13 +70,12 @@ bool Ui::namedButton(const char* shown, const char* name, bool enabled) {
     return done(name, pressed);
 }
 
-bool Ui::primaryButton(const char* shown, const char* name, bool enabled) {
-    if (hidden(name)) return false;
+bool Ui::primaryButton(const char* label, bool enabled, const char* name) {
     ImGui::PushStyleColor(ImGuiCol_Button, theme.accent);
     ImGui::PushStyleColor(ImGuiCol_ButtonHovered, mixed(theme.accent, theme.panel, 0.15f));
     ImGui::PushStyleColor(ImGuiCol_ButtonActive, mixed(theme.accent, theme.panel, 0.3f));
     ImGui::PushStyleColor(ImGuiCol_Text, theme.onAccent);
-    const bool pressed = namedButton(shown, name, enabled);
+    const bool pressed = namedButton(label, name == nullptr ? label : name, enabled);
     ImGui::PopStyleColor(4);
     return pressed;
 }
@@ -215,10 +204,8 @@ bool Ui::powerSlider(const char* label, std::size_t& value, std::size_t from, st
 }
 
 bool Ui::textField(const char* label, std::string& text) {
-    constexpr ImGuiInputTextFlags flags =
-        ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CallbackResize;
     return offered(label) &&
-           done(label, ImGui::InputText(label, text.data(), text.capacity() + 1, flags, growWithText, &text));
+           done(label, ImGui::InputText(label, &text, ImGuiInputTextFlags_EnterReturnsTrue));
 }
 
 std::optional<std::string> Ui::typedText(const char* label, const std::string& text) {

@@ -89,10 +89,7 @@ class Ui {
     /// Shows `shown` (an ImGui label) and goes by the name `name`.
     bool namedButton(const char* shown, const char* name, bool enabled = true);
     /// The main button of a panel.
-    bool primaryButton(const char* label, bool enabled = true) {
-        return primaryButton(label, label, enabled);
-    }
-    bool primaryButton(const char* shown, const char* name, bool enabled);
+    bool primaryButton(const char* label, bool enabled = true, const char* name = nullptr);
     /// A button that stays down.
     bool toggle(const char* label, bool on, bool enabled = true);
     bool checkbox(const char* label, bool& value);

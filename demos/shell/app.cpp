@@ -338,20 +338,20 @@ void App::drawTransport() {
     const float room = ImGui::GetContentRegionAvail().x;
     const bool signsOnly = !transportFits(room);
     const bool running = shown.running();
-    if (iconButton(*ui_, running ? "Pause" : "Run", running ? drawPause : drawPlay, {.primary = true}))
+    if (iconButton(*ui_, running ? "Pause" : "Run", running ? Icon::pause : Icon::run, {.primary = true}))
         toggleRun();
-    const auto button = [&](const char* label, DrawIcon icon) {
+    const auto button = [&](const char* label, Icon icon) {
         ImGui::SameLine();
         return iconButton(*ui_, label, icon, {.signOnly = signsOnly});
     };
-    const auto stepButton = [&](const char* label, DrawIcon icon, StepUnit unit) {
+    const auto stepButton = [&](const char* label, Icon icon, StepUnit unit) {
         if (shown.canStep(unit) && button(label, icon)) guarded([&] { shown.step(*ui_, unit); });
     };
-    stepButton("Kernel", drawStepKernel, StepUnit::kernel);
-    stepButton("Step", drawStep, StepUnit::batch);
-    stepButton("Epoch", drawStepEpoch, StepUnit::epoch);
-    if (button("Reset", drawReset)) guarded([&] { shown.reset(*ui_); });
-    if (button("New weights", drawDice)) guarded([&] { shown.reroll(*ui_); });
+    stepButton("Kernel", Icon::kernel, StepUnit::kernel);
+    stepButton("Step", Icon::step, StepUnit::batch);
+    stepButton("Epoch", Icon::epoch, StepUnit::epoch);
+    if (button("Reset", Icon::reset)) guarded([&] { shown.reset(*ui_); });
+    if (button("New weights", Icon::dice)) guarded([&] { shown.reroll(*ui_); });
     ImGui::SameLine();
     ImGui::SetNextItemWidth(std::clamp(ImGui::GetContentRegionAvail().x, ui_->px(48), ui_->px(speedUnits)));
     std::vector<std::string> names;
