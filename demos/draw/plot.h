@@ -73,17 +73,14 @@ class Plot {
     void drawBar(Ui& ui, std::span<const PlotLine> lines, const PlotOptions& options, float width);
     void drawLegend(Ui& ui, std::span<const PlotLine> lines, const std::string& title, float room);
     std::vector<const PlotLine*> legendLines(std::span<const PlotLine> lines) const;
-    bool legendFits(const Ui& ui, std::span<const PlotLine> lines, float width, float height) const;
     void toggle(const std::string& name);
-    void legendEntry(Ui& ui, const PlotLine& line, const std::string& name);
-    void drawSwitches(Ui& ui, float width);
+    void legendEntry(Ui& ui, const PlotLine& line);
     bool smallButton(Ui& ui, const char* label, const char* name, bool on);
     void drawArea(Ui& ui, std::span<const PlotLine> lines, const PlotOptions& options, ImVec2 size);
     std::vector<PlotCurve> shownCurves(std::span<const PlotLine> lines) const;
     void handleMouse(const PlotFrame& frame);
     void zoomAt(const PlotFrame& frame, ImVec2 mouse, double byX, double byY);
     void drawMenu(Ui& ui, std::span<const PlotLine> lines, const PlotOptions& options);
-    void drawSmoothing(Ui& ui);
     const std::string& legendName(const PlotLine& line) const;
     bool shows(const PlotLine& line) const { return !hidden_.contains(legendName(line)); }
     std::string named(std::string_view label) const { return std::string(label) + "##" + id_; }

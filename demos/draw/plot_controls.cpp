@@ -1,6 +1,5 @@
 // What surrounds a plot's curves: legend, switches, menu, and what it says about the place under the mouse.
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 
@@ -23,7 +22,7 @@ struct Reading {
 std::optional<double> snapped(const PlotFrame& frame, double at) {
     std::optional<double> nearest;
     for (const PlotCurve& curve : frame.curves) {
-        const auto index = nearestSample(curve.line->x, curve.y(), frame.logX, frame.logY, at);
+        const auto index = frame.nearest(curve, at);
         if (!index) continue;
         const double x = axisPosition(curve.line->x[*index], frame.logX);
         if (!nearest || std::abs(x - at) < std::abs(*nearest - at)) nearest = x;
@@ -39,10 +38,7 @@ bool reaches(const PlotFrame& frame, const PlotCurve& curve, double x, double sa
     const auto right = static_cast<std::size_t>(
         std::distance(xs.begin(), std::ranges::lower_bound(xs, axisValue(x, frame.logX))));
     if (right == 0 || right >= xs.size()) return false;
-    const auto drawn = [&](std::size_t i) {
-        return !std::isnan(axisPosition(xs[i], frame.logX)) &&
-               !std::isnan(axisPosition(curve.y()[i], frame.logY));
-    };
+    const auto drawn = [&](std::size_t i) { return drawable(xs[i], curve.y()[i], frame.logX, frame.logY); };
     return drawn(right - 1) && drawn(right);
 }
 
@@ -50,12 +46,11 @@ std::vector<Reading> readingsAt(const PlotFrame& frame, double x, const PlotAxis
     std::vector<Reading> readings;
     for (const PlotCurve& curve : frame.curves) {
         if (curve.line->name.empty()) continue;
-        const auto index = nearestSample(curve.line->x, curve.y(), frame.logX, frame.logY, x);
+        const auto index = frame.nearest(curve, x);
         if (!index) continue;
         const double sample = axisPosition(curve.line->x[*index], frame.logX);
         if (!reaches(frame, curve, x, sample)) continue;
-        const double value = curve.y()[*index];
-        readings.push_back({curve.line, frame.at(sample, axisPosition(value, frame.logY)), value, {}});
+        readings.push_back({curve.line, frame.at(curve, *index), curve.y()[*index], {}});
     }
     const bool decimals = std::ranges::any_of(
         readings, [](const Reading& reading) { return reading.value != std::floor(reading.value); });
@@ -63,55 +58,41 @@ std::vector<Reading> readingsAt(const PlotFrame& frame, double x, const PlotAxis
     return readings;
 }
 
-class ReadoutBox {
-  public:
-    ReadoutBox(const PlotFrame& frame, std::string title, std::span<const Reading> readings)
-        : frame_(frame), ui_(frame.ui), title_(std::move(title)), readings_(readings) {
-        for (const Reading& reading : readings_) {
-            nameWidth_ = std::max(nameWidth_, widthOf(reading.line->name));
-            valueWidth_ = std::max(valueWidth_, widthOf(reading.text));
-        }
-        size_.x =
-            std::max(ui_.px(30) + nameWidth_ + ui_.px(14) + valueWidth_, widthOf(title_)) + 2 * padding();
-        size_.y = rowHeight() * static_cast<float>(readings_.size() + 1) + 2 * padding() - ui_.px(4);
+float widthOf(std::string_view text) { return ImGui::CalcTextSize(text.data(), text.data() + text.size()).x; }
+
+void drawReadoutBox(const PlotFrame& frame, const std::string& title, std::span<const Reading> readings,
+                    float hairline) {
+    const Ui& ui = frame.ui;
+    const float padding = ui.px(10);
+    const float rowHeight = ImGui::GetFontSize() + ui.px(4);
+    float nameWidth = 0;
+    float valueWidth = 0;
+    for (const Reading& reading : readings) {
+        nameWidth = std::max(nameWidth, widthOf(reading.line->name));
+        valueWidth = std::max(valueWidth, widthOf(reading.text));
     }
-
-    void draw(float hairline) {
-        const ImVec2 display = ImGui::GetIO().DisplaySize;
-        float left = hairline + ui_.px(12);
-        if (left + size_.x > frame_.high.x) left = hairline - ui_.px(12) - size_.x;
-        left = std::clamp(left, 0.0f, std::max(display.x - size_.x, 0.0f));
-        const float top = std::clamp(frame_.low.y + ui_.px(8), 0.0f, std::max(display.y - size_.y, 0.0f));
-        ImDrawList& draw = *ImGui::GetForegroundDrawList();
-        draw.AddRectFilled({left, top}, {left + size_.x, top + size_.y}, ui_.theme.panel, ui_.px(6));
-        draw.AddRect({left, top}, {left + size_.x, top + size_.y}, ui_.theme.border, ui_.px(6), 0,
-                     ui_.line());
-        ImVec2 at{left + padding(), top + padding()};
-        draw.AddText(at, ui_.theme.muted, title_.c_str());
-        for (const Reading& reading : readings_) {
-            at.y += rowHeight();
-            const ImVec2 sample{at.x, at.y + ImGui::GetFontSize() / 2};
-            drawLineSample(ui_, draw, sample, ui_.px(22), *reading.line,
-                           faded(reading.line->colour, reading.line->faint ? 0.5f : 1.0f));
-            draw.AddText({at.x + ui_.px(30), at.y}, ui_.theme.muted, reading.line->name.c_str());
-            draw.AddText({left + size_.x - padding() - widthOf(reading.text), at.y}, ui_.theme.text,
-                         reading.text.c_str());
-        }
+    const ImVec2 size{std::max(ui.px(30) + nameWidth + ui.px(14) + valueWidth, widthOf(title)) + 2 * padding,
+                      rowHeight * static_cast<float>(readings.size() + 1) + 2 * padding - ui.px(4)};
+    const ImVec2 display = ImGui::GetIO().DisplaySize;
+    float left = hairline + ui.px(12);
+    if (left + size.x > frame.high.x) left = hairline - ui.px(12) - size.x;
+    left = std::clamp(left, 0.0f, std::max(display.x - size.x, 0.0f));
+    const float top = std::clamp(frame.low.y + ui.px(8), 0.0f, std::max(display.y - size.y, 0.0f));
+    const ImVec2 end{left + size.x, top + size.y};
+    ImDrawList& draw = *ImGui::GetForegroundDrawList();
+    draw.AddRectFilled({left, top}, end, ui.theme.panel, ui.px(6));
+    draw.AddRect({left, top}, end, ui.theme.border, ui.px(6), 0, ui.line());
+    ImVec2 at{left + padding, top + padding};
+    draw.AddText(at, ui.theme.muted, title.c_str());
+    for (const Reading& reading : readings) {
+        const PlotLine& line = *reading.line;
+        at.y += rowHeight;
+        drawLineSample(ui, draw, {at.x, at.y + ImGui::GetFontSize() / 2}, ui.px(22), line,
+                       faded(line.colour, line.faint ? 0.5f : 1.0f));
+        draw.AddText({at.x + ui.px(30), at.y}, ui.theme.muted, line.name.c_str());
+        draw.AddText({end.x - padding - widthOf(reading.text), at.y}, ui.theme.text, reading.text.c_str());
     }
-
-  private:
-    static float widthOf(const std::string& text) { return ImGui::CalcTextSize(text.c_str()).x; }
-    float padding() const { return ui_.px(10); }
-    float rowHeight() const { return ImGui::GetFontSize() + ui_.px(4); }
-
-    const PlotFrame& frame_;
-    const Ui& ui_;
-    std::string title_;
-    std::span<const Reading> readings_;
-    float nameWidth_ = 0;
-    float valueWidth_ = 0;
-    ImVec2 size_{};
-};
+}
 
 } // namespace
 
@@ -132,18 +113,10 @@ void drawReadout(const PlotFrame& frame, const PlotOptions& options, float mouse
         std::max(ImGui::GetIO().DisplaySize.y * 0.6f / (ImGui::GetFontSize() + ui.px(4)), 1.0f));
     if (readings.size() > most) readings.resize(most);
     const std::string title = options.x.title + " " + plotValue(axisValue(*x, frame.logX), options.x);
-    ReadoutBox(frame, title, readings).draw(hairline);
+    drawReadoutBox(frame, title, readings, hairline);
 }
 
 namespace {
-
-constexpr float strongest = 0.999f;
-constexpr std::array<const char*, 3> switchLabels{"log x", "log y", "•••"};
-constexpr const char* earlierRuns = "earlier runs";
-
-float buttonPadding(const Ui& ui) { return ui.px(7); }
-
-float widthOf(std::string_view text) { return ImGui::CalcTextSize(text.data(), text.data() + text.size()).x; }
 
 // Sample, gap, name, gap.
 float entryWidth(const Ui& ui, const std::string& name) { return ui.px(22 + 6 + 14) + widthOf(name); }
@@ -152,23 +125,29 @@ float entryWidth(const Ui& ui, const std::string& name) { return ui.px(22 + 6 + 
 
 // Overlays share one entry.
 const std::string& Plot::legendName(const PlotLine& line) const {
-    static const std::string overlay = earlierRuns;
+    static const std::string overlay = "earlier runs";
     return line.faint ? overlay : line.name;
 }
 
 void Plot::drawBar(Ui& ui, std::span<const PlotLine> lines, const PlotOptions& options, float width) {
     const ImVec2 start = ImGui::GetCursorScreenPos();
-    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {buttonPadding(ui), ui.px(2)});
+    const float padding = ui.px(7);
+    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {padding, ui.px(2)});
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ui.px(4), ui.px(2)});
-    float switches = 0;
-    for (const char* label : switchLabels) switches += widthOf(label) + 2 * buttonPadding(ui) + ui.px(4);
-    if (switches > width / 2) switches = widthOf(switchLabels.back()) + 2 * buttonPadding(ui) + ui.px(4);
-    legendShown_ = legendFits(ui, lines, width - switches, whole_.max.y - whole_.min.y);
-    drawLegend(ui, legendShown_ ? lines : std::span<const PlotLine>{}, axisTitle(options.y),
-               width - switches);
+    const auto switchWidth = [&](const char* label) { return widthOf(label) + 2 * padding + ui.px(4); };
+    float switches = switchWidth("log x") + switchWidth("log y") + switchWidth("•••");
+    const bool all = switches <= width / 2;
+    if (!all) switches = switchWidth("•••");
+    drawLegend(ui, lines, axisTitle(options.y), width - switches);
     const float below = ImGui::GetCursorScreenPos().y;
     ImGui::SetCursorScreenPos({start.x + width - switches, start.y});
-    drawSwitches(ui, switches);
+    if (all) {
+        if (smallButton(ui, "log x", "log x", nowLogX_)) logX_ = !nowLogX_;
+        ImGui::SameLine();
+        if (smallButton(ui, "log y", "log y", nowLogY_)) logY_ = !nowLogY_;
+        ImGui::SameLine();
+    }
+    if (smallButton(ui, "•••", "more", false)) openMenu_ = true;
     const float bottom = std::max(below, start.y + ImGui::GetFrameHeight() + ui.px(2));
     ImGui::PopStyleVar(2);
     ImGui::SetCursorScreenPos({start.x, bottom});
@@ -193,9 +172,17 @@ void Plot::drawLegend(Ui& ui, std::span<const PlotLine> lines, const std::string
         ImGui::GetWindowDrawList()->AddText({corner.x, corner.y + ui.px(2)}, ui.theme.muted, title.c_str());
         ImGui::Dummy({width, ImGui::GetFrameHeight()});
     }
-    for (const PlotLine* line : legendLines(lines)) {
+    const auto entries = legendLines(lines);
+    float wanted = 0;
+    for (const PlotLine* line : entries) wanted += entryWidth(ui, legendName(*line));
+    const float rows = 1 + std::floor(wanted / std::max(room, 1.0f));
+    const float height = whole_.max.y - whole_.min.y;
+    // Where it would take too much of the plot, the menu has it.
+    legendShown_ = rows * ImGui::GetFrameHeight() <= 0.25f * height || rows <= 1;
+    if (!legendShown_) return;
+    for (const PlotLine* line : entries) {
         place(entryWidth(ui, legendName(*line)));
-        legendEntry(ui, *line, legendName(*line));
+        legendEntry(ui, *line);
     }
 }
 
@@ -209,15 +196,8 @@ std::vector<const PlotLine*> Plot::legendLines(std::span<const PlotLine> lines) 
     return entries;
 }
 
-// Where it would take too much of the plot, the menu has it.
-bool Plot::legendFits(const Ui& ui, std::span<const PlotLine> lines, float width, float height) const {
-    float wanted = 0;
-    for (const PlotLine* line : legendLines(lines)) wanted += entryWidth(ui, legendName(*line));
-    const float rows = 1 + std::floor(wanted / std::max(width, 1.0f));
-    return rows * ImGui::GetFrameHeight() <= 0.25f * height || rows <= 1;
-}
-
-void Plot::legendEntry(Ui& ui, const PlotLine& line, const std::string& name) {
+void Plot::legendEntry(Ui& ui, const PlotLine& line) {
+    const std::string& name = legendName(line);
     const bool on = shows(line);
     const float height = ImGui::GetFrameHeight();
     const ImVec2 corner = ImGui::GetCursorScreenPos();
@@ -253,17 +233,6 @@ bool Plot::smallButton(Ui& ui, const char* label, const char* name, bool on) {
     return pressed;
 }
 
-void Plot::drawSwitches(Ui& ui, float width) {
-    const bool all = width > widthOf(switchLabels.back()) + 2 * buttonPadding(ui) + ui.px(8);
-    if (all) {
-        if (smallButton(ui, switchLabels[0], switchLabels[0], nowLogX_)) logX_ = !nowLogX_;
-        ImGui::SameLine();
-        if (smallButton(ui, switchLabels[1], switchLabels[1], nowLogY_)) logY_ = !nowLogY_;
-        ImGui::SameLine();
-    }
-    if (smallButton(ui, switchLabels[2], "more", false)) openMenu_ = true;
-}
-
 void Plot::drawMenu(Ui& ui, std::span<const PlotLine> lines, const PlotOptions& options) {
     if (std::exchange(openMenu_, false)) ImGui::OpenPopup("menu");
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui.px(12), ui.px(10)});
@@ -273,7 +242,12 @@ void Plot::drawMenu(Ui& ui, std::span<const PlotLine> lines, const PlotOptions& 
             ui.noteControl(named(label).c_str());
             return chosen;
         };
-        drawSmoothing(ui);
+        // By the memory it gives the mean, from 1 sample to 1,000: each tenth of the way is felt alike.
+        float strength = -std::log10(1 - smoothing_);
+        ImGui::SetNextItemWidth(ui.px(150));
+        const std::string shown = fmt::format("{:.3f}", smoothing_);
+        if (ui.slider(named("smoothing").c_str(), strength, 0, 3, shown.c_str()))
+            smoothing_ = std::clamp(1 - std::pow(10.0f, -strength), 0.0f, 0.999f);
         ImGui::Separator();
         if (!legendShown_) {
             for (const PlotLine* line : legendLines(lines))
@@ -295,15 +269,6 @@ void Plot::drawMenu(Ui& ui, std::span<const PlotLine> lines, const PlotOptions& 
         ImGui::EndPopup();
     }
     ImGui::PopStyleVar();
-}
-
-// By the memory it gives the mean, from 1 sample to 1,000: each tenth of the way is felt alike.
-void Plot::drawSmoothing(Ui& ui) {
-    float strength = -std::log10(1 - smoothing_);
-    ImGui::SetNextItemWidth(ui.px(150));
-    const std::string shown = fmt::format("{:.3f}", smoothing_);
-    if (ui.slider(named("smoothing").c_str(), strength, 0, 3, shown.c_str()))
-        smoothing_ = std::clamp(1 - std::pow(10.0f, -strength), 0.0f, strongest);
 }
 
 } // namespace lockstep::demos

@@ -50,78 +50,54 @@ void drawPlotBands(const PlotFrame& frame, std::span<const PlotBand> bands) {
 
 namespace {
 
-constexpr float dashUnits = 8;
-constexpr float gapUnits = 5;
-
-// Draws dashes along a polyline. Noise is not followed up and down: then dashes would be dust.
-class DashedPen {
-  public:
-    DashedPen(ImDrawList& draw, ImU32 colour, float thickness, float on, float off)
-        : draw_(draw), colour_(colour), thickness_(thickness), on_(on), off_(off) {}
-
-    void stroke(std::span<const ImVec2> points) {
-        float across = 0;
-        float along = 0;
-        for (std::size_t i = 1; i < points.size(); ++i) {
-            across += points[i].x - points[i - 1].x;
-            along += std::abs(points[i].y - points[i - 1].y);
-        }
-        steep_ = along > 3 * across ? 3 * across / along : 1;
-        left_ = on_;
-        down_ = true;
-        piece_.assign(1, points.front());
-        for (std::size_t i = 1; i < points.size(); ++i) segment(points[i - 1], points[i]);
-        lift();
-    }
-
-  private:
-    void segment(ImVec2 from, ImVec2 to) {
-        const float length = std::max(std::hypot(to.x - from.x, (to.y - from.y) * steep_), 1e-6f);
-        float done = 0;
-        while (length - done > left_) {
-            done += left_;
-            const float share = done / length;
-            const ImVec2 turn{from.x + (to.x - from.x) * share, from.y + (to.y - from.y) * share};
-            if (down_) {
-                piece_.push_back(turn);
-                lift();
-            } else {
-                piece_.assign(1, turn);
-            }
-            down_ = !down_;
-            left_ = down_ ? on_ : off_;
-        }
-        left_ -= length - done;
-        if (down_) piece_.push_back(to);
-    }
-
-    void lift() {
-        if (piece_.size() > 1)
-            draw_.AddPolyline(piece_.data(), static_cast<int>(piece_.size()), colour_, 0, thickness_);
-        piece_.clear();
-    }
-
-    ImDrawList& draw_;
-    ImU32 colour_;
-    float thickness_;
-    float on_;
-    float off_;
-    float steep_ = 1;
-    float left_ = 0;
-    bool down_ = true;
-    std::vector<ImVec2> piece_;
-};
-
 struct Stroke {
     ImU32 colour = 0;
     float thickness = 1;
     bool dashed = false;
 };
 
+// Dashes along a polyline. Noise is not followed up and down: then dashes would be dust.
+void strokeDashes(ImDrawList& draw, std::span<const ImVec2> points, const Stroke& stroke, float on,
+                  float off) {
+    float across = 0;
+    float along = 0;
+    for (std::size_t i = 1; i < points.size(); ++i) {
+        across += points[i].x - points[i - 1].x;
+        along += std::abs(points[i].y - points[i - 1].y);
+    }
+    const float steep = along > 3 * across ? 3 * across / along : 1;
+    std::vector<ImVec2> piece{points.front()}; // the dash under way
+    const auto lift = [&] {
+        if (piece.size() > 1)
+            draw.AddPolyline(piece.data(), static_cast<int>(piece.size()), stroke.colour, 0,
+                             stroke.thickness);
+        piece.clear();
+    };
+    bool down = true;
+    float left = on; // of the dash or gap
+    for (std::size_t i = 1; i < points.size(); ++i) {
+        const ImVec2 from = points[i - 1];
+        const ImVec2 to = points[i];
+        const float length = std::max(std::hypot(to.x - from.x, (to.y - from.y) * steep), 1e-6f);
+        float done = 0;
+        while (length - done > left) {
+            done += left;
+            const float share = done / length;
+            piece.push_back({from.x + (to.x - from.x) * share, from.y + (to.y - from.y) * share});
+            if (down) lift();
+            down = !down;
+            left = down ? on : off;
+        }
+        left -= length - done;
+        if (down) piece.push_back(to);
+    }
+    lift();
+}
+
 void strokePolyline(const Ui& ui, ImDrawList& draw, std::span<const ImVec2> points, const Stroke& stroke) {
     if (points.size() < 2) return;
     if (stroke.dashed)
-        DashedPen(draw, stroke.colour, stroke.thickness, ui.px(dashUnits), ui.px(gapUnits)).stroke(points);
+        strokeDashes(draw, points, stroke, ui.px(8), ui.px(5));
     else
         draw.AddPolyline(points.data(), static_cast<int>(points.size()), stroke.colour, 0, stroke.thickness);
 }
@@ -183,45 +159,21 @@ void drawMarks(const PlotFrame& frame, const PlotCurve& curve) {
 struct EndLabel {
     const PlotLine* line = nullptr;
     ImVec2 end; ///< of the line
-    PlotLabel place;
 };
 
-// Where the line leaves the picture, or ends.
-std::optional<ImVec2> endOf(const PlotFrame& frame, const PlotCurve& curve) {
-    const auto index = nearestSample(curve.line->x, curve.y(), frame.logX, frame.logY, frame.x.high);
-    if (!index) return std::nullopt;
-    const ImVec2 at = frame.at(axisPosition(curve.line->x[*index], frame.logX),
-                               axisPosition(curve.y()[*index], frame.logY));
-    if (at.x < frame.low.x) return std::nullopt;
-    return ImVec2{std::min(at.x, frame.high.x), std::clamp(at.y, frame.low.y, frame.high.y)};
-}
-
-// A mark where a line ends, not where it only leaves the picture.
-void drawEnd(const PlotFrame& frame, const PlotCurve& curve, ImVec2 end) {
-    const auto last = nearestSample(curve.line->x, curve.y(), frame.logX, frame.logY, frame.x.high);
-    const ImVec2 at =
-        frame.at(axisPosition(curve.line->x[*last], frame.logX), axisPosition(curve.y()[*last], frame.logY));
-    if (inside(frame, at))
-        drawMark(frame.draw, end, frame.ui.px(3.5f), curve.line->dashed, curve.line->colour);
-}
-
-ImU32 labelColour(const Ui& ui, const PlotLine& line) {
-    return mixed(line.colour, ui.theme.text, ui.theme.dark ? 0.2f : 0.5f);
-}
-
-void drawEndLabel(const PlotFrame& frame, const EndLabel& label) {
+void drawEndLabel(const PlotFrame& frame, const EndLabel& label, const PlotLabel& place) {
     const Ui& ui = frame.ui;
-    const auto centre = static_cast<float>(label.place.centre);
-    const auto left = static_cast<float>(label.place.left);
+    const PlotLine& line = *label.line;
+    const auto centre = static_cast<float>(place.centre);
     const float height = ImGui::GetFontSize();
-    const ImVec2 corner{left + ui.px(10), centre - height / 2};
+    const ImVec2 corner{static_cast<float>(place.left) + ui.px(10), centre - height / 2};
     if (std::abs(centre - label.end.y) > ui.px(3))
-        frame.draw.AddLine(label.end, {corner.x - ui.px(2), centre}, faded(label.line->colour, 0.6f),
-                           ui.line());
+        frame.draw.AddLine(label.end, {corner.x - ui.px(2), centre}, faded(line.colour, 0.6f), ui.line());
     // Over other curves, letters need a ground of their own.
-    const ImVec2 far{static_cast<float>(label.place.right), centre + height / 2};
+    const ImVec2 far{static_cast<float>(place.right), centre + height / 2};
     frame.draw.AddRectFilled({corner.x - ui.px(2), corner.y}, far, faded(frame.ground, 0.75f), ui.px(3));
-    frame.draw.AddText(corner, labelColour(ui, *label.line), label.line->name.c_str());
+    const ImU32 colour = mixed(line.colour, ui.theme.text, ui.theme.dark ? 0.2f : 0.5f);
+    frame.draw.AddText(corner, colour, line.name.c_str());
 }
 
 } // namespace
@@ -240,7 +192,7 @@ void drawLineSample(const Ui& ui, ImDrawList& draw, ImVec2 left, float width, co
     const ImVec2 ends[] = {left, {left.x + width, left.y}};
     const float thickness = ui.line(line.faint ? 1.0f : 2.0f);
     if (line.dashed) // two dashes at any width
-        DashedPen(draw, colour, thickness, width * 0.4f, width * 0.2f).stroke(ends);
+        strokeDashes(draw, ends, {colour, thickness, true}, width * 0.4f, width * 0.2f);
     else
         strokePolyline(ui, draw, ends, {colour, thickness, false});
 }
@@ -260,24 +212,28 @@ void drawPlotCurves(const PlotFrame& frame) {
 
 void drawEndLabels(const PlotFrame& frame, const Ui::Place& whole) {
     std::vector<EndLabel> labels;
-    for (const PlotCurve& curve : frame.curves) {
-        if (curve.line->faint || curve.line->name.empty()) continue;
-        const std::optional<ImVec2> end = endOf(frame, curve);
-        if (!end) continue;
-        drawEnd(frame, curve, *end);
-        const float width = ImGui::CalcTextSize(curve.line->name.c_str()).x + frame.ui.px(14);
-        // Labels that do not fit beside the curves go over them.
-        const float left = std::min(end->x, whole.max.x - width);
-        if (left >= frame.low.x) labels.push_back({curve.line, *end, {left, left + width, end->y}});
-    }
     std::vector<PlotLabel> places;
-    places.reserve(labels.size());
-    for (const EndLabel& label : labels) places.push_back(label.place);
+    for (const PlotCurve& curve : frame.curves) {
+        const PlotLine& line = *curve.line;
+        if (line.faint || line.name.empty()) continue;
+        const auto index = frame.nearest(curve, frame.x.high);
+        if (!index) continue;
+        const ImVec2 last = frame.at(curve, *index);
+        if (last.x < frame.low.x) continue;
+        // Where the line ends, which gets a mark, or only leaves the picture.
+        const ImVec2 end{std::min(last.x, frame.high.x), std::clamp(last.y, frame.low.y, frame.high.y)};
+        if (inside(frame, last)) drawMark(frame.draw, end, frame.ui.px(3.5f), line.dashed, line.colour);
+        const float width = ImGui::CalcTextSize(line.name.c_str()).x + frame.ui.px(14);
+        // Labels that do not fit beside the curves go over them.
+        const float left = std::min(end.x, whole.max.x - width);
+        if (left < frame.low.x) continue;
+        labels.push_back({&line, end});
+        places.push_back({left, left + width, end.y});
+    }
     moveApart(places, ImGui::GetFontSize() * 1.1, frame.low.y, frame.high.y);
     for (std::size_t i = 0; i < labels.size(); ++i) {
-        labels[i].place = places[i];
         const bool fits = places[i].centre >= frame.low.y; // more names than room: the legend has all
-        if (fits) drawEndLabel(frame, labels[i]);
+        if (fits) drawEndLabel(frame, labels[i], places[i]);
     }
 }
 

@@ -31,6 +31,13 @@ struct PlotFrame {
         return {low.x + static_cast<float>((px - x.low) / x.span()) * width(),
                 high.y - static_cast<float>((py - y.low) / y.span()) * height()};
     }
+    /// Of a sample.
+    ImVec2 at(const PlotCurve& curve, std::size_t index) const {
+        return at(axisPosition(curve.line->x[index], logX), axisPosition(curve.y()[index], logY));
+    }
+    std::optional<std::size_t> nearest(const PlotCurve& curve, double position) const {
+        return nearestSample(curve.line->x, curve.y(), logX, logY, position);
+    }
     double xAt(float screen) const { return x.low + (screen - low.x) / width() * x.span(); }
     double yAt(float screen) const { return y.low + (high.y - screen) / height() * y.span(); }
 };

@@ -12,10 +12,6 @@ namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-bool drawable(double x, double y, bool logX, bool logY) {
-    return !std::isnan(axisPosition(x, logX)) && !std::isnan(axisPosition(y, logY));
-}
-
 // Collects the samples of one pixel column.
 class Column {
   public:
@@ -163,6 +159,10 @@ double axisPosition(double value, bool log) {
 }
 
 double axisValue(double position, bool log) { return log ? std::pow(10.0, position) : position; }
+
+bool drawable(double x, double y, bool logX, bool logY) {
+    return !std::isnan(axisPosition(x, logX)) && !std::isnan(axisPosition(y, logY));
+}
 
 std::optional<PlotRange> plotExtent(std::span<const double> values, bool log) {
     std::optional<PlotRange> extent;

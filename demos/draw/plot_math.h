@@ -21,6 +21,7 @@ struct PlotRange {
 /// NaN for values that the axis cannot show: not finite, or, on a logarithmic axis, not positive.
 double axisPosition(double value, bool log);
 double axisValue(double position, bool log);
+bool drawable(double x, double y, bool logX, bool logY);
 
 /// For people: about four digits, "12.34", "1.2M", "3.10e-07". Whole numbers have no decimals, unless they
 /// stand below others that have (`decimals`).
