@@ -204,11 +204,12 @@ TEST_CASE("CSV: one row per x, exact numbers, empty cells for what is missing") 
     const double y1[] = {0.1, missing, 1.0 / 3};
     const double x2[] = {2, 3};
     const double y2[] = {20, 30};
-    const CsvSeries series[] = {{"cpu:best", x1, y1}, {"a \"b\", c", x2, y2}};
-    CHECK(seriesCsv("step", series) == "step,cpu:best,\"a \"\"b\"\", c\"\n"
-                                       "1,0.1,\n"
-                                       "2,,20\n"
-                                       "3,,30\n"
-                                       "4,0.3333333333333333,\n");
-    CHECK(seriesCsv("step", {}) == "step\n");
+    const PlotLine lines[] = {{.name = "cpu:best", .x = x1, .y = y1},
+                              {.name = "a \"b\", c", .x = x2, .y = y2}};
+    CHECK(plotCsv("step", lines) == "step,cpu:best,\"a \"\"b\"\", c\"\n"
+                                    "1,0.1,\n"
+                                    "2,,20\n"
+                                    "3,,30\n"
+                                    "4,0.3333333333333333,\n");
+    CHECK(plotCsv("step", {}) == "step\n");
 }

@@ -294,10 +294,4 @@ void Plot::setState(const nlohmann::ordered_json& state) {
     hidden_ = std::move(hidden);
 }
 
-std::string plotCsv(std::span<const PlotLine> lines, const PlotOptions& options) {
-    std::vector<CsvSeries> series;
-    for (const PlotLine& line : lines) series.push_back({line.name, line.x, line.y});
-    return seriesCsv(axisTitle(options.x), series);
-}
-
 } // namespace lockstep::demos

@@ -20,17 +20,6 @@
 
 namespace lockstep::demos {
 
-/// One curve. The spans are only read during draw().
-struct PlotLine {
-    std::string name; ///< shown at its end and in the legend
-    ImU32 colour = 0;
-    bool dashed = false;       ///< the second cue beside the colour
-    bool faint = false;        ///< an overlay of an earlier run: thin, pale, no label
-    std::span<const double> x; ///< ascending; same length as y; NaN in y is a gap
-    std::span<const double> y;
-    bool points = false; ///< marks at the samples, for few values (epochs)
-};
-
 /// The area between two curves, behind all lines; where one of them is infinite, up to the plot's edge.
 struct PlotBand {
     ImU32 colour = 0;
@@ -100,8 +89,5 @@ class Plot {
     double zoomWish_ = 1; ///< from the menu, around the middle
     Ui::Place whole_{};   ///< on the screen, with the legend
 };
-
-/// The text that "Copy as CSV" puts on the clipboard.
-std::string plotCsv(std::span<const PlotLine> lines, const PlotOptions& options);
 
 } // namespace lockstep::demos

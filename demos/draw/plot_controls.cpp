@@ -262,7 +262,7 @@ void Plot::drawMenu(Ui& ui, std::span<const PlotLine> lines, const PlotOptions& 
         if (item("Zoom out")) zoomWish_ = 1.5;
         ImGui::Separator();
         if (item("Copy as CSV", false, !lines.empty())) {
-            ImGui::SetClipboardText(plotCsv(lines, options).c_str());
+            ImGui::SetClipboardText(plotCsv(axisTitle(options.x), lines).c_str());
             ui.say(Severity::info, "The plot's numbers are on the clipboard, as CSV");
         }
         if (item("Save as PNG")) ui.pictureWish = PictureWish{{}, whole_};

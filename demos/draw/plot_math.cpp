@@ -12,36 +12,6 @@ namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-// Collects the samples of one pixel column.
-class Column {
-  public:
-    void add(const PlotPoint& point) {
-        if (count_++ == 0)
-            low_ = high_ = point;
-        else if (point.y < low_.y)
-            low_ = point;
-        else if (point.y > high_.y)
-            high_ = point;
-    }
-
-    // The pair in the order of its samples, and nothing is left.
-    void flush(std::vector<PlotPoint>& points, bool begins) {
-        if (count_ == 0) return;
-        const bool lowFirst = low_.x <= high_.x;
-        points.push_back(lowFirst ? low_ : high_);
-        points.back().begins = begins;
-        if (count_ > 1 && low_.y != high_.y) points.push_back(lowFirst ? high_ : low_);
-        count_ = 0;
-    }
-
-    bool empty() const { return count_ == 0; }
-
-  private:
-    std::size_t count_ = 0;
-    PlotPoint low_;
-    PlotPoint high_;
-};
-
 std::string quoted(const std::string& name) {
     if (name.find_first_of(",\"\r\n") == std::string::npos) return name;
     std::string result = "\"";
@@ -59,31 +29,33 @@ std::string superscript(int number) {
     return result;
 }
 
+struct Unit {
+    double size;
+    const char* suffix;
+};
+constexpr Unit units[] = {{1e9, "G"}, {1e6, "M"}, {1e3, "k"}};
+
 /// How the numbers of one axis are written, so that they match: in thousands, with two decimals, ...
 struct TickStyle {
-    double unit = 1;
-    const char* suffix = "";
+    Unit unit{1, ""};
     int decimals = 0;
     bool scientific = false;
 };
 
 TickStyle tickStyle(double largest, double step) {
     TickStyle style;
-    if (largest >= 1e4 && largest < 1e6)
-        style.unit = 1e3, style.suffix = "k";
-    else if (largest >= 1e6 && largest < 1e9)
-        style.unit = 1e6, style.suffix = "M";
-    else if (largest >= 1e9 && largest < 1e12)
-        style.unit = 1e9, style.suffix = "G";
+    if (largest >= 1e4 && largest < 1e12)
+        style.unit = *std::ranges::find_if(units, [&](const Unit& unit) { return largest >= unit.size; });
     // Two rounded steps of the smaller kind are still told apart.
-    style.decimals = std::max(0, static_cast<int>(-std::floor(std::log10(step / style.unit) + 1e-9)));
+    style.decimals = std::max(0, static_cast<int>(-std::floor(std::log10(step / style.unit.size) + 1e-9)));
     style.scientific = largest >= 1e12 || largest < 1e-3 || style.decimals > 6;
     return style;
 }
 
 std::string tickText(double value, const TickStyle& style) {
     if (value == 0) return "0";
-    if (!style.scientific) return fmt::format("{:.{}f}", value / style.unit, style.decimals) + style.suffix;
+    if (!style.scientific)
+        return fmt::format("{:.{}f}{}", value / style.unit.size, style.decimals, style.unit.suffix);
     const auto exponent = static_cast<int>(std::floor(std::log10(std::abs(value)) + 1e-9));
     const std::string mantissa = fmt::format("{:.4g}", value / std::pow(10.0, exponent));
     return (mantissa == "1" ? "" : mantissa + "·") + "10" + superscript(exponent);
@@ -137,9 +109,8 @@ std::string plotNumber(double value, bool decimals) {
     if (!std::isfinite(value)) return "-";
     const double size = std::abs(value);
     if (size >= 1e12 || (size > 0 && size < 1e-4)) return fmt::format("{:.2e}", value);
-    if (size >= 1e9) return fmt::format("{:.4g}G", value / 1e9);
-    if (size >= 1e6) return fmt::format("{:.4g}M", value / 1e6);
-    if (size >= 1e5) return fmt::format("{:.4g}k", value / 1e3);
+    for (const Unit& unit : units)
+        if (size >= std::max(unit.size, 1e5)) return fmt::format("{:.4g}{}", value / unit.size, unit.suffix);
     const bool whole = (value == std::floor(value) && !decimals) || size >= 999.95;
     return whole ? fmt::format("{:.0f}", value) : fmt::format("{:#.4g}", value);
 }
@@ -226,10 +197,19 @@ std::vector<PlotPoint> decimated(std::span<const double> x, std::span<const doub
     const auto right = std::upper_bound(left, last, axisValue(view.high, logX));
     const auto begin = static_cast<std::size_t>(left - first) - (left == first ? 0 : 1);
     const auto end = static_cast<std::size_t>(right - first) + (right == last ? 0 : 1);
-    Column column;
+    // Of the column under way, the lowest and the highest sample; none before the first column.
+    std::optional<PlotPoint> low;
+    std::optional<PlotPoint> high;
     double columnAt = 0;
-    bool gap = true; // before the column under way
+    bool gap = true; // before that column
     bool gapNow = false;
+    const auto finishColumn = [&] {
+        if (!low) return;
+        const bool lowFirst = low->x <= high->x;
+        points.push_back(lowFirst ? *low : *high);
+        points.back().begins = gap;
+        if (low->y != high->y) points.push_back(lowFirst ? *high : *low);
+    };
     for (std::size_t i = begin; i < end; ++i) {
         const PlotPoint point{axisPosition(x[i], logX), axisPosition(y[i], logY), false};
         if (std::isnan(point.x) || std::isnan(point.y)) {
@@ -241,15 +221,19 @@ std::vector<PlotPoint> decimated(std::span<const double> x, std::span<const doub
         const double at = share < 0 ? -1
                                     : std::min(std::floor(share * static_cast<double>(columns)),
                                                static_cast<double>(columns));
-        if (column.empty() || at != columnAt) {
-            column.flush(points, gap);
+        if (!low || at != columnAt) {
+            finishColumn();
             gap = gapNow || points.empty();
             columnAt = at;
+            low = high = point;
+        } else if (point.y < low->y) {
+            low = point;
+        } else if (point.y > high->y) {
+            high = point;
         }
         gapNow = false;
-        column.add(point);
     }
-    column.flush(points, gap);
+    finishColumn();
     return points;
 }
 
@@ -294,24 +278,24 @@ void moveApart(std::span<PlotLabel> labels, double height, double top, double bo
     }
 }
 
-std::string seriesCsv(const std::string& xName, std::span<const CsvSeries> series) {
+std::string plotCsv(const std::string& xName, std::span<const PlotLine> lines) {
     std::string csv = quoted(xName);
-    for (const CsvSeries& one : series) csv += "," + quoted(one.name);
+    for (const PlotLine& line : lines) csv += "," + quoted(line.name);
     csv += '\n';
-    std::vector<std::size_t> heads(series.size(), 0);
+    std::vector<std::size_t> heads(lines.size(), 0);
     const auto left = [&](std::size_t i) {
-        return heads[i] < std::min(series[i].x.size(), series[i].y.size());
+        return heads[i] < std::min(lines[i].x.size(), lines[i].y.size());
     };
     for (;;) {
         std::optional<double> x;
-        for (std::size_t i = 0; i < series.size(); ++i)
-            if (left(i)) x = std::min(x.value_or(series[i].x[heads[i]]), series[i].x[heads[i]]);
+        for (std::size_t i = 0; i < lines.size(); ++i)
+            if (left(i)) x = std::min(x.value_or(lines[i].x[heads[i]]), lines[i].x[heads[i]]);
         if (!x) return csv;
         csv += fmt::format("{}", *x);
-        for (std::size_t i = 0; i < series.size(); ++i) {
+        for (std::size_t i = 0; i < lines.size(); ++i) {
             csv += ',';
-            if (!left(i) || series[i].x[heads[i]] > *x) continue;
-            const double y = series[i].y[heads[i]++];
+            if (!left(i) || lines[i].x[heads[i]] > *x) continue;
+            const double y = lines[i].y[heads[i]++];
             if (!std::isnan(y)) csv += fmt::format("{}", y);
         }
         csv += '\n';

@@ -4,12 +4,24 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace lockstep::demos {
+
+/// One curve. The spans are only read while it is drawn or written.
+struct PlotLine {
+    std::string name; ///< shown at its end and in the legend
+    std::uint32_t colour = 0;
+    bool dashed = false;       ///< the second cue beside the colour
+    bool faint = false;        ///< an overlay of an earlier run: thin, pale, no label
+    std::span<const double> x; ///< ascending; same length as y; NaN in y is a gap
+    std::span<const double> y;
+    bool points = false; ///< marks at the samples, for few values (epochs)
+};
 
 struct PlotRange {
     double low = 0;
@@ -75,12 +87,7 @@ struct PlotLabel {
 /// Moves labels of `height` up or down until none overlap, within [top, bottom] while there is room.
 void moveApart(std::span<PlotLabel> labels, double height, double top, double bottom);
 
-struct CsvSeries {
-    std::string name;
-    std::span<const double> x;
-    std::span<const double> y;
-};
-/// A header, then one row for each x in ascending order; empty where a series has no value there.
-std::string seriesCsv(const std::string& xName, std::span<const CsvSeries> series);
+/// A header, then one row for each x in ascending order; empty where a line has no value there.
+std::string plotCsv(const std::string& xName, std::span<const PlotLine> lines);
 
 } // namespace lockstep::demos
