@@ -19,6 +19,12 @@ std::size_t labelled(std::span<const PlotTick> ticks) {
         std::ranges::count_if(ticks, [](const PlotTick& tick) { return !tick.label.empty(); }));
 }
 
+float widestLabel(std::span<const PlotTick> ticks) {
+    float widest = 0;
+    for (const PlotTick& tick : ticks) widest = std::max(widest, ImGui::CalcTextSize(tick.label.c_str()).x);
+    return widest;
+}
+
 // As many as stand beside each other: with more decimals they are wider.
 std::vector<PlotTick> horizontalTicks(const PlotFrame& frame, bool whole) {
     const Ui& ui = frame.ui;
@@ -31,20 +37,31 @@ std::vector<PlotTick> horizontalTicks(const PlotFrame& frame, bool whole) {
     return ticks;
 }
 
-void drawTicksBelow(const PlotFrame& frame, const PlotAxis& axis, const Ui::Place& whole) {
+std::vector<PlotTick> verticalTicks(const PlotFrame& frame) {
+    auto most = static_cast<std::size_t>(std::max(frame.height() / frame.ui.px(42), 1.0f));
+    std::vector<PlotTick> ticks = plotTicks(frame.y, frame.logY, most);
+    // A single number makes no scale.
+    for (const std::size_t enough = most + 4; labelled(ticks) < 2 && most < enough;)
+        ticks = plotTicks(frame.y, frame.logY, ++most);
+    return ticks;
+}
+
+void drawGridLine(const PlotFrame& frame, ImVec2 from, ImVec2 to, const PlotTick& tick) {
+    const ImU32 colour = faded(frame.ui.theme.grid, tick.label.empty() ? 0.5f : 1.0f);
+    frame.draw.AddLine(from, to, colour, frame.ui.line());
+}
+
+void drawTicksBelow(const PlotFrame& frame, const PlotAxis& axis, const Place& whole) {
     const std::string title = axisTitle(axis);
     const Ui& ui = frame.ui;
-    const float titleWidth = ImGui::CalcTextSize(title.c_str()).x;
-    const float titleLeft = whole.max.x - titleWidth - ui.px(2);
+    const float titleLeft = whole.max.x - ImGui::CalcTextSize(title.c_str()).x - ui.px(2);
     const float top = frame.high.y + ui.px(6);
     float free = whole.min.x; // from here on nothing has been written
     for (const PlotTick& tick : horizontalTicks(frame, axis.whole)) {
         const float x = std::round(frame.at(tick.position, frame.y.low).x);
         if (x < frame.low.x - 1 || x > frame.high.x + 1) continue;
-        const bool plain = tick.label.empty();
-        frame.draw.AddLine({x, frame.low.y}, {x, frame.high.y}, faded(ui.theme.grid, plain ? 0.5f : 1.0f),
-                           ui.line());
-        if (plain) continue;
+        drawGridLine(frame, {x, frame.low.y}, {x, frame.high.y}, tick);
+        if (tick.label.empty()) continue;
         const float width = ImGui::CalcTextSize(tick.label.c_str()).x;
         const float left = std::clamp(x - width / 2, whole.min.x, std::max(whole.max.x - width, whole.min.x));
         if (left < free || left + width > titleLeft - ui.px(10)) continue;
@@ -58,13 +75,11 @@ void drawTicksLeft(const PlotFrame& frame) {
     const Ui& ui = frame.ui;
     const float letters = ImGui::GetFontSize();
     float free = frame.high.y + letters; // above this nothing has been written
-    for (const PlotTick& tick : verticalTicks(ui, frame.y, frame.logY, frame.height())) {
+    for (const PlotTick& tick : verticalTicks(frame)) {
         const float y = std::round(frame.at(frame.x.low, tick.position).y);
         if (y < frame.low.y - 1 || y > frame.high.y + 1) continue;
-        const bool plain = tick.label.empty();
-        frame.draw.AddLine({frame.low.x, y}, {frame.high.x, y}, faded(ui.theme.grid, plain ? 0.5f : 1.0f),
-                           ui.line());
-        if (plain || y + letters / 2 > free) continue;
+        drawGridLine(frame, {frame.low.x, y}, {frame.high.x, y}, tick);
+        if (tick.label.empty() || y + letters / 2 > free) continue;
         const float width = ImGui::CalcTextSize(tick.label.c_str()).x;
         frame.draw.AddText({frame.low.x - ui.px(8) - width, y - letters / 2}, ui.theme.muted,
                            tick.label.c_str());
@@ -72,40 +87,14 @@ void drawTicksLeft(const PlotFrame& frame) {
     }
 }
 
-} // namespace
-
-std::vector<PlotTick> verticalTicks(const Ui& ui, PlotRange range, bool log, float height) {
-    auto most = static_cast<std::size_t>(std::max(height / ui.px(42), 1.0f));
-    std::vector<PlotTick> ticks = plotTicks(range, log, most);
-    // A single number makes no scale.
-    for (const std::size_t enough = most + 4; labelled(ticks) < 2 && most < enough;)
-        ticks = plotTicks(range, log, ++most);
-    return ticks;
-}
-
-float widestLabel(std::span<const PlotTick> ticks) {
-    float widest = 0;
-    for (const PlotTick& tick : ticks) widest = std::max(widest, ImGui::CalcTextSize(tick.label.c_str()).x);
-    return widest;
-}
-
-void drawPlotAxes(const PlotFrame& frame, const PlotOptions& options, const Ui::Place& whole) {
+// Grid, ticks and titles. `whole` is the area with its margins.
+void drawPlotAxes(const PlotFrame& frame, const PlotOptions& options, const Place& whole) {
     drawTicksBelow(frame, options.x, whole);
     drawTicksLeft(frame);
     const ImU32 axis = frame.ui.theme.border;
     frame.draw.AddLine({frame.low.x, frame.high.y}, frame.high, axis, frame.ui.line());
     frame.draw.AddLine(frame.low, {frame.low.x, frame.high.y}, axis, frame.ui.line());
 }
-
-std::string plotValue(double value, const PlotAxis& axis, bool decimals) {
-    return plotNumber(value, decimals) + (axis.unit.empty() ? "" : " " + axis.unit);
-}
-
-std::string axisTitle(const PlotAxis& axis) {
-    return axis.title + (axis.unit.empty() ? "" : " (" + axis.unit + ")");
-}
-
-namespace {
 
 std::optional<PlotRange> extentOf(std::span<const PlotCurve> curves, bool log, bool vertical) {
     std::optional<PlotRange> extent;
@@ -126,27 +115,29 @@ void drawCalmSentence(const Ui& ui, const Ui::Place& whole, const std::string& t
 }
 
 // Inside the margins that labels need.
-void layOut(PlotFrame& frame, const Ui::Place& whole) {
+void layOut(PlotFrame& frame, const Place& whole) {
     const Ui& ui = frame.ui;
     const float letters = ImGui::GetFontSize();
-    std::vector<const PlotLine*> lines;
-    for (const PlotCurve& curve : frame.curves) lines.push_back(curve.line);
     frame.low.y = whole.min.y + letters / 2 + ui.px(2);
     frame.high.y = std::max(whole.max.y - letters - ui.px(8), frame.low.y + 1);
-    const auto ticks = verticalTicks(ui, frame.y, frame.logY, frame.height());
-    frame.low.x = whole.min.x + widestLabel(ticks) + ui.px(10);
-    const float width = whole.max.x - whole.min.x;
-    frame.high.x =
-        std::max(whole.max.x - std::max(endLabelRoom(ui, lines, width), ui.px(14)), frame.low.x + 1);
+    frame.low.x = whole.min.x + widestLabel(verticalTicks(frame)) + ui.px(10);
+    const float room = endLabelRoom(frame, whole.max.x - whole.min.x);
+    frame.high.x = std::max(whole.max.x - std::max(room, ui.px(14)), frame.low.x + 1);
 }
 
 } // namespace
+
+std::string axisTitle(const PlotAxis& axis) {
+    return axis.title + (axis.unit.empty() ? "" : " (" + axis.unit + ")");
+}
 
 void Plot::draw(Ui& ui, const char* id, std::span<const PlotLine> lines, const PlotOptions& options) {
     id_ = id;
     nowLogX_ = logX_.value_or(options.x.log);
     nowLogY_ = logY_.value_or(options.y.log);
-    forgetOldZoom(options);
+    const std::string axes =
+        fmt::format("{}\n{}\n{}{}", options.x.title, options.y.title, nowLogX_, nowLogY_);
+    if (std::exchange(shownAxes_, axes) != axes) fitAll();
     ImVec2 size = options.size;
     const ImVec2 room = ImGui::GetContentRegionAvail();
     if (size.x <= 0) size.x = room.x;
@@ -164,24 +155,6 @@ void Plot::draw(Ui& ui, const char* id, std::span<const PlotLine> lines, const P
     ImGui::PopID();
 }
 
-void Plot::forgetOldZoom(const PlotOptions& options) {
-    const std::string axes =
-        fmt::format("{}\n{}\n{}{}", options.x.title, options.y.title, nowLogX_, nowLogY_);
-    if (axes != shownAxes_) {
-        viewX_.reset();
-        viewY_.reset();
-    }
-    shownAxes_ = axes;
-}
-
-std::vector<PlotCurve> Plot::shownCurves(std::span<const PlotLine> lines) const {
-    std::vector<PlotCurve> curves;
-    for (const PlotLine& line : lines)
-        if (shows(line))
-            curves.push_back({&line, smoothing_ > 0 ? smoothed(line.y, smoothing_) : std::vector<double>{}});
-    return curves;
-}
-
 void Plot::drawArea(Ui& ui, std::span<const PlotLine> lines, const PlotOptions& options, ImVec2 size) {
     const ImU32 card = ImGui::GetColorU32(ImGuiCol_ChildBg);
     const ImU32 ground = (card & IM_COL32_A_MASK) == 0 ? ui.theme.background : card;
@@ -192,7 +165,10 @@ void Plot::drawArea(Ui& ui, std::span<const PlotLine> lines, const PlotOptions& 
     const ImVec2 corner = ImGui::GetWindowPos();
     const Ui::Place whole{corner, {corner.x + size.x, corner.y + size.y}};
     PlotFrame frame{ui, *ImGui::GetWindowDrawList(), {}, {}, {}, {}, nowLogX_, nowLogY_, ground, {}};
-    frame.curves = shownCurves(lines);
+    for (const PlotLine& line : lines)
+        if (shows(line))
+            frame.curves.push_back(
+                {&line, smoothing_ > 0 ? smoothed(line.y, smoothing_) : std::vector<double>{}});
     const bool secret = ui.masked && (options.x.measured || options.y.measured);
     const auto x = extentOf(frame.curves, nowLogX_, false);
     const auto y = extentOf(frame.curves, nowLogY_, true);
@@ -242,8 +218,7 @@ void Plot::handleMouse(const PlotFrame& frame) {
         zoomAt(frame, io.MousePos, besideY ? 1 : by, belowX || io.KeyShift ? 1 : by);
     }
     if (ImGui::IsItemHovered() && ImGui::IsMouseDoubleClicked(0)) {
-        viewX_.reset();
-        viewY_.reset();
+        fitAll();
     } else if (ImGui::IsItemActive() && ImGui::IsMouseDragging(0)) {
         const double byX = -io.MouseDelta.x / frame.width() * frame.x.span();
         const double byY = io.MouseDelta.y / frame.height() * frame.y.span();
@@ -269,29 +244,23 @@ nlohmann::ordered_json Plot::state() const {
 
 void Plot::setState(const nlohmann::ordered_json& state) {
     if (!state.is_object()) throw std::invalid_argument("the state of a plot is not an object");
-    const auto read = [&state](const char* name, auto& value) {
-        const auto found = state.find(name);
-        if (found == state.end()) return;
+    const auto read = [&state](const char* name, auto otherwise) {
         try {
-            value = found->template get<std::remove_reference_t<decltype(value)>>();
+            return state.value(name, otherwise);
         } catch (const nlohmann::json::exception&) {
             throw std::invalid_argument(fmt::format("a plot's field '{}' has the wrong type", name));
         }
     };
-    bool logX = nowLogX_;
-    bool logY = nowLogY_;
-    float smoothing = smoothing_;
-    std::set<std::string, std::less<>> hidden = hidden_;
-    read("logX", logX);
-    read("logY", logY);
-    read("smoothing", smoothing);
-    read("hidden", hidden);
+    const bool logX = read("logX", false);
+    const bool logY = read("logY", false);
+    const float smoothing = read("smoothing", smoothing_);
+    const auto hidden = read("hidden", hidden_);
     if (!(smoothing >= 0 && smoothing <= 0.999f))
         throw std::invalid_argument("a plot's field 'smoothing' must be from 0 to 0.999");
     if (state.contains("logX")) logX_ = logX;
     if (state.contains("logY")) logY_ = logY;
     smoothing_ = smoothing;
-    hidden_ = std::move(hidden);
+    hidden_ = hidden;
 }
 
 } // namespace lockstep::demos

@@ -43,7 +43,6 @@ struct PlotOptions {
     std::span<const PlotBand> bands{};
 };
 
-struct PlotCurve;
 struct PlotFrame;
 
 /// The user's view of one plot: zoom, hidden lines, smoothing, logarithms. A member of its exhibit.
@@ -58,7 +57,7 @@ class Plot {
     void setState(const nlohmann::ordered_json& state);
 
   private:
-    void forgetOldZoom(const PlotOptions& options);
+    void fitAll() { viewX_ = viewY_ = std::nullopt; }
     void drawBar(Ui& ui, std::span<const PlotLine> lines, const PlotOptions& options, float width);
     void drawLegend(Ui& ui, std::span<const PlotLine> lines, const std::string& title, float room);
     std::vector<const PlotLine*> legendLines(std::span<const PlotLine> lines) const;
@@ -66,7 +65,6 @@ class Plot {
     void legendEntry(Ui& ui, const PlotLine& line);
     bool smallButton(Ui& ui, const char* label, const char* name, bool on);
     void drawArea(Ui& ui, std::span<const PlotLine> lines, const PlotOptions& options, ImVec2 size);
-    std::vector<PlotCurve> shownCurves(std::span<const PlotLine> lines) const;
     void handleMouse(const PlotFrame& frame);
     void zoomAt(const PlotFrame& frame, ImVec2 mouse, double byX, double byY);
     void drawMenu(Ui& ui, std::span<const PlotLine> lines, const PlotOptions& options);

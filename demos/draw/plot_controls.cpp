@@ -11,6 +11,11 @@ namespace lockstep::demos {
 
 namespace {
 
+// "0.4123", with its unit.
+std::string plotValue(double value, const PlotAxis& axis, bool decimals = false) {
+    return plotNumber(value, decimals) + (axis.unit.empty() ? "" : " " + axis.unit);
+}
+
 struct Reading {
     const PlotLine* line = nullptr;
     ImVec2 at;
@@ -257,7 +262,7 @@ void Plot::drawMenu(Ui& ui, std::span<const PlotLine> lines, const PlotOptions& 
         if (item("Logarithmic x", nowLogX_)) logX_ = !nowLogX_;
         if (item("Logarithmic y", nowLogY_)) logY_ = !nowLogY_;
         ImGui::Separator();
-        if (item("Fit all", false, viewX_ || viewY_)) viewX_.reset(), viewY_.reset();
+        if (item("Fit all", false, viewX_ || viewY_)) fitAll();
         if (item("Zoom in")) zoomWish_ = 1 / 1.5;
         if (item("Zoom out")) zoomWish_ = 1.5;
         ImGui::Separator();

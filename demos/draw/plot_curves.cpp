@@ -237,11 +237,11 @@ void drawEndLabels(const PlotFrame& frame, const Ui::Place& whole) {
     }
 }
 
-float endLabelRoom(const Ui& ui, std::span<const PlotLine* const> lines, float width) {
+float endLabelRoom(const PlotFrame& frame, float width) {
     float room = 0;
-    for (const PlotLine* line : lines)
-        if (!line->faint && !line->name.empty())
-            room = std::max(room, ImGui::CalcTextSize(line->name.c_str()).x + ui.px(14));
+    for (const PlotCurve& curve : frame.curves)
+        if (!curve.line->faint && !curve.line->name.empty())
+            room = std::max(room, ImGui::CalcTextSize(curve.line->name.c_str()).x + frame.ui.px(14));
     return room > 0.35f * width ? 0 : room;
 }
 

@@ -48,24 +48,16 @@ void drawLineSample(const Ui& ui, ImDrawList& draw, ImVec2 left, float width, co
 /// A square mark, or a diamond for dashed lines: as the lanes that are drawn so have.
 void drawMark(ImDrawList& draw, ImVec2 centre, float radius, bool diamond, ImU32 colour);
 
-/// Grid, ticks and titles. `whole` is the area with its margins.
-void drawPlotAxes(const PlotFrame& frame, const PlotOptions& options, const Ui::Place& whole);
-/// Ticks for so many pixels.
-std::vector<PlotTick> verticalTicks(const Ui& ui, PlotRange range, bool log, float height);
-float widestLabel(std::span<const PlotTick> ticks);
-
 void drawPlotBands(const PlotFrame& frame, std::span<const PlotBand> bands);
 void drawPlotCurves(const PlotFrame& frame);
 /// Names at the ends of the lines.
 void drawEndLabels(const PlotFrame& frame, const Ui::Place& whole);
 /// Room that the names want on the right; 0 when they would take too much of `width`.
-float endLabelRoom(const Ui& ui, std::span<const PlotLine* const> lines, float width);
+float endLabelRoom(const PlotFrame& frame, float width);
 
 /// The hairline under the mouse and every line's value there.
 void drawReadout(const PlotFrame& frame, const PlotOptions& options, float mouseX);
 
-/// "0.4123", with its unit.
-std::string plotValue(double value, const PlotAxis& axis, bool decimals = false);
 /// "time (s)"
 std::string axisTitle(const PlotAxis& axis);
 

@@ -6,21 +6,13 @@
 
 #include <fmt/format.h>
 
+#include "demos/words/text.h"
+
 namespace lockstep::demos {
 
 namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-
-std::string quoted(const std::string& name) {
-    if (name.find_first_of(",\"\r\n") == std::string::npos) return name;
-    std::string result = "\"";
-    for (const char letter : name) {
-        if (letter == '"') result += '"';
-        result += letter;
-    }
-    return result + '"';
-}
 
 std::string superscript(int number) {
     constexpr const char* digits[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
@@ -279,8 +271,8 @@ void moveApart(std::span<PlotLabel> labels, double height, double top, double bo
 }
 
 std::string plotCsv(const std::string& xName, std::span<const PlotLine> lines) {
-    std::string csv = quoted(xName);
-    for (const PlotLine& line : lines) csv += "," + quoted(line.name);
+    std::string csv = csvField(xName);
+    for (const PlotLine& line : lines) csv += "," + csvField(line.name);
     csv += '\n';
     std::vector<std::size_t> heads(lines.size(), 0);
     const auto left = [&](std::size_t i) {
