@@ -5,6 +5,7 @@
 // is. Every field but "lockstep" may be missing: then it stays as it is.
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <functional>
 #include <stdexcept>
 #include <utility>
@@ -14,15 +15,48 @@
 
 #include "demos/shell/app.h"
 #include "demos/shell/run_window.h"
-#include "demos/shell/state_file.h"
+#include "engine/files/atomic_file.h"
+#include "engine/files/json_text.h"
+#include "engine/tune/kernel_cache.h"
 
 namespace lockstep::demos {
 
 namespace {
 
-constexpr int stateVersion = 1;
+using nlohmann::ordered_json;
 
-template <class T> T field(const nlohmann::ordered_json& json, const char* name, T otherwise) {
+constexpr int stateVersion = 1;
+constexpr std::uint64_t largestState = 128u << 20;
+
+bool isListOfNumbers(const ordered_json& json) {
+    return json.is_array() && std::ranges::all_of(json, &ordered_json::is_number);
+}
+
+// As dump(2) writes it, but lists of numbers in one line: weights can be millions.
+void append(std::string& text, const ordered_json& json, std::size_t indent) {
+    if (json.is_primitive() || json.empty() || isListOfNumbers(json)) {
+        text += json.dump();
+        return;
+    }
+    text += json.is_object() ? '{' : '[';
+    const char* separator = "\n";
+    for (const auto& [key, value] : json.items()) {
+        text += separator + std::string(indent + 2, ' ');
+        if (json.is_object()) text += ordered_json(key).dump() + ": ";
+        append(text, value, indent + 2);
+        separator = ",\n";
+    }
+    text += '\n' + std::string(indent, ' ') + (json.is_object() ? '}' : ']');
+}
+
+// Empty when there is nowhere to keep it.
+std::filesystem::path lastStateFile() {
+    if (const char* named = std::getenv("LOCKSTEP_STATE_FILE")) return named;
+    const std::filesystem::path folder = cacheFolder();
+    return folder.empty() ? folder : folder / "state.json";
+}
+
+template <class T> T field(const ordered_json& json, const char* name, T otherwise) {
     const auto found = json.find(name);
     if (found == json.end()) return otherwise;
     try {
@@ -41,8 +75,8 @@ std::string shownName(const std::filesystem::path& file) {
 
 } // namespace
 
-nlohmann::ordered_json App::state() const {
-    nlohmann::ordered_json json;
+ordered_json App::state() const {
+    ordered_json json;
     json["lockstep"] = stateVersion;
     json["exhibit"] = exhibits_[shown_]->id();
     json["theme"] = ui_->theme.dark ? "dark" : "light";
@@ -54,7 +88,7 @@ nlohmann::ordered_json App::state() const {
     return json;
 }
 
-void App::setState(const nlohmann::ordered_json& state) {
+void App::setState(const ordered_json& state) {
     if (!state.is_object() || !state.contains("lockstep"))
         throw std::invalid_argument("not a Lockstep state file: the field 'lockstep' is missing");
     if (field(state, "lockstep", 0) != stateVersion)
@@ -67,9 +101,9 @@ void App::setState(const nlohmann::ordered_json& state) {
     const auto hidden = field(state, "hidden", ui_->hiddenControls);
     const auto presenter = field(state, "presenter", ui_->presenter);
     const auto zoom = field(state, "zoom", zoom_);
-    const auto device = field(state, "device", nlohmann::ordered_json::object());
+    const auto device = field(state, "device", ordered_json::object());
     const DeviceWish wish{field(device, "id", device_.select), field(device, "name", device_.name)};
-    const auto entries = field(state, "exhibits", nlohmann::ordered_json::object());
+    const auto entries = field(state, "exhibits", ordered_json::object());
     std::vector<std::function<void()>> bringBack;
     for (const auto& entry : exhibits_)
         if (const auto found = entries.find(std::string(entry->id())); found != entries.end())
@@ -92,7 +126,7 @@ void App::grantExhibit() {
         const auto found = std::ranges::find(exhibits_, wish.id, &Exhibit::id);
         if (found == exhibits_.end())
             throw std::invalid_argument(fmt::format("there is no exhibit '{}'", wish.id));
-        const auto bringBack = (*found)->readState(nlohmann::ordered_json::parse(wish.state));
+        const auto bringBack = (*found)->readState(ordered_json::parse(wish.state));
         showExhibit(wish.id);
         bringBack();
     });
@@ -124,6 +158,22 @@ void App::saveState(const std::filesystem::path& file) {
     } catch (const std::exception& error) {
         ui_->say(Severity::error, error.what());
     }
+}
+
+ordered_json readStateFile(const std::filesystem::path& file) { return readJsonFile(file, largestState); }
+
+void writeStateFile(const std::filesystem::path& file, const ordered_json& state) {
+    std::string text;
+    append(text, state, 0);
+    text += '\n';
+    if (text.size() > largestState)
+        throw std::runtime_error(
+            fmt::format("cannot write {}: the state has {} bytes, and at most {} can be read back; "
+                        "save it without weights, or train a smaller network",
+                        file.string(), text.size(), largestState));
+    std::error_code ignored;
+    if (file.has_parent_path()) std::filesystem::create_directories(file.parent_path(), ignored);
+    writeFileAtomically(file, text);
 }
 
 gpu::DeviceOptions drawingOptions(const ShowOptions& options) {

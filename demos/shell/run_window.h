@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <string>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "engine/gpu/device.h"
 
 namespace lockstep::demos {
@@ -46,8 +48,14 @@ class App;
 /// Applies the options to a new window or picture.
 void beginWith(App& app, const ShowOptions& options);
 
-/// The state that is kept between starts (lastStateFile()). One that cannot be read becomes a message, and
-/// its file gets another name (".bad"), so that storeLast() does not replace it.
+/// The state of the program as a file. Throws std::runtime_error naming file, place and reason.
+nlohmann::ordered_json readStateFile(const std::filesystem::path& file);
+/// Atomically. Throws std::runtime_error, also for what would be too large to be read again.
+void writeStateFile(const std::filesystem::path& file, const nlohmann::ordered_json& state);
+
+/// The state that is kept between starts, in $LOCKSTEP_STATE_FILE or state.json in the folder of caches. One
+/// that cannot be read becomes a message, and its file gets another name (".bad"), so that storeLast() does
+/// not replace it.
 void restoreLast(App& app);
 /// Throws nothing: an unwritable home must not keep the window from closing.
 void storeLast(const App& app);

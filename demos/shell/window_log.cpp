@@ -16,10 +16,7 @@ void WindowLog::reacted(const Window& window, App& app) {
     const double now = window.seconds();
     if (event_ >= 0) fmt::print("reaction {:.1f}\n", (now - event_) * 1000);
     event_ = -1;
-    if (now >= nextTraining_ && app.exhibit().running()) noteTraining(now, app);
-}
-
-void WindowLog::noteTraining(double now, App& app) {
+    if (now < nextTraining_ || !app.exhibit().running()) return;
     constexpr double period = 0.5;
     fmt::print("trained {} at {:.6f}\n", app.exhibit().trainedExamples(), now);
     std::fflush(stdout);
@@ -35,19 +32,15 @@ void WindowLog::noteMessages(const std::vector<Message>& messages) {
     if (!messages.empty()) messageTime_ = messages.back().time;
 }
 
-void WindowLog::line(std::string& last, std::string text) const {
-    if (text == last) return;
-    if (on_) fmt::print("{}\n", text);
-    last = std::move(text);
-}
-
 void WindowLog::note(App& app, VkExtent2D size) {
-    line(exhibit_, fmt::format("exhibit {}", app.exhibit().id()));
-    line(size_, fmt::format("size {}x{}", size.width, size.height));
-    line(running_, app.exhibit().running() ? "running" : "paused");
-    line(theme_, app.ui().theme.dark ? "theme dark" : "theme light");
-    line(presenter_, app.ui().presenter ? "presenter on" : "presenter off");
     if (!on_) return;
+    const std::array<std::string, 5> now{
+        fmt::format("exhibit {}", app.exhibit().id()), fmt::format("size {}x{}", size.width, size.height),
+        app.exhibit().running() ? "running" : "paused", app.ui().theme.dark ? "theme dark" : "theme light",
+        app.ui().presenter ? "presenter on" : "presenter off"};
+    for (std::size_t i = 0; i < now.size(); ++i)
+        if (now[i] != lines_[i]) fmt::print("{}\n", now[i]);
+    lines_ = now;
     noteMessages(app.ui().messages);
     std::fflush(stdout);
 }

@@ -2,6 +2,7 @@
 // for measuring how soon the window answers.
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -28,20 +29,14 @@ class WindowLog {
     void note(App& app, VkExtent2D size);
 
   private:
-    void line(std::string& last, std::string text) const;
-    void noteTraining(double now, App& app);
     void noteMessages(const std::vector<Message>& messages);
 
     bool on_;
     double event_ = -1;
     double nextTraining_ = 0;
-    std::string exhibit_;
-    std::string size_;
-    std::string running_;
-    std::string theme_;
-    std::string presenter_;
-    std::size_t messages_ = 0; // that have been written
-    double messageTime_ = -1;  // of the last of them
+    std::array<std::string, 5> lines_; // each as it was written last
+    std::size_t messages_ = 0;         // that have been written
+    double messageTime_ = -1;          // of the last of them
 };
 
 } // namespace lockstep::demos
