@@ -1,5 +1,8 @@
 // The program without a window: every frame is drawn into an image, time passes in frames, and a script does
 // what a user would.
+#include <fstream>
+#include <functional>
+#include <map>
 #include <optional>
 #include <sstream>
 #include <stdexcept>
@@ -21,6 +24,16 @@ namespace lockstep::demos {
 namespace {
 
 constexpr double secondsPerFrame = 1.0 / 60;
+
+struct ScriptLine {
+    std::size_t number = 0; // in its file, from 1
+    std::string verb;
+    std::string argument; // the rest of the line
+};
+
+std::runtime_error scriptError(const ScriptLine& line, const std::string& what) {
+    return std::runtime_error(fmt::format("script, line {}: {}", line.number, what));
+}
 
 class Headless {
   public:
@@ -47,7 +60,10 @@ class Headless {
         } else {
             // The first frame fixes fonts and sizes.
             frames(2);
-            for (const ScriptLine& line : readScript(options_.script)) perform(line);
+            for (const ScriptLine& line : readScript(options_.script)) {
+                fmt::print("{} {}\n", line.verb, line.argument);
+                commands_.at(line.verb)(line);
+            }
             frames(2);
         }
         if (!options_.png.empty()) writePng(options_.png, last_);
@@ -97,19 +113,34 @@ class Headless {
     void move(float x, float y) { app_.input().push({InputKind::move, x, y, 0, false}); }
     void button(int which, bool down) { app_.input().push({InputKind::button, 0, 0, which, down}); }
 
+    void leftButton(bool down) {
+        button(0, down);
+        settle();
+    }
+
+    void moveInWindow(const ScriptLine& line) {
+        const ImVec2 share = twoNumbers(line);
+        move(share.x * static_cast<float>(width_), share.y * static_cast<float>(height_));
+        settle();
+    }
+
     Ui::Place place(const ScriptLine& line, const std::string& name) {
         const auto found = app_.ui().controls.find(name);
         if (found != app_.ui().controls.end()) return found->second;
         std::string known;
         for (const auto& [label, where] : app_.ui().controls) known += "\n  " + label;
-        throw std::runtime_error(fmt::format(
-            "script, line {}: nothing called '{}' is on the screen; there are:{}", line.number, name, known));
+        throw scriptError(line,
+                          fmt::format("nothing called '{}' is on the screen; there are:{}", name, known));
+    }
+
+    void hover(const ScriptLine& line) {
+        const Place at = place(line, line.argument);
+        move((at.min.x + at.max.x) / 2, (at.min.y + at.max.y) / 2);
+        settle();
     }
 
     void click(const ScriptLine& line, int which) {
-        const Ui::Place at = place(line, line.argument);
-        move((at.min.x + at.max.x) / 2, (at.min.y + at.max.y) / 2);
-        settle();
+        hover(line);
         button(which, true);
         button(which, false);
         settle();
@@ -120,7 +151,7 @@ class Headless {
         const std::size_t second = line.argument.rfind(' ');
         const std::size_t first = line.argument.rfind(' ', second - 1);
         if (second == std::string::npos || first == std::string::npos)
-            throw std::runtime_error(fmt::format("script, line {}: drag NAME FROM TO", line.number));
+            throw scriptError(line, "drag NAME FROM TO");
         const Ui::Place at = place(line, line.argument.substr(0, first));
         const auto x = [&](const std::string& share) {
             return at.min.x + (at.max.x - at.min.x) * std::stof(share);
@@ -128,21 +159,17 @@ class Headless {
         const float y = (at.min.y + at.max.y) / 2;
         move(x(line.argument.substr(first + 1, second - first - 1)), y);
         settle();
-        button(0, true);
-        settle();
+        leftButton(true);
         move(x(line.argument.substr(second + 1)), y);
         settle();
-        button(0, false);
-        settle();
+        leftButton(false);
     }
 
-    std::pair<float, float> twoNumbers(const ScriptLine& line) {
+    ImVec2 twoNumbers(const ScriptLine& line) {
         std::istringstream words(line.argument);
-        float a = 0;
-        float b = 0;
-        if (!(words >> a >> b))
-            throw std::runtime_error(fmt::format("script, line {}: two numbers are needed", line.number));
-        return {a, b};
+        ImVec2 numbers;
+        if (!(words >> numbers.x >> numbers.y)) throw scriptError(line, "two numbers are needed");
+        return numbers;
     }
 
     void press(const std::string& name) {
@@ -161,69 +188,105 @@ class Headless {
         settle();
     }
 
-    void perform(const ScriptLine& line) {
-        fmt::print("{} {}\n", line.verb, line.argument);
-        const auto inWindow = [this](std::pair<float, float> share) {
-            move(share.first * static_cast<float>(width_), share.second * static_cast<float>(height_));
-        };
-        if (line.verb == "frames")
-            frames(std::stoull(line.argument));
-        else if (line.verb == "click")
-            click(line, 0);
-        else if (line.verb == "try") {
-            if (app_.ui().controls.contains(line.argument)) click(line, 0);
-        } else if (line.verb == "rightclick")
-            click(line, 1);
-        else if (line.verb == "hover") {
-            const Ui::Place at = place(line, line.argument);
-            move((at.min.x + at.max.x) / 2, (at.min.y + at.max.y) / 2);
-            settle();
-        } else if (line.verb == "drag")
-            drag(line);
-        else if (line.verb == "move") {
-            inWindow(twoNumbers(line));
-            settle();
-        } else if (line.verb == "dragto") {
-            button(0, true);
-            settle();
-            inWindow(twoNumbers(line));
-            settle();
-            button(0, false);
-            settle();
-        } else if (line.verb == "down" || line.verb == "up") {
-            button(0, line.verb == "down");
-            settle();
-        } else if (line.verb == "wheel") {
-            app_.input().push({InputKind::wheel, 0, std::stof(line.argument), 0, false});
-            settle();
-        } else if (line.verb == "key")
-            press(line.argument);
-        else if (line.verb == "type") {
-            for (const char letter : line.argument)
-                app_.input().push({InputKind::character, 0, 0, static_cast<unsigned char>(letter), false});
-            settle();
-        } else if (line.verb == "resize") {
-            const auto [width, height] = twoNumbers(line);
-            width_ = static_cast<std::uint32_t>(std::max(width, 1.0f));
-            height_ = static_cast<std::uint32_t>(std::max(height, 1.0f));
-            frames(3);
-        } else if (line.verb == "theme") {
-            app_.setDark(line.argument != "light");
-            frames(2);
-        } else if (line.verb == "drop") {
-            app_.openFile(options_.script.parent_path() / line.argument);
-            frames(3);
-        } else if (line.verb == "controls") {
-            for (const auto& [name, at] : app_.ui().controls)
-                fmt::print("control {:.0f} {:.0f} {}\n", (at.min.x + at.max.x) / 2, (at.min.y + at.max.y) / 2,
-                           name);
-        } else if (line.verb == "state")
-            app_.saveState(line.argument);
-        else if (line.verb == "picture") {
-            frame();
-            writePng(line.argument, last_);
-        }
+    void resize(ImVec2 size) {
+        width_ = static_cast<std::uint32_t>(std::max(size.x, 1.0f));
+        height_ = static_cast<std::uint32_t>(std::max(size.y, 1.0f));
+        frames(3);
     }
+
+    void listControls() {
+        for (const auto& [name, at] : app_.ui().controls)
+            fmt::print("control {:.0f} {:.0f} {}\n", (at.min.x + at.max.x) / 2, (at.min.y + at.max.y) / 2,
+                       name);
+    }
+
+    std::vector<ScriptLine> readScript(const std::filesystem::path& file) const {
+        std::ifstream stream(file);
+        if (!stream) throw std::runtime_error("cannot read the script " + file.string());
+        std::vector<ScriptLine> lines;
+        std::string text;
+        for (std::size_t number = 1; std::getline(stream, text); ++number) {
+            const std::size_t begin = text.find_first_not_of(" \t\r");
+            if (begin == std::string::npos || text[begin] == '#') continue;
+            text.erase(text.find_last_not_of(" \t\r") + 1);
+            const std::size_t blank = std::min(text.find(' ', begin), text.size());
+            ScriptLine line{number, text.substr(begin, blank - begin), {}};
+            if (blank < text.size()) line.argument = text.substr(text.find_first_not_of(' ', blank));
+            if (!commands_.contains(line.verb))
+                throw std::runtime_error(
+                    fmt::format("{}, line {}: there is no command '{}'", file.string(), number, line.verb));
+            lines.push_back(std::move(line));
+        }
+        return lines;
+    }
+
+    using Perform = std::function<void(const ScriptLine& line)>;
+
+    // One line of a script:
+    //   frames N               lets N frames pass
+    //   click NAME             of a control ("Run"), or of one in an open list ("##speed/1 step/s")
+    //   try NAME               the same, if there is such a control at the moment
+    //   rightclick NAME
+    //   hover NAME
+    //   drag NAME FROM TO      from one share of the control's width to another: drag Rate 0.2 0.8
+    //   dragto X Y             with the left button held, from where the mouse is, to that share of the
+    //   window move X Y               the mouse, to that share of the window (0 to 1) down, up the left
+    //   button wheel N                N notches away from the person key KEY                "Space",
+    //   "Ctrl+S", "F11" type TEXT resize WIDTH HEIGHT theme dark|light drop FILE              a file onto the
+    //   window; relative to the script's folder controls               prints "control X Y NAME" for
+    //   everything that can be pressed or set state FILE             saves the state picture FILE saves the
+    //   next frame
+    // Empty lines and lines that begin with # are passed over.
+    const std::map<std::string, Perform> commands_{
+        {"frames", [this](const ScriptLine& line) { frames(std::stoull(line.argument)); }},
+        {"click", [this](const ScriptLine& line) { click(line, 0); }},
+        {"try",
+         [this](const ScriptLine& line) {
+             if (app_.ui().controls.contains(line.argument)) click(line, 0);
+         }},
+        {"rightclick", [this](const ScriptLine& line) { click(line, 1); }},
+        {"hover", [this](const ScriptLine& line) { hover(line); }},
+        {"drag", [this](const ScriptLine& line) { drag(line); }},
+        {"dragto",
+         [this](const ScriptLine& line) {
+             leftButton(true);
+             moveInWindow(line);
+             leftButton(false);
+         }},
+        {"move", [this](const ScriptLine& line) { moveInWindow(line); }},
+        {"down", [this](const ScriptLine&) { leftButton(true); }},
+        {"up", [this](const ScriptLine&) { leftButton(false); }},
+        {"wheel",
+         [this](const ScriptLine& line) {
+             app_.input().push({InputKind::wheel, 0, std::stof(line.argument), 0, false});
+             settle();
+         }},
+        {"key", [this](const ScriptLine& line) { press(line.argument); }},
+        {"type",
+         [this](const ScriptLine& line) {
+             for (const char letter : line.argument)
+                 app_.input().push({InputKind::character, 0, 0, static_cast<unsigned char>(letter), false});
+             settle();
+         }},
+        {"resize", [this](const ScriptLine& line) { resize(twoNumbers(line)); }},
+        {"theme",
+         [this](const ScriptLine& line) {
+             app_.setDark(line.argument != "light");
+             frames(2);
+         }},
+        {"drop",
+         [this](const ScriptLine& line) {
+             app_.openFile(options_.script.parent_path() / line.argument);
+             frames(3);
+         }},
+        {"controls", [this](const ScriptLine&) { listControls(); }},
+        {"state", [this](const ScriptLine& line) { app_.saveState(line.argument); }},
+        {"picture",
+         [this](const ScriptLine& line) {
+             frame();
+             writePng(line.argument, last_);
+         }},
+    };
 
     ShowOptions options_;
     Machines machines_;
