@@ -25,14 +25,13 @@ gpu::DeviceOptions impatient() {
 /// Something to draw into, and its painter.
 struct Canvas {
     explicit Canvas(gpu::Device& device) : graphics(device) {}
-    void paint() { painter.paint(renderer, {framebuffer.get(), image.extent()}, ImDrawData()); }
+    void paint() { painter.paint({framebuffer.get(), image.extent()}, ImDrawData()); }
 
     Graphics graphics;
     Image image{graphics, 16, 16, VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT};
-    UiRenderer renderer{graphics, Image::format, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL};
+    Painter painter{graphics, Image::format, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL};
     Owned<VkFramebuffer> framebuffer =
-        createFramebuffer(graphics, renderer.renderPass(), image.view(), image.extent());
-    Painter painter{graphics};
+        createFramebuffer(graphics, painter.renderPass(), image.view(), image.extent());
 };
 
 } // namespace

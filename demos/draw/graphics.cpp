@@ -63,10 +63,8 @@ void Graphics::attach(gpu::Device& device) {
 void Graphics::createLayouts() {
     sharp_ = createSampler(*device_, draw_, VK_FILTER_NEAREST);
     smooth_ = createSampler(*device_, draw_, VK_FILTER_LINEAR);
-    VkDescriptorSetLayoutBinding binding{};
-    binding.descriptorType = VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER;
-    binding.descriptorCount = 1;
-    binding.stageFlags = VK_SHADER_STAGE_FRAGMENT_BIT;
+    const VkDescriptorSetLayoutBinding binding{0, VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, 1,
+                                               VK_SHADER_STAGE_FRAGMENT_BIT, nullptr};
     auto layout =
         structure<VkDescriptorSetLayoutCreateInfo>(VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO);
     layout.bindingCount = 1;

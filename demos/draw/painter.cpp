@@ -12,7 +12,8 @@ namespace lockstep::demos {
 using gpu::check;
 using gpu::structure;
 
-Painter::Painter(Graphics& graphics) : graphics_(graphics) {
+Painter::Painter(Graphics& graphics, VkFormat format, VkImageLayout finalLayout)
+    : graphics_(graphics), renderer_(graphics, format, finalLayout) {
     gpu::Device& device = graphics.device();
     const gpu::DeviceApi& vk = graphics.vk();
     auto pool = structure<VkCommandPoolCreateInfo>(VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO);
@@ -99,7 +100,7 @@ void Painter::drain() {
     wait();
 }
 
-void Painter::paint(UiRenderer& renderer, const FrameTarget& target, const ImDrawData& data,
+void Painter::paint(const FrameTarget& target, const ImDrawData& data,
                     const std::function<void(VkCommandBuffer)>& after) {
     wait();
     const gpu::DeviceApi& vk = graphics_.vk();
@@ -112,7 +113,7 @@ void Painter::paint(UiRenderer& renderer, const FrameTarget& target, const ImDra
     writeTime(0);
     gpu::Ticket ready = 0;
     for (const Picture* picture : graphics_.pending()) ready = std::max(ready, picture->waitsFor());
-    renderer.record(commands_, target.framebuffer, target.extent, data);
+    renderer_.record(commands_, target.framebuffer, target.extent, data);
     if (after) after(commands_);
     writeTime(1);
     check(vk.EndCommandBuffer(commands_), "vkEndCommandBuffer");
@@ -177,23 +178,19 @@ Owned<VkFramebuffer> createFramebuffer(Graphics& graphics, VkRenderPass pass, Vk
                      graphics.draw().DestroyFramebuffer);
 }
 
-Offscreen::Offscreen(Graphics& graphics)
-    : graphics_(graphics), renderer_(graphics, Image::format, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL),
-      painter_(graphics) {}
-
 void Offscreen::resize(std::uint32_t width, std::uint32_t height) {
     if (image_ && image_->extent().width == width && image_->extent().height == height) return;
     framebuffer_.reset();
     image_.emplace(graphics_, width, height,
                    VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT);
     readback_.emplace(graphics_, std::size_t{width} * height * 4, VK_BUFFER_USAGE_TRANSFER_DST_BIT);
-    framebuffer_ = createFramebuffer(graphics_, renderer_.renderPass(), image_->view(), image_->extent());
+    framebuffer_ = createFramebuffer(graphics_, painter_.renderPass(), image_->view(), image_->extent());
 }
 
 Pixels Offscreen::paint(std::uint32_t width, std::uint32_t height, const ImDrawData& data) {
     painter_.wait();
     resize(width, height);
-    painter_.paint(renderer_, {framebuffer_.get(), image_->extent()}, data, [&](VkCommandBuffer commands) {
+    painter_.paint({framebuffer_.get(), image_->extent()}, data, [&](VkCommandBuffer commands) {
         VkBufferImageCopy region{};
         region.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1};
         region.imageExtent = {width, height, 1};

@@ -21,9 +21,12 @@ struct FrameTarget {
 
 class Painter {
   public:
-    explicit Painter(Graphics& graphics);
+    /// For frames of `format` that end in `finalLayout` (to be presented, or to be copied from).
+    Painter(Graphics& graphics, VkFormat format, VkImageLayout finalLayout);
     /// Waits for the frame under way.
     ~Painter();
+
+    VkRenderPass renderPass() const { return renderer_.renderPass(); }
 
     /// Whether the last frame is done, so that the next may be drawn. Never waits. Throws gpu::GpuError;
     /// gpu::TimeoutError when it has not been done for longer than the device's options allow.
@@ -34,7 +37,7 @@ class Painter {
     void drain();
 
     /// Draws. `after` may record further commands on the picture. Throws gpu::GpuError.
-    void paint(UiRenderer& renderer, const FrameTarget& target, const ImDrawData& data,
+    void paint(const FrameTarget& target, const ImDrawData& data,
                const std::function<void(VkCommandBuffer)>& after = {});
 
   private:
@@ -45,6 +48,7 @@ class Painter {
     [[noreturn]] void giveUp();
 
     Graphics& graphics_;
+    UiRenderer renderer_;
     Owned<VkCommandPool> pool_;
     VkCommandBuffer commands_ = VK_NULL_HANDLE;
     Owned<VkFence> done_;
@@ -56,7 +60,8 @@ class Painter {
 
 class Offscreen {
   public:
-    explicit Offscreen(Graphics& graphics);
+    explicit Offscreen(Graphics& graphics)
+        : graphics_(graphics), painter_(graphics, Image::format, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL) {}
 
     /// Draws one frame of that size and waits for it.
     Pixels paint(std::uint32_t width, std::uint32_t height, const ImDrawData& data);
@@ -65,11 +70,10 @@ class Offscreen {
     void resize(std::uint32_t width, std::uint32_t height);
 
     Graphics& graphics_;
-    UiRenderer renderer_;
+    Painter painter_;
     std::optional<Image> image_;
     std::optional<HostBuffer> readback_;
     Owned<VkFramebuffer> framebuffer_;
-    Painter painter_; // waits for the frame that uses all these
 };
 
 Owned<VkFramebuffer> createFramebuffer(Graphics& graphics, VkRenderPass pass, VkImageView view,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <GLFW/glfw3.h>
 #include <fmt/format.h>
@@ -83,8 +84,6 @@ void App::showExhibit(std::string_view id) {
     throwUnknownName("exhibit", id, known);
 }
 
-void App::setDark(bool dark) { ui_->theme = makeTheme(dark); }
-
 void App::setZoom(float zoom) { zoom_ = std::clamp(zoom, 0.5f, 3.0f); }
 
 // Letters are at least a fiftieth of the window's height, so that the back row can read them.
@@ -159,9 +158,7 @@ void App::grantPicture() {
     settle_ = 3;
     if (pictureWaits_++ < framesToClose) return;
     pictureWaits_ = 0;
-    wishes_.picture = std::move(ui_->pictureWish->file);
-    wishes_.pictureArea = ui_->pictureWish->area;
-    ui_->pictureWish.reset();
+    wishes_.picture = std::exchange(ui_->pictureWish, std::nullopt);
 }
 
 bool App::wantsFrame() const {
@@ -187,7 +184,7 @@ void App::toggleRun() {
 void App::handleKey(const KeyPress& press) {
     settle_ = 3;
     if (press.control) {
-        if (press.key == GLFW_KEY_S) wishes_.picture.reset(), saveState({});
+        if (press.key == GLFW_KEY_S) saveState({});
         if (press.key == GLFW_KEY_EQUAL || press.key == GLFW_KEY_KP_ADD) setZoom(zoom_ * 1.1f);
         if (press.key == GLFW_KEY_MINUS || press.key == GLFW_KEY_KP_SUBTRACT) setZoom(zoom_ / 1.1f);
         if (press.key == GLFW_KEY_0) setZoom(1);
@@ -213,7 +210,7 @@ void App::handleKey(const KeyPress& press) {
     case GLFW_KEY_P: ui_->presenter = !ui_->presenter; return;
     case GLFW_KEY_F1: help_ = !help_; return;
     case GLFW_KEY_F11: wishes_.fullScreen = true; return;
-    case GLFW_KEY_F12: wishes_.picture = ""; return;
+    case GLFW_KEY_F12: wishes_.picture.emplace(); return;
     case GLFW_KEY_ESCAPE:
         help_ = false;
         ui_->hidingControls = false;
@@ -225,12 +222,6 @@ void App::handleKey(const KeyPress& press) {
         const auto index = static_cast<std::size_t>(press.key - GLFW_KEY_1);
         if (index < exhibits_.size()) showExhibit(exhibits_[index]->id());
     }
-}
-
-AppWishes App::takeWishes() {
-    AppWishes wishes = std::move(wishes_);
-    wishes_ = {};
-    return wishes;
 }
 
 void App::drawMenus() {
@@ -248,7 +239,7 @@ void App::drawMenus() {
         };
         if (menu("File")) {
             if (item("Save state", "Ctrl+S")) saveState({});
-            if (item("Save picture", "F12")) wishes_.picture = "";
+            if (item("Save picture", "F12")) wishes_.picture.emplace();
             if (item("Quit", "Ctrl+Q")) wishes_.quit = true;
             ImGui::EndMenu();
         }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "demos/kit/exhibit.h"
@@ -40,9 +41,8 @@ struct DeviceWish {
 /// What the shell asks of the window's owner.
 struct AppWishes {
     bool quit = false;
-    bool fullScreen = false;            ///< toggle
-    std::optional<std::string> picture; ///< save the frame to this file; empty: the default place
-    std::optional<Place> pictureArea;   ///< only this part of it
+    bool fullScreen = false; ///< toggle
+    std::optional<PictureWish> picture;
     std::optional<DeviceWish> device;
 };
 
@@ -78,11 +78,11 @@ class App {
     void openFile(const std::filesystem::path& file);
     void saveState(const std::filesystem::path& file);
 
-    void setDark(bool dark);
+    void setDark(bool dark) { ui_->theme = makeTheme(dark); }
     void setPresenter(bool on) { ui_->presenter = on; }
     void setZoom(float zoom);
 
-    AppWishes takeWishes();
+    AppWishes takeWishes() { return std::exchange(wishes_, {}); }
 
     /// How long a frame took from its beginning until it was drawn, for the status bar. Without that nothing
     /// is shown there: frames of a script are not timed.

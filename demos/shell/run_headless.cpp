@@ -79,8 +79,8 @@ class Headless {
             fmt::print("message: {}{}{}\n", message.text, message.hint.empty() ? "" : " ", message.hint);
         }
         const AppWishes wishes = app_.takeWishes();
-        if (wishes.picture && !wishes.picture->empty())
-            writePng(*wishes.picture, cropped(last_, wishes.pictureArea));
+        if (wishes.picture && !wishes.picture->file.empty())
+            writePng(wishes.picture->file, cropped(last_, wishes.picture->area));
         if (!wishes.device || !devices_.usable(*wishes.device)) return;
         offscreen_.reset();
         devices_.change(*wishes.device);

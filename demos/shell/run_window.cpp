@@ -45,7 +45,7 @@ gpu::DeviceOptions deviceFor(const ShowOptions& options, const Window& window) {
 struct Screen {
     Screen(Graphics& graphics, const Window& window)
         : swapchain(graphics, window.createSurface(graphics.device().instance())),
-          renderer(graphics, swapchain.format(), VK_IMAGE_LAYOUT_PRESENT_SRC_KHR), painter(graphics) {}
+          painter(graphics, swapchain.format(), VK_IMAGE_LAYOUT_PRESENT_SRC_KHR) {}
     ~Screen() {
         try {
             painter.drain(); // presenting may still use the images
@@ -53,22 +53,17 @@ struct Screen {
             // Lost or hung: nothing uses them, or nothing is destroyed.
         }
     }
-    Screen(const Screen&) = delete;
-    Screen& operator=(const Screen&) = delete;
 
     Swapchain swapchain;
-    UiRenderer renderer;
     Painter painter;
 };
 
-void savePicture(App& app, VkExtent2D size, const ImDrawData& data, const AppWishes& wishes) {
-    const std::string& wanted = *wishes.picture;
-    const std::string file =
-        wanted.empty() ? fmt::format("lockstep-{:%Y%m%d-%H%M%S}.png", fmt::localtime(std::time(nullptr)))
-                       : wanted;
+void savePicture(App& app, VkExtent2D size, const ImDrawData& data, const PictureWish& wish) {
+    std::string file = wish.file;
+    if (file.empty()) file = fmt::format("lockstep-{:%Y%m%d-%H%M%S}.png", fmt::localtime(std::time(nullptr)));
     try {
         Offscreen offscreen(app.ui().graphics);
-        writePng(file, cropped(offscreen.paint(size.width, size.height, data), wishes.pictureArea));
+        writePng(file, cropped(offscreen.paint(size.width, size.height, data), wish.area));
         app.ui().say(Severity::info, "Picture saved to " + file);
     } catch (const gpu::DeviceLostError&) {
         throw;
@@ -159,11 +154,11 @@ class Loop {
         frameCost_ = std::max(0.0, drawn - std::exchange(drawnSeconds_, drawn));
         const ImDrawData& data = app_.frame(size.width, size.height, window_.displayScale(), now - last_);
         last_ = now;
-        if (screen_.swapchain.present(screen_.painter, screen_.renderer, size, data)) drawn_ = size;
+        if (screen_.swapchain.present(screen_.painter, size, data)) drawn_ = size;
         const AppWishes wishes = app_.takeWishes();
         if (wishes.picture) {
             screen_.painter.wait();
-            savePicture(app_, size, data, wishes);
+            savePicture(app_, size, data, *wishes.picture);
         }
         device_ = wishes.device;
         if (wishes.fullScreen) window_.toggleFullScreen();

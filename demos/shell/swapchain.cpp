@@ -69,7 +69,7 @@ void Swapchain::chooseFormat() {
     format_ = plain == formats.end() ? formats.front() : *plain;
 }
 
-bool Swapchain::rebuild(Painter& painter, UiRenderer& renderer, VkExtent2D size) {
+bool Swapchain::rebuild(Painter& painter, VkExtent2D size) {
     VkSurfaceCapabilitiesKHR offered{};
     check(graphics_.draw().GetPhysicalDeviceSurfaceCapabilitiesKHR(graphics_.device().physical(),
                                                                    surface_.get(), &offered),
@@ -113,7 +113,7 @@ bool Swapchain::rebuild(Painter& painter, UiRenderer& renderer, VkExtent2D size)
     for (const VkImage image : images) {
         Frame& frame = frames_.emplace_back();
         frame.view = createView(graphics_, image, format_.format);
-        frame.framebuffer = createFramebuffer(graphics_, renderer.renderPass(), frame.view.get(), extent);
+        frame.framebuffer = createFramebuffer(graphics_, painter.renderPass(), frame.view.get(), extent);
         frame.rendered = createSemaphore(graphics_);
     }
     extent_ = extent;
@@ -121,10 +121,10 @@ bool Swapchain::rebuild(Painter& painter, UiRenderer& renderer, VkExtent2D size)
     return true;
 }
 
-bool Swapchain::present(Painter& painter, UiRenderer& renderer, VkExtent2D size, const ImDrawData& data) {
+bool Swapchain::present(Painter& painter, VkExtent2D size, const ImDrawData& data) {
     // Not every driver says that a window was resized: its size is compared every frame.
     stale_ = stale_ || size.width != extent_.width || size.height != extent_.height;
-    if (stale_ && !rebuild(painter, renderer, size)) return false;
+    if (stale_ && !rebuild(painter, size)) return false;
     const VkSwapchainKHR swapchain = swapchain_.get();
     std::uint32_t index = 0;
     const VkResult acquired = graphics_.draw().AcquireNextImageKHR(
@@ -136,7 +136,7 @@ bool Swapchain::present(Painter& painter, UiRenderer& renderer, VkExtent2D size,
     if (acquired != VK_SUBOPTIMAL_KHR) check(acquired, "vkAcquireNextImageKHR");
     const Frame& frame = frames_[index];
     const VkSemaphore rendered = frame.rendered.get();
-    painter.paint(renderer, {frame.framebuffer.get(), extent_, acquired_.get(), rendered}, data);
+    painter.paint({frame.framebuffer.get(), extent_, acquired_.get(), rendered}, data);
     auto info = structure<VkPresentInfoKHR>(VK_STRUCTURE_TYPE_PRESENT_INFO_KHR);
     info.waitSemaphoreCount = 1;
     info.pWaitSemaphores = &rendered;

@@ -25,10 +25,10 @@ class Swapchain {
     /// Draws and shows one frame of `size` pixels. False when nothing could be shown (a window of no size, or
     /// one that changed meanwhile): the next frame tries again. No frame may be under way. Throws
     /// SurfaceLostError, gpu::GpuError.
-    bool present(Painter& painter, UiRenderer& renderer, VkExtent2D size, const ImDrawData& data);
+    bool present(Painter& painter, VkExtent2D size, const ImDrawData& data);
 
   private:
-    bool rebuild(Painter& painter, UiRenderer& renderer, VkExtent2D size);
+    bool rebuild(Painter& painter, VkExtent2D size);
     void requireSupport();
     void chooseFormat();
 
