@@ -83,7 +83,7 @@ ImFont* addBodyFont(ImFontAtlas& atlas, float pixels, int oversample) {
     return addFace(atlas, regularNames, firstThatExists(signNames), pixels, oversample);
 }
 
-Fonts FontAtlas::bake(Graphics& graphics, float pixels) {
+Fonts bakeFonts(Graphics& graphics, float pixels, std::unique_ptr<Picture>& letters) {
     ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
     atlas.Clear();
     Fonts fonts;
@@ -98,10 +98,10 @@ Fonts FontAtlas::bake(Graphics& graphics, float pixels) {
     atlas.GetTexDataAsRGBA32(&rgba, &width, &height);
     std::vector<std::uint32_t> words(static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
     std::memcpy(words.data(), rgba, words.size() * 4);
-    letters_ = std::make_unique<Picture>(graphics, static_cast<std::uint32_t>(width),
-                                         static_cast<std::uint32_t>(height), true);
-    letters_->upload(words);
-    atlas.SetTexID(letters_->id());
+    letters = std::make_unique<Picture>(graphics, static_cast<std::uint32_t>(width),
+                                        static_cast<std::uint32_t>(height), true);
+    letters->upload(words);
+    atlas.SetTexID(letters->id());
     atlas.ClearTexData();
     ImGui::GetIO().FontDefault = fonts.body;
     return fonts;

@@ -25,13 +25,7 @@ std::string fontFiles();
 /// oversample   columns of the atlas' picture per pixel: 1 for who draws letters without a window
 ImFont* addBodyFont(ImFontAtlas& atlas, float pixels, int oversample);
 
-class FontAtlas {
-  public:
-    /// Bakes all fonts for a body of `pixels` height and shows ImGui the picture of their letters.
-    Fonts bake(Graphics& graphics, float pixels);
-
-  private:
-    std::unique_ptr<Picture> letters_;
-};
+/// Bakes all fonts for a body of `pixels` height and shows ImGui the picture of their `letters`.
+Fonts bakeFonts(Graphics& graphics, float pixels, std::unique_ptr<Picture>& letters);
 
 } // namespace lockstep::demos

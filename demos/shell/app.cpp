@@ -57,7 +57,7 @@ std::string App::releaseDevice() {
     for (const auto& entry : exhibits_)
         if (const std::string cost = entry->releaseDevice(); !cost.empty())
             costs += (costs.empty() ? "" : " ") + cost;
-    letters_ = {};
+    letters_.reset();
     // The device may have been lost in the middle of a frame, which ImGui must end.
     if (context_ != nullptr) ImGui::DestroyContext(context_);
     context_ = nullptr;
@@ -84,16 +84,13 @@ void App::showExhibit(std::string_view id) {
     throwUnknownName("exhibit", id, known);
 }
 
-void App::setZoom(float zoom) { zoom_ = std::clamp(zoom, 0.5f, 3.0f); }
-
 // Letters are at least a fiftieth of the window's height, so that the back row can read them.
-void App::bakeFonts(std::uint32_t height, float displayScale) {
+void App::fitLetters(std::uint32_t height, float displayScale) {
     const float comfortable = std::max(bodyUnits * displayScale, static_cast<float>(height) / 50);
     const float pixels =
         std::clamp(std::round(comfortable * zoom_ * (ui_->presenter ? 2.0f : 1.0f)), 8.0f, 96.0f);
-    const bool same = pixels == bakedPixels_;
-    if (same && bakedDark_ == ui_->theme.dark) return;
-    if (!same) ui_->fonts = letters_.bake(ui_->graphics, pixels);
+    if (pixels == bakedPixels_ && ui_->theme.dark == bakedDark_) return;
+    if (pixels != bakedPixels_) ui_->fonts = bakeFonts(ui_->graphics, pixels, letters_);
     bakedPixels_ = pixels;
     bakedDark_ = ui_->theme.dark;
     ui_->scale = pixels / bodyUnits;
@@ -101,11 +98,8 @@ void App::bakeFonts(std::uint32_t height, float displayScale) {
 }
 
 const ImDrawData& App::frame(std::uint32_t width, std::uint32_t height, float displayScale, double seconds) {
-    bakeFonts(height, displayScale);
-    if (!input_->empty())
-        settle_ = 3;
-    else if (settle_ > 0)
-        --settle_;
+    fitLetters(height, displayScale);
+    settle_ = input_->empty() ? std::max(settle_ - 1, 0) : 3;
     ImGuiIO& io = ImGui::GetIO();
     io.DisplaySize = {static_cast<float>(width), static_cast<float>(height)};
     io.DeltaTime = std::max(static_cast<float>(seconds), 1e-4f);
@@ -225,18 +219,16 @@ void App::handleKey(const KeyPress& press) {
 }
 
 void App::drawMenus() {
-    const auto item = [this](const char* label, const char* key, bool on = false, bool enabled = true) {
-        const bool chosen = ImGui::MenuItem(label, key, on, enabled);
+    const auto noted = [this](const char* label, bool used) {
         ui_->noteControl((std::string("menu/") + label).c_str());
-        return chosen;
+        return used;
     };
+    const auto item = [&](const char* label, const char* key, bool on = false, bool enabled = true) {
+        return noted(label, ImGui::MenuItem(label, key, on, enabled));
+    };
+    const auto menu = [&](const char* label) { return noted(label, ImGui::BeginMenu(label)); };
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui_->px(10), ui_->px(8)});
     if (ImGui::BeginMenuBar()) {
-        const auto menu = [this](const char* label) {
-            const bool open = ImGui::BeginMenu(label);
-            ui_->noteControl((std::string("menu/") + label).c_str());
-            return open;
-        };
         if (menu("File")) {
             if (item("Save state", "Ctrl+S")) saveState({});
             if (item("Save picture", "F12")) wishes_.picture.emplace();
@@ -300,14 +292,14 @@ void App::drawMenus() {
 
 // Labels beside the signs where there is room for all; else the signs alone.
 bool App::transportFits(float room) const {
-    std::vector<std::string> labels{"Pause", "Reset", "New weights"};
+    std::vector<const char*> labels{"Pause", "Reset", "New weights"};
     for (const StepUnit unit : {StepUnit::kernel, StepUnit::batch, StepUnit::epoch})
-        if (exhibits_[shown_]->canStep(unit)) labels.emplace_back("Kernel");
+        if (exhibits_[shown_]->canStep(unit)) labels.push_back("Kernel");
     const ImGuiStyle& style = ImGui::GetStyle();
     float wanted = ui_->px(speedUnits) + style.ItemSpacing.x;
-    for (const std::string& label : labels)
-        wanted += ImGui::CalcTextSize(label.c_str()).x + iconRoom(*ui_) + 2 * style.FramePadding.x +
-                  style.ItemSpacing.x;
+    for (const char* label : labels)
+        wanted +=
+            ImGui::CalcTextSize(label).x + iconRoom(*ui_) + 2 * style.FramePadding.x + style.ItemSpacing.x;
     // That a device is software is said in any case.
     if (ui_->graphics.device().software())
         wanted += ImGui::CalcTextSize(describe(gpu::DeviceType::software).data()).x + ui_->px(34);

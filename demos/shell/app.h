@@ -2,6 +2,7 @@
 // bars above and below. It does not know where frames come from and go to.
 #pragma once
 
+#include <algorithm>
 #include <filesystem>
 #include <future>
 #include <memory>
@@ -51,8 +52,6 @@ class App {
     /// `graphics` and `machines` outlive it.
     App(Graphics& graphics, Machines& machines);
     ~App();
-    App(const App&) = delete;
-    App& operator=(const App&) = delete;
 
     Ui& ui() { return *ui_; }
     InputQueue& input() { return *input_; }
@@ -80,7 +79,7 @@ class App {
 
     void setDark(bool dark) { ui_->theme = makeTheme(dark); }
     void setPresenter(bool on) { ui_->presenter = on; }
-    void setZoom(float zoom);
+    void setZoom(float zoom) { zoom_ = std::clamp(zoom, 0.5f, 3.0f); }
 
     AppWishes takeWishes() { return std::exchange(wishes_, {}); }
 
@@ -100,7 +99,7 @@ class App {
 
   private:
     void openContext();
-    void bakeFonts(std::uint32_t height, float displayScale);
+    void fitLetters(std::uint32_t height, float displayScale);
     void handleKey(const KeyPress& press);
     void drawMenus();
     void drawTransport();
@@ -121,12 +120,21 @@ class App {
     void setSpeed(std::size_t index);
     void grantPicture();
     void grantExhibit();
-    template <class Action> void guarded(Action action);
+    /// An exhibit's exception becomes a message; the window stays open.
+    template <class Action> void guarded(Action action) {
+        try {
+            action();
+        } catch (const gpu::DeviceLostError&) {
+            throw; // the owner recreates everything
+        } catch (const std::exception& error) {
+            ui_->say(Severity::error, error.what());
+        }
+    }
 
     ImGuiContext* context_ = nullptr;
     std::unique_ptr<Ui> ui_;
     std::unique_ptr<InputQueue> input_;
-    FontAtlas letters_;
+    std::unique_ptr<Picture> letters_;
     std::vector<std::unique_ptr<Exhibit>> exhibits_;
     std::size_t shown_ = 0;
     float zoom_ = 1;
@@ -143,16 +151,5 @@ class App {
     std::vector<DeviceLine> devices_; // as last listed
     std::future<std::vector<gpu::DeviceReport>> listing_;
 };
-
-// An exhibit's exception becomes a message; the window stays open.
-template <class Action> void App::guarded(Action action) {
-    try {
-        action();
-    } catch (const gpu::DeviceLostError&) {
-        throw; // the owner recreates everything
-    } catch (const std::exception& error) {
-        ui_->say(Severity::error, error.what());
-    }
-}
 
 } // namespace lockstep::demos
