@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "demos/shell/app.h"
-#include "demos/shell/device_switch.h"
+#include "demos/shell/program.h"
 #include "engine/gpu/error.h"
 
 using namespace lockstep;

@@ -14,8 +14,8 @@
 #include "demos/draw/painter.h"
 #include "demos/draw/png.h"
 #include "demos/shell/app.h"
-#include "demos/shell/device_switch.h"
 #include "demos/shell/input_queue.h"
+#include "demos/shell/program.h"
 #include "demos/shell/run_window.h"
 #include "engine/cpu/cpu_info.h"
 
@@ -38,11 +38,8 @@ std::runtime_error scriptError(const ScriptLine& line, const std::string& what) 
 class Headless {
   public:
     explicit Headless(const ShowOptions& options)
-        : options_(options), machines_(options.threads, options.device),
-          graphics_(machines_.openForDrawing(drawingOptions(options))), app_(graphics_, machines_),
-          devices_(app_, graphics_, machines_, drawingOptions(options), options.device),
-          width_(options.width), height_(options.height) {
-        if (!options.device.empty()) app_.fixDevice();
+        : options_(options), program_(options, drawingOptions(options)), width_(options.width),
+          height_(options.height) {
         app_.ui().scripted = true;
         app_.ui().masked = options.masked;
         beginWith(app_, options);
@@ -50,7 +47,7 @@ class Headless {
 
     int run() {
         if (options_.platform) {
-            const gpu::DeviceReport& device = graphics_.device().report();
+            const gpu::DeviceReport& device = program_.graphics.device().report();
             fmt::print("Dear ImGui {}\n{}, {}\n{}\n{}", ImGui::GetVersion(), device.name, device.driver,
                        cpuName(), fontFiles());
             return 0;
@@ -81,21 +78,21 @@ class Headless {
         const AppWishes wishes = app_.takeWishes();
         if (wishes.picture && !wishes.picture->file.empty())
             writePng(wishes.picture->file, cropped(last_, wishes.picture->area));
-        if (!wishes.device || !devices_.usable(*wishes.device)) return;
+        if (!wishes.device || !program_.usable(*wishes.device)) return;
         offscreen_.reset();
-        devices_.change(*wishes.device);
+        program_.change(*wishes.device);
     }
 
     /// False when the device was lost on the way; there is another one now.
     bool drawn() {
         try {
-            if (!offscreen_) offscreen_.emplace(graphics_);
+            if (!offscreen_) offscreen_.emplace(program_.graphics);
             const ImDrawData& data = app_.frame(width_, height_, options_.displayScale, secondsPerFrame);
             last_ = offscreen_->paint(width_, height_, data);
             return true;
         } catch (const gpu::DeviceLostError& loss) {
             offscreen_.reset();
-            devices_.restart(loss.what());
+            program_.restart(loss.what());
             return false;
         }
     }
@@ -289,10 +286,8 @@ class Headless {
     };
 
     ShowOptions options_;
-    Machines machines_;
-    Graphics graphics_;
-    App app_;
-    DeviceSwitch devices_;
+    Program program_;
+    App& app_ = program_.app;
     std::optional<Offscreen> offscreen_;
     std::uint32_t width_;
     std::uint32_t height_;

@@ -12,7 +12,7 @@
 #include "demos/draw/painter.h"
 #include "demos/draw/png.h"
 #include "demos/shell/app.h"
-#include "demos/shell/device_switch.h"
+#include "demos/shell/program.h"
 #include "demos/shell/swapchain.h"
 #include "demos/shell/window.h"
 #include "demos/shell/window_log.h"
@@ -183,11 +183,8 @@ class WindowRun {
   public:
     explicit WindowRun(const ShowOptions& options)
         : window_(static_cast<int>(options.width), static_cast<int>(options.height), "Lockstep"),
-          log_(options.log), machines_(options.threads, options.device),
-          graphics_(machines_.openForDrawing(deviceFor(options, window_))), app_(graphics_, machines_),
-          devices_(app_, graphics_, machines_, deviceFor(options, window_), options.device) {
+          log_(options.log), program_(options, deviceFor(options, window_)) {
         window_.setInput(&app_.input());
-        if (!options.device.empty()) app_.fixDevice();
         restoreLast(app_);
         beginWith(app_, options);
     }
@@ -207,14 +204,14 @@ class WindowRun {
     /// True when the window was closed; false when it goes on, on another device.
     bool showUntilClosed() {
         try {
-            screen_.emplace(graphics_, window_);
+            screen_.emplace(program_.graphics, window_);
             shareClipboard(); // ImGui's context is recreated with the device
             const std::optional<DeviceWish> wish = Loop(window_, app_, *screen_, log_).untilClosed();
             if (wish) follow(*wish);
             return !wish;
         } catch (const gpu::DeviceLostError& loss) {
             screen_.reset();
-            devices_.restart(loss.what());
+            program_.restart(loss.what());
             return false;
         } catch (const SurfaceLostError& loss) {
             screen_.reset();
@@ -232,17 +229,15 @@ class WindowRun {
             Graphics trial(device);
             const Swapchain swapchain(trial, window_.createSurface(device.instance()));
         };
-        const bool usable = devices_.usable(wish, canShow);
+        const bool usable = program_.usable(wish, canShow);
         screen_.reset();
-        if (usable) devices_.change(wish);
+        if (usable) program_.change(wish);
     }
 
     Window window_;
     WindowLog log_;
-    Machines machines_;
-    Graphics graphics_;
-    App app_;
-    DeviceSwitch devices_;
+    Program program_;
+    App& app_ = program_.app;
     LossLimit surfaceLosses_;
     std::optional<Screen> screen_;
 };

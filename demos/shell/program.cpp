@@ -1,4 +1,4 @@
-#include "demos/shell/device_switch.h"
+#include "demos/shell/program.h"
 
 #include <thread>
 
@@ -15,19 +15,19 @@ constexpr std::chrono::milliseconds breath{300};
 
 } // namespace
 
-void DeviceSwitch::leave() {
-    if (const std::string costs = app_.releaseDevice(); !costs.empty()) costs_ = costs;
-    graphics_.detach();
+void Program::leave() {
+    if (const std::string costs = app.releaseDevice(); !costs.empty()) costs_ = costs;
+    graphics.detach();
 }
 
-void DeviceSwitch::enter(const std::string& device) {
-    machines_.close(device);
-    graphics_.attach(machines_.openForDrawing(options_));
-    app_.attachDevice();
+void Program::enter(const std::string& device) {
+    machines.close(device);
+    graphics.attach(machines.openForDrawing(drawing_));
+    app.attachDevice();
     device_ = device;
 }
 
-void DeviceSwitch::restart(const std::string& loss) {
+void Program::restart(const std::string& loss) {
     std::string reason = loss;
     for (;;) {
         if (limit_.exceededBy(LossLimit::Clock::now()))
@@ -42,12 +42,12 @@ void DeviceSwitch::restart(const std::string& loss) {
             } catch (const gpu::NoDeviceError&) {
                 if (device_.empty()) throw;
                 enter({}); // it was unplugged
-                app_.setDevice({});
+                app.setDevice({});
             }
-            app_.ui().say(Severity::warning,
-                          fmt::format("The graphics device was lost; {} has been restarted.",
-                                      graphics_.device().report().name),
-                          costs_ + (costs_.empty() ? "" : " ") + "Curves, results and settings are kept.");
+            app.ui().say(Severity::warning,
+                         fmt::format("The graphics device was lost; {} has been restarted.",
+                                     graphics.device().report().name),
+                         costs_ + (costs_.empty() ? "" : " ") + "Curves, results and settings are kept.");
             costs_.clear();
             return;
         } catch (const gpu::DeviceLostError& again) {
@@ -57,17 +57,17 @@ void DeviceSwitch::restart(const std::string& loss) {
     }
 }
 
-bool DeviceSwitch::usable(const DeviceWish& wish, const std::function<void(gpu::Device&)>& test) {
-    const std::string present = graphics_.device().report().name;
+bool Program::usable(const DeviceWish& wish, const std::function<void(gpu::Device&)>& test) {
+    const std::string present = graphics.device().report().name;
     try {
-        gpu::DeviceOptions options = options_;
+        gpu::DeviceOptions options = drawing_;
         options.select = wish.select;
         options.drawing = true;
         gpu::Device device(std::move(options));
         if (test) test(device);
         return true;
     } catch (const gpu::GpuError& error) {
-        app_.ui().say(
+        app.ui().say(
             Severity::error,
             fmt::format("'{}' cannot be used: {}", wish.name.empty() ? wish.select : wish.name, error.what()),
             fmt::format("The window stays on {}.", present));
@@ -75,14 +75,14 @@ bool DeviceSwitch::usable(const DeviceWish& wish, const std::function<void(gpu::
     }
 }
 
-void DeviceSwitch::change(const DeviceWish& wish) {
+void Program::change(const DeviceWish& wish) {
     leave();
     enter(wish.select);
-    app_.setDevice(wish);
-    app_.ui().say(Severity::info,
-                  fmt::format("The window, and lanes that name no device, now use {}.",
-                              graphics_.device().report().name),
-                  costs_);
+    app.setDevice(wish);
+    app.ui().say(Severity::info,
+                 fmt::format("The window, and lanes that name no device, now use {}.",
+                             graphics.device().report().name),
+                 costs_);
     costs_.clear();
 }
 

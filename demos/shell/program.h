@@ -1,4 +1,5 @@
-// Moves the running program from one device to another: after a loss, or because the user wants it.
+// The running program apart from its window, and how it moves from one device to another: after a loss, or
+// because the user wants it.
 #pragma once
 
 #include <chrono>
@@ -7,6 +8,7 @@
 #include <functional>
 
 #include "demos/shell/app.h"
+#include "demos/shell/run_window.h"
 
 namespace lockstep::demos {
 
@@ -24,15 +26,20 @@ class LossLimit {
     std::deque<Clock::time_point> losses_;
 };
 
-/// Callers release what they have on the old device first, and take the new one afterwards.
-class DeviceSwitch {
+/// What the window's program and the one without a window have in common, over all devices that they come to
+/// use. Before a move, callers release what they have on the old device; then they take the new one.
+class Program {
   public:
-    /// options   how the device that draws is opened
-    /// device    the present one (DeviceOptions::select)
-    DeviceSwitch(App& app, Graphics& graphics, Machines& machines, gpu::DeviceOptions options,
-                 std::string device)
-        : app_(app), graphics_(graphics), machines_(machines), options_(std::move(options)),
-          device_(std::move(device)) {}
+    /// drawing   how the device that draws is opened
+    Program(const ShowOptions& options, const gpu::DeviceOptions& drawing)
+        : machines(options.threads, options.device), graphics(machines.openForDrawing(drawing)),
+          app(graphics, machines), drawing_(drawing), device_(options.device) {
+        if (!device_.empty()) app.fixDevice();
+    }
+
+    Machines machines;
+    Graphics graphics;
+    App app;
 
     /// After a loss: reopens the same device, or the best one if it is gone. Throws
     /// gpu::DeviceLostError when it is lost too often, gpu::GpuError when there is none any more.
@@ -46,11 +53,8 @@ class DeviceSwitch {
     void leave();
     void enter(const std::string& device);
 
-    App& app_;
-    Graphics& graphics_;
-    Machines& machines_;
-    gpu::DeviceOptions options_;
-    std::string device_;
+    gpu::DeviceOptions drawing_;
+    std::string device_; // DeviceOptions::select
     LossLimit limit_;
     std::string costs_; // of leaving, as the exhibits say it
 };
