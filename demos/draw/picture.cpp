@@ -17,10 +17,10 @@ struct ImageUse {
     VkAccessFlags access;
 };
 
-constexpr ImageUse copied{VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, VK_PIPELINE_STAGE_TRANSFER_BIT,
-                          VK_ACCESS_TRANSFER_WRITE_BIT};
-constexpr ImageUse shown{VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL, VK_PIPELINE_STAGE_FRAGMENT_SHADER_BIT,
-                         VK_ACCESS_SHADER_READ_BIT};
+constexpr ImageUse copyTarget{VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, VK_PIPELINE_STAGE_TRANSFER_BIT,
+                              VK_ACCESS_TRANSFER_WRITE_BIT};
+constexpr ImageUse shaderInput{VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL,
+                               VK_PIPELINE_STAGE_FRAGMENT_SHADER_BIT, VK_ACCESS_SHADER_READ_BIT};
 
 void changeUse(const gpu::DeviceApi& vk, VkCommandBuffer commands, VkImage image, const ImageUse& from,
                const ImageUse& to) {
@@ -50,12 +50,12 @@ Picture::Picture(Graphics& graphics, std::uint32_t width, std::uint32_t height, 
     info.pSetLayouts = &layout;
     check(graphics.vk().AllocateDescriptorSets(graphics.device().handle(), &info, &descriptor_),
           "vkAllocateDescriptorSets");
-    const VkDescriptorImageInfo picture{graphics.sampler(smooth), image_->view(), shown.layout};
+    const VkDescriptorImageInfo input{graphics.sampler(smooth), image_->view(), shaderInput.layout};
     auto write = structure<VkWriteDescriptorSet>(VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET);
     write.dstSet = descriptor_;
     write.descriptorCount = 1;
     write.descriptorType = VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER;
-    write.pImageInfo = &picture;
+    write.pImageInfo = &input;
     graphics.vk().UpdateDescriptorSets(graphics.device().handle(), 1, &write, 0, nullptr);
     want();
 }
@@ -112,14 +112,15 @@ void Picture::want() {
 void Picture::recordCopy(VkCommandBuffer commands) {
     const gpu::DeviceApi& vk = graphics_.vk();
     // From FRAGMENT_SHADER: the last frame must have read the old contents.
-    changeUse(vk, commands, image_->handle(), {layout_, VK_PIPELINE_STAGE_FRAGMENT_SHADER_BIT, 0}, copied);
+    changeUse(vk, commands, image_->handle(), {layout_, VK_PIPELINE_STAGE_FRAGMENT_SHADER_BIT, 0},
+              copyTarget);
     VkBufferImageCopy region{};
     region.bufferOffset = sourceOffset_;
     region.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1};
     region.imageExtent = {width(), height(), 1};
-    graphics_.draw().CmdCopyBufferToImage(commands, source_, image_->handle(), copied.layout, 1, &region);
-    changeUse(vk, commands, image_->handle(), copied, shown);
-    layout_ = shown.layout;
+    graphics_.draw().CmdCopyBufferToImage(commands, source_, image_->handle(), copyTarget.layout, 1, &region);
+    changeUse(vk, commands, image_->handle(), copyTarget, shaderInput);
+    layout_ = shaderInput.layout;
     ready_ = 0;
 }
 

@@ -21,15 +21,15 @@ std::string superscript(int number) {
     return result;
 }
 
-struct Unit {
+struct Magnitude {
     double size;
     const char* suffix;
 };
-constexpr Unit units[] = {{1e9, "G"}, {1e6, "M"}, {1e3, "k"}};
+constexpr Magnitude magnitudes[] = {{1e9, "G"}, {1e6, "M"}, {1e3, "k"}};
 
 /// How the numbers of one axis are written, so that they match: in thousands, with two decimals, ...
 struct TickStyle {
-    Unit unit{1, ""};
+    Magnitude unit{1, ""};
     int decimals = 0;
     bool scientific = false;
 };
@@ -37,7 +37,8 @@ struct TickStyle {
 TickStyle tickStyle(double largest, double step) {
     TickStyle style;
     if (largest >= 1e4 && largest < 1e12)
-        style.unit = *std::ranges::find_if(units, [&](const Unit& unit) { return largest >= unit.size; });
+        style.unit =
+            *std::ranges::find_if(magnitudes, [&](const Magnitude& unit) { return largest >= unit.size; });
     // Two rounded steps of the smaller kind are still told apart.
     style.decimals = std::max(0, static_cast<int>(-std::floor(std::log10(step / style.unit.size) + 1e-9)));
     style.scientific = largest >= 1e12 || largest < 1e-3 || style.decimals > 6;
@@ -101,7 +102,7 @@ std::string plotNumber(double value, bool decimals) {
     if (!std::isfinite(value)) return "-";
     const double size = std::abs(value);
     if (size >= 1e12 || (size > 0 && size < 1e-4)) return fmt::format("{:.2e}", value);
-    for (const Unit& unit : units)
+    for (const Magnitude& unit : magnitudes)
         if (size >= std::max(unit.size, 1e5)) return fmt::format("{:.4g}{}", value / unit.size, unit.suffix);
     const bool whole = (value == std::floor(value) && !decimals) || size >= 999.95;
     return whole ? fmt::format("{:.0f}", value) : fmt::format("{:#.4g}", value);
