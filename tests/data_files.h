@@ -3,10 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <fstream>
 #include <initializer_list>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -43,6 +45,20 @@ class TemporaryFolder {
 
   private:
     std::filesystem::path path_;
+};
+
+/// LOCKSTEP_CACHE_DIR for as long as it lives.
+class CacheFolder : public TemporaryFolder {
+  public:
+    CacheFolder() {
+        if (const char* before = std::getenv(variable)) before_ = before;
+        setenv(variable, path().c_str(), 1);
+    }
+    ~CacheFolder() { before_ ? setenv(variable, before_->c_str(), 1) : unsetenv(variable); }
+
+  private:
+    static constexpr const char* variable = "LOCKSTEP_CACHE_DIR";
+    std::optional<std::string> before_;
 };
 
 /// Big-endian 32-bit numbers one after the other, as in the header of an IDX file.

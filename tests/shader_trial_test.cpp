@@ -18,6 +18,7 @@
 #include "engine/step/shaders.h"
 #include "engine/tune/kernel_cache.h"
 #include "engine/tune/kernel_choice.h"
+#include "tests/data_files.h"
 #include "tests/test_device.h"
 #include "tests/trainer_jobs.h"
 
@@ -278,6 +279,20 @@ TEST_CASE("a trainer with replaced shaders: same words, same bits; choice and ca
     CHECK(sameBits(builtIn->state(), same->state()));
     CHECK(contains(same->machine().kernels, builtIn->machine().kernels));
     CHECK_THROWS_AS(makeGpuTrainer(job, "best", testDevice(), {{"no_shader", {}}}), std::invalid_argument);
+}
+
+TEST_CASE("replaced shaders neither use nor make the cache's choice of whole steps") {
+    const CacheFolder cache;
+    const Dataset data = classData(5, 3, 100);
+    const TrainJob job = jobFor(data, {9, 5});
+    const auto remembered = [&] { return contains(contents(cache.path() / "kernels.json"), "whole_step"); };
+    ReplacedShaders replaced;
+    const auto words = shaderWords("dense_naive");
+    replaced["dense_naive"] = {words.begin(), words.end()};
+    makeGpuTrainer(job, "best", testDevice(), replaced);
+    CHECK_FALSE(remembered());
+    makeGpuTrainer(job, "best", testDevice());
+    CHECK(remembered());
 }
 
 TEST_CASE("the check finds a wrong loss, and asks for whole tensors") {

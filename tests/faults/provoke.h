@@ -4,11 +4,11 @@
 #include <doctest/doctest.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <string>
 
 #include <dlfcn.h>
 
+#include "tests/data_files.h"
 #include "tests/faults/faults.h"
 
 namespace lockstep::test {
@@ -57,27 +57,5 @@ inline void checkNothingLeft() {
     CHECK(Faults::report().leaked == 0);
     CHECK(Faults::report().misuses == 0);
 }
-
-/// A folder for caches and files, gone at the end; LOCKSTEP_CACHE_DIR while it lives.
-class CacheFolder {
-  public:
-    CacheFolder() {
-        std::string name = (std::filesystem::temp_directory_path() / "lockstep-faults-XXXXXX").string();
-        REQUIRE(mkdtemp(name.data()) != nullptr);
-        path_ = name;
-        setenv("LOCKSTEP_CACHE_DIR", name.c_str(), 1);
-    }
-    ~CacheFolder() {
-        unsetenv("LOCKSTEP_CACHE_DIR");
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    CacheFolder(const CacheFolder&) = delete;
-    CacheFolder& operator=(const CacheFolder&) = delete;
-    const std::filesystem::path& path() const { return path_; }
-
-  private:
-    std::filesystem::path path_;
-};
 
 } // namespace lockstep::test
