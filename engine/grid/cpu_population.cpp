@@ -40,17 +40,12 @@ class CpuPopulation final : public Population {
   public:
     CpuPopulation(const PopulationJob& job, std::size_t threads, bool vectors);
 
-    const PopulationJob& job() const override { return job_; }
-    const MachineInfo& machine() const override { return machine_; }
     bool advance(double milliseconds) override;
     void trainTo(std::uint64_t step) override;
     void reset() override;
     std::vector<MemberResult> results() override;
-    PopulationSummary summary() override { return summarise(job_, results()); }
     std::vector<float> parameters(std::size_t member) override;
     std::vector<std::uint32_t> decisionMaps(const DecisionMapOptions& options) override;
-    double trainingSeconds() const override { return trainingSeconds_; }
-    double warmUpSeconds() const override { return warmUpSeconds_; }
 
   private:
     template <class MakeWork> void forBlocks(const MakeWork& makeWork);
@@ -61,20 +56,16 @@ class CpuPopulation final : public Population {
     void paint(PopulationBlock& block, const DecisionMapOptions& options, std::span<const float> points,
                std::vector<std::uint32_t>& picture);
 
-    const PopulationJob job_;
     const ParamLayout layout_;
     PopulationBlocks blocks_;
     ThreadTeam team_;
-    MachineInfo machine_;
     std::vector<MemberResult> results_; // of each block's last evaluation
     std::vector<std::uint64_t>
         evaluatedAt_; // the block's step then, by its first member: same step, same networks
-    double trainingSeconds_ = 0;
-    double warmUpSeconds_ = 0;
 };
 
 CpuPopulation::CpuPopulation(const PopulationJob& job, std::size_t threads, bool vectors)
-    : job_(job), layout_(job.shape), team_(threads), results_(job.members.size()),
+    : Population(job), layout_(job.shape), team_(threads), results_(job.members.size()),
       evaluatedAt_(job.members.size(), never) {
     const Clock::time_point start = Clock::now();
     blocks_ = vectors ? vectorPopulationBlocks(job_, vectorLevel()) : plainPopulationBlocks(job_);

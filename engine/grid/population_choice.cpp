@@ -50,8 +50,7 @@ class Trial {
     /// Compiles its kernels, and finds how much takes long enough for a clock, starting with little: how
     /// long a step takes is not known yet.
     Trial(gpu::Device& device, const PopulationJob& job, const PopulationPlan& plan)
-        : plan_(plan), job_(smallCopy(device, job)), arenas_(device, job_), kernels_(device, job_.shape),
-          training_(device, kernels_, arenas_, job_, plan), recorder_(device) {
+        : job_(smallCopy(device, job)), arenas_(device, job_), training_(arenas_, plan), recorder_(device) {
         warmUp();
         slice_ = {1, training_.quickNetworks()};
         while (millisecondsOf(slice_) < longEnough && grow()) {
@@ -63,7 +62,7 @@ class Trial {
         return millisecondsOf(slice_) / work;
     }
 
-    const PopulationPlan& plan() const { return plan_; }
+    const PopulationPlan& plan() const { return training_.plan; }
 
   private:
     static constexpr double longEnough = 3;
@@ -84,7 +83,7 @@ class Trial {
         else
             next.steps = 2 * slice_.steps;
         const double work = static_cast<double>(next.steps) * static_cast<double>(next.networks);
-        if (next.steps > plan_.stepsPerDispatch || work > training_.mostNetworkSteps()) return false;
+        if (next.steps > plan().stepsPerDispatch || work > training_.mostNetworkSteps()) return false;
         slice_ = next;
         return true;
     }
@@ -96,10 +95,8 @@ class Trial {
         return recorder_.submitAndTime();
     }
 
-    PopulationPlan plan_;
     PopulationJob job_;
     PopulationArenas arenas_;
-    PopulationKernels kernels_;
     PopulationTraining training_;
     PopulationSlice slice_;
     gpu::Recorder recorder_; // destroyed first: it waits for what still uses the others
@@ -173,7 +170,12 @@ PopulationPlan fastest(gpu::Device& device, const PopulationJob& job, KernelCach
 } // namespace
 
 PopulationPlan choosePopulationPlan(gpu::Device& device, const PopulationJob& job, PopulationLayout layout) {
-    if (layout != PopulationLayout::best) return requiredPopulationPlan(device, job, layout);
+    if (layout != PopulationLayout::best) {
+        std::string why;
+        if (const auto plan = populationPlan(device, job, layout, &why)) return *plan;
+        throw std::runtime_error("'" + device.report().name +
+                                 "' cannot run gpu:" + std::string(name(layout)) + ": " + why);
+    }
     KernelCache cache(device);
     const auto known = cache.find(operationOf(job));
     for (const PopulationLayout candidate : candidates)

@@ -7,14 +7,12 @@
 // smaller). An invocation handles every groupSize-th row of a batch: one example's values and the sums of its rows' gradients
 // are private, unrolled, in registers. Parameters and the optimizer's state are shared; subgroupAdd adds up gradients, and
 // every groupSize-th parameter is updated by one invocation.
-// A network whose batch loss is not finite stays as it was before that step, from then on.
 // Buffers [parameter][place]. Workgroups: networks.
 #include "population_step.glsl"
 
 layout(constant_id = 5) const uint firstCount = 1;    // parameterCount where the optimizer keeps such a state, else 1
 layout(constant_id = 6) const uint mostSubgroups = 1; // of a workgroup
 layout(constant_id = 8) const uint secondCount = 1;
-
 
 shared float w[parameterCount];
 shared float first[firstCount];
@@ -40,19 +38,20 @@ void load(uint place) {
         if (keepsFirst()) first[p] = firstState[p * params.places + place];
         if (keepsSecond()) second[p] = secondState[p * params.places + place];
     }
-    barrier();
 }
 
-void store(uint place) {
+void store(uint place, PopulationState state) {
     for (uint p = gl_LocalInvocationIndex; p < parameterCount; p += groupSize) {
         parameters[p * params.places + place] = w[p];
         if (keepsFirst()) firstState[p * params.places + place] = first[p];
         if (keepsSecond()) secondState[p * params.places + place] = second[p];
     }
+    if (gl_LocalInvocationIndex == 0) states[place] = state;
 }
 
-// Leaves every subgroup's share of the batch's gradients and loss behind.
-void learnFrom(uint step, PopulationRecord record, uint place, uint firstExample) {
+// Leaves every subgroup's share of the gradients behind. The loss is the same to all invocations.
+float learnFrom(uint step, PopulationRecord record, uint place, uint firstExample) {
+    barrier(); // parameters were loaded or updated
     [[unroll]] for (uint p = 0; p < parameterCount; ++p) gradients[p] = 0.0;
     float total = 0.0;
     for (uint row = gl_LocalInvocationIndex; row < record.rows; row += groupSize) {
@@ -70,15 +69,12 @@ void learnFrom(uint step, PopulationRecord record, uint place, uint firstExample
         lossParts[gl_SubgroupID] = total;
     }
     barrier();
-}
-
-float batchLossOf(PopulationRecord record) {
-    float total = lossParts[0];
+    total = lossParts[0];
     for (uint subgroup = 1; subgroup < gl_NumSubgroups; ++subgroup) total += lossParts[subgroup];
     return total * record.scale;
 }
 
-void update(UpdateParams how) {
+void update(UpdateParams how, uint place) {
     for (uint p = gl_LocalInvocationIndex; p < parameterCount; p += groupSize) {
         float gradient = gradientParts[p];
         for (uint subgroup = 1; subgroup < gl_NumSubgroups; ++subgroup)
@@ -91,25 +87,4 @@ void update(UpdateParams how) {
     }
 }
 
-void main() {
-    uint place = params.first + gl_WorkGroupID.x;
-    PopulationState state = states[place];
-    if (state.diverged != 0) return;
-    PopulationNetwork network = networks[place];
-    load(place);
-    for (uint step = 0; step < params.steps && state.diverged == 0; ++step) {
-        PopulationRecord record = records[params.firstRecord + step];
-        learnFrom(step, record, place, network.data * params.examples);
-        float batchLoss = batchLossOf(record);
-        if (isNotFinite(batchLoss)) {
-            state.diverged = 1;
-        } else {
-            update(updateOf(network, record));
-            state.batchLoss = batchLoss;
-            ++state.steps;
-        }
-        barrier();
-    }
-    store(place);
-    if (gl_LocalInvocationIndex == 0) states[place] = state;
-}
+void main() { train(params.first + gl_WorkGroupID.x); }
