@@ -137,11 +137,19 @@ void CpuPopulation::evaluate(PopulationBlock& block) {
     const std::span<const std::uint32_t> members = block.members();
     std::uint64_t& evaluatedAt = evaluatedAt_[members.front()];
     if (evaluatedAt == block.step()) return;
-    std::vector<MemberResult> found(members.size());
-    block.evaluate(found);
+    const Dataset& data = *job_.data.front();
+    const std::size_t count = data.of(evaluatedSplit(data)).count;
+    const std::size_t terms = lossTerms(job_.shape.loss, count, job_.shape.outputs());
+    const std::vector<ScoreSum> scores = block.score();
     for (std::size_t element = 0; element < members.size(); ++element) {
-        found[element].weightNorm = weightNorm(layout_, block.parameters(element));
-        results_[members[element]] = found[element];
+        MemberResult& result = results_[members[element]];
+        result = block.state(element);
+        result.weightNorm = weightNorm(layout_, block.parameters(element));
+        if (!result.begun()) continue;
+        result.loss = static_cast<float>(scores[element].loss / static_cast<double>(terms));
+        if (data.classes > 0)
+            result.accuracy =
+                static_cast<float>(static_cast<double>(scores[element].correct) / static_cast<double>(count));
     }
     evaluatedAt = block.step();
 }

@@ -24,12 +24,12 @@ class PlainBlock final : public PopulationBlock {
     PlainBlock(const PopulationJob& job, std::uint32_t member) : job_(job), member_(member) { reset(); }
 
     std::span<const std::uint32_t> members() const override { return {&member_, 1}; }
-    std::uint64_t step() const override { return step_; }
-    bool allDiverged() const override { return diverged_; }
+    std::uint64_t step() const override { return state_.steps; }
+    bool allDiverged() const override { return state_.diverged; }
     void reset() override;
     void train(std::uint64_t steps) override;
-    std::vector<float> batchLosses() const override { return {batchLoss_}; }
-    void evaluate(std::span<MemberResult> results) override;
+    MemberResult state(std::size_t) const override { return state_; }
+    std::vector<ScoreSum> score() override;
     std::vector<float> parameters(std::size_t) const override { return parameters_; }
     std::vector<float> answers(std::span<const float> points, std::size_t rows) override;
 
@@ -38,39 +38,35 @@ class PlainBlock final : public PopulationBlock {
     const std::uint32_t member_;
     std::vector<float> parameters_;
     std::vector<std::vector<float>> optimizerState_;
-    std::uint64_t step_ = 0;
-    bool diverged_ = false;
-    float batchLoss_ = MemberResult::unknown;
+    MemberResult state_;
 };
 
 void PlainBlock::reset() {
     parameters_ = job_.initialParameters(member_);
     optimizerState_.assign(job_.settings.optimizer.stateArrays(), std::vector<float>(parameters_.size()));
-    step_ = 0;
-    diverged_ = false;
-    batchLoss_ = MemberResult::unknown;
+    state_ = {};
 }
 
 void PlainBlock::train(std::uint64_t steps) {
-    if (diverged_) return;
+    if (state_.diverged) return;
     const TrainJob alone = job_.alone(member_);
     PlainBackend backend(alone);
     CpuArenas& arenas = backend.arenas;
     std::ranges::copy(parameters_, arenas.parameters.data());
     for (std::size_t array = 0; array < optimizerState_.size(); ++array)
         std::ranges::copy(optimizerState_[array], arenas.stateArray(array));
-    for (; steps > 0; --steps, ++step_) {
-        trainStep(backend.ops, arenas.shape, stepSettings(alone.settings, arenas.order, step_));
-        diverged_ = backend.ops.failed();
-        if (diverged_) break;
-        batchLoss_ = backend.ops.loss();
+    for (; steps > 0; --steps, ++state_.steps) {
+        trainStep(backend.ops, arenas.shape, stepSettings(alone.settings, arenas.order, state_.steps));
+        state_.diverged = backend.ops.failed();
+        if (state_.diverged) break;
+        state_.batchLoss = backend.ops.loss();
     }
     std::ranges::copy(arenas.parameters.span(), parameters_.begin());
     for (std::size_t array = 0; array < optimizerState_.size(); ++array)
         std::ranges::copy(arenas.optimizerState[array].span(), optimizerState_[array].begin());
 }
 
-void PlainBlock::evaluate(std::span<MemberResult> results) {
+std::vector<ScoreSum> PlainBlock::score() {
     const TrainJob alone = job_.alone(member_);
     const Split split = evaluatedSplit(*alone.data);
     const std::size_t count = alone.data->of(split).count;
@@ -80,16 +76,7 @@ void PlainBlock::evaluate(std::span<MemberResult> results) {
     const std::size_t capacity = backend.ops.capacity();
     for (std::size_t first = 0; first < count; first += capacity)
         scoreRange(backend.ops, backend.arenas.shape, split, first, std::min(capacity, count - first));
-    const ScoreSum& sum = backend.ops.scored();
-    const std::size_t terms = lossTerms(alone.shape.loss, count, alone.shape.outputs());
-    MemberResult& result = results[0];
-    result.steps = step_;
-    result.diverged = diverged_;
-    result.batchLoss = batchLoss_;
-    if (!result.begun()) return;
-    result.loss = static_cast<float>(sum.loss / static_cast<double>(terms));
-    if (alone.data->classes > 0)
-        result.accuracy = static_cast<float>(static_cast<double>(sum.correct) / static_cast<double>(count));
+    return {backend.ops.scored()};
 }
 
 std::vector<float> PlainBlock::answers(std::span<const float> points, std::size_t rows) {

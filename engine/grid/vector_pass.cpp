@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/net/activation.h"
+#include "engine/net/param_layout.h"
 
 namespace lockstep {
 
@@ -18,17 +19,18 @@ std::size_t vectorsPerRow(const VectorPlan& plan) {
 } // namespace
 
 VectorPlan::VectorPlan(const PopulationJob& populationJob, const CpuPopulationKernels& table)
-    : job(populationJob), kernels(table), layout(job.shape),
+    : job(populationJob), kernels(table), arenaFloats(ParamLayout(job.shape).size()),
+      arenaIndices(unpaddedParameters(job.shape)),
       order(job.data.front()->train.count, job.settings.batch, 0, job.settings.shuffle),
       targetKind(lockstep::targetKind(*job.data.front(), job.shape)), pace(job.settings.optimizer) {
     pace.learningRate = 1;
     pace.weightDecay = 0;
     const bool corrects = infoOf(pace.kind).has(correctsBias);
     ratesChange = corrects || pace.schedule != Schedule::constant || pace.warmupSteps > 0;
-    for (std::size_t l = 0; l < layout.layers(); ++l) {
-        const LayerLayout& place = layout.layer(l);
-        layers.push_back({{0, place.inputs, place.outputs}, parameters});
-        parameters += place.outputs * (place.inputs + 1);
+    for (std::size_t l = 0; l < job.shape.layers(); ++l) {
+        const PopulationShape shape{0, job.shape.widths[l], job.shape.widths[l + 1]};
+        layers.push_back({shape, parameters});
+        parameters += shape.outputs * (shape.inputs + 1);
     }
     // Half of a first-level cache: weights and gradients want the other half.
     constexpr std::size_t cacheFloats = 6144;

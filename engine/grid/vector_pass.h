@@ -15,7 +15,6 @@
 #include "engine/cpu/memory.h"
 #include "engine/cpu/population_kernels.h"
 #include "engine/grid/population.h"
-#include "engine/net/param_layout.h"
 
 namespace lockstep {
 
@@ -31,7 +30,8 @@ struct VectorPlan {
 
     const PopulationJob& job;
     const CpuPopulationKernels& kernels;
-    const ParamLayout layout;
+    const std::size_t arenaFloats;                 ///< ParamLayout::size()
+    const std::vector<std::uint32_t> arenaIndices; ///< of a network's parameters
     const BatchOrder order; ///< of batches; that of examples depends on each network's seed
     const std::uint32_t targetKind;
     OptimizerSettings pace;   ///< the job's with a rate of 1 and no decay: what all members have in common

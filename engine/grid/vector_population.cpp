@@ -2,7 +2,6 @@
 // vector_pass.h says which lines of the recipe that is, and why it cannot use them.
 #include <algorithm>
 #include <array>
-#include <numeric>
 #include <utility>
 
 #include "engine/grid/population_block.h"
@@ -23,8 +22,8 @@ class VectorBlock final : public PopulationBlock {
     bool allDiverged() const override;
     void reset() override;
     void train(std::uint64_t steps) override;
-    std::vector<float> batchLosses() const override { return {losses_.mean, losses_.mean + members_.size()}; }
-    void evaluate(std::span<MemberResult> results) override;
+    MemberResult state(std::size_t element) const override;
+    std::vector<ScoreSum> score() override;
     std::vector<float> parameters(std::size_t element) const override;
     std::vector<float> answers(std::span<const float> points, std::size_t rows) override;
 
@@ -35,7 +34,6 @@ class VectorBlock final : public PopulationBlock {
     const PopulationMember& memberOf(std::size_t element) const {
         return plan_->job.members[numberOf(element)];
     }
-    void load(std::size_t element, std::span<const float> arena);
     void takeEpoch(std::uint64_t epoch);
     void takeHyperparameters();
     void takeRates();
@@ -74,8 +72,11 @@ bool VectorBlock::allDiverged() const {
 }
 
 void VectorBlock::reset() {
-    for (std::size_t element = 0; element < plan_->kernels.elements; ++element)
-        load(element, plan_->job.initialParameters(numberOf(element)));
+    for (std::size_t element = 0; element < plan_->kernels.elements; ++element) {
+        const std::vector<float> arena = plan_->job.initialParameters(numberOf(element));
+        for (std::size_t p = 0; p < plan_->arenaIndices.size(); ++p)
+            parameters_.data()[p * plan_->kernels.elements + element] = arena[plan_->arenaIndices[p]];
+    }
     for (AlignedArray<float>& state : states_) std::fill_n(state.data(), state.size(), 0.0f);
     std::ranges::fill(losses_.sum, 0.0);
     std::ranges::fill(losses_.mean, MemberResult::unknown);
@@ -85,29 +86,10 @@ void VectorBlock::reset() {
     takeRates();
 }
 
-void VectorBlock::load(std::size_t element, std::span<const float> arena) {
-    float* to = parameters_.data() + element;
-    for (std::size_t l = 0; l < plan_->layers.size(); ++l) {
-        const LayerLayout& place = plan_->layout.layer(l);
-        for (std::size_t o = 0; o < place.outputs; ++o)
-            for (std::size_t i = 0; i < place.inputs; ++i, to += plan_->kernels.elements)
-                *to = arena[place.weightOffset + o * place.rowStride + i];
-        for (std::size_t o = 0; o < place.outputs; ++o, to += plan_->kernels.elements)
-            *to = arena[place.biasOffset + o];
-    }
-}
-
 std::vector<float> VectorBlock::parameters(std::size_t element) const {
-    std::vector<float> arena(plan_->layout.size());
-    const float* from = parameters_.data() + element;
-    for (std::size_t l = 0; l < plan_->layers.size(); ++l) {
-        const LayerLayout& place = plan_->layout.layer(l);
-        for (std::size_t o = 0; o < place.outputs; ++o)
-            for (std::size_t i = 0; i < place.inputs; ++i, from += plan_->kernels.elements)
-                arena[place.weightOffset + o * place.rowStride + i] = *from;
-        for (std::size_t o = 0; o < place.outputs; ++o, from += plan_->kernels.elements)
-            arena[place.biasOffset + o] = *from;
-    }
+    std::vector<float> arena(plan_->arenaFloats);
+    for (std::size_t p = 0; p < plan_->arenaIndices.size(); ++p)
+        arena[plan_->arenaIndices[p]] = parameters_.data()[p * plan_->kernels.elements + element];
     return arena;
 }
 
@@ -191,31 +173,31 @@ void VectorBlock::train(std::uint64_t steps) {
     for (; steps > 0 && !allDiverged(); --steps) trainStep(pass);
 }
 
-void VectorBlock::evaluate(std::span<MemberResult> results) {
+MemberResult VectorBlock::state(std::size_t element) const {
+    MemberResult result;
+    result.diverged = losses_.learns[element] == 0;
+    result.steps = result.diverged ? stoppedAt_[element] : step_;
+    result.batchLoss = losses_.mean[element];
+    return result;
+}
+
+std::vector<ScoreSum> VectorBlock::score() {
     const Dataset& data = *plan_->job.data.front();
     const Split split = evaluatedSplit(data);
     const std::size_t count = data.of(split).count;
     const VectorExamples examples = examplesOf(split);
     VectorPass pass(*plan_, shape_);
-    double sums[mostElements] = {};
+    double losses[mostElements] = {};
     std::uint64_t correct[mostElements] = {};
     for (std::size_t first = 0; first < count; first += plan_->capacity) {
         pass.takeRange(examples, first, std::min(plan_->capacity, count - first));
         pass.forward(parameters_.data());
-        pass.score(sums, correct);
+        pass.score(losses, correct);
     }
-    const auto terms = static_cast<double>(lossTerms(shape_.loss, count, shape_.outputs()));
-    for (std::size_t element = 0; element < results.size(); ++element) {
-        MemberResult& result = results[element];
-        result.diverged = losses_.learns[element] == 0;
-        result.steps = result.diverged ? stoppedAt_[element] : step_;
-        result.batchLoss = losses_.mean[element];
-        if (!result.begun()) continue;
-        result.loss = static_cast<float>(sums[element] / terms);
-        if (data.classes > 0)
-            result.accuracy =
-                static_cast<float>(static_cast<double>(correct[element]) / static_cast<double>(count));
-    }
+    std::vector<ScoreSum> sums;
+    for (std::size_t element = 0; element < members_.size(); ++element)
+        sums.push_back({losses[element], correct[element]});
+    return sums;
 }
 
 std::vector<float> VectorBlock::answers(std::span<const float> points, std::size_t rows) {
@@ -238,19 +220,12 @@ std::vector<float> VectorBlock::answers(std::span<const float> points, std::size
 
 PopulationBlocks vectorPopulationBlocks(const PopulationJob& job, VectorLevel level) {
     const auto plan = std::make_shared<const VectorPlan>(job, populationKernelsFor(level));
-    std::vector<std::uint32_t> members(job.members.size());
-    std::iota(members.begin(), members.end(), 0u);
-    const auto activationOf = [&](std::uint32_t member) { return job.members[member].activation; };
-    std::ranges::stable_sort(members, {}, activationOf);
+    const PopulationPlaces places(job);
     PopulationBlocks blocks;
-    for (auto first = members.begin(); first != members.end();) {
-        const auto most =
-            std::min(static_cast<std::ptrdiff_t>(plan->kernels.elements), members.end() - first);
-        const auto last = std::find_if(first, first + most, [&](std::uint32_t member) {
-            return activationOf(member) != activationOf(*first);
-        });
-        blocks.push_back(std::make_unique<VectorBlock>(plan, std::vector<std::uint32_t>(first, last)));
-        first = last;
+    for (const PopulationRun& piece : places.pieces(0, job.members.size(), plan->kernels.elements)) {
+        const auto first = places.members.begin() + static_cast<std::ptrdiff_t>(piece.first);
+        blocks.push_back(
+            std::make_unique<VectorBlock>(plan, std::vector<std::uint32_t>(first, first + piece.count)));
     }
     return blocks;
 }
