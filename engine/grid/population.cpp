@@ -11,13 +11,6 @@ namespace lockstep {
 
 namespace {
 
-constexpr NameOf<PopulationLayout> layoutNames[] = {
-    {PopulationLayout::best, "best"},
-    {PopulationLayout::invocation, "invocation"},
-    {PopulationLayout::subgroup, "subgroup"},
-    {PopulationLayout::workgroup, "workgroup"},
-};
-
 [[noreturn]] void throwTooLarge(const NetShape& shape, const std::string& reason) {
     throw std::invalid_argument("a population cannot be made of networks " + shape.describeWidths() + ": " +
                                 reason);
@@ -113,10 +106,12 @@ std::vector<float> PopulationJob::initialParameters(std::size_t number) const {
     return parameters;
 }
 
-std::string_view name(PopulationLayout layout) { return nameOf(layoutNames, layout); }
-
 PopulationLayout populationLayoutFromName(std::string_view text) {
-    return valueFromName(layoutNames, "layout", text);
+    constexpr NameOf<PopulationLayout> layouts[] = {{Rung::best, "best"},
+                                                    {Rung::invocation, "invocation"},
+                                                    {Rung::subgroup, "subgroup"},
+                                                    {Rung::workgroup, "workgroup"}};
+    return valueFromName(layouts, "layout", text);
 }
 
 std::unique_ptr<Population> makePopulation(const PopulationJob& job, const LaneSpec& lane,

@@ -167,15 +167,9 @@ class Population {
     double warmUpSeconds_ = 0;
 };
 
-/// How a GPU holds a population (shaders/grid/population_*.comp).
-enum class PopulationLayout {
-    best,       ///< the fastest that takes the shape, by measurement
-    invocation, ///< a network per invocation, unrolled, everything in registers
-    subgroup,   ///< a network per subgroup, whose invocations take a batch's rows
-    workgroup,  ///< a network per workgroup, everything in shared memory
-};
-/// "best", "invocation", "subgroup", "workgroup".
-std::string_view name(PopulationLayout layout);
+/// How a GPU holds a population (shaders/grid/population_*.comp): the rungs best, invocation, subgroup and
+/// workgroup (rungs.h).
+using PopulationLayout = Rung;
 /// Throws std::invalid_argument with the nearest right name.
 PopulationLayout populationLayoutFromName(std::string_view text);
 

@@ -91,21 +91,12 @@ bool fits(const gpu::Device& device, const PopulationJob& job, std::size_t netwo
     return bytes.all <= device.memoryLeft() && bytes.bound <= device.limits().storageRange;
 }
 
-// Below the job's, which do not fit; 0: not even one.
-std::size_t mostNetworks(const gpu::Device& device, const PopulationJob& job) {
-    std::size_t fitting = 0;
-    for (std::size_t refused = job.members.size(); refused - fitting > 1;) {
-        const std::size_t middle = fitting + (refused - fitting) / 2;
-        (fits(device, job, middle) ? fitting : refused) = middle;
-    }
-    return fitting;
-}
-
 std::string mebibytes(std::uint64_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
 
 std::string whatFits(const gpu::Device& device, const PopulationJob& job) {
-    if (const std::size_t networks = mostNetworks(device, job); networks > 0)
-        return std::to_string(networks) + (networks == 1 ? " network fits." : " networks fit.");
+    const std::size_t networks =
+        largestBelow(job.members.size(), [&](std::size_t fewer) { return fits(device, job, fewer); });
+    if (networks > 0) return std::to_string(networks) + (networks == 1 ? " network fits." : " networks fit.");
     return "Not even one fits: the examples, their orders and scores alone take about " +
            mebibytes(bytesOf(device, job, 1).all) + "; try fewer examples.";
 }

@@ -161,7 +161,7 @@ PopulationPlan fastest(gpu::Device& device, const PopulationJob& job, KernelCach
                                  failures.reasons + ")");
     const PopulationPlan& best = trials[static_cast<std::size_t>(winner - least.begin())]->plan();
     ProductKernel remembered;
-    remembered.rung = rungFromName(name(best.layout), true);
+    remembered.rung = best.layout;
     cache.remember(operationOf(job), {remembered, *winner}, !failures.lackedMemory);
     cache.store();
     return best;
@@ -179,7 +179,7 @@ PopulationPlan choosePopulationPlan(gpu::Device& device, const PopulationJob& jo
     KernelCache cache(device);
     const auto known = cache.find(operationOf(job));
     for (const PopulationLayout candidate : candidates)
-        if (known && name(known->kernel.rung) == name(candidate))
+        if (known && known->kernel.rung == candidate)
             if (const auto plan = populationPlan(device, job, candidate)) return *plan;
     return fastest(device, job, cache);
 }

@@ -186,16 +186,6 @@ std::optional<PopulationPlan> planOf(const gpu::Device& device, const Population
     return planWorkgroup(device, job, batch, why);
 }
 
-// With which a layout takes the job that it does not take as it is; 0: with none.
-std::size_t largestBatch(const gpu::Device& device, const PopulationJob& job, PopulationLayout layout) {
-    std::size_t fitting = 0;
-    for (std::size_t refused = batchOf(job); refused - fitting > 1;) {
-        const std::size_t middle = fitting + (refused - fitting) / 2;
-        (planOf(device, job, middle, layout, nullptr) ? fitting : refused) = middle;
-    }
-    return fitting;
-}
-
 } // namespace
 
 // Software drivers compile for seconds above all for the loads and stores.
@@ -220,7 +210,9 @@ std::optional<PopulationPlan> populationPlan(const gpu::Device& device, const Po
         plan->layout = layout;
         plan->order = populationOrder(job);
     } else if (why != nullptr) {
-        const std::size_t batch = largestBatch(device, job, layout);
+        const std::size_t batch = largestBelow(batchOf(job), [&](std::size_t smaller) {
+            return planOf(device, job, smaller, layout, nullptr).has_value();
+        });
         if (batch > 0) *why += "; a batch of " + std::to_string(batch) + " fits";
     }
     return plan;

@@ -35,6 +35,16 @@ struct PopulationPlan {
 /// them from their buffer: with all loops unrolled, drivers would compile for seconds.
 std::size_t registerNumbers(const gpu::Device& device);
 
+/// The largest count below `refused` that fits, if all below a count that fits do; 0: none.
+template <class Fits> std::size_t largestBelow(std::size_t refused, Fits fits) {
+    std::size_t fitting = 0;
+    while (refused - fitting > 1) {
+        const std::size_t middle = fitting + (refused - fitting) / 2;
+        (fits(middle) ? fitting : refused) = middle;
+    }
+    return fitting;
+}
+
 /// How a population's steps find their examples, on any device: shared::orderOf...
 std::uint32_t populationOrder(const PopulationJob& job);
 
