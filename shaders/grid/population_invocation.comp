@@ -9,19 +9,10 @@
 #include "population_step.glsl"
 
 float w[parameterCount];
-float gradients[parameterCount];
 float first[parameterCount];
 float second[parameterCount];
-float wanted[outputs];
 
-#define VALUE float
-float parameter(uint at) { return w[at]; }
-float activated(uint activation, float z) { return activateFast(activation, z); }
-#include "population_forward.glsl"
-
-void addGradient(uint at, float dSum, float value) { gradients[at] = fma(dSum, value, gradients[at]); }
-#include "population_backward.glsl"
-#include "population_gather.glsl"
+#include "population_example.glsl"
 
 void load(uint place) {
     [[unroll]] for (uint p = 0; p < parameterCount; ++p) {
@@ -44,12 +35,8 @@ void store(uint place, PopulationState state) {
 float learnFrom(uint step, PopulationRecord record, uint place, uint firstExample) {
     [[unroll]] for (uint p = 0; p < parameterCount; ++p) gradients[p] = 0.0;
     float total = 0.0;
-    for (uint row = 0; row < record.rows; ++row) {
-        gather(firstExample + exampleOf(step, record, row, place));
-        forward();
-        total += lossAndGradient(record.scale);
-        backward();
-    }
+    for (uint row = 0; row < record.rows; ++row)
+        total += learnFromExample(firstExample + exampleOf(step, record, row, place), record.scale);
     return total * record.scale;
 }
 

@@ -20,17 +20,7 @@ shared float second[secondCount];
 shared float gradientParts[mostSubgroups * parameterCount]; // [subgroup][parameter]
 shared float lossParts[mostSubgroups];
 
-float gradients[parameterCount];
-float wanted[outputs];
-
-#define VALUE float
-float parameter(uint at) { return w[at]; }
-float activated(uint activation, float z) { return activateFast(activation, z); }
-#include "population_forward.glsl"
-
-void addGradient(uint at, float dSum, float value) { gradients[at] = fma(dSum, value, gradients[at]); }
-#include "population_backward.glsl"
-#include "population_gather.glsl"
+#include "population_example.glsl"
 
 void load(uint place) {
     for (uint p = gl_LocalInvocationIndex; p < parameterCount; p += groupSize) {
@@ -54,12 +44,8 @@ float learnFrom(uint step, PopulationRecord record, uint place, uint firstExampl
     barrier(); // parameters were loaded or updated
     [[unroll]] for (uint p = 0; p < parameterCount; ++p) gradients[p] = 0.0;
     float total = 0.0;
-    for (uint row = gl_LocalInvocationIndex; row < record.rows; row += groupSize) {
-        gather(firstExample + exampleOf(step, record, row, place));
-        forward();
-        total += lossAndGradient(record.scale);
-        backward();
-    }
+    for (uint row = gl_LocalInvocationIndex; row < record.rows; row += groupSize)
+        total += learnFromExample(firstExample + exampleOf(step, record, row, place), record.scale);
     barrier(); // those with fewer rows wait: all have to add up together
     total = subgroupAdd(total);
     [[unroll]] for (uint p = 0; p < parameterCount; ++p) gradients[p] = subgroupAdd(gradients[p]);
