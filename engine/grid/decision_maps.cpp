@@ -36,6 +36,18 @@ std::uint64_t pixelsOf(const DecisionMapOptions& options, std::size_t members) {
     return std::uint64_t{options.width()} * options.height(members);
 }
 
+void requirePixels(const gpu::Device& device, const DecisionMapOptions& options, std::size_t members) {
+    const std::uint64_t most = device.limits().storageRange / 4;
+    if (pixelsOf(options, members) <= most) return;
+    DecisionMapOptions smaller = options;
+    while (smaller.cells > 0 && pixelsOf(smaller, members) > most) --smaller.cells;
+    throw std::invalid_argument("decision maps of " + std::to_string(pixelsOf(options, members)) +
+                                " pixels are too large for the device, which takes " + std::to_string(most) +
+                                ": with " + std::to_string(options.columns) +
+                                " tiles beside each other their sides have at most " +
+                                std::to_string(smaller.cells) + " pixels");
+}
+
 } // namespace
 
 void validateDecisionMap(const DecisionMapOptions& options, const PopulationJob& job) {
@@ -62,20 +74,6 @@ std::vector<float> decisionMapPoints(const DecisionMapOptions& options) {
             for (const PlaneFeature feature : options.features) points.push_back(planeFeature(feature, x, y));
         }
     return points;
-}
-
-void PopulationMaps::validate(const DecisionMapOptions& options) const {
-    validateDecisionMap(options, arenas_.job);
-    const std::size_t members = arenas_.job.members.size();
-    const std::uint64_t most = arenas_.device.limits().storageRange / 4;
-    if (pixelsOf(options, members) <= most) return;
-    DecisionMapOptions smaller = options;
-    while (smaller.cells > 0 && pixelsOf(smaller, members) > most) --smaller.cells;
-    throw std::invalid_argument("decision maps of " + std::to_string(pixelsOf(options, members)) +
-                                " pixels are too large for the device, which takes " + std::to_string(most) +
-                                ": with " + std::to_string(options.columns) +
-                                " tiles beside each other their sides have at most " +
-                                std::to_string(smaller.cells) + " pixels");
 }
 
 // The picture before the last one is given up.
@@ -111,7 +109,8 @@ void PopulationMaps::draw(const Turn& turn, const DecisionMapOptions& options) {
 }
 
 DevicePicture PopulationMaps::compute(const DecisionMapOptions& options) {
-    validate(options);
+    validateDecisionMap(options, arenas_.job);
+    requirePixels(arenas_.device, options, arenas_.job.members.size());
     Turn& turn = nextTurn(options);
     recorder_.begin();
     draw(turn, options);

@@ -36,7 +36,6 @@ class PopulationMaps {
         gpu::Ticket ready = 0;
     };
 
-    void validate(const DecisionMapOptions& options) const;
     Turn& nextTurn(const DecisionMapOptions& options);
     void draw(const Turn& turn, const DecisionMapOptions& options);
 

@@ -57,17 +57,10 @@ std::uint32_t mostSteps(const MapJob& job) {
     return std::min(job.steps, asUint(mostLoopRounds / (loopRounds(passes, loopRounds(job.examples)) + 1)));
 }
 
-/// Inputs and target of an example, padded.
-std::size_t exampleStride(const MapJob& job) { return (job.inputs / 4 + 1) * 4; }
-
-std::size_t exampleValues(const MapJob& job) {
-    return job.examples * exampleStride(job) + job.hidden * job.inputs + job.hidden;
-}
-
-/// What the shader calls `examples`, exampleValues() of them.
+/// What the shader calls `examples`.
 std::vector<float> examplesOf(const MapJob& job) {
     const MapData data = mapData(job);
-    const std::size_t stride = exampleStride(job);
+    const std::size_t stride = (job.inputs / 4 + 1) * 4; // inputs and target, padded
     std::vector<float> examples(job.examples * stride);
     for (std::size_t example = 0; example < job.examples; ++example) {
         const auto inputs = data.inputs.begin() + static_cast<std::ptrdiff_t>(example * job.inputs);
@@ -124,10 +117,7 @@ class GpuMapTrainer final : public MapTrainer {
     void trainBatch(Batch& batch, std::span<const MapPoint> points);
     void submit(Batch& batch, std::size_t networks, std::uint32_t begin, std::uint32_t end);
     void noteTimes();
-    void noteTime(const Flight& flight, double milliseconds);
-    void noteCost(const Batch& batch, double trained);
     void collect(Batch& batch);
-    void warmUp();
 
     gpu::Device& device_;
     MapJob job_;
@@ -149,7 +139,7 @@ class GpuMapTrainer final : public MapTrainer {
 GpuMapTrainer::GpuMapTrainer(gpu::Device& device, const MapJob& job)
     : device_(device), job_(job.validate()), kernel_(device, kernelOf(device, job)),
       fewest_(fewestNetworks(device)), capacity_(mostNetworks(device, job)),
-      examples_(device, exampleValues(job) * sizeof(float), gpu::Memory::device, "map examples"),
+      examples_(device, examplesOf(job).size() * sizeof(float), gpu::Memory::device, "map examples"),
       state_(device, stateValues(job) * capacity_ * sizeof(float), gpu::Memory::device, "map state"),
       batches_{{makeBatch(), makeBatch(), makeBatch()}}, recorder_(device),
       submission_({submissionMilliseconds(device.software()),
@@ -160,12 +150,7 @@ GpuMapTrainer::GpuMapTrainer(gpu::Device& device, const MapJob& job)
     machine_.kernels = "a network per invocation, " +
                        (partsOf(job) == 1 ? std::string("everything in registers")
                                           : std::to_string(rowsOf(job)) + " hidden neurons at a time");
-    warmUp();
-}
-
-/// Drivers compile a kernel at its first use.
-void GpuMapTrainer::warmUp() {
-    submit(batches_.front(), 1, 0, 1);
+    submit(batches_.front(), 1, 0, 1); // drivers compile a kernel at its first use
     recorder_.finish();
     recorder_.takeFinished();
     flights_.clear();
@@ -238,37 +223,30 @@ void GpuMapTrainer::submit(Batch& batch, std::size_t networks, std::uint32_t beg
 void GpuMapTrainer::noteTimes() {
     for (const gpu::FinishedSubmission& finished : recorder_.takeFinished())
         while (!flights_.empty() && flights_.front().ticket <= finished.ticket) {
-            noteTime(flights_.front(), finished.milliseconds);
+            const Flight& flight = flights_.front();
+            submission_.add(static_cast<double>(flight.units), finished.milliseconds);
+            flight.batch->milliseconds += finished.milliseconds;
+            if (flight.firstSteps > 0)
+                cost_.add(std::max(flight.firstSteps, fewest_), static_cast<double>(flight.firstSteps),
+                          finished.milliseconds);
             flights_.pop_front();
         }
-}
-
-void GpuMapTrainer::noteTime(const Flight& flight, double milliseconds) {
-    submission_.add(static_cast<double>(flight.units), milliseconds);
-    flight.batch->milliseconds += milliseconds;
-    if (flight.firstSteps > 0)
-        cost_.add(std::max(flight.firstSteps, fewest_), static_cast<double>(flight.firstSteps), milliseconds);
-}
-
-/// `trained`: steps of all networks of the batch until they diverged.
-void GpuMapTrainer::noteCost(const Batch& batch, double trained) {
-    noteTimes();
-    const std::size_t networks = batch.outcomes.size();
-    if (networks >= fewest_) cost_.add(networks, trained, batch.milliseconds); // fewer do not fill the device
 }
 
 /// Waits for a batch that is under way, and hands over its outcomes.
 void GpuMapTrainer::collect(Batch& batch) {
     device_.wait(batch.ready);
     const std::byte* mapped = batch.ends.mapped().data();
-    double trained = 0;
+    double trained = 0; // steps of all its networks until they diverged
     for (std::size_t network = 0; network < batch.outcomes.size(); ++network) {
         shared::MapEnd end{};
         std::memcpy(&end, mapped + network * sizeof end, sizeof end);
         batch.outcomes[network] = outcomeOf(job_, end);
         trained += end.step;
     }
-    noteCost(batch, trained);
+    noteTimes();
+    if (batch.outcomes.size() >= fewest_) // fewer do not fill the device
+        cost_.add(batch.outcomes.size(), trained, batch.milliseconds);
     batch.outcomes = {};
 }
 

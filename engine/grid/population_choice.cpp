@@ -51,28 +51,21 @@ class Trial {
     /// long a step takes is not known yet.
     Trial(gpu::Device& device, const PopulationJob& job, const PopulationPlan& plan)
         : job_(smallCopy(device, job)), arenas_(device, job_), training_(arenas_, plan), recorder_(device) {
-        warmUp();
+        recorder_.begin();
+        training_.recordWarmUp(recorder_);
+        recorder_.submitAndTime();
+        millisecondsOf({1, 1});
         slice_ = {1, training_.quickNetworks()};
         while (millisecondsOf(slice_) < longEnough && grow()) {
         }
     }
 
-    double millisecondsPerNetworkStep() {
-        const double work = static_cast<double>(slice_.steps) * static_cast<double>(slice_.networks);
-        return millisecondsOf(slice_) / work;
-    }
+    double millisecondsPerNetworkStep() { return millisecondsOf(slice_) / slice_.networkSteps(); }
 
     const PopulationPlan& plan() const { return training_.plan; }
 
   private:
     static constexpr double longEnough = 3;
-
-    void warmUp() {
-        recorder_.begin();
-        training_.recordWarmUp(recorder_);
-        recorder_.submitAndTime();
-        millisecondsOf({1, 1});
-    }
 
     // Twice the networks, and once all take part, twice the steps; false where there is no more.
     bool grow() {
@@ -82,8 +75,8 @@ class Trial {
             next.networks = std::min(2 * slice_.networks, all);
         else
             next.steps = 2 * slice_.steps;
-        const double work = static_cast<double>(next.steps) * static_cast<double>(next.networks);
-        if (next.steps > plan().stepsPerDispatch || work > training_.mostNetworkSteps()) return false;
+        if (next.steps > plan().stepsPerDispatch || next.networkSteps() > training_.mostNetworkSteps())
+            return false;
         slice_ = next;
         return true;
     }
