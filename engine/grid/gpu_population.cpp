@@ -22,11 +22,55 @@ PopulationPace firstPace(const PopulationArenas& arenas, const PopulationTrainin
 class GpuPopulation final : public Population {
   public:
     GpuPopulation(gpu::Device& device, const PopulationJob& job, const PopulationPlan& plan,
-                  Clock::time_point start);
+                  Clock::time_point start)
+        : Population(job), arenas_(device, job_), training_(arenas_, plan), scores_(arenas_), maps_(arenas_),
+          pace_(firstPace(arenas_, training_)), recorder_(device) {
+        recorder_.begin();
+        training_.recordWarmUp(recorder_);
+        recorder_.submitAndTime();
+        machine_ = machineOf(device);
+        machine_.kernels = plan.describe(job_.members.size());
+        warmUpSeconds_ = secondsSince(start);
+    }
 
-    bool advance(double milliseconds) override;
-    void trainTo(std::uint64_t step) override;
-    void reset() override;
+    bool advance(double milliseconds) override {
+        const Clock::time_point start = Clock::now();
+        // What is under way takes its time, too.
+        const auto left = [&] {
+            return milliseconds - 1e3 * secondsSince(start) -
+                   pace_.target() * static_cast<double>(flights_.size());
+        };
+        do {
+            if (blockFirst_ >= job_.steps) break;
+            submitSlice(job_.steps);
+            collect();
+        } while (left() > 0);
+        finish();
+        trainingSeconds_ += secondsSince(start);
+        return blockFirst_ < job_.steps;
+    }
+
+    void trainTo(std::uint64_t step) override {
+        const Clock::time_point start = Clock::now();
+        const std::uint64_t end = std::min(step, job_.steps);
+        while (blockFirst_ < end) {
+            submitSlice(end);
+            collect();
+        }
+        finish();
+        trainingSeconds_ += secondsSince(start);
+    }
+
+    void reset() override {
+        finish();
+        arenas_.reset();
+        scores_.forget();
+        pace_ = firstPace(arenas_, training_); // networks that diverged were quick; now all train again
+        blockFirst_ = 0;
+        blockSteps_ = 0;
+        nextPlace_ = 0;
+    }
+
     std::vector<MemberResult> results() override { return scores_.results(); }
     std::vector<float> parameters(std::size_t member) override { return scores_.parameters(member); }
     std::vector<std::uint32_t> decisionMaps(const DecisionMapOptions& options) override {
@@ -42,10 +86,40 @@ class GpuPopulation final : public Population {
         PopulationSlice slice;
     };
 
-    void submitSlice(std::uint64_t end);
-    void beginBlock(std::uint64_t end);
-    void collect();
-    void finish();
+    // The next networks of a block of steps, or the first ones of the next block.
+    void submitSlice(std::uint64_t end) {
+        scores_.forget();
+        recorder_.begin(); // waits while too many are under way, so that records may be written
+        if (blockSteps_ == 0) beginBlock(end);
+        const auto all = static_cast<std::uint32_t>(job_.members.size());
+        const PopulationSlice slice{blockSteps_, std::min(pace_.next().networks, all - nextPlace_)};
+        training_.record(recorder_, blockFirst_, nextPlace_, slice);
+        flights_.push_back({recorder_.submit(), slice});
+        nextPlace_ += slice.networks;
+        if (nextPlace_ < all) return;
+        blockFirst_ += blockSteps_;
+        blockSteps_ = 0;
+    }
+
+    void beginBlock(std::uint64_t end) {
+        blockSteps_ =
+            training_.stepsFrom(blockFirst_, std::min<std::uint64_t>(end - blockFirst_, pace_.next().steps));
+        nextPlace_ = 0;
+        training_.prepare(blockFirst_, blockSteps_);
+    }
+
+    void collect() {
+        for (const gpu::FinishedSubmission& finished : recorder_.takeFinished())
+            while (!flights_.empty() && flights_.front().ticket <= finished.ticket) {
+                pace_.add(flights_.front().slice, finished.milliseconds);
+                flights_.pop_front();
+            }
+    }
+
+    void finish() {
+        recorder_.finish();
+        collect();
+    }
 
     PopulationArenas arenas_;
     PopulationTraining training_;
@@ -60,91 +134,6 @@ class GpuPopulation final : public Population {
     std::deque<Flight> flights_;
     gpu::Recorder recorder_; // destroyed first: it waits for what still uses the buffers
 };
-
-GpuPopulation::GpuPopulation(gpu::Device& device, const PopulationJob& job, const PopulationPlan& plan,
-                             Clock::time_point start)
-    : Population(job), arenas_(device, job_), training_(arenas_, plan), scores_(arenas_), maps_(arenas_),
-      pace_(firstPace(arenas_, training_)), recorder_(device) {
-    recorder_.begin();
-    training_.recordWarmUp(recorder_);
-    recorder_.submitAndTime();
-    machine_ = machineOf(device);
-    machine_.kernels = plan.describe(job_.members.size());
-    warmUpSeconds_ = secondsSince(start);
-}
-
-bool GpuPopulation::advance(double milliseconds) {
-    const Clock::time_point start = Clock::now();
-    // What is under way takes its time, too.
-    const auto left = [&] {
-        return milliseconds - 1e3 * secondsSince(start) -
-               pace_.target() * static_cast<double>(flights_.size());
-    };
-    do {
-        if (blockFirst_ >= job_.steps) break;
-        submitSlice(job_.steps);
-        collect();
-    } while (left() > 0);
-    finish();
-    trainingSeconds_ += secondsSince(start);
-    return blockFirst_ < job_.steps;
-}
-
-void GpuPopulation::trainTo(std::uint64_t step) {
-    const Clock::time_point start = Clock::now();
-    const std::uint64_t end = std::min(step, job_.steps);
-    while (blockFirst_ < end) {
-        submitSlice(end);
-        collect();
-    }
-    finish();
-    trainingSeconds_ += secondsSince(start);
-}
-
-void GpuPopulation::beginBlock(std::uint64_t end) {
-    blockSteps_ =
-        training_.stepsFrom(blockFirst_, std::min<std::uint64_t>(end - blockFirst_, pace_.next().steps));
-    nextPlace_ = 0;
-    training_.prepare(blockFirst_, blockSteps_);
-}
-
-// The next networks of a block of steps, or the first ones of the next block.
-void GpuPopulation::submitSlice(std::uint64_t end) {
-    scores_.forget();
-    recorder_.begin(); // waits while too many are under way, so that records may be written
-    if (blockSteps_ == 0) beginBlock(end);
-    const auto all = static_cast<std::uint32_t>(job_.members.size());
-    const PopulationSlice slice{blockSteps_, std::min(pace_.next().networks, all - nextPlace_)};
-    training_.record(recorder_, blockFirst_, nextPlace_, slice);
-    flights_.push_back({recorder_.submit(), slice});
-    nextPlace_ += slice.networks;
-    if (nextPlace_ < all) return;
-    blockFirst_ += blockSteps_;
-    blockSteps_ = 0;
-}
-
-void GpuPopulation::collect() {
-    for (const gpu::FinishedSubmission& finished : recorder_.takeFinished())
-        while (!flights_.empty() && flights_.front().ticket <= finished.ticket) {
-            pace_.add(flights_.front().slice, finished.milliseconds);
-            flights_.pop_front();
-        }
-}
-
-void GpuPopulation::finish() {
-    recorder_.finish();
-    collect();
-}
-
-void GpuPopulation::reset() {
-    finish();
-    arenas_.reset();
-    scores_.forget();
-    pace_ = firstPace(arenas_, training_); // networks that diverged were quick; now all train again
-    blockFirst_ = 0;
-    blockSteps_ = 0;
-    nextPlace_ = 0;
-}
 
 } // namespace
 
