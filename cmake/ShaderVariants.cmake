@@ -35,6 +35,31 @@ foreach(product IN ITEMS dense dense_backward_inputs dense_backward_weights)
             "// Rung naive-strided: as naive, but neighbouring invocations compute outputs below one another. What they read and write\n// lies a whole row apart, so no memory access serves two of them."
             invocationN stridedN invocationM stridedM)
 endforeach()
+#                 product                 rows and columns of its results
+function(lockstep_dense_one product rows columns)
+  lockstep_shader_copy(${product}_one FROM dense/${product}_naive.comp
+    REPLACE "// Rung naive: one invocation per output, every value loaded from memory each time it is used."
+            "// Rung one: a single invocation computes outputs [first, first + count), one after the other, as one core of a CPU would."
+            "    if (invocationM() < params.${rows} && invocationN() < params.${columns}) compute(invocationM(), invocationN());"
+            "    for (uint at = params.first; at < params.first + params.count; ++at)\n        compute(at / params.${columns}, at % params.${columns});")
+endfunction()
+lockstep_dense_one(dense                  rows outputStride)
+lockstep_dense_one(dense_backward_inputs  rows inputStride)
+lockstep_dense_one(dense_backward_weights outputs inputStride)
+lockstep_shader_copy(dense_backward_weights_update_tiled FROM dense/dense_backward_weights_tiled.comp
+  REPLACE "the gradients of one layer." "the gradients of one layer, and the optimizer's step with them."
+          "// dSums [rows][outputStride], inputs [rows][inputStride], dWeights [outputs][inputStride]; rows are contiguous.\n" ""
+          "// Rung tiled: workgroups share what they load (product_tiled.glsl)."
+          "// Rung fused: as tiled, and the gradients never leave the registers (fold_update.glsl)."
+          "layout(set = 0, binding = 2) writeonly buffer DWeights { float dWeights[]; };
+layout(set = 0, binding = 3) writeonly buffer DBias { float dBias[]; };
+layout(push_constant) uniform Params { DenseParams params; };
+" "#include \"fold_update.glsl\"
+"
+          "void store(uint o, uint i, float product) { dWeights[o * params.inputStride + i] = product; }
+void storeRowSum(uint o, float sum) { dBias[o] = sum; }
+
+" "")
 foreach(kernel IN ITEMS population_score population_picture)
   lockstep_shader_copy(${kernel}_looped FROM grid/${kernel}.comp
     REPLACE "// Small networks: everything in registers, every loop unrolled."

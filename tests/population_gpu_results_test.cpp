@@ -1,5 +1,5 @@
-// What a Vulkan device tells of a population: results, ranks and pictures come from kernels and are what the
-// host would make of the same networks.
+// What a Vulkan device tells of a population: results and pictures come from kernels and are what the host
+// would make of the same networks.
 #include <doctest/doctest.h>
 
 #include <algorithm>

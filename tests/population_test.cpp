@@ -45,11 +45,11 @@ double largestDifference(const PopulationJob& job, const PopulationBlocks& block
                 alone[lane] = lossesAlone(job, block->members()[lane], steps);
         for (std::uint64_t step = 0; step < steps; ++step) {
             block->train(1);
-            const std::vector<float> losses = block->batchLosses();
             for (std::size_t lane = 0; lane < alone.size(); ++lane) {
                 if (alone[lane].empty()) continue;
                 const auto expected = static_cast<double>(alone[lane].at(step).loss);
-                const double difference = std::abs(static_cast<double>(losses[lane]) - expected);
+                const double difference =
+                    std::abs(static_cast<double>(block->state(lane).batchLoss) - expected);
                 // Below 1e-3 a loss is the difference of numbers that are large beside it.
                 const double relative = difference / std::fmax(expected, 1e-3);
                 largest = std::isnan(relative) ? INFINITY : std::fmax(largest, relative);

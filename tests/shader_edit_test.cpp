@@ -45,7 +45,7 @@ TEST_CASE("a shader that does not compile shows its error, and the step goes on 
                          "\ncontrols\nstate " + folder.file("s.json") + "\n");
     INFO(outcome.out << outcome.err);
     REQUIRE(outcome.code == 0);
-    CHECK(outcome.says("message: dense_naive.comp, line 35: "));
+    CHECK(outcome.says("message: dense_naive.comp, line 37: "));
     CHECK_FALSE(outcome.says("edited##inside/title"));
     CHECK(contents(folder.file("a.png")) != contents(folder.file("b.png"))); // another step
     CHECK(shadersOf(folder.file("s.json"))["dense_naive.comp"].back() == "nonsense here");

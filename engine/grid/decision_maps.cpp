@@ -36,6 +36,18 @@ std::uint64_t pixelsOf(const DecisionMapOptions& options, std::size_t members) {
     return std::uint64_t{options.width()} * options.height(members);
 }
 
+void requirePixels(const gpu::Device& device, const DecisionMapOptions& options, std::size_t members) {
+    const std::uint64_t most = device.limits().storageRange / 4;
+    if (pixelsOf(options, members) <= most) return;
+    DecisionMapOptions smaller = options;
+    while (smaller.cells > 0 && pixelsOf(smaller, members) > most) --smaller.cells;
+    throw std::invalid_argument("decision maps of " + std::to_string(pixelsOf(options, members)) +
+                                " pixels are too large for the device, which takes " + std::to_string(most) +
+                                ": with " + std::to_string(options.columns) +
+                                " tiles beside each other their sides have at most " +
+                                std::to_string(smaller.cells) + " pixels");
+}
+
 } // namespace
 
 void validateDecisionMap(const DecisionMapOptions& options, const PopulationJob& job) {
@@ -64,69 +76,52 @@ std::vector<float> decisionMapPoints(const DecisionMapOptions& options) {
     return points;
 }
 
-PopulationMaps::PopulationMaps(gpu::Device& device, PopulationKernels& kernels, PopulationArenas& arenas,
-                               const PopulationJob& job)
-    : device_(device), kernels_(kernels), arenas_(arenas), job_(job), recorder_(device) {}
-
-void PopulationMaps::validate(const DecisionMapOptions& options) const {
-    validateDecisionMap(options, job_);
-    const std::size_t members = arenas_.members.size();
-    const std::uint64_t most = device_.limits().storageRange / 4;
-    if (pixelsOf(options, members) <= most) return;
-    DecisionMapOptions smaller = options;
-    while (smaller.cells > 0 && pixelsOf(smaller, members) > most) --smaller.cells;
-    throw std::invalid_argument("decision maps of " + std::to_string(pixelsOf(options, members)) +
-                                " pixels are too large for the device, which takes " + std::to_string(most) +
-                                ": with " + std::to_string(options.columns) +
-                                " tiles beside each other their sides have at most " +
-                                std::to_string(smaller.cells) + " pixels");
-}
-
 // The picture before the last one is given up.
 PopulationMaps::Turn& PopulationMaps::nextTurn(const DecisionMapOptions& options) {
     Turn& turn = turns_[next_++ % turns_.size()];
-    device_.wait(turn.ready);
-    const std::uint64_t bytes = 4 * pixelsOf(options, arenas_.members.size());
+    arenas_.device.wait(turn.ready);
+    const std::uint64_t bytes = 4 * pixelsOf(options, arenas_.job.members.size());
     if (!turn.picture || turn.picture->size() < bytes || turn.picture->size() > 2 * bytes + 16) {
         turn.picture.reset();
-        turn.picture = std::make_unique<gpu::Buffer>(device_, bytes, gpu::Memory::device, "decision maps");
+        turn.picture =
+            std::make_unique<gpu::Buffer>(arenas_.device, bytes, gpu::Memory::device, "decision maps");
     }
     if (!turn.colours)
-        turn.colours =
-            std::make_unique<gpu::Buffer>(device_, sizeof(PlaneColourWords), gpu::Memory::upload, "colours");
+        turn.colours = std::make_unique<gpu::Buffer>(arenas_.device, sizeof(PlaneColourWords),
+                                                     gpu::Memory::upload, "colours");
     turn.colours->writeValues<std::uint32_t>(wordsOf(options.colours));
     return turn;
 }
 
 void PopulationMaps::draw(const Turn& turn, const DecisionMapOptions& options) {
     recorder_.fill(turn.picture->view(), options.colours.background); // the last line may not be full
-    const std::uint32_t most = networksAtOnce(device_, job_.shape, options);
-    shared::PopulationPictureParams params = paramsOf(options, arenas_.members.size());
-    for (const PopulationRun& run : arenas_.runs)
-        for (std::uint32_t done = 0; done < run.count; done += params.networks) {
-            if (done > 0) recorder_.submitAndGoOn();
-            params.first = run.first + done;
-            params.networks = std::min(most, run.count - done);
-            recorder_.dispatch(kernels_.picture(run.activation),
-                               {(params.cells + 3) / 4, params.cells, params.networks}, params,
-                               {arenas_.parameters.view(), arenas_.networks.view(), turn.colours->view(),
-                                turn.picture->view()});
-        }
+    const std::uint32_t most = networksAtOnce(arenas_.device, arenas_.job.shape, options);
+    shared::PopulationPictureParams params = paramsOf(options, arenas_.job.members.size());
+    for (const PopulationRun& piece : arenas_.places.pieces(0, params.places, most)) {
+        if (piece.first > 0) recorder_.submitAndGoOn();
+        params.first = piece.first;
+        params.networks = piece.count;
+        recorder_.dispatch(
+            arenas_.kernels.picture(piece.activation),
+            {(params.cells + 3) / 4, params.cells, params.networks}, params,
+            {arenas_.parameters.view(), arenas_.networks.view(), turn.colours->view(), turn.picture->view()});
+    }
 }
 
 DevicePicture PopulationMaps::compute(const DecisionMapOptions& options) {
-    validate(options);
+    validateDecisionMap(options, arenas_.job);
+    requirePixels(arenas_.device, options, arenas_.job.members.size());
     Turn& turn = nextTurn(options);
     recorder_.begin();
     draw(turn, options);
     turn.ready = recorder_.submit();
-    const std::uint64_t bytes = 4 * pixelsOf(options, arenas_.members.size());
+    const std::uint64_t bytes = 4 * pixelsOf(options, arenas_.job.members.size());
     return {turn.picture->view(0, bytes), turn.ready};
 }
 
 std::vector<std::uint32_t> PopulationMaps::download(const DecisionMapOptions& options) {
     const DevicePicture picture = compute(options);
-    device_.wait(picture.ready);
+    arenas_.device.wait(picture.ready);
     const Turn& turn = turns_[(next_ + turns_.size() - 1) % turns_.size()];
     return turn.picture->downloadValues<std::uint32_t>(picture.view.size / sizeof(std::uint32_t));
 }

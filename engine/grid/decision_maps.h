@@ -7,9 +7,7 @@
 #include <vector>
 
 #include "engine/gpu/recorder.h"
-#include "engine/grid/population.h"
 #include "engine/grid/population_arenas.h"
-#include "engine/grid/population_plan.h"
 
 namespace lockstep {
 
@@ -21,9 +19,8 @@ std::vector<float> decisionMapPoints(const DecisionMapOptions& options);
 
 class PopulationMaps {
   public:
-    /// All references must outlive the object.
-    PopulationMaps(gpu::Device& device, PopulationKernels& kernels, PopulationArenas& arenas,
-                   const PopulationJob& job);
+    /// `arenas` must outlive the object.
+    explicit PopulationMaps(PopulationArenas& arenas) : arenas_(arenas), recorder_(arenas.device) {}
 
     /// Submits and returns. The picture stays valid until the call after the next one. Throws
     /// std::invalid_argument for options that don't fit the shape or the device (with the largest that do),
@@ -39,14 +36,10 @@ class PopulationMaps {
         gpu::Ticket ready = 0;
     };
 
-    void validate(const DecisionMapOptions& options) const;
     Turn& nextTurn(const DecisionMapOptions& options);
     void draw(const Turn& turn, const DecisionMapOptions& options);
 
-    gpu::Device& device_;
-    PopulationKernels& kernels_;
     PopulationArenas& arenas_;
-    const PopulationJob& job_;
     std::array<Turn, 2> turns_;
     std::size_t next_ = 0;
     gpu::Recorder recorder_; ///< destroyed first: it waits for what still uses the buffers

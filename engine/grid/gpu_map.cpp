@@ -57,17 +57,10 @@ std::uint32_t mostSteps(const MapJob& job) {
     return std::min(job.steps, asUint(mostLoopRounds / (loopRounds(passes, loopRounds(job.examples)) + 1)));
 }
 
-/// Inputs and target of an example, padded.
-std::size_t exampleStride(const MapJob& job) { return (job.inputs / 4 + 1) * 4; }
-
-std::size_t exampleValues(const MapJob& job) {
-    return job.examples * exampleStride(job) + job.hidden * job.inputs + job.hidden;
-}
-
-/// What the shader calls `examples`, exampleValues() of them.
+/// What the shader calls `examples`.
 std::vector<float> examplesOf(const MapJob& job) {
     const MapData data = mapData(job);
-    const std::size_t stride = exampleStride(job);
+    const std::size_t stride = (job.inputs / 4 + 1) * 4; // inputs and target, padded
     std::vector<float> examples(job.examples * stride);
     for (std::size_t example = 0; example < job.examples; ++example) {
         const auto inputs = data.inputs.begin() + static_cast<std::ptrdiff_t>(example * job.inputs);
@@ -92,14 +85,47 @@ gpu::KernelSource kernelOf(const gpu::Device& device, const MapJob& job) {
 
 class GpuMapTrainer final : public MapTrainer {
   public:
-    GpuMapTrainer(gpu::Device& device, const MapJob& job);
+    GpuMapTrainer(gpu::Device& device, const MapJob& job)
+        : device_(device), job_(job.validate()), kernel_(device, kernelOf(device, job)),
+          fewest_(fewestNetworks(device)), capacity_(mostNetworks(device, job)),
+          examples_(device, examplesOf(job).size() * sizeof(float), gpu::Memory::device, "map examples"),
+          state_(device, stateValues(job) * capacity_ * sizeof(float), gpu::Memory::device, "map state"),
+          batches_{{makeBatch(), makeBatch(), makeBatch()}}, recorder_(device),
+          submission_({submissionMilliseconds(device.software()),
+                       static_cast<double>(capacity_ / fewest_ * mostSteps(job))}),
+          speed_({}) {
+        examples_.uploadValues<float>(examplesOf(job));
+        machine_ = machineOf(device);
+        machine_.kernels = "a network per invocation, " +
+                           (partsOf(job) == 1 ? std::string("everything in registers")
+                                              : std::to_string(rowsOf(job)) + " hidden neurons at a time");
+        submit(batches_.front(), 1, 0, 1); // drivers compile a kernel at its first use
+        recorder_.finish();
+        recorder_.takeFinished();
+        flights_.clear();
+    }
 
     const MapJob& job() const override { return job_; }
     const MachineInfo& machine() const override { return machine_; }
     std::size_t pointsFor(double milliseconds) const override {
         return wholeGroups(speed_.fitting(milliseconds), fewest_);
     }
-    void train(std::span<const MapPoint> points, std::span<MapOutcome> outcomes) override;
+    void train(std::span<const MapPoint> points, std::span<MapOutcome> outcomes) override {
+        const auto begin = std::chrono::steady_clock::now();
+        const auto count = static_cast<double>(points.size());
+        for (Batch& batch : batches_) batch.outcomes = {}; // of a call that has failed
+        while (!points.empty()) {
+            const std::size_t together = std::min(batchSize(), points.size());
+            Batch& batch = batches_[turn_++ % batches_.size()];
+            collect(batch);
+            trainBatch(batch, points.first(together));
+            batch.outcomes = outcomes.first(together);
+            points = points.subspan(together);
+            outcomes = outcomes.subspan(together);
+        }
+        for (Batch& batch : batches_) collect(batch);
+        speed_.add(count, 1e3 * secondsSince(begin));
+    }
 
   private:
     /// Networks that are trained together, and where their outcomes go.
@@ -118,16 +144,82 @@ class GpuMapTrainer final : public MapTrainer {
         Batch* batch = nullptr;
     };
 
-    Batch makeBatch() const;
-    std::size_t batchSize() const;
-    std::uint32_t stepsFor(std::size_t networks, std::uint32_t left) const;
-    void trainBatch(Batch& batch, std::span<const MapPoint> points);
-    void submit(Batch& batch, std::size_t networks, std::uint32_t begin, std::uint32_t end);
-    void noteTimes();
-    void noteTime(const Flight& flight, double milliseconds);
-    void noteCost(const Batch& batch, double trained);
-    void collect(Batch& batch);
-    void warmUp();
+    Batch makeBatch() const {
+        return {{device_, capacity_ * sizeof(shared::MapStart), gpu::Memory::upload, "map starts"},
+                {device_, capacity_ * sizeof(shared::MapEnd), gpu::Memory::readback, "map ends"},
+                {},
+                0,
+                0};
+    }
+
+    /// Whole trainings in one submission, where there is time for more than the fewest.
+    std::size_t batchSize() const {
+        const double wanted = static_cast<double>(submission_.units() / mostSteps(job_) * fewest_);
+        const double most = std::min(cost_.networks(mostSteps(job_), longestSubmission), wanted);
+        return std::clamp(static_cast<std::size_t>(most) / fewest_ * fewest_, fewest_, capacity_);
+    }
+
+    std::uint32_t stepsFor(std::size_t networks, std::uint32_t left) const {
+        const std::size_t counted = std::max(networks, fewest_); // fewer take as long
+        const double wanted = static_cast<double>(submission_.units() * fewest_ / counted);
+        const double fitting = std::min(cost_.steps(counted, longestSubmission), wanted);
+        return asUint(std::clamp(fitting, 1.0, static_cast<double>(std::min(left, mostSteps(job_)))));
+    }
+
+    void trainBatch(Batch& batch, std::span<const MapPoint> points) {
+        std::vector<shared::MapStart> starts;
+        starts.reserve(points.size());
+        for (const MapPoint& point : points) starts.push_back(startOf(job_, point));
+        batch.starts.writeValues<shared::MapStart>(starts);
+        batch.milliseconds = 0;
+        for (std::uint32_t step = 0; step < job_.steps;) {
+            const std::uint32_t count = stepsFor(points.size(), job_.steps - step);
+            submit(batch, points.size(), step, step + count);
+            step += count;
+            noteTimes();
+        }
+    }
+
+    void submit(Batch& batch, std::size_t networks, std::uint32_t begin, std::uint32_t end) {
+        const shared::MapParams params{asUint(networks), asUint(capacity_), asUint(job_.examples), begin, end,
+                                       job_.steps,       tailOf(job_)};
+        recorder_.begin(); // waits while too many are in flight
+        recorder_.dispatch(kernel_, {asUint(networks), 1, 1}, params,
+                           {examples_.view(), batch.starts.view(), state_.view(), batch.ends.view()});
+        batch.ready = recorder_.submit();
+        flights_.push_back({batch.ready, std::max(networks, fewest_) * (end - begin) / fewest_,
+                            end == 1 ? networks : 0, &batch});
+    }
+
+    void noteTimes() {
+        for (const gpu::FinishedSubmission& finished : recorder_.takeFinished())
+            while (!flights_.empty() && flights_.front().ticket <= finished.ticket) {
+                const Flight& flight = flights_.front();
+                submission_.add(static_cast<double>(flight.units), finished.milliseconds);
+                flight.batch->milliseconds += finished.milliseconds;
+                if (flight.firstSteps > 0)
+                    cost_.add(std::max(flight.firstSteps, fewest_), static_cast<double>(flight.firstSteps),
+                              finished.milliseconds);
+                flights_.pop_front();
+            }
+    }
+
+    /// Waits for a batch that is under way, and hands over its outcomes.
+    void collect(Batch& batch) {
+        device_.wait(batch.ready);
+        const std::byte* mapped = batch.ends.mapped().data();
+        double trained = 0; // steps of all its networks until they diverged
+        for (std::size_t network = 0; network < batch.outcomes.size(); ++network) {
+            shared::MapEnd end{};
+            std::memcpy(&end, mapped + network * sizeof end, sizeof end);
+            batch.outcomes[network] = outcomeOf(job_, end);
+            trained += end.step;
+        }
+        noteTimes();
+        if (batch.outcomes.size() >= fewest_) // fewer do not fill the device
+            cost_.add(batch.outcomes.size(), trained, batch.milliseconds);
+        batch.outcomes = {};
+    }
 
     gpu::Device& device_;
     MapJob job_;
@@ -145,132 +237,6 @@ class GpuMapTrainer final : public MapTrainer {
     WorkSizer speed_; ///< of networks, from end to end
     MachineInfo machine_;
 };
-
-GpuMapTrainer::GpuMapTrainer(gpu::Device& device, const MapJob& job)
-    : device_(device), job_(job.validate()), kernel_(device, kernelOf(device, job)),
-      fewest_(fewestNetworks(device)), capacity_(mostNetworks(device, job)),
-      examples_(device, exampleValues(job) * sizeof(float), gpu::Memory::device, "map examples"),
-      state_(device, stateValues(job) * capacity_ * sizeof(float), gpu::Memory::device, "map state"),
-      batches_{{makeBatch(), makeBatch(), makeBatch()}}, recorder_(device),
-      submission_({submissionMilliseconds(device.software()),
-                   static_cast<double>(capacity_ / fewest_ * mostSteps(job))}),
-      speed_({}) {
-    examples_.uploadValues<float>(examplesOf(job));
-    machine_ = machineOf(device);
-    machine_.kernels = "a network per invocation, " +
-                       (partsOf(job) == 1 ? std::string("everything in registers")
-                                          : std::to_string(rowsOf(job)) + " hidden neurons at a time");
-    warmUp();
-}
-
-/// Drivers compile a kernel at its first use.
-void GpuMapTrainer::warmUp() {
-    submit(batches_.front(), 1, 0, 1);
-    recorder_.finish();
-    recorder_.takeFinished();
-    flights_.clear();
-}
-
-GpuMapTrainer::Batch GpuMapTrainer::makeBatch() const {
-    return {{device_, capacity_ * sizeof(shared::MapStart), gpu::Memory::upload, "map starts"},
-            {device_, capacity_ * sizeof(shared::MapEnd), gpu::Memory::readback, "map ends"},
-            {},
-            0,
-            0};
-}
-
-/// Whole trainings in one submission, where there is time for more than the fewest.
-std::size_t GpuMapTrainer::batchSize() const {
-    const double wanted = static_cast<double>(submission_.units() / mostSteps(job_) * fewest_);
-    const double most = std::min(cost_.networks(mostSteps(job_), longestSubmission), wanted);
-    return std::clamp(static_cast<std::size_t>(most) / fewest_ * fewest_, fewest_, capacity_);
-}
-
-std::uint32_t GpuMapTrainer::stepsFor(std::size_t networks, std::uint32_t left) const {
-    const std::size_t counted = std::max(networks, fewest_); // fewer take as long
-    const double wanted = static_cast<double>(submission_.units() * fewest_ / counted);
-    const double fitting = std::min(cost_.steps(counted, longestSubmission), wanted);
-    return asUint(std::clamp(fitting, 1.0, static_cast<double>(std::min(left, mostSteps(job_)))));
-}
-
-void GpuMapTrainer::train(std::span<const MapPoint> points, std::span<MapOutcome> outcomes) {
-    const auto begin = std::chrono::steady_clock::now();
-    const auto count = static_cast<double>(points.size());
-    for (Batch& batch : batches_) batch.outcomes = {}; // of a call that has failed
-    while (!points.empty()) {
-        const std::size_t together = std::min(batchSize(), points.size());
-        Batch& batch = batches_[turn_++ % batches_.size()];
-        collect(batch);
-        trainBatch(batch, points.first(together));
-        batch.outcomes = outcomes.first(together);
-        points = points.subspan(together);
-        outcomes = outcomes.subspan(together);
-    }
-    for (Batch& batch : batches_) collect(batch);
-    speed_.add(count, 1e3 * secondsSince(begin));
-}
-
-void GpuMapTrainer::trainBatch(Batch& batch, std::span<const MapPoint> points) {
-    std::vector<shared::MapStart> starts;
-    starts.reserve(points.size());
-    for (const MapPoint& point : points) starts.push_back(startOf(job_, point));
-    batch.starts.writeValues<shared::MapStart>(starts);
-    batch.milliseconds = 0;
-    for (std::uint32_t step = 0; step < job_.steps;) {
-        const std::uint32_t count = stepsFor(points.size(), job_.steps - step);
-        submit(batch, points.size(), step, step + count);
-        step += count;
-        noteTimes();
-    }
-}
-
-void GpuMapTrainer::submit(Batch& batch, std::size_t networks, std::uint32_t begin, std::uint32_t end) {
-    const shared::MapParams params{asUint(networks), asUint(capacity_), asUint(job_.examples), begin, end,
-                                   job_.steps,       tailOf(job_)};
-    recorder_.begin(); // waits while too many are in flight
-    recorder_.dispatch(kernel_, {asUint(networks), 1, 1}, params,
-                       {examples_.view(), batch.starts.view(), state_.view(), batch.ends.view()});
-    batch.ready = recorder_.submit();
-    flights_.push_back({batch.ready, std::max(networks, fewest_) * (end - begin) / fewest_,
-                        end == 1 ? networks : 0, &batch});
-}
-
-void GpuMapTrainer::noteTimes() {
-    for (const gpu::FinishedSubmission& finished : recorder_.takeFinished())
-        while (!flights_.empty() && flights_.front().ticket <= finished.ticket) {
-            noteTime(flights_.front(), finished.milliseconds);
-            flights_.pop_front();
-        }
-}
-
-void GpuMapTrainer::noteTime(const Flight& flight, double milliseconds) {
-    submission_.add(static_cast<double>(flight.units), milliseconds);
-    flight.batch->milliseconds += milliseconds;
-    if (flight.firstSteps > 0)
-        cost_.add(std::max(flight.firstSteps, fewest_), static_cast<double>(flight.firstSteps), milliseconds);
-}
-
-/// `trained`: steps of all networks of the batch until they diverged.
-void GpuMapTrainer::noteCost(const Batch& batch, double trained) {
-    noteTimes();
-    const std::size_t networks = batch.outcomes.size();
-    if (networks >= fewest_) cost_.add(networks, trained, batch.milliseconds); // fewer do not fill the device
-}
-
-/// Waits for a batch that is under way, and hands over its outcomes.
-void GpuMapTrainer::collect(Batch& batch) {
-    device_.wait(batch.ready);
-    const std::byte* mapped = batch.ends.mapped().data();
-    double trained = 0;
-    for (std::size_t network = 0; network < batch.outcomes.size(); ++network) {
-        shared::MapEnd end{};
-        std::memcpy(&end, mapped + network * sizeof end, sizeof end);
-        batch.outcomes[network] = outcomeOf(job_, end);
-        trained += end.step;
-    }
-    noteCost(batch, trained);
-    batch.outcomes = {};
-}
 
 } // namespace
 

@@ -5,9 +5,6 @@
 #include <deque>
 
 #include "engine/grid/decision_maps.h"
-#include "engine/grid/grid_pace.h"
-#include "engine/grid/population_arenas.h"
-#include "engine/grid/population_plan.h"
 #include "engine/grid/population_scores.h"
 #include "engine/grid/population_training.h"
 
@@ -17,29 +14,71 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-PopulationPace firstPace(const gpu::Device& device, const PopulationJob& job,
-                         const PopulationTraining& training) {
-    return {device.software(), static_cast<std::uint32_t>(job.members.size()), training.quickNetworks(),
+PopulationPace firstPace(const PopulationArenas& arenas, const PopulationTraining& training) {
+    return {arenas.device.software(), gpu::asUint(arenas.job.members.size()), training.quickNetworks(),
             training.mostNetworkSteps()};
 }
 
 class GpuPopulation final : public Population {
   public:
     GpuPopulation(gpu::Device& device, const PopulationJob& job, const PopulationPlan& plan,
-                  Clock::time_point start);
+                  Clock::time_point start)
+        : Population(job), arenas_(device, job_), training_(arenas_, plan), scores_(arenas_), maps_(arenas_),
+          pace_(firstPace(arenas_, training_)), recorder_(device) {
+        recorder_.begin();
+        training_.recordWarmUp(recorder_);
+        recorder_.submitAndTime();
+        machine_ = machineOf(device);
+        machine_.kernels = plan.describe(job_.members.size());
+        warmUpSeconds_ = secondsSince(start);
+    }
 
-    const PopulationJob& job() const override { return job_; }
-    const MachineInfo& machine() const override { return machine_; }
-    bool advance(double milliseconds) override;
-    void trainTo(std::uint64_t step) override;
-    void reset() override;
-    std::vector<MemberResult> results() override;
-    PopulationSummary summary() override;
-    std::vector<float> parameters(std::size_t member) override;
-    std::vector<std::uint32_t> decisionMaps(const DecisionMapOptions& options) override;
-    std::optional<DevicePicture> decisionMapsOnDevice(const DecisionMapOptions& options) override;
-    double trainingSeconds() const override { return trainingSeconds_; }
-    double warmUpSeconds() const override { return warmUpSeconds_; }
+    bool advance(double milliseconds) override {
+        const Clock::time_point start = Clock::now();
+        // What is under way takes its time, too.
+        const auto left = [&] {
+            return milliseconds - 1e3 * secondsSince(start) -
+                   pace_.target() * static_cast<double>(flights_.size());
+        };
+        do {
+            if (blockFirst_ >= job_.steps) break;
+            submitSlice(job_.steps);
+            collect();
+        } while (left() > 0);
+        finish();
+        trainingSeconds_ += secondsSince(start);
+        return blockFirst_ < job_.steps;
+    }
+
+    void trainTo(std::uint64_t step) override {
+        const Clock::time_point start = Clock::now();
+        const std::uint64_t end = std::min(step, job_.steps);
+        while (blockFirst_ < end) {
+            submitSlice(end);
+            collect();
+        }
+        finish();
+        trainingSeconds_ += secondsSince(start);
+    }
+
+    void reset() override {
+        finish();
+        arenas_.reset();
+        scores_.forget();
+        pace_ = firstPace(arenas_, training_); // networks that diverged were quick; now all train again
+        blockFirst_ = 0;
+        blockSteps_ = 0;
+        nextPlace_ = 0;
+    }
+
+    std::vector<MemberResult> results() override { return scores_.results(); }
+    std::vector<float> parameters(std::size_t member) override { return scores_.parameters(member); }
+    std::vector<std::uint32_t> decisionMaps(const DecisionMapOptions& options) override {
+        return maps_.download(options);
+    }
+    std::optional<DevicePicture> decisionMapsOnDevice(const DecisionMapOptions& options) override {
+        return maps_.compute(options);
+    }
 
   private:
     struct Flight {
@@ -47,140 +86,54 @@ class GpuPopulation final : public Population {
         PopulationSlice slice;
     };
 
-    void warmUp();
-    void describeMachine();
-    void submitSlice(std::uint64_t end);
-    void beginBlock(std::uint64_t end);
-    void collect();
-    void finish();
+    // The next networks of a block of steps, or the first ones of the next block.
+    void submitSlice(std::uint64_t end) {
+        scores_.forget();
+        recorder_.begin(); // waits while too many are under way, so that records may be written
+        if (blockSteps_ == 0) beginBlock(end);
+        const auto all = static_cast<std::uint32_t>(job_.members.size());
+        const PopulationSlice slice{blockSteps_, std::min(pace_.next().networks, all - nextPlace_)};
+        training_.record(recorder_, blockFirst_, nextPlace_, slice);
+        flights_.push_back({recorder_.submit(), slice});
+        nextPlace_ += slice.networks;
+        if (nextPlace_ < all) return;
+        blockFirst_ += blockSteps_;
+        blockSteps_ = 0;
+    }
 
-    gpu::Device& device_;
-    const PopulationJob job_;
+    void beginBlock(std::uint64_t end) {
+        blockSteps_ =
+            training_.stepsFrom(blockFirst_, std::min<std::uint64_t>(end - blockFirst_, pace_.next().steps));
+        nextPlace_ = 0;
+        training_.prepare(blockFirst_, blockSteps_);
+    }
+
+    void collect() {
+        for (const gpu::FinishedSubmission& finished : recorder_.takeFinished())
+            while (!flights_.empty() && flights_.front().ticket <= finished.ticket) {
+                pace_.add(flights_.front().slice, finished.milliseconds);
+                flights_.pop_front();
+            }
+    }
+
+    void finish() {
+        recorder_.finish();
+        collect();
+    }
+
     PopulationArenas arenas_;
-    PopulationKernels kernels_;
     PopulationTraining training_;
     PopulationScores scores_;
     PopulationMaps maps_;
     PopulationPace pace_;
-    MachineInfo machine_;
 
     // All networks are at step `blockFirst_`, those before `nextPlace_` at `blockFirst_ + blockSteps_`.
     std::uint64_t blockFirst_ = 0;
     std::uint32_t blockSteps_ = 0;
     std::uint32_t nextPlace_ = 0;
     std::deque<Flight> flights_;
-    double trainingSeconds_ = 0;
-    double warmUpSeconds_ = 0;
     gpu::Recorder recorder_; // destroyed first: it waits for what still uses the buffers
 };
-
-GpuPopulation::GpuPopulation(gpu::Device& device, const PopulationJob& job, const PopulationPlan& plan,
-                             Clock::time_point start)
-    : device_(device), job_(job), arenas_(device, job_), kernels_(device, job_.shape),
-      training_(device, kernels_, arenas_, job_, plan), scores_(device, kernels_, arenas_, job_),
-      maps_(device, kernels_, arenas_, job_), pace_(firstPace(device, job_, training_)), recorder_(device) {
-    warmUp();
-    describeMachine();
-    warmUpSeconds_ = secondsSince(start);
-}
-
-void GpuPopulation::warmUp() {
-    recorder_.begin();
-    training_.recordWarmUp(recorder_);
-    recorder_.submitAndTime();
-}
-
-void GpuPopulation::describeMachine() {
-    machine_ = machineOf(device_);
-    machine_.kernels = training_.plan().describe(job_.members.size());
-}
-
-bool GpuPopulation::advance(double milliseconds) {
-    const Clock::time_point start = Clock::now();
-    // What is under way takes its time, too.
-    const auto left = [&] {
-        return milliseconds - 1e3 * secondsSince(start) -
-               pace_.target() * static_cast<double>(flights_.size());
-    };
-    do {
-        if (blockFirst_ >= job_.steps) break;
-        submitSlice(job_.steps);
-        collect();
-    } while (left() > 0);
-    finish();
-    trainingSeconds_ += secondsSince(start);
-    return blockFirst_ < job_.steps;
-}
-
-void GpuPopulation::trainTo(std::uint64_t step) {
-    const Clock::time_point start = Clock::now();
-    const std::uint64_t end = std::min(step, job_.steps);
-    while (blockFirst_ < end) {
-        submitSlice(end);
-        collect();
-    }
-    finish();
-    trainingSeconds_ += secondsSince(start);
-}
-
-void GpuPopulation::beginBlock(std::uint64_t end) {
-    blockSteps_ =
-        training_.stepsFrom(blockFirst_, std::min<std::uint64_t>(end - blockFirst_, pace_.next().steps));
-    nextPlace_ = 0;
-    training_.prepare(blockFirst_, blockSteps_);
-}
-
-// The next networks of a block of steps, or the first ones of the next block.
-void GpuPopulation::submitSlice(std::uint64_t end) {
-    scores_.forget();
-    recorder_.begin(); // waits while too many are under way, so that records may be written
-    if (blockSteps_ == 0) beginBlock(end);
-    const auto all = static_cast<std::uint32_t>(arenas_.members.size());
-    const PopulationSlice slice{blockSteps_, std::min(pace_.next().networks, all - nextPlace_)};
-    training_.record(recorder_, blockFirst_, nextPlace_, slice);
-    flights_.push_back({recorder_.submit(), slice});
-    nextPlace_ += slice.networks;
-    if (nextPlace_ < all) return;
-    blockFirst_ += blockSteps_;
-    blockSteps_ = 0;
-}
-
-void GpuPopulation::collect() {
-    for (const gpu::FinishedSubmission& finished : recorder_.takeFinished())
-        while (!flights_.empty() && flights_.front().ticket <= finished.ticket) {
-            pace_.add(flights_.front().slice, finished.milliseconds);
-            flights_.pop_front();
-        }
-}
-
-void GpuPopulation::finish() {
-    recorder_.finish();
-    collect();
-}
-
-void GpuPopulation::reset() {
-    finish();
-    arenas_.reset(job_);
-    scores_.forget();
-    pace_ = firstPace(device_, job_, training_); // networks that diverged were quick; now all train again
-    blockFirst_ = 0;
-    blockSteps_ = 0;
-    nextPlace_ = 0;
-}
-
-std::vector<MemberResult> GpuPopulation::results() { return scores_.results(); }
-
-PopulationSummary GpuPopulation::summary() { return scores_.summary(); }
-
-std::vector<float> GpuPopulation::parameters(std::size_t member) { return scores_.parameters(member); }
-
-std::vector<std::uint32_t> GpuPopulation::decisionMaps(const DecisionMapOptions& options) {
-    return maps_.download(options);
-}
-
-std::optional<DevicePicture> GpuPopulation::decisionMapsOnDevice(const DecisionMapOptions& options) {
-    return maps_.compute(options);
-}
 
 } // namespace
 

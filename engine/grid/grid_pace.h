@@ -15,6 +15,8 @@ namespace lockstep {
 struct PopulationSlice {
     std::uint32_t steps = 0;
     std::uint32_t networks = 0;
+
+    double networkSteps() const { return static_cast<double>(steps) * static_cast<double>(networks); }
 };
 
 /// Starts with one step of a few networks; a WorkSizer finds the number of steps once all networks go
@@ -37,7 +39,7 @@ class PopulationPace {
     /// A submission of that slice took this long on the device.
     void add(const PopulationSlice& done, double milliseconds) {
         const double taken = std::max(milliseconds, 1e-4);
-        const double rate = static_cast<double>(done.steps) * static_cast<double>(done.networks) / taken;
+        const double rate = done.networkSteps() / taken;
         quickest_ = std::min(quickest_, taken / static_cast<double>(done.steps));
         const bool together = networks_ == all_;
         const double wanted =

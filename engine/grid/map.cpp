@@ -120,6 +120,28 @@ class PlainNetwork {
     std::vector<float> dSecond_;
 };
 
+struct PlainTraining {
+    std::vector<float> squares; ///< errors of all examples, before each step
+    bool diverged = false;      ///< the last of them are beyond the limit
+};
+
+PlainTraining trainPlain(const MapJob& job, MapPoint point) {
+    job.validate();
+    const shared::MapStart start = startOf(job, point);
+    PlainNetwork network(job, start.scale);
+    PlainTraining training;
+    float limit = shared::mapLargestLoss;
+    while (training.squares.size() < job.steps && !training.diverged) {
+        const float squares = network.loss();
+        training.diverged = !(squares <= limit);
+        if (training.squares.empty())
+            limit = std::min(squares * shared::mapDivergence, shared::mapLargestLoss);
+        training.squares.push_back(squares);
+        network.update(start);
+    }
+    return training;
+}
+
 } // namespace
 
 std::string_view name(MapAxes axes) { return nameOf(axesNames, axes); }
@@ -197,40 +219,23 @@ MapOutcome outcomeOf(const MapJob& job, const shared::MapEnd& end) {
 }
 
 MapOutcome plainMapOutcome(const MapJob& job, MapPoint point) {
-    job.validate();
-    const shared::MapStart start = startOf(job, point);
-    PlainNetwork network(job, start.scale);
-    shared::MapEnd end{job.steps, 0, 0, 0};
-    float limit = shared::mapLargestLoss;
-    float before = 0;
-    for (std::uint32_t step = 0; step < job.steps; ++step) {
-        const float loss = network.loss();
-        if (!(loss <= limit)) return outcomeOf(job, {step, end.first, before, loss});
-        if (step == 0) {
-            end.first = loss;
-            limit = std::min(loss * shared::mapDivergence, shared::mapLargestLoss);
-        }
-        end.before += loss;
-        if (step >= job.steps - tailOf(job)) end.last += loss;
-        before = loss;
-        network.update(start);
+    const PlainTraining training = trainPlain(job, point);
+    const std::vector<float>& squares = training.squares;
+    const std::size_t steps = squares.size();
+    if (training.diverged)
+        return outcomeOf(job, {static_cast<std::uint32_t>(steps - 1), steps > 1 ? squares.front() : 0,
+                               steps > 1 ? squares[steps - 2] : 0, squares.back()});
+    shared::MapEnd end{job.steps, squares.front(), 0, 0};
+    for (std::size_t step = 0; step < steps; ++step) {
+        end.before += squares[step];
+        if (step >= steps - tailOf(job)) end.last += squares[step];
     }
     return outcomeOf(job, end);
 }
 
 std::vector<float> plainMapLosses(const MapJob& job, MapPoint point) {
-    job.validate();
-    const shared::MapStart start = startOf(job, point);
-    PlainNetwork network(job, start.scale);
-    std::vector<float> losses;
-    float limit = shared::mapLargestLoss;
-    while (losses.size() < job.steps) {
-        const float squares = network.loss();
-        losses.push_back(squares / static_cast<float>(job.examples));
-        if (!(squares <= limit)) break;
-        if (losses.size() == 1) limit = std::min(squares * shared::mapDivergence, shared::mapLargestLoss);
-        network.update(start);
-    }
+    std::vector<float> losses = trainPlain(job, point).squares;
+    for (float& loss : losses) loss /= static_cast<float>(job.examples);
     return losses;
 }
 

@@ -24,96 +24,78 @@ class PlainBlock final : public PopulationBlock {
     PlainBlock(const PopulationJob& job, std::uint32_t member) : job_(job), member_(member) { reset(); }
 
     std::span<const std::uint32_t> members() const override { return {&member_, 1}; }
-    std::uint64_t step() const override { return step_; }
-    bool allDiverged() const override { return diverged_; }
-    void reset() override;
-    void train(std::uint64_t steps) override;
-    std::vector<float> batchLosses() const override { return {batchLoss_}; }
-    void evaluate(std::span<MemberResult> results) override;
+    std::uint64_t step() const override { return state_.steps; }
+    bool allDiverged() const override { return state_.diverged; }
+    void reset() override {
+        parameters_ = job_.initialParameters(member_);
+        optimizerState_.assign(job_.settings.optimizer.stateArrays(), std::vector<float>(parameters_.size()));
+        state_ = {};
+    }
+
+    void train(std::uint64_t steps) override {
+        if (state_.diverged) return;
+        const TrainJob alone = job_.alone(member_);
+        PlainBackend backend(alone);
+        CpuArenas& arenas = backend.arenas;
+        std::ranges::copy(parameters_, arenas.parameters.data());
+        for (std::size_t array = 0; array < optimizerState_.size(); ++array)
+            std::ranges::copy(optimizerState_[array], arenas.stateArray(array));
+        for (; steps > 0; --steps, ++state_.steps) {
+            trainStep(backend.ops, arenas.shape, stepSettings(alone.settings, arenas.order, state_.steps));
+            state_.diverged = backend.ops.failed();
+            if (state_.diverged) break;
+            state_.batchLoss = backend.ops.loss();
+        }
+        std::ranges::copy(arenas.parameters.span(), parameters_.begin());
+        for (std::size_t array = 0; array < optimizerState_.size(); ++array)
+            std::ranges::copy(arenas.optimizerState[array].span(), optimizerState_[array].begin());
+    }
+
+    MemberResult state(std::size_t) const override { return state_; }
+    std::vector<ScoreSum> score() override {
+        const TrainJob alone = job_.alone(member_);
+        const Split split = evaluatedSplit(*alone.data);
+        const std::size_t count = alone.data->of(split).count;
+        PlainBackend backend(alone);
+        std::ranges::copy(parameters_, backend.arenas.parameters.data());
+        backend.ops.beginEvaluation(alone.data->classes);
+        const std::size_t capacity = backend.ops.capacity();
+        for (std::size_t first = 0; first < count; first += capacity)
+            scoreRange(backend.ops, backend.arenas.shape, split, first, std::min(capacity, count - first));
+        return {backend.ops.scored()};
+    }
+
     std::vector<float> parameters(std::size_t) const override { return parameters_; }
-    std::vector<float> answers(std::span<const float> points, std::size_t rows) override;
+    std::vector<float> answers(std::span<const float> points, std::size_t rows) override {
+        TrainJob alone = job_.alone(member_);
+        Dataset asked; // the points as examples, of any class or value
+        asked.inputs = alone.data->inputs;
+        asked.classes = alone.data->classes;
+        asked.targetWidth = alone.data->targetWidth;
+        asked.train.count = rows;
+        asked.train.values.assign(points.begin(), points.end());
+        asked.train.labels.assign(asked.classes > 0 ? rows : 0, 0);
+        asked.train.targets.assign(asked.classes > 0 ? 0 : rows * asked.targetWidth, 0);
+        alone.data = &asked;
+        PlainBackend backend(alone);
+        std::ranges::copy(parameters_, backend.arenas.parameters.data());
+        const std::size_t capacity = backend.ops.capacity();
+        std::vector<float> outputs(rows * alone.shape.outputs());
+        for (std::size_t first = 0; first < rows; first += capacity) {
+            backend.ops.gatherRange(Split::train, first, std::min(capacity, rows - first));
+            for (std::size_t layer = 0; layer < alone.shape.layers(); ++layer) backend.ops.dense(layer);
+            backend.ops.copyOutputs(outputs.data() + first * alone.shape.outputs());
+        }
+        return outputs;
+    }
 
   private:
     const PopulationJob& job_;
     const std::uint32_t member_;
     std::vector<float> parameters_;
     std::vector<std::vector<float>> optimizerState_;
-    std::uint64_t step_ = 0;
-    bool diverged_ = false;
-    float batchLoss_ = MemberResult::unknown;
+    MemberResult state_;
 };
-
-void PlainBlock::reset() {
-    parameters_ = job_.initialParameters(member_);
-    optimizerState_.assign(job_.settings.optimizer.stateArrays(), std::vector<float>(parameters_.size()));
-    step_ = 0;
-    diverged_ = false;
-    batchLoss_ = MemberResult::unknown;
-}
-
-void PlainBlock::train(std::uint64_t steps) {
-    if (diverged_) return;
-    const TrainJob alone = job_.alone(member_);
-    PlainBackend backend(alone);
-    CpuArenas& arenas = backend.arenas;
-    std::ranges::copy(parameters_, arenas.parameters.data());
-    for (std::size_t array = 0; array < optimizerState_.size(); ++array)
-        std::ranges::copy(optimizerState_[array], arenas.stateArray(array));
-    for (; steps > 0; --steps, ++step_) {
-        trainStep(backend.ops, arenas.shape, stepSettings(alone.settings, arenas.order, step_));
-        diverged_ = backend.ops.failed();
-        if (diverged_) break;
-        batchLoss_ = backend.ops.loss();
-    }
-    std::ranges::copy(arenas.parameters.span(), parameters_.begin());
-    for (std::size_t array = 0; array < optimizerState_.size(); ++array)
-        std::ranges::copy(arenas.optimizerState[array].span(), optimizerState_[array].begin());
-}
-
-void PlainBlock::evaluate(std::span<MemberResult> results) {
-    const TrainJob alone = job_.alone(member_);
-    const Split split = evaluatedSplit(*alone.data);
-    const std::size_t count = alone.data->of(split).count;
-    PlainBackend backend(alone);
-    std::ranges::copy(parameters_, backend.arenas.parameters.data());
-    backend.ops.beginEvaluation(alone.data->classes);
-    const std::size_t capacity = backend.ops.capacity();
-    for (std::size_t first = 0; first < count; first += capacity)
-        scoreRange(backend.ops, backend.arenas.shape, split, first, std::min(capacity, count - first));
-    const ScoreSum& sum = backend.ops.scored();
-    const std::size_t terms = lossTerms(alone.shape.loss, count, alone.shape.outputs());
-    MemberResult& result = results[0];
-    result.steps = step_;
-    result.diverged = diverged_;
-    result.batchLoss = batchLoss_;
-    if (!result.begun()) return;
-    result.loss = static_cast<float>(sum.loss / static_cast<double>(terms));
-    if (alone.data->classes > 0)
-        result.accuracy = static_cast<float>(static_cast<double>(sum.correct) / static_cast<double>(count));
-}
-
-std::vector<float> PlainBlock::answers(std::span<const float> points, std::size_t rows) {
-    TrainJob alone = job_.alone(member_);
-    Dataset asked; // the points as examples, of any class or value
-    asked.inputs = alone.data->inputs;
-    asked.classes = alone.data->classes;
-    asked.targetWidth = alone.data->targetWidth;
-    asked.train.count = rows;
-    asked.train.values.assign(points.begin(), points.end());
-    asked.train.labels.assign(asked.classes > 0 ? rows : 0, 0);
-    asked.train.targets.assign(asked.classes > 0 ? 0 : rows * asked.targetWidth, 0);
-    alone.data = &asked;
-    PlainBackend backend(alone);
-    std::ranges::copy(parameters_, backend.arenas.parameters.data());
-    const std::size_t capacity = backend.ops.capacity();
-    std::vector<float> outputs(rows * alone.shape.outputs());
-    for (std::size_t first = 0; first < rows; first += capacity) {
-        backend.ops.gatherRange(Split::train, first, std::min(capacity, rows - first));
-        for (std::size_t layer = 0; layer < alone.shape.layers(); ++layer) backend.ops.dense(layer);
-        backend.ops.copyOutputs(outputs.data() + first * alone.shape.outputs());
-    }
-    return outputs;
-}
 
 } // namespace
 

@@ -11,13 +11,6 @@ namespace lockstep {
 
 namespace {
 
-constexpr NameOf<PopulationLayout> layoutNames[] = {
-    {PopulationLayout::best, "best"},
-    {PopulationLayout::invocation, "invocation"},
-    {PopulationLayout::subgroup, "subgroup"},
-    {PopulationLayout::workgroup, "workgroup"},
-};
-
 [[noreturn]] void throwTooLarge(const NetShape& shape, const std::string& reason) {
     throw std::invalid_argument("a population cannot be made of networks " + shape.describeWidths() + ": " +
                                 reason);
@@ -113,10 +106,12 @@ std::vector<float> PopulationJob::initialParameters(std::size_t number) const {
     return parameters;
 }
 
-std::string_view name(PopulationLayout layout) { return nameOf(layoutNames, layout); }
-
 PopulationLayout populationLayoutFromName(std::string_view text) {
-    return valueFromName(layoutNames, "layout", text);
+    constexpr NameOf<PopulationLayout> layouts[] = {{Rung::best, "best"},
+                                                    {Rung::invocation, "invocation"},
+                                                    {Rung::subgroup, "subgroup"},
+                                                    {Rung::workgroup, "workgroup"}};
+    return valueFromName(layouts, "layout", text);
 }
 
 std::unique_ptr<Population> makePopulation(const PopulationJob& job, const LaneSpec& lane,
@@ -150,6 +145,43 @@ PopulationSummary summarise(const PopulationJob& job, std::span<const MemberResu
                 ? MemberResult::unknown
                 : key(summary.ranking[(PopulationSummary::shares[i] * (summary.begun - 1) + 50) / 100]);
     return summary;
+}
+
+PopulationPlaces::PopulationPlaces(const PopulationJob& job) : members(job.members.size()) {
+    const auto activationOf = [&](std::uint32_t member) { return job.members[member].activation; };
+    std::iota(members.begin(), members.end(), 0u);
+    std::ranges::stable_sort(members, {}, activationOf);
+    for (std::uint32_t place = 0; place < members.size(); ++place) {
+        const Activation activation = activationOf(members[place]);
+        if (runs.empty() || runs.back().activation != activation) runs.push_back({activation, place, 0});
+        ++runs.back().count;
+    }
+}
+
+std::vector<PopulationRun> PopulationPlaces::pieces(std::size_t first, std::size_t count,
+                                                    std::size_t most) const {
+    std::vector<PopulationRun> pieces;
+    for (const PopulationRun& run : runs) {
+        const std::size_t end = std::min<std::size_t>(run.first + run.count, first + count);
+        for (std::size_t place = std::max<std::size_t>(run.first, first); place < end; place += most)
+            pieces.push_back({run.activation, static_cast<std::uint32_t>(place),
+                              static_cast<std::uint32_t>(std::min(most, end - place))});
+    }
+    return pieces;
+}
+
+std::vector<std::uint32_t> unpaddedParameters(const NetShape& shape) {
+    const ParamLayout layout(shape);
+    std::vector<std::uint32_t> indices;
+    for (std::size_t l = 0; l < layout.layers(); ++l) {
+        const LayerLayout& place = layout.layer(l);
+        for (std::size_t o = 0; o < place.outputs; ++o)
+            for (std::size_t i = 0; i < place.inputs; ++i)
+                indices.push_back(static_cast<std::uint32_t>(place.weightOffset + o * place.rowStride + i));
+        for (std::size_t o = 0; o < place.outputs; ++o)
+            indices.push_back(static_cast<std::uint32_t>(place.biasOffset + o));
+    }
+    return indices;
 }
 
 } // namespace lockstep

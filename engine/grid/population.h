@@ -98,6 +98,9 @@ struct PopulationSummary {
     std::uint64_t networkSteps = 0; ///< steps of all networks together
 };
 
+/// Ranks and adds up the results of all members.
+PopulationSummary summarise(const PopulationJob& job, std::span<const MemberResult> results);
+
 /// One picture of what every network predicts over a square of the plane: a tile per network.
 struct DecisionMapOptions {
     std::vector<PlaneFeature> features{PlaneFeature::x, PlaneFeature::y}; ///< the networks' inputs
@@ -123,12 +126,11 @@ struct DevicePicture {
 class Population {
   public:
     virtual ~Population() = default;
-    Population() = default;
     Population(const Population&) = delete;
     Population& operator=(const Population&) = delete;
 
-    virtual const PopulationJob& job() const = 0;
-    virtual const MachineInfo& machine() const = 0;
+    const PopulationJob& job() const { return job_; }
+    const MachineInfo& machine() const { return machine_; }
 
     /// Trains for about that long, towards job().steps. A GPU trains all networks together, a processor some
     /// to their end before it takes the next. Returns whether any work is left.
@@ -140,8 +142,7 @@ class Population {
 
     /// All members in their order. Waits for the steps requested, then evaluates.
     virtual std::vector<MemberResult> results() = 0;
-    /// Like results(), ranked and added up; on a GPU by kernels.
-    virtual PopulationSummary summary() = 0;
+    PopulationSummary summary() { return summarise(job_, results()); }
     /// In ParamLayout's order. Throws std::out_of_range if there is no such member.
     virtual std::vector<float> parameters(std::size_t member) = 0;
 
@@ -154,19 +155,21 @@ class Population {
         return std::nullopt;
     }
 
-    virtual double trainingSeconds() const = 0; ///< inside advance() and trainTo(), without warm-up
-    virtual double warmUpSeconds() const = 0;   ///< uploads, compilation, choice of the layout
+    double trainingSeconds() const { return trainingSeconds_; } ///< inside advance() and trainTo()
+    double warmUpSeconds() const { return warmUpSeconds_; } ///< uploads, compilation, choice of the layout
+
+  protected:
+    explicit Population(const PopulationJob& job) : job_(job) {}
+
+    const PopulationJob job_;
+    MachineInfo machine_;
+    double trainingSeconds_ = 0;
+    double warmUpSeconds_ = 0;
 };
 
-/// How a GPU holds a population (shaders/grid/population_*.comp).
-enum class PopulationLayout {
-    best,       ///< the fastest that takes the shape, by measurement
-    invocation, ///< a network per invocation, unrolled, everything in registers
-    subgroup,   ///< a network per subgroup, whose invocations take a batch's rows
-    workgroup,  ///< a network per workgroup, everything in shared memory
-};
-/// "best", "invocation", "subgroup", "workgroup".
-std::string_view name(PopulationLayout layout);
+/// How a GPU holds a population (shaders/grid/population_*.comp): the rungs best, invocation, subgroup and
+/// workgroup (rungs.h).
+using PopulationLayout = Rung;
 /// Throws std::invalid_argument with the nearest right name.
 PopulationLayout populationLayoutFromName(std::string_view text);
 
@@ -189,7 +192,25 @@ std::unique_ptr<Population> makeGpuPopulation(gpu::Device& device, const Populat
 std::unique_ptr<Population> makePopulation(const PopulationJob& job, const LaneSpec& lane,
                                            std::size_t threads, gpu::Device* device);
 
-/// Ranks and adds up `results` on the host.
-PopulationSummary summarise(const PopulationJob& job, std::span<const MemberResult> results);
+/// Neighbouring places [first, first + count) of networks with the same hidden activation.
+struct PopulationRun {
+    Activation activation = Activation::tanh;
+    std::uint32_t first = 0;
+    std::uint32_t count = 0;
+};
+
+/// The members sorted by hidden activation, because a kernel computes one activation at a time. A network's
+/// place is its position among them.
+struct PopulationPlaces {
+    explicit PopulationPlaces(const PopulationJob& job);
+    /// The places [first, first + count), run by run, and divided into pieces of at most `most`.
+    std::vector<PopulationRun> pieces(std::size_t first, std::size_t count, std::size_t most) const;
+
+    std::vector<std::uint32_t> members; ///< by place
+    std::vector<PopulationRun> runs;
+};
+
+/// Where in ParamLayout's arena W[0] [outputs][inputs], b[0], W[1], ... lie: all parameters without padding.
+std::vector<std::uint32_t> unpaddedParameters(const NetShape& shape);
 
 } // namespace lockstep

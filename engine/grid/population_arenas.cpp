@@ -1,17 +1,17 @@
 #include "engine/grid/population_arenas.h"
 
 #include <algorithm>
-#include <numeric>
+#include <utility>
 
 #include "engine/gpu/error.h"
 #include "engine/grid/population_scores.h"
-#include "engine/net/param_layout.h"
+#include "engine/step/shaders.h"
 
 namespace lockstep {
 
 namespace {
 
-constexpr std::uint64_t bytesBeside = 512; // of a network: settings, state, results, ranks
+constexpr std::uint64_t bytesBeside = 512; // of a network: settings, state, results
 constexpr std::uint64_t bytesOnce = 65ull
                                     << 20; // orders of examples, and what else does not grow with networks
 
@@ -56,43 +56,6 @@ std::uint64_t bytesOfAny(const PopulationJob& job) {
     return bytesOnce + exampleBytes(job, job.data.front()->train.count + job.data.front()->test.count);
 }
 
-std::vector<std::uint32_t> sortedByActivation(const PopulationJob& job) {
-    std::vector<std::uint32_t> members(job.members.size());
-    std::iota(members.begin(), members.end(), 0u);
-    std::ranges::stable_sort(members, {},
-                             [&](std::uint32_t member) { return asUint(job.members[member].activation); });
-    return members;
-}
-
-std::vector<PopulationRun> runsOf(const PopulationJob& job, const std::vector<std::uint32_t>& members) {
-    std::vector<PopulationRun> runs;
-    for (std::uint32_t place = 0; place < members.size(); ++place) {
-        const Activation activation = job.members[members[place]].activation;
-        if (runs.empty() || runs.back().activation != activation) runs.push_back({activation, place, 0});
-        ++runs.back().count;
-    }
-    return runs;
-}
-
-std::vector<std::uint32_t> inverseOf(const std::vector<std::uint32_t>& members) {
-    std::vector<std::uint32_t> places(members.size());
-    for (std::uint32_t place = 0; place < members.size(); ++place) places[members[place]] = place;
-    return places;
-}
-
-std::vector<std::uint32_t> arenaIndicesOf(const NetShape& shape) {
-    const ParamLayout layout(shape);
-    std::vector<std::uint32_t> indices;
-    for (std::size_t layer = 0; layer < shape.layers(); ++layer) {
-        const LayerLayout& place = layout.layer(layer);
-        for (std::size_t o = 0; o < place.outputs; ++o)
-            for (std::size_t i = 0; i < place.inputs; ++i)
-                indices.push_back(asUint(place.weightOffset + o * place.rowStride + i));
-        for (std::size_t o = 0; o < place.outputs; ++o) indices.push_back(asUint(place.biasOffset + o));
-    }
-    return indices;
-}
-
 shared::PopulationNetwork networkOf(const PopulationJob& job, std::uint32_t member) {
     const TrainSettings settings = job.alone(member).settings;
     const shared::UpdateParams update = stepSettings(settings, BatchOrder(), 0).update;
@@ -128,21 +91,12 @@ bool fits(const gpu::Device& device, const PopulationJob& job, std::size_t netwo
     return bytes.all <= device.memoryLeft() && bytes.bound <= device.limits().storageRange;
 }
 
-// Below the job's, which do not fit; 0: not even one.
-std::size_t mostNetworks(const gpu::Device& device, const PopulationJob& job) {
-    std::size_t fitting = 0;
-    for (std::size_t refused = job.members.size(); refused - fitting > 1;) {
-        const std::size_t middle = fitting + (refused - fitting) / 2;
-        (fits(device, job, middle) ? fitting : refused) = middle;
-    }
-    return fitting;
-}
-
 std::string mebibytes(std::uint64_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
 
 std::string whatFits(const gpu::Device& device, const PopulationJob& job) {
-    if (const std::size_t networks = mostNetworks(device, job); networks > 0)
-        return std::to_string(networks) + (networks == 1 ? " network fits." : " networks fit.");
+    const std::size_t networks =
+        largestBelow(job.members.size(), [&](std::size_t fewer) { return fits(device, job, fewer); });
+    if (networks > 0) return std::to_string(networks) + (networks == 1 ? " network fits." : " networks fit.");
     return "Not even one fits: the examples, their orders and scores alone take about " +
            mebibytes(bytesOf(device, job, 1).all) + "; try fewer examples.";
 }
@@ -180,41 +134,112 @@ void requirePopulationMemory(const gpu::Device& device, const PopulationJob& job
     throw gpu::OutOfMemoryError(message + whatFits(device, job), needed.all, available);
 }
 
-PopulationArenas::PopulationArenas(gpu::Device& device, const PopulationJob& job)
-    : members(sortedByActivation(job)), places(inverseOf(members)), runs(runsOf(job, members)),
+template <class Params>
+const gpu::Kernel<Params>& PopulationKernels::find(const std::string& stem, gpu::SpecConstants constants,
+                                                   gpu::WorkItems itemsPerGroup) {
+    std::string key = stem;
+    for (const auto& [id, value] : constants) key += " " + std::to_string(id) + "=" + std::to_string(value);
+    std::unique_ptr<gpu::AnyKernel>& kernel = made_[key];
+    if (!kernel)
+        kernel = std::make_unique<gpu::Kernel<Params>>(
+            device_, gpu::KernelSource{stem, shaderWords(stem), std::move(constants), itemsPerGroup});
+    return static_cast<const gpu::Kernel<Params>&>(*kernel); // a shader has one params struct
+}
+
+// By the numbers in shaders/grid/population_network.glsl.
+gpu::SpecConstants PopulationKernels::widthConstants() const {
+    gpu::SpecConstants constants{{9, asUint(shape_.layers())}};
+    for (std::uint32_t level = 0; level <= shared::populationLayers; ++level)
+        constants[10 + level] = level < shape_.widths.size() ? asUint(shape_.widths[level]) : 0;
+    return constants;
+}
+
+gpu::SpecConstants PopulationKernels::networkConstants(Activation hidden) const {
+    gpu::SpecConstants constants = widthConstants();
+    constants.insert({{1, asUint(shape_.loss)}, {2, asUint(shape_.outputActivation)}, {4, asUint(hidden)}});
+    return constants;
+}
+
+std::string PopulationKernels::looped() const {
+    return shape_.parameters() <= registerNumbers(device_) ? "" : "_looped";
+}
+
+const gpu::Kernel<shared::PopulationTrainParams>&
+PopulationKernels::train(const PopulationPlan& plan, Optimizer optimizer, Activation hidden) {
+    gpu::SpecConstants constants = networkConstants(hidden);
+    constants[0] = plan.groupSize;
+    constants[3] = plan.order;
+    constants[7] = asUint(optimizer);
+    if (plan.layout == PopulationLayout::subgroup) {
+        const std::size_t states = infoOf(optimizer).states;
+        const std::uint32_t parameters = asUint(shape_.parameters());
+        constants.insert(
+            {{5, states >= 1 ? parameters : 1}, {6, plan.mostSubgroups}, {8, states == 2 ? parameters : 1}});
+    }
+    if (plan.layout == PopulationLayout::workgroup)
+        constants.insert({{5, plan.chunk}, {6, plan.sharesState ? 1 : 0}, {8, plan.sharedFloats}});
+    const std::string stem = "population_" + std::string(name(plan.layout));
+    return find<shared::PopulationTrainParams>(stem, std::move(constants), {plan.networksPerGroup, 1, 1});
+}
+
+const gpu::Kernel<shared::PopulationTrainParams>& PopulationKernels::order() {
+    return find<shared::PopulationTrainParams>("population_order", {{0, 32}});
+}
+
+const gpu::Kernel<shared::PopulationScoreParams>& PopulationKernels::score(Activation hidden) {
+    gpu::SpecConstants constants = networkConstants(hidden);
+    constants[0] = 32;
+    return find<shared::PopulationScoreParams>("population_score" + looped(), std::move(constants));
+}
+
+const gpu::Kernel<shared::PopulationScoreParams>& PopulationKernels::results() {
+    gpu::SpecConstants constants = widthConstants();
+    constants[0] = 32;
+    return find<shared::PopulationScoreParams>("population_result", std::move(constants));
+}
+
+const gpu::Kernel<shared::PopulationPictureParams>& PopulationKernels::picture(Activation hidden) {
+    gpu::SpecConstants constants = networkConstants(hidden);
+    constants[0] = 4; // 16 x 8 cells
+    constants[5] = 8;
+    return find<shared::PopulationPictureParams>("population_picture" + looped(), std::move(constants));
+}
+
+PopulationArenas::PopulationArenas(gpu::Device& gpuDevice, const PopulationJob& population)
+    : device(gpuDevice), job(population), kernels(device, job.shape), places(job),
+      arenaIndices(unpaddedParameters(job.shape)),
       train(device, exampleBytes(job, job.data.front()->train.count), gpu::Memory::device,
             "training examples"),
-      networks(device, members.size() * sizeof(shared::PopulationNetwork), gpu::Memory::device, "networks"),
-      states(device, members.size() * sizeof(shared::PopulationState), gpu::Memory::device, "states"),
-      parameters(device, arenaBytes(job, members.size()), gpu::Memory::device, "parameters of a population"),
-      arenaIndices_(arenaIndicesOf(job.shape)) {
+      networks(device, job.members.size() * sizeof(shared::PopulationNetwork), gpu::Memory::device,
+               "networks"),
+      states(device, job.members.size() * sizeof(shared::PopulationState), gpu::Memory::device, "states"),
+      parameters(device, arenaBytes(job, job.members.size()), gpu::Memory::device,
+                 "parameters of a population") {
     train.uploadValues<float>(allExamples(job, Split::train));
     if (const std::size_t count = job.data.front()->test.count; count > 0) {
         test.emplace(device, exampleBytes(job, count), gpu::Memory::device, "test examples");
         test->uploadValues<float>(allExamples(job, Split::test));
     }
     const std::size_t kept = job.settings.optimizer.stateArrays();
-    if (kept > 0)
-        first.emplace(device, arenaBytes(job, members.size()), gpu::Memory::device, "optimizer state 1");
-    if (kept > 1)
-        second.emplace(device, arenaBytes(job, members.size()), gpu::Memory::device, "optimizer state 2");
+    if (kept > 0) first.emplace(device, parameters.size(), gpu::Memory::device, "optimizer state 1");
+    if (kept > 1) second.emplace(device, parameters.size(), gpu::Memory::device, "optimizer state 2");
     std::vector<shared::PopulationNetwork> settings;
-    for (const std::uint32_t member : members) settings.push_back(networkOf(job, member));
+    for (const std::uint32_t member : places.members) settings.push_back(networkOf(job, member));
     networks.uploadValues<shared::PopulationNetwork>(settings);
-    reset(job);
+    reset();
 }
 
-void PopulationArenas::reset(const PopulationJob& job) {
-    const std::size_t count = members.size();
-    std::vector<float> columns(count * arenaIndices_.size());
+void PopulationArenas::reset() {
+    const std::size_t count = places.members.size();
+    std::vector<float> columns(count * arenaIndices.size());
     for (std::size_t place = 0; place < count; ++place) {
-        const std::vector<float> arena = job.initialParameters(members[place]);
-        for (std::size_t p = 0; p < arenaIndices_.size(); ++p)
-            columns[p * count + place] = arena[arenaIndices_[p]];
+        const std::vector<float> arena = job.initialParameters(places.members[place]);
+        for (std::size_t p = 0; p < arenaIndices.size(); ++p)
+            columns[p * count + place] = arena[arenaIndices[p]];
     }
     parameters.uploadValues<float>(columns);
-    if (first) first->uploadValues<float>(std::vector<float>(columns.size()));
-    if (second) second->uploadValues<float>(std::vector<float>(columns.size()));
+    for (std::optional<gpu::Buffer>* state : {&first, &second})
+        if (*state) (*state)->uploadValues<float>(std::vector<float>(columns.size()));
     states.uploadValues<shared::PopulationState>(
         std::vector<shared::PopulationState>(count, {0, 0, MemberResult::unknown}));
 }

@@ -28,13 +28,14 @@ constexpr double largestSeed = 9007199254740992; // 2^53: a double holds every w
                                 "or activation=NAME,NAME");
 }
 
-/// The numbers that a hyperparameter can be.
+/// The numbers that a hyperparameter can be, and the member's field that has them as they are.
 struct Range {
     double low = 0;
     double high = 0;
     bool lowIncluded = true;
     bool highIncluded = true;
     const char* words = "";
+    double PopulationMember::*field = nullptr;
 
     bool contains(double value) const {
         return (value > low || (lowIncluded && value == low)) &&
@@ -42,22 +43,24 @@ struct Range {
     }
 };
 
-Range rangeOf(Hyperparameter parameter) {
-    switch (parameter) {
-    case Hyperparameter::learningRate:
-    case Hyperparameter::initialScale:
-        return {0, largestInitialScale, false, true, "a number above 0, up to 1,000,000"};
-    case Hyperparameter::momentum: return {0, 1, true, false, "a number from 0 to below 1"};
-    case Hyperparameter::weightDecay: return {0, 1e6, true, true, "a number from 0 to 1,000,000"};
-    case Hyperparameter::noise: return {0, 0.8, true, true, "a number from 0 to 0.8"};
-    case Hyperparameter::seed: return {0, largestSeed, true, true, "a whole number from 0 to 2^53"};
-    case Hyperparameter::activation: break;
-    }
-    return {};
+constexpr const char* positive = "a number above 0, up to 1,000,000";
+
+/// In the order of the enumeration; activations are no numbers.
+constexpr Range ranges[] = {
+    {0, largestInitialScale, false, true, positive, &PopulationMember::learningRate},
+    {0, largestInitialScale, false, true, positive, &PopulationMember::initialScale},
+    {0, 1, true, false, "a number from 0 to below 1", &PopulationMember::momentum},
+    {0, 1e6, true, true, "a number from 0 to 1,000,000", &PopulationMember::weightDecay},
+    {0, 0.8, true, true, "a number from 0 to 0.8", nullptr},
+    {0, largestSeed, true, true, "a whole number from 0 to 2^53", nullptr},
+    {},
+};
+constexpr const Range& rangeOf(Hyperparameter parameter) {
+    return ranges[static_cast<std::size_t>(parameter)];
 }
 
 void requirePossible(Hyperparameter parameter, double value) {
-    const Range range = rangeOf(parameter);
+    const Range& range = rangeOf(parameter);
     const bool whole = parameter != Hyperparameter::seed || value == std::floor(value);
     if (range.contains(value) && whole) return;
     throw std::invalid_argument(std::string(name(parameter)) + " cannot be " + shortestText(value) +
@@ -111,10 +114,11 @@ std::string exactText(Hyperparameter parameter, double value) {
     return shortestText(value);
 }
 
-std::string threeDigits(double value) {
+/// As printf's %g: with so many digits, or as few as say which number it is.
+template <class... Digits> std::string generalText(double value, Digits... digits) {
     std::array<char, 32> text{};
     const auto [end, error] =
-        std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::general, 3);
+        std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::general, digits...);
     return {text.data(), end};
 }
 
@@ -170,14 +174,6 @@ std::vector<double> logarithmicMarks(double low, double high, std::size_t most) 
     if (decades * 3 <= static_cast<double>(most)) return decimalMarks(low, high, {1, 2, 5}, 1);
     const double apart = std::ceil(decades / static_cast<double>(std::max<std::size_t>(most, 1)) - nearly);
     return decimalMarks(low, high, {1}, static_cast<int>(apart));
-}
-
-std::string markText(double mark, bool whole) {
-    if (whole) return std::to_string(static_cast<std::uint64_t>(mark));
-    std::array<char, 32> text{};
-    const auto [end, error] =
-        std::to_chars(text.data(), text.data() + text.size(), mark, std::chars_format::general);
-    return {text.data(), end};
 }
 
 std::vector<AxisTick> activationTicks(const PopulationAxis& axis, std::size_t cells) {
@@ -238,19 +234,13 @@ Activation PopulationAxis::activation(std::size_t cell, std::size_t cells) const
 std::string PopulationAxis::label(std::size_t cell, std::size_t cells) const {
     if (parameter == Hyperparameter::activation) return std::string(name(activation(cell, cells)));
     const double number = value(cell, cells);
-    return parameter == Hyperparameter::seed ? exactText(parameter, number) : threeDigits(number);
+    return parameter == Hyperparameter::seed ? exactText(parameter, number) : generalText(number, 3);
 }
 
 void PopulationAxis::apply(PopulationMember& member, std::size_t cell, std::size_t cells) const {
-    switch (parameter) {
-    case Hyperparameter::learningRate: member.learningRate = value(cell, cells); break;
-    case Hyperparameter::initialScale: member.initialScale = value(cell, cells); break;
-    case Hyperparameter::momentum: member.momentum = value(cell, cells); break;
-    case Hyperparameter::weightDecay: member.weightDecay = value(cell, cells); break;
-    case Hyperparameter::noise: break;
-    case Hyperparameter::seed: member.seed = static_cast<std::uint64_t>(value(cell, cells)); break;
-    case Hyperparameter::activation: member.activation = activation(cell, cells); break;
-    }
+    if (const auto field = rangeOf(parameter).field) member.*field = value(cell, cells);
+    if (parameter == Hyperparameter::seed) member.seed = static_cast<std::uint64_t>(value(cell, cells));
+    if (parameter == Hyperparameter::activation) member.activation = activation(cell, cells);
 }
 
 PopulationAxis populationAxisFromText(std::string_view text) {
@@ -278,7 +268,8 @@ std::vector<AxisTick> PopulationAxis::ticks(std::size_t cells, std::size_t most)
          logarithmic ? logarithmicMarks(low, high, most) : linearMarks(low, high, most, whole)) {
         const double share =
             logarithmic ? std::log(mark / from) / std::log(to / from) : (mark - from) / (to - from);
-        ticks.push_back({0.5 + share * static_cast<double>(cells - 1), markText(mark, whole)});
+        ticks.push_back({0.5 + share * static_cast<double>(cells - 1),
+                         whole ? exactText(parameter, mark) : generalText(mark)});
     }
     return ticks;
 }

@@ -8,6 +8,7 @@
 
 #include "engine/cpu/cpu_info.h"
 #include "engine/grid/population.h"
+#include "engine/net/plain_ops.h"
 
 namespace lockstep {
 
@@ -29,11 +30,11 @@ class PopulationBlock {
     /// Back to the first weights.
     virtual void reset() = 0;
     virtual void train(std::uint64_t steps) = 0;
-    /// MemberResult::batchLoss of each member.
-    virtual std::vector<float> batchLosses() const = 0;
 
-    /// Evaluates, and fills in all but weightNorm. `results` has one per member.
-    virtual void evaluate(std::span<MemberResult> results) = 0;
+    /// What is known of a member without an evaluation: steps, divergence and the loss of its last batch.
+    virtual MemberResult state(std::size_t element) const = 0;
+    /// The sums of each member over the examples of evaluatedSplit().
+    virtual std::vector<ScoreSum> score() = 0;
     /// In ParamLayout's order.
     virtual std::vector<float> parameters(std::size_t element) const = 0;
     /// Each member's outputs, after the output activation, for points [rows][inputs]:

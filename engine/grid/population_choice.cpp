@@ -50,30 +50,22 @@ class Trial {
     /// Compiles its kernels, and finds how much takes long enough for a clock, starting with little: how
     /// long a step takes is not known yet.
     Trial(gpu::Device& device, const PopulationJob& job, const PopulationPlan& plan)
-        : plan_(plan), job_(smallCopy(device, job)), arenas_(device, job_), kernels_(device, job_.shape),
-          training_(device, kernels_, arenas_, job_, plan), recorder_(device) {
-        warmUp();
+        : job_(smallCopy(device, job)), arenas_(device, job_), training_(arenas_, plan), recorder_(device) {
+        recorder_.begin();
+        training_.recordWarmUp(recorder_);
+        recorder_.submitAndTime();
+        millisecondsOf({1, 1});
         slice_ = {1, training_.quickNetworks()};
         while (millisecondsOf(slice_) < longEnough && grow()) {
         }
     }
 
-    double millisecondsPerNetworkStep() {
-        const double work = static_cast<double>(slice_.steps) * static_cast<double>(slice_.networks);
-        return millisecondsOf(slice_) / work;
-    }
+    double millisecondsPerNetworkStep() { return millisecondsOf(slice_) / slice_.networkSteps(); }
 
-    const PopulationPlan& plan() const { return plan_; }
+    const PopulationPlan& plan() const { return training_.plan; }
 
   private:
     static constexpr double longEnough = 3;
-
-    void warmUp() {
-        recorder_.begin();
-        training_.recordWarmUp(recorder_);
-        recorder_.submitAndTime();
-        millisecondsOf({1, 1});
-    }
 
     // Twice the networks, and once all take part, twice the steps; false where there is no more.
     bool grow() {
@@ -83,8 +75,8 @@ class Trial {
             next.networks = std::min(2 * slice_.networks, all);
         else
             next.steps = 2 * slice_.steps;
-        const double work = static_cast<double>(next.steps) * static_cast<double>(next.networks);
-        if (next.steps > plan_.stepsPerDispatch || work > training_.mostNetworkSteps()) return false;
+        if (next.steps > plan().stepsPerDispatch || next.networkSteps() > training_.mostNetworkSteps())
+            return false;
         slice_ = next;
         return true;
     }
@@ -96,10 +88,8 @@ class Trial {
         return recorder_.submitAndTime();
     }
 
-    PopulationPlan plan_;
     PopulationJob job_;
     PopulationArenas arenas_;
-    PopulationKernels kernels_;
     PopulationTraining training_;
     PopulationSlice slice_;
     gpu::Recorder recorder_; // destroyed first: it waits for what still uses the others
@@ -164,7 +154,7 @@ PopulationPlan fastest(gpu::Device& device, const PopulationJob& job, KernelCach
                                  failures.reasons + ")");
     const PopulationPlan& best = trials[static_cast<std::size_t>(winner - least.begin())]->plan();
     ProductKernel remembered;
-    remembered.rung = rungFromName(name(best.layout), true);
+    remembered.rung = best.layout;
     cache.remember(operationOf(job), {remembered, *winner}, !failures.lackedMemory);
     cache.store();
     return best;
@@ -173,11 +163,16 @@ PopulationPlan fastest(gpu::Device& device, const PopulationJob& job, KernelCach
 } // namespace
 
 PopulationPlan choosePopulationPlan(gpu::Device& device, const PopulationJob& job, PopulationLayout layout) {
-    if (layout != PopulationLayout::best) return requiredPopulationPlan(device, job, layout);
+    if (layout != PopulationLayout::best) {
+        std::string why;
+        if (const auto plan = populationPlan(device, job, layout, &why)) return *plan;
+        throw std::runtime_error("'" + device.report().name +
+                                 "' cannot run gpu:" + std::string(name(layout)) + ": " + why);
+    }
     KernelCache cache(device);
     const auto known = cache.find(operationOf(job));
     for (const PopulationLayout candidate : candidates)
-        if (known && name(known->kernel.rung) == name(candidate))
+        if (known && known->kernel.rung == candidate)
             if (const auto plan = populationPlan(device, job, candidate)) return *plan;
     return fastest(device, job, cache);
 }

@@ -95,9 +95,9 @@ std::vector<std::unique_ptr<const Dataset>> loadAll(const PopulationSpec& spec) 
 }
 
 std::size_t dataOf(const PopulationSpec& spec, std::size_t member) {
-    if (spec.x.parameter == Hyperparameter::noise) return spec.cell(member).x;
-    if (spec.y.parameter == Hyperparameter::noise) return spec.cell(member).y;
-    return 0;
+    const PopulationAxis* axis = spec.axisOf(Hyperparameter::noise);
+    if (axis == nullptr) return 0;
+    return axis == &spec.x ? spec.cell(member).x : spec.cell(member).y;
 }
 
 } // namespace
@@ -126,9 +126,9 @@ const PopulationAxis* PopulationSpec::axisOf(Hyperparameter parameter) const {
 }
 
 double PopulationSpec::noise(std::size_t member) const {
-    if (x.parameter == Hyperparameter::noise) return x.value(cell(member).x, columns);
-    if (y.parameter == Hyperparameter::noise) return y.value(cell(member).y, rows);
-    return dataOptions.noise;
+    const PopulationAxis* axis = axisOf(Hyperparameter::noise);
+    if (axis == nullptr) return dataOptions.noise;
+    return axis == &x ? x.value(cell(member).x, columns) : y.value(cell(member).y, rows);
 }
 
 void PopulationSpec::validate() const {

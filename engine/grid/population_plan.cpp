@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <stdexcept>
 #include <utility>
 
 #include "engine/net/activation.h"
-#include "engine/step/shaders.h"
 #include "engine/step/work.h"
 
 namespace lockstep {
@@ -14,10 +12,6 @@ namespace lockstep {
 namespace {
 
 constexpr std::size_t mostStepsPerDispatch = 1024; // of a dispatch: it is to end after milliseconds
-// Numbers that an invocation keeps: beyond this they do not stay in registers, and drivers compile for
-// seconds (software ones above all for the loads and stores).
-constexpr std::size_t gpuRegisterNumbers = 640;
-constexpr std::size_t softwareRegisterNumbers = 330;
 
 std::size_t batchOf(const PopulationJob& job) {
     return std::min(job.settings.batch, job.data.front()->train.count);
@@ -62,10 +56,6 @@ std::size_t numbersOf(const PopulationJob& job) {
     return job.shape.parameters() * (1 + job.settings.optimizer.stateArrays());
 }
 
-std::size_t registerNumbers(const gpu::Device& device) {
-    return device.software() ? softwareRegisterNumbers : gpuRegisterNumbers;
-}
-
 std::optional<PopulationPlan> planInvocation(const gpu::Device& device, const PopulationJob& job,
                                              std::size_t batch, std::string* why) {
     const std::size_t most = registerNumbers(device);
@@ -95,7 +85,7 @@ std::optional<PopulationPlan> planSubgroup(const gpu::Device& device, const Popu
     if (!limits.subgroupSums || limits.broadcastInvocations == 0)
         return refuse(why, "the invocations of its subgroups do not add up their numbers");
     const std::size_t parameters = job.shape.parameters();
-    if (!fitsRegisters(device, job.shape))
+    if (parameters > registerNumbers(device))
         return refuse(why, "its registers hold gradients of at most " +
                                std::to_string(registerNumbers(device)) + " parameters, this network has " +
                                std::to_string(parameters));
@@ -196,19 +186,10 @@ std::optional<PopulationPlan> planOf(const gpu::Device& device, const Population
     return planWorkgroup(device, job, batch, why);
 }
 
-// With which a layout takes the job that it does not take as it is; 0: with none.
-std::size_t largestBatch(const gpu::Device& device, const PopulationJob& job, PopulationLayout layout) {
-    std::size_t fitting = 0;
-    for (std::size_t refused = batchOf(job); refused - fitting > 1;) {
-        const std::size_t middle = fitting + (refused - fitting) / 2;
-        (planOf(device, job, middle, layout, nullptr) ? fitting : refused) = middle;
-    }
-    return fitting;
-}
-
-using gpu::asUint;
-
 } // namespace
+
+// Software drivers compile for seconds above all for the loads and stores.
+std::size_t registerNumbers(const gpu::Device& device) { return device.software() ? 330 : 640; }
 
 std::uint32_t populationOrder(const PopulationJob& job) {
     if (!job.settings.shuffle) return shared::orderOfFile;
@@ -229,100 +210,12 @@ std::optional<PopulationPlan> populationPlan(const gpu::Device& device, const Po
         plan->layout = layout;
         plan->order = populationOrder(job);
     } else if (why != nullptr) {
-        const std::size_t batch = largestBatch(device, job, layout);
+        const std::size_t batch = largestBelow(batchOf(job), [&](std::size_t smaller) {
+            return planOf(device, job, smaller, layout, nullptr).has_value();
+        });
         if (batch > 0) *why += "; a batch of " + std::to_string(batch) + " fits";
     }
     return plan;
-}
-
-bool fitsRegisters(const gpu::Device& device, const NetShape& shape) {
-    return shape.parameters() <= registerNumbers(device);
-}
-
-PopulationPlan requiredPopulationPlan(const gpu::Device& device, const PopulationJob& job,
-                                      PopulationLayout layout) {
-    std::string why;
-    if (const auto plan = populationPlan(device, job, layout, &why)) return *plan;
-    throw std::runtime_error("'" + device.report().name + "' cannot run gpu:" + std::string(name(layout)) +
-                             ": " + why);
-}
-
-template <class Params>
-const gpu::Kernel<Params>& PopulationKernels::find(std::map<std::string, gpu::Kernel<Params>>& made,
-                                                   const std::string& stem, gpu::SpecConstants constants,
-                                                   gpu::WorkItems itemsPerGroup) {
-    std::string key = stem;
-    for (const auto& [id, value] : constants) key += " " + std::to_string(id) + "=" + std::to_string(value);
-    if (const auto found = made.find(key); found != made.end()) return found->second;
-    return made
-        .try_emplace(key, device_,
-                     gpu::KernelSource{stem, shaderWords(stem), std::move(constants), itemsPerGroup})
-        .first->second;
-}
-
-// By the numbers in shaders/grid/population_network.glsl.
-gpu::SpecConstants PopulationKernels::widthConstants() const {
-    gpu::SpecConstants constants{{9, asUint(shape_.layers())}};
-    for (std::uint32_t level = 0; level <= shared::populationLayers; ++level)
-        constants[10 + level] = level < shape_.widths.size() ? asUint(shape_.widths[level]) : 0;
-    return constants;
-}
-
-gpu::SpecConstants PopulationKernels::networkConstants(Activation hidden) const {
-    gpu::SpecConstants constants = widthConstants();
-    constants.insert({{1, asUint(shape_.loss)}, {2, asUint(shape_.outputActivation)}, {4, asUint(hidden)}});
-    return constants;
-}
-
-std::string PopulationKernels::looped() const { return fitsRegisters(device_, shape_) ? "" : "_looped"; }
-
-const gpu::Kernel<shared::PopulationTrainParams>&
-PopulationKernels::train(const PopulationPlan& plan, Optimizer optimizer, Activation hidden) {
-    gpu::SpecConstants constants = networkConstants(hidden);
-    constants[0] = plan.groupSize;
-    constants[3] = plan.order;
-    constants[7] = asUint(optimizer);
-    if (plan.layout == PopulationLayout::subgroup) {
-        const std::size_t states = infoOf(optimizer).states;
-        const std::uint32_t parameters = asUint(shape_.parameters());
-        constants.insert(
-            {{5, states >= 1 ? parameters : 1}, {6, plan.mostSubgroups}, {8, states == 2 ? parameters : 1}});
-    }
-    if (plan.layout == PopulationLayout::workgroup)
-        constants.insert({{5, plan.chunk}, {6, plan.sharesState ? 1 : 0}, {8, plan.sharedFloats}});
-    const std::string stem = "population_" + std::string(name(plan.layout));
-    return find(train_, stem, std::move(constants), {plan.networksPerGroup, 1, 1});
-}
-
-const gpu::Kernel<shared::PopulationOrderParams>& PopulationKernels::order() {
-    return find(order_, "population_order", {{0, 32}});
-}
-
-const gpu::Kernel<shared::PopulationScoreParams>& PopulationKernels::score(Activation hidden) {
-    gpu::SpecConstants constants = networkConstants(hidden);
-    constants[0] = 32;
-    return find(score_, "population_score" + looped(), std::move(constants));
-}
-
-const gpu::Kernel<shared::PopulationResultParams>& PopulationKernels::results() {
-    gpu::SpecConstants constants = widthConstants();
-    constants[0] = 32;
-    return find(results_, "population_result", std::move(constants));
-}
-
-const gpu::Kernel<shared::PopulationRankParams>& PopulationKernels::rank() {
-    return find(rank_, "population_rank", {{0, 32}});
-}
-
-const gpu::Kernel<shared::PopulationSummaryParams>& PopulationKernels::summary() {
-    return find(summary_, "population_summary", {{0, 64}}, {1, 1, 1});
-}
-
-const gpu::Kernel<shared::PopulationPictureParams>& PopulationKernels::picture(Activation hidden) {
-    gpu::SpecConstants constants = networkConstants(hidden);
-    constants[0] = 4; // 16 x 8 cells
-    constants[5] = 8;
-    return find(picture_, "population_picture" + looped(), std::move(constants));
 }
 
 } // namespace lockstep

@@ -1,12 +1,11 @@
-// Evaluates a population on a GPU: losses, accuracies and norms of all networks, their ranking and their
-// summary.
+// Evaluates a population on a GPU: losses, accuracies and norms of all networks.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "engine/gpu/recorder.h"
 #include "engine/grid/population_arenas.h"
-#include "engine/grid/population_plan.h"
 
 namespace lockstep {
 
@@ -26,13 +25,11 @@ std::uint64_t populationPartBytes(const gpu::Device& device, const PopulationJob
 /// and std::runtime_error if the device refuses a kernel.
 class PopulationScores {
   public:
-    /// All references must outlive the object. Also throws gpu::OutOfMemoryError.
-    PopulationScores(gpu::Device& device, PopulationKernels& kernels, PopulationArenas& arenas,
-                     const PopulationJob& job);
+    /// `arenas` must outlive the object. Also throws gpu::OutOfMemoryError.
+    explicit PopulationScores(PopulationArenas& arenas);
 
-    /// Both score the networks once, and again only after forget().
+    /// Scores the networks once, and again only after forget().
     std::vector<MemberResult> results();
-    PopulationSummary summary();
     /// Call after training: the scores are out of date.
     void forget() { scored_ = false; }
     /// In ParamLayout's order. Also throws std::out_of_range if there is no such member.
@@ -40,25 +37,14 @@ class PopulationScores {
 
   private:
     void score();
-    void scoreRun(const PopulationRun& run);
-    void scoreNetworks(const PopulationRun& run, shared::PopulationScoreParams params);
-    void recordResults();
-    void recordRanks();
-    const gpu::Buffer& examples() const { return arenas_.test ? *arenas_.test : arenas_.train; }
-    std::size_t exampleCount() const;
-    std::uint32_t networksAtOnce(double workOfOne) const;
+    void scoreNetworks(const PopulationRun& networks, shared::PopulationScoreParams params);
 
-    gpu::Device& device_;
-    PopulationKernels& kernels_;
     PopulationArenas& arenas_;
     const PopulationJob& job_;
     const PopulationParts parts_;
     gpu::Buffer partSums_; ///< vec2 [part][place]
     gpu::Buffer results_;  ///< shared::PopulationResult [member]
-    gpu::Buffer keys_;     ///< [member], padded to a multiple of four
-    gpu::Buffer ranking_;
-    gpu::Buffer totals_;
-    gpu::Buffer column_; ///< one network's parameters
+    gpu::Buffer column_;   ///< one network's parameters
     bool scored_ = false;
     gpu::Recorder recorder_; ///< destroyed first: it waits for what still uses the buffers
 };

@@ -38,30 +38,26 @@ std::uint64_t orderWords(const PopulationPlan& plan, const BatchOrder& order, st
 
 } // namespace
 
-PopulationTraining::PopulationTraining(gpu::Device& device, PopulationKernels& kernels,
-                                       PopulationArenas& arenas, const PopulationJob& job,
-                                       const PopulationPlan& plan)
-    : device_(device), job_(job), pipelines_(kernels), arenas_(arenas), plan_(plan),
-      order_(job.data.front()->train.count, job.settings.batch, job.members.front().seed,
-             job.settings.shuffle),
+PopulationTraining::PopulationTraining(PopulationArenas& arenas, const PopulationPlan& how)
+    : plan(how), arenas_(arenas), job_(arenas.job),
+      order_(job_.data.front()->train.count, job_.settings.batch, job_.members.front().seed,
+             job_.settings.shuffle),
       ringRecords_(4 * plan.stepsPerDispatch),
-      records_(device, ringRecords_ * sizeof(shared::PopulationRecord), gpu::Memory::upload,
+      records_(arenas.device, ringRecords_ * sizeof(shared::PopulationRecord), gpu::Memory::upload,
                "records of steps"),
-      orders_(device, orderWords(plan, order_, ringRecords_, job.members.size()) * sizeof(std::uint32_t),
+      orders_(arenas.device,
+              orderWords(plan, order_, ringRecords_, job_.members.size()) * sizeof(std::uint32_t),
               plan.order == shared::orderOfTable ? gpu::Memory::upload : gpu::Memory::device,
-              "order of examples") {
-    for (const PopulationRun& run : arenas.runs)
-        kernels_.push_back(&kernels.train(plan, job.settings.optimizer.kind, run.activation));
-}
+              "order of examples") {}
 
 // Records of one dispatch lie beside each other: it ends where the ring does.
 std::uint32_t PopulationTraining::stepsFrom(std::uint64_t first, std::uint64_t wanted) const {
     return asUint(
-        std::min({wanted, std::uint64_t{plan_.stepsPerDispatch}, ringRecords_ - first % ringRecords_}));
+        std::min({wanted, std::uint64_t{plan.stepsPerDispatch}, ringRecords_ - first % ringRecords_}));
 }
 
 void PopulationTraining::prepare(std::uint64_t first, std::uint32_t steps) {
-    const bool table = plan_.order == shared::orderOfTable;
+    const bool table = plan.order == shared::orderOfTable;
     const std::size_t batch = order_.batch();
     std::vector<shared::PopulationRecord> records;
     std::vector<std::uint32_t> words(table ? steps * batch : 0);
@@ -82,31 +78,31 @@ void PopulationTraining::writeOrder(const BatchRange& batch, std::span<std::uint
 
 double PopulationTraining::mostNetworkSteps() const {
     const std::uint64_t most =
-        plan_.order == shared::orderOfSeed ? mostOrderWords / order_.batch() : std::uint64_t{1} << 40;
+        plan.order == shared::orderOfSeed ? mostOrderWords / order_.batch() : std::uint64_t{1} << 40;
     return std::max(static_cast<double>(most), 1.0);
 }
 
 std::uint32_t PopulationTraining::quickNetworks() const {
     const double stepOfOne =
         6.0 * static_cast<double>(order_.batch()) * static_cast<double>(job_.shape.parameters());
-    const double quick = std::min((device_.software() ? 2e7 : 5e8) / stepOfOne, mostNetworkSteps());
-    return asUint(std::clamp(quick, 1.0, static_cast<double>(arenas_.members.size())));
+    const double quick = std::min((arenas_.device.software() ? 2e7 : 5e8) / stepOfOne, mostNetworkSteps());
+    return asUint(std::clamp(quick, 1.0, static_cast<double>(job_.members.size())));
 }
 
 void PopulationTraining::recordWarmUp(gpu::Recorder& recorder) {
     prepare(0, 1);
-    if (plan_.order == shared::orderOfSeed) recordOrder(recorder, 0, {1, 1}, 0);
-    for (const PopulationRun& run : arenas_.runs) {
+    if (plan.order == shared::orderOfSeed) recordOrder(recorder, paramsOf(0, 0, {1, 1}));
+    for (const PopulationRun& run : arenas_.places.runs) {
         record(recorder, 0, run.first, {0, 1});
         recorder.submitAndGoOn();
     }
 }
 
-void PopulationTraining::record(gpu::Recorder& recorder, std::uint64_t first, std::uint32_t place,
-                                const PopulationSlice& slice) {
+shared::PopulationTrainParams PopulationTraining::paramsOf(std::uint64_t first, std::uint32_t place,
+                                                           const PopulationSlice& slice) const {
     const StepSettings settings = stepSettings(job_.settings, order_, first);
     shared::PopulationTrainParams params{};
-    params.places = asUint(arenas_.members.size());
+    params.places = asUint(job_.members.size());
     params.steps = slice.steps;
     params.firstRecord = asUint(first % ringRecords_);
     params.batch = asUint(order_.batch());
@@ -117,41 +113,32 @@ void PopulationTraining::record(gpu::Recorder& recorder, std::uint64_t first, st
     params.epsilon = settings.update.epsilon;
     params.l1 = settings.update.l1;
     params.nesterov = settings.update.nesterov;
-    if (plan_.order == shared::orderOfSeed && slice.steps > 0)
-        recordOrder(recorder, place, slice, params.firstRecord);
-    for (const PopulationRun& run : arenas_.runs) {
-        params.first = std::max(run.first, place);
-        const std::uint32_t end = std::min(run.first + run.count, place + slice.networks);
-        if (params.first >= end) continue;
-        params.networks = end - params.first;
-        dispatch(recorder, run, params);
-    }
+    return params;
 }
 
-void PopulationTraining::recordOrder(gpu::Recorder& recorder, std::uint32_t place,
-                                     const PopulationSlice& slice, std::uint32_t firstRecord) {
-    constexpr std::uint32_t rows = 64; // of an invocation
-    const std::uint32_t batch = asUint(order_.batch());
-    const shared::PopulationOrderParams params{place, slice.networks, firstRecord,
-                                               batch, rows,           asUint(order_.count())};
-    recorder.dispatch(pipelines_.order(), {slice.networks, (batch + rows - 1) / rows, slice.steps}, params,
-                      {records_.view(), arenas_.networks.view(), orders_.view()});
-}
-
-void PopulationTraining::dispatch(gpu::Recorder& recorder, const PopulationRun& run,
-                                  shared::PopulationTrainParams params) {
+void PopulationTraining::record(gpu::Recorder& recorder, std::uint64_t first, std::uint32_t place,
+                                const PopulationSlice& slice) {
     constexpr std::uint32_t mostNetworks = 32768; // every device dispatches that many workgroups
-    const auto& kernel = *kernels_[asUint(&run - arenas_.runs.data())];
+    shared::PopulationTrainParams params = paramsOf(first, place, slice);
+    if (plan.order == shared::orderOfSeed && slice.steps > 0) recordOrder(recorder, params);
     const gpu::BufferView parameters = arenas_.parameters.view();
-    for (const std::uint32_t end = params.first + params.networks; params.first < end;
-         params.first += params.networks) {
-        params.networks = std::min(end - params.first, mostNetworks);
-        recorder.dispatch(kernel, {params.networks, 1, 1}, params,
+    for (const PopulationRun& piece : arenas_.places.pieces(place, slice.networks, mostNetworks)) {
+        params.first = piece.first;
+        params.networks = piece.count;
+        recorder.dispatch(arenas_.kernels.train(plan, job_.settings.optimizer.kind, piece.activation),
+                          {params.networks, 1, 1}, params,
                           {arenas_.train.view(), orders_.view(), records_.view(), arenas_.networks.view(),
                            arenas_.states.view(), parameters,
                            arenas_.first ? arenas_.first->view() : parameters,
                            arenas_.second ? arenas_.second->view() : parameters});
     }
+}
+
+void PopulationTraining::recordOrder(gpu::Recorder& recorder, const shared::PopulationTrainParams& params) {
+    const std::uint32_t parts =
+        (params.batch + shared::populationOrderRows - 1) / shared::populationOrderRows;
+    recorder.dispatch(arenas_.kernels.order(), {params.orderNetworks, parts, params.steps}, params,
+                      {records_.view(), arenas_.networks.view(), orders_.view()});
 }
 
 } // namespace lockstep

@@ -9,23 +9,19 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+#include <span>
 
 #include "engine/gpu/recorder.h"
 #include "engine/grid/grid_pace.h"
 #include "engine/grid/population_arenas.h"
-#include "engine/grid/population_plan.h"
 
 namespace lockstep {
 
 class PopulationTraining {
   public:
-    /// All references must outlive the object. Throws gpu::OutOfMemoryError, other gpu::GpuErrors, and
-    /// std::runtime_error if the device refuses a kernel.
-    PopulationTraining(gpu::Device& device, PopulationKernels& kernels, PopulationArenas& arenas,
-                       const PopulationJob& job, const PopulationPlan& plan);
+    /// `arenas` must outlive the object. Throws gpu::OutOfMemoryError, other gpu::GpuErrors.
+    PopulationTraining(PopulationArenas& arenas, const PopulationPlan& plan);
 
-    const PopulationPlan& plan() const { return plan_; }
     /// How many steps from `first` on one dispatch may make; at most `wanted`.
     std::uint32_t stepsFrom(std::uint64_t first, std::uint64_t wanted) const;
     /// Writes the records of steps [first, first + steps), at most stepsFrom(), before the first record() of
@@ -37,25 +33,24 @@ class PopulationTraining {
     /// take as long as mostWorkOfInvocation does.
     std::uint32_t quickNetworks() const;
     /// Records every kernel once, because drivers compile at the first use, and submits. Nothing is learned.
-    /// Throws gpu::DeviceLostError, gpu::TimeoutError, other gpu::GpuErrors.
+    /// Throws gpu::DeviceLostError, gpu::TimeoutError, other gpu::GpuErrors, and std::runtime_error if the
+    /// device refuses a kernel.
     void recordWarmUp(gpu::Recorder& recorder);
     /// Records these steps of the networks at places [place, place + slice.networks). Throws gpu::GpuError.
     void record(gpu::Recorder& recorder, std::uint64_t first, std::uint32_t place,
                 const PopulationSlice& slice);
 
+    const PopulationPlan plan;
+
   private:
-    void dispatch(gpu::Recorder& recorder, const PopulationRun& run, shared::PopulationTrainParams params);
-    void recordOrder(gpu::Recorder& recorder, std::uint32_t place, const PopulationSlice& slice,
-                     std::uint32_t firstRecord);
+    shared::PopulationTrainParams paramsOf(std::uint64_t first, std::uint32_t place,
+                                           const PopulationSlice& slice) const;
+    void recordOrder(gpu::Recorder& recorder, const shared::PopulationTrainParams& params);
     void writeOrder(const BatchRange& batch, std::span<std::uint32_t> words) const;
 
-    gpu::Device& device_;
-    const PopulationJob& job_;
-    PopulationKernels& pipelines_;
     PopulationArenas& arenas_;
-    const PopulationPlan plan_;
+    const PopulationJob& job_;
     const BatchOrder order_;
-    std::vector<const gpu::Kernel<shared::PopulationTrainParams>*> kernels_; ///< by run
     const std::uint32_t ringRecords_;
     gpu::Buffer records_; ///< ring: step s is at s % ringRecords_
     gpu::Buffer orders_;  ///< of examples: one for all, likewise a ring, or every network's of a dispatch

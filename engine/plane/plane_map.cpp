@@ -45,8 +45,8 @@ double workOf(const NetShape& shape) {
     return work;
 }
 
-void validate(const NetShape& shape, const std::vector<PlaneFeature>& features,
-              const PlaneMapOptions& options) {
+const NetShape& validated(const NetShape& shape, const std::vector<PlaneFeature>& features,
+                          const PlaneMapOptions& options) {
     shape.validate();
     const auto require = [](bool holds, const std::string& message) {
         if (!holds) throw std::invalid_argument("a map of the plane " + message);
@@ -63,11 +63,6 @@ void validate(const NetShape& shape, const std::vector<PlaneFeature>& features,
     require(size <= mostOutputBytes, "of " + std::to_string(shape.outputs()) + " outputs and " +
                                          std::to_string(options.outputSize) +
                                          " pixels per side is too large; try fewer pixels");
-}
-
-const NetShape& validated(const NetShape& shape, const std::vector<PlaneFeature>& features,
-                          const PlaneMapOptions& options) {
-    validate(shape, features, options);
     return shape;
 }
 
@@ -90,17 +85,6 @@ std::vector<std::unique_ptr<gpu::Buffer>> widePictures(gpu::Device& device, cons
             device, std::uint64_t{grid.width()} * grid.height() * 4, gpu::Memory::device, "wide layer's map");
     }
     return pictures;
-}
-
-/// The output's probabilities, if the loss defines them.
-void toProbabilities(Loss loss, std::span<float> outputs) {
-    if (loss == Loss::binaryCrossEntropy)
-        for (float& value : outputs) value = activate(Activation::sigmoid, value);
-    if (loss != Loss::crossEntropy) return;
-    const float largest = *std::ranges::max_element(outputs);
-    float sum = 0;
-    for (float& value : outputs) sum += value = std::exp(value - largest);
-    for (float& value : outputs) value /= sum;
 }
 
 /// On a GPU the work of a picture follows what is measured. On a software device it is fixed.
@@ -278,23 +262,9 @@ void PlaneMap::dense(std::size_t layer, std::size_t rows, const gpu::BufferView&
                      keepsSums ? sums_.view(0, bytes(layer + 1, rows)) : to});
 }
 
-std::vector<float> PlaneMap::outputs() {
-    const std::size_t size = options_.outputSize;
-    const std::size_t count = shape_.outputs();
-    const std::size_t rowStride = stride(shape_.layers());
+std::vector<float> PlaneMap::outputs() const {
     if (outputCells_ == 0) throw std::logic_error("a map of the plane was read before it was computed");
-    std::vector<float> cells = outputs_.downloadValues<float>(outputCells_ * outputCells_ * rowStride);
-    for (std::size_t at = 0; at < cells.size(); at += rowStride)
-        toProbabilities(shape_.loss, std::span(cells).subspan(at, count));
-    std::vector<float> pixels;
-    pixels.reserve(size * size * count);
-    for (std::size_t line = 0; line < size; ++line)
-        for (std::size_t column = 0; column < size; ++column) {
-            const std::size_t cell = line * outputCells_ / size * outputCells_ + column * outputCells_ / size;
-            const auto begin = cells.begin() + static_cast<std::ptrdiff_t>(cell * rowStride);
-            pixels.insert(pixels.end(), begin, begin + static_cast<std::ptrdiff_t>(count));
-        }
-    return pixels;
+    return outputs_.downloadValues<float>(outputCells_ * outputCells_ * stride(shape_.layers()));
 }
 
 std::uint32_t PlaneMap::stride(std::size_t level) const {

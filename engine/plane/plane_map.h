@@ -73,10 +73,9 @@ class PlaneMap {
     NeuronGrid wideLayerGrid(std::size_t level) const;
     gpu::BufferView wideLayerPicture(std::size_t level) const { return wide_[level]->view(); }
 
-    /// The outputs of the last computation, [outputSize][outputSize][outputs]: probabilities for
-    /// cross-entropy (softmax) and binary cross-entropy (sigmoid), otherwise plain outputs. Waits for the
-    /// device.
-    std::vector<float> outputs();
+    /// The network's outputs of the last computation, [outputCells()][outputCells()][outputs rounded up to
+    /// four]. Waits for the device.
+    std::vector<float> outputs() const;
 
     /// Cells along one side of the last computation's output map, and of its neurons' maps.
     std::uint32_t outputCells() const { return outputCells_; }

@@ -16,13 +16,15 @@ layout(set = 0, binding = 2) readonly buffer Saved { float saved[]; };
 layout(set = 0, binding = 3) writeonly buffer DPreviousSums { float dPreviousSums[]; };
 layout(push_constant) uniform Params { DenseParams params; };
 
-void main() {
-    uint i = invocationN();
-    uint row = invocationM();
-    if (i >= params.inputStride || row >= params.rows) return;
+// The gradient of one input.
+void compute(uint row, uint i) {
     float sum = 0.0;
     for (uint o = 0; o < params.outputs; ++o)
         sum = fma(dSums[row * params.outputStride + o], weights[o * params.inputStride + i], sum);
     uint at = row * params.inputStride + i;
     dPreviousSums[at] = sum * activationDerivative(activation, saved[at]);
+}
+
+void main() {
+    if (invocationM() < params.rows && invocationN() < params.inputStride) compute(invocationM(), invocationN());
 }

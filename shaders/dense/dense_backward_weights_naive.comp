@@ -14,10 +14,8 @@ layout(set = 0, binding = 2) writeonly buffer DWeights { float dWeights[]; };
 layout(set = 0, binding = 3) writeonly buffer DBias { float dBias[]; };
 layout(push_constant) uniform Params { DenseParams params; };
 
-void main() {
-    uint i = invocationN();
-    uint o = invocationM();
-    if (i >= params.inputStride || o >= params.outputs) return;
+// The gradient of one weight, and of its output's bias with the first one.
+void compute(uint o, uint i) {
     float sum = 0.0;
     float biasSum = 0.0;
     for (uint row = 0; row < params.rows; row += 4) { // by four: lavapipe ends loops after 65,535 rounds
@@ -30,4 +28,8 @@ void main() {
     }
     dWeights[o * params.inputStride + i] = sum;
     if (i == 0) dBias[o] = biasSum;
+}
+
+void main() {
+    if (invocationM() < params.outputs && invocationN() < params.inputStride) compute(invocationM(), invocationN());
 }

@@ -17,11 +17,9 @@ layout(set = 0, binding = 3) writeonly buffer Outputs { float outputs[]; };
 layout(set = 0, binding = 4) writeonly buffer Sums { float sums[]; };
 layout(push_constant) uniform Params { DenseParams params; };
 
-void main() {
-    uint o = invocationN();
-    uint row = invocationM();
-    if (o >= params.outputStride || row >= params.rows) return;
-    bool inside = o < params.outputs; // else padding, written as 0
+// One output, or padding, which is written as 0.
+void compute(uint row, uint o) {
+    bool inside = o < params.outputs;
     float sum = 0.0;
     if (inside) {
         for (uint i = 0; i < params.inputs; ++i)
@@ -31,4 +29,8 @@ void main() {
     uint at = row * params.outputStride + o;
     outputs[at] = inside ? activate(activation, sum) : 0.0;
     if (derivativeNeedsSum(activation)) sums[at] = sum;
+}
+
+void main() {
+    if (invocationM() < params.rows && invocationN() < params.outputStride) compute(invocationM(), invocationN());
 }

@@ -21,37 +21,25 @@ void main() {
         if (aAlongK) {
             [[unroll]] for (uint m = 0; m < tileM; ++m) {
                 vec4 four = loadA(m0 + m, k);
-                a[m] = four.x;
-                a[tileM + m] = four.y;
-                a[2 * tileM + m] = four.z;
-                a[3 * tileM + m] = four.w;
+                [[unroll]] for (uint kk = 0; kk < 4; ++kk) a[kk * tileM + m] = four[kk];
             }
         } else {
             [[unroll]] for (uint kk = 0; kk < 4; ++kk)
                 [[unroll]] for (uint m = 0; m < tileM; m += 4) {
                     vec4 four = loadA(m0 + m, k + kk);
-                    a[kk * tileM + m] = four.x;
-                    a[kk * tileM + m + 1] = four.y;
-                    a[kk * tileM + m + 2] = four.z;
-                    a[kk * tileM + m + 3] = four.w;
+                    [[unroll]] for (uint i = 0; i < 4; ++i) a[kk * tileM + m + i] = four[i];
                 }
         }
         if (bAlongK) {
             [[unroll]] for (uint n = 0; n < tileN; ++n) {
                 vec4 four = loadB(k, n0 + n);
-                b[n] = four.x;
-                b[tileN + n] = four.y;
-                b[2 * tileN + n] = four.z;
-                b[3 * tileN + n] = four.w;
+                [[unroll]] for (uint kk = 0; kk < 4; ++kk) b[kk * tileN + n] = four[kk];
             }
         } else {
             [[unroll]] for (uint kk = 0; kk < 4; ++kk)
                 [[unroll]] for (uint n = 0; n < tileN; n += 4) {
                     vec4 four = loadB(k + kk, n0 + n);
-                    b[kk * tileN + n] = four.x;
-                    b[kk * tileN + n + 1] = four.y;
-                    b[kk * tileN + n + 2] = four.z;
-                    b[kk * tileN + n + 3] = four.w;
+                    [[unroll]] for (uint i = 0; i < 4; ++i) b[kk * tileN + n + i] = four[i];
                 }
         }
         [[unroll]] for (uint m = 0; m < tileM; ++m) {

@@ -24,30 +24,16 @@ uint columnOf(uint n) { return n * groupN + localN(); }
 
 void loadSlab(uint m0, uint n0, uint k0) {
     for (uint quad = gl_LocalInvocationIndex; quad < slabsK * blockM / 4; quad += groupSize) {
-        if (aAlongK) {
-            uint m = quad / (slabsK / 4);
-            uint k = quad % (slabsK / 4) * 4;
-            vec4 four = m0 + m < productM() && k0 + k < productK() ? loadA(m0 + m, k0 + k) : vec4(0.0);
-            for (uint i = 0; i < 4; ++i) aSlab[(k + i) * blockM + m] = four[i];
-        } else {
-            uint k = quad / (blockM / 4);
-            uint m = quad % (blockM / 4) * 4;
-            vec4 four = m0 + m < productM() && k0 + k < productK() ? loadA(m0 + m, k0 + k) : vec4(0.0);
-            for (uint i = 0; i < 4; ++i) aSlab[k * blockM + m + i] = four[i];
-        }
+        uint m = aAlongK ? quad / (slabsK / 4) : quad % (blockM / 4) * 4;
+        uint k = aAlongK ? quad % (slabsK / 4) * 4 : quad / (blockM / 4);
+        vec4 four = m0 + m < productM() && k0 + k < productK() ? loadA(m0 + m, k0 + k) : vec4(0.0);
+        for (uint i = 0; i < 4; ++i) aSlab[aAlongK ? (k + i) * blockM + m : k * blockM + m + i] = four[i];
     }
     for (uint quad = gl_LocalInvocationIndex; quad < slabsK * blockN / 4; quad += groupSize) {
-        if (bAlongK) {
-            uint n = quad / (slabsK / 4);
-            uint k = quad % (slabsK / 4) * 4;
-            vec4 four = n0 + n < productN() && k0 + k < productK() ? loadB(k0 + k, n0 + n) : vec4(0.0);
-            for (uint i = 0; i < 4; ++i) bSlab[(k + i) * blockN + n] = four[i];
-        } else {
-            uint k = quad / (blockN / 4);
-            uint n = quad % (blockN / 4) * 4;
-            vec4 four = n0 + n < productN() && k0 + k < productK() ? loadB(k0 + k, n0 + n) : vec4(0.0);
-            for (uint i = 0; i < 4; ++i) bSlab[k * blockN + n + i] = four[i];
-        }
+        uint n = bAlongK ? quad / (slabsK / 4) : quad % (blockN / 4) * 4;
+        uint k = bAlongK ? quad % (slabsK / 4) * 4 : quad / (blockN / 4);
+        vec4 four = n0 + n < productN() && k0 + k < productK() ? loadB(k0 + k, n0 + n) : vec4(0.0);
+        for (uint i = 0; i < 4; ++i) bSlab[bAlongK ? (k + i) * blockN + n : k * blockN + n + i] = four[i];
     }
 }
 

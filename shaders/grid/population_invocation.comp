@@ -5,24 +5,14 @@
 // Training steps of a population, a network per invocation: parameters, gradients, the optimizer's state and one example's
 // values are private, and every loop over them is unrolled, so that they stay in registers. Buffers are read once and written
 // once per dispatch, [parameter][place]. Sums go over a batch's rows in their order.
-// A network whose batch loss is not finite stays as it was before that step, from then on.
 // x: networks.
 #include "population_step.glsl"
 
 float w[parameterCount];
-float gradients[parameterCount];
 float first[parameterCount];
 float second[parameterCount];
-float wanted[outputs];
 
-#define VALUE float
-float parameter(uint at) { return w[at]; }
-float activated(uint activation, float z) { return activateFast(activation, z); }
-#include "population_forward.glsl"
-
-void addGradient(uint at, float dSum, float value) { gradients[at] = fma(dSum, value, gradients[at]); }
-#include "population_backward.glsl"
-#include "population_gather.glsl"
+#include "population_example.glsl"
 
 void load(uint place) {
     [[unroll]] for (uint p = 0; p < parameterCount; ++p) {
@@ -32,49 +22,28 @@ void load(uint place) {
     }
 }
 
-void store(uint place) {
+void store(uint place, PopulationState state) {
     [[unroll]] for (uint p = 0; p < parameterCount; ++p) {
         parameters[p * params.places + place] = w[p];
         if (keepsFirst()) firstState[p * params.places + place] = first[p];
         if (keepsSecond()) secondState[p * params.places + place] = second[p];
     }
+    states[place] = state;
 }
 
 // Gradients of the batch; returns its loss.
 float learnFrom(uint step, PopulationRecord record, uint place, uint firstExample) {
     [[unroll]] for (uint p = 0; p < parameterCount; ++p) gradients[p] = 0.0;
     float total = 0.0;
-    for (uint row = 0; row < record.rows; ++row) {
-        gather(firstExample + exampleOf(step, record, row, place));
-        forward();
-        total += lossAndGradient(record.scale);
-        backward();
-    }
+    for (uint row = 0; row < record.rows; ++row)
+        total += learnFromExample(firstExample + exampleOf(step, record, row, place), record.scale);
     return total * record.scale;
 }
 
-void update(UpdateParams how) {
+void update(UpdateParams how, uint place) {
     [[unroll]] for (uint p = 0; p < parameterCount; ++p) w[p] = updated(how, w[p], gradients[p], first[p], second[p]);
 }
 
 void main() {
-    uint place = params.first + gl_GlobalInvocationID.x;
-    if (gl_GlobalInvocationID.x >= params.networks || states[place].diverged != 0) return;
-    PopulationNetwork network = networks[place];
-    PopulationState state = states[place];
-    uint firstExample = network.data * params.examples;
-    load(place);
-    for (uint step = 0; step < params.steps; ++step) {
-        PopulationRecord record = records[params.firstRecord + step];
-        float batchLoss = learnFrom(step, record, place, firstExample);
-        if (isNotFinite(batchLoss)) {
-            state.diverged = 1;
-            break;
-        }
-        update(updateOf(network, record));
-        state.batchLoss = batchLoss;
-        ++state.steps;
-    }
-    store(place);
-    states[place] = state;
+    if (gl_GlobalInvocationID.x < params.networks) train(params.first + gl_GlobalInvocationID.x);
 }

@@ -12,7 +12,7 @@ layout(local_size_x_id = 0) in;
 layout(set = 0, binding = 0) readonly buffer Records { PopulationRecord records[]; };
 layout(set = 0, binding = 1) readonly buffer Networks { PopulationNetwork networks[]; }; // [place]
 layout(set = 0, binding = 2) writeonly buffer Orders { uint orders[]; };
-layout(push_constant) uniform Params { PopulationOrderParams params; };
+layout(push_constant) uniform Params { PopulationTrainParams params; };
 
 const uint streamOfOrder = 2u; // RandomStream::order (engine/net/random.h)
 
@@ -24,11 +24,11 @@ OrderKeys keysOf(PopulationNetwork network, uint epoch) {
 void main() {
     uint network = gl_GlobalInvocationID.x;
     uint step = gl_GlobalInvocationID.z;
-    if (network >= params.networks) return;
+    if (network >= params.orderNetworks) return;
     PopulationRecord record = records[params.firstRecord + step];
-    OrderKeys keys = keysOf(networks[params.first + network], record.epoch);
-    uint begin = gl_GlobalInvocationID.y * params.rows;
-    for (uint row = begin; row < min(begin + params.rows, record.rows); ++row)
-        orders[(step * params.batch + row) * params.networks + network] =
+    OrderKeys keys = keysOf(networks[params.orderFirst + network], record.epoch);
+    uint begin = gl_GlobalInvocationID.y * populationOrderRows;
+    for (uint row = begin; row < min(begin + populationOrderRows, record.rows); ++row)
+        orders[(step * params.batch + row) * params.orderNetworks + network] =
             orderIndex(record.first + row, params.examples, keys);
 }

@@ -1,11 +1,11 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
-// What is known of every network: results[member] from the parts of its score and from its weights, and keys[member], by which
-// networks are ranked. A network without a step has no loss.
+// What is known of every network: results[member] from the parts of its score and from its weights. A network without a step
+// has no loss.
 // x: networks.
+#include "math.glsl"
 #include "population.h"
-#include "population_key.glsl"
 #include "population_network.glsl"
 
 layout(local_size_x_id = 0) in;
@@ -14,8 +14,7 @@ layout(set = 0, binding = 1) readonly buffer Networks { PopulationNetwork networ
 layout(set = 0, binding = 2) readonly buffer States { PopulationState states[]; };
 layout(set = 0, binding = 3) readonly buffer Parts { vec2 parts[]; }; // [part][place]: loss, hits
 layout(set = 0, binding = 4) writeonly buffer Results { PopulationResult results[]; };
-layout(set = 0, binding = 5) writeonly buffer Keys { uint keys[]; };
-layout(push_constant) uniform Params { PopulationResultParams params; };
+layout(push_constant) uniform Params { PopulationScoreParams params; };
 
 float squares(uint place, uint first, uint count, float unit) {
     float sum = 0.0;
@@ -52,10 +51,9 @@ void main() {
     for (uint part = 0; part < params.parts; ++part) sum += parts[part * params.places + place];
     PopulationState state = states[place];
     bool begun = state.steps > 0 || state.diverged != 0;
-    float unknown = uintBitsToFloat(notNumberBits);
+    float unknown = uintBitsToFloat(0x7FC00000u); // not a number
     float loss = begun ? sum.x / params.terms : unknown;
     float accuracy = begun && params.classes > 0 ? sum.y / float(params.examples) : unknown;
     uint member = networks[place].member;
     results[member] = PopulationResult(state.steps, state.diverged, state.batchLoss, loss, accuracy, weightNorm(place));
-    keys[member] = !begun ? keyOfNone : state.diverged != 0 ? keyOfInfinity : keyOf(loss);
 }

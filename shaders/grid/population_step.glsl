@@ -1,4 +1,8 @@
-// What the kernels that train a population share: their buffers, which example a row is, and the optimizer's numbers.
+// What the kernels that train a population share: their buffers, which example a row is, the optimizer's numbers, and the way
+// through the steps. A network whose batch loss is not finite stays as it was before that step, from then on.
+//
+// The including shader provides: load(place) and store(place, state) around the steps of a dispatch; learnFrom(step, record,
+// place, firstExample), which leaves the gradients of the batch and returns its loss; and update(how, place).
 #include "population.h"
 #include "population_network.glsl"
 
@@ -38,4 +42,28 @@ UpdateParams updateOf(PopulationNetwork network, PopulationRecord record) {
     how.l2 = network.l2;
     how.nesterov = params.nesterov;
     return how;
+}
+
+void load(uint place);
+void store(uint place, PopulationState state);
+float learnFrom(uint step, PopulationRecord record, uint place, uint firstExample);
+void update(UpdateParams how, uint place);
+
+void train(uint place) {
+    PopulationState state = states[place];
+    if (state.diverged != 0) return;
+    PopulationNetwork network = networks[place];
+    load(place);
+    for (uint step = 0; step < params.steps && state.diverged == 0; ++step) {
+        PopulationRecord record = records[params.firstRecord + step];
+        float batchLoss = learnFrom(step, record, place, network.data * params.examples);
+        if (isNotFinite(batchLoss)) {
+            state.diverged = 1;
+        } else {
+            update(updateOf(network, record), place);
+            state.batchLoss = batchLoss;
+            ++state.steps;
+        }
+    }
+    store(place, state);
 }

@@ -7,7 +7,6 @@
 // smaller). An invocation handles every groupSize-th row of a batch: one example's values and the sums of its rows' gradients
 // are private, unrolled, in registers. Parameters and the optimizer's state are shared; subgroupAdd adds up gradients, and
 // every groupSize-th parameter is updated by one invocation.
-// A network whose batch loss is not finite stays as it was before that step, from then on.
 // Buffers [parameter][place]. Workgroups: networks.
 #include "population_step.glsl"
 
@@ -15,24 +14,13 @@ layout(constant_id = 5) const uint firstCount = 1;    // parameterCount where th
 layout(constant_id = 6) const uint mostSubgroups = 1; // of a workgroup
 layout(constant_id = 8) const uint secondCount = 1;
 
-
 shared float w[parameterCount];
 shared float first[firstCount];
 shared float second[secondCount];
 shared float gradientParts[mostSubgroups * parameterCount]; // [subgroup][parameter]
 shared float lossParts[mostSubgroups];
 
-float gradients[parameterCount];
-float wanted[outputs];
-
-#define VALUE float
-float parameter(uint at) { return w[at]; }
-float activated(uint activation, float z) { return activateFast(activation, z); }
-#include "population_forward.glsl"
-
-void addGradient(uint at, float dSum, float value) { gradients[at] = fma(dSum, value, gradients[at]); }
-#include "population_backward.glsl"
-#include "population_gather.glsl"
+#include "population_example.glsl"
 
 void load(uint place) {
     for (uint p = gl_LocalInvocationIndex; p < parameterCount; p += groupSize) {
@@ -40,27 +28,24 @@ void load(uint place) {
         if (keepsFirst()) first[p] = firstState[p * params.places + place];
         if (keepsSecond()) second[p] = secondState[p * params.places + place];
     }
-    barrier();
 }
 
-void store(uint place) {
+void store(uint place, PopulationState state) {
     for (uint p = gl_LocalInvocationIndex; p < parameterCount; p += groupSize) {
         parameters[p * params.places + place] = w[p];
         if (keepsFirst()) firstState[p * params.places + place] = first[p];
         if (keepsSecond()) secondState[p * params.places + place] = second[p];
     }
+    if (gl_LocalInvocationIndex == 0) states[place] = state;
 }
 
-// Leaves every subgroup's share of the batch's gradients and loss behind.
-void learnFrom(uint step, PopulationRecord record, uint place, uint firstExample) {
+// Leaves every subgroup's share of the gradients behind. The loss is the same to all invocations.
+float learnFrom(uint step, PopulationRecord record, uint place, uint firstExample) {
+    barrier(); // parameters were loaded or updated
     [[unroll]] for (uint p = 0; p < parameterCount; ++p) gradients[p] = 0.0;
     float total = 0.0;
-    for (uint row = gl_LocalInvocationIndex; row < record.rows; row += groupSize) {
-        gather(firstExample + exampleOf(step, record, row, place));
-        forward();
-        total += lossAndGradient(record.scale);
-        backward();
-    }
+    for (uint row = gl_LocalInvocationIndex; row < record.rows; row += groupSize)
+        total += learnFromExample(firstExample + exampleOf(step, record, row, place), record.scale);
     barrier(); // those with fewer rows wait: all have to add up together
     total = subgroupAdd(total);
     [[unroll]] for (uint p = 0; p < parameterCount; ++p) gradients[p] = subgroupAdd(gradients[p]);
@@ -70,15 +55,12 @@ void learnFrom(uint step, PopulationRecord record, uint place, uint firstExample
         lossParts[gl_SubgroupID] = total;
     }
     barrier();
-}
-
-float batchLossOf(PopulationRecord record) {
-    float total = lossParts[0];
+    total = lossParts[0];
     for (uint subgroup = 1; subgroup < gl_NumSubgroups; ++subgroup) total += lossParts[subgroup];
     return total * record.scale;
 }
 
-void update(UpdateParams how) {
+void update(UpdateParams how, uint place) {
     for (uint p = gl_LocalInvocationIndex; p < parameterCount; p += groupSize) {
         float gradient = gradientParts[p];
         for (uint subgroup = 1; subgroup < gl_NumSubgroups; ++subgroup)
@@ -91,25 +73,4 @@ void update(UpdateParams how) {
     }
 }
 
-void main() {
-    uint place = params.first + gl_WorkGroupID.x;
-    PopulationState state = states[place];
-    if (state.diverged != 0) return;
-    PopulationNetwork network = networks[place];
-    load(place);
-    for (uint step = 0; step < params.steps && state.diverged == 0; ++step) {
-        PopulationRecord record = records[params.firstRecord + step];
-        learnFrom(step, record, place, network.data * params.examples);
-        float batchLoss = batchLossOf(record);
-        if (isNotFinite(batchLoss)) {
-            state.diverged = 1;
-        } else {
-            update(updateOf(network, record));
-            state.batchLoss = batchLoss;
-            ++state.steps;
-        }
-        barrier();
-    }
-    store(place);
-    if (gl_LocalInvocationIndex == 0) states[place] = state;
-}
+void main() { train(params.first + gl_WorkGroupID.x); }

@@ -6,7 +6,6 @@
 // the invocations. For shapes whose numbers find no room in registers.
 //   shared:  W | dW | the optimizer's state, where it fits | rows of a chunk of the batch | their losses
 //   a row:   A[0], A[1], ... | what the outputs are compared with | dZ | Z where kept
-// A network whose batch loss is not finite stays as it was before that step, from then on.
 // Buffers [parameter][place]. Workgroups: networks.
 #include "population_step.glsl"
 
@@ -43,16 +42,16 @@ void load(uint place) {
         if (keepsFirst()) memory[firstAt() + p] = firstState[p * params.places + place];
         if (keepsSecond()) memory[secondAt() + p] = secondState[p * params.places + place];
     }
-    barrier();
 }
 
-void store(uint place) {
+void store(uint place, PopulationState state) {
     for (uint p = gl_LocalInvocationIndex; p < parameterCount; p += groupSize) {
         parameters[p * params.places + place] = memory[p];
         if (sharesState == 0) continue;
         if (keepsFirst()) firstState[p * params.places + place] = memory[firstAt() + p];
         if (keepsSecond()) secondState[p * params.places + place] = memory[secondAt() + p];
     }
+    if (gl_LocalInvocationIndex == 0) states[place] = state;
 }
 
 // Inputs and what is wanted of rows [begin, begin + rows) of the batch.
@@ -150,6 +149,7 @@ void backward(uint rows) {
 
 // Gradients of the batch; returns its loss, the same to all invocations.
 float learnFrom(uint step, PopulationRecord record, uint place, uint firstExample) {
+    barrier(); // parameters were loaded or updated
     for (uint p = gl_LocalInvocationIndex; p < parameterCount; p += groupSize) memory[parameterCount + p] = 0.0;
     float total = 0.0;
     for (uint begin = 0; begin < record.rows; begin += chunk) {
@@ -179,24 +179,4 @@ void update(UpdateParams how, uint place) {
     }
 }
 
-void main() {
-    uint place = params.first + gl_WorkGroupID.x;
-    PopulationState state = states[place];
-    if (state.diverged != 0) return;
-    PopulationNetwork network = networks[place];
-    load(place);
-    for (uint step = 0; step < params.steps && state.diverged == 0; ++step) {
-        PopulationRecord record = records[params.firstRecord + step];
-        float batchLoss = learnFrom(step, record, place, network.data * params.examples);
-        if (isNotFinite(batchLoss)) {
-            state.diverged = 1;
-        } else {
-            update(updateOf(network, record), place);
-            state.batchLoss = batchLoss;
-            ++state.steps;
-        }
-        barrier();
-    }
-    store(place);
-    if (gl_LocalInvocationIndex == 0) states[place] = state;
-}
+void main() { train(params.first + gl_WorkGroupID.x); }

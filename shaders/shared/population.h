@@ -65,18 +65,11 @@ struct PopulationTrainParams {
     uint nesterov;
 };
 
-// The order of the examples of networks [first, first + networks), in parts of `rows` rows of a batch.
-struct PopulationOrderParams {
-    uint first;
-    uint networks;
-    uint firstRecord;
-    uint batch;
-    uint rows;
-    uint examples;
-};
+// Rows of a batch that one invocation of population_order.comp takes.
+SHARED_CONST uint populationOrderRows = 64u;
 
 // Losses and correct predictions of networks [first, first + networks), in parts of `rows` examples, from `firstPart` on:
-// part p goes to parts[p][place].
+// part p goes to parts[p][place]. Then adds up the parts of all networks.
 struct PopulationScoreParams {
     uint places;
     uint first;
@@ -85,15 +78,7 @@ struct PopulationScoreParams {
     uint rows;
     uint classes; // 0: regression, no predictions to count
     uint firstPart;
-};
-
-// Adds up the parts of networks [0, networks).
-struct PopulationResultParams {
-    uint places;
-    uint networks;
-    uint examples;
     uint parts;
-    uint classes;
     float terms; // in the mean of the loss
 };
 
@@ -105,34 +90,6 @@ struct PopulationResult {
     float loss;
     float accuracy;
     float weightNorm;
-};
-
-// Ranks networks [first, first + networks) among all.
-struct PopulationRankParams {
-    uint networks; // all of them
-    uint first;
-};
-
-// All members, and the steps that each should do.
-struct PopulationSummaryParams {
-    uint networks;
-    uint steps;
-};
-
-// [1]
-struct PopulationTotals {
-    uint begun;
-    uint finished;
-    uint diverged;
-    uint stepsLow; // of all networks together
-    uint stepsHigh;
-    uint percentile0; // bits of floats, in the order of PopulationSummary::shares
-    uint percentile1;
-    uint percentile2;
-    uint percentile3;
-    uint percentile4;
-    uint percentile5;
-    uint percentile6;
 };
 
 // Tiles of networks [first, first + networks) in a picture.

@@ -70,24 +70,21 @@ LOCKSTEP_INLINE Floats populationTerms<Loss::crossEntropy>(const LossShape& shap
     return total;
 }
 
-inline void populationTermsOf(const LossShape& shape, const float* outputs, const TargetWord* targets,
-                              float* gradient, double* sums) {
+inline Floats populationTermsOf(const LossShape& shape, const float* outputs, const TargetWord* targets,
+                                float* gradient) {
     switch (shape.loss) {
-    case Loss::crossEntropy:
-        return addToDoubles(sums, populationTerms<Loss::crossEntropy>(shape, outputs, targets, gradient));
-    case Loss::meanSquared:
-        return addToDoubles(sums, populationTerms<Loss::meanSquared>(shape, outputs, targets, gradient));
-    case Loss::huber:
-        return addToDoubles(sums, populationTerms<Loss::huber>(shape, outputs, targets, gradient));
+    case Loss::crossEntropy: return populationTerms<Loss::crossEntropy>(shape, outputs, targets, gradient);
+    case Loss::huber: return populationTerms<Loss::huber>(shape, outputs, targets, gradient);
     case Loss::binaryCrossEntropy:
-        return addToDoubles(sums,
-                            populationTerms<Loss::binaryCrossEntropy>(shape, outputs, targets, gradient));
+        return populationTerms<Loss::binaryCrossEntropy>(shape, outputs, targets, gradient);
+    case Loss::meanSquared: break;
     }
+    return populationTerms<Loss::meanSquared>(shape, outputs, targets, gradient);
 }
 
 inline void populationLossAndGradient(const LossShape& shape, const float* outputs, const float* saved,
                                       const TargetWord* targets, float* dSums, PopulationLosses& losses) {
-    populationTermsOf(shape, outputs, targets, dSums, losses.sum);
+    addToDoubles(losses.sum, populationTermsOf(shape, outputs, targets, dSums));
     withActivation<PopulationDerive>(shape.outputActivation, shape.rows * shape.outputs, saved, dSums);
 }
 
@@ -127,7 +124,7 @@ inline void countCorrect(const LossShape& shape, const float* outputs, const Tar
 
 inline void populationScore(const LossShape& shape, std::size_t classes, const float* outputs,
                             const TargetWord* targets, double* losses, std::uint64_t* correct) {
-    populationTermsOf(shape, outputs, targets, nullptr, losses);
+    addToDoubles(losses, populationTermsOf(shape, outputs, targets, nullptr));
     if (classes > 0) countCorrect(shape, outputs, targets, correct);
 }
 

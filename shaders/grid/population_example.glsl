@@ -1,8 +1,27 @@
-// The gradients of one example, behind population_forward.glsl with VALUE a float. The including shader declares wanted[] and
-// defines what becomes of a term of a parameter's gradient: void addGradient(at, dSum, input), which is dSum * input.
+// One example in the registers of an invocation: its values, and what it adds to the gradients. The including shader declares
+// w[], the network's parameters.
+float gradients[parameterCount];
+float wanted[outputs];
+
+#define VALUE float
+float parameter(uint at) { return w[at]; }
+float activated(uint activation, float z) { return activateFast(activation, z); }
+#include "population_forward.glsl"
+
 float outputOf(uint j) { return values[answersAt + j]; }
 float wantedOf(uint j) { return wanted[j]; }
 #include "population_loss.glsl"
+
+void gather(uint example) {
+    [[unroll]] for (uint quad = 0; quad < exampleQuads; ++quad) {
+        vec4 four = examples[example * exampleQuads + quad];
+        [[unroll]] for (uint k = 0; k < 4; ++k) {
+            uint at = 4 * quad + k;
+            if (at < inputs) values[at] = four[k];
+            else if (at < inputs + outputs) wanted[at - inputs] = four[k];
+        }
+    }
+}
 
 float dSums[valueCount]; // dZ; of the inputs: never asked for
 
@@ -17,6 +36,8 @@ float lossAndGradient(float scale) {
                                activationDerivative(outputActivation, savedOf(layers - 1, answersAt + j)) * scale;
     return exampleLoss(s);
 }
+
+void addGradient(uint at, float dSum, float value) { gradients[at] = fma(dSum, value, gradients[at]); }
 
 // A layer's gradients of weights and biases, and, but for the first layer, dZ of the layer below.
 void denseBackward(uint layer, uint ins, uint outs, uint weights, uint from) {
@@ -40,4 +61,13 @@ void backward() {
     if (layers > 2) denseBackward(2, width2, width3, weights2, values2);
     if (layers > 1) denseBackward(1, width1, width2, weights1, width0);
     denseBackward(0, width0, width1, 0, 0);
+}
+
+// Adds an example's part to the gradients; returns its loss.
+float learnFromExample(uint example, float scale) {
+    gather(example);
+    forward();
+    float terms = lossAndGradient(scale);
+    backward();
+    return terms;
 }
