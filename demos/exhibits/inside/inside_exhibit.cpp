@@ -167,7 +167,7 @@ nlohmann::ordered_json InsideExhibit::state() const {
     json["tab"] = tabWords[static_cast<std::size_t>(view_.tab)];
     json["slow_motion"] = view_.slowSpeed;
     json["settings_shown"] = view_.settingsShown;
-    json["editing"] = source_.editing();
+    json["editing"] = source_.editing;
     json["shaders"] = toJson(model_.edits().texts());
     if (timeline_.view)
         json["shown_ms"] = *timeline_.view;
@@ -192,7 +192,7 @@ std::function<void()> InsideExhibit::readState(const nlohmann::ordered_json& sta
     return [this, settings, texts, editing, view, shown] {
         change(settings);
         if (texts != model_.edits().texts()) model_.edits().setTexts(texts);
-        source_.setEditing(editing);
+        source_.editing = editing;
         view_ = view;
         timeline_.view = shown;
     };

@@ -168,7 +168,7 @@ void InsideExhibit::drawNameAndTime(Ui& ui) {
     ImGui::SameLine(0, ui.px(10));
     if (ui.button("edited##inside/title")) {
         view_.tab = Tab::source;
-        source_.setEditing(true);
+        source_.editing = true;
     }
     ImGui::SameLine(0, ui.px(6));
     const OperationTimes* times = model_.edits().timesOf(*selected());
