@@ -175,7 +175,7 @@ std::size_t mainFile(const ShaderTexts& texts, const std::vector<std::string>& f
     return 0;
 }
 
-std::string titleOf(const std::string& file, const ShaderTexts& texts) {
+std::string fileTitle(const std::string& file, const ShaderTexts& texts) {
     return "GPU  " + file + (texts.contains(file) ? ", edited" : "");
 }
 
@@ -207,7 +207,7 @@ void SourceView::draw(Ui& ui, const TracedOperation& operation, const TracedOper
         drawEditor(ui, edits, width);
     else if (!files_.empty() && panes_ != 2) {
         const std::string_view text = textOf(edits.texts(), files_[file_]);
-        drawPane(ui, titleOf(files_[file_], edits.texts()), text, firstFunctionIn(linesOf(text)),
+        drawPane(ui, fileTitle(files_[file_], edits.texts()), text, firstFunctionIn(linesOf(text)),
                  ui.theme.gpu, width);
     }
     if (both) ImGui::SameLine(0, ui.px(10));
@@ -265,7 +265,7 @@ void SourceView::drawEditor(Ui& ui, ShaderEdits& edits, float width) {
     std::string text(textOf(edits.texts(), file));
     if (scroll_ > 0 && marked.empty()) editor_.beginAt(firstFunctionIn(linesOf(text)).begin + 1);
     ImGui::BeginGroup();
-    ui.text(titleOf(file, edits.texts()), ui.theme.gpu, ui.fonts.strong);
+    ui.text(fileTitle(file, edits.texts()), ui.theme.gpu, ui.fonts.strong);
     ImGui::PushID(file.c_str()); // each file has a caret and a way back of its own
     const bool submitted = editor_.draw(ui, "##inside/code", text, marked, {width, 0});
     ImGui::PopID();
