@@ -17,8 +17,25 @@ const LaneSpec plainLane{false, Rung::scalar, {}};
 const LaneSpec cpuLane{false, Rung::best, {}};
 const LaneSpec gpuLane{true, Rung::best, {}};
 
-} // namespace
+/// What `action` fails with, for people; empty where it succeeds. A lost device is everybody's matter.
+template <class Action> std::string failureOf(Action action) {
+    try {
+        action();
+    } catch (const gpu::DeviceLostError&) {
+        throw;
+    } catch (const std::runtime_error& error) {
+        return error.what();
+    }
+    return {};
+}
 
+struct PictureKernel {
+    ProductKernel kernel;
+    DenseShape shape; ///< of the product it is for
+};
+
+/// The kernel of a rung as the pictures have it: small tiles, so that a workgroup can be looked at. Throws
+/// std::runtime_error for a rung that the device cannot run or that has no kernel of its own.
 PictureKernel pictureKernel(gpu::Device& device, Kernels& kernels, const LaneSpec& spec, Product product) {
     constexpr std::uint32_t k = 16;
     constexpr std::uint32_t side = 32;
@@ -48,15 +65,12 @@ PictureKernel pictureKernel(gpu::Device& device, Kernels& kernels, const LaneSpe
     return {how, shape};
 }
 
+} // namespace
+
 LadderSession::LadderSession(const RunOptions& settings, std::shared_ptr<const Dataset> data,
                              Machines& machines, gpu::Device& device)
     : settings_(settings), data_(std::move(data)), job_(makeJob(settings, *data_)), machines_(machines),
       device_(device), recorder_(device) {}
-
-template <class Change> void LadderSession::tell(Change change) {
-    const std::lock_guard lock(mutex_);
-    change(news_);
-}
 
 LadderNews LadderSession::takeNews() {
     const std::lock_guard lock(mutex_);
@@ -92,14 +106,8 @@ RungResult LadderSession::measured(const LaneSpec& spec, const Lane::MakeTrainer
     RungResult result;
     result.spec = spec;
     std::unique_ptr<Trainer> trainer;
-    try {
-        trainer = make();
-    } catch (const gpu::DeviceLostError&) {
-        throw;
-    } catch (const std::runtime_error& error) {
-        result.refusal = error.what();
-        return result;
-    }
+    result.refusal = failureOf([&] { trainer = make(); });
+    if (!trainer) return result;
     result.measure = measureLane(*trainer, job_, expected_, lossTolerance(spec), seconds, &cancelled);
     if (result.measure.right() && !cancelled) describeStep(*trainer, result);
     return result;
@@ -121,30 +129,22 @@ void LadderSession::describeStep(Trainer& trainer, RungResult& result) {
         result.uncounted = "what a CPU's caches fetch is not counted";
         return;
     }
-    try {
+    result.uncounted = failureOf([&] {
         result.productBytes =
             countProductBytes(result.operations, job_.shape,
                               std::min(job_.settings.batch, data_->train.count), device_, recorder_);
-    } catch (const gpu::DeviceLostError&) {
-        throw;
-    } catch (const std::runtime_error& error) {
-        result.uncounted = error.what();
-    }
+    });
 }
 
 void LadderSession::takePicture(const LaneSpec& spec, Product product) {
     queue_.post("the accesses of " + spec.text(), [this, spec, product](const std::atomic<bool>&) {
         RungPicture picture{spec.text(), product, {}, {}};
-        try {
+        picture.reason = failureOf([&] {
             Kernels kernels(device_);
             const PictureKernel small = pictureKernel(device_, kernels, spec, product);
             picture.record =
                 alignedAtBarriers(recorder_.record(product, small.kernel, small.shape, Recording::events));
-        } catch (const gpu::DeviceLostError&) {
-            throw;
-        } catch (const std::runtime_error& error) {
-            picture.reason = error.what();
-        }
+        });
         tell([&](LadderNews& news) { news.pictures.push_back(std::move(picture)); });
     });
 }
@@ -161,12 +161,9 @@ void LadderSession::requireTrainer(const LaneSpec& spec, const Lane::MakeTrainer
 
 void LadderSession::train(const LaneSpec& spec, std::uint64_t steps) {
     queue_.post("", [this, spec, steps, make = machines_.maker(job_, spec)](const std::atomic<bool>&) {
-        try {
-            requireTrainer(spec, make);
-        } catch (const gpu::DeviceLostError&) {
-            throw;
-        } catch (const std::runtime_error& error) {
-            tell([&](LadderNews& news) { news.refusal = error.what(); });
+        const std::string refusal = failureOf([&] { requireTrainer(spec, make); });
+        if (!refusal.empty()) {
+            tell([&](LadderNews& news) { news.refusal = refusal; });
             return;
         }
         const double before = trainer_->trainingSeconds();
@@ -196,12 +193,9 @@ void LadderSession::sweepPoint(SweepPoint point, const TrainJob& job, const Lane
                                const Lane::MakeTrainer& makeGpu, double seconds,
                                const std::atomic<bool>& cancelled) {
     constexpr int stepsByThemselves = 20;
-    try {
-        LaneMeasure cpu;
-        {
-            const auto trainer = makeCpu();
-            cpu = measureLane(*trainer, job, {}, Agreement::floatTolerance, seconds, &cancelled);
-        }
+    const std::string failure = failureOf([&] {
+        const LaneMeasure cpu =
+            measureLane(*makeCpu(), job, {}, Agreement::floatTolerance, seconds, &cancelled);
         point.cpu = cpu.machine;
         point.cpuSamples = cpu.samplesPerSecond;
         const std::uint64_t bytes = device_.counters().bytesUploaded;
@@ -219,11 +213,8 @@ void LadderSession::sweepPoint(SweepPoint point, const TrainJob& job, const Lane
             point.cpuSamples = 0;
             point.failure = "the losses of the two lanes differ, so neither is timed";
         }
-    } catch (const gpu::DeviceLostError&) {
-        throw;
-    } catch (const std::runtime_error& error) {
-        point.failure = error.what();
-    }
+    });
+    if (!failure.empty()) point.failure = failure;
     if (!cancelled) tell([&](LadderNews& news) { news.sweep.push_back(std::move(point)); });
 }
 
