@@ -95,7 +95,7 @@ class LadderExhibit final : public Exhibit {
     AccessView access_;
     SourceDiffView source_;
     Plot lossPlot_;
-    RooflineView roofline_;
+    Plot rooflinePlot_;
     CrossoverView crossover_;
     Tab tab_ = Tab::training;
     bool answerShown_ = false;
@@ -199,10 +199,10 @@ void LadderExhibit::drawMeasuring(Ui& ui) {
 }
 
 void LadderExhibit::drawRungs(Ui& ui) {
-    const std::optional<Roof>& roof = model_.roof();
-    ui.paragraph(roof && roof->measured() ? "Logarithmic scale. The mark is the roof: " +
-                                                ui.timing(amountText(roof->gflops * 1e9, "FLOP/s"))
-                                          : "Whole steps, on a logarithmic scale.",
+    const Roof* roof = model_.roof();
+    ui.paragraph(roof != nullptr ? "Logarithmic scale. The mark is the roof: " +
+                                       ui.timing(amountText(roof->gflops * 1e9, "FLOP/s"))
+                                 : "Whole steps, on a logarithmic scale.",
                  ui.theme.muted);
     if (const auto& machine = model_.gpuMachine(); machine && machine->software)
         ui.paragraph(honestDevice(*machine), ui.theme.warning);
@@ -238,7 +238,7 @@ void LadderExhibit::drawTabs(Ui& ui, bool wide) {
     case Tab::memory: access_.draw(ui, model_); return;
     case Tab::source: source_.draw(ui, model_.rung()); return;
     case Tab::roofline:
-        if (const auto batch = roofline_.draw(ui, model_)) {
+        if (const auto batch = drawRoofline(ui, model_, rooflinePlot_)) {
             RunOptions settings = model_.settings();
             settings.settings.batch = *batch;
             model_.change(settings);
@@ -285,10 +285,9 @@ void LadderExhibit::drawTraining(Ui& ui) {
     if (result == nullptr)
         ui.muted("This rung has not been measured.");
     else if (result->timed()) {
-        ui.row("speed", ui.timing(shortResult(result) +
-                                  (model_.roof() && !roofShare(result, *model_.roof()).empty()
-                                       ? ", " + roofShare(result, *model_.roof()) + " of the roof"
-                                       : "")));
+        const std::string share = roofShare(result, model_.roof());
+        ui.row("speed",
+               ui.timing(shortResult(result) + (share.empty() ? "" : ", " + share + " of the roof")));
         ui.row("bytes moved per step",
                ui.timing(result->productBytes > 0 ? amountText(result->bytes(), "B") : "not counted"));
     }
@@ -337,23 +336,22 @@ void LadderExhibit::drawDetails(Ui& ui) {
         return;
     }
     if (!result->refused()) ui.paragraph(honestDevice(result->measure.machine), ui.theme.muted);
-    for (const auto& [name, value] : numbersOf(*result, model_.roof() ? &*model_.roof() : nullptr))
-        ui.row(name, ui.timing(value));
+    for (const auto& [name, value] : numbersOf(*result, model_.roof())) ui.row(name, ui.timing(value));
     ui.paragraph(checkText(*result), result->timed() ? ui.theme.good : ui.theme.bad);
     if (!result->uncounted.empty()) ui.paragraph("Bytes: " + result->uncounted + ".", ui.theme.muted);
     if (result->timed() && result->spec.gpu)
         ui.paragraph("Bytes moved: what the kernels of the matrix products request from memory, counted by "
                      "the kernels themselves. Caches may serve much of it. At least: every matrix once.",
                      ui.theme.muted);
-    if (!model_.roof() || !model_.roof()->measured()) return;
+    const Roof* roof = model_.roof();
+    if (roof == nullptr) return;
     ImGui::Dummy({0, ui.px(6)});
     ui.heading("The roof");
-    const Roof& roof = *model_.roof();
-    ui.row("multiply-adds", ui.timing(amountText(roof.gflops * 1e9, "FLOP/s")));
-    if (roof.matrixGflops > 0)
-        ui.row("matrix units", ui.timing(amountText(roof.matrixGflops * 1e9, "FLOP/s")));
-    ui.row("copy", ui.timing(amountText(roof.gigabytesPerSecond * 1e9, "B/s")));
-    ui.row("fastest product", ui.timing(amountText(roof.productGflops * 1e9, "FLOP/s")));
+    ui.row("multiply-adds", ui.timing(amountText(roof->gflops * 1e9, "FLOP/s")));
+    if (roof->matrixGflops > 0)
+        ui.row("matrix units", ui.timing(amountText(roof->matrixGflops * 1e9, "FLOP/s")));
+    ui.row("copy", ui.timing(amountText(roof->gigabytesPerSecond * 1e9, "B/s")));
+    ui.row("fastest product", ui.timing(amountText(roof->productGflops * 1e9, "FLOP/s")));
     ui.paragraph(
         "Measured on this device. Roof: independent multiply-adds in registers, and a copy within its "
         "memory. Below it: the fastest kernel on a large square product.",
