@@ -68,12 +68,12 @@ void InsideExhibit::drawTimeline(Ui& ui) {
 }
 
 void InsideExhibit::explainTimeline(Ui& ui) const {
-    if (const auto at = timeline_.hovered()) {
+    if (const auto at = timeline_.hovered) {
         Detail detail = detailOf(ui, *at);
         // Where there is no room for details, this is all that is said.
         ImGui::SetTooltip("%s", detail.title.c_str());
         ui.detail(std::move(detail));
-    } else if (const auto& gap = timeline_.gap()) {
+    } else if (const auto& gap = timeline_.gap) {
         const StepTrace& trace = *model_.trace(gap->machine);
         ui.detail({.title = gap->first ? "Before the first operation" : "Between operations",
                    .formula = {},

@@ -34,6 +34,8 @@ constexpr Words tensorWords[] = {{"activations", "example", "neuron"},
                                  {"the optimizer's memory", "to neuron", "from input"},
                                  {"the optimizer's memory", "row", "neuron"}};
 
+std::string valueText(float value) { return fmt::format("{:.4g}", value); }
+
 std::string captionOf(const TracedTensor& tensor) {
     std::string text = name(tensor.id);
     if (tensor.id.updated) text += " updated";
