@@ -114,11 +114,8 @@ nlohmann::ordered_json toJson(const ShaderTexts& texts) {
     auto json = nlohmann::ordered_json::object();
     for (const auto& [file, text] : texts) {
         auto lines = nlohmann::ordered_json::array();
-        for (std::size_t begin = 0; begin <= text.size();) {
-            const std::size_t end = std::min(text.find('\n', begin), text.size());
-            lines.push_back(text.substr(begin, end - begin));
-            begin = end + 1;
-        }
+        const std::string ended = text + '\n';
+        for (const std::string_view line : linesOf(ended)) lines.push_back(line);
         json[file] = std::move(lines);
     }
     return json;

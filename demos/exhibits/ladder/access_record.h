@@ -20,8 +20,6 @@ struct RecordedArray {
     std::uint32_t bytes = 4;   ///< of one element
     std::uint32_t numbers = 1; ///< in one element: 4 of a vec4, or of halves in two words
     bool shared = false;
-
-    bool operator==(const RecordedArray&) const = default;
 };
 
 inline constexpr std::uint32_t firstSharedId = 32;
@@ -50,8 +48,6 @@ struct AccessEvent {
     bool idle = false;    ///< nothing; the others go on (alignedAtBarriers)
 
     bool access() const { return !barrier && !idle; }
-
-    bool operator==(const AccessEvent&) const = default;
 };
 
 struct AccessRecord {

@@ -68,11 +68,6 @@ class LadderSession {
     WorkQueue& queue() { return queue_; }
 
   private:
-    RungResult measured(const LaneSpec& spec, const Lane::MakeTrainer& make, double seconds,
-                        const std::atomic<bool>& cancelled);
-    void sweepPoint(SweepPoint point, const TrainJob& job, const Lane::MakeTrainer& makeCpu,
-                    const Lane::MakeTrainer& makeGpu, double seconds, const std::atomic<bool>& cancelled);
-    void describeStep(Trainer& trainer, RungResult& result);
     void requireTrainer(const LaneSpec& spec, const Lane::MakeTrainer& make);
     template <class Change> void tell(Change change) {
         const std::lock_guard lock(mutex_);
