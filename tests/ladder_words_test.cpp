@@ -164,15 +164,15 @@ TEST_CASE("a rung whose check failed has no number, and one that cannot run has 
     result.productFlops = 1e6;
     result.productBytes = 5e5;
     CHECK(shortResult(&result) == "6.40 GFLOP/s");
-    CHECK(roofShare(&result, {25.6, 10}) == "25.0 %");
-    CHECK(roofShare(&result, {}).empty());
-    CHECK(result.intensity() == 2);
     const Roof roof{25.6, 10};
+    CHECK(roofShare(&result, &roof) == "25.0 %");
+    CHECK(roofShare(&result, nullptr).empty());
+    CHECK(result.intensity() == 2);
     CHECK(numbersOf(result, &roof).size() == 8);
 
     result.measure.agreement = {.steps = 20, .agreedSteps = 3, .largestDifference = 0.5};
     CHECK(shortResult(&result) == "wrong result");
-    CHECK(roofShare(&result, roof).empty());
+    CHECK(roofShare(&result, &roof).empty());
     CHECK(numbersOf(result, &roof).empty());
     CHECK(checkText(result).find("not timed") != std::string::npos);
 

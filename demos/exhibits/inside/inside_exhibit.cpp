@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <span>
 #include <stdexcept>
 
 #include <nlohmann/json.hpp>
@@ -10,7 +9,6 @@
 #include "demos/exhibits/inside/operation_words.h"
 #include "demos/exhibits/inside/shader_edits.h"
 #include "engine/files/json_field.h"
-#include "engine/net/names.h"
 
 namespace lockstep::demos {
 
@@ -39,7 +37,10 @@ void InsideExhibit::update(Ui& ui) {
     if (trace != nullptr && !trace->operations.empty())
         view_.selected.index = std::min(view_.selected.index, trace->operations.size() - 1);
     tellOfTrials(ui);
-    play(ui);
+    // Slow motion: operation by operation, and the next step after the last one.
+    if (!playing_ || selected() == nullptr || startOver_) return;
+    played_ += ui.delta * static_cast<double>(view_.slowSpeed);
+    if (played_ >= 1) moveSelection(1);
 }
 
 // The source may be out of sight, and a log has nothing else.
@@ -53,15 +54,6 @@ void InsideExhibit::tellOfTrials(Ui& ui) {
     ui.say(unused ? Severity::warning : Severity::error,
            report.errors.empty() ? statusOf(edits).text : describe(report.errors.front()),
            unused ? "" : "The previous kernels keep running.");
-}
-
-// Slow motion: operation by operation, and the next step after the last one.
-void InsideExhibit::play(Ui& ui) {
-    if (!playing_ || selected() == nullptr || startOver_) return;
-    played_ += ui.delta * static_cast<double>(view_.slowSpeed);
-    if (played_ < 1) return;
-    played_ = 0;
-    moveSelection(1);
 }
 
 void InsideExhibit::moveSelection(std::ptrdiff_t by) {
@@ -79,11 +71,6 @@ void InsideExhibit::moveSelection(std::ptrdiff_t by) {
     timeline_.reveal(*selected());
 }
 
-void InsideExhibit::run(Ui&) {
-    playing_ = false;
-    model_.run();
-}
-
 void InsideExhibit::step(Ui&, StepUnit unit) {
     if (unit == StepUnit::kernel) {
         playing_ = false;
@@ -95,16 +82,9 @@ void InsideExhibit::step(Ui&, StepUnit unit) {
     }
 }
 
-void InsideExhibit::reset(Ui&) {
+void InsideExhibit::toFirst() {
     playing_ = startOver_ = false;
     view_.selected.index = 0;
-    model_.reset();
-}
-
-void InsideExhibit::reroll(Ui&) {
-    playing_ = startOver_ = false;
-    view_.selected.index = 0;
-    model_.reroll();
 }
 
 void InsideExhibit::setSpeed(Speed speed) {
@@ -112,8 +92,6 @@ void InsideExhibit::setSpeed(Speed speed) {
     constexpr double fastest = 20; // a picture per step: more could not be seen
     model_.setRate(speed <= 0 ? steady : std::min(speed, fastest));
 }
-
-bool InsideExhibit::moving() const { return running() || playing_ || model_.busy(); }
 
 void InsideExhibit::change(const RunOptions& settings) {
     model_.change(settings);
@@ -141,21 +119,11 @@ constexpr std::string_view tabWords[] = {"tensors", "source", "network"};
 
 /// The field "shown_ms": null or missing is all of the step.
 std::optional<std::array<double, 2>> shownFrom(const nlohmann::ordered_json& state) {
-    const auto found = state.find("shown_ms");
-    if (found == state.end() || found->is_null()) return std::nullopt;
+    if (!state.contains("shown_ms") || state["shown_ms"].is_null()) return std::nullopt;
     const auto shown = jsonValue<std::vector<double>>(state, "shown_ms");
     if (shown.size() != 2 || !(shown[0] >= 0 && shown[1] > shown[0]))
         throw std::invalid_argument("field 'shown_ms': must be two numbers, the smaller first");
     return std::array{shown[0], shown[1]};
-}
-
-/// Which of the words a field says.
-std::size_t wordOf(const nlohmann::ordered_json& state, const char* field,
-                   std::span<const std::string_view> words, std::size_t otherwise) {
-    const std::string word = jsonValueOr(state, field, std::string(words[otherwise]));
-    const auto found = std::ranges::find(words, word);
-    if (found == words.end()) throwUnknownName(field, word, words);
-    return static_cast<std::size_t>(found - words.begin());
 }
 
 } // namespace
@@ -167,12 +135,10 @@ nlohmann::ordered_json InsideExhibit::state() const {
     json["tab"] = tabWords[static_cast<std::size_t>(view_.tab)];
     json["slow_motion"] = view_.slowSpeed;
     json["settings_shown"] = view_.settingsShown;
-    json["editing"] = source_.editing();
+    json["editing"] = source_.editing;
     json["shaders"] = toJson(model_.edits().texts());
-    if (timeline_.view)
-        json["shown_ms"] = *timeline_.view;
-    else
-        json["shown_ms"] = nullptr;
+    json["shown_ms"] = nullptr;
+    if (timeline_.view) json["shown_ms"] = *timeline_.view;
     return json;
 }
 
@@ -182,9 +148,9 @@ std::function<void()> InsideExhibit::readState(const nlohmann::ordered_json& sta
     const RunOptions settings = tracedRunFromJson(state, own);
     const ShaderTexts texts = shaderTextsFromJson(state);
     View view;
-    view.selected.machine = wordOf(state, "machine", machineWords, 1);
+    view.selected.machine = jsonWordOr(state, "machine", machineWords, 1);
     view.selected.index = jsonValueOr(state, "operation", std::size_t{0});
-    view.tab = static_cast<Tab>(wordOf(state, "tab", tabWords, 0));
+    view.tab = static_cast<Tab>(jsonWordOr(state, "tab", tabWords));
     view.slowSpeed = static_cast<float>(std::clamp(jsonValueOr(state, "slow_motion", 2.0), 0.25, 20.0));
     view.settingsShown = jsonValueOr(state, "settings_shown", true);
     const bool editing = jsonValueOr(state, "editing", false);
@@ -192,7 +158,7 @@ std::function<void()> InsideExhibit::readState(const nlohmann::ordered_json& sta
     return [this, settings, texts, editing, view, shown] {
         change(settings);
         if (texts != model_.edits().texts()) model_.edits().setTexts(texts);
-        source_.setEditing(editing);
+        source_.editing = editing;
         view_ = view;
         timeline_.view = shown;
     };

@@ -24,14 +24,23 @@ class InsideExhibit final : public Exhibit {
     void drawMenu(Ui& ui) override;
 
     bool running() const override { return model_.running(); }
-    void run(Ui& ui) override;
+    void run(Ui&) override {
+        playing_ = false;
+        model_.run();
+    }
     void pause() override { model_.pause(); }
     bool canStep(StepUnit unit) const override { return unit != StepUnit::epoch; }
     void step(Ui& ui, StepUnit unit) override;
-    void reset(Ui& ui) override;
-    void reroll(Ui& ui) override;
+    void reset(Ui&) override {
+        toFirst();
+        model_.reset();
+    }
+    void reroll(Ui&) override {
+        toFirst();
+        model_.reroll();
+    }
     void setSpeed(Speed speed) override;
-    bool moving() const override;
+    bool moving() const override { return running() || playing_ || model_.busy(); }
 
     nlohmann::ordered_json state() const override;
     std::function<void()> readState(const nlohmann::ordered_json& state) override;
@@ -53,20 +62,20 @@ class InsideExhibit final : public Exhibit {
 
     void drawSettings(Ui& ui);
     void change(const RunOptions& settings);
-    static Layout layoutOf(const Ui& ui, ImVec2 belowTimeline);
     void drawTimeline(Ui& ui);
     void explainTimeline(Ui& ui) const;
     void drawPlayer(Ui& ui, Layout layout);
     void drawBottom(Ui& ui, Layout layout);
     void drawNetAndFormula(Ui& ui);
-    void drawTitle(Ui& ui, bool withFormula);
     void drawNameAndTime(Ui& ui);
+    void drawFormulaBeside(Ui& ui);
     void chooseTab(Ui& ui);
     void drawTabs(Ui& ui, Layout layout);
     void drawLegend(Ui& ui);
     Detail detailOf(Ui& ui, OperationAt at) const;
+    std::string formula(const TracedOperation& shown) const;
+    void toFirst();
     void moveSelection(std::ptrdiff_t by);
-    void play(Ui& ui);
     void tellOfTrials(Ui& ui);
     TimelineRows rows() const;
     const TracedOperation* operation(OperationAt at) const;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <mutex>
 #include <stdexcept>
 #include <utility>
 
@@ -9,59 +10,74 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/files/json_field.h"
+#include "engine/run/lane.h"
 
 namespace lockstep::demos {
 
-namespace {
-
-// The first steps after the start take longer: caches are cold, and memory is touched for the first time.
-// They are made and undone, so that the first one shown is like all others.
-void warmUp(Trainer& trainer, const TrainerState& first) {
-    constexpr std::uint64_t steps = 3;
-    trainer.run(steps);
-    trainer.finish();
-    trainer.restore(first);
-}
-
-} // namespace
-
-TraceSession::TraceSession(const RunOptions& settings, std::shared_ptr<const Dataset> data,
-                           Machines& machines, std::uint64_t step)
-    : data_(std::move(data)), job_(makeJob(settings, *data_)) {
-    for (std::size_t machine = 0; machine < machineCount; ++machine) {
-        const LaneSpec& spec = settings.lanes[machine];
-        titles_[machine] = spec.text();
-        seat(machine, machines.maker(job_, spec), nullptr);
+/// Data, job, and a lane per machine that traces steps when asked: what one setting trains on.
+class TraceSession {
+  public:
+    /// Starts both lanes; they hold at `step`, counted from 0. Throws for settings that do not fit the data,
+    /// and gpu::GpuError.
+    TraceSession(const RunOptions& settings, std::shared_ptr<const Dataset> data, Machines& machines,
+                 std::uint64_t step)
+        : data_(std::move(data)), job_(makeJob(settings, *data_)) {
+        for (std::size_t machine = 0; machine < machineCount; ++machine) {
+            const LaneSpec& spec = settings.lanes[machine];
+            titles_[machine] = spec.text();
+            seat(machine, machines.maker(job_, spec), nullptr);
+        }
+        for (std::size_t machine = 0; machine < machineCount; ++machine)
+            seats_[machine].lane->post([this, machine, step](Trainer& trainer) {
+                first_[machine] = trainer.state();
+                // The first steps take longer: caches are cold, and memory is touched for the first time.
+                // They are made and undone, so that the first one shown is like all others.
+                trainer.run(3);
+                trainer.finish();
+                trainer.restore(*first_[machine]);
+                trainer.run(step);
+                trainer.finish();
+            });
     }
-    for (std::size_t machine = 0; machine < machineCount; ++machine)
-        seats_[machine].lane->post([this, machine, step](Trainer& trainer) {
-            first_[machine] = trainer.state();
-            warmUp(trainer, *first_[machine]);
-            trainer.run(step);
-            trainer.finish();
+
+    const TrainJob& job() const { return job_; }
+
+    /// Asks a machine for the trace of its next step; takeTrace() has it later.
+    void trace(std::size_t machine) {
+        seats_[machine].lane->post([this, machine](Trainer& trainer) {
+            StepTrace trace = trainer.traceStep({});
+            const std::lock_guard lock(mutex_);
+            mail_[machine] = std::move(trace);
         });
-}
+    }
+    std::optional<StepTrace> takeTrace(std::size_t machine) {
+        const std::lock_guard lock(mutex_);
+        return std::exchange(mail_[machine], std::nullopt);
+    }
+    /// Back to the first step and the first weights.
+    void reset() {
+        for (std::size_t machine = 0; machine < machineCount; ++machine)
+            seats_[machine].lane->post(
+                [this, machine](Trainer& trainer) { trainer.restore(*first_[machine]); });
+    }
 
-void TraceSession::seat(std::size_t machine, Lane::MakeTrainer make, std::unique_ptr<gpu::Device> device) {
-    LaneOptions options;
-    options.finish.steps = std::uint64_t{1} << 50; // it only ever does what is posted
-    options.evaluateEvery = 0;
-    options.startPaused = true;
-    auto lane = std::make_unique<Lane>(titles_[machine], job_, std::move(make), std::move(options));
-    lane->start();
-    seats_[machine] = {std::move(device), std::move(lane)};
-}
+    /// Everything asked of the machine has been done, or it has failed.
+    bool idle(std::size_t machine) const {
+        const Lane& lane = *seats_[machine].lane;
+        return lane.done() == lane.posted();
+    }
+    void wait(std::size_t machine) const { waitFor(*seats_[machine].lane); }
+    LaneSnapshot snapshot(std::size_t machine) const { return seats_[machine].lane->snapshot(); }
 
-// The old lane may be busy for a moment: it is the new one's thread that waits for it.
-void TraceSession::replace(std::size_t machine, Lane::MakeTrainer make, std::unique_ptr<gpu::Device> device) {
-    auto old = std::make_shared<Seat>(std::move(seats_[machine]));
-    seat(
-        machine,
-        [old, makeNew = std::move(make)] {
+    /// What is asked of the machine from now on is done by the trainer that `make` makes, from the step and
+    /// the weights at hand. `device`: what that trainer runs on, where it is the trainer's own; else null.
+    /// The machine has to be idle. Returns at once: it is the new lane's thread that waits for the old one.
+    void replace(std::size_t machine, Lane::MakeTrainer make, std::unique_ptr<gpu::Device> device) {
+        auto old = std::make_shared<Seat>(std::move(seats_[machine]));
+        auto makeNext = [old, makeNew = std::move(make)] {
             std::optional<TrainerState> state;
             old->lane->post([&state](Trainer& trainer) { state = trainer.state(); });
-            while (!old->lane->waitForPosted(std::chrono::seconds(10))) {
-            }
+            waitFor(*old->lane);
             if (!state)
                 throw std::runtime_error("the kernels before have failed, there is nothing to go on from");
             old->lane.reset();
@@ -69,47 +85,40 @@ void TraceSession::replace(std::size_t machine, Lane::MakeTrainer make, std::uni
             std::unique_ptr<Trainer> trainer = makeNew();
             trainer->restore(*state);
             return trainer;
-        },
-        std::move(device));
-}
-
-void TraceSession::trace(std::size_t machine) {
-    seats_[machine].lane->post([this, machine](Trainer& trainer) {
-        StepTrace trace = trainer.traceStep({});
-        const std::lock_guard lock(mutex_);
-        mail_[machine] = std::move(trace);
-    });
-}
-
-void TraceSession::reset() {
-    for (std::size_t machine = 0; machine < machineCount; ++machine)
-        seats_[machine].lane->post([this, machine](Trainer& trainer) { trainer.restore(*first_[machine]); });
-}
-
-std::optional<StepTrace> TraceSession::takeTrace(std::size_t machine) {
-    const std::lock_guard lock(mutex_);
-    return std::exchange(mail_[machine], std::nullopt);
-}
-
-bool TraceSession::idle(std::size_t machine) const {
-    const Lane& lane = *seats_[machine].lane;
-    return lane.done() == lane.posted();
-}
-
-bool TraceSession::prepared(std::size_t machine) const {
-    const LaneStatus status = seats_[machine].lane->snapshot().status;
-    return status != LaneStatus::waiting && status != LaneStatus::preparing;
-}
-
-std::string TraceSession::failure(std::size_t machine) const {
-    const LaneSnapshot shot = seats_[machine].lane->snapshot();
-    return shot.status == LaneStatus::failed ? shot.message : std::string();
-}
-
-void TraceSession::wait(std::size_t machine) const {
-    while (!seats_[machine].lane->waitForPosted(std::chrono::seconds(10))) {
+        };
+        seat(machine, std::move(makeNext), std::move(device));
     }
-}
+
+  private:
+    struct Seat {
+        std::unique_ptr<gpu::Device> device; // of the lane's trainer alone; null: one of the window's
+        std::unique_ptr<Lane> lane;
+    };
+
+    static void waitFor(const Lane& lane) {
+        while (!lane.waitForPosted(std::chrono::seconds(10))) {
+        }
+    }
+
+    void seat(std::size_t machine, Lane::MakeTrainer make, std::unique_ptr<gpu::Device> device) {
+        LaneOptions options;
+        options.finish.steps = std::uint64_t{1} << 50; // it only ever does what is posted
+        options.evaluateEvery = 0;
+        options.startPaused = true;
+        auto lane = std::make_unique<Lane>(titles_[machine], job_, std::move(make), std::move(options));
+        lane->start();
+        seats_[machine] = {std::move(device), std::move(lane)};
+    }
+
+    std::array<std::string, machineCount> titles_;
+    std::shared_ptr<const Dataset> data_;
+    TrainJob job_;
+    // Used by the lanes' threads only, each its own.
+    std::array<std::optional<TrainerState>, machineCount> first_;
+    std::mutex mutex_; // guards mail_
+    std::array<std::optional<StepTrace>, machineCount> mail_;
+    std::array<Seat, machineCount> seats_; // their lanes' threads use all of the above
+};
 
 RunOptions firstTracedRun() {
     RunOptions run;
@@ -134,6 +143,7 @@ RunOptions tracedRunFromJson(const nlohmann::ordered_json& state, std::span<cons
     return run;
 }
 
+InsideModel::InsideModel() = default;
 InsideModel::~InsideModel() { releaseDevice(); }
 
 void InsideModel::change(const RunOptions& settings) {
@@ -203,7 +213,11 @@ void InsideModel::update(Machines& machines, const gpu::Device& window, double s
     retired_.clear();
     if (!haveSession(machines, wait)) return;
     renewKernels(machines, window, wait);
-    drive(seconds);
+    // While it runs, steps become due by the clock; those that the machines have no time for are left out.
+    if (!running_)
+        pacer_.restart();
+    else if (pacer_.due(seconds) > 0 && wanted_ == 0 && !turn_)
+        ++wanted_;
     do advance(wait);
     while (wait && (turn_ || wanted_ > 0) && !failed());
     if (failed()) {
@@ -244,14 +258,6 @@ void InsideModel::renewKernels(Machines& machines, const gpu::Device& window, bo
     wanted_ = std::max<std::uint64_t>(wanted_, 1);
 }
 
-// While it runs, steps become due by the clock; those that the machines have no time for are left out.
-void InsideModel::drive(double seconds) {
-    if (!running_)
-        pacer_.restart();
-    else if (pacer_.due(seconds) > 0 && wanted_ == 0 && !turn_)
-        ++wanted_;
-}
-
 void InsideModel::advance(bool wait) {
     if (!turn_) {
         if (wanted_ == 0) return;
@@ -269,10 +275,6 @@ void InsideModel::advance(bool wait) {
         session_->trace(*turn_);
         return;
     }
-    publish();
-}
-
-void InsideModel::publish() {
     turn_.reset();
     --wanted_;
     traces_ = std::exchange(fresh_, {});
@@ -287,14 +289,15 @@ const StepTrace* InsideModel::trace(std::size_t machine) const {
 
 std::string InsideModel::status(std::size_t machine) const {
     if (!session_) return gaveUp_ ? "" : "loading";
-    if (std::string failure = session_->failure(machine); !failure.empty()) return failure;
-    return session_->prepared(machine) ? "" : "preparing";
+    const LaneSnapshot shot = session_->snapshot(machine);
+    if (shot.status == LaneStatus::failed) return shot.message;
+    const bool prepared = shot.status != LaneStatus::waiting && shot.status != LaneStatus::preparing;
+    return prepared ? "" : "preparing";
 }
 
 bool InsideModel::failed() const {
-    if (!session_) return false;
-    for (std::size_t machine = 0; machine < machineCount; ++machine)
-        if (!session_->failure(machine).empty()) return true;
+    for (std::size_t machine = 0; session_ && machine < machineCount; ++machine)
+        if (session_->snapshot(machine).status == LaneStatus::failed) return true;
     return false;
 }
 

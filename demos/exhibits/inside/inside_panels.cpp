@@ -16,7 +16,11 @@ void InsideExhibit::draw(Ui& ui) {
     // A presenter has no room for settings.
     if (view_.settingsShown && !ui.presenter) drawSettings(ui);
     drawTimeline(ui);
-    const Layout layout = layoutOf(ui, ImGui::GetContentRegionAvail());
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    const float bottom = room.y - ImGui::GetFrameHeightWithSpacing();
+    const Layout layout = room.x < ui.px(560)   ? Layout::narrow
+                          : bottom < ui.px(210) ? Layout::low
+                                                : Layout::roomy;
     drawPlayer(ui, layout);
     if (selected() != nullptr) drawBottom(ui, layout);
 }
@@ -41,10 +45,8 @@ void InsideExhibit::drawSettings(Ui& ui) {
     if (form.changed()) change(settings); // may throw, so only once nothing is half drawn
 }
 
-InsideExhibit::Layout InsideExhibit::layoutOf(const Ui& ui, ImVec2 belowTimeline) {
-    const float bottom = belowTimeline.y - ImGui::GetFrameHeightWithSpacing();
-    if (belowTimeline.x < ui.px(560)) return Layout::narrow;
-    return bottom < ui.px(210) ? Layout::low : Layout::roomy;
+std::string InsideExhibit::formula(const TracedOperation& shown) const {
+    return formulaOf(shown, *model_.shape(), model_.settings().settings.optimizer.kind);
 }
 
 void InsideExhibit::drawTimeline(Ui& ui) {
@@ -66,12 +68,12 @@ void InsideExhibit::drawTimeline(Ui& ui) {
 }
 
 void InsideExhibit::explainTimeline(Ui& ui) const {
-    if (const auto at = timeline_.hovered()) {
+    if (const auto at = timeline_.hovered) {
         Detail detail = detailOf(ui, *at);
         // Where there is no room for details, this is all that is said.
         ImGui::SetTooltip("%s", detail.title.c_str());
         ui.detail(std::move(detail));
-    } else if (const auto& gap = timeline_.gap()) {
+    } else if (const auto& gap = timeline_.gap) {
         const StepTrace& trace = *model_.trace(gap->machine);
         ui.detail({.title = gap->first ? "Before the first operation" : "Between operations",
                    .formula = {},
@@ -120,7 +122,9 @@ void InsideExhibit::drawPlayer(Ui& ui, Layout layout) {
 
 void InsideExhibit::drawBottom(Ui& ui, Layout layout) {
     // Beside the drawing of the network, its formula; elsewhere it stands here.
-    drawTitle(ui, view_.tab == Tab::source || (view_.tab == Tab::tensors && layout != Layout::roomy));
+    drawNameAndTime(ui);
+    if (view_.tab == Tab::source || (view_.tab == Tab::tensors && layout != Layout::roomy))
+        drawFormulaBeside(ui);
     const ImVec2 room = ImGui::GetContentRegionAvail();
     if (layout == Layout::roomy && view_.tab == Tab::tensors) {
         ui.beginCard("inside/net", {std::min(room.x * 0.34f, ui.px(360)), room.y});
@@ -133,31 +137,38 @@ void InsideExhibit::drawBottom(Ui& ui, Layout layout) {
     ui.endCard();
 }
 
-// What is chosen, in its colour. The formula on the same line, if there is room.
-void InsideExhibit::drawTitle(Ui& ui, bool withFormula) {
-    drawNameAndTime(ui);
-    if (!withFormula) return;
-    std::string formula = formulaOf(*selected(), *model_.shape(), model_.settings().settings.optimizer.kind);
-    for (std::size_t at = 0; (at = formula.find('\n', at)) != std::string::npos;)
-        formula.replace(at, 1, ";  ");
+// On the line just written, if there is room.
+void InsideExhibit::drawFormulaBeside(Ui& ui) {
+    std::string text = formula(*selected());
+    for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos;) text.replace(at, 1, ";  ");
     ImGui::PushFont(ui.fonts.mono);
     const float gap = ui.px(20);
     const float right = ImGui::GetWindowPos().x + ImGui::GetWindowContentRegionMax().x;
-    if (ImGui::GetItemRectMax().x + gap + ImGui::CalcTextSize(formula.c_str()).x <= right)
+    if (ImGui::GetItemRectMax().x + gap + ImGui::CalcTextSize(text.c_str()).x <= right)
         ImGui::SameLine(0, gap);
-    ui.paragraph(formula);
+    ui.paragraph(text);
     ImGui::PopFont();
 }
 
+namespace {
+
+/// Draws `fill(low, high)` as high as a line's letters. What follows stands beside it.
+template <class Fill> void drawChip(Ui& ui, float width, Fill fill) {
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float line = ImGui::GetTextLineHeight();
+    fill(ImVec2{at.x, at.y + line * 0.12f}, ImVec2{at.x + width, at.y + line * 0.92f});
+    ImGui::Dummy({width, line});
+    ImGui::SameLine(0, ui.px(8));
+}
+
+} // namespace
+
+// What is chosen, in its colour.
 void InsideExhibit::drawNameAndTime(Ui& ui) {
     const LaneSpec& lane = model_.settings().lanes[view_.selected.machine];
-    const float line = ImGui::GetTextLineHeight();
-    const ImVec2 at = ImGui::GetCursorScreenPos();
-    const float chip = ui.px(20);
-    fillOperation(ui, *ImGui::GetWindowDrawList(), {at.x, at.y + line * 0.12f},
-                  {at.x + chip, at.y + line * 0.92f}, kindOf(*selected()));
-    ImGui::Dummy({chip, line});
-    ImGui::SameLine(0, ui.px(8));
+    drawChip(ui, ui.px(20), [&](ImVec2 low, ImVec2 high) {
+        fillOperation(ui, *ImGui::GetWindowDrawList(), low, high, kindOf(*selected()));
+    });
     ui.text(titleOf(*selected(), model_.shape()->layers()), 0, ui.fonts.strong);
     ImGui::SameLine(0, ui.px(10));
     ui.text(lane.text(), ui.colour(lane));
@@ -168,7 +179,7 @@ void InsideExhibit::drawNameAndTime(Ui& ui) {
     ImGui::SameLine(0, ui.px(10));
     if (ui.button("edited##inside/title")) {
         view_.tab = Tab::source;
-        source_.setEditing(true);
+        source_.editing = true;
     }
     ImGui::SameLine(0, ui.px(6));
     const OperationTimes* times = model_.edits().timesOf(*selected());
@@ -177,7 +188,7 @@ void InsideExhibit::drawNameAndTime(Ui& ui) {
 
 void InsideExhibit::drawNetAndFormula(Ui& ui) {
     ImGui::PushFont(ui.fonts.mono);
-    ui.paragraph(formulaOf(*selected(), *model_.shape(), model_.settings().settings.optimizer.kind));
+    ui.paragraph(formula(*selected()));
     ImGui::PopFont();
     if (const std::string letters = lettersOf(*selected(), *model_.shape()); !letters.empty())
         ui.paragraph(letters, ui.theme.muted);
@@ -197,7 +208,6 @@ void InsideExhibit::drawTabs(Ui& ui, Layout layout) {
     const bool chosenHere = layout != Layout::low;
     if (chosenHere) chooseTab(ui);
     const std::size_t machine = view_.selected.machine;
-    const StepTrace* twin = model_.trace(1 - machine);
     if (view_.tab == Tab::source) {
         if (chosenHere) ImGui::SameLine(0, ui.px(16));
         const StepTrace* gpu = model_.trace(1);
@@ -212,7 +222,8 @@ void InsideExhibit::drawTabs(Ui& ui, Layout layout) {
         return;
     }
     ImGui::BeginChild("inside/tensors");
-    tensors_.draw(ui, *model_.trace(machine), view_.selected.index, twin, model_.revision());
+    tensors_.draw(ui, *model_.trace(machine), view_.selected.index, model_.trace(1 - machine),
+                  model_.revision());
     ImGui::EndChild();
 }
 
@@ -220,7 +231,7 @@ Detail InsideExhibit::detailOf(Ui& ui, OperationAt at) const {
     const TracedOperation& shown = *operation(at);
     Detail detail;
     detail.title = titleOf(shown, model_.shape()->layers());
-    detail.formula = formulaOf(shown, *model_.shape(), model_.settings().settings.optimizer.kind);
+    detail.formula = formula(shown);
     detail.values.emplace_back("operation", shown.name);
     detail.values.emplace_back("work", amountText(shown.flops, "FLOP"));
     detail.values.emplace_back("bytes", amountText(shown.bytes, "B"));
@@ -279,34 +290,29 @@ void InsideExhibit::drawDetails(Ui& ui) {
         "Layers are numbered from 1. Tensors are numbered from 0, as in PyTorch: layer 1 reads A[0], has "
         "W[0] and b[0], and writes A[1].",
         ui.theme.muted);
-    ui.paragraph("In the timeline, click an operation to select it. Scroll to zoom, drag to pan, "
-                 "double-click to see the "
-                 "whole step.",
-                 ui.theme.muted);
+    ui.paragraph(
+        "In the timeline, click an operation to select it. Scroll to zoom, drag to pan, double-click to "
+        "see the whole step.",
+        ui.theme.muted);
 }
 
 void InsideExhibit::drawLegend(Ui& ui) {
-    const float line = ImGui::GetTextLineHeight();
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const float width = ui.px(26);
     for (const OperationKind kind : operationKinds) {
-        const ImVec2 at = ImGui::GetCursorScreenPos();
-        fillOperation(ui, *ImGui::GetWindowDrawList(), {at.x, at.y + line * 0.12f},
-                      {at.x + ui.px(26), at.y + line * 0.92f}, kind);
-        ImGui::Dummy({ui.px(26), line});
-        ImGui::SameLine(0, ui.px(8));
+        drawChip(ui, width, [&](ImVec2 low, ImVec2 high) { fillOperation(ui, draw, low, high, kind); });
         ui.muted(labelOf(kind));
     }
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    ImGui::GetWindowDrawList()->AddLine({at.x + ui.px(13), at.y}, {at.x + ui.px(13), at.y + line},
-                                        ui.theme.text, ui.line(1.5f));
-    ImGui::Dummy({ui.px(26), line});
-    ImGui::SameLine(0, ui.px(8));
+    const float middle = at.x + width / 2;
+    drawChip(ui, width, [&](ImVec2, ImVec2) {
+        draw.AddLine({middle, at.y}, {middle, at.y + ImGui::GetTextLineHeight()}, ui.theme.text,
+                     ui.line(1.5f));
+    });
     ui.muted("barrier");
     if (model_.edits().runs({})) return;
-    const ImVec2 mark = ImGui::GetCursorScreenPos();
-    drawEditedMark(ui, *ImGui::GetWindowDrawList(), {mark.x, mark.y + line * 0.12f},
-                   {mark.x + ui.px(26), mark.y + line * 0.92f}, mark.x + ui.px(18));
-    ImGui::Dummy({ui.px(26), line});
-    ImGui::SameLine(0, ui.px(8));
+    drawChip(ui, width,
+             [&](ImVec2 low, ImVec2 high) { drawEditedMark(ui, draw, low, high, low.x + ui.px(18)); });
     ui.muted("edited; the line: built in");
 }
 

@@ -1,10 +1,12 @@
 #include "demos/exhibits/inside/shader_trial.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -22,7 +24,7 @@ namespace {
 using Values = std::vector<double>;
 using Indices = std::vector<std::size_t>;
 
-constexpr std::size_t mostProducts = 30'000'000; // of one operation: a tenth of a second for the twin
+constexpr std::size_t mostProducts = 30'000'000; // of one operation: a tenth of a second for the plain loops
 
 /// At most as many of `count` as fit, evenly spaced, the first and the last among them.
 Indices someOf(std::size_t count, std::size_t productsOfOne) {
@@ -39,30 +41,39 @@ Indices allOf(std::size_t count) {
     return all;
 }
 
+/// What the optimizer changes in a layer: its weights or its biases.
+struct Learned {
+    TensorKind gradient;
+    TensorKind kept[3]; // the parameters, and the optimizer's states
+};
+
+constexpr Learned learnedWeights{TensorKind::dWeights,
+                                 {TensorKind::weights, TensorKind::weightState1, TensorKind::weightState2}};
+constexpr Learned learnedBiases{TensorKind::dBias,
+                                {TensorKind::bias, TensorKind::biasState1, TensorKind::biasState2}};
+
 class Checker {
   public:
     Checker(const TrainJob& job, const StepTrace& trace)
         : job_(job), trace_(trace),
           order_(job.data->train.count, job.settings.batch, job.settings.seed, job.settings.shuffle),
-          step_(stepSettings(job.settings, order_, trace.step)), rows_(step_.batch.rows) {}
+          step_(stepSettings(job.settings, order_, trace.step)), rows_(step_.batch.rows),
+          states_(job.settings.optimizer.stateArrays()) {}
 
     std::optional<Difference> check() {
         for (const TracedOperation& operation : trace_.operations) {
             operation_ = &operation;
-            if (trace_.skipped && kindOf(operation) != OperationKind::gather &&
-                kindOf(operation) != OperationKind::forward)
+            const OperationKind kind = kindOf(operation);
+            if (operation.writes.empty()) continue; // the sum of groups, what scales the loss
+            if (trace_.skipped && kind != OperationKind::gather && kind != OperationKind::forward)
                 continue; // beyond what halves can say, and nothing was learned from it
-            switch (kindOf(operation)) {
+            switch (kind) {
             case OperationKind::gather: checkGather(); break;
             case OperationKind::forward: checkForward(operation.layer); break;
-            case OperationKind::loss:
-                if (!operation.writes.empty()) checkLoss(); // the sum of groups has none
-                break;
+            case OperationKind::loss: checkLoss(); break;
             case OperationKind::backwardInputs: checkBackwardInputs(operation.layer); break;
             case OperationKind::backwardWeights: checkBackwardWeights(operation.layer); break;
-            case OperationKind::update:
-                if (!operation.writes.empty()) checkUpdate(); // what scales the loss has none
-                break;
+            case OperationKind::update: checkUpdate(); break;
             case OperationKind::wholeStep: checkWholeStep(); break;
             }
             if (found_) return found_;
@@ -119,6 +130,14 @@ class Checker {
         return {rows, inputs, outputs, inputs, outputs}; // traced tensors have no padding
     }
 
+    Difference differenceIn(std::string tensor) const {
+        Difference difference;
+        difference.operation = titleOf(*operation_, job_.shape.layers());
+        difference.source = operation_->source;
+        difference.tensor = std::move(tensor);
+        return difference;
+    }
+
     /// Compares rows of a tensor with `expected` [rows][columns], whose values are sums of `length` products.
     void compare(const TensorId& id, const Values& expected, const Indices& rows, std::size_t length) {
         if (found_) return;
@@ -128,7 +147,8 @@ class Checker {
         constexpr double halves = (1 + 1.13) / 2048; // as in engine/tune/kernel_trial.h
         const double rounding = 1e-5 * (1 + std::sqrt(static_cast<double>(length)));
         const double tolerance = (rounding + (storedAsHalves(id.kind) ? halves : 0)) * largest;
-        Difference difference;
+        Difference difference = differenceIn(name(id));
+        difference.compared = expected.size();
         for (std::size_t at = 0; at < expected.size(); ++at) {
             const std::size_t row = rows[at / tensor.columns];
             const std::size_t column = at % tensor.columns;
@@ -140,16 +160,14 @@ class Checker {
             difference.value = value;
             difference.expected = expected[at];
         }
-        if (difference.differing == 0) return;
-        difference.compared = expected.size();
-        difference.tensor = name(id);
-        note(found_, difference);
+        if (difference.differing > 0) found_ = std::move(difference);
     }
 
-    void note(std::optional<Difference>& into, Difference difference) const {
-        difference.operation = titleOf(*operation_, job_.shape.layers());
-        difference.source = operation_->source;
-        into = std::move(difference);
+    /// The same of some columns of a tensor that is a single row.
+    void compareColumns(const TensorId& id, const Values& expected, const Indices& columns) {
+        Values whole = values(id);
+        for (std::size_t i = 0; i < columns.size(); ++i) whole[columns[i]] = expected[i];
+        compare(id, whole, {0}, rows_);
     }
 
     void checkGather() {
@@ -208,11 +226,9 @@ class Checker {
         const double expected = sum / terms;
         const auto loss = static_cast<double>(trace_.loss);
         if (std::abs(loss - expected) <= 1e-4 * std::max(std::abs(expected), 1e-3)) return;
-        Difference difference;
-        difference.tensor = "the loss";
-        difference.value = loss;
-        difference.expected = expected;
-        note(lossDifference_, difference);
+        lossDifference_ = differenceIn("the loss");
+        lossDifference_->value = loss;
+        lossDifference_->expected = expected;
     }
 
     void checkBackwardInputs(std::size_t layer) {
@@ -241,50 +257,40 @@ class Checker {
         const DenseShape some{rows_, whole.inputs, neurons.size(), whole.inputs, neurons.size()};
         plain::denseBackwardWeights(some, dSums.data(), inputs.data(), 0, neurons.size(), weights.data(),
                                     bias.data());
-        if (foldsUpdate()) {
+        if (std::ranges::find(operation_->writes, TensorKind::dWeights, &TensorId::kind) ==
+            operation_->writes.end()) { // they are used up at once
             checkFoldedUpdate(layer, neurons, weights, bias);
             return;
         }
         compare({TensorKind::dWeights, layer}, weights, neurons, rows_);
-        compareBias(layer, bias, neurons);
+        compareColumns({TensorKind::dBias, layer}, bias, neurons);
     }
 
-    // The operation at hand has no gradients to show: it uses them up.
-    bool foldsUpdate() const {
-        return std::ranges::find(operation_->writes, TensorKind::dWeights, &TensorId::kind) ==
-               operation_->writes.end();
+    /// Parameters and states after the update, `pick` being what is taken of their tensors.
+    template <class Pick>
+    std::array<Values, 3> updated(const Learned& learned, std::size_t layer, const Values& gradients,
+                                  Pick pick) const {
+        std::array<Values, 3> kept;
+        for (std::size_t i = 0; i <= states_; ++i) kept[i] = pick(TensorId{learned.kept[i], layer});
+        plain::update(job_.settings.optimizer.kind, step_.update, 0, kept[0].size(), gradients.data(),
+                      kept[0].data(), kept[1].data(), kept[2].data());
+        return kept;
     }
 
-    // What the optimizer makes of the gradients of some neurons: their weights, and all biases as a row of
-    // which only theirs are compared.
+    // What the optimizer makes of the gradients of some neurons.
     void checkFoldedUpdate(std::size_t layer, const Indices& neurons, const Values& weights,
                            const Values& bias) {
-        const auto updatedOf = [&](TensorKind kind, TensorKind first, TensorKind second,
-                                   const Values& gradients, const auto& rowsOfTensor) {
-            Values parameters = rowsOfTensor(TensorId{kind, layer});
-            const std::size_t states = job_.settings.optimizer.stateArrays();
-            Values state1 = states > 0 ? rowsOfTensor(TensorId{first, layer}) : Values{};
-            Values state2 = states > 1 ? rowsOfTensor(TensorId{second, layer}) : Values{};
-            plain::update(job_.settings.optimizer.kind, step_.update, 0, parameters.size(), gradients.data(),
-                          parameters.data(), states > 0 ? state1.data() : nullptr,
-                          states > 1 ? state2.data() : nullptr);
-            return parameters;
-        };
-        compare({TensorKind::weights, layer, true},
-                updatedOf(TensorKind::weights, TensorKind::weightState1, TensorKind::weightState2, weights,
-                          [&](const TensorId& id) { return rowsOf(id, neurons); }),
-                neurons, rows_);
-        const auto someOfRow = [&](const TensorId& id) {
+        const auto rows = [&](const TensorId& id) { return rowsOf(id, neurons); };
+        const auto columns = [&](const TensorId& id) {
             const Values row = values(id);
             Values some;
             for (const std::size_t neuron : neurons) some.push_back(row[neuron]);
             return some;
         };
-        const Values updated =
-            updatedOf(TensorKind::bias, TensorKind::biasState1, TensorKind::biasState2, bias, someOfRow);
-        Values whole = values({TensorKind::bias, layer, true});
-        for (std::size_t i = 0; i < neurons.size(); ++i) whole[neurons[i]] = updated[i];
-        compare({TensorKind::bias, layer, true}, whole, {0}, rows_);
+        compare({TensorKind::weights, layer, true}, updated(learnedWeights, layer, weights, rows)[0], neurons,
+                rows_);
+        compareColumns({TensorKind::bias, layer, true}, updated(learnedBiases, layer, bias, columns)[0],
+                       neurons);
     }
 
     // A step of the plain rung from the same parameters and state.
@@ -292,17 +298,15 @@ class Checker {
         const ParamLayout layout(job_.shape);
         TrainerState state;
         state.step = trace_.step;
-        const std::size_t states = job_.settings.optimizer.stateArrays();
         state.parameters.resize(layout.size());
-        state.optimizerState.assign(states, std::vector<float>(layout.size()));
-        for (std::size_t layer = 0; layer < job_.shape.layers(); ++layer) {
-            place({TensorKind::weights, layer}, layout, state.parameters);
-            place({TensorKind::bias, layer}, layout, state.parameters);
-            if (states > 0) place({TensorKind::weightState1, layer}, layout, state.optimizerState[0]);
-            if (states > 0) place({TensorKind::biasState1, layer}, layout, state.optimizerState[0]);
-            if (states > 1) place({TensorKind::weightState2, layer}, layout, state.optimizerState[1]);
-            if (states > 1) place({TensorKind::biasState2, layer}, layout, state.optimizerState[1]);
-        }
+        state.optimizerState.assign(states_, std::vector<float>(layout.size()));
+        for (std::size_t layer = 0; layer < job_.shape.layers(); ++layer)
+            for (std::size_t i = 0; i <= states_; ++i) {
+                std::vector<float>& arena = i == 0 ? state.parameters : state.optimizerState[i - 1];
+                const LayerLayout& place = layout.layer(layer);
+                copy({learnedWeights.kept[i], layer}, place.weightOffset, place.rowStride, arena);
+                copy({learnedBiases.kept[i], layer}, place.biasOffset, 0, arena);
+            }
         const auto plainTrainer = makeCpuTrainer(job_, "scalar", 1);
         plainTrainer->restore(state);
         const StepTrace expected = plainTrainer->traceStep({.tensors = true, .mostValues = layout.size()});
@@ -312,55 +316,24 @@ class Checker {
         }
     }
 
-    // The tensor's values at their place in an arena.
-    void place(const TensorId& id, const ParamLayout& layout, std::vector<float>& arena) const {
+    void copy(const TensorId& id, std::size_t begin, std::size_t stride, std::vector<float>& arena) const {
         const TracedTensor& tensor = traced(id);
-        const LayerLayout& layer = layout.layer(id.layer);
-        const bool bias =
-            tensor.rows == 1 && (id.kind == TensorKind::bias || id.kind == TensorKind::biasState1 ||
-                                 id.kind == TensorKind::biasState2);
-        const std::size_t begin = bias ? layer.biasOffset : layer.weightOffset;
-        const std::size_t stride = bias ? 0 : layer.rowStride;
         for (std::size_t row = 0; row < tensor.rows; ++row)
             for (std::size_t column = 0; column < tensor.columns; ++column)
                 arena[begin + row * stride + column] = tensor.values[row * tensor.columns + column];
     }
 
-    // One row, of which some columns were computed: as a column, it is compared like everything else.
-    void compareBias(std::size_t layer, const Values& expected, const Indices& neurons) {
-        const TensorId id{TensorKind::dBias, layer};
-        const std::vector<float>& kept = traced(id).values;
-        Values whole(kept.begin(), kept.end());
-        for (std::size_t i = 0; i < neurons.size(); ++i) whole[neurons[i]] = expected[i];
-        compare(id, whole, {0}, rows_);
-    }
-
     void checkUpdate() {
-        const std::size_t states = job_.settings.optimizer.stateArrays();
-        for (std::size_t layer = 0; layer < job_.shape.layers(); ++layer) {
-            checkUpdateOf(states, {TensorKind::dWeights, layer}, {TensorKind::weights, layer},
-                          {TensorKind::weightState1, layer}, {TensorKind::weightState2, layer});
-            checkUpdateOf(states, {TensorKind::dBias, layer}, {TensorKind::bias, layer},
-                          {TensorKind::biasState1, layer}, {TensorKind::biasState2, layer});
-        }
-    }
-
-    void checkUpdateOf(std::size_t states, const TensorId& gradient, const TensorId& parameter,
-                       const TensorId& first, const TensorId& second) {
-        const Values gradients = values(gradient);
-        Values parameters = values(parameter);
-        Values state1 = states > 0 ? values(first) : Values{};
-        Values state2 = states > 1 ? values(second) : Values{};
-        plain::update(job_.settings.optimizer.kind, step_.update, 0, parameters.size(), gradients.data(),
-                      parameters.data(), states > 0 ? state1.data() : nullptr,
-                      states > 1 ? state2.data() : nullptr);
-        const auto compareUpdated = [this](TensorId id, const Values& expected) {
-            id.updated = true;
-            compare(id, expected, allOf(traced(id).rows), 1);
-        };
-        if (states > 0) compareUpdated(first, state1);
-        if (states > 1) compareUpdated(second, state2);
-        compareUpdated(parameter, parameters);
+        for (std::size_t layer = 0; layer < job_.shape.layers(); ++layer)
+            for (const Learned& learned : {learnedWeights, learnedBiases}) {
+                const auto expected = updated(learned, layer, values({learned.gradient, layer}),
+                                              [this](const TensorId& id) { return values(id); });
+                for (const std::size_t i : {std::size_t{1}, std::size_t{2}, std::size_t{0}}) {
+                    if (i > states_) continue;
+                    const TensorId id{learned.kept[i], layer, true};
+                    compare(id, expected[i], allOf(traced(id).rows), 1);
+                }
+            }
     }
 
     const TrainJob& job_;
@@ -368,6 +341,7 @@ class Checker {
     const BatchOrder order_;
     const StepSettings step_;
     const std::size_t rows_;
+    const std::size_t states_; // arrays that the optimizer keeps
     const TracedOperation* operation_ = nullptr;
     std::optional<Difference> found_;
     std::optional<Difference> lossDifference_; // said last: a wrong tensor tells more

@@ -22,21 +22,18 @@ std::vector<std::string> shortNames(const TracedOperation& operation) {
     const std::size_t l = operation.layer;
     const OperationKind kind = kindOf(operation);
     const std::string label = labelOf(kind);
+    const std::string ofLayer = fmt::format("{} {}", label, l + 1);
+    if (operation.source == "loss_sum") return {"sum of losses", "sum"};
+    if (operation.source == "loss_scale") return {"scale of the loss", "scale"};
     switch (kind) {
     case OperationKind::gather: return {label, "A[0]"};
-    case OperationKind::forward: return {fmt::format("{} {}", label, l + 1), fmt::format("A[{}]", l + 1)};
-    case OperationKind::loss:
-        if (operation.source == "loss_sum") return {"sum of losses", "sum"};
-        return {"loss", "L"};
+    case OperationKind::forward: return {ofLayer, fmt::format("A[{}]", l + 1)};
+    case OperationKind::loss: return {label, "L"};
     case OperationKind::backwardInputs:
-        return {fmt::format("{} {}", label, l + 1), fmt::format("inputs {}", l + 1),
-                fmt::format("dZ[{}]", l - 1)};
+        return {ofLayer, fmt::format("inputs {}", l + 1), fmt::format("dZ[{}]", l - 1)};
     case OperationKind::backwardWeights:
-        return {fmt::format("{} {}", label, l + 1), fmt::format("weights {}", l + 1),
-                fmt::format("dW[{}]", l)};
-    case OperationKind::update:
-        if (operation.source == "loss_scale") return {"scale of the loss", "scale"};
-        return {label, "W"};
+        return {ofLayer, fmt::format("weights {}", l + 1), fmt::format("dW[{}]", l)};
+    case OperationKind::update: return {label, "W"};
     case OperationKind::wholeStep: return {label, "step"};
     }
     return {};
@@ -116,8 +113,7 @@ std::string lettersOf(const TracedOperation& operation, const NetShape& shape) {
     switch (shape.loss) {
     case Loss::crossEntropy:
         return "z: outputs of the last layer; t: the label; [j = t]: 1 for the output of the labelled class, "
-               "else 0; "
-               "rows: examples in the batch.";
+               "else 0; rows: examples in the batch.";
     case Loss::binaryCrossEntropy:
         return "z: outputs of the last layer; t: the label, 1 or 0; terms: examples times outputs.";
     default: return "y: outputs of the last layer; t: the target values; terms: examples times outputs.";
@@ -128,14 +124,12 @@ const char* purposeOfGap(const MachineInfo& machine, bool first) {
     if (!machine.gpu) return "No timed operation runs here. What the processor does instead is not measured.";
     if (first)
         return "The step has been submitted, but its first operation has not begun. What the device does "
-               "until then "
-               "is not measured.";
+               "until then is not measured.";
     return machine.software ? "Between two dispatches, the threads that act as this software device finish, "
-                              "are woken again, and wait "
-                              "for a core. How long each of these takes is not measured separately."
+                              "are woken again, and wait for a core. How long each of these takes is not "
+                              "measured separately."
                             : "Between two dispatches. At a barrier, the device waits until earlier work has "
-                              "finished. The wait is "
-                              "not measured separately.";
+                              "finished. The wait is not measured separately.";
 }
 
 std::size_t counterpartOf(const TracedOperation& operation, const StepTrace& other) {
@@ -149,7 +143,5 @@ std::string rateText(double amount, double milliseconds, const char* unit) {
     if (milliseconds <= 0 || amount <= 0) return "-";
     return amountText(amount / (milliseconds * 1e-3), unit);
 }
-
-std::string valueText(float value) { return fmt::format("{:.4g}", value); }
 
 } // namespace lockstep::demos

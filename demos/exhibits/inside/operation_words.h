@@ -32,7 +32,5 @@ std::size_t counterpartOf(const TracedOperation& operation, const StepTrace& oth
 inline std::string timeText(double milliseconds) { return duration(milliseconds * 1e-3); }
 /// Operations or bytes per second: "12.3 GFLOP/s"; "-" where there is no time.
 std::string rateText(double amount, double milliseconds, const char* unit);
-/// A value of a tensor: four digits.
-std::string valueText(float value);
 
 } // namespace lockstep::demos

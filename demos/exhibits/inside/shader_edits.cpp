@@ -10,8 +10,6 @@
 
 namespace lockstep::demos {
 
-ShaderEdits::~ShaderEdits() { cancel(); }
-
 void ShaderEdits::setText(const std::string& file, std::string text) {
     if (text == sourceText(file))
         texts_.erase(file);
@@ -60,8 +58,6 @@ bool ShaderEdits::builtInWanted() const {
                                [this](const auto& entry) { return !submitted_.contains(entry.first); });
 }
 
-void ShaderEdits::builtInRuns() { running_.clear(); }
-
 void ShaderEdits::begin(TrialRequest request, std::shared_ptr<const Dataset> data) {
     wanted_ = false;
     watch_ = std::make_shared<TrialWatch>();
@@ -100,15 +96,15 @@ std::string textFrom(const std::string& file, const nlohmann::ordered_json& line
     if (!isStepShaderFile(file)) throw invalid("is not a shader of a training step");
     if (!lines.is_array() || lines.empty()) throw invalid("must be a list of lines");
     std::string text;
-    for (std::size_t i = 0; i < lines.size(); ++i) {
-        if (!lines[i].is_string()) throw invalid("has a line that is not a text");
-        const auto& line = lines[i].get_ref<const std::string&>();
+    for (const auto& each : lines) {
+        if (!each.is_string()) throw invalid("has a line that is not a text");
+        const auto& line = each.get_ref<const std::string&>();
         if (line.find_first_of(std::string_view("\0\n\r", 3)) != std::string::npos)
             throw invalid("has a line with a line break in it");
-        if (i > 0) text += '\n';
-        text += line;
-        if (text.size() > longest) throw invalid("is too long");
+        text.append(line).append("\n");
+        if (text.size() > longest + 1) throw invalid("is too long");
     }
+    text.pop_back();
     return text;
 }
 
@@ -118,11 +114,8 @@ nlohmann::ordered_json toJson(const ShaderTexts& texts) {
     auto json = nlohmann::ordered_json::object();
     for (const auto& [file, text] : texts) {
         auto lines = nlohmann::ordered_json::array();
-        for (std::size_t begin = 0; begin <= text.size();) {
-            const std::size_t end = std::min(text.find('\n', begin), text.size());
-            lines.push_back(text.substr(begin, end - begin));
-            begin = end + 1;
-        }
+        const std::string ended = text + '\n';
+        for (const std::string_view line : linesOf(ended)) lines.push_back(line);
         json[file] = std::move(lines);
     }
     return json;
@@ -140,14 +133,8 @@ ShaderTexts shaderTextsFromJson(const nlohmann::ordered_json& state) {
 
 namespace {
 
-EditStatus statusOfTrial(TrialPhase phase) {
-    switch (phase) {
-    case TrialPhase::compiling: return {"compiling", "", Tone::plain};
-    case TrialPhase::checking: return {"checking against the plain CPU version", "", Tone::plain};
-    case TrialPhase::timing: return {"timing", "", Tone::plain};
-    }
-    return {};
-}
+/// By TrialPhase.
+constexpr const char* phaseWords[] = {"compiling", "checking against the plain CPU version", "timing"};
 
 /// Of all operations with changed shaders together: "2.1 ms, 43 GFLOP/s (built in: 1.2 ms, 75 GFLOP/s)".
 std::string comparison(const TrialReport& report) {
@@ -168,13 +155,14 @@ EditStatus statusOfReport(const TrialReport& report) {
     switch (report.verdict) {
     case Verdict::passed: {
         const std::string times = comparison(report);
-        if (times.empty()) return {"passed and running", "", Tone::good};
+        if (times.empty()) return {"passed and running", "", &Theme::good};
         return {"passed and running: ", fmt::format("{}; checked in {:.1f} s", times, report.seconds),
-                Tone::good};
+                &Theme::good};
     }
-    case Verdict::notCompiled: return {"does not compile; the previous kernels keep running", "", Tone::bad};
-    case Verdict::notUsed: return {"not used: " + report.message, "", Tone::warning};
-    case Verdict::refused: return {"wrong: " + report.message, "", Tone::bad};
+    case Verdict::notCompiled:
+        return {"does not compile; the previous kernels keep running", "", &Theme::bad};
+    case Verdict::notUsed: return {"not used: " + report.message, "", &Theme::warning};
+    case Verdict::refused: return {"wrong: " + report.message, "", &Theme::bad};
     }
     return {};
 }
@@ -182,22 +170,11 @@ EditStatus statusOfReport(const TrialReport& report) {
 } // namespace
 
 EditStatus statusOf(const ShaderEdits& edits) {
-    if (edits.trying()) return statusOfTrial(edits.phase());
-    if (edits.texts() != edits.submitted())
-        return {"changed; press Ctrl+Enter to check and run it", "", Tone::plain};
+    if (edits.trying()) return {phaseWords[static_cast<std::size_t>(edits.phase())], ""};
+    if (edits.texts() != edits.submitted()) return {"changed; press Ctrl+Enter to check and run it", ""};
     if (edits.last() != nullptr) return statusOfReport(*edits.last());
-    if (!edits.texts().empty() && edits.runs(edits.texts())) return {"runs", "", Tone::good};
-    return {"unmodified; edit it, then press Ctrl+Enter to check and run it", "", Tone::plain};
-}
-
-ImU32 colourOf(const Theme& theme, Tone tone) {
-    switch (tone) {
-    case Tone::plain: return theme.muted;
-    case Tone::good: return theme.good;
-    case Tone::warning: return theme.warning;
-    case Tone::bad: return theme.bad;
-    }
-    return theme.muted;
+    if (!edits.texts().empty() && edits.runs(edits.texts())) return {"runs", "", &Theme::good};
+    return {"unmodified; edit it, then press Ctrl+Enter to check and run it", ""};
 }
 
 } // namespace lockstep::demos

@@ -20,7 +20,7 @@ class ShaderEdits {
   public:
     ShaderEdits() = default;
     /// Ends a trial under way, and waits for that.
-    ~ShaderEdits();
+    ~ShaderEdits() { cancel(); }
     ShaderEdits(const ShaderEdits&) = delete;
     ShaderEdits& operator=(const ShaderEdits&) = delete;
 
@@ -53,7 +53,7 @@ class ShaderEdits {
     /// The kernels are built-in ones now, and others are going to be wanted.
     void restart();
     bool builtInWanted() const;
-    void builtInRuns();
+    void builtInRuns() { running_.clear(); }
     bool trialWanted() const { return wanted_; }
     /// `data`: of the job, kept as long as it is used here.
     void begin(TrialRequest request, std::shared_ptr<const Dataset> data);
@@ -80,16 +80,13 @@ nlohmann::ordered_json toJson(const ShaderTexts& texts);
 /// The field "shaders" of a state; none where it is missing. Throws std::invalid_argument naming the field.
 ShaderTexts shaderTextsFromJson(const nlohmann::ordered_json& state);
 
-enum class Tone { plain, good, warning, bad };
-
 struct EditStatus {
     std::string text;
     std::string timing; ///< goes behind it; differs from run to run
-    Tone tone = Tone::plain;
+    ImU32 Theme::*colour = &Theme::muted;
 };
 
 /// Where the changes are: typed, on trial, refused, running.
 EditStatus statusOf(const ShaderEdits& edits);
-ImU32 colourOf(const Theme& theme, Tone tone);
 
 } // namespace lockstep::demos

@@ -52,21 +52,24 @@ Dataset randomData(const Dataset& like, std::size_t batch) {
     return data;
 }
 
-} // namespace
+/// A job like another over random data, of which an epoch is one whole batch and a smaller one.
+struct RandomJob {
+    Dataset data;
+    TrainJob job;
 
-RandomJob::RandomJob(const TrainJob& like)
-    : data_(randomData(*like.data, std::min(like.settings.batch, like.data->train.count))), job_(like) {
-    job_.data = &data_;
-    job_.settings.batch = std::min(like.settings.batch, like.data->train.count);
-}
+    explicit RandomJob(const TrainJob& like)
+        : data(randomData(*like.data, std::min(like.settings.batch, like.data->train.count))), job(like) {
+        job.settings.batch = std::min(like.settings.batch, like.data->train.count);
+        job.data = &data;
+    }
+    RandomJob(const RandomJob&) = delete;
+    RandomJob& operator=(const RandomJob&) = delete;
+};
 
-std::uint64_t RandomJob::stepsPerEpoch() const {
-    return BatchOrder(data_.train.count, job_.settings.batch, 0, false).stepsPerEpoch();
-}
-
-TrainerState RandomJob::stateAt(std::uint64_t step) const {
+/// Random parameters and optimizer's state of a job.
+TrainerState randomState(const TrainJob& job, std::uint64_t step) {
     Numbers numbers(2);
-    const ParamLayout layout(job_.shape);
+    const ParamLayout layout(job.shape);
     TrainerState state;
     state.step = step;
     // Padding stays 0, as everywhere.
@@ -87,12 +90,10 @@ TrainerState RandomJob::stateAt(std::uint64_t step) const {
         return arena;
     };
     state.parameters = filled(true);
-    for (std::size_t i = 0; i < job_.settings.optimizer.stateArrays(); ++i)
+    for (std::size_t i = 0; i < job.settings.optimizer.stateArrays(); ++i)
         state.optimizerState.push_back(filled(false)); // means of squares are not negative
     return state;
 }
-
-namespace {
 
 using Clock = std::chrono::steady_clock;
 
@@ -178,7 +179,9 @@ class Trial {
         return false;
     }
 
-    void require(const TrainJob& job, const StepTrace& trace) const {
+    /// The next step of a trainer of the job is right.
+    void require(const TrainJob& job, Trainer& trainer) const {
+        const StepTrace trace = trainer.traceStep({.tensors = true, .mostValues = mostValues});
         const std::optional<Difference> difference = firstDifference(job, trace);
         if (!difference) return;
         const bool own = replaced_.contains(difference->source) || difference->compared == 0;
@@ -190,18 +193,19 @@ class Trial {
     // Random numbers everywhere: data have corners that are always 0, and first biases often are.
     void checkRandom() {
         const RandomJob random(request_.job);
-        const auto trainer = makeGpuTrainer(random.job(), request_.rung, *outcome_.device, replaced_);
-        const std::uint64_t epoch = random.stepsPerEpoch();
+        const auto trainer = makeGpuTrainer(random.job, request_.rung, *outcome_.device, replaced_);
+        const std::uint64_t epoch =
+            BatchOrder(random.data.train.count, random.job.settings.batch, 0, false).stepsPerEpoch();
         for (const std::uint64_t step : {epoch, 2 * epoch - 1}) {
             enter(TrialPhase::checking);
-            trainer->restore(random.stateAt(step));
-            require(random.job(), trainer->traceStep({.tensors = true, .mostValues = mostValues}));
+            trainer->restore(randomState(random.job, step));
+            require(random.job, *trainer);
         }
     }
 
     void takeTrainer() {
         auto trainer = makeGpuTrainer(request_.job, request_.rung, *outcome_.device, replaced_);
-        require(request_.job, trainer->traceStep({.tensors = true, .mostValues = mostValues}));
+        require(request_.job, *trainer);
         enter(TrialPhase::timing);
         const std::vector<TracedOperation> operations = medianOperations(*trainer);
         for (std::size_t i = 0; i < std::min(operations.size(), outcome_.report.times.size()); ++i)
@@ -225,9 +229,10 @@ class Trial {
         const auto middle = static_cast<std::ptrdiff_t>(traces.size() / 2);
         std::vector<TracedOperation> operations = traces.front().operations;
         for (std::size_t at = 0; at < operations.size(); ++at) {
-            std::vector<double> times;
-            times.reserve(traces.size());
-            for (const StepTrace& trace : traces) times.push_back(trace.operations.at(at).milliseconds());
+            std::vector<double> times(traces.size());
+            std::ranges::transform(traces, times.begin(), [&](const StepTrace& trace) {
+                return trace.operations.at(at).milliseconds();
+            });
             std::ranges::nth_element(times, times.begin() + middle);
             operations[at].beginMs = 0;
             operations[at].endMs = times[traces.size() / 2];

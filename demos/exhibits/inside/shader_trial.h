@@ -1,4 +1,4 @@
-// Changed shaders on trial: compiled, checked against the plain twin, timed beside the built-in ones. All of
+// Changed shaders on trial: compiled, checked against the plain loops, timed beside the built-in ones. All of
 // it on a device of its own, so that a shader which hangs it does not take the window's with it.
 #pragma once
 
@@ -69,24 +69,7 @@ struct TrialOutcome {
 /// wrong with shaders or device: that is the outcome.
 TrialOutcome tryShaders(const TrialRequest& request, TrialWatch& watch);
 
-class RandomJob {
-  public:
-    /// An epoch is one whole batch and a smaller one.
-    explicit RandomJob(const TrainJob& like);
-    RandomJob(const RandomJob&) = delete;
-    RandomJob& operator=(const RandomJob&) = delete;
-
-    const TrainJob& job() const { return job_; }
-    std::uint64_t stepsPerEpoch() const;
-    /// Random parameters and optimizer's state.
-    TrainerState stateAt(std::uint64_t step) const;
-
-  private:
-    Dataset data_;
-    TrainJob job_;
-};
-
-/// The first number of a step that the plain twin does not agree with.
+/// The first number of a step that the plain loops do not agree with.
 struct Difference {
     std::string operation; ///< "forward, layer 1 of 3"
     std::string source;    ///< the stem of its shader
@@ -99,13 +82,14 @@ struct Difference {
     std::size_t compared = 0;
 };
 
-/// "forward, layer 1 of 3: A[1] is 0.25 at row 0, column 3, the plain twin says 0.31 (4096 of 4096 values
+/// "forward, layer 1 of 3: A[1] is 0.25 at row 0, column 3, expected 0.31 (4096 of 4096 values
 /// differ)".
 std::string describe(const Difference& difference);
 
 /// Differences count from 1e-5 (1 + sqrt(length of the sum)) times the tensor's largest value. Of products
-/// that would take the twin long, some rows (of weight gradients: some neurons) are computed, the first and
-/// the last among them. `trace` has to hold whole tensors. Throws std::invalid_argument where it does not.
+/// that would take the plain loops long, some rows (of weight gradients: some neurons) are computed, the
+/// first and the last among them. `trace` has to hold whole tensors. Throws std::invalid_argument where it
+/// does not.
 std::optional<Difference> firstDifference(const TrainJob& job, const StepTrace& trace);
 
 } // namespace lockstep::demos

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "demos/exhibits/inside/operation_words.h"
+#include "demos/kit/source_pane.h"
 #include "demos/kit/source_text.h"
 
 namespace lockstep::demos {
@@ -35,6 +36,24 @@ std::size_t lineCount(const std::string& text) {
     return static_cast<std::size_t>(std::ranges::count(text, '\n')) + 1;
 }
 
+// Numbers, and what is behind the letters.
+void drawNumbers(Ui& ui, std::size_t lines, const std::vector<std::size_t>& marked) {
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    const float line = ImGui::GetTextLineHeight();
+    const float right = start.x + ImGui::GetContentRegionAvail().x;
+    const float seenFrom = ImGui::GetWindowPos().y - line;
+    const float seenTo = ImGui::GetWindowPos().y + ImGui::GetWindowHeight();
+    for (std::size_t number = 1; number <= lines; ++number) {
+        const float y = start.y + static_cast<float>(number - 1) * line;
+        if (y < seenFrom || y > seenTo) continue;
+        const bool wrong = std::ranges::find(marked, number) != marked.end();
+        if (wrong) draw.AddRectFilled({start.x, y}, {right, y + line}, faded(ui.theme.bad, 0.25f));
+        draw.AddText({start.x, y}, wrong ? ui.theme.bad : ui.theme.muted,
+                     fmt::format("{:3}", number).c_str());
+    }
+}
+
 } // namespace
 
 bool ShaderEditor::draw(Ui& ui, const char* name, std::string& text, const std::vector<std::size_t>& marked,
@@ -50,7 +69,7 @@ bool ShaderEditor::draw(Ui& ui, const char* name, std::string& text, const std::
     ImGui::PushFont(ui.fonts.mono);
     const float line = ImGui::GetTextLineHeight();
     const float top = ImGui::GetCursorPosY();
-    drawLines(ui, text, marked);
+    drawNumbers(ui, lineCount(text), marked);
     ImGui::SetCursorPosX(ImGui::GetCursorPosX() + gutterLetters * ImGui::CalcTextSize("m").x);
     ImGui::PushStyleColor(ImGuiCol_FrameBg, ImU32{0});
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {0, 0});
@@ -71,7 +90,7 @@ bool ShaderEditor::draw(Ui& ui, const char* name, std::string& text, const std::
         wanted_ =
             1 + static_cast<std::size_t>(std::count(
                     text.begin(), text.begin() + std::min<std::ptrdiff_t>(caret_, std::ssize(text)), '\n'));
-    follow(top, line, text);
+    follow(top, line, lineCount(text));
     ImGui::PopFont();
     ImGui::EndChild();
     const bool used = ui.done(name, done); // by what can be seen of it
@@ -79,28 +98,10 @@ bool ShaderEditor::draw(Ui& ui, const char* name, std::string& text, const std::
     return used;
 }
 
-// Numbers, and what is behind the letters.
-void ShaderEditor::drawLines(Ui& ui, const std::string& text, const std::vector<std::size_t>& marked) const {
-    ImDrawList& draw = *ImGui::GetWindowDrawList();
-    const ImVec2 start = ImGui::GetCursorScreenPos();
-    const float line = ImGui::GetTextLineHeight();
-    const float right = start.x + ImGui::GetContentRegionAvail().x;
-    const float seenFrom = ImGui::GetWindowPos().y - line;
-    const float seenTo = ImGui::GetWindowPos().y + ImGui::GetWindowHeight();
-    for (std::size_t number = 1; number <= lineCount(text); ++number) {
-        const float y = start.y + static_cast<float>(number - 1) * line;
-        if (y < seenFrom || y > seenTo) continue;
-        const bool wrong = std::ranges::find(marked, number) != marked.end();
-        if (wrong) draw.AddRectFilled({start.x, y}, {right, y + line}, faded(ui.theme.bad, 0.25f));
-        draw.AddText({start.x, y}, wrong ? ui.theme.bad : ui.theme.muted,
-                     fmt::format("{:3}", number).c_str());
-    }
-}
-
 // The line that is wanted, with one above and one below it.
-void ShaderEditor::follow(float top, float height, const std::string& text) {
+void ShaderEditor::follow(float top, float height, std::size_t lines) {
     if (!wanted_) return;
-    const auto number = static_cast<float>(std::clamp<std::size_t>(*wanted_, 1, lineCount(text)));
+    const auto number = static_cast<float>(std::clamp<std::size_t>(*wanted_, 1, lines));
     wanted_.reset();
     const float low = top + (number - 2) * height;
     const float high = top + (number + 1) * height;
@@ -117,22 +118,25 @@ namespace {
 
 constexpr int settling = 3; // frames
 
-struct Twin {
+struct PlainFunction {
     const char* file;
-    const char* function;
+    const char* name;
 };
 
-Twin twinOf(const TracedOperation& operation) {
-    switch (kindOf(operation)) {
-    case OperationKind::gather: return {"plain_ops.cpp", "gatherBatch"};
-    case OperationKind::forward: return {"plain_ops.cpp", "dense"};
-    case OperationKind::loss: return {"plain_loss.cpp", "lossAndGradient"};
-    case OperationKind::backwardInputs: return {"plain_ops.cpp", "denseBackwardInputs"};
-    case OperationKind::backwardWeights: return {"plain_ops.cpp", "denseBackwardWeights"};
-    case OperationKind::update: return {"plain_update.cpp", "update"};
-    case OperationKind::wholeStep: return {"step.cpp", "trainStep"};
-    }
-    return {"plain_ops.cpp", "dense"};
+/// By OperationKind.
+constexpr PlainFunction plainFunctions[] = {{"plain_ops.cpp", "gatherBatch"},
+                                            {"plain_ops.cpp", "dense"},
+                                            {"plain_loss.cpp", "lossAndGradient"},
+                                            {"plain_ops.cpp", "denseBackwardInputs"},
+                                            {"plain_ops.cpp", "denseBackwardWeights"},
+                                            {"plain_update.cpp", "update"},
+                                            {"step.cpp", "trainStep"}};
+
+/// Up to the brace that closes a definition in the first column; empty without one.
+SourceRange definitionFrom(const std::vector<std::string_view>& lines, std::size_t begin) {
+    const auto close = std::find(lines.begin() + static_cast<std::ptrdiff_t>(begin), lines.end(), "}");
+    if (close == lines.end()) return {};
+    return {begin, static_cast<std::size_t>(close - lines.begin()) + 1};
 }
 
 } // namespace
@@ -144,9 +148,7 @@ SourceRange firstFunctionIn(const std::vector<std::string_view>& lines) {
         const bool head = !line.empty() &&
                           std::string_view(" /#").find(line.front()) == std::string_view::npos &&
                           !line.starts_with("layout") && line.ends_with(") {");
-        if (!head) continue;
-        const auto close = std::find(lines.begin() + static_cast<std::ptrdiff_t>(i), lines.end(), "}");
-        if (close != lines.end()) return {i, static_cast<std::size_t>(close - lines.begin()) + 1};
+        if (head) return definitionFrom(lines, i);
     }
     return {};
 }
@@ -157,63 +159,66 @@ SourceRange functionIn(const std::vector<std::string_view>& lines, std::string_v
         const std::string_view line = lines[i];
         const std::size_t at = line.find(" " + call);
         if (at == std::string_view::npos || line.starts_with(' ') || line.starts_with("//")) continue;
-        const auto close = std::find(lines.begin() + static_cast<std::ptrdiff_t>(i), lines.end(), "}");
-        if (close == lines.end()) return {};
-        const std::size_t begin = i > 0 && lines[i - 1].starts_with("template <") ? i - 1 : i;
-        return {begin, static_cast<std::size_t>(close - lines.begin()) + 1};
+        return definitionFrom(lines, i > 0 && lines[i - 1].starts_with("template <") ? i - 1 : i);
     }
     return {};
 }
 
-void SourceView::show(const ShaderEdits& edits, const std::string& shader, const std::string& twinFile,
-                      const std::string& function) {
+namespace {
+
+// The rungs of products are short files; what computes is in a file that they include.
+std::size_t mainFile(const ShaderTexts& texts, const std::vector<std::string>& files) {
+    for (std::size_t i = 0; i < files.size(); ++i)
+        if (texts.contains(files[i])) return i;
+    for (std::size_t i = 0; i < files.size(); ++i)
+        if (functionIn(linesOf(textOf(texts, files[i])), "main").end > 0) return i;
+    return 0;
+}
+
+std::string fileTitle(const std::string& file, const ShaderTexts& texts) {
+    return "GPU  " + file + (texts.contains(file) ? ", edited" : "");
+}
+
+} // namespace
+
+void SourceView::show(const ShaderEdits& edits, const std::string& shader, const char* plainFile,
+                      const char* function) {
     files_ = shader.empty() ? std::vector<std::string>{} : withIncludes(edits.texts(), shader + ".comp");
     file_ = std::min(file_, files_.empty() ? 0 : files_.size() - 1);
     if (shader == shader_ && function == function_) return;
     shader_ = shader;
     function_ = function;
-    twinFile_ = twinFile;
-    file_ = mainFile(edits);
-    lit_ = functionIn(linesOf(sourceText(twinFile)), function);
+    file_ = mainFile(edits.texts(), files_);
+    lit_ = functionIn(linesOf(sourceText(plainFile)), function);
     scroll_ = settling;
-}
-
-// The rungs of products are short files; what computes is in a file that they include.
-std::size_t SourceView::mainFile(const ShaderEdits& edits) const {
-    for (std::size_t i = 0; i < files_.size(); ++i)
-        if (edits.texts().contains(files_[i])) return i;
-    for (std::size_t i = 0; i < files_.size(); ++i)
-        if (functionIn(linesOf(textOf(edits.texts(), files_[i])), "main").end > 0) return i;
-    return 0;
 }
 
 void SourceView::draw(Ui& ui, const TracedOperation& operation, const TracedOperation* gpu,
                       ShaderEdits& edits) {
-    const Twin twin = twinOf(operation);
-    show(edits, gpu == nullptr ? std::string() : gpu->source, twin.file, twin.function);
+    const PlainFunction& plain = plainFunctions[static_cast<std::size_t>(kindOf(operation))];
+    show(edits, gpu == nullptr ? std::string() : gpu->source, plain.file, plain.name);
     if (!files_.empty()) drawChoices(ui);
     const bool both = panes_ == 0 && !files_.empty();
-    const bool edited = editing_ && !files_.empty() && panes_ != 2;
+    const bool edited = editing && !files_.empty() && panes_ != 2;
     if (edited) drawEditing(ui, edits);
     const float whole = ImGui::GetContentRegionAvail().x;
     const float width = both ? (whole - ui.px(10)) / 2 : whole;
     if (edited)
         drawEditor(ui, edits, width);
     else if (!files_.empty() && panes_ != 2) {
-        const std::string& file = files_[file_];
-        const char* mark = edits.texts().contains(file) ? ", edited" : "";
-        const std::string_view text = textOf(edits.texts(), file);
-        drawPane(ui, {"glsl", "GPU  " + file + mark, text, firstFunctionIn(linesOf(text)), ui.theme.gpu},
-                 width);
+        const std::string_view text = textOf(edits.texts(), files_[file_]);
+        drawPane(ui, fileTitle(files_[file_], edits.texts()), text, firstFunctionIn(linesOf(text)),
+                 ui.theme.gpu, width);
     }
     if (both) ImGui::SameLine(0, ui.px(10));
     if (files_.empty() || panes_ != 1)
-        drawPane(ui, {"twin", "CPU twin  " + twinFile_, sourceText(twinFile_), lit_, ui.theme.cpu}, width);
+        drawPane(ui, std::string("CPU reference  ") + plain.file, sourceText(plain.file), lit_, ui.theme.cpu,
+                 width);
     scroll_ = std::max(scroll_ - 1, 0);
 }
 
 void SourceView::drawChoices(Ui& ui) {
-    const std::array<std::string, 3> names{"Both", "GLSL", "C++ twin"};
+    const std::array<std::string, 3> names{"Both", "GLSL", "C++"};
     ui.segments("##inside/panes", panes_, names);
     if (panes_ == 2) return;
     const float edit = ImGui::CalcTextSize("Edit").x + 2 * ImGui::GetStyle().FramePadding.x;
@@ -224,8 +229,8 @@ void SourceView::drawChoices(Ui& ui) {
         if (ui.combo("##inside/shader", file_, files_)) scroll_ = settling;
     }
     ImGui::SameLine();
-    if (ui.toggle("Edit##inside", editing_)) {
-        editing_ = !editing_;
+    if (ui.toggle("Edit##inside", editing)) {
+        editing = !editing;
         scroll_ = settling;
     }
 }
@@ -240,7 +245,7 @@ void SourceView::drawEditing(Ui& ui, ShaderEdits& edits) {
     ImGui::AlignTextToFramePadding();
     const EditStatus status = statusOf(edits);
     const bool masked = ui.masked && !status.timing.empty();
-    ui.paragraph(status.text + (masked ? " -" : status.timing), colourOf(ui.theme, status.tone));
+    ui.paragraph(status.text + (masked ? " -" : status.timing), ui.theme.*status.colour);
     const TrialReport* last = edits.last();
     if (last == nullptr) return;
     constexpr std::size_t most = 3;
@@ -260,7 +265,7 @@ void SourceView::drawEditor(Ui& ui, ShaderEdits& edits, float width) {
     std::string text(textOf(edits.texts(), file));
     if (scroll_ > 0 && marked.empty()) editor_.beginAt(firstFunctionIn(linesOf(text)).begin + 1);
     ImGui::BeginGroup();
-    ui.text("GPU  " + file + (edits.texts().contains(file) ? ", edited" : ""), ui.theme.gpu, ui.fonts.strong);
+    ui.text(fileTitle(file, edits.texts()), ui.theme.gpu, ui.fonts.strong);
     ImGui::PushID(file.c_str()); // each file has a caret and a way back of its own
     const bool submitted = editor_.draw(ui, "##inside/code", text, marked, {width, 0});
     ImGui::PopID();
@@ -269,62 +274,37 @@ void SourceView::drawEditor(Ui& ui, ShaderEdits& edits, float width) {
     if (submitted && edits.canSubmit()) edits.submit();
 }
 
-void SourceView::drawLine(Ui& ui, const Pane& pane, std::size_t number, std::string_view line,
-                          float gutter) const {
-    const ImVec2 at = ImGui::GetCursorScreenPos();
-    const float height = ImGui::GetTextLineHeight();
-    // Numbers stay where they are while the text moves to the side.
-    const float left = at.x + ImGui::GetScrollX();
-    const float right = ImGui::GetWindowPos().x + ImGui::GetWindowWidth();
-    ImDrawList& draw = *ImGui::GetWindowDrawList();
-    draw.AddText({left, at.y}, ui.theme.muted, fmt::format("{:3}", number + 1).c_str());
-    if (number >= pane.lit.begin && number < pane.lit.end) {
-        const float x = left + gutter - ui.px(7);
-        draw.AddRectFilled({x, at.y}, {x + ui.px(3), at.y + height}, pane.colour);
-    }
-    const std::size_t indent = std::min(line.find_first_not_of(' '), line.size());
-    const bool comment = line.substr(indent).starts_with("//");
-    draw.PushClipRect({left + gutter, at.y}, {right, at.y + height}, true);
-    draw.AddText({at.x + gutter, at.y}, comment ? ui.theme.muted : ui.theme.text, line.data(),
-                 line.data() + line.size());
-    draw.PopClipRect();
-    ImGui::Dummy({gutter + ImGui::CalcTextSize(line.data(), line.data() + line.size()).x, height});
-}
-
-void SourceView::drawPane(Ui& ui, const Pane& pane, float width) const {
+void SourceView::drawPane(Ui& ui, const std::string& title, std::string_view text, const SourceRange& lit,
+                          ImU32 colour, float width) const {
     ImGui::BeginGroup();
-    ui.text(pane.title, pane.colour, ui.fonts.strong);
-    ImGui::PushStyleColor(ImGuiCol_ChildBg, ui.theme.background);
-    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui.px(8), ui.px(6)});
-    ImGui::BeginChild(pane.id, {width, 0}, true,
-                      ImGuiWindowFlags_HorizontalScrollbar | ImGuiWindowFlags_AlwaysUseWindowPadding);
-    ImGui::PopStyleVar();
-    ImGui::PushFont(ui.fonts.mono);
-    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, 0});
-    const float gutter = 4.5f * ImGui::CalcTextSize("m").x;
-    const std::vector<std::string_view> lines = linesOf(pane.text);
+    ui.text(title, colour, ui.fonts.strong);
+    beginSourcePane(ui, colour == ui.theme.gpu ? "glsl" : "plain", {width, 0});
+    const float letter = ImGui::CalcTextSize("m").x;
+    const float gutter = gutterLetters * letter;
+    const std::vector<std::string_view> lines = linesOf(text);
     const float height = ImGui::GetTextLineHeight();
-    const float top = ImGui::GetCursorPosY();
     if (scroll_ > 0) {
         ImGui::SetScrollX(0);
-        ImGui::SetScrollY(top + static_cast<float>(pane.lit.begin) * height);
+        ImGui::SetScrollY(ImGui::GetCursorPosY() + static_cast<float>(lit.begin) * height);
     }
     // As wide as the longest of all lines, whichever are in sight.
     std::size_t longest = 0;
     for (const std::string_view line : lines) longest = std::max(longest, line.size());
     const ImVec2 start = ImGui::GetCursorPos();
-    ImGui::Dummy({gutter + static_cast<float>(longest) * ImGui::CalcTextSize("m").x, 0});
+    ImGui::Dummy({gutter + static_cast<float>(longest) * letter, 0});
     ImGui::SetCursorPos(start);
     ImGuiListClipper clipper;
     clipper.Begin(static_cast<int>(lines.size()), height);
     while (clipper.Step())
-        for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i)
-            drawLine(ui, pane, static_cast<std::size_t>(i), lines[static_cast<std::size_t>(i)], gutter);
+        for (auto i = static_cast<std::size_t>(clipper.DisplayStart);
+             i < static_cast<std::size_t>(clipper.DisplayEnd); ++i) {
+            const ImVec2 at = drawSourceLine(ui, i + 1, lines[i], gutter);
+            const float x = at.x + gutter - ui.px(7);
+            if (i >= lit.begin && i < lit.end)
+                ImGui::GetWindowDrawList()->AddRectFilled({x, at.y}, {x + ui.px(3), at.y + height}, colour);
+        }
     clipper.End();
-    ImGui::PopStyleVar();
-    ImGui::PopFont();
-    ImGui::EndChild();
-    ImGui::PopStyleColor();
+    endSourcePane();
     ImGui::EndGroup();
 }
 

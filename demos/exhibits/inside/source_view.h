@@ -27,8 +27,7 @@ class ShaderEditor {
     }
 
   private:
-    void drawLines(Ui& ui, const std::string& text, const std::vector<std::size_t>& marked) const;
-    void follow(float top, float height, const std::string& text);
+    void follow(float top, float height, std::size_t lines);
 
     int caret_ = 0; // byte
     std::optional<std::size_t> wanted_;
@@ -49,41 +48,27 @@ SourceRange firstFunctionIn(const std::vector<std::string_view>& lines);
 
 class SourceView {
   public:
-    /// gpu   the operation in the GPU's trace, or null: then only the twin is shown
+    /// gpu   the operation in the GPU's trace, or null: then only the plain loops are shown
     void draw(Ui& ui, const TracedOperation& operation, const TracedOperation* gpu, ShaderEdits& edits);
 
-    /// The shader's text is a field to type into.
-    bool editing() const { return editing_; }
-    void setEditing(bool on) { editing_ = on; }
+    bool editing = false; ///< the shader's text is a field to type into
 
   private:
-    void show(const ShaderEdits& edits, const std::string& shader, const std::string& twinFile,
-              const std::string& function);
-    /// A text to be read.
-    struct Pane {
-        const char* id;
-        std::string title;
-        std::string_view text;
-        SourceRange lit; ///< the function that is meant: in sight at first, and marked
-        ImU32 colour = 0;
-    };
-
-    std::size_t mainFile(const ShaderEdits& edits) const;
-    void drawLine(Ui& ui, const Pane& pane, std::size_t number, std::string_view line, float gutter) const;
+    void show(const ShaderEdits& edits, const std::string& shader, const char* plainFile,
+              const char* function);
     void drawChoices(Ui& ui);
     void drawEditing(Ui& ui, ShaderEdits& edits);
     void drawEditor(Ui& ui, ShaderEdits& edits, float width);
-    void drawPane(Ui& ui, const Pane& pane, float width) const;
+    void drawPane(Ui& ui, const std::string& title, std::string_view text, const SourceRange& lit,
+                  ImU32 colour, float width) const;
 
     std::string shader_;             // stem of what is shown
     std::vector<std::string> files_; // of the shader
     std::size_t file_ = 0;           // of these, the one shown
-    std::string twinFile_;
-    std::string function_;
-    SourceRange lit_;
-    int scroll_ = 0;        // frames: to the functions, until the panes have their height
-    std::size_t panes_ = 0; // both, GLSL, C++
-    bool editing_ = false;
+    std::string function_;           // the plain one
+    SourceRange lit_;                // its lines
+    int scroll_ = 0;                 // frames: to the functions, until the panes have their height
+    std::size_t panes_ = 0;          // both, GLSL, C++
     ShaderEditor editor_;
     std::vector<CompileError> seen_; // the first of them has been brought into sight
 };

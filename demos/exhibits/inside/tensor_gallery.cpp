@@ -20,23 +20,21 @@ struct Words {
     const char* column;
 };
 
-Words wordsOf(TensorKind kind) {
-    switch (kind) {
-    case TensorKind::activations: return {"activations", "example", "neuron"};
-    case TensorKind::targets: return {"targets", "example", "target"};
-    case TensorKind::sums: return {"sums before the activation", "example", "neuron"};
-    case TensorKind::dSums: return {"gradient of the sums", "example", "neuron"};
-    case TensorKind::weights: return {"weights", "to neuron", "from input"};
-    case TensorKind::dWeights: return {"gradient of the weights", "to neuron", "from input"};
-    case TensorKind::bias: return {"biases", "row", "neuron"};
-    case TensorKind::dBias: return {"gradient of the biases", "row", "neuron"};
-    case TensorKind::weightState1:
-    case TensorKind::weightState2: return {"the optimizer's memory", "to neuron", "from input"};
-    case TensorKind::biasState1:
-    case TensorKind::biasState2: return {"the optimizer's memory", "row", "neuron"};
-    }
-    return {"", "row", "column"};
-}
+/// By TensorKind.
+constexpr Words tensorWords[] = {{"activations", "example", "neuron"},
+                                 {"targets", "example", "target"},
+                                 {"sums before the activation", "example", "neuron"},
+                                 {"gradient of the sums", "example", "neuron"},
+                                 {"weights", "to neuron", "from input"},
+                                 {"biases", "row", "neuron"},
+                                 {"gradient of the weights", "to neuron", "from input"},
+                                 {"gradient of the biases", "row", "neuron"},
+                                 {"the optimizer's memory", "to neuron", "from input"},
+                                 {"the optimizer's memory", "row", "neuron"},
+                                 {"the optimizer's memory", "to neuron", "from input"},
+                                 {"the optimizer's memory", "row", "neuron"}};
+
+std::string valueText(float value) { return fmt::format("{:.4g}", value); }
 
 std::string captionOf(const TracedTensor& tensor) {
     std::string text = name(tensor.id);
@@ -108,20 +106,8 @@ ImVec2 shownSize(const Ui& ui, const TracedTensor& tensor, float widest) {
             std::round(height)};
 }
 
-} // namespace
-
-void TensorGallery::draw(Ui& ui, const StepTrace& trace, std::size_t index, const StepTrace* twin,
-                         std::uint64_t revision) {
-    for (auto& [id, shown] : pictures_) shown.used = false;
-    const TracedOperation& operation = trace.operations[index];
-    drawAll(ui, "reads", operation.reads, trace, twin, revision, true);
-    drawAll(ui, "writes", operation.writes, trace, twin, revision, operation.reads.empty());
-    if (operation.reads.empty() && operation.writes.empty()) ui.muted("Sums only: no tensors.");
-    std::erase_if(pictures_, [](const auto& entry) { return !entry.second.used; });
-}
-
 // Flush right on the line just written, where there is room.
-void TensorGallery::drawScale(Ui& ui) const {
+void drawScale(Ui& ui) {
     constexpr int steps = 48;
     const float line = ImGui::GetTextLineHeight();
     const float bar = ui.px(120);
@@ -154,38 +140,61 @@ void TensorGallery::drawScale(Ui& ui) const {
     draw.AddText({left + bar + gap, at.y}, ui.theme.muted, "above 0");
 }
 
-void TensorGallery::drawAll(Ui& ui, const char* title, const std::vector<TensorId>& ids,
-                            const StepTrace& trace, const StepTrace* twin, std::uint64_t revision,
-                            bool withScale) {
-    if (ids.empty()) return;
-    ui.text(title, ui.theme.muted, ui.fonts.strong);
-    if (withScale) drawScale(ui);
-    const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
-    const float widest = widestCell(ui);
-    bool first = true;
-    for (const TensorId& id : flatOnesLast(ids, trace)) {
-        const TracedTensor* tensor = trace.find(id);
-        if (tensor == nullptr || tensor->values.empty()) continue;
-        const float next = ImGui::GetItemRectMax().x + ui.px(16);
-        Shown& shown = pictures_[id];
-        if (shown.largest < 0 || shown.revision != revision || shown.ofGpu != trace.machine.gpu) {
-            shown.largest = largestOf(tensor->values);
-            shown.stale = true;
+void refresh(Ui& ui, const TracedTensor& tensor, const TracedTensor* other, TensorGallery::Shown& shown) {
+    const std::size_t rows = tensor.keptRows();
+    const std::size_t width = std::min(tensor.columns, mostPixels);
+    const std::size_t height = std::min(rows, mostPixels);
+    shown.stale = false;
+    shown.difference = differenceOf(tensor, other);
+    shown.dark = ui.theme.dark;
+    // Few values are large: by the root of their size, the small ones can be seen, too.
+    const float scale = shown.largest > 0 ? 1 / shown.largest : 0;
+    std::vector<std::uint32_t> pixels(width * height);
+    for (std::size_t y = 0; y < height; ++y)
+        for (std::size_t x = 0; x < width; ++x) {
+            const float value = strongest(tensor, y * rows / height, (y + 1) * rows / height,
+                                          x * tensor.columns / width, (x + 1) * tensor.columns / width);
+            pixels[y * width + x] =
+                std::isfinite(value)
+                    ? signedColour(ui.theme, std::copysign(std::sqrt(std::abs(value) * scale), value))
+                    : ui.theme.bad;
         }
-        shown.revision = revision;
-        shown.ofGpu = trace.machine.gpu;
-        const float words = std::max(ImGui::CalcTextSize(captionOf(*tensor).c_str()).x,
-                                     ImGui::CalcTextSize(sizeText(*tensor, shown.largest).c_str()).x);
-        const float width = std::max(shownSize(ui, *tensor, widest).x, words);
-        if (!first && next + width <= right) ImGui::SameLine(0, ui.px(16));
-        first = false;
-        drawOne(ui, *tensor, shownSize(ui, *tensor, widest), trace, twin, shown);
-    }
+    const auto pixelsWide = static_cast<std::uint32_t>(width);
+    const auto pixelsHigh = static_cast<std::uint32_t>(height);
+    if (!shown.picture || shown.picture->width() != pixelsWide || shown.picture->height() != pixelsHigh)
+        shown.picture = std::make_unique<Picture>(ui.graphics, pixelsWide, pixelsHigh, false);
+    shown.picture->upload(pixels);
 }
 
-void TensorGallery::drawOne(Ui& ui, const TracedTensor& tensor, ImVec2 size, const StepTrace& trace,
-                            const StepTrace* twin, Shown& shown) {
-    const TracedTensor* other = twin == nullptr ? nullptr : twin->find(tensor.id);
+void explain(Ui& ui, const TracedTensor& tensor, bool gpu, const TracedTensor* other, ImVec2 min, ImVec2 max,
+             const TensorGallery::Shown& shown) {
+    const ImVec2 mouse = ImGui::GetIO().MousePos;
+    const auto index = [](float at, float low, float high, std::size_t count) {
+        const float share = std::clamp((at - low) / (high - low), 0.0f, 0.99999f);
+        return static_cast<std::size_t>(share * static_cast<float>(count));
+    };
+    const std::size_t row = index(mouse.y, min.y, max.y, tensor.keptRows());
+    const std::size_t column = index(mouse.x, min.x, max.x, tensor.columns);
+    const std::size_t at = row * tensor.columns + column;
+    const Words& words = tensorWords[static_cast<std::size_t>(tensor.id.kind)];
+    const std::string value = valueText(tensor.values[at]);
+    ImGui::SetTooltip("%s  %s %zu, %s %zu:  %s", captionOf(tensor).c_str(), words.row, row, words.column,
+                      column, value.c_str());
+    Detail detail;
+    detail.title = captionOf(tensor) + ", " + words.what;
+    detail.values = {{words.row, fmt::format("{}", row)}, {words.column, fmt::format("{}", column)}};
+    detail.values.emplace_back(gpu ? "value on the GPU" : "value on the CPU", value);
+    if (other != nullptr && at < other->values.size())
+        detail.values.emplace_back(gpu ? "on the CPU" : "on the GPU", valueText(other->values[at]));
+    detail.values.emplace_back("largest size", valueText(shown.largest));
+    if (shown.difference >= 0)
+        detail.values.emplace_back("CPU and GPU differ", fmt::format("{:.1g} at most", shown.difference));
+    detail.text = "Blue is below 0, orange above; the stronger, the larger, by the root of the size.";
+    ui.detail(std::move(detail));
+}
+
+void drawTensor(Ui& ui, const TracedTensor& tensor, ImVec2 size, bool gpu, const TracedTensor* other,
+                TensorGallery::Shown& shown) {
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ImGui::GetStyle().ItemSpacing.x, ui.px(3)});
     ImGui::BeginGroup();
     ui.text(captionOf(tensor), 0, ui.fonts.strong);
@@ -211,62 +220,46 @@ void TensorGallery::drawOne(Ui& ui, const TracedTensor& tensor, ImVec2 size, con
     ui.muted(sizeText(tensor, shown.largest));
     ImGui::EndGroup();
     ImGui::PopStyleVar();
-    if (hovered) explain(ui, tensor, trace, other, low, high, shown);
+    if (hovered) explain(ui, tensor, gpu, other, low, high, shown);
 }
 
-void TensorGallery::refresh(Ui& ui, const TracedTensor& tensor, const TracedTensor* twin,
-                            Shown& shown) const {
-    const std::size_t rows = tensor.keptRows();
-    const std::size_t width = std::min(tensor.columns, mostPixels);
-    const std::size_t height = std::min(rows, mostPixels);
-    shown.stale = false;
-    shown.difference = differenceOf(tensor, twin);
-    shown.dark = ui.theme.dark;
-    // Few values are large: by the root of their size, the small ones can be seen, too.
-    const float scale = shown.largest > 0 ? 1 / shown.largest : 0;
-    std::vector<std::uint32_t> pixels(width * height);
-    for (std::size_t y = 0; y < height; ++y)
-        for (std::size_t x = 0; x < width; ++x) {
-            const float value = strongest(tensor, y * rows / height, (y + 1) * rows / height,
-                                          x * tensor.columns / width, (x + 1) * tensor.columns / width);
-            pixels[y * width + x] =
-                std::isfinite(value)
-                    ? signedColour(ui.theme, std::copysign(std::sqrt(std::abs(value) * scale), value))
-                    : ui.theme.bad;
+} // namespace
+
+void TensorGallery::draw(Ui& ui, const StepTrace& trace, std::size_t index, const StepTrace* other,
+                         std::uint64_t revision) {
+    for (auto& [id, shown] : pictures_) shown.used = false;
+    const TracedOperation& operation = trace.operations[index];
+    const auto drawAll = [&](const char* title, const std::vector<TensorId>& ids, bool withScale) {
+        if (ids.empty()) return;
+        ui.text(title, ui.theme.muted, ui.fonts.strong);
+        if (withScale) drawScale(ui);
+        const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
+        const float widest = widestCell(ui);
+        bool first = true;
+        for (const TensorId& id : flatOnesLast(ids, trace)) {
+            const TracedTensor* tensor = trace.find(id);
+            if (tensor == nullptr || tensor->values.empty()) continue;
+            const float next = ImGui::GetItemRectMax().x + ui.px(16);
+            Shown& shown = pictures_[id];
+            if (shown.largest < 0 || shown.revision != revision || shown.ofGpu != trace.machine.gpu) {
+                shown.largest = largestOf(tensor->values);
+                shown.stale = true;
+            }
+            shown.revision = revision;
+            shown.ofGpu = trace.machine.gpu;
+            const ImVec2 size = shownSize(ui, *tensor, widest);
+            const float width = std::max({size.x, ImGui::CalcTextSize(captionOf(*tensor).c_str()).x,
+                                          ImGui::CalcTextSize(sizeText(*tensor, shown.largest).c_str()).x});
+            if (!first && next + width <= right) ImGui::SameLine(0, ui.px(16));
+            first = false;
+            drawTensor(ui, *tensor, size, trace.machine.gpu, other == nullptr ? nullptr : other->find(id),
+                       shown);
         }
-    const auto pixelsWide = static_cast<std::uint32_t>(width);
-    const auto pixelsHigh = static_cast<std::uint32_t>(height);
-    if (!shown.picture || shown.picture->width() != pixelsWide || shown.picture->height() != pixelsHigh)
-        shown.picture = std::make_unique<Picture>(ui.graphics, pixelsWide, pixelsHigh, false);
-    shown.picture->upload(pixels);
-}
-
-void TensorGallery::explain(Ui& ui, const TracedTensor& tensor, const StepTrace& trace,
-                            const TracedTensor* twin, ImVec2 min, ImVec2 max, const Shown& shown) const {
-    const ImVec2 mouse = ImGui::GetIO().MousePos;
-    const auto index = [](float at, float low, float high, std::size_t count) {
-        const float share = std::clamp((at - low) / (high - low), 0.0f, 0.99999f);
-        return static_cast<std::size_t>(share * static_cast<float>(count));
     };
-    const std::size_t row = index(mouse.y, min.y, max.y, tensor.keptRows());
-    const std::size_t column = index(mouse.x, min.x, max.x, tensor.columns);
-    const std::size_t at = row * tensor.columns + column;
-    const Words words = wordsOf(tensor.id.kind);
-    const std::string value = valueText(tensor.values[at]);
-    ImGui::SetTooltip("%s  %s %zu, %s %zu:  %s", captionOf(tensor).c_str(), words.row, row, words.column,
-                      column, value.c_str());
-    Detail detail;
-    detail.title = captionOf(tensor) + ", " + words.what;
-    detail.values = {{words.row, fmt::format("{}", row)}, {words.column, fmt::format("{}", column)}};
-    detail.values.emplace_back(trace.machine.gpu ? "value on the GPU" : "value on the CPU", value);
-    if (twin != nullptr && at < twin->values.size())
-        detail.values.emplace_back(trace.machine.gpu ? "on the CPU" : "on the GPU",
-                                   valueText(twin->values[at]));
-    detail.values.emplace_back("largest size", valueText(shown.largest));
-    if (shown.difference >= 0)
-        detail.values.emplace_back("CPU and GPU differ", fmt::format("{:.1g} at most", shown.difference));
-    detail.text = "Blue is below 0, orange above; the stronger, the larger, by the root of the size.";
-    ui.detail(std::move(detail));
+    drawAll("reads", operation.reads, true);
+    drawAll("writes", operation.writes, operation.reads.empty());
+    if (operation.reads.empty() && operation.writes.empty()) ui.muted("Sums only: no tensors.");
+    std::erase_if(pictures_, [](const auto& entry) { return !entry.second.used; });
 }
 
 } // namespace lockstep::demos

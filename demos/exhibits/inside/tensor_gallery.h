@@ -20,14 +20,13 @@ void drawNet(Ui& ui, const NetShape& shape, const TracedOperation& operation, fl
 class TensorGallery {
   public:
     /// Draws the tensors of trace.operations[index] in rows as wide as there is room.
-    /// twin       the other machine's trace of the same step, whose values are compared; null: none
+    /// other      the other machine's trace of the same step, whose values are compared; null: none
     /// revision   of the traces: pictures of an older one are redrawn
-    void draw(Ui& ui, const StepTrace& trace, std::size_t index, const StepTrace* twin,
+    void draw(Ui& ui, const StepTrace& trace, std::size_t index, const StepTrace* other,
               std::uint64_t revision);
     /// Gives up all pictures.
     void release() { pictures_.clear(); }
 
-  private:
     struct Shown {
         std::unique_ptr<Picture> picture;
         std::uint64_t revision = 0;
@@ -35,19 +34,11 @@ class TensorGallery {
         bool dark = false;
         float largest = -1;     ///< size of the largest value
         bool stale = true;      ///< the picture is not of these values
-        double difference = -1; ///< from the twin's, at most; below 0: nothing to compare
+        double difference = -1; ///< from the other machine's, at most; below 0: nothing to compare
         bool used = false;      ///< in this frame
     };
 
-    void drawScale(Ui& ui) const;
-    void drawAll(Ui& ui, const char* title, const std::vector<TensorId>& ids, const StepTrace& trace,
-                 const StepTrace* twin, std::uint64_t revision, bool withScale);
-    void drawOne(Ui& ui, const TracedTensor& tensor, ImVec2 size, const StepTrace& trace,
-                 const StepTrace* twin, Shown& shown);
-    void refresh(Ui& ui, const TracedTensor& tensor, const TracedTensor* twin, Shown& shown) const;
-    void explain(Ui& ui, const TracedTensor& tensor, const StepTrace& trace, const TracedTensor* twin,
-                 ImVec2 min, ImVec2 max, const Shown& shown) const;
-
+  private:
     std::map<TensorId, Shown> pictures_;
 };
 

@@ -12,7 +12,9 @@
 
 namespace lockstep::demos {
 
-struct Timeline::Frame {
+namespace {
+
+struct Frame {
     ImDrawList& draw;
     ImVec2 min;
     ImVec2 max;
@@ -37,8 +39,6 @@ struct Timeline::Frame {
         return inOrder ? static_cast<double>(index) + 0.94 : operation.endMs;
     }
 };
-
-namespace {
 
 bool inOrder(const Ui& ui, const TimelineRows& rows) {
     return ui.masked || std::ranges::any_of(rows, [](const TimelineRow& row) {
@@ -85,69 +85,7 @@ std::optional<Timeline::Gap> gapAt(const std::vector<TracedOperation>& operation
     return gap;
 }
 
-} // namespace
-
-std::optional<OperationAt> Timeline::draw(Ui& ui, const TimelineRows& rows, OperationAt selected,
-                                          float height) {
-    hovered_.reset();
-    gap_.reset();
-    const ImVec2 start = ImGui::GetCursorScreenPos();
-    const float width = std::max(ImGui::GetContentRegionAvail().x, ui.px(40));
-    ImGui::InvisibleButton("Timeline", {width, height});
-    ui.noteControl("Timeline");
-    Frame frame{*ImGui::GetWindowDrawList(), start, {start.x + width, start.y + height}};
-    frame.inOrder = inOrder(ui, rows);
-    frame.whole = std::max({lengthOf(rows[0], frame.inOrder), lengthOf(rows[1], frame.inOrder), 1e-6}) * 1.01;
-    frame.axisTop = frame.max.y - ImGui::GetTextLineHeight() - ui.px(6);
-    frame.rowHeight = (frame.axisTop - start.y) / machineCount;
-    frame.headerHeight = ImGui::GetTextLineHeight() + ui.px(7);
-    zoom(frame);
-    const auto shown = shownOf(frame.inOrder ? std::nullopt : view, frame.whole);
-    frame.begin = shown[0];
-    frame.end = shown[1];
-
-    drawAxis(ui, frame);
-    for (std::size_t machine = 0; machine < machineCount; ++machine)
-        drawRow(ui, frame, rows[machine], machine, selected);
-
-    const bool dragged = ImGui::GetMouseDragDelta(0, ui.px(3)).x != 0;
-    return ImGui::IsItemDeactivated() && !dragged ? hovered_ : std::nullopt;
-}
-
-// The wheel zooms at the mouse, dragging pans, a double click shows everything.
-void Timeline::zoom(const Frame& frame) {
-    const ImGuiIO& io = ImGui::GetIO();
-    if (frame.inOrder || !ImGui::IsItemHovered()) return;
-    if (ImGui::IsMouseDoubleClicked(0)) {
-        view.reset();
-        return;
-    }
-    const bool panned = ImGui::IsItemActive() && io.MouseDelta.x != 0 && view;
-    if (io.MouseWheel == 0 && !panned) return;
-    auto [begin, end] = shownOf(view, frame.whole);
-    const double perPixel = (end - begin) / static_cast<double>(frame.width());
-    if (io.MouseWheel != 0) {
-        const double mouse = begin + perPixel * static_cast<double>(io.MousePos.x - frame.min.x);
-        const double factor = std::pow(0.8, static_cast<double>(io.MouseWheel));
-        begin = mouse - (mouse - begin) * factor;
-        end = mouse + (end - mouse) * factor;
-    }
-    if (panned) {
-        begin -= perPixel * static_cast<double>(io.MouseDelta.x);
-        end -= perPixel * static_cast<double>(io.MouseDelta.x);
-    }
-    view = shownOf(std::array{begin, end}, frame.whole);
-    if ((*view)[1] - (*view)[0] >= frame.whole) view.reset();
-}
-
-void Timeline::reveal(const TracedOperation& operation) {
-    if (!view || (operation.endMs > (*view)[0] && operation.beginMs < (*view)[1])) return;
-    const double length = (*view)[1] - (*view)[0];
-    const double begin = std::max(0.0, (operation.beginMs + operation.endMs - length) / 2);
-    view = {begin, begin + length};
-}
-
-void Timeline::drawAxis(Ui& ui, const Frame& frame) const {
+void drawAxis(Ui& ui, const Frame& frame) {
     const ImU32 grid = ui.theme.grid;
     frame.draw.AddLine({frame.min.x, frame.axisTop}, {frame.max.x, frame.axisTop}, ui.theme.border,
                        ui.line());
@@ -175,7 +113,7 @@ void Timeline::drawAxis(Ui& ui, const Frame& frame) const {
 }
 
 // Name and device on the left, the step's time on the right; the device gives way where there is no room.
-void Timeline::drawRowLabel(Ui& ui, const Frame& frame, const TimelineRow& row, std::size_t machine) const {
+void drawRowLabel(Ui& ui, const Frame& frame, const TimelineRow& row, std::size_t machine) {
     const float top = frame.rowTop(machine) + ui.px(3);
     const float size = ImGui::GetFontSize();
     const ImU32 colour = ui.colour(row.lane);
@@ -200,44 +138,9 @@ void Timeline::drawRowLabel(Ui& ui, const Frame& frame, const TimelineRow& row, 
     }
 }
 
-void Timeline::drawRow(Ui& ui, const Frame& frame, const TimelineRow& row, std::size_t machine,
-                       OperationAt selected) {
-    drawRowLabel(ui, frame, row, machine);
-    const ImVec2 low{frame.min.x, frame.trackTop(machine)};
-    const ImVec2 high{frame.max.x, frame.rowTop(machine + 1) - ui.px(5)};
-    frame.draw.AddRectFilled(low, high, faded(ui.theme.raised, 0.55f), ui.px(3));
-    if (!row.message.empty() && row.trace == nullptr) {
-        const std::string message = cut(row.message.substr(0, row.message.find('\n')), 90);
-        frame.draw.AddText({low.x + ui.px(8), (low.y + high.y - ImGui::GetTextLineHeight()) / 2},
-                           ui.theme.muted, message.c_str());
-    }
-    if (row.trace == nullptr) return;
-    const std::vector<TracedOperation>& operations = row.trace->operations;
-    frame.draw.PushClipRect(low, high, true);
-    const ImVec2 mouse = ImGui::GetIO().MousePos;
-    const bool over = ImGui::IsItemHovered() && mouse.y >= low.y && mouse.y <= high.y;
-    std::optional<std::array<ImVec2, 2>> pointed;
-    for (std::size_t i = 0; i < operations.size(); ++i) {
-        const float left = frame.x(frame.from(operations[i], i));
-        const float right = std::max(frame.x(frame.to(operations[i], i)), left + ui.line());
-        if (right < low.x || left > high.x) continue;
-        if (over && mouse.x >= left - 1 && mouse.x <= right + 1) hovered_ = OperationAt{machine, i};
-        const bool chosen = selected == OperationAt{machine, i};
-        drawBar(ui, frame, operations[i], {left, low.y}, {right, high.y},
-                hovered_ == OperationAt{machine, i});
-        if (chosen) pointed = {ImVec2{left, low.y}, ImVec2{right, high.y}};
-        if (operations[i].replaced) drawEdited(ui, frame, row, operations[i], {left, low.y}, {right, high.y});
-    }
-    frame.draw.PopClipRect();
-    if (pointed) drawPointer(ui, frame, (*pointed)[0], (*pointed)[1]);
-    const bool free =
-        over && !frame.inOrder && hovered_.value_or(OperationAt{machineCount}).machine != machine;
-    if (free) gap_ = gapAt(operations, machine, frame.at(mouse.x));
-}
-
 // On top of the neighbours, because bars may be narrower than the frame around the chosen one; the tip below
 // tells it from barriers.
-void Timeline::drawPointer(const Ui& ui, const Frame& frame, ImVec2 min, ImVec2 max) const {
+void drawPointer(const Ui& ui, const Frame& frame, ImVec2 min, ImVec2 max) {
     const float half = ui.px(6);
     const float middle = std::clamp((min.x + max.x) / 2, frame.min.x, frame.max.x);
     const float inset = ui.px(3);
@@ -250,8 +153,7 @@ void Timeline::drawPointer(const Ui& ui, const Frame& frame, ImVec2 min, ImVec2 
     frame.draw.PopClipRect();
 }
 
-void Timeline::drawBar(Ui& ui, const Frame& frame, const TracedOperation& operation, ImVec2 min, ImVec2 max,
-                       bool lit) const {
+void drawBar(Ui& ui, const Frame& frame, const TracedOperation& operation, ImVec2 min, ImVec2 max, bool lit) {
     const float inset = ui.px(5);
     const ImVec2 low{min.x, min.y + inset};
     const ImVec2 high{max.x, max.y - inset};
@@ -275,12 +177,72 @@ void Timeline::drawBar(Ui& ui, const Frame& frame, const TracedOperation& operat
     }
 }
 
-void Timeline::drawEdited(Ui& ui, const Frame& frame, const TimelineRow& row,
-                          const TracedOperation& operation, ImVec2 min, ImVec2 max) const {
-    const OperationTimes* times = row.edits.timesOf(operation);
-    const bool timed = times != nullptr && !frame.inOrder;
-    drawEditedMark(ui, frame.draw, min, max, timed ? frame.x(operation.beginMs + times->builtInMs) : min.x);
+void drawRow(Ui& ui, const Frame& frame, const TimelineRow& row, std::size_t machine, OperationAt selected,
+             Timeline& timeline) {
+    drawRowLabel(ui, frame, row, machine);
+    const ImVec2 low{frame.min.x, frame.trackTop(machine)};
+    const ImVec2 high{frame.max.x, frame.rowTop(machine + 1) - ui.px(5)};
+    frame.draw.AddRectFilled(low, high, faded(ui.theme.raised, 0.55f), ui.px(3));
+    if (!row.message.empty() && row.trace == nullptr) {
+        const std::string message = cut(row.message.substr(0, row.message.find('\n')), 90);
+        frame.draw.AddText({low.x + ui.px(8), (low.y + high.y - ImGui::GetTextLineHeight()) / 2},
+                           ui.theme.muted, message.c_str());
+    }
+    if (row.trace == nullptr) return;
+    const std::vector<TracedOperation>& operations = row.trace->operations;
+    frame.draw.PushClipRect(low, high, true);
+    const ImVec2 mouse = ImGui::GetIO().MousePos;
+    const bool over = ImGui::IsItemHovered() && mouse.y >= low.y && mouse.y <= high.y;
+    std::optional<std::array<ImVec2, 2>> pointed;
+    for (std::size_t i = 0; i < operations.size(); ++i) {
+        const float left = frame.x(frame.from(operations[i], i));
+        const float right = std::max(frame.x(frame.to(operations[i], i)), left + ui.line());
+        if (right < low.x || left > high.x) continue;
+        if (over && mouse.x >= left - 1 && mouse.x <= right + 1) timeline.hovered = OperationAt{machine, i};
+        const bool chosen = selected == OperationAt{machine, i};
+        drawBar(ui, frame, operations[i], {left, low.y}, {right, high.y},
+                timeline.hovered == OperationAt{machine, i});
+        if (chosen) pointed = {ImVec2{left, low.y}, ImVec2{right, high.y}};
+        if (!operations[i].replaced) continue;
+        const OperationTimes* times = row.edits.timesOf(operations[i]);
+        const bool timed = times != nullptr && !frame.inOrder;
+        drawEditedMark(ui, frame.draw, {left, low.y}, {right, high.y},
+                       timed ? frame.x(operations[i].beginMs + times->builtInMs) : left);
+    }
+    frame.draw.PopClipRect();
+    if (pointed) drawPointer(ui, frame, (*pointed)[0], (*pointed)[1]);
+    const bool free =
+        over && !frame.inOrder && timeline.hovered.value_or(OperationAt{machineCount}).machine != machine;
+    if (free) timeline.gap = gapAt(operations, machine, frame.at(mouse.x));
 }
+
+// The wheel zooms at the mouse, dragging pans, a double click shows everything.
+void zoom(std::optional<std::array<double, 2>>& view, const Frame& frame) {
+    const ImGuiIO& io = ImGui::GetIO();
+    if (frame.inOrder || !ImGui::IsItemHovered()) return;
+    if (ImGui::IsMouseDoubleClicked(0)) {
+        view.reset();
+        return;
+    }
+    const bool panned = ImGui::IsItemActive() && io.MouseDelta.x != 0 && view;
+    if (io.MouseWheel == 0 && !panned) return;
+    auto [begin, end] = shownOf(view, frame.whole);
+    const double perPixel = (end - begin) / static_cast<double>(frame.width());
+    if (io.MouseWheel != 0) {
+        const double mouse = begin + perPixel * static_cast<double>(io.MousePos.x - frame.min.x);
+        const double factor = std::pow(0.8, static_cast<double>(io.MouseWheel));
+        begin = mouse - (mouse - begin) * factor;
+        end = mouse + (end - mouse) * factor;
+    }
+    if (panned) {
+        begin -= perPixel * static_cast<double>(io.MouseDelta.x);
+        end -= perPixel * static_cast<double>(io.MouseDelta.x);
+    }
+    view = shownOf(std::array{begin, end}, frame.whole);
+    if ((*view)[1] - (*view)[0] >= frame.whole) view.reset();
+}
+
+} // namespace
 
 void drawEditedMark(Ui& ui, ImDrawList& draw, ImVec2 min, ImVec2 max, float builtInX) {
     const float size = std::min(ui.px(9), max.x - min.x);
@@ -289,6 +251,40 @@ void drawEditedMark(Ui& ui, ImDrawList& draw, ImVec2 min, ImVec2 max, float buil
     const float y = max.y - ui.px(2);
     draw.AddLine({min.x, y}, {builtInX, y}, ui.theme.warning, ui.line(2.5f));
     draw.AddLine({builtInX, y - ui.px(5)}, {builtInX, y + ui.px(2)}, ui.theme.warning, ui.line(2));
+}
+
+std::optional<OperationAt> Timeline::draw(Ui& ui, const TimelineRows& rows, OperationAt selected,
+                                          float height) {
+    hovered.reset();
+    gap.reset();
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    const float width = std::max(ImGui::GetContentRegionAvail().x, ui.px(40));
+    ImGui::InvisibleButton("Timeline", {width, height});
+    ui.noteControl("Timeline");
+    Frame frame{*ImGui::GetWindowDrawList(), start, {start.x + width, start.y + height}};
+    frame.inOrder = inOrder(ui, rows);
+    frame.whole = std::max({lengthOf(rows[0], frame.inOrder), lengthOf(rows[1], frame.inOrder), 1e-6}) * 1.01;
+    frame.axisTop = frame.max.y - ImGui::GetTextLineHeight() - ui.px(6);
+    frame.rowHeight = (frame.axisTop - start.y) / machineCount;
+    frame.headerHeight = ImGui::GetTextLineHeight() + ui.px(7);
+    zoom(view, frame);
+    const auto shown = shownOf(frame.inOrder ? std::nullopt : view, frame.whole);
+    frame.begin = shown[0];
+    frame.end = shown[1];
+
+    drawAxis(ui, frame);
+    for (std::size_t machine = 0; machine < machineCount; ++machine)
+        drawRow(ui, frame, rows[machine], machine, selected, *this);
+
+    const bool dragged = ImGui::GetMouseDragDelta(0, ui.px(3)).x != 0;
+    return ImGui::IsItemDeactivated() && !dragged ? hovered : std::nullopt;
+}
+
+void Timeline::reveal(const TracedOperation& operation) {
+    if (!view || (operation.endMs > (*view)[0] && operation.beginMs < (*view)[1])) return;
+    const double length = (*view)[1] - (*view)[0];
+    const double begin = std::max(0.0, (operation.beginMs + operation.endMs - length) / 2);
+    view = {begin, begin + length};
 }
 
 } // namespace lockstep::demos

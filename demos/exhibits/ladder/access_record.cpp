@@ -17,31 +17,25 @@ namespace lockstep::demos {
 
 namespace {
 
-double both(std::span<const std::uint32_t> words, std::uint32_t low) {
-    return static_cast<double>(words[low]) + 4294967296.0 * words[low + 1];
-}
+/// The record: words at the buffer's beginning, then for each invocation of the recorded workgroup its number
+/// of events and `capacity` events of two words, what and at.
+namespace recordLayout {
 
-AccessEvent eventFrom(std::uint32_t what, std::uint32_t at) {
-    if (what == RecordWords::barrier) return {0, 0, false, true, false};
-    return {what % RecordWords::write, at, what >= RecordWords::write, false, false};
-}
+constexpr std::uint32_t bytesRead = 0;    // of all workgroups, from buffers: low word, high word
+constexpr std::uint32_t bytesWritten = 2; // likewise
+constexpr std::uint32_t capacity = 4;     // events of an invocation
+constexpr std::uint32_t groupX = 5;       // the recorded workgroup
+constexpr std::uint32_t groupY = 6;
+constexpr std::uint32_t events = 8;        // of invocation 0
+constexpr std::uint32_t barrier = 0xFFFFu; // what: all invocations waited for each other
+constexpr std::uint32_t write = 0x100u;    // added to an id
+
+} // namespace recordLayout
 
 /// Room for any operand or result of the product.
 std::size_t largestFloats(const DenseShape& shape) {
     return std::max({shape.rows * shape.outputStride, shape.rows * shape.inputStride,
                      shape.outputs * shape.inputStride, shape.outputStride});
-}
-
-void dispatch(gpu::Recorder& recorder, const DenseKernel& kernel, const DenseShape& shape,
-              const std::deque<gpu::Buffer>& buffers) {
-    if (kernel.product == Product::forward)
-        dispatchProduct(recorder, kernel, shape,
-                        {buffers[0].view(), buffers[1].view(), buffers[2].view(), buffers[3].view(),
-                         buffers[4].view(), buffers[5].view()});
-    else
-        dispatchProduct(
-            recorder, kernel, shape,
-            {buffers[0].view(), buffers[1].view(), buffers[2].view(), buffers[3].view(), buffers[4].view()});
 }
 
 } // namespace
@@ -58,11 +52,8 @@ AccessRecord alignedAtBarriers(AccessRecord record) {
     const auto ended = [&](std::size_t i) { return at[i] >= record.invocations[i].size(); };
     const auto waits = [&](std::size_t i) { return ended(i) || record.invocations[i][at[i]].barrier; };
     for (bool all = false; !all;) {
-        const bool together = [&] {
-            for (std::size_t i = 0; i < at.size(); ++i)
-                if (!waits(i)) return false;
-            return true;
-        }();
+        bool together = true;
+        for (std::size_t i = 0; i < at.size(); ++i) together = together && waits(i);
         all = true;
         for (std::size_t i = 0; i < at.size(); ++i) {
             if (together ? ended(i) : waits(i))
@@ -79,7 +70,7 @@ AccessRecord alignedAtBarriers(AccessRecord record) {
 const RecordingShader& AccessRecorder::prepare(const std::string& stem, Recording recording) {
     auto& [kernels, words, shaders] = mode(recording);
     if (const auto found = shaders.find(stem); found != shaders.end()) return found->second;
-    RecordingShader shader = recordingShader(stem, recording);
+    RecordingShader shader = recordingShaderOf(withIncludesExpanded({}, stem + ".comp"), stem, recording);
     const CompiledShader compiled = compileShader(stem, {{stem + ".comp", shader.text}});
     if (!compiled.errors.empty())
         throw std::runtime_error("with recording, " + describe(compiled.errors.front()));
@@ -92,13 +83,13 @@ AccessRecord AccessRecorder::record(Product product, const ProductKernel& how, c
                                     Recording recording) {
     const bool events = recording == Recording::events;
     constexpr std::uint32_t mostEvents = 1u << 20;
-    AccessRecord record{product, how, shape, shaderName(name(product), how), {}, 0, 0, {}, true};
-    const RecordingShader& shader = prepare(record.shader, recording);
-    record.arrays = shader.arrays;
+    AccessRecord result{product, how, shape, shaderName(name(product), how), {}, 0, 0, {}, true};
+    const RecordingShader& shader = prepare(result.shader, recording);
+    result.arrays = shader.arrays;
 
     const std::uint32_t invocations = how.invocations();
     const std::uint32_t capacity = events ? mostEvents / invocations : 0;
-    const std::size_t words = RecordWords::events + (events ? invocations * (1 + 2 * capacity) : 0);
+    const std::size_t words = recordLayout::events + (events ? invocations * (1 + 2 * capacity) : 0);
     std::deque<gpu::Buffer> buffers;
     const std::vector<float> zeros(largestFloats(shape));
     for (std::uint32_t binding = 0; binding < shader.binding; ++binding) {
@@ -107,28 +98,39 @@ AccessRecord AccessRecorder::record(Product product, const ProductKernel& how, c
     }
     buffers.emplace_back(device_, words * sizeof(std::uint32_t), gpu::Memory::device, "record");
     std::vector<std::uint32_t> log(words);
-    log[RecordWords::capacity] = capacity;
+    log[recordLayout::capacity] = capacity;
     buffers.back().uploadValues<std::uint32_t>(log);
 
     gpu::Recorder recorder(device_);
     recorder.begin();
-    dispatch(recorder, mode(recording).kernels.dense(product, how, Activation::identity), shape, buffers);
+    const DenseKernel& kernel = mode(recording).kernels.dense(product, how, Activation::identity);
+    const auto view = [&](std::size_t binding) { return buffers[binding].view(); };
+    if (product == Product::forward)
+        dispatchProduct(recorder, kernel, shape, {view(0), view(1), view(2), view(3), view(4), view(5)});
+    else
+        dispatchProduct(recorder, kernel, shape, {view(0), view(1), view(2), view(3), view(4)});
     recorder.submit();
     recorder.finish();
 
     log = buffers.back().downloadValues<std::uint32_t>(words);
-    record.bytesRead = both(log, RecordWords::bytesRead);
-    record.bytesWritten = both(log, RecordWords::bytesWritten);
-    if (!events) return record;
+    const auto both = [&](std::uint32_t low) {
+        return static_cast<double>(log[low]) + 4294967296.0 * log[low + 1];
+    };
+    result.bytesRead = both(recordLayout::bytesRead);
+    result.bytesWritten = both(recordLayout::bytesWritten);
+    if (!events) return result;
     for (std::uint32_t each = 0; each < invocations; ++each) {
-        const std::size_t own = RecordWords::events + std::size_t{each} * (1 + 2 * std::size_t{capacity});
+        const std::size_t own = recordLayout::events + std::size_t{each} * (1 + 2 * std::size_t{capacity});
         const std::uint32_t count = std::min(log[own], capacity);
-        record.whole = record.whole && log[own] <= capacity;
-        std::vector<AccessEvent>& list = record.invocations.emplace_back();
+        result.whole = result.whole && log[own] <= capacity;
+        std::vector<AccessEvent>& list = result.invocations.emplace_back();
         for (std::size_t at = own + 1; at < own + 1 + 2 * std::size_t{count}; at += 2)
-            list.push_back(eventFrom(log[at], log[at + 1]));
+            list.push_back(log[at] == recordLayout::barrier
+                               ? AccessEvent{0, 0, false, true, false}
+                               : AccessEvent{log[at] % recordLayout::write, log[at + 1],
+                                             log[at] >= recordLayout::write});
     }
-    return record;
+    return result;
 }
 
 namespace {
@@ -145,16 +147,21 @@ std::string withoutComments(const std::string& text) {
     return result;
 }
 
-// A buffer's elements by their type. What operands.glsl calls STORED is four numbers, and so are two words of
-// halves.
-RecordedArray arrayOf(const std::string& name, std::uint32_t id, const std::string& type, bool halves,
-                      const std::string& stem) {
-    if (type == "float" || type == "uint" || type == "int") return {name, id, 4, 1, false};
-    if (type == "vec4" || type == "uvec4" || type == "ivec4") return {name, id, 16, 4, false};
-    if (type == "vec2" || type == "uvec2") return {name, id, 8, halves ? 4u : 2u, false};
-    if (type == "STORED") return {name, id, halves ? 8u : 16u, 4, false};
-    throw std::runtime_error(fmt::format("{}: how many bytes a '{}' has is not known here", stem, type));
-}
+/// Type, bytes of an element, and numbers in it; the same where the numbers are halves.
+struct ElementType {
+    std::string_view name;
+    std::uint32_t bytes;
+    std::uint32_t numbers;
+    std::uint32_t halfBytes;
+    std::uint32_t halfNumbers;
+};
+
+// What operands.glsl calls STORED is four numbers, and so are two words of halves.
+constexpr ElementType elementTypes[] = {
+    {"float", 4, 1, 4, 1},   {"uint", 4, 1, 4, 1},    {"int", 4, 1, 4, 1},
+    {"vec2", 8, 2, 8, 4},    {"uvec2", 8, 2, 8, 4},   {"vec4", 16, 4, 16, 4},
+    {"uvec4", 16, 4, 16, 4}, {"ivec4", 16, 4, 16, 4}, {"STORED", 16, 4, 8, 4},
+};
 
 std::vector<RecordedArray> arraysOf(const std::string& text, const std::string& stem) {
     static const std::regex buffer(
@@ -163,19 +170,24 @@ std::vector<RecordedArray> arraysOf(const std::string& text, const std::string& 
     static const std::regex slab(R"((?:^|\n)shared\s+(\w+)\s+(\w+)\[)");
     const bool halves = text.find("\n#define HALVES") != std::string::npos;
     std::vector<RecordedArray> arrays;
-    const std::sregex_iterator end;
+    const auto add = [&](const std::string& name, std::uint32_t id, const std::string& type, bool shared) {
+        const auto found = std::ranges::find(elementTypes, type, &ElementType::name);
+        if (found == std::end(elementTypes))
+            throw std::runtime_error(
+                fmt::format("{}: how many bytes a '{}' has is not known here", stem, type));
+        arrays.push_back({name, id, halves ? found->halfBytes : found->bytes,
+                          halves ? found->halfNumbers : found->numbers, shared});
+    };
     const auto number = [](const std::string& digits) {
         return static_cast<std::uint32_t>(std::stoul(digits));
     };
-    for (std::sregex_iterator at(text.begin(), text.end(), buffer); at != end; ++at)
-        arrays.push_back(arrayOf((*at)[3], number((*at)[1]), (*at)[2], halves, stem));
-    for (std::sregex_iterator at(text.begin(), text.end(), operand); at != end; ++at)
-        arrays.push_back(arrayOf((*at)[2], number((*at)[1]), "STORED", halves, stem));
+    const auto each = [&](const std::regex& pattern, auto visit) {
+        for (std::sregex_iterator at(text.begin(), text.end(), pattern), end; at != end; ++at) visit(*at);
+    };
+    each(buffer, [&](const std::smatch& found) { add(found[3], number(found[1]), found[2], false); });
+    each(operand, [&](const std::smatch& found) { add(found[2], number(found[1]), "STORED", false); });
     std::uint32_t id = firstSharedId;
-    for (std::sregex_iterator at(text.begin(), text.end(), slab); at != end; ++at) {
-        arrays.push_back(arrayOf((*at)[2], id++, (*at)[1], halves, stem));
-        arrays.back().shared = true;
-    }
+    each(slab, [&](const std::smatch& found) { add(found[2], id++, found[1], true); });
     return arrays;
 }
 
@@ -226,14 +238,12 @@ class Rewriter {
             while (end < text.size() && isWordLetter(text[end])) ++end;
             const std::string word = text.substr(at, end - at);
             at = end;
-            if (word == "FOUR" && end < text.size() && text[end] == '(')
-                at = fourCall(text, end, result);
+            if ((word == "FOUR" || word == "texelFetch") && text[end] == '(')
+                at = call(word, text, end, result);
             else if (word == "barrier" && text.compare(end, 3, "();") == 0) {
                 result += "{ recordBarrier(); barrier(); }";
                 at = end + 3;
-            } else if (word == "texelFetch" && end < text.size() && text[end] == '(')
-                at = texelCall(text, end, result);
-            else if (const RecordedArray* array = find(word); array != nullptr && text[end] == '[')
+            } else if (const RecordedArray* array = find(word); array != nullptr && text[end] == '[')
                 at = index(text, *array, end, result);
             else
                 result += word;
@@ -248,7 +258,7 @@ class Rewriter {
     }
 
     std::string recorded(const RecordedArray& array, const std::string& at, bool write) const {
-        return fmt::format("recorded({}u, {}, {}u)", array.id + (write ? RecordWords::write : 0),
+        return fmt::format("recorded({}u, {}, {}u)", array.id + (write ? recordLayout::write : 0),
                            rewritten(at), array.shared ? 0 : array.bytes);
     }
 
@@ -264,13 +274,8 @@ class Rewriter {
         return end;
     }
 
-    // FOUR(name, at): operands.glsl. In its definition the name is none of an array.
-    std::size_t fourCall(const std::string& text, std::size_t open, std::string& into) const {
-        return call("FOUR", text, open, into);
-    }
-    std::size_t texelCall(const std::string& text, std::size_t open, std::string& into) const {
-        return call("texelFetch", text, open, into);
-    }
+    // FOUR(name, at) of operands.glsl, or texelFetch(name, at). In its definition the name is none of an
+    // array.
     std::size_t call(const std::string& name, const std::string& text, std::size_t open,
                      std::string& into) const {
         const std::size_t end = closing(text, open);
@@ -289,28 +294,22 @@ class Rewriter {
     const std::vector<RecordedArray>& arrays_;
 };
 
-// Bytes are added up by each invocation for itself: one addition to memory at its end.
-std::string sums(std::uint32_t binding) {
-    return fmt::format(R"(
-layout(set = 0, binding = {}) buffer Record {{ uint recordWords[]; }};
+// What stands before the shader's own text, whose main() becomes recordedMain(). Bytes are added up by each
+// invocation for itself: one addition to memory at its end.
+std::string recordingCode(std::uint32_t binding, Recording recording) {
+    return fmt::format(
+        R"(
+layout(set = 0, binding = {binding}) buffer Record {{ uint recordWords[]; }};
 uint recordRead = 0u;
 uint recordWritten = 0u;
+uint recordCount = 0u;
 void recordSum(uint word, uint bytes) {{
     if (bytes == 0u) return;
     uint before = atomicAdd(recordWords[word], bytes);
     if (before + bytes < before) atomicAdd(recordWords[word + 1u], 1u);
 }}
-)",
-                       binding);
-}
-
-std::string events(Recording recording) {
-    using W = RecordWords;
-    if (recording == Recording::bytes)
-        return "void recordEvent(uint what, uint at) {}\nvoid recordBarrier() {}\n";
-    return fmt::format(R"(
-uint recordCount = 0u;
 void recordEvent(uint what, uint at) {{
+#if {recordsEvents}
     if (gl_WorkGroupID.x != recordWords[{groupX}] || gl_WorkGroupID.y != recordWords[{groupY}]) return;
     uint capacity = recordWords[{capacity}];
     uint own = {events}u + gl_LocalInvocationIndex * (1u + 2u * capacity);
@@ -320,24 +319,27 @@ void recordEvent(uint what, uint at) {{
     }}
     ++recordCount;
     recordWords[own] = recordCount;
+#endif
 }}
 void recordBarrier() {{ recordEvent({barrier}u, 0u); }}
-)",
-                       fmt::arg("groupX", +W::groupX), fmt::arg("groupY", +W::groupY),
-                       fmt::arg("capacity", +W::capacity), fmt::arg("events", +W::events),
-                       fmt::arg("barrier", +W::barrier));
-}
-
-std::string access() {
-    return fmt::format(R"(
 uint recorded(uint what, uint at, uint bytes) {{
-    if (what >= {}u) recordWritten += bytes;
+    if (what >= {write}u) recordWritten += bytes;
     else recordRead += bytes;
     recordEvent(what, at);
     return at;
 }}
+void recordedMain();
+void main() {{
+    recordedMain();
+    recordSum({bytesRead}u, recordRead);
+    recordSum({bytesWritten}u, recordWritten);
+}}
 )",
-                       +RecordWords::write);
+        fmt::arg("binding", binding), fmt::arg("recordsEvents", recording == Recording::events ? 1 : 0),
+        fmt::arg("groupX", recordLayout::groupX), fmt::arg("groupY", recordLayout::groupY),
+        fmt::arg("capacity", recordLayout::capacity), fmt::arg("events", recordLayout::events),
+        fmt::arg("barrier", recordLayout::barrier), fmt::arg("write", recordLayout::write),
+        fmt::arg("bytesRead", recordLayout::bytesRead), fmt::arg("bytesWritten", recordLayout::bytesWritten));
 }
 
 // Unrolled, each access would be a copy of all of the above, and the driver would compile for minutes.
@@ -346,12 +348,6 @@ std::string withLoops(std::string text) {
     for (std::size_t at = 0; (at = text.find(unroll, at)) != std::string::npos;)
         text.replace(at, unroll.size(), "[[dont_unroll]]");
     return text;
-}
-
-std::string ending() {
-    return fmt::format("\nvoid main() {{\n    recordedMain();\n    recordSum({}u, recordRead);\n    "
-                       "recordSum({}u, recordWritten);\n}}\n",
-                       +RecordWords::bytesRead, +RecordWords::bytesWritten);
 }
 
 } // namespace
@@ -373,13 +369,9 @@ RecordingShader recordingShaderOf(const std::string& expandedText, const std::st
     const std::size_t lastExtension = text.rfind("\n#extension ");
     const std::size_t from = lastExtension == std::string::npos ? 0 : lastExtension + 1;
     const std::size_t head = text.find('\n', from) + 1;
-    shader.text = text.substr(0, head) + sums(shader.binding) + events(recording) + access() +
-                  Rewriter(shader.arrays).rewritten(text.substr(head)) + ending();
+    shader.text = text.substr(0, head) + recordingCode(shader.binding, recording) +
+                  Rewriter(shader.arrays).rewritten(text.substr(head));
     return shader;
-}
-
-RecordingShader recordingShader(const std::string& stem, Recording recording) {
-    return recordingShaderOf(withIncludesExpanded({}, stem + ".comp"), stem, recording);
 }
 
 } // namespace lockstep::demos

@@ -20,8 +20,6 @@ struct RecordedArray {
     std::uint32_t bytes = 4;   ///< of one element
     std::uint32_t numbers = 1; ///< in one element: 4 of a vec4, or of halves in two words
     bool shared = false;
-
-    bool operator==(const RecordedArray&) const = default;
 };
 
 inline constexpr std::uint32_t firstSharedId = 32;
@@ -32,29 +30,13 @@ struct RecordingShader {
     std::uint32_t binding = 0; ///< of the buffer with the record, after the shader's own
 };
 
-/// The record: words at the buffer's beginning, then for each invocation of the recorded workgroup its number
-/// of events and `capacity` events of two words, what and at.
-struct RecordWords {
-    static constexpr std::uint32_t bytesRead = 0;    ///< of all workgroups, from buffers: low word, high word
-    static constexpr std::uint32_t bytesWritten = 2; ///< likewise
-    static constexpr std::uint32_t capacity = 4;     ///< events of an invocation
-    static constexpr std::uint32_t groupX = 5;       ///< the recorded workgroup
-    static constexpr std::uint32_t groupY = 6;
-    static constexpr std::uint32_t events = 8;        ///< of invocation 0
-    static constexpr std::uint32_t barrier = 0xFFFFu; ///< what: all invocations waited for each other
-    static constexpr std::uint32_t write = 0x100u;    ///< added to an id
-};
-
 enum class Recording {
     bytes,  ///< as fast as the kernel itself, or nearly: only sums
     events, ///< loops stay loops, so that small products alone fit into what software drivers allow a shader
 };
 
-/// The shader with its includes expanded, and recording. Throws std::runtime_error when it has nothing that
-/// could be recorded, or an element of unknown size.
-RecordingShader recordingShader(const std::string& stem, Recording recording);
-
-/// The same of a text whose includes are expanded.
+/// The shader, given with its includes expanded, and recording. Throws std::runtime_error when it has nothing
+/// that could be recorded, or an element of unknown size.
 RecordingShader recordingShaderOf(const std::string& expandedText, const std::string& stem,
                                   Recording recording);
 
@@ -66,8 +48,6 @@ struct AccessEvent {
     bool idle = false;    ///< nothing; the others go on (alignedAtBarriers)
 
     bool access() const { return !barrier && !idle; }
-
-    bool operator==(const AccessEvent&) const = default;
 };
 
 struct AccessRecord {

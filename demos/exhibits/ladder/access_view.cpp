@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <set>
+#include <map>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -17,28 +18,31 @@ namespace {
 constexpr double momentsPerSecond = 5;
 constexpr Product products[] = {Product::forward, Product::backwardInputs, Product::backwardWeights};
 
-/// Words from one row of a buffer to the next, by its binding: shaders/dense_*_naive.comp.
-std::size_t strideOf(const AccessRecord& record, std::uint32_t id) {
+/// An array as it lies in memory: rows of neighbouring elements.
+struct ArrayGrid {
+    std::uint32_t id = 0;
+    std::string title; // "inputs 32 x 16"
+    std::size_t rows = 0;
+    std::size_t columns = 0;   // in words
+    std::size_t wordsEach = 1; // of an element: 4 where vec4s are read
+};
+
+/// Rows of a buffer, and words from one to the next, by its binding: shaders/dense/dense_*_naive.comp.
+std::pair<std::size_t, std::size_t> extentOf(const AccessRecord& record, std::uint32_t id) {
     const DenseShape& shape = record.shape;
+    const std::pair above{shape.rows, shape.outputStride};
+    const std::pair below{shape.rows, shape.inputStride};
+    const std::pair weights{shape.outputs, shape.inputStride};
+    const std::pair bias{std::size_t{1}, shape.outputStride};
     switch (record.product) {
-    case Product::forward: return id <= 1 ? shape.inputStride : shape.outputStride;
-    case Product::backwardInputs: return id == 0 ? shape.outputStride : shape.inputStride;
-    case Product::backwardWeights: return id == 0 || id == 3 ? shape.outputStride : shape.inputStride;
+    case Product::forward: return id == 0 ? below : id == 1 ? weights : id == 2 ? bias : above;
+    case Product::backwardInputs: return id == 0 ? above : id == 1 ? weights : below;
+    case Product::backwardWeights: return id == 0 ? above : id == 2 ? weights : id == 3 ? bias : below;
     }
-    return 1;
+    return {1, 1};
 }
 
-std::size_t rowsOf(const AccessRecord& record, std::uint32_t id) {
-    const DenseShape& shape = record.shape;
-    switch (record.product) {
-    case Product::forward: return id == 1 ? shape.outputs : id == 2 ? 1 : shape.rows;
-    case Product::backwardInputs: return id == 1 ? shape.outputs : shape.rows;
-    case Product::backwardWeights: return id == 2 ? shape.outputs : id == 3 ? 1 : shape.rows;
-    }
-    return 1;
-}
-
-/// The layout of shared memory, which no binding states: [k][m] or [k][n], as in product_tiled.glsl.
+/// Columns of shared memory, which no binding states: [k][m] or [k][n], as in product_tiled.glsl.
 std::size_t sharedColumns(const AccessRecord& record, std::size_t elements) {
     const std::size_t rows = std::max<std::size_t>(record.kernel.slabK, 1);
     return elements % rows == 0 ? elements / rows : elements;
@@ -80,24 +84,24 @@ ImU32 colourOfInvocation(std::size_t invocation, std::size_t count) {
     return viridis(0.15f + 0.75f * share);
 }
 
-} // namespace
+ImU32 touchedBefore(const Theme& theme) { return mixed(theme.raised, theme.muted, 0.35f); }
 
+/// The arrays of a record that are touched by it, those in memory first.
 std::vector<ArrayGrid> gridsOf(const AccessRecord& record) {
-    std::set<std::uint32_t> touched;
-    std::map<std::uint32_t, std::size_t> largest;
+    std::map<std::uint32_t, std::size_t> largest; // element, by array
     for (const auto& events : record.invocations)
         for (const AccessEvent& event : events)
-            if (event.access()) {
-                touched.insert(event.array);
-                largest[event.array] = std::max<std::size_t>(largest[event.array], event.at);
-            }
+            if (event.access()) largest[event.array] = std::max<std::size_t>(largest[event.array], event.at);
     std::vector<ArrayGrid> grids;
-    for (const std::uint32_t id : touched) {
+    for (const auto& [id, last] : largest) {
         const RecordedArray& array = record.array(id);
         ArrayGrid grid{id, {}, 0, 0, array.numbers};
-        const std::size_t words = (largest[id] + 1) * grid.wordsEach;
-        grid.columns = array.shared ? sharedColumns(record, words) : strideOf(record, id);
-        grid.rows = array.shared ? (words + grid.columns - 1) / grid.columns : rowsOf(record, id);
+        const std::size_t words = (last + 1) * grid.wordsEach;
+        std::tie(grid.rows, grid.columns) = extentOf(record, id);
+        if (array.shared) {
+            grid.columns = sharedColumns(record, words);
+            grid.rows = (words + grid.columns - 1) / grid.columns;
+        }
         grid.title =
             fmt::format("{} {} x {}{}", array.name, grid.rows, grid.columns, array.shared ? ", shared" : "");
         grids.push_back(std::move(grid));
@@ -109,73 +113,37 @@ std::vector<ArrayGrid> gridsOf(const AccessRecord& record) {
     return grids;
 }
 
-void AccessView::update(double seconds) {
-    if (!playing_) return;
-    played_ += seconds * momentsPerSecond;
-    while (played_ >= 1) {
-        played_ -= 1;
-        moment_ = moment_ < last_ ? moment_ + 1 : 0;
+void drawGrid(Ui& ui, const AccessRecord& record, const ArrayGrid& grid, std::size_t moment, ImVec2 at,
+              float cell) {
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    draw.AddText(at, ui.theme.muted, grid.title.c_str());
+    at.y += ImGui::GetTextLineHeight() + ui.px(2);
+    const ImVec2 end{at.x + static_cast<float>(grid.columns) * cell,
+                     at.y + static_cast<float>(grid.rows) * cell};
+    draw.AddRectFilled(at, end, ui.theme.raised);
+    const std::vector<Touch> touches = touchesOf(record, grid, moment);
+    for (std::size_t word = 0; word < touches.size(); ++word) {
+        const Touch& touch = touches[word];
+        if (touch.invocations == 0 && !touch.before) continue;
+        const ImVec2 low{at.x + static_cast<float>(word % grid.columns) * cell,
+                         at.y + static_cast<float>(word / grid.columns) * cell};
+        const ImVec2 high{low.x + cell - (cell > 4 ? 1 : 0), low.y + cell - (cell > 4 ? 1 : 0)};
+        if (touch.invocations == 0) {
+            draw.AddRectFilled(low, high, touchedBefore(ui.theme));
+            continue;
+        }
+        const ImU32 colour =
+            colourOfInvocation(static_cast<std::size_t>(touch.invocation), record.invocations.size());
+        draw.AddRectFilled(low, high, touch.invocations > 1 ? ui.theme.text : colour);
+        if (touch.write && touch.invocations == 1 && cell > 4) // a second cue: a hole in what is written
+            draw.AddRectFilled({low.x + cell * 0.3f, low.y + cell * 0.3f},
+                               {high.x - cell * 0.3f, high.y - cell * 0.3f}, ui.theme.background);
     }
-}
-
-void AccessView::draw(Ui& ui, LadderModel& model) {
-    std::vector<std::string> names;
-    for (const Product each : products) names.emplace_back(labelOf(kindOf(name(each))));
-    auto chosen = static_cast<std::size_t>(product_);
-    if (ui.segments("##ladder/product", chosen, names)) product_ = products[chosen];
-    const RungPicture* picture = model.picture(model.picked(), product_);
-    if (picture == nullptr) {
-        ui.muted("The kernel is being recorded.");
-        return;
-    }
-    if (!picture->reason.empty()) {
-        ui.paragraph(picture->reason, ui.theme.muted);
-        return;
-    }
-    const AccessRecord& record = picture->record;
-    const std::string now = fmt::format("{} {}", picture->lane, labelOf(kindOf(name(product_))));
-    if (now != shown_ && !kept_) moment_ = 0;
-    kept_ = false;
-    shown_ = now;
-    last_ = std::max<std::size_t>(moments(record), 1) - 1;
-    moment_ = std::min(moment_, last_);
-    drawPlayer(ui, last_);
-    ui.paragraph(momentText(record, moment_));
-    ui.paragraph(recordText(record), ui.theme.muted);
-    const float below = ImGui::GetTextLineHeightWithSpacing() + ui.px(4);
-    drawGrids(ui, record, std::max(ImGui::GetContentRegionAvail().y - below, ui.px(60)));
-    drawLegend(ui, record.invocations.size());
-}
-
-void AccessView::drawPlayer(Ui& ui, std::size_t last) {
-    if (ui.button("Back##ladder", moment_ > 0)) {
-        playing_ = false;
-        --moment_;
-    }
-    ImGui::SameLine();
-    if (ui.button("Next##ladder", moment_ < last)) {
-        playing_ = false;
-        ++moment_;
-    }
-    ImGui::SameLine();
-    if (ui.toggle("Play##ladder", playing_)) {
-        playing_ = !playing_;
-        played_ = 0;
-        if (moment_ == last) moment_ = 0;
-    }
-    ImGui::SameLine();
-    ImGui::SetNextItemWidth(std::max(ui.px(60), ImGui::GetContentRegionAvail().x));
-    float at = static_cast<float>(moment_ + 1);
-    const std::string format = fmt::format("access %.0f of {}", last + 1);
-    if (ui.slider("##ladder/moment", at, 1, static_cast<float>(last + 1), format.c_str())) {
-        playing_ = false;
-        moment_ =
-            static_cast<std::size_t>(std::clamp(std::round(at), 1.0f, static_cast<float>(last + 1))) - 1;
-    }
+    draw.AddRect({at.x - 1, at.y - 1}, {end.x + 1, end.y + 1}, ui.theme.border);
 }
 
 // Side by side, in rows where that is needed; cells as large as the room allows.
-void AccessView::drawGrids(Ui& ui, const AccessRecord& record, float height) {
+void drawGrids(Ui& ui, const AccessRecord& record, std::size_t moment, float height) {
     const std::vector<ArrayGrid> grids = gridsOf(record);
     const float width = ImGui::GetContentRegionAvail().x;
     const float title = ImGui::GetTextLineHeight() + ui.px(2);
@@ -209,40 +177,11 @@ void AccessView::drawGrids(Ui& ui, const AccessRecord& record, float height) {
     corners.resize(grids.size());
     const ImVec2 origin = ImGui::GetCursorScreenPos();
     for (std::size_t i = 0; i < grids.size(); ++i)
-        drawGrid(ui, record, grids[i], {origin.x + corners[i].x, origin.y + corners[i].y}, cell);
+        drawGrid(ui, record, grids[i], moment, {origin.x + corners[i].x, origin.y + corners[i].y}, cell);
     ImGui::Dummy({width, used});
 }
 
-void AccessView::drawGrid(Ui& ui, const AccessRecord& record, const ArrayGrid& grid, ImVec2 at,
-                          float cell) const {
-    ImDrawList& draw = *ImGui::GetWindowDrawList();
-    draw.AddText(at, ui.theme.muted, grid.title.c_str());
-    at.y += ImGui::GetTextLineHeight() + ui.px(2);
-    const ImVec2 end{at.x + static_cast<float>(grid.columns) * cell,
-                     at.y + static_cast<float>(grid.rows) * cell};
-    draw.AddRectFilled(at, end, ui.theme.raised);
-    const std::vector<Touch> touches = touchesOf(record, grid, moment_);
-    for (std::size_t word = 0; word < touches.size(); ++word) {
-        const Touch& touch = touches[word];
-        if (touch.invocations == 0 && !touch.before) continue;
-        const ImVec2 low{at.x + static_cast<float>(word % grid.columns) * cell,
-                         at.y + static_cast<float>(word / grid.columns) * cell};
-        const ImVec2 high{low.x + cell - (cell > 4 ? 1 : 0), low.y + cell - (cell > 4 ? 1 : 0)};
-        if (touch.invocations == 0) {
-            draw.AddRectFilled(low, high, mixed(ui.theme.raised, ui.theme.muted, 0.35f));
-            continue;
-        }
-        const ImU32 colour =
-            colourOfInvocation(static_cast<std::size_t>(touch.invocation), record.invocations.size());
-        draw.AddRectFilled(low, high, touch.invocations > 1 ? ui.theme.text : colour);
-        if (touch.write && touch.invocations == 1 && cell > 4) // a second cue: a hole in what is written
-            draw.AddRectFilled({low.x + cell * 0.3f, low.y + cell * 0.3f},
-                               {high.x - cell * 0.3f, high.y - cell * 0.3f}, ui.theme.background);
-    }
-    draw.AddRect({at.x - 1, at.y - 1}, {end.x + 1, end.y + 1}, ui.theme.border);
-}
-
-void AccessView::drawLegend(Ui& ui, std::size_t invocations) const {
+void drawAccessLegend(Ui& ui, std::size_t invocations) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const float line = ImGui::GetTextLineHeight();
     const auto entry = [&](float width, auto fill, const char* label) {
@@ -264,16 +203,79 @@ void AccessView::drawLegend(Ui& ui, std::size_t invocations) const {
                                    colourOfInvocation(static_cast<std::size_t>(i), pieces));
         },
         fmt::format("invocation 0 to {}", invocations - 1).c_str());
-    entry(
-        line * 0.7f, [&](ImVec2 low, ImVec2 high) { draw.AddRectFilled(low, high, ui.theme.text); },
-        "several");
-    entry(
-        line * 0.7f,
-        [&](ImVec2 low, ImVec2 high) {
-            draw.AddRectFilled(low, high, mixed(ui.theme.raised, ui.theme.muted, 0.35f));
-        },
-        "before");
+    const auto filled = [&](ImU32 colour, const char* label) {
+        entry(
+            line * 0.7f, [&](ImVec2 low, ImVec2 high) { draw.AddRectFilled(low, high, colour); }, label);
+    };
+    filled(ui.theme.text, "several");
+    filled(touchedBefore(ui.theme), "before");
     ImGui::NewLine();
+}
+
+} // namespace
+
+void AccessView::update(double seconds) {
+    if (!playing_) return;
+    played_ += seconds * momentsPerSecond;
+    while (played_ >= 1) {
+        played_ -= 1;
+        moment_ = moment_ < last_ ? moment_ + 1 : 0;
+    }
+}
+
+void AccessView::draw(Ui& ui, LadderModel& model) {
+    std::vector<std::string> names;
+    for (const Product each : products) names.emplace_back(labelOf(kindOf(name(each))));
+    auto chosen = static_cast<std::size_t>(product_);
+    if (ui.segments("##ladder/product", chosen, names)) product_ = products[chosen];
+    const RungPicture* picture = model.picture(model.picked(), product_);
+    if (picture == nullptr) {
+        ui.muted("The kernel is being recorded.");
+        return;
+    }
+    if (!picture->reason.empty()) {
+        ui.paragraph(picture->reason, ui.theme.muted);
+        return;
+    }
+    const AccessRecord& record = picture->record;
+    const std::string now = fmt::format("{} {}", picture->lane, labelOf(kindOf(name(product_))));
+    if (now != shown_ && !kept_) moment_ = 0;
+    kept_ = false;
+    shown_ = now;
+    last_ = std::max<std::size_t>(moments(record), 1) - 1;
+    moment_ = std::min(moment_, last_);
+    drawPlayer(ui);
+    ui.paragraph(momentText(record, moment_));
+    ui.paragraph(recordText(record), ui.theme.muted);
+    const float below = ImGui::GetTextLineHeightWithSpacing() + ui.px(4);
+    drawGrids(ui, record, moment_, std::max(ImGui::GetContentRegionAvail().y - below, ui.px(60)));
+    drawAccessLegend(ui, record.invocations.size());
+}
+
+void AccessView::drawPlayer(Ui& ui) {
+    const auto stepTo = [&](const char* label, bool any, std::size_t moment) {
+        if (!ui.button(label, any)) return;
+        playing_ = false;
+        moment_ = moment;
+    };
+    stepTo("Back##ladder", moment_ > 0, moment_ - 1);
+    ImGui::SameLine();
+    stepTo("Next##ladder", moment_ < last_, moment_ + 1);
+    ImGui::SameLine();
+    if (ui.toggle("Play##ladder", playing_)) {
+        playing_ = !playing_;
+        played_ = 0;
+        if (moment_ == last_) moment_ = 0;
+    }
+    ImGui::SameLine();
+    ImGui::SetNextItemWidth(std::max(ui.px(60), ImGui::GetContentRegionAvail().x));
+    const auto count = static_cast<float>(last_ + 1);
+    auto at = static_cast<float>(moment_ + 1);
+    const std::string format = fmt::format("access %.0f of {}", last_ + 1);
+    if (ui.slider("##ladder/moment", at, 1, count, format.c_str())) {
+        playing_ = false;
+        moment_ = static_cast<std::size_t>(std::clamp(std::round(at), 1.0f, count)) - 1;
+    }
 }
 
 } // namespace lockstep::demos

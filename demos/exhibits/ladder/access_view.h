@@ -3,24 +3,11 @@
 
 #include <cstddef>
 #include <string>
-#include <vector>
 
 #include "demos/draw/ui.h"
 #include "demos/exhibits/ladder/ladder_model.h"
 
 namespace lockstep::demos {
-
-/// An array as it lies in memory: rows of neighbouring elements.
-struct ArrayGrid {
-    std::uint32_t id = 0;
-    std::string title; ///< "inputs 32 x 16"
-    std::size_t rows = 0;
-    std::size_t columns = 0;   ///< in words
-    std::size_t wordsEach = 1; ///< of an element: 4 where vec4s are read
-};
-
-/// The arrays of a record that are touched by it, those in memory first.
-std::vector<ArrayGrid> gridsOf(const AccessRecord& record);
 
 class AccessView {
   public:
@@ -39,11 +26,7 @@ class AccessView {
     }
 
   private:
-    void drawPlayer(Ui& ui, std::size_t last);
-    void drawGrids(Ui& ui, const AccessRecord& record, float height);
-    void drawGrid(Ui& ui, const AccessRecord& record, const ArrayGrid& grid, ImVec2 at, float cell) const;
-    void drawLegend(Ui& ui, std::size_t invocations) const;
-
+    void drawPlayer(Ui& ui);
     Product product_ = Product::forward;
     std::size_t moment_ = 0;
     std::size_t last_ = 0; // moment of what is shown

@@ -56,7 +56,9 @@ std::vector<Crossing> crossingsOf(const std::vector<SweepPoint>& points) {
         const double share = before / (before - after);
         const double from = std::log(static_cast<double>(both[i - 1].value));
         const double to = std::log(static_cast<double>(both[i].value));
-        crossings.push_back({std::exp(from + share * (to - from)), after >= 0});
+        const double rate =
+            std::log(both[i - 1].cpuSamples) + share * std::log(both[i].cpuSamples / both[i - 1].cpuSamples);
+        crossings.push_back({std::exp(from + share * (to - from)), std::exp(rate), after >= 0});
     }
     return crossings;
 }
@@ -112,14 +114,14 @@ constexpr Part parts[] = {
 };
 
 // What the host does is in the processor's colour or near it, what the device does in the GPU's.
-ImU32 colourOf(const Theme& theme, std::size_t part) {
+ImU32 partColour(const Theme& theme, std::size_t part) {
     const ImU32 colours[std::size(parts)] = {
         theme.cpu, seriesColour(theme, 4), seriesColour(theme, 2), theme.muted,
         theme.gpu, seriesColour(theme, 3)};
     return colours[part];
 }
 
-void drawLegend(Ui& ui) {
+void drawPartsLegend(Ui& ui) {
     const float line = ImGui::GetTextLineHeight();
     for (std::size_t i = 0; i < std::size(parts); ++i) {
         const float width = line * 0.7f + ui.px(5) + ImGui::CalcTextSize(parts[i].name).x;
@@ -130,7 +132,7 @@ void drawLegend(Ui& ui) {
         const ImVec2 at = ImGui::GetCursorScreenPos();
         ImDrawList& draw = *ImGui::GetWindowDrawList();
         draw.AddRectFilled({at.x, at.y + line * 0.15f}, {at.x + line * 0.7f, at.y + line * 0.85f},
-                           colourOf(ui.theme, i));
+                           partColour(ui.theme, i));
         draw.AddText({at.x + line * 0.7f + ui.px(5), at.y}, ui.theme.muted, parts[i].name);
         ImGui::Dummy({width, line});
         ui.explainItem({.title = parts[i].name, .formula = {}, .values = {}, .text = parts[i].meaning});
@@ -161,7 +163,7 @@ void drawStack(Ui& ui, const SweepPoint& point, float names, float height) {
                 draw.AddRectFilled(
                     {x0, at.y + height * 0.2f},
                     {std::max(x1 - (x1 - x0 > 3 ? 1.0f : 0.0f), x0 + 0.5f), at.y + height * 0.8f},
-                    colourOf(ui.theme, i));
+                    partColour(ui.theme, i));
             before = after;
         }
     }
@@ -178,35 +180,7 @@ void drawStack(Ui& ui, const SweepPoint& point, float names, float height) {
     ui.explainItem(detail);
 }
 
-} // namespace
-
-void CrossoverView::draw(Ui& ui, LadderModel& model) {
-    const std::array<std::string, 2> names{"batch", "width"};
-    auto by = static_cast<std::size_t>(by_);
-    if (ui.segments("##ladder/by", by, names)) by_ = static_cast<SweepBy>(by);
-    ImGui::SameLine(0, ui.px(10));
-    if (ui.primaryButton("Sweep##ladder")) model.startSweep(by_);
-    const std::vector<SweepPoint>& points = model.sweep(by_);
-    if (!points.empty()) {
-        const SweepPoint& last = points.back();
-        ui.muted(fittedText(
-            fmt::format("cpu:best {}; gpu:best {}", honestDevice(last.cpu, 40), honestDevice(last.gpu, 40)),
-            ImGui::GetContentRegionAvail().x));
-    }
-    const std::string crossing = crossingText(points, by_);
-    if (!crossing.empty()) ui.paragraph(ui.timing(crossing));
-    for (const SweepPoint& point : points)
-        if (!point.failure.empty())
-            ui.paragraph(fmt::format("{} {}: {}", names[by], point.value, point.failure), ui.theme.bad);
-    const float row = ImGui::GetTextLineHeight() + ui.px(3);
-    const float below = points.empty() ? 0
-                                       : static_cast<float>(points.size()) * (row + ui.px(1)) +
-                                             6 * ImGui::GetTextLineHeightWithSpacing();
-    drawCurves(ui, points, std::max(ImGui::GetContentRegionAvail().y - below, ui.px(170)));
-    if (!points.empty()) drawParts(ui, points);
-}
-
-void CrossoverView::drawCurves(Ui& ui, const std::vector<SweepPoint>& points, float height) {
+void drawCurves(Ui& ui, Plot& plot, const std::vector<SweepPoint>& points, SweepBy by, float height) {
     std::vector<double> x;
     std::vector<double> cpu;
     std::vector<double> gpu;
@@ -223,39 +197,26 @@ void CrossoverView::drawCurves(Ui& ui, const std::vector<SweepPoint>& points, fl
             {.name = "gpu:best", .colour = ui.theme.gpu, .dashed = true, .x = x, .y = gpu, .points = true});
     }
     // Where they cross: a mark on both lines.
-    std::vector<std::vector<double>> marks;
-    for (const Crossing& crossing : crossingsOf(points)) {
-        double rate = 0;
-        for (std::size_t i = 1; i < points.size(); ++i) {
-            const auto from = static_cast<double>(points[i - 1].value);
-            const auto to = static_cast<double>(points[i].value);
-            if (crossing.value < from || crossing.value > to || !points[i - 1].compared()) continue;
-            const double share = std::log(crossing.value / from) / std::log(to / from);
-            rate = std::exp(std::log(cpu[i - 1]) + share * std::log(cpu[i] / cpu[i - 1]));
-        }
-        if (rate <= 0) continue;
-        marks.push_back({crossing.value});
-        marks.push_back({rate});
-    }
-    for (std::size_t i = 0; i + 1 < marks.size(); i += 2)
+    const std::vector<Crossing> crossings = crossingsOf(points);
+    for (const Crossing& crossing : crossings)
         lines.push_back({.name = "crossing",
                          .colour = ui.theme.text,
                          .dashed = true,
-                         .x = marks[i],
-                         .y = marks[i + 1],
+                         .x = {&crossing.value, 1},
+                         .y = {&crossing.rate, 1},
                          .points = true});
     PlotOptions options;
     options.x = {
-        .title = by_ == SweepBy::batch ? "batch" : "width of the hidden layers", .unit = "", .log = true};
+        .title = by == SweepBy::batch ? "batch" : "width of the hidden layers", .unit = "", .log = true};
     options.y = {.title = "samples/s", .unit = "", .log = true, .measured = true};
     options.size = {ImGui::GetContentRegionAvail().x, height};
     options.empty = "Sweep measures both machines over many sizes.";
-    plot_.draw(ui, "ladder crossover", lines, options);
+    plot.draw(ui, "ladder crossover", lines, options);
 }
 
-void CrossoverView::drawParts(Ui& ui, const std::vector<SweepPoint>& points) const {
+void drawParts(Ui& ui, const std::vector<SweepPoint>& points) {
     ui.text("A GPU step by itself, its parts", ui.theme.text, ui.fonts.strong);
-    drawLegend(ui);
+    drawPartsLegend(ui);
     float names = 0;
     for (const SweepPoint& point : points)
         names = std::max(names, ImGui::CalcTextSize(grouped(point.value).c_str()).x);
@@ -266,6 +227,34 @@ void CrossoverView::drawParts(Ui& ui, const std::vector<SweepPoint>& points) con
     ImGui::PopStyleVar();
     const std::string text = partsText(points);
     if (!text.empty()) ui.paragraph(ui.timing(text), ui.theme.muted);
+}
+
+} // namespace
+
+void CrossoverView::draw(Ui& ui, LadderModel& model) {
+    const std::array<std::string, 2> names{"batch", "width"};
+    auto chosen = static_cast<std::size_t>(by);
+    if (ui.segments("##ladder/by", chosen, names)) by = static_cast<SweepBy>(chosen);
+    ImGui::SameLine(0, ui.px(10));
+    if (ui.primaryButton("Sweep##ladder")) model.startSweep(by);
+    const std::vector<SweepPoint>& points = model.sweep(by);
+    if (!points.empty()) {
+        const SweepPoint& last = points.back();
+        ui.muted(fittedText(
+            fmt::format("cpu:best {}; gpu:best {}", honestDevice(last.cpu, 40), honestDevice(last.gpu, 40)),
+            ImGui::GetContentRegionAvail().x));
+    }
+    const std::string crossing = crossingText(points, by);
+    if (!crossing.empty()) ui.paragraph(ui.timing(crossing));
+    for (const SweepPoint& point : points)
+        if (!point.failure.empty())
+            ui.paragraph(fmt::format("{} {}: {}", nameOf(by), point.value, point.failure), ui.theme.bad);
+    const float row = ImGui::GetTextLineHeight() + ui.px(3);
+    const float below = points.empty() ? 0
+                                       : static_cast<float>(points.size()) * (row + ui.px(1)) +
+                                             6 * ImGui::GetTextLineHeightWithSpacing();
+    drawCurves(ui, plot_, points, by, std::max(ImGui::GetContentRegionAvail().y - below, ui.px(170)));
+    if (!points.empty()) drawParts(ui, points);
 }
 
 } // namespace lockstep::demos

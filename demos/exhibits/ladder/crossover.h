@@ -36,12 +36,11 @@ std::vector<std::size_t> sweepValues(SweepBy by, std::size_t examples);
 /// The settings with that size.
 RunOptions settingsFor(RunOptions run, SweepBy by, std::size_t value);
 
-/// Where one becomes faster than the other, between two measured sizes, on a logarithmic scale.
+/// Where one becomes faster than the other, between two measured sizes, on logarithmic scales.
 struct Crossing {
     double value = 0;
+    double rate = 0; ///< samples per second of both
     bool gpuFasterBeyond = true;
-
-    bool operator==(const Crossing&) const = default;
 };
 std::vector<Crossing> crossingsOf(const std::vector<SweepPoint>& points);
 /// "From batch 512 on, gpu:best is faster." or that there is no crossing, with the range that was measured.
@@ -53,14 +52,9 @@ class CrossoverView {
   public:
     void draw(Ui& ui, LadderModel& model);
 
-    SweepBy by() const { return by_; }
-    void setBy(SweepBy by) { by_ = by; }
+    SweepBy by = SweepBy::batch;
 
   private:
-    void drawCurves(Ui& ui, const std::vector<SweepPoint>& points, float height);
-    void drawParts(Ui& ui, const std::vector<SweepPoint>& points) const;
-
-    SweepBy by_ = SweepBy::batch;
     Plot plot_;
 };
 

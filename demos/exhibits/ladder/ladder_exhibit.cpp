@@ -1,5 +1,4 @@
-#include "demos/exhibits/ladder/ladder_exhibit.h"
-
+// The ladder: the same training step on every rung, from one invocation at a time to the fastest kernels.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -9,13 +8,98 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "demos/exhibits/ladder/rung_result.h"
+#include "demos/draw/plot.h"
+#include "demos/exhibits/ladder/access_view.h"
+#include "demos/exhibits/ladder/crossover.h"
+#include "demos/exhibits/ladder/ladder_model.h"
+#include "demos/exhibits/ladder/rung_charts.h"
+#include "demos/exhibits/ladder/source_diff.h"
+#include "demos/kit/exhibit.h"
 #include "demos/kit/run_form.h"
 #include "demos/words/text.h"
 #include "engine/files/json_field.h"
-#include "engine/net/names.h"
 
 namespace lockstep::demos {
+
+namespace {
+
+constexpr std::string_view tabWords[] = {"training", "memory", "source", "roofline", "crossover", "rungs"};
+constexpr std::string_view sweepWords[] = {"batch", "width"};
+constexpr std::string_view productWords[] = {"forward", "inputs", "weights"};
+
+class LadderExhibit final : public Exhibit {
+  public:
+    std::string_view id() const override { return "ladder"; }
+    const char* title() const override { return "Ladder"; }
+    const char* blurb() const override { return "From one invocation to all of the device"; }
+    void drawIcon(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) const override;
+
+    void update(Ui& ui) override {
+        access_.update(ui.delta);
+        model_.update(ui.machines, ui.graphics.device(), ui.delta, ui.scripted, ui.masked);
+    }
+    void draw(Ui& ui) override;
+    void drawDetails(Ui& ui) override;
+    void drawMenu(Ui& ui) override {
+        if (ImGui::MenuItem("Measure all rungs", nullptr, false)) model_.measureAll();
+        ui.noteControl("menu/Measure all rungs");
+    }
+
+    bool running() const override { return model_.running(); }
+    void run(Ui&) override { model_.run(); }
+    void pause() override { model_.pause(); }
+    bool canStep(StepUnit unit) const override { return unit == StepUnit::batch; }
+    void step(Ui&, StepUnit unit) override {
+        if (unit != StepUnit::batch) return;
+        model_.pause();
+        model_.step();
+    }
+    void reset(Ui&) override { model_.reset(); }
+    void reroll(Ui&) override {
+        RunOptions settings = model_.settings();
+        ++settings.settings.seed;
+        model_.change(settings);
+    }
+    void setSpeed(Speed speed) override { model_.setRate(speed); }
+    bool moving() const override { return running() || model_.busy() || access_.playing(); }
+
+    nlohmann::ordered_json state() const override;
+    std::function<void()> readState(const nlohmann::ordered_json& state) override;
+    bool dropFile(Ui&, const std::filesystem::path& file) override {
+        if (file.extension() != ".csv") return false;
+        RunOptions settings = model_.settings();
+        takeDroppedFile(settings, file);
+        model_.change(settings);
+        return true;
+    }
+    std::string releaseDevice() override {
+        access_.stop();
+        const bool trained = !model_.losses().empty();
+        model_.releaseDevice();
+        return trained ? "Measurements stay. Training restarts from its first step." : "";
+    }
+
+  private:
+    enum class Tab : std::size_t { training, memory, source, roofline, crossover, rungs };
+    static constexpr std::size_t wideTabs = 5; ///< of these; the rungs stand beside them
+
+    void drawSettings(Ui& ui);
+    void drawMeasuring(Ui& ui);
+    void drawRungs(Ui& ui);
+    void drawIdea(Ui& ui);
+    void drawTabs(Ui& ui, bool wide);
+    void drawTraining(Ui& ui);
+    void drawLosses(Ui& ui);
+
+    LadderModel model_;
+    AccessView access_;
+    SourceDiffView source_;
+    Plot lossPlot_;
+    Plot rooflinePlot_;
+    CrossoverView crossover_;
+    Tab tab_ = Tab::training;
+    bool answerShown_ = false;
+};
 
 void LadderExhibit::drawIcon(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) const {
     // Two rails and three rungs.
@@ -28,48 +112,14 @@ void LadderExhibit::drawIcon(ImDrawList& draw, ImVec2 centre, float size, ImU32 
                      thickness);
 }
 
-void LadderExhibit::update(Ui& ui) {
-    access_.update(ui.delta);
-    model_.update(ui.machines, ui.graphics.device(), ui.delta, ui.scripted, ui.masked);
-}
-
-void LadderExhibit::step(Ui&, StepUnit unit) {
-    if (unit != StepUnit::batch) return;
-    model_.pause();
-    model_.step();
-}
-
-void LadderExhibit::reroll(Ui&) {
-    RunOptions settings = model_.settings();
-    ++settings.settings.seed;
-    model_.change(settings);
-}
-
-namespace {
-
-constexpr std::string_view tabWords[] = {"training", "memory", "source", "roofline", "crossover", "rungs"};
-constexpr std::string_view sweepWords[] = {"batch", "width"};
-constexpr std::string_view productWords[] = {"forward", "inputs", "weights"};
-
-/// Which of the words a field says.
-std::size_t wordOf(const nlohmann::ordered_json& state, const char* field,
-                   std::span<const std::string_view> words) {
-    const std::string word = jsonValueOr(state, field, std::string(words[0]));
-    const auto found = std::ranges::find(words, word);
-    if (found == words.end()) throwUnknownName(field, word, words);
-    return static_cast<std::size_t>(found - words.begin());
-}
-
-} // namespace
-
 nlohmann::ordered_json LadderExhibit::state() const {
     nlohmann::ordered_json json = toJson(model_.settings());
     json["rung"] = model_.rung().lane;
     json["tab"] = tabWords[static_cast<std::size_t>(tab_)];
     json["product"] = productWords[static_cast<std::size_t>(access_.product())];
     json["access"] = access_.moment();
-    json["all_lines"] = source_.whole();
-    json["sweep_by"] = sweepWords[static_cast<std::size_t>(crossover_.by())];
+    json["all_lines"] = source_.whole;
+    json["sweep_by"] = sweepWords[static_cast<std::size_t>(crossover_.by)];
     json["answer_shown"] = answerShown_;
     return json;
 }
@@ -84,41 +134,22 @@ std::function<void()> LadderExhibit::readState(const nlohmann::ordered_json& sta
     const auto rung = std::ranges::find(rungs, lane, &RungRow::lane);
     if (rung == rungs.end()) throw std::invalid_argument("field 'rung': '" + lane + "' is not a rung");
     const auto index = static_cast<std::size_t>(rung - rungs.begin());
-    const auto tab = static_cast<Tab>(wordOf(state, "tab", tabWords));
-    const auto product = static_cast<Product>(wordOf(state, "product", productWords));
+    const auto tab = static_cast<Tab>(jsonWordOr(state, "tab", tabWords));
+    const auto product = static_cast<Product>(jsonWordOr(state, "product", productWords));
     const auto moment = jsonValueOr(state, "access", std::size_t{0});
     const bool whole = jsonValueOr(state, "all_lines", false);
-    const auto by = static_cast<SweepBy>(wordOf(state, "sweep_by", sweepWords));
+    const auto by = static_cast<SweepBy>(jsonWordOr(state, "sweep_by", sweepWords));
     const bool answer = jsonValueOr(state, "answer_shown", false);
     return [this, settings, index, tab, product, moment, whole, by, answer] {
         model_.change(settings);
         model_.pick(index);
         tab_ = tab;
         access_.set(product, moment);
-        source_.setWhole(whole);
-        crossover_.setBy(by);
+        source_.whole = whole;
+        crossover_.by = by;
         answerShown_ = answer;
     };
 }
-
-bool LadderExhibit::dropFile(Ui&, const std::filesystem::path& file) {
-    if (file.extension() != ".csv") return false;
-    RunOptions settings = model_.settings();
-    takeDroppedFile(settings, file);
-    model_.change(settings);
-    return true;
-}
-
-std::string LadderExhibit::releaseDevice() {
-    access_.stop();
-    const bool trained = !model_.losses().empty();
-    model_.releaseDevice();
-    return trained ? "Measurements stay. Training restarts from its first step." : "";
-}
-
-std::unique_ptr<Exhibit> makeLadder() { return std::make_unique<LadderExhibit>(); }
-
-// What the exhibit draws: settings, the staircase, and what is known about the picked rung.
 
 void LadderExhibit::draw(Ui& ui) {
     // A presenter has no room for settings.
@@ -150,6 +181,11 @@ void LadderExhibit::drawSettings(Ui& ui) {
     if (form.changed()) model_.change(settings); // may throw, so only once nothing is half drawn
 }
 
+std::string deviceText(const LadderModel& model) {
+    const auto& machine = model.gpuMachine();
+    return machine ? "GPU rungs: " + honestDevice(*machine, 70) : "nothing measured yet";
+}
+
 void LadderExhibit::drawMeasuring(Ui& ui) {
     if (ui.primaryButton("Measure all rungs")) model_.measureAll();
     ImGui::SameLine();
@@ -159,19 +195,14 @@ void LadderExhibit::drawMeasuring(Ui& ui) {
     if (ui.button("Stop##ladder", !doing.empty())) model_.stopMeasuring();
     ImGui::SameLine(0, ui.px(12));
     ImGui::AlignTextToFramePadding();
-    ui.muted(fittedText(doing.empty() ? deviceText() : doing, ImGui::GetContentRegionAvail().x));
-}
-
-std::string LadderExhibit::deviceText() const {
-    const auto& machine = model_.gpuMachine();
-    return machine ? "GPU rungs: " + honestDevice(*machine, 70) : "nothing measured yet";
+    ui.muted(fittedText(doing.empty() ? deviceText(model_) : doing, ImGui::GetContentRegionAvail().x));
 }
 
 void LadderExhibit::drawRungs(Ui& ui) {
-    const std::optional<Roof>& roof = model_.roof();
-    ui.paragraph(roof && roof->measured() ? "Logarithmic scale. The mark is the roof: " +
-                                                ui.timing(amountText(roof->gflops * 1e9, "FLOP/s"))
-                                          : "Whole steps, on a logarithmic scale.",
+    const Roof* roof = model_.roof();
+    ui.paragraph(roof != nullptr ? "Logarithmic scale. The mark is the roof: " +
+                                       ui.timing(amountText(roof->gflops * 1e9, "FLOP/s"))
+                                 : "Whole steps, on a logarithmic scale.",
                  ui.theme.muted);
     if (const auto& machine = model_.gpuMachine(); machine && machine->software)
         ui.paragraph(honestDevice(*machine), ui.theme.warning);
@@ -206,13 +237,17 @@ void LadderExhibit::drawTabs(Ui& ui, bool wide) {
     case Tab::training: drawTraining(ui); return;
     case Tab::memory: access_.draw(ui, model_); return;
     case Tab::source: source_.draw(ui, model_.rung()); return;
-    case Tab::roofline: drawRoofline(ui); return;
+    case Tab::roofline:
+        if (const auto batch = drawRoofline(ui, model_, rooflinePlot_)) {
+            RunOptions settings = model_.settings();
+            settings.settings.batch = *batch;
+            model_.change(settings);
+        }
+        return;
     case Tab::crossover: crossover_.draw(ui, model_); return;
     case Tab::rungs: drawRungs(ui); return;
     }
 }
-
-namespace {
 
 /// Steps and losses of one rung's stretches, with a gap between two of them.
 struct LossCurve {
@@ -239,8 +274,6 @@ LossCurve curveOf(const std::vector<LadderLoss>& losses, std::size_t rung) {
     return curve;
 }
 
-} // namespace
-
 void LadderExhibit::drawTraining(Ui& ui) {
     const RungResult* result = model_.result(model_.picked());
     const auto live = model_.shape();
@@ -252,10 +285,9 @@ void LadderExhibit::drawTraining(Ui& ui) {
     if (result == nullptr)
         ui.muted("This rung has not been measured.");
     else if (result->timed()) {
-        ui.row("speed", ui.timing(shortResult(result) +
-                                  (model_.roof() && !roofShare(result, *model_.roof()).empty()
-                                       ? ", " + roofShare(result, *model_.roof()) + " of the roof"
-                                       : "")));
+        const std::string share = roofShare(result, model_.roof());
+        ui.row("speed",
+               ui.timing(shortResult(result) + (share.empty() ? "" : ", " + share + " of the roof")));
         ui.row("bytes moved per step",
                ui.timing(result->productBytes > 0 ? amountText(result->bytes(), "B") : "not counted"));
     }
@@ -264,7 +296,10 @@ void LadderExhibit::drawTraining(Ui& ui) {
         ui.paragraph(fmt::format("The loss curve matches the earlier run's to within {:.0e}.",
                                  std::max(*difference, 1e-8)),
                      *difference < Agreement::floatTolerance ? ui.theme.good : ui.theme.warning);
+    drawLosses(ui);
+}
 
+void LadderExhibit::drawLosses(Ui& ui) {
     std::vector<LossCurve> curves;
     std::vector<PlotLine> lines;
     curves.reserve(2 * model_.rungs().size());
@@ -291,14 +326,6 @@ void LadderExhibit::drawTraining(Ui& ui) {
     lossPlot_.draw(ui, "ladder loss", lines, options);
 }
 
-void LadderExhibit::drawRoofline(Ui& ui) {
-    const auto batch = roofline_.draw(ui, model_);
-    if (!batch) return;
-    RunOptions settings = model_.settings();
-    settings.settings.batch = *batch;
-    model_.change(settings);
-}
-
 void LadderExhibit::drawDetails(Ui& ui) {
     drawIdea(ui);
     ImGui::Dummy({0, ui.px(2)});
@@ -309,33 +336,30 @@ void LadderExhibit::drawDetails(Ui& ui) {
         return;
     }
     if (!result->refused()) ui.paragraph(honestDevice(result->measure.machine), ui.theme.muted);
-    for (const auto& [name, value] : numbersOf(*result, model_.roof() ? &*model_.roof() : nullptr))
-        ui.row(name, ui.timing(value));
+    for (const auto& [name, value] : numbersOf(*result, model_.roof())) ui.row(name, ui.timing(value));
     ui.paragraph(checkText(*result), result->timed() ? ui.theme.good : ui.theme.bad);
     if (!result->uncounted.empty()) ui.paragraph("Bytes: " + result->uncounted + ".", ui.theme.muted);
     if (result->timed() && result->spec.gpu)
         ui.paragraph("Bytes moved: what the kernels of the matrix products request from memory, counted by "
-                     "the kernels "
-                     "themselves. Caches may serve much of it. At least: every matrix once.",
+                     "the kernels themselves. Caches may serve much of it. At least: every matrix once.",
                      ui.theme.muted);
-    if (!model_.roof() || !model_.roof()->measured()) return;
+    const Roof* roof = model_.roof();
+    if (roof == nullptr) return;
     ImGui::Dummy({0, ui.px(6)});
     ui.heading("The roof");
-    const Roof& roof = *model_.roof();
-    ui.row("multiply-adds", ui.timing(amountText(roof.gflops * 1e9, "FLOP/s")));
-    if (roof.matrixGflops > 0)
-        ui.row("matrix units", ui.timing(amountText(roof.matrixGflops * 1e9, "FLOP/s")));
-    ui.row("copy", ui.timing(amountText(roof.gigabytesPerSecond * 1e9, "B/s")));
-    ui.row("fastest product", ui.timing(amountText(roof.productGflops * 1e9, "FLOP/s")));
+    ui.row("multiply-adds", ui.timing(amountText(roof->gflops * 1e9, "FLOP/s")));
+    if (roof->matrixGflops > 0)
+        ui.row("matrix units", ui.timing(amountText(roof->matrixGflops * 1e9, "FLOP/s")));
+    ui.row("copy", ui.timing(amountText(roof->gigabytesPerSecond * 1e9, "B/s")));
+    ui.row("fastest product", ui.timing(amountText(roof->productGflops * 1e9, "FLOP/s")));
     ui.paragraph(
         "Measured on this device. Roof: independent multiply-adds in registers, and a copy within its "
         "memory. Below it: the fastest kernel on a large square product.",
         ui.theme.muted);
 }
 
-void LadderExhibit::drawMenu(Ui& ui) {
-    if (ImGui::MenuItem("Measure all rungs", nullptr, false)) model_.measureAll();
-    ui.noteControl("menu/Measure all rungs");
-}
+} // namespace
+
+std::unique_ptr<Exhibit> makeLadder() { return std::make_unique<LadderExhibit>(); }
 
 } // namespace lockstep::demos

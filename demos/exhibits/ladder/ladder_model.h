@@ -73,7 +73,8 @@ class LadderModel {
     void reset();
     void setRate(double stepsPerSecond) { pacer_.setSpeed(stepsPerSecond); }
 
-    const std::optional<Roof>& roof() const { return roof_; }
+    /// Null until it is measured.
+    const Roof* roof() const { return roof_ && roof_->measured() ? &*roof_ : nullptr; }
     const std::optional<MachineInfo>& gpuMachine() const { return gpuMachine_; }
     const RungResult* result(std::size_t rung) const;
     const std::map<std::size_t, Results>& resultsByBatch() const { return results_; }

@@ -17,8 +17,25 @@ const LaneSpec plainLane{false, Rung::scalar, {}};
 const LaneSpec cpuLane{false, Rung::best, {}};
 const LaneSpec gpuLane{true, Rung::best, {}};
 
-} // namespace
+/// What `action` fails with, for people; empty where it succeeds. A lost device is everybody's matter.
+template <class Action> std::string failureOf(Action action) {
+    try {
+        action();
+    } catch (const gpu::DeviceLostError&) {
+        throw;
+    } catch (const std::runtime_error& error) {
+        return error.what();
+    }
+    return {};
+}
 
+struct PictureKernel {
+    ProductKernel kernel;
+    DenseShape shape; ///< of the product it is for
+};
+
+/// The kernel of a rung as the pictures have it: small tiles, so that a workgroup can be looked at. Throws
+/// std::runtime_error for a rung that the device cannot run or that has no kernel of its own.
 PictureKernel pictureKernel(gpu::Device& device, Kernels& kernels, const LaneSpec& spec, Product product) {
     constexpr std::uint32_t k = 16;
     constexpr std::uint32_t side = 32;
@@ -48,15 +65,59 @@ PictureKernel pictureKernel(gpu::Device& device, Kernels& kernels, const LaneSpe
     return {how, shape};
 }
 
+/// Adds to a rung's result what one of its steps does.
+void describeStep(Trainer& trainer, const TrainJob& job, gpu::Device& device, AccessRecorder& recorder,
+                  RungResult& result) {
+    result.operations = trainer.traceStep({.tensors = false}).operations;
+    for (const TracedOperation& operation : result.operations) {
+        if (isProduct(operation) || isWholeStep(operation)) {
+            result.productFlops += operation.flops;
+            result.leastProductBytes += operation.bytes;
+        } else {
+            result.otherBytes += operation.bytes;
+        }
+    }
+    if (!result.spec.gpu) {
+        result.uncounted = "what a CPU's caches fetch is not counted";
+        return;
+    }
+    const std::size_t batch = std::min(job.settings.batch, job.data->train.count);
+    result.uncounted = failureOf([&] {
+        result.productBytes = countProductBytes(result.operations, job.shape, batch, device, recorder);
+    });
+}
+
+/// Measures one size on both machines.
+void measurePoint(SweepPoint& point, const TrainJob& job, const Lane::MakeTrainer& makeCpu,
+                  const Lane::MakeTrainer& makeGpu, gpu::Device& device, double seconds,
+                  const std::atomic<bool>& cancelled) {
+    constexpr int stepsByThemselves = 20;
+    const LaneMeasure cpu = measureLane(*makeCpu(), job, {}, Agreement::floatTolerance, seconds, &cancelled);
+    point.cpu = cpu.machine;
+    point.cpuSamples = cpu.samplesPerSecond;
+    const std::uint64_t bytes = device.counters().bytesUploaded;
+    const std::uint64_t uploading = device.counters().uploadNanoseconds;
+    const auto trainer = makeGpu();
+    point.uploadBytes = device.counters().bytesUploaded - bytes;
+    point.uploadOnce = static_cast<double>(device.counters().uploadNanoseconds - uploading) * 1e-9;
+    const LaneMeasure gpu =
+        measureLane(*trainer, job, cpu.losses, Agreement::floatTolerance, seconds, &cancelled);
+    point.gpu = gpu.machine;
+    if (gpu.right()) {
+        point.gpuSamples = gpu.samplesPerSecond;
+        if (!cancelled) point.parts = measureStepParts(*trainer, device, stepsByThemselves);
+    } else { // one of them is wrong, and there is no telling which
+        point.cpuSamples = 0;
+        point.failure = "the losses of the two lanes differ, so neither is timed";
+    }
+}
+
+} // namespace
+
 LadderSession::LadderSession(const RunOptions& settings, std::shared_ptr<const Dataset> data,
                              Machines& machines, gpu::Device& device)
     : settings_(settings), data_(std::move(data)), job_(makeJob(settings, *data_)), machines_(machines),
       device_(device), recorder_(device) {}
-
-template <class Change> void LadderSession::tell(Change change) {
-    const std::lock_guard lock(mutex_);
-    change(news_);
-}
 
 LadderNews LadderSession::takeNews() {
     const std::lock_guard lock(mutex_);
@@ -73,78 +134,36 @@ void LadderSession::measureRoof(bool rough) {
 }
 
 void LadderSession::measure(const LaneSpec& spec, double seconds) {
-    queue_.post(spec.text(),
-                [this, spec, seconds, make = machines_.maker(job_, spec),
-                 makePlain = machines_.maker(job_, plainLane)](const std::atomic<bool>& cancelled) {
-                    if (expected_.empty()) {
-                        expected_ = firstLosses(*makePlain(), job_, &cancelled);
-                        if (cancelled) expected_.clear();
-                    }
-                    if (cancelled) return;
-                    RungResult result = measured(spec, make, seconds, cancelled);
-                    if (!cancelled)
-                        tell([&](LadderNews& news) { news.results.push_back(std::move(result)); });
-                });
-}
-
-RungResult LadderSession::measured(const LaneSpec& spec, const Lane::MakeTrainer& make, double seconds,
-                                   const std::atomic<bool>& cancelled) {
-    RungResult result;
-    result.spec = spec;
-    std::unique_ptr<Trainer> trainer;
-    try {
-        trainer = make();
-    } catch (const gpu::DeviceLostError&) {
-        throw;
-    } catch (const std::runtime_error& error) {
-        result.refusal = error.what();
-        return result;
-    }
-    result.measure = measureLane(*trainer, job_, expected_, lossTolerance(spec), seconds, &cancelled);
-    if (result.measure.right() && !cancelled) describeStep(*trainer, result);
-    return result;
-}
-
-void LadderSession::describeStep(Trainer& trainer, RungResult& result) {
-    TraceOptions options;
-    options.tensors = false;
-    result.operations = trainer.traceStep(options).operations;
-    for (const TracedOperation& operation : result.operations) {
-        if (isProduct(operation) || isWholeStep(operation)) {
-            result.productFlops += operation.flops;
-            result.leastProductBytes += operation.bytes;
-        } else {
-            result.otherBytes += operation.bytes;
+    const Lane::MakeTrainer make = machines_.maker(job_, spec);
+    const Lane::MakeTrainer makePlain = machines_.maker(job_, plainLane);
+    queue_.post(spec.text(), [this, spec, seconds, make, makePlain](const std::atomic<bool>& cancelled) {
+        if (expected_.empty()) {
+            expected_ = firstLosses(*makePlain(), job_, &cancelled);
+            if (cancelled) expected_.clear();
         }
-    }
-    if (!result.spec.gpu) {
-        result.uncounted = "what a CPU's caches fetch is not counted";
-        return;
-    }
-    try {
-        result.productBytes =
-            countProductBytes(result.operations, job_.shape,
-                              std::min(job_.settings.batch, data_->train.count), device_, recorder_);
-    } catch (const gpu::DeviceLostError&) {
-        throw;
-    } catch (const std::runtime_error& error) {
-        result.uncounted = error.what();
-    }
+        if (cancelled) return;
+        RungResult result;
+        result.spec = spec;
+        std::unique_ptr<Trainer> trainer;
+        result.refusal = failureOf([&] { trainer = make(); });
+        if (trainer) {
+            result.measure = measureLane(*trainer, job_, expected_, lossTolerance(spec), seconds, &cancelled);
+            if (result.measure.right() && !cancelled)
+                describeStep(*trainer, job_, device_, recorder_, result);
+        }
+        if (!cancelled) tell([&](LadderNews& news) { news.results.push_back(std::move(result)); });
+    });
 }
 
 void LadderSession::takePicture(const LaneSpec& spec, Product product) {
     queue_.post("the accesses of " + spec.text(), [this, spec, product](const std::atomic<bool>&) {
         RungPicture picture{spec.text(), product, {}, {}};
-        try {
+        picture.reason = failureOf([&] {
             Kernels kernels(device_);
             const PictureKernel small = pictureKernel(device_, kernels, spec, product);
             picture.record =
                 alignedAtBarriers(recorder_.record(product, small.kernel, small.shape, Recording::events));
-        } catch (const gpu::DeviceLostError&) {
-            throw;
-        } catch (const std::runtime_error& error) {
-            picture.reason = error.what();
-        }
+        });
         tell([&](LadderNews& news) { news.pictures.push_back(std::move(picture)); });
     });
 }
@@ -161,12 +180,9 @@ void LadderSession::requireTrainer(const LaneSpec& spec, const Lane::MakeTrainer
 
 void LadderSession::train(const LaneSpec& spec, std::uint64_t steps) {
     queue_.post("", [this, spec, steps, make = machines_.maker(job_, spec)](const std::atomic<bool>&) {
-        try {
-            requireTrainer(spec, make);
-        } catch (const gpu::DeviceLostError&) {
-            throw;
-        } catch (const std::runtime_error& error) {
-            tell([&](LadderNews& news) { news.refusal = error.what(); });
+        const std::string refusal = failureOf([&] { requireTrainer(spec, make); });
+        if (!refusal.empty()) {
+            tell([&](LadderNews& news) { news.refusal = refusal; });
             return;
         }
         const double before = trainer_->trainingSeconds();
@@ -181,50 +197,21 @@ void LadderSession::train(const LaneSpec& spec, std::uint64_t steps) {
 void LadderSession::sweep(SweepBy by, double seconds) {
     for (const std::size_t value : sweepValues(by, data_->train.count)) {
         const TrainJob job = makeJob(settingsFor(settings_, by, value), *data_);
-        SweepPoint point;
-        point.by = by;
-        point.value = value;
+        const Lane::MakeTrainer makeCpu = machines_.maker(job, cpuLane);
+        const Lane::MakeTrainer makeGpu = machines_.maker(job, gpuLane);
+        SweepPoint size;
+        size.by = by;
+        size.value = value;
         queue_.post(fmt::format("{} {}", by == SweepBy::batch ? "batch" : "width", value),
-                    [this, point, job, seconds, makeCpu = machines_.maker(job, cpuLane),
-                     makeGpu = machines_.maker(job, gpuLane)](const std::atomic<bool>& cancelled) {
-                        sweepPoint(point, job, makeCpu, makeGpu, seconds, cancelled);
+                    [this, size, job, seconds, makeCpu, makeGpu](const std::atomic<bool>& cancelled) {
+                        SweepPoint point = size;
+                        const std::string failure = failureOf(
+                            [&] { measurePoint(point, job, makeCpu, makeGpu, device_, seconds, cancelled); });
+                        if (!failure.empty()) point.failure = failure;
+                        if (!cancelled)
+                            tell([&](LadderNews& news) { news.sweep.push_back(std::move(point)); });
                     });
     }
-}
-
-void LadderSession::sweepPoint(SweepPoint point, const TrainJob& job, const Lane::MakeTrainer& makeCpu,
-                               const Lane::MakeTrainer& makeGpu, double seconds,
-                               const std::atomic<bool>& cancelled) {
-    constexpr int stepsByThemselves = 20;
-    try {
-        LaneMeasure cpu;
-        {
-            const auto trainer = makeCpu();
-            cpu = measureLane(*trainer, job, {}, Agreement::floatTolerance, seconds, &cancelled);
-        }
-        point.cpu = cpu.machine;
-        point.cpuSamples = cpu.samplesPerSecond;
-        const std::uint64_t bytes = device_.counters().bytesUploaded;
-        const std::uint64_t uploading = device_.counters().uploadNanoseconds;
-        const auto trainer = makeGpu();
-        point.uploadBytes = device_.counters().bytesUploaded - bytes;
-        point.uploadOnce = static_cast<double>(device_.counters().uploadNanoseconds - uploading) * 1e-9;
-        const LaneMeasure gpu =
-            measureLane(*trainer, job, cpu.losses, Agreement::floatTolerance, seconds, &cancelled);
-        point.gpu = gpu.machine;
-        if (gpu.right()) {
-            point.gpuSamples = gpu.samplesPerSecond;
-            if (!cancelled) point.parts = measureStepParts(*trainer, device_, stepsByThemselves);
-        } else { // one of them is wrong, and there is no telling which
-            point.cpuSamples = 0;
-            point.failure = "the losses of the two lanes differ, so neither is timed";
-        }
-    } catch (const gpu::DeviceLostError&) {
-        throw;
-    } catch (const std::runtime_error& error) {
-        point.failure = error.what();
-    }
-    if (!cancelled) tell([&](LadderNews& news) { news.sweep.push_back(std::move(point)); });
 }
 
 void LadderSession::resetTraining() {

@@ -46,11 +46,9 @@ struct LadderNews {
 class LadderSession {
   public:
     /// `device` draws the window and runs the GPU's rungs; it and `machines` outlive the session. Throws for
-    /// settings that do not fit the data.
+    /// settings that do not fit the data. The destructor cancels what is under way and waits for it.
     LadderSession(const RunOptions& settings, std::shared_ptr<const Dataset> data, Machines& machines,
                   gpu::Device& device);
-    /// Cancels what is under way and waits for it.
-    ~LadderSession() = default;
 
     const TrainJob& job() const { return job_; }
 
@@ -68,16 +66,13 @@ class LadderSession {
 
     LadderNews takeNews();
     WorkQueue& queue() { return queue_; }
-    const WorkQueue& queue() const { return queue_; }
 
   private:
-    RungResult measured(const LaneSpec& spec, const Lane::MakeTrainer& make, double seconds,
-                        const std::atomic<bool>& cancelled);
-    void sweepPoint(SweepPoint point, const TrainJob& job, const Lane::MakeTrainer& makeCpu,
-                    const Lane::MakeTrainer& makeGpu, double seconds, const std::atomic<bool>& cancelled);
-    void describeStep(Trainer& trainer, RungResult& result);
     void requireTrainer(const LaneSpec& spec, const Lane::MakeTrainer& make);
-    template <class Change> void tell(Change change);
+    template <class Change> void tell(Change change) {
+        const std::lock_guard lock(mutex_);
+        change(news_);
+    }
 
     const RunOptions settings_;
     std::shared_ptr<const Dataset> data_;
@@ -95,14 +90,5 @@ class LadderSession {
     LadderNews news_;
     WorkQueue queue_; // last: its thread uses all of the above
 };
-
-/// The kernel of a rung as the pictures have it: small tiles, so that a workgroup can be looked at. The
-/// product it is for is returned with it. Throws std::runtime_error for a rung that the device cannot run or
-/// that has no kernel of its own.
-struct PictureKernel {
-    ProductKernel kernel;
-    DenseShape shape;
-};
-PictureKernel pictureKernel(gpu::Device& device, Kernels& kernels, const LaneSpec& spec, Product product);
 
 } // namespace lockstep::demos

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -32,7 +33,7 @@ Scale scaleOf(const LadderModel& model) {
     for (std::size_t i = 0; i < model.rungs().size(); ++i)
         if (const RungResult* result = model.result(i); result != nullptr && result->timed())
             add(result->measure.gflops);
-    if (model.roof() && model.roof()->measured()) add(model.roof()->gflops);
+    if (model.roof() != nullptr) add(model.roof()->gflops);
     if (most == 0) return {};
     // A bar as short as nothing would be no bar.
     return {std::floor(std::log10(least) - 0.3), std::ceil(std::log10(most) + 0.01)};
@@ -43,7 +44,7 @@ void explain(Ui& ui, const RungRow& rung, const RungResult* result, const Ladder
     detail.title = rung.lane;
     detail.text = rung.idea;
     if (result != nullptr) {
-        for (auto& [name, value] : numbersOf(*result, model.roof() ? &*model.roof() : nullptr))
+        for (auto& [name, value] : numbersOf(*result, model.roof()))
             detail.values.emplace_back(name, ui.timing(value));
         detail.text += "\n" + checkText(*result);
     }
@@ -70,7 +71,7 @@ void drawBar(Ui& ui, const LadderModel& model, const RungResult* result, const L
             for (float x = low.x + ui.px(3); x + ui.px(3) < end; x += ui.px(7))
                 draw.AddLine({x, bottom}, {x + ui.px(3), low.y}, ui.theme.panel, ui.line(1.5f));
     }
-    if (!spec.gpu || !model.roof() || !model.roof()->measured()) return;
+    if (!spec.gpu || model.roof() == nullptr) return;
     const float roof = low.x + length * scale.share(model.roof()->gflops);
     draw.AddLine({roof, low.y - ui.px(3)}, {roof, bottom + ui.px(3)}, ui.theme.warning, ui.line(2));
 }
@@ -95,7 +96,7 @@ void drawRow(Ui& ui, const LadderModel& model, std::size_t index, const Scale& s
     ImU32 colour = ui.theme.muted;
     if (result != nullptr && result->timed()) {
         colour = ui.theme.text;
-        const std::string share = model.roof() ? roofShare(result, *model.roof()) : "";
+        const std::string share = roofShare(result, model.roof());
         if (!share.empty()) text += "   " + share;
         text = ui.timing(text);
     }
@@ -139,28 +140,22 @@ std::optional<std::size_t> drawStaircase(Ui& ui, const LadderModel& model, float
 std::vector<RungDots> rooflineDots(const LadderModel& model) {
     std::vector<RungDots> all;
     for (std::size_t rung = 0; rung < model.rungs().size(); ++rung) {
-        struct Dot {
-            double x;
-            double y;
-            bool now;
-        };
-        std::vector<Dot> dots;
+        std::multimap<double, std::pair<double, bool>>
+            dots; // by x: y, and whether it is of the batch at hand
         for (const auto& [batch, results] : model.resultsByBatch()) {
             const auto found = results.find(model.rungs()[rung].lane);
             if (found == results.end() || !found->second.timed() || found->second.intensity() <= 0) continue;
-            dots.push_back({found->second.intensity(), found->second.measure.gflops,
-                            batch == model.settings().settings.batch});
+            dots.emplace(found->second.intensity(),
+                         std::pair{found->second.measure.gflops, batch == model.settings().settings.batch});
         }
         if (dots.empty()) continue;
-        std::ranges::sort(dots, {}, &Dot::x);
-        RungDots entry;
+        RungDots& entry = all.emplace_back();
         entry.rung = rung;
-        for (const Dot& dot : dots) {
-            if (dot.now) entry.now = entry.x.size();
-            entry.x.push_back(dot.x);
-            entry.y.push_back(dot.y);
+        for (const auto& [x, dot] : dots) {
+            if (dot.second) entry.now = entry.x.size();
+            entry.x.push_back(x);
+            entry.y.push_back(dot.first);
         }
-        all.push_back(std::move(entry));
     }
     return all;
 }
@@ -172,7 +167,7 @@ RoofLine rooflineOf(const Roof& roof, double lowest, double highest) {
     return {{from, ridge, to}, {from * roof.gigabytesPerSecond, roof.gflops, roof.gflops}};
 }
 
-std::optional<std::size_t> RooflineView::draw(Ui& ui, const LadderModel& model) {
+std::optional<std::size_t> drawRoofline(Ui& ui, const LadderModel& model, Plot& plot) {
     std::size_t batch = model.settings().settings.batch;
     ImGui::AlignTextToFramePadding();
     ui.muted("Batch");
@@ -188,21 +183,20 @@ std::optional<std::size_t> RooflineView::draw(Ui& ui, const LadderModel& model) 
         highest = std::max(highest, each.x.back());
     }
     std::vector<PlotLine> lines;
+    const Roof* measured = model.roof();
     RoofLine roof;
-    if (model.roof() && model.roof()->measured()) {
-        roof = rooflineOf(*model.roof(), lowest / 2, highest * 2);
+    if (measured != nullptr) {
+        roof = rooflineOf(*measured, lowest / 2, highest * 2);
         lines.push_back({.name = "roof", .colour = ui.theme.warning, .x = roof.x, .y = roof.y});
     }
     for (const RungDots& each : dots) {
         PlotLine line;
         line.colour = seriesColour(ui.theme, each.rung);
         line.dashed = each.rung % 2 == 1; // diamonds and squares
-        if (each.x.size() > 1) {          // where it has been with other batches
-            line.faint = true;
-            line.x = each.x;
-            line.y = each.y;
-            lines.push_back(line);
-        }
+        line.faint = true;
+        line.x = each.x;
+        line.y = each.y;
+        if (each.x.size() > 1) lines.push_back(line); // where it has been with other batches
         if (!each.now) continue;
         line.name = model.rungs()[each.rung].lane.substr(4);
         line.faint = false;
@@ -218,14 +212,13 @@ std::optional<std::size_t> RooflineView::draw(Ui& ui, const LadderModel& model) 
     const float below = 3 * ImGui::GetTextLineHeightWithSpacing();
     options.size = ImGui::GetContentRegionAvail();
     options.size.y = std::max(options.size.y - below, ui.px(120));
-    plot_.draw(ui, "ladder roofline", lines, options);
-    if (model.roof() && model.roof()->measured()) {
-        const Roof& measured = *model.roof();
+    plot.draw(ui, "ladder roofline", lines, options);
+    if (measured != nullptr) {
         std::string device = model.gpuMachine() ? honestDevice(*model.gpuMachine(), 60) + ". " : "";
         ui.paragraph(device + ui.timing(fmt::format("The roof rises with memory, {}, until arithmetic is the "
                                                     "limit, {}. Caches can lift a dot above the slope.",
-                                                    amountText(measured.gigabytesPerSecond * 1e9, "B/s"),
-                                                    amountText(measured.gflops * 1e9, "FLOP/s"))),
+                                                    amountText(measured->gigabytesPerSecond * 1e9, "B/s"),
+                                                    amountText(measured->gflops * 1e9, "FLOP/s"))),
                      ui.theme.muted);
     }
     if (batch == model.settings().settings.batch) return std::nullopt;

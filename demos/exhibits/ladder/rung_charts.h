@@ -31,16 +31,7 @@ struct RoofLine {
 };
 RoofLine rooflineOf(const Roof& roof, double lowest, double highest);
 
-/// Draws it, with a slider for the batch. Returns the batch if the user chose another one.
-class RooflineView {
-  public:
-    std::optional<std::size_t> draw(Ui& ui, const LadderModel& model);
-
-    Plot& plot() { return plot_; }
-    const Plot& plot() const { return plot_; }
-
-  private:
-    Plot plot_;
-};
+/// Draws it and the dots, with a slider for the batch. Returns the batch if the user chose another one.
+std::optional<std::size_t> drawRoofline(Ui& ui, const LadderModel& model, Plot& plot);
 
 } // namespace lockstep::demos

@@ -16,12 +16,15 @@ namespace {
 
 constexpr Product productKinds[] = {Product::forward, Product::backwardInputs, Product::backwardWeights};
 
-Product productOf(const TracedOperation& operation) {
-    return *std::ranges::find_if(productKinds, [&](Product each) { return name(each) == operation.name; });
+/// The product that an operation computes; null for other operations.
+const Product* productOf(const TracedOperation& operation) {
+    const auto found =
+        std::ranges::find_if(productKinds, [&](Product each) { return name(each) == operation.name; });
+    return found == std::end(productKinds) ? nullptr : &*found;
 }
 
-constexpr std::string_view foldedSuffix =
-    "_update"; // in the name of a shader that includes the optimizer's step
+// In the name of a shader that includes the optimizer's step.
+constexpr std::string_view foldedSuffix = "_update";
 
 bool foldsUpdate(const TracedOperation& operation) {
     return operation.source.find(foldedSuffix) != std::string::npos;
@@ -38,30 +41,31 @@ double foldedBytes(const TracedOperation& operation, const DenseShape& shape) {
 
 } // namespace
 
-bool isProduct(const TracedOperation& operation) {
-    return std::ranges::any_of(productKinds, [&](Product each) { return name(each) == operation.name; });
-}
+bool isProduct(const TracedOperation& operation) { return productOf(operation) != nullptr; }
 
 bool isWholeStep(const TracedOperation& operation) { return operation.name == "whole_step"; }
 
-ProductKernel kernelOf(const TracedOperation& operation, gpu::Device& device, const DenseShape& shape) {
-    const Product product = productOf(operation);
+namespace {
+
+/// The kernel of a traced operation that is a product. Throws std::runtime_error when it is none that could
+/// be counted.
+ProductKernel kernelOf(const TracedOperation& operation, Product product, gpu::Device& device,
+                       const DenseShape& shape) {
+    constexpr double most = 1e8; // operations: a second of a single invocation
     std::string source = operation.source;
     if (foldsUpdate(operation)) source.erase(source.find(foldedSuffix), foldedSuffix.size());
-    const auto is = [&](const ProductKernel& how) {
-        return how.describe() == operation.kernel && shaderName(name(product), how) == source;
-    };
-    constexpr double most = 1e8; // operations: a second of a single invocation
     for (const auto& all : {candidates(device, product, shape), halfCandidates(device, product, shape)})
-        for (const ProductKernel& how : all)
-            if (is(how)) {
-                if (how.rung == Rung::one && operation.flops > most)
-                    throw std::runtime_error(
-                        "counting the accesses inside this kernel would take as long as the step itself");
-                return how;
-            }
+        for (const ProductKernel& how : all) {
+            if (how.describe() != operation.kernel || shaderName(name(product), how) != source) continue;
+            if (how.rung == Rung::one && operation.flops > most)
+                throw std::runtime_error(
+                    "counting the accesses inside this kernel would take as long as the step itself");
+            return how;
+        }
     throw std::runtime_error("the accesses of " + operation.source + " are not counted");
 }
+
+} // namespace
 
 double countProductBytes(const std::vector<TracedOperation>& operations, const NetShape& net,
                          std::size_t batch, gpu::Device& device, AccessRecorder& recorder) {
@@ -69,12 +73,13 @@ double countProductBytes(const std::vector<TracedOperation>& operations, const N
     for (const TracedOperation& operation : operations) {
         if (isWholeStep(operation))
             throw std::runtime_error("between its operations, data stay in the workgroup's shared memory");
-        if (!isProduct(operation)) continue;
+        const Product* product = productOf(operation);
+        if (product == nullptr) continue;
         const std::size_t inputs = net.widths[operation.layer];
         const std::size_t outputs = net.widths[operation.layer + 1];
         const DenseShape shape{batch, inputs, outputs, roundUpToFour(inputs), roundUpToFour(outputs)};
-        const AccessRecord record = recorder.record(productOf(operation), kernelOf(operation, device, shape),
-                                                    shape, Recording::bytes);
+        const AccessRecord record =
+            recorder.record(*product, kernelOf(operation, *product, device, shape), shape, Recording::bytes);
         bytes += record.bytesRead + record.bytesWritten;
         if (foldsUpdate(operation)) bytes += foldedBytes(operation, shape);
     }
@@ -88,6 +93,7 @@ std::uint32_t apart(const AccessEvent& a, const AccessEvent& b, std::uint32_t by
     return (a.at > b.at ? a.at - b.at : b.at - a.at) * bytes;
 }
 
+/// Null where the invocation is done.
 const AccessEvent* eventAt(const std::vector<AccessEvent>& events, std::size_t moment) {
     return moment < events.size() ? &events[moment] : nullptr;
 }
@@ -109,12 +115,10 @@ std::string distanceText(std::uint32_t distance, std::uint32_t bytes, bool write
     const char* verb = write ? "write" : "read";
     if (distance == 0)
         return fmt::format("Neighbouring invocations {} the same word: one access serves them.", verb);
-    if (distance <= bytes)
-        return fmt::format(
-            "Neighbouring invocations {} adjacent words: one cache line serves several of them.", verb);
-    return fmt::format("Neighbouring invocations {} words {} bytes apart: {}", verb, distance,
-                       distance >= 32 ? "each needs its own cache line."
-                                      : "one cache line serves several of them.");
+    const char* lines = distance <= bytes || distance < 32 ? "one cache line serves several of them."
+                                                           : "each needs its own cache line.";
+    if (distance <= bytes) return fmt::format("Neighbouring invocations {} adjacent words: {}", verb, lines);
+    return fmt::format("Neighbouring invocations {} words {} bytes apart: {}", verb, distance, lines);
 }
 
 } // namespace
@@ -133,9 +137,9 @@ std::string shortResult(const RungResult* result) {
     return result->timed() ? amountText(result->measure.gflops * 1e9, "FLOP/s") : "not measured";
 }
 
-std::string roofShare(const RungResult* result, const Roof& roof) {
-    if (result == nullptr || !result->timed() || !result->spec.gpu || !roof.measured()) return {};
-    const double share = 100 * result->measure.gflops / roof.gflopsFor(result->spec.rung);
+std::string roofShare(const RungResult* result, const Roof* roof) {
+    if (result == nullptr || !result->timed() || !result->spec.gpu || roof == nullptr) return {};
+    const double share = 100 * result->measure.gflops / roof->gflopsFor(result->spec.rung);
     return share < 9.95 ? fmt::format("{:.2g} %", share) : fmt::format("{:.1f} %", share);
 }
 
@@ -155,9 +159,8 @@ std::vector<std::pair<std::string, std::string>> numbersOf(const RungResult& res
     if (!result.timed()) return numbers;
     const LaneMeasure& measure = result.measure;
     numbers.emplace_back("speed", shortResult(&result));
-    if (roof != nullptr)
-        if (const std::string share = roofShare(&result, *roof); !share.empty())
-            numbers.emplace_back("of the measured roof", share);
+    if (const std::string share = roofShare(&result, roof); !share.empty())
+        numbers.emplace_back("of the measured roof", share);
     numbers.emplace_back("time per step", duration(measure.secondsPerStep));
     numbers.emplace_back("samples", shortRate(measure.samplesPerSecond) + " /s");
     if (result.productBytes > 0) {

@@ -21,10 +21,9 @@ struct RungResult {
     LaneMeasure measure;
     double productFlops = 0;      ///< of one step
     double leastProductBytes = 0; ///< of one step, if every matrix were read or written once
-    double productBytes =
-        0; ///< what the products' kernels ask memory for in one step, as they count it; 0: unknown
-    double otherBytes = 0;                   ///< of the step's other operations, every tensor counted once
-    std::string uncounted;                   ///< why productBytes is not known; empty where it is
+    double productBytes = 0; ///< what its kernels ask memory for in one step, as they count it; 0: unknown
+    double otherBytes = 0;   ///< of the step's other operations, every tensor counted once
+    std::string uncounted;   ///< why productBytes is not known; empty where it is
     std::vector<TracedOperation> operations; ///< of one step
 
     bool refused() const { return !refusal.empty(); }
@@ -35,10 +34,6 @@ struct RungResult {
     /// Operations for every byte that the products' kernels ask memory for.
     double intensity() const { return productBytes > 0 ? productFlops / productBytes : 0; }
 };
-
-/// The kernel of a traced operation that is a product. Throws std::runtime_error when it is none that could
-/// be counted.
-ProductKernel kernelOf(const TracedOperation& operation, gpu::Device& device, const DenseShape& shape);
 
 /// The sum over a step's products. Throws std::runtime_error, gpu::GpuError.
 double countProductBytes(const std::vector<TracedOperation>& operations, const NetShape& net,
@@ -53,9 +48,8 @@ std::string_view refusalReason(const RungResult& result);
 /// Of a bar in the staircase: "6.38 GFLOP/s", "wrong result", "cannot run here", "not measured".
 std::string shortResult(const RungResult* result);
 /// "25.2 % of the roof"; empty where there is no time or no roof.
-std::string roofShare(const RungResult* result, const Roof& roof);
-/// Names and numbers of a rung, for the panel beside it. Those that differ from run to run are given to
-/// `timing` first.
+std::string roofShare(const RungResult* result, const Roof* roof);
+/// Names and numbers of a rung, for the panel beside it.
 std::vector<std::pair<std::string, std::string>> numbersOf(const RungResult& result, const Roof* roof);
 /// Whether the losses were the plain rung's, in a sentence.
 std::string checkText(const RungResult& result);

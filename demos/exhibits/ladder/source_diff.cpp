@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "demos/kit/source_pane.h"
 #include "demos/kit/source_text.h"
 
 namespace lockstep::demos {
@@ -72,18 +73,6 @@ namespace {
 
 constexpr std::size_t contextLines = 3;
 
-const char* signOf(LineChange change) {
-    return change == LineChange::added ? "+" : change == LineChange::removed ? "-" : " ";
-}
-
-std::vector<std::string> commonFiles(const std::string& a, const std::string& b) {
-    std::vector<std::string> files = withIncludes({}, a);
-    const std::vector<std::string> others = withIncludes({}, b);
-    std::erase_if(files,
-                  [&](const std::string& file) { return std::ranges::find(others, file) == others.end(); });
-    return files;
-}
-
 ImU32 colourOf(const Theme& theme, LineChange change) {
     return change == LineChange::added ? theme.good : theme.bad;
 }
@@ -95,21 +84,25 @@ void SourceDiffView::show(const RungRow& rung) {
     lane_ = rung.lane;
     toTop_ = true;
     const std::string file(rung.file);
-    const RungRow* below = rung.below ? &rowOf(*rung.below) : nullptr;
-    belowLane_ = below != nullptr ? below->lane : "";
-    const std::string other(below == nullptr       ? std::string_view()
-                            : rung.against.empty() ? below->file
-                                                   : rung.against);
-    // Files that both include are the same, and would only get in the way.
-    const std::vector<std::string> common =
-        below != nullptr ? commonFiles(file, other) : withIncludes({}, file);
-    before_ = below != nullptr ? withIncludesExpanded({}, other, common) : std::string();
-    after_ = withIncludesExpanded({}, file, common);
-    diff_ = below != nullptr ? lineDiff(before_, after_) : std::vector<DiffLine>();
-    if (below == nullptr)
+    std::vector<std::string> common = withIncludes({}, file);
+    diff_.clear();
+    compared_ = rung.below.has_value();
+    if (!compared_) {
+        title_ = file;
+        after_ = withIncludesExpanded({}, file, common);
         for (const std::string_view line : linesOf(after_))
             diff_.push_back({LineChange::same, line, diff_.size() + 1});
-    title_ = below != nullptr ? fmt::format("changes from {}", below->lane) : file;
+        return;
+    }
+    const RungRow& below = rowOf(*rung.below);
+    const std::string other(rung.against.empty() ? below.file : rung.against);
+    // Files that both include are the same, and would only get in the way.
+    const std::vector<std::string> others = withIncludes({}, other);
+    std::erase_if(common, [&](const std::string& each) { return !std::ranges::count(others, each); });
+    title_ = fmt::format("changes from {}", below.lane);
+    before_ = withIncludesExpanded({}, other, common);
+    after_ = withIncludesExpanded({}, file, common);
+    diff_ = lineDiff(before_, after_);
 }
 
 void SourceDiffView::draw(Ui& ui, const RungRow& rung) {
@@ -120,10 +113,10 @@ void SourceDiffView::draw(Ui& ui, const RungRow& rung) {
         return;
     }
     const std::array<std::string, 2> names{"Changes", "All lines"};
-    std::size_t chosen = whole_ ? 1 : 0;
-    if (!belowLane_.empty()) {
+    std::size_t chosen = whole ? 1 : 0;
+    if (compared_) {
         if (ui.segments("##ladder/lines", chosen, names)) {
-            whole_ = chosen == 1;
+            whole = chosen == 1;
             toTop_ = true;
         }
         ImGui::SameLine(0, ui.px(12));
@@ -134,19 +127,13 @@ void SourceDiffView::draw(Ui& ui, const RungRow& rung) {
 }
 
 void SourceDiffView::drawLines(Ui& ui) {
-    ImGui::PushStyleColor(ImGuiCol_ChildBg, ui.theme.background);
-    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui.px(8), ui.px(6)});
-    ImGui::BeginChild("ladder/source", {0, 0}, true,
-                      ImGuiWindowFlags_HorizontalScrollbar | ImGuiWindowFlags_AlwaysUseWindowPadding);
-    ImGui::PopStyleVar();
+    beginSourcePane(ui, "ladder/source", {0, 0});
     if (toTop_) ImGui::SetScrollY(0);
     toTop_ = false;
-    ImGui::PushFont(ui.fonts.mono);
-    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, 0});
     const float letter = ImGui::CalcTextSize("m").x;
     const float height = ImGui::GetTextLineHeight();
     std::vector<DiffPart> parts{{0, diff_.size(), false}};
-    if (!belowLane_.empty() && !whole_) parts = foldedParts(diff_, contextLines);
+    if (compared_ && !whole) parts = foldedParts(diff_, contextLines);
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     for (const DiffPart& part : parts) {
         if (part.folded) {
@@ -155,28 +142,21 @@ void SourceDiffView::drawLines(Ui& ui) {
         }
         for (std::size_t i = part.begin; i < part.end; ++i) {
             const DiffLine& line = diff_[i];
-            const ImVec2 at = ImGui::GetCursorScreenPos();
-            const float width =
-                6 * letter + ImGui::CalcTextSize(line.text.data(), line.text.data() + line.text.size()).x;
-            const float right = std::max(at.x + width, ImGui::GetWindowPos().x + ImGui::GetWindowWidth());
             const bool changed = line.change != LineChange::same;
-            if (changed)
+            const float gutter = 6 * letter;
+            if (changed) {
+                const ImVec2 at = ImGui::GetCursorScreenPos();
+                const float right = ImGui::GetWindowPos().x + ImGui::GetWindowWidth();
                 draw.AddRectFilled(at, {right, at.y + height}, faded(colourOf(ui.theme, line.change), 0.16f));
-            draw.AddText(at, ui.theme.muted, fmt::format("{:3}", line.number).c_str());
+            }
+            const ImVec2 left =
+                drawSourceLine(ui, line.number, line.text, gutter, line.change == LineChange::removed);
             if (changed)
-                draw.AddText({at.x + 4 * letter, at.y}, colourOf(ui.theme, line.change), signOf(line.change));
-            const std::size_t indent = std::min(line.text.find_first_not_of(' '), line.text.size());
-            const bool comment = line.text.substr(indent).starts_with("//");
-            const bool quiet = comment || line.change == LineChange::removed;
-            draw.AddText({at.x + 6 * letter, at.y}, quiet ? ui.theme.muted : ui.theme.text, line.text.data(),
-                         line.text.data() + line.text.size());
-            ImGui::Dummy({width, height});
+                draw.AddText({left.x + 4 * letter, left.y}, colourOf(ui.theme, line.change),
+                             line.change == LineChange::added ? "+" : "-");
         }
     }
-    ImGui::PopStyleVar();
-    ImGui::PopFont();
-    ImGui::EndChild();
-    ImGui::PopStyleColor();
+    endSourcePane();
 }
 
 } // namespace lockstep::demos

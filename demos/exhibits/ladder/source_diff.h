@@ -39,20 +39,18 @@ class SourceDiffView {
   public:
     void draw(Ui& ui, const RungRow& rung);
 
-    bool whole() const { return whole_; }
-    void setWhole(bool on) { whole_ = on; }
+    bool whole = false; ///< all lines, also those far from a change
 
   private:
     void show(const RungRow& rung);
     void drawLines(Ui& ui);
 
     std::string lane_; // of what is shown
-    std::string belowLane_;
     std::string title_;
     std::string before_; // the texts that diff_ points into
     std::string after_;
     std::vector<DiffLine> diff_;
-    bool whole_ = false; // all lines, also those far from a change
+    bool compared_ = false; // with the rung below
     bool toTop_ = true;
 };
 
