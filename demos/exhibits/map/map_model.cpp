@@ -47,7 +47,7 @@ double MapSide::recentRate() const {
 MapModel::MapModel() {
     size_ = sizeFor(settings_, room_);
     window_ = fitted(settings_.window, size_);
-    forgetPictures();
+    reset();
 }
 
 MapModel::~MapModel() { releaseDevice(); }
@@ -58,15 +58,11 @@ void MapModel::change(const MapSettings& settings) {
     const bool otherWindow = settings.window != settings_.window;
     const bool otherPlace = otherWindow || !sameNetworks(settings.job, settings_.job);
     const bool withoutCpu = settings_.cpu && !settings.cpu;
-    if (otherPlace) history_.leave(place());
+    if (otherPlace) history_.leave(picture());
     settings_ = settings;
     if (otherWindow || sizeFor(settings_, room_) != size_) refit();
     if (otherJob) reset();
-    if (withoutCpu) {
-        MapSide& cpu = sides_[static_cast<std::size_t>(MapMachine::cpu)];
-        retire(cpu);
-        forget(cpu);
-    }
+    if (withoutCpu) forget(sides_[static_cast<std::size_t>(MapMachine::cpu)]);
     agreement_.reset();
 }
 
@@ -107,23 +103,14 @@ void MapModel::beginPicture() {
 }
 
 void MapModel::forget(MapSide& side) {
+    retire(side);
+    side = {};
     side.grid = OutcomeGrid(size_);
-    side.trained = 0;
-    side.pictureSeconds = 0;
-    side.severalPainted = false;
-    side.machine.reset();
-    side.recent.clear();
-    side.failure.clear();
-}
-
-void MapModel::forgetPictures() {
-    for (MapSide& side : sides_) forget(side);
-    beginPicture();
 }
 
 void MapModel::reset() {
-    for (MapSide& side : sides_) retire(side);
-    forgetPictures();
+    for (MapSide& side : sides_) forget(side);
+    beginPicture();
 }
 
 bool MapModel::closest() const {
@@ -135,7 +122,7 @@ std::string MapModel::look(const MapWindow& window, bool remember) {
     const MapWindow next = fitted(window, size_);
     if (next == window_) return {};
     if (std::string why = refusal(window_, next, size_); !why.empty()) return why;
-    if (remember) history_.leave(place());
+    if (remember) history_.leave(picture());
     settings_.window = next;
     show(next);
     return {};
@@ -145,7 +132,7 @@ std::string MapModel::pan(MapOffset offset, bool remember) {
     if (offset == MapOffset{}) return {};
     const MapWindow next = panned(window_, offset, size_);
     if (std::string why = refusal(window_, next, size_); !why.empty()) return why;
-    if (remember) history_.leave(place());
+    if (remember) history_.leave(picture());
     settings_.window = next;
     window_ = next;
     for (MapSide& side : sides_) side.grid.pan(offset);
@@ -156,17 +143,16 @@ std::string MapModel::pan(MapOffset offset, bool remember) {
     return {};
 }
 
-void MapModel::goTo(const MapPlace& place) {
-    const bool otherJob = place.job != settings_.job;
-    settings_.job = place.job;
-    settings_.window = place.window;
+void MapModel::goTo(const MapPlace& next) {
+    const bool otherJob = next.job != settings_.job;
+    settings_.place() = next;
     refit();
     if (otherJob) reset();
 }
 
-void MapModel::goBack() { goTo(history_.goBack(place())); }
+void MapModel::goBack() { goTo(history_.goBack(picture())); }
 
-void MapModel::goForward() { goTo(history_.goForward(place())); }
+void MapModel::goForward() { goTo(history_.goForward(picture())); }
 
 void MapModel::run() {
     running_ = true;
@@ -209,15 +195,11 @@ void MapModel::requireLane(const Maker& maker, MapMachine machine) {
     if (side.lane || !side.failure.empty()) return;
     side.lane = std::make_unique<MapLane>(maker(settings_.job, machine));
     side.orderStale = true;
-    side.introduced = false;
 }
 
-// A lane knows its machine once it has started. A picture started by another machine belongs to neither.
-void MapModel::introduce(MapSide& side) {
-    std::optional<MachineInfo> machine = side.lane->machine();
-    if (!machine) return;
-    side.introduced = true;
-    if (side.machine && side.grid.known() > 0 && !sameMachine(*side.machine, *machine))
+// A picture started by another machine belongs to neither.
+void MapModel::introduce(MapSide& side, MachineInfo machine) {
+    if (side.machine && side.grid.known() > 0 && !sameMachine(*side.machine, machine))
         side.severalPainted = true;
     side.machine = std::move(machine);
 }
@@ -230,11 +212,10 @@ MapDue MapModel::takeDue(double seconds, bool wait) {
 }
 
 void MapModel::drive(MapSide& side, const MapDue& due, bool wait) {
-    if (side.orderStale || ordersStale_) side.lane->want({order_, window_, size_, side.grid.missing()});
+    std::optional<MapOrder> order;
+    if (side.orderStale || ordersStale_) order = {order_, picture(), side.grid.missing()};
     side.orderStale = false;
-    side.lane->run(running_ && pacer_.flatOut() && !wait);
-    if (due.byHand > 0) side.lane->allow(due.byHand);
-    if (due.byPace > 0) side.lane->allowPaced(due.byPace);
+    side.lane->tell(std::move(order), running_ && pacer_.flatOut() && !wait, due);
 }
 
 void MapModel::update(const Maker& maker, double seconds, bool wait) {
@@ -275,9 +256,9 @@ bool MapModel::takeFailure(MapSide& side) {
 
 void MapModel::takeBatches(MapSide& side) {
     if (!side.lane) return;
-    const std::vector<MapBatch> batches = side.lane->takeBatches();
-    if (!side.introduced) introduce(side); // before its batches count as its own
-    for (const MapBatch& batch : batches) take(side, batch);
+    MapNews news = side.lane->takeNews();
+    if (news.machine) introduce(side, std::move(*news.machine));
+    for (const MapBatch& batch : news.batches) take(side, batch);
     double seconds = 0;
     for (const auto& [count, time] : side.recent) seconds += time;
     while (side.recent.size() > 1 && seconds - side.recent.front().second > rateSeconds) {

@@ -39,15 +39,6 @@ struct MapSide {
     std::unique_ptr<MapLane> lane;
     std::deque<std::pair<std::size_t, double>> recent; ///< networks and seconds of the last batches
     bool orderStale = true;                            ///< the lane has been told nothing, or too much
-    bool introduced = false;                           ///< `machine` is the lane's
-};
-
-/// Networks that a machine trains now where it does not run by itself.
-struct MapDue {
-    std::size_t byHand = 0;
-    std::size_t byPace = 0; ///< where it keeps up with that
-
-    bool any() const { return byHand + byPace > 0; }
 };
 
 class MapModel {
@@ -74,6 +65,7 @@ class MapModel {
     MapSize size() const { return size_; }
     /// What the picture shows: the settings' window, and more where the picture has another form.
     const MapWindow& window() const { return window_; }
+    MapRequest picture() const { return {{settings_.job, window_}, size_}; }
     bool enabled(MapMachine machine) const { return machine == MapMachine::gpu || settings_.cpu; }
     const MapSide& side(MapMachine machine) const { return sides_[static_cast<std::size_t>(machine)]; }
     OutcomeGrid& grid(MapMachine machine) { return sides_[static_cast<std::size_t>(machine)].grid; }
@@ -119,24 +111,22 @@ class MapModel {
     bool releaseDevice();
 
   private:
-    MapPlace place() const { return {settings_.job, window_}; }
-    void goTo(const MapPlace& place);
+    void goTo(const MapPlace& next);
     void forget(MapSide& side);
-    void forgetPictures();
     void refit();
     void show(const MapWindow& window);
     void beginPicture();
     void retire(MapSide& side);
     bool painting(MapMachine machine) const;
     void requireLane(const Maker& maker, MapMachine machine);
-    static void introduce(MapSide& side);
+    static void introduce(MapSide& side, MachineInfo machine);
     void drive(MapSide& side, const MapDue& due, bool wait);
     void takeBatches(MapSide& side);
     bool takeFailure(MapSide& side);
     void take(MapSide& side, const MapBatch& batch);
     MapDue takeDue(double seconds, bool wait);
 
-    MapSettings settings_ = firstMapSettings();
+    MapSettings settings_;
     MapSize room_{512, 512};
     MapSize size_;
     MapWindow window_;

@@ -7,36 +7,33 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "engine/grid/map.h"
+#include "demos/options/map_options.h"
 
 namespace lockstep::demos {
 
-/// A place that a person wants to find again.
-struct MapBookmark {
+/// A place to return to.
+struct MapBookmark : MapPlace {
     std::string name;
-    MapJob job;
-    MapWindow window;
 
     bool operator==(const MapBookmark&) const = default;
 };
 
-struct MapSettings {
-    static constexpr std::uint32_t resolutions[] = {256, 512, 1024};
+/// Its window is the wanted one: a picture of another form shows more.
+struct MapSettings : MapPlace {
+    static constexpr std::uint32_t resolutions[] = {256, 512, 1024, 0};
     static constexpr std::size_t mostBookmarks = 100;
 
-    MapJob job;
-    MapWindow window;               ///< as wanted: a picture of another form shows more
     std::uint32_t resolution = 512; ///< pixels along both sides; 0: as many as the window has room for
     bool cpu = true;                ///< the processor paints the same beside it
     std::vector<MapBookmark> bookmarks;
 
+    /// The first of the presets.
+    MapSettings() : MapPlace(mapPresets().front().place()) {}
     /// Throws std::invalid_argument naming what makes no sense.
     void validate() const;
     bool operator==(const MapSettings&) const = default;
 };
 
-/// The first of the presets.
-MapSettings firstMapSettings();
 /// All of the plane that matters with these axes.
 MapWindow wholeWindow(MapAxes axes);
 

@@ -35,14 +35,6 @@ MapWindow fitted(const MapWindow& window, MapSize size);
 /// not tell neighbouring pixels apart. Empty: it is not.
 std::string refusal(const MapWindow& from, const MapWindow& to, MapSize size);
 
-/// A window, and the networks that were seen in it.
-struct MapPlace {
-    MapJob job;
-    MapWindow window;
-
-    bool operator==(const MapPlace&) const = default;
-};
-
 /// Places that were looked at, as a browser has pages.
 class MapHistory {
   public:

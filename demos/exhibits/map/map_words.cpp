@@ -9,8 +9,6 @@
 
 namespace lockstep::demos {
 
-std::string networkText(const MapJob& job) { return fmt::format("{}-{}-1", job.inputs, job.hidden); }
-
 AxisName acrossName(MapAxes axes) {
     if (axes == MapAxes::rates) return {"rate of the first layer", "rate 1"};
     return {"learning rate", "rate"};

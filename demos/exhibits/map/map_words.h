@@ -7,8 +7,6 @@
 
 namespace lockstep::demos {
 
-/// "8-8-1".
-std::string networkText(const MapJob& job);
 /// An axis, at length and where there is little room: "rate of the first layer", "rate 1".
 struct AxisName {
     const char* full;

@@ -111,27 +111,16 @@ MosaicLane::MosaicLane(Make make, const MosaicLook& look)
           [this, making = std::move(make)](Worker<Desk>& worker) {
               population_ = making();
               worker.with([this](Desk& desk) { desk.news.machine = population_->machine(); });
-              while (const std::optional<Requests> requests = worker.next(takeRequests)) fulfil(*requests);
+              while (const std::optional<MosaicRequests> requests = worker.next(takeRequests))
+                  fulfil(*requests);
           },
           {.requests = {}, .look = look, .news = {}}) {}
 
-void MosaicLane::run() {
-    worker_.with([](Desk& desk) { desk.requests.run = true; });
-}
-
 void MosaicLane::pause() {
-    worker_.with([](Desk& desk) {
-        desk.requests.look |= desk.requests.run;
-        desk.requests.run = false;
+    ask([](MosaicRequests& requests) {
+        requests.look |= requests.run;
+        requests.run = false;
     });
-}
-
-void MosaicLane::trainTo(std::uint64_t step) {
-    worker_.with([step](Desk& desk) { desk.requests.trainTo = step; });
-}
-
-void MosaicLane::trainBy(std::uint64_t networkSteps) {
-    worker_.with([networkSteps](Desk& desk) { desk.requests.trainBy += networkSteps; });
 }
 
 void MosaicLane::reset() {
@@ -149,29 +138,17 @@ void MosaicLane::setLook(const MosaicLook& look) {
     });
 }
 
-void MosaicLane::askWeights(std::size_t member) {
-    worker_.with([member](Desk& desk) { desk.requests.weightsOf = member; });
-}
-
-MosaicNews MosaicLane::takeNews() {
-    return worker_.with([](Desk& desk) { return std::exchange(desk.news, {}); });
-}
-
-void MosaicLane::wait() const {
-    worker_.wait([](const Desk& desk) { return desk.news.maps.has_value(); });
-}
-
-std::optional<MosaicLane::Requests> MosaicLane::takeRequests(Desk& desk) {
-    Requests possible = desk.requests;
+std::optional<MosaicRequests> MosaicLane::takeRequests(Desk& desk) {
+    MosaicRequests possible = desk.requests;
     possible.look &= desk.mayLook();
     if (!possible.any()) return std::nullopt;
-    Requests taken = std::exchange(desk.requests, {});
+    MosaicRequests taken = std::exchange(desk.requests, {});
     desk.requests.run = taken.run;
     desk.requests.look = taken.look;
     return taken;
 }
 
-void MosaicLane::fulfil(const Requests& requests) {
+void MosaicLane::fulfil(const MosaicRequests& requests) {
     PopulationParts& population = *population_;
     if (requests.reset) population.reset();
     if (requests.trainTo) population.trainTo(*requests.trainTo);
@@ -181,7 +158,7 @@ void MosaicLane::fulfil(const Requests& requests) {
 
     const bool changed = requests.reset || requests.trainTo || requests.trainBy > 0 || atEnd;
     const bool due = worker_.with([&](Desk& desk) {
-        Requests& open = desk.requests;
+        MosaicRequests& open = desk.requests;
         if (atEnd) open.run = false;
         open.look |= changed;
         const bool looks = (open.look || (open.run && secondsNow() >= nextLook_)) && desk.mayLook();

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "demos/kit/worker.h"
@@ -92,6 +93,18 @@ struct MosaicLook {
     bool onDevice = false; ///< the window draws with the population's device and shows its memory directly
 };
 
+/// What a lane has been asked for.
+struct MosaicRequests {
+    bool run = false; ///< until all networks are at their end
+    bool reset = false;
+    bool look = true; ///< at once, rather than now and then
+    std::optional<std::uint64_t> trainTo;
+    std::uint64_t trainBy = 0;
+    std::optional<std::size_t> weightsOf; ///< this member
+
+    bool any() const { return run || reset || look || trainTo || trainBy > 0 || weightsOf; }
+};
+
 /// The window's thread leaves requests and takes news; it never waits for training.
 class MosaicLane {
   public:
@@ -101,39 +114,36 @@ class MosaicLane {
     /// destructor waits for what is under way: a few milliseconds of training, or one look.
     MosaicLane(Make make, const MosaicLook& look);
 
-    void run();
+    /// `change(requests)` adds to what is open.
+    template <class Change> void ask(Change change) {
+        worker_.with([&](Desk& desk) { change(desk.requests); });
+    }
+    void trainTo(std::uint64_t step) {
+        ask([step](MosaicRequests& requests) { requests.trainTo = step; });
+    }
     void pause();
-    void trainTo(std::uint64_t step);
-    void trainBy(std::uint64_t networkSteps);
     /// Paused, at the initial weights.
     void reset();
     void setLook(const MosaicLook& look);
-    void askWeights(std::size_t member);
     /// Returns at once; the destructor has less to wait for. Maps on the device stay until then.
     void stop() { worker_.stop(); }
 
     /// Once per frame: when the next maps are taken, the frame that has shown the last ones must be done.
-    MosaicNews takeNews();
+    MosaicNews takeNews() {
+        return worker_.with([](Desk& desk) { return std::exchange(desk.news, {}); });
+    }
     /// Why the lane has ended; empty: it has not.
     std::string failure() const { return worker_.failure(); }
     /// A request is open, or its result has not been taken; always true while training runs.
     bool busy() const { return !worker_.idle(); }
     /// Until nothing is left to do, or maps wait to be taken: no others are drawn before that.
-    void wait() const;
+    void wait() const {
+        worker_.wait([](const Desk& desk) { return desk.news.maps.has_value(); });
+    }
 
   private:
-    struct Requests {
-        bool run = false;
-        bool reset = false;
-        bool look = true; ///< at once, rather than now and then
-        std::optional<std::uint64_t> trainTo;
-        std::uint64_t trainBy = 0;
-        std::optional<std::size_t> weightsOf;
-
-        bool any() const { return run || reset || look || trainTo || trainBy > 0 || weightsOf; }
-    };
     struct Desk {
-        Requests requests;
+        MosaicRequests requests;
         MosaicLook look;
         MosaicNews news;
 
@@ -143,8 +153,8 @@ class MosaicLane {
         bool mayLook() const { return !news.maps; }
     };
 
-    static std::optional<Requests> takeRequests(Desk& desk);
-    void fulfil(const Requests& requests);
+    static std::optional<MosaicRequests> takeRequests(Desk& desk);
+    void fulfil(const MosaicRequests& requests);
     void fetchWeights(std::size_t member);
     void look();
 

@@ -13,6 +13,13 @@ namespace lockstep::demos {
 namespace {
 
 constexpr std::size_t mostMoments = 2048; // no plot has more pixels
+// Steps of every network in a frame of a script.
+constexpr std::uint64_t scriptedSteps = 10;
+// Pixels along the picture of all maps, as long as tiles stay between `coarsest` and `finest`.
+constexpr std::size_t softwarePixels = 512;
+constexpr std::size_t devicePixels = 2048;
+constexpr std::size_t coarsest = 8;
+constexpr std::size_t finest = 64;
 
 std::vector<double> everyOther(const std::vector<double>& all) {
     std::vector<double> half;
@@ -81,18 +88,6 @@ std::uint64_t MosaicSide::leastSteps() const {
             if (!result.diverged) least = std::min(least, result.steps);
     return least == std::numeric_limits<std::uint64_t>::max() ? 0 : least;
 }
-
-namespace {
-
-// Steps of every network in a frame of a script.
-constexpr std::uint64_t scriptedSteps = 10;
-// Pixels along the picture of all maps, as long as tiles stay between `coarsest` and `finest`.
-constexpr std::size_t softwarePixels = 512;
-constexpr std::size_t devicePixels = 2048;
-constexpr std::size_t coarsest = 8;
-constexpr std::size_t finest = 64;
-
-} // namespace
 
 MosaicModel::~MosaicModel() { releaseDevice(); }
 
@@ -207,10 +202,12 @@ void MosaicModel::drive(double seconds, bool scripted) {
     }
     for (MosaicSide& side : sides_) {
         if (side.over()) continue;
-        if (scripted)
-            side.lane->trainBy(scriptedSteps * members());
-        else
-            side.lane->run();
+        side.lane->ask([&](MosaicRequests& requests) {
+            if (scripted)
+                requests.trainBy += scriptedSteps * members();
+            else
+                requests.run = true;
+        });
     }
 }
 
@@ -289,7 +286,9 @@ bool MosaicModel::busy() const {
            (sides_.empty() && !gaveUp_);
 }
 
-void MosaicModel::open(std::size_t side, std::size_t member) { sides_.at(side).lane->askWeights(member); }
+void MosaicModel::open(std::size_t side, std::size_t member) {
+    sides_.at(side).lane->ask([member](MosaicRequests& requests) { requests.weightsOf = member; });
+}
 
 std::optional<std::string> MosaicModel::takeOpened() { return std::exchange(opened_, std::nullopt); }
 

@@ -71,7 +71,9 @@ class MosaicModel {
     /// Restarts training, unless nothing has changed. `grid` is made from `settings`.
     void change(const MosaicSettings& settings, Grid grid);
     /// Throws what gridOf() throws, and then nothing has changed.
-    void change(const MosaicSettings& settings) { change(settings, gridOf(settings)); }
+    void change(const MosaicSettings& settings) {
+        if (settings != settings_) change(settings, gridOf(settings));
+    }
 
     /// Once per frame: starts the lanes, brings what is new. Nothing that an earlier frame has shown is
     /// needed any more. `scripted` counts frames instead of time: both sides make the same number of

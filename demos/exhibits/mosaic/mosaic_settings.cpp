@@ -16,6 +16,30 @@ namespace lockstep::demos {
 
 using nlohmann::ordered_json;
 
+namespace {
+
+struct HyperparameterRow {
+    Hyperparameter parameter;
+    const char* label;
+    const char* axis; // over the range in which it makes a difference
+};
+
+constexpr HyperparameterRow hyperparameters[] = {
+    {Hyperparameter::learningRate, "learning rate", "lr=0.001:10:log"},
+    {Hyperparameter::initialScale, "initial scale", "init-scale=0.1:10:log"},
+    {Hyperparameter::momentum, "momentum", "momentum=0:0.99"},
+    {Hyperparameter::weightDecay, "L2", "l2=0.00001:1:log"},
+    {Hyperparameter::noise, "noise", "noise=0:0.8"},
+    {Hyperparameter::seed, "seed", "seed=1:64"},
+    {Hyperparameter::activation, "activation", "activation=identity,relu,tanh,sigmoid"},
+};
+
+const HyperparameterRow& rowOf(Hyperparameter parameter) {
+    return *std::ranges::find(hyperparameters, parameter, &HyperparameterRow::parameter);
+}
+
+} // namespace
+
 MosaicSettings::MosaicSettings() {
     population.x = usualAxis(Hyperparameter::learningRate);
     population.y = usualAxis(Hyperparameter::initialScale);
@@ -51,18 +75,9 @@ MosaicSettings mosaicSettingsFromJson(const ordered_json& given) {
     return settings;
 }
 
-PopulationAxis usualAxis(Hyperparameter parameter) {
-    switch (parameter) {
-    case Hyperparameter::learningRate: return populationAxisFromText("lr=0.001:10:log");
-    case Hyperparameter::initialScale: return populationAxisFromText("init-scale=0.1:10:log");
-    case Hyperparameter::momentum: return populationAxisFromText("momentum=0:0.99");
-    case Hyperparameter::weightDecay: return populationAxisFromText("l2=0.00001:1:log");
-    case Hyperparameter::noise: return populationAxisFromText("noise=0:0.8");
-    case Hyperparameter::seed: return populationAxisFromText("seed=1:64");
-    case Hyperparameter::activation: break;
-    }
-    return populationAxisFromText("activation=identity,relu,tanh,sigmoid");
-}
+PopulationAxis usualAxis(Hyperparameter parameter) { return populationAxisFromText(rowOf(parameter).axis); }
+
+std::string hyperparameterLabel(Hyperparameter parameter) { return rowOf(parameter).label; }
 
 bool operator==(const MosaicSettings& a, const MosaicSettings& b) { return toJson(a) == toJson(b); }
 

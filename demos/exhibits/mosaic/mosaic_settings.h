@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
+#include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -30,6 +32,8 @@ MosaicSettings mosaicSettingsFromJson(const nlohmann::ordered_json& json);
 
 /// A hyperparameter over the range in which it makes a difference.
 PopulationAxis usualAxis(Hyperparameter parameter);
+/// As labels show it: "learning rate".
+std::string hyperparameterLabel(Hyperparameter parameter);
 
 bool operator==(const MosaicSettings& a, const MosaicSettings& b);
 

@@ -33,11 +33,9 @@ void sizeField(Ui& ui, RunForm& form, PopulationSpec& spec) {
     form.add("size", "Networks", 90, [&](const char* control) {
         std::vector<std::string> names;
         for (const std::size_t size : sizes) names.push_back(fmt::format("{} x {}", size, size));
-        const std::string now = fmt::format("{} x {}", spec.columns, spec.rows);
-        auto chosen = static_cast<std::size_t>(std::ranges::find(names, now) - names.begin());
-        if (chosen == names.size()) names.push_back(now);
-        if (!ui.combo(control, chosen, names) || chosen >= std::size(sizes)) return false;
-        spec.columns = spec.rows = sizes[chosen];
+        std::string chosen = fmt::format("{} x {}", spec.columns, spec.rows);
+        if (!chooseText(ui, control, chosen, names)) return false;
+        spec.columns = spec.rows = std::stoul(chosen);
         return true;
     });
 }

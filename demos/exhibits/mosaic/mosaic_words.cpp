@@ -61,17 +61,4 @@ std::string sharedText(const PopulationGrid& grid) {
     return text + fmt::format(", batch {}", spec.train.batch);
 }
 
-std::string hyperparameterLabel(Hyperparameter parameter) {
-    switch (parameter) {
-    case Hyperparameter::learningRate: return "learning rate";
-    case Hyperparameter::initialScale: return "initial scale";
-    case Hyperparameter::momentum: return "momentum";
-    case Hyperparameter::weightDecay: return "L2";
-    case Hyperparameter::noise: return "noise";
-    case Hyperparameter::seed: return "seed";
-    case Hyperparameter::activation: return "activation";
-    }
-    return {};
-}
-
 } // namespace lockstep::demos

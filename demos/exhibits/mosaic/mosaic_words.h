@@ -26,7 +26,4 @@ std::string memberState(const PopulationSpec& spec, const MemberResult& result);
 /// What all networks share: "2-8-8-1 tanh, bce, sgd, batch 16"; without what is on an axis.
 std::string sharedText(const PopulationGrid& grid);
 
-/// As labels show it: "learning rate".
-std::string hyperparameterLabel(Hyperparameter parameter);
-
 } // namespace lockstep::demos
