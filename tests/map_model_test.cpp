@@ -11,7 +11,6 @@
 #include <nlohmann/json.hpp>
 
 #include "demos/exhibits/map/map_lane.h"
-#include "demos/exhibits/map/map_words.h"
 #include "tests/data_files.h"
 #include "tests/striped_map.h"
 

@@ -27,12 +27,6 @@ double shareOf(std::size_t count, std::size_t all) {
 
 constexpr float alikeWithin = 0.01f;
 
-bool onSameSide(MapOutcome a, MapOutcome b) { return (a < 0) == (b < 0); }
-
-bool nearlyEqual(MapOutcome a, MapOutcome b) {
-    return onSameSide(a, b) && std::abs(a - b) <= alikeWithin * std::max(std::abs(a), std::abs(b));
-}
-
 /// Decades of a window so narrow that neighbouring pixels are neighbouring floats.
 double narrowest(std::uint32_t pixels) {
     return pixels * std::log10(1 + static_cast<double>(std::numeric_limits<float>::epsilon()));
@@ -136,9 +130,10 @@ std::string mapCsv(const MapRequest& request, const std::vector<MapResult>& lane
 
 void MapAgreement::add(MapOutcome first, MapOutcome second) {
     ++both;
-    if (onSameSide(first, second)) ++sameEnding;
-    if (nearlyEqual(first, second)) ++alike;
     if (first == second) ++same;
+    if ((first < 0) != (second < 0)) return;
+    ++sameEnding;
+    if (std::abs(first - second) <= alikeWithin * std::max(std::abs(first), std::abs(second))) ++alike;
 }
 
 double MapAgreement::share() const { return shareOf(sameEnding, both); }

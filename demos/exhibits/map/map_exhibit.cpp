@@ -11,7 +11,6 @@
 #include "demos/draw/plot.h"
 #include "demos/exhibits/map/map_controls.h"
 #include "demos/exhibits/map/map_pane.h"
-#include "demos/exhibits/map/map_words.h"
 #include "demos/kit/exhibit.h"
 #include "demos/report/grid_colours.h"
 #include "demos/words/text.h"

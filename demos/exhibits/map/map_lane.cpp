@@ -73,7 +73,8 @@ void MapLane::work(Worker<Desk>& worker, const MakeMapTrainer& make) {
     const auto take = [&engine](Desk& desk) -> std::optional<Task> {
         if (!desk.wanted()) return std::nullopt;
         Task task;
-        task.batch.order = desk.order.number;
+        task.batch.number = desk.order.number;
+        task.batch.panned = desk.order.panned;
         task.batch.pixels = desk.takePixels(engine->pointsFor(batchMilliseconds));
         for (const std::uint32_t pixel : task.batch.pixels)
             task.points.push_back(desk.order.picture.point(pixel));

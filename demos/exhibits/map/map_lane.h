@@ -25,7 +25,8 @@ using MakeMapTrainer = std::function<std::unique_ptr<MapTrainer>()>;
 
 /// The pixels of a picture to train, in this order.
 struct MapOrder {
-    std::uint64_t number = 0; ///< comes back with the outcomes
+    std::uint64_t number = 0; ///< of the picture; comes back with the outcomes, as the next one does
+    MapOffset panned;         ///< how far the picture has been moved so far
     MapRequest picture;
     std::vector<std::uint32_t> pixels; ///< row * width + column
 };
@@ -40,7 +41,8 @@ struct MapDue {
 
 /// Networks that were trained together.
 struct MapBatch {
-    std::uint64_t order = 0;
+    std::uint64_t number = 0;
+    MapOffset panned;
     std::vector<std::uint32_t> pixels;
     std::vector<MapOutcome> outcomes;
     double seconds = 0;

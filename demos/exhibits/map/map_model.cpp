@@ -50,8 +50,6 @@ MapModel::MapModel() {
     reset();
 }
 
-MapModel::~MapModel() { releaseDevice(); }
-
 void MapModel::change(const MapSettings& settings) {
     settings.validate();
     const bool otherJob = settings.job != settings_.job;
@@ -91,9 +89,8 @@ void MapModel::show(const MapWindow& window) {
 }
 
 void MapModel::beginPicture() {
-    firstOrder_ = order_ + 1;
-    offset_ = {};
-    offsets_.clear();
+    ++number_;
+    panned_ = {};
     for (MapSide& side : sides_) {
         side.pictureSeconds = 0;
         side.severalPainted = false;
@@ -136,8 +133,8 @@ std::string MapModel::pan(MapOffset offset, bool remember) {
     settings_.window = next;
     window_ = next;
     for (MapSide& side : sides_) side.grid.pan(offset);
-    offset_.columns += offset.columns;
-    offset_.rows += offset.rows;
+    panned_.columns += offset.columns;
+    panned_.rows += offset.rows;
     ordersStale_ = true;
     agreement_.reset();
     return {};
@@ -149,10 +146,6 @@ void MapModel::goTo(const MapPlace& next) {
     refit();
     if (otherJob) reset();
 }
-
-void MapModel::goBack() { goTo(history_.goBack(picture())); }
-
-void MapModel::goForward() { goTo(history_.goForward(picture())); }
 
 void MapModel::run() {
     running_ = true;
@@ -213,7 +206,7 @@ MapDue MapModel::takeDue(double seconds, bool wait) {
 
 void MapModel::drive(MapSide& side, const MapDue& due, bool wait) {
     std::optional<MapOrder> order;
-    if (side.orderStale || ordersStale_) order = {order_, picture(), side.grid.missing()};
+    if (side.orderStale || ordersStale_) order = {number_, panned_, picture(), side.grid.missing()};
     side.orderStale = false;
     side.lane->tell(std::move(order), running_ && pacer_.flatOut() && !wait, due);
 }
@@ -222,10 +215,6 @@ void MapModel::update(const Maker& maker, double seconds, bool wait) {
     retired_.clear();
     for (MapSide& side : sides_) takeBatches(side);
     const MapDue due = takeDue(seconds, wait);
-    if (ordersStale_) {
-        ++order_;
-        offsets_.push_back(offset_);
-    }
     std::string failure;
     for (const MapMachine machine : mapMachines) {
         MapSide& side = sides_[static_cast<std::size_t>(machine)];
@@ -272,12 +261,11 @@ void MapModel::takeBatches(MapSide& side) {
 void MapModel::take(MapSide& side, const MapBatch& batch) {
     side.trained += batch.pixels.size();
     side.recent.emplace_back(batch.pixels.size(), batch.seconds);
-    if (batch.order < firstOrder_) return;
+    if (batch.number != number_) return;
     side.pictureSeconds += batch.seconds;
-    const MapOffset then = offsets_[batch.order - firstOrder_];
     for (std::size_t i = 0; i < batch.pixels.size(); ++i) {
-        const std::int64_t column = batch.pixels[i] % size_.width + offset_.columns - then.columns;
-        const std::int64_t row = batch.pixels[i] / size_.width + offset_.rows - then.rows;
+        const std::int64_t column = batch.pixels[i] % size_.width + panned_.columns - batch.panned.columns;
+        const std::int64_t row = batch.pixels[i] / size_.width + panned_.rows - batch.panned.rows;
         if (column < 0 || column >= size_.width || row < 0 || row >= size_.height) continue;
         side.grid.set(static_cast<std::uint32_t>(row * size_.width + column), batch.outcomes[i]);
     }

@@ -51,7 +51,7 @@ class MapModel {
     using Maker = std::function<MakeMapTrainer(const MapJob& job, MapMachine machine)>;
 
     MapModel();
-    ~MapModel();
+    ~MapModel() { releaseDevice(); }
 
     const MapSettings& settings() const { return settings_; }
     /// Other networks, another window, another picture: what still holds is kept. Throws
@@ -79,8 +79,8 @@ class MapModel {
     /// Moves the picture by whole pixels and keeps what stays inside.
     std::string pan(MapOffset offset, bool remember);
     const MapHistory& history() const { return history_; }
-    void goBack();
-    void goForward();
+    void goBack() { goTo(history_.goBack(picture())); }
+    void goForward() { goTo(history_.goForward(picture())); }
 
     /// Once per frame: asks for what is missing, and brings what is new. With `wait`, a frame trains a step's
     /// networks and has them when this returns. Throws what is wrong with a machine, once.
@@ -134,10 +134,8 @@ class MapModel {
     std::array<MapSide, 2> sides_; // by MapMachine
     Retirement retired_;
 
-    std::uint64_t order_ = 0;        // the number of the last one
-    std::uint64_t firstOrder_ = 1;   // of the present picture
-    MapOffset offset_;               // by which the picture has been panned
-    std::vector<MapOffset> offsets_; // the same when the orders since firstOrder_ were made
+    std::uint64_t number_ = 0; // of the picture: another window is another picture
+    MapOffset panned_;         // by which it has been moved
     bool ordersStale_ = true;
 
     bool running_ = false;

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "demos/draw/icons.h"
-#include "demos/exhibits/map/map_words.h"
 #include "demos/report/grid_colours.h"
 #include "demos/words/text.h"
 

@@ -1,4 +1,4 @@
-// What a map shows, and the same as JSON.
+// What a map shows, the same as JSON, and its words for networks and their places.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "demos/options/map_options.h"
+#include "demos/report/map_report.h"
 
 namespace lockstep::demos {
 
@@ -43,5 +44,23 @@ MapWindow wholeWindow(MapAxes axes);
 nlohmann::ordered_json toJson(const MapSettings& settings);
 /// What is missing is as at the first start. Throws std::invalid_argument naming the field.
 MapSettings mapSettingsFromJson(const nlohmann::ordered_json& json);
+
+/// An axis, at length and where there is little room: "rate of the first layer", "rate 1".
+struct AxisName {
+    const char* full;
+    const char* brief;
+};
+AxisName acrossName(MapAxes axes);
+AxisName upName(MapAxes axes);
+
+/// A hyperparameter from its decimal logarithm, with as many digits as neighbours need that lie `decades`
+/// apart: "0.001", "12", "1.0372e+05".
+std::string hyperparameterText(double logarithm, double decades);
+/// "converged: mean loss 3 % of the first", "diverged at step 12", "no better at the end than at the
+/// beginning", "not trained yet" (NaN).
+std::string endingText(const MapJob& job, MapOutcome outcome);
+
+/// On how many of the pixels two machines agree, and why not on all of them. The first sentence says it, too.
+std::string agreementText(const MapAgreement& agreement);
 
 } // namespace lockstep::demos

@@ -43,10 +43,12 @@ class MapHistory {
     bool canGoBack() const { return !back_.empty(); }
     bool canGoForward() const { return !forward_.empty(); }
     /// `from` is the present place. There must be a place to go to.
-    MapPlace goBack(const MapPlace& from);
-    MapPlace goForward(const MapPlace& from);
+    MapPlace goBack(const MapPlace& from) { return travel(from, back_, forward_); }
+    MapPlace goForward(const MapPlace& from) { return travel(from, forward_, back_); }
 
   private:
+    static MapPlace travel(const MapPlace& from, std::vector<MapPlace>& to, std::vector<MapPlace>& behind);
+
     std::vector<MapPlace> back_; // the last one is the next to go to
     std::vector<MapPlace> forward_;
 };

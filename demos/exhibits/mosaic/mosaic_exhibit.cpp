@@ -9,7 +9,6 @@
 
 #include "demos/draw/theme.h"
 #include "demos/exhibits/mosaic/mosaic_view.h"
-#include "demos/exhibits/mosaic/mosaic_words.h"
 #include "demos/kit/exhibit.h"
 #include "demos/words/text.h"
 #include "engine/files/json_field.h"
@@ -132,28 +131,23 @@ class MosaicExhibit final : public Exhibit {
     std::function<void()> readState(const nlohmann::ordered_json& state) override {
         if (!state.is_object()) throw std::invalid_argument("the state of 'mosaic' must be an object");
         nlohmann::ordered_json json = state;
-        const auto taken = [&json](const char* field) {
-            nlohmann::ordered_json value = nlohmann::ordered_json::object();
-            if (const auto found = json.find(field); found != json.end()) value = *found, json.erase(field);
-            return value;
-        };
-        const nlohmann::ordered_json view = taken("view");
+        const auto none = nlohmann::ordered_json::object();
+        const nlohmann::ordered_json view = json.value("view", none);
         Plot plot;
-        plot.setState(taken("plot"));
+        plot.setState(json.value("plot", none));
+        json.erase("view");
+        json.erase("plot");
         const MosaicSettings settings = mosaicSettingsFromJson(json);
-        const auto page = jsonValueOr(view, "page", std::size_t{0});
-        const auto side = jsonValueOr(view, "side", std::size_t{0});
-        const auto rank = jsonValueOr(view, "rank", std::size_t{0});
-        const bool sorted = jsonValueOr(view, "sorted", false);
-        if (page >= pageCount || side >= MosaicView::mostSides || rank >= settings.population.size())
+        const MosaicChoice choice{
+            jsonValueOr(view, "page", std::size_t{0}), jsonValueOr(view, "side", std::size_t{0}),
+            jsonValueOr(view, "rank", std::size_t{0}), jsonValueOr(view, "sorted", false)};
+        if (choice.page >= pageCount || choice.side >= MosaicView::mostSides ||
+            choice.rank >= settings.population.size())
             throw std::invalid_argument("a field of 'view' in 'mosaic' is too large");
-        return [this, settings, grid = MosaicModel::gridOf(settings), plot, page, side, rank, sorted] {
+        return [this, settings, grid = MosaicModel::gridOf(settings), plot, choice] {
             model_.change(settings, grid);
             plot_ = plot;
-            view_.page = page;
-            view_.side = side;
-            view_.rank = rank;
-            view_.sorted = sorted;
+            static_cast<MosaicChoice&>(view_) = choice;
         };
     }
 
@@ -163,7 +157,7 @@ class MosaicExhibit final : public Exhibit {
     }
 
   private:
-    MosaicPanel panel(Ui& ui) { return {ui, model_, view_, pictures_, pictures_.scale()}; }
+    MosaicPanel panel(Ui& ui) { return {ui, model_, view_, pictures_}; }
 
     void arrange(Ui& ui) {
         const PopulationSpec& spec = model_.spec();

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "demos/words/text.h"
 #include "engine/data/points_2d.h"
 #include "engine/files/json_field.h"
 #include "engine/net/names.h"
@@ -105,6 +106,39 @@ ordered_json playgroundState(const PopulationGrid& grid, std::size_t member, std
         json["weights"] = parameters;
     }
     return json;
+}
+
+std::string memberState(const PopulationSpec& spec, const MemberResult& result) {
+    if (result.diverged)
+        return fmt::format("Diverged: the loss was no longer finite at step {}.", grouped(result.steps));
+    if (result.steps == 0) return "Training has not started: initial weights.";
+    if (result.steps >= spec.steps) return fmt::format("Trained for all {} steps.", grouped(spec.steps));
+    return fmt::format("Trained for {} of {} steps.", grouped(result.steps), grouped(spec.steps));
+}
+
+NamedValues memberValues(const PopulationSpec& spec, std::size_t member, const MemberResult& result) {
+    const GridCell cell = spec.cell(member);
+    NamedValues values;
+    values.emplace_back(hyperparameterLabel(spec.x.parameter), spec.x.label(cell.x, spec.columns));
+    values.emplace_back(hyperparameterLabel(spec.y.parameter), spec.y.label(cell.y, spec.rows));
+    values.emplace_back("loss",
+                        std::isfinite(result.loss) ? threeDigits(static_cast<double>(result.loss)) : "-");
+    if (result.diverged) values.emplace_back("diverged at step", grouped(result.steps));
+    if (!std::isnan(result.accuracy))
+        values.emplace_back("accuracy", percent(static_cast<double>(result.accuracy)));
+    return values;
+}
+
+std::string sharedText(const PopulationGrid& grid) {
+    const PopulationSpec& spec = grid.spec;
+    const NetShape& shape = grid.job.shape;
+    std::string text = shape.describeWidths();
+    if (spec.axisOf(Hyperparameter::activation) == nullptr)
+        text += fmt::format(" {}", name(shape.activation));
+    text += fmt::format(", {}, {}", name(shape.loss), name(spec.train.optimizer.kind));
+    if (spec.axisOf(Hyperparameter::learningRate) == nullptr)
+        text += fmt::format(" {}", threeDigits(spec.train.optimizer.effectiveLearningRate()));
+    return text + fmt::format(", batch {}", spec.train.batch);
 }
 
 } // namespace lockstep::demos
