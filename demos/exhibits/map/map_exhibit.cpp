@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -21,48 +22,41 @@ namespace lockstep::demos {
 namespace {
 
 /// A caption, and below it the colours between the numbers of their ends.
-struct LegendBar {
-    std::string caption;
-    std::string from;
-    std::string to;
-    std::vector<std::uint32_t> colours;
-};
-
-void drawLegendBar(const Ui& ui, ImVec2 start, float width, const LegendBar& bar) {
+/// colourAt   of a share of the way, 0 to 1
+void drawLegendBar(const Ui& ui, ImVec2 start, float width, const char* caption, const std::string& from,
+                   const std::string& to, const std::function<ImU32(double share)>& colourAt) {
+    constexpr int samples = 64;
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const float line = ImGui::GetTextLineHeight();
     const float y = start.y + line + ui.px(2);
-    draw.AddText(start, ui.theme.muted, fittedText(bar.caption, width).c_str());
-    draw.AddText({start.x, y}, ui.theme.text, bar.from.c_str());
-    const float toWidth = ImGui::CalcTextSize(bar.to.c_str()).x;
-    draw.AddText({start.x + width - toWidth, y}, ui.theme.text, bar.to.c_str());
-    const float left = start.x + ImGui::CalcTextSize(bar.from.c_str()).x + ui.px(8);
+    draw.AddText(start, ui.theme.muted, fittedText(caption, width).c_str());
+    draw.AddText({start.x, y}, ui.theme.text, from.c_str());
+    const float toWidth = ImGui::CalcTextSize(to.c_str()).x;
+    draw.AddText({start.x + width - toWidth, y}, ui.theme.text, to.c_str());
+    const float left = start.x + ImGui::CalcTextSize(from.c_str()).x + ui.px(8);
     const float right = start.x + width - toWidth - ui.px(8);
-    const float step = (right - left) / static_cast<float>(bar.colours.size());
-    for (std::size_t i = 0; i < bar.colours.size(); ++i) {
+    const float step = (right - left) / samples;
+    for (int i = 0; i < samples; ++i) {
         const float x = left + static_cast<float>(i) * step;
-        draw.AddRectFilled({x, y + line * 0.15f}, {x + step + 0.5f, y + line * 0.85f}, bar.colours[i]);
+        draw.AddRectFilled({x, y + line * 0.15f}, {x + step + 0.5f, y + line * 0.85f},
+                           colourAt((i + 0.5) / samples));
     }
 }
 
+// Even steps of colour: the scales are a square root and a logarithm.
 void drawLegend(const Ui& ui, const MapJob& job) {
-    constexpr std::size_t samples = 64;
-    LegendBar converged{"converged, mean loss in % of the first", "100", "0", {}};
-    LegendBar diverged{"diverged at step, or no better at the end", "1", std::to_string(job.steps), {}};
-    for (std::size_t i = 0; i < samples; ++i) {
-        // Even steps of colour: the scales are a square root and a logarithm.
-        const double share = (static_cast<double>(i) + 0.5) / samples;
-        converged.colours.push_back(mapColour(job, static_cast<float>((1 - share) * (1 - share))));
-        const double first = std::log1p(1.0);
-        const double last = std::log1p(static_cast<double>(job.steps));
-        diverged.colours.push_back(
-            mapColour(job, -static_cast<float>(std::expm1(first + share * (last - first)))));
-    }
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const float gap = ui.px(24);
     const float width = (ImGui::GetContentRegionAvail().x - gap) / 2;
-    drawLegendBar(ui, start, width, converged);
-    drawLegendBar(ui, {start.x + width + gap, start.y}, width, diverged);
+    drawLegendBar(ui, start, width, "converged, mean loss in % of the first", "100", "0", [&](double share) {
+        return mapColour(job, static_cast<float>((1 - share) * (1 - share)));
+    });
+    const double first = std::log1p(1.0);
+    const double last = std::log1p(static_cast<double>(job.steps));
+    drawLegendBar(ui, {start.x + width + gap, start.y}, width, "diverged at step, or no better at the end",
+                  "1", std::to_string(job.steps), [&](double share) {
+                      return mapColour(job, -static_cast<float>(std::expm1(first + share * (last - first))));
+                  });
     ImGui::Dummy({2 * width + gap, 2 * ImGui::GetTextLineHeight() + ui.px(2)});
 }
 

@@ -16,6 +16,19 @@ namespace {
 constexpr double batchMilliseconds = 8; // upper bound on how late another window gets its turn
 constexpr double exportBatchMilliseconds = 30;
 
+MapProbe::Curve curveOf(const MapJob& job, MapPoint point) {
+    MapProbe::Curve curve{job, point, {}, {}};
+    for (const float loss : plainMapLosses(job, point)) {
+        curve.steps.push_back(static_cast<double>(curve.steps.size()));
+        curve.losses.push_back(static_cast<double>(loss));
+    }
+    return curve;
+}
+
+bool isOf(const std::optional<MapProbe::Curve>& curve, const MapJob& job, MapPoint point) {
+    return curve && curve->job == job && curve->point.x == point.x && curve->point.y == point.y;
+}
+
 } // namespace
 
 MapLane::MapLane(MakeMapTrainer make)
@@ -91,58 +104,40 @@ void MapLane::work(Worker<Desk>& worker, const MakeMapTrainer& make) {
 }
 
 void MapExport::start(MapExportJob job, MakeMapTrainer make) {
-    if (started_) return;
-    started_ = true;
+    if (busy()) return;
     job_ = std::move(job);
     trained_ = 0;
-    written_ = false;
-    queue_.post("the picture", [this, making = std::move(make)](const std::atomic<bool>& cancelled) {
-        work(making, cancelled);
-    });
+    cancelled_ = false;
+    written_ = std::async(std::launch::async, [this, making = std::move(make)] { return work(making); });
 }
 
-void MapExport::work(const MakeMapTrainer& make, const std::atomic<bool>& cancelled) {
+bool MapExport::work(const MakeMapTrainer& make) {
     MapResult lane;
     trainMap(job_.picture, *make(), lane, exportBatchMilliseconds, [&] {
         trained_ = lane.trained;
-        return !cancelled;
+        return !cancelled_;
     });
-    if (cancelled) return;
+    if (cancelled_) return false;
     writePng(job_.file, mapPicture(job_.picture, lane));
-    written_ = true;
+    return true;
 }
 
 std::optional<MapExportJob> MapExport::takeFinished(bool wait) {
-    if (wait) queue_.wait();
-    if (!started_ || !queue_.idle()) return std::nullopt;
-    started_ = false;
-    if (const std::string failure = queue_.takeFailure(); !failure.empty()) throw std::runtime_error(failure);
-    return written_ ? std::optional(job_) : std::nullopt;
+    if (!busy() || !(wait || ready(written_))) return std::nullopt;
+    try {
+        return written_.get() ? std::optional(job_) : std::nullopt;
+    } catch (const std::exception& error) {
+        throw std::runtime_error(error.what());
+    }
 }
 
 bool MapExport::release() {
-    queue_.cancel();
-    queue_.wait();
-    queue_.takeFailure();
-    return std::exchange(started_, false);
+    if (!busy()) return false;
+    cancel();
+    written_.wait();
+    written_ = {};
+    return true;
 }
-
-namespace {
-
-MapProbe::Curve curveOf(const MapJob& job, MapPoint point) {
-    MapProbe::Curve curve{job, point, {}, {}};
-    for (const float loss : plainMapLosses(job, point)) {
-        curve.steps.push_back(static_cast<double>(curve.steps.size()));
-        curve.losses.push_back(static_cast<double>(loss));
-    }
-    return curve;
-}
-
-bool isOf(const std::optional<MapProbe::Curve>& curve, const MapJob& job, MapPoint point) {
-    return curve && curve->job == job && curve->point.x == point.x && curve->point.y == point.y;
-}
-
-} // namespace
 
 void MapProbe::update(const MapJob& job, MapPoint point, bool wait) {
     if (pending_.valid() && (wait || ready(pending_))) curve_ = pending_.get();

@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "demos/exhibits/map/map_window.h"
-#include "demos/kit/work_queue.h"
 #include "demos/kit/worker.h"
 #include "engine/grid/map.h"
 
@@ -99,11 +98,13 @@ struct MapExportJob {
 
 class MapExport {
   public:
+    ~MapExport() { cancel(); }
+
     /// Begins, unless one is under way. `make` is called on another thread.
     void start(MapExportJob job, MakeMapTrainer make);
     /// Ends soon, and nothing is written.
-    void cancel() { queue_.cancel(); }
-    bool busy() const { return started_; }
+    void cancel() { cancelled_ = true; }
+    bool busy() const { return written_.valid(); }
     /// Trained networks, of all: 0 to 1.
     double share() const {
         return static_cast<double>(trained_) / static_cast<double>(job_.picture.size.pixels());
@@ -115,13 +116,12 @@ class MapExport {
     bool release();
 
   private:
-    void work(const MakeMapTrainer& make, const std::atomic<bool>& cancelled);
+    bool work(const MakeMapTrainer& make);
 
-    bool started_ = false; // and its end has not been taken
     MapExportJob job_;
     std::atomic<std::size_t> trained_ = 0;
-    std::atomic<bool> written_ = false;
-    WorkQueue queue_; // last: its thread uses all of the above
+    std::atomic<bool> cancelled_ = false;
+    std::future<bool> written_; // last: its thread uses all of the above
 };
 
 class MapProbe {

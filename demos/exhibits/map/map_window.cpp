@@ -62,17 +62,17 @@ std::string refusal(const MapWindow& from, const MapWindow& to, MapSize size) {
 }
 
 void MapHistory::leave(const MapPlace& place) {
-    forward_.clear();
-    if (!back_.empty() && back_.back() == place) return;
-    back_.push_back(place);
-    if (back_.size() > mostHistory) back_.erase(back_.begin());
+    places_.resize(now_);
+    if (places_.empty() || places_.back() != place) places_.push_back(place);
+    if (places_.size() > mostHistory) places_.erase(places_.begin());
+    now_ = places_.size();
 }
 
-MapPlace MapHistory::travel(const MapPlace& from, std::vector<MapPlace>& to, std::vector<MapPlace>& behind) {
-    behind.push_back(from);
-    const MapPlace place = to.back();
-    to.pop_back();
-    return place;
+MapPlace MapHistory::go(std::size_t to, const MapPlace& from) {
+    if (now_ == places_.size()) places_.emplace_back();
+    places_[now_] = from;
+    now_ = to;
+    return places_[to];
 }
 
 OutcomeGrid::OutcomeGrid(MapSize size)

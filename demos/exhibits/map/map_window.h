@@ -40,17 +40,17 @@ class MapHistory {
   public:
     /// Remembers a place that is being left; clears the places ahead.
     void leave(const MapPlace& place);
-    bool canGoBack() const { return !back_.empty(); }
-    bool canGoForward() const { return !forward_.empty(); }
+    bool canGoBack() const { return now_ > 0; }
+    bool canGoForward() const { return now_ + 1 < places_.size(); }
     /// `from` is the present place. There must be a place to go to.
-    MapPlace goBack(const MapPlace& from) { return travel(from, back_, forward_); }
-    MapPlace goForward(const MapPlace& from) { return travel(from, forward_, back_); }
+    MapPlace goBack(const MapPlace& from) { return go(now_ - 1, from); }
+    MapPlace goForward(const MapPlace& from) { return go(now_ + 1, from); }
 
   private:
-    static MapPlace travel(const MapPlace& from, std::vector<MapPlace>& to, std::vector<MapPlace>& behind);
+    MapPlace go(std::size_t to, const MapPlace& from);
 
-    std::vector<MapPlace> back_; // the last one is the next to go to
-    std::vector<MapPlace> forward_;
+    std::vector<MapPlace> places_;
+    std::size_t now_ = 0; // the present one's number; it is among them once it has been gone back from
 };
 
 /// Pixels are trained on a lattice: first every 16th of every 16th row, then what lies halfway between, down

@@ -1,8 +1,10 @@
 // One side of the mosaic on the screen: its machine, what it has done so far, its tiles between both axes;
 // and the map of its losses.
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "demos/draw/icons.h"
 #include "demos/exhibits/mosaic/mosaic_view.h"
@@ -190,32 +192,22 @@ void drawShareDone(const Ui& ui, const MosaicSide& side, double share) {
     ImGui::Dummy({width, height});
 }
 
-struct Counter {
-    std::string value;
-    const char* caption;
-};
-
-/// In a row above the mosaic, or in a column beside it. Where they end: the corner and width of what is
-/// below.
-struct Below {
-    ImVec2 corner;
-    float width = 0;
-};
-Below drawCounters(const MosaicPanel& panel, const MosaicSide& side, bool beside) {
+/// In a row above the mosaic, or in a column beside it. Returns the corner and the width of what is below.
+std::pair<ImVec2, float> drawCounters(const MosaicPanel& panel, const MosaicSide& side, bool beside) {
     Ui& ui = panel.ui;
     const PopulationSpec& spec = panel.model.spec();
     const std::size_t trained = side.shot ? side.shot->summary.finished : 0;
-    const std::array<Counter, 4> counters{
+    const std::vector<std::pair<std::string, const char*>> counters{
         // the last ones go first where there is no room
-        {{grouped(trained), "finished"},
-         {ui.timing(timeTaken(side.shot ? side.shot->seconds : 0)), "clock"},
-         {ui.timing(shortRate(side.networksPerSecond(spec.steps))), "networks/s"},
-         {ui.timing(shortRate(side.networkStepsPerSecond())), "steps/s"}}};
+        {grouped(trained), "finished"},
+        {ui.timing(timeTaken(side.shot ? side.shot->seconds : 0)), "clock"},
+        {ui.timing(shortRate(side.networksPerSecond(spec.steps))), "networks/s"},
+        {ui.timing(shortRate(side.networkStepsPerSecond())), "steps/s"}};
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const float line = ImGui::GetTextLineHeight();
     float widest = 0;
-    for (const Counter& counter : counters)
-        widest = std::max(widest, ImGui::CalcTextSize(counter.caption).x + ui.px(8));
+    for (const auto& [value, caption] : counters)
+        widest = std::max(widest, ImGui::CalcTextSize(caption).x + ui.px(8));
     const auto [room, height] = ImGui::GetContentRegionAvail();
     const std::size_t columns = beside ? 1 : counters.size() * widest <= room ? counters.size() : 2;
     const ImVec2 pace{beside ? widest : room / static_cast<float>(columns), 2 * line + ui.px(4)};
@@ -227,8 +219,8 @@ Below drawCounters(const MosaicPanel& panel, const MosaicSide& side, bool beside
     for (std::size_t i = 0; i < count; ++i) {
         const ImVec2 corner{start.x + static_cast<float>(i % columns) * pace.x,
                             start.y + static_cast<float>(i / columns) * pace.y};
-        draw.AddText(ui.fonts.strong, ImGui::GetFontSize(), corner, ui.theme.text, counters[i].value.c_str());
-        draw.AddText({corner.x, corner.y + line}, ui.theme.muted, counters[i].caption);
+        draw.AddText(ui.fonts.strong, ImGui::GetFontSize(), corner, ui.theme.text, counters[i].first.c_str());
+        draw.AddText({corner.x, corner.y + line}, ui.theme.muted, counters[i].second);
     }
     const float used = static_cast<float>(count / columns) * pace.y;
     ImGui::Dummy({static_cast<float>(columns) * pace.x, used - ui.px(4)});
