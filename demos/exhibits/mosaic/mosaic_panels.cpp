@@ -16,10 +16,10 @@ namespace {
 
 constexpr std::size_t sizes[] = {8, 16, 32, 64};
 constexpr std::size_t mostBatch = 256; // of every network: thousands share the device's memory
-constexpr Hyperparameter parameters[] = {Hyperparameter::learningRate, Hyperparameter::initialScale,
-                                         Hyperparameter::momentum,     Hyperparameter::weightDecay,
-                                         Hyperparameter::noise,        Hyperparameter::seed,
-                                         Hyperparameter::activation};
+constexpr Hyperparameter hyperparameterChoices[] = {
+    Hyperparameter::learningRate, Hyperparameter::initialScale, Hyperparameter::momentum,
+    Hyperparameter::weightDecay,  Hyperparameter::noise,        Hyperparameter::seed,
+    Hyperparameter::activation};
 constexpr PopulationLayout layouts[] = {PopulationLayout::best, PopulationLayout::invocation,
                                         PopulationLayout::subgroup, PopulationLayout::workgroup};
 
@@ -44,7 +44,7 @@ void sizeField(Ui& ui, RunForm& form, PopulationSpec& spec) {
 void axisFields(Ui& ui, RunForm& form, const char* axisName, PopulationAxis& axis, PopulationAxis& other) {
     form.add(axisName, axisName, 94, [&](const char* control) {
         Hyperparameter parameter = axis.parameter;
-        if (!chooseName(ui, control, parameter, parameters)) return false;
+        if (!chooseName(ui, control, parameter, hyperparameterChoices)) return false;
         if (parameter == other.parameter)
             std::swap(axis, other);
         else
