@@ -11,8 +11,6 @@
 #include <nlohmann/json.hpp>
 
 #include "demos/exhibits/map/map_lane.h"
-#include "demos/exhibits/map/map_words.h"
-#include "demos/options/map_options.h"
 #include "tests/data_files.h"
 #include "tests/striped_map.h"
 
@@ -237,15 +235,15 @@ TEST_CASE("a picture that fits its pane shows all of the window, and more where 
 }
 
 TEST_CASE("settings come back from JSON, and what is wrong names its field") {
-    MapSettings settings = firstMapSettings();
+    MapSettings settings;
     settings.job.axes = MapAxes::rateAndScale;
     settings.job.steps = 77;
     settings.window = {0.1, 0.30000000000000004, -1, -0.5};
     settings.resolution = 0;
     settings.cpu = false;
-    settings.bookmarks.push_back({"an edge", mapPresets()[1].job, mapPresets()[1].window});
+    settings.bookmarks.push_back({mapPresets()[1].place(), "an edge"});
     CHECK(mapSettingsFromJson(toJson(settings)) == settings);
-    CHECK(mapSettingsFromJson(nlohmann::ordered_json::object()) == firstMapSettings());
+    CHECK(mapSettingsFromJson(nlohmann::ordered_json::object()) == MapSettings());
     for (const char* wrong :
          {"[]", R"({"network": [8]})", R"({"network": [8, 900]})", R"({"axes": "rate"})",
           R"({"window": [0, 1, 2]})", R"({"window": [1, 0, 0, 1]})", R"({"window": [0, 1e300, 0, 1]})",
@@ -278,7 +276,7 @@ TEST_CASE("a pixel in words") {
 }
 
 TEST_CASE("the loss curve of one network ends as its training did") {
-    const MapJob job = firstMapSettings().job;
+    const MapJob job = MapSettings().job;
     MapProbe probe;
     probe.update(job, {0.1f, 0.1f}, true);
     REQUIRE(probe.curve().has_value());
@@ -298,18 +296,18 @@ TEST_CASE("a picture of any size is trained in the background, can be stopped, a
     const auto make = [&] { return std::make_unique<Striped>(job, trained); };
     const std::filesystem::path file = folder.path() / "map.png";
     MapExport saving;
-    saving.start({file, job, MapWindow{}, {300, 170}}, make);
+    saving.start({file, {{job, {}}, {300, 170}}}, make);
     const auto saved = saving.takeFinished(true);
     REQUIRE(saved.has_value());
     CHECK(trained == 300 * 170);
     CHECK(std::filesystem::file_size(file) > 100);
     CHECK_FALSE(saving.busy());
 
-    saving.start({folder.path() / "large.png", job, MapWindow{}, {4096, 4096}}, make);
+    saving.start({folder.path() / "large.png", {{job, {}}, {4096, 4096}}}, make);
     saving.cancel();
     CHECK_FALSE(saving.takeFinished(true).has_value());
     CHECK_FALSE(std::filesystem::exists(folder.path() / "large.png"));
-    saving.start({folder.path() / "none" / "map.png", job, MapWindow{}, {8, 8}}, make);
+    saving.start({folder.path() / "none" / "map.png", {{job, {}}, {8, 8}}}, make);
     CHECK_THROWS(saving.takeFinished(true));
     CHECK_FALSE(saving.busy());
 }

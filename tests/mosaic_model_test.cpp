@@ -13,7 +13,6 @@
 
 #include "demos/exhibits/mosaic/mosaic_model.h"
 #include "demos/exhibits/mosaic/mosaic_view.h"
-#include "demos/exhibits/mosaic/mosaic_words.h"
 #include "demos/exhibits/playground/playground_settings.h"
 #include "engine/net/param_layout.h"
 #include "tests/test_device.h"

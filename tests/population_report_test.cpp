@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "demos/draw/theme.h"
-#include "demos/report/population_png.h"
 #include "demos/report/population_report.h"
 #include "demos/words/text.h"
 

@@ -1,6 +1,5 @@
 // `lockstep map`: a network per pixel, coloured by how its training ended.
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <memory>
 #include <stdexcept>
@@ -10,12 +9,10 @@
 #include <nlohmann/json.hpp>
 
 #include "demos/commands/command.h"
-#include "demos/draw/png.h"
 #include "demos/kit/interrupt.h"
 #include "demos/kit/machines.h"
-#include "demos/options/map_options.h"
+#include "demos/kit/pacer.h"
 #include "demos/options/parse.h"
-#include "demos/report/grid_colours.h"
 #include "demos/report/map_report.h"
 #include "demos/report/progress.h"
 #include "demos/report/result_files.h"
@@ -38,12 +35,14 @@ constexpr const char* mapExamples = R"(examples:
   lockstep map --axes rate-and-scale --window -1:5,-3:3 --activation relu --csv outcomes.csv
 )";
 
-MapRequest requestOf(const MapOptions& options) {
-    MapRequest request{mapJob(options), mapWindow(options), options.size.width, options.size.height};
-    if (!options.csvFile.empty() && request.pixels() > largestTable)
-        throw std::invalid_argument(fmt::format("--csv takes at most {} pixels, as of 2048x2048, not {}x{}",
-                                                largestTable, request.width, request.height));
-    return request;
+constexpr std::size_t largestTable = std::size_t{2048} * 2048; // pixels of a CSV file
+
+void validate(const MapOptions& options) {
+    const MapSize size = options.request.size;
+    options.request.job.validate();
+    if (!options.csvFile.empty() && size.pixels() > largestTable)
+        throw std::invalid_argument(fmt::format("--csv takes at most {} pixels, as of 2048x2048, not {}",
+                                                largestTable, mapSizeText(size)));
 }
 
 std::unique_ptr<MapTrainer> makeLane(const MapRequest& request, const LaneSpec& spec, Machines& machines) {
@@ -54,7 +53,7 @@ std::unique_ptr<MapTrainer> makeLane(const MapRequest& request, const LaneSpec& 
 
 LaneProgress progressOf(const MapRequest& request, const MapResult& lane) {
     LaneProgress progress{lane.spec.text(), lane.spec.gpu, lane.status, lane.trained > 0, 0, {}, {}};
-    progress.progress = static_cast<double>(lane.trained) / static_cast<double>(request.pixels());
+    progress.progress = static_cast<double>(lane.trained) / static_cast<double>(request.size.pixels());
     progress.brief = fmt::format("{} networks/s", shortRate(lane.networksPerSecond()));
     progress.numbers = fmt::format("{} networks  {}{}", grouped(lane.trained), progress.brief,
                                    timeLeft(lane.status, lane.trainingSeconds, progress.progress));
@@ -63,37 +62,31 @@ LaneProgress progressOf(const MapRequest& request, const MapResult& lane) {
 
 void trainLane(const MapRequest& request, Machines& machines, const InterruptGuard& interrupt, bool quiet,
                MapResult& lane) {
-    using Clock = std::chrono::steady_clock;
-    const Clock::time_point begin = Clock::now();
+    const double begin = secondsNow();
     const std::unique_ptr<MapTrainer> trainer = makeLane(request, lane.spec, machines);
-    lane.warmUpSeconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    lane.warmUpSeconds = secondsNow() - begin;
     lane.machine = trainer->machine();
     ProgressLines lines(quiet);
-    trainMap(request, *trainer, lane, [&](std::size_t) {
+    trainMap(request, *trainer, lane, 100, [&] {
         lines.show({progressOf(request, lane)});
         return interrupt.exitCode() == 0;
     });
     lines.show({progressOf(request, lane)});
 }
 
-void writePicture(const std::string& file, const MapRequest& request, const MapResult& lane) {
-    std::vector<MapOutcome> outcomes(request.pixels());
-    for (std::size_t pixel = 0; pixel < outcomes.size(); ++pixel) outcomes[pixel] = lane.outcome(pixel);
-    Pixels pixels{request.width, request.height, std::vector<std::uint8_t>(request.pixels() * 4)};
-    paintMap(request.job, outcomes, pixels.rgba);
-    writePng(file, pixels);
-}
-
-void writeResults(const MapOptions& options, const MapRequest& request, const std::vector<MapResult>& lanes) {
+void writeResults(const MapOptions& options, const std::vector<MapResult>& lanes) {
+    const MapRequest& request = options.request;
     const auto begun = [](const MapResult& lane) { return lane.trained > 0; };
     const auto shown = std::ranges::find_if(lanes, begun);
-    if (!options.pngFile.empty() && shown != lanes.end()) writePicture(options.pngFile, request, *shown);
+    if (!options.pngFile.empty() && shown != lanes.end())
+        writePng(options.pngFile, mapPicture(request, *shown));
     if (!options.csvFile.empty()) writeResult(options.csvFile, mapCsv(request, lanes));
     if (!options.jsonFile.empty()) writeResult(options.jsonFile, mapJson(request, lanes).dump(1) + "\n");
 }
 
 int map(const MapOptions& options) {
-    const MapRequest request = requestOf(options);
+    validate(options);
+    const MapRequest& request = options.request;
     requireResultFiles(options.jsonFile, options.csvFile);
     requirePictureFile(options.pngFile);
     std::FILE* people = peopleStream(options.jsonFile, options.csvFile);
@@ -114,7 +107,7 @@ int map(const MapOptions& options) {
     }
     fmt::print(people, "{}", mapResultText(request, lanes));
     std::fflush(people);
-    if (!lanes.empty()) writeResults(options, request, lanes);
+    if (!lanes.empty()) writeResults(options, lanes);
     return exitCodeOf(lanes, interrupt.exitCode());
 }
 

@@ -2,19 +2,24 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "demos/commands/command.h"
-#include "demos/commands/run_population.h"
 #include "demos/draw/png.h"
+#include "demos/kit/interrupt.h"
+#include "demos/kit/machines.h"
+#include "demos/kit/pacer.h"
 #include "demos/options/parse.h"
 #include "demos/options/run_options.h"
-#include "demos/report/population_png.h"
 #include "demos/report/population_report.h"
+#include "demos/report/progress.h"
 #include "demos/report/result_files.h"
 #include "demos/words/text.h"
 
@@ -83,6 +88,147 @@ PopulationSpec specOf(const PopulationCommandOptions& options) {
     return spec;
 }
 
+constexpr double sliceMilliseconds = 100;
+constexpr double betweenLooks = 0.5; // seconds
+constexpr double looksShare = 20;    // looks at the losses take one part in so many of the time
+
+/// Networks that diverged have no way left.
+double shareDone(const PopulationJob& job, const PopulationSummary& summary) {
+    const double steps =
+        static_cast<double>(job.members.size() - summary.diverged) * static_cast<double>(job.steps);
+    return steps > 0 ? std::min(static_cast<double>(summary.networkSteps) / steps, 1.0) : 1.0;
+}
+
+std::string numbersOf(const PopulationJob& job, const PopulationLaneResult& lane) {
+    return fmt::format("{} of {} networks done  {} network-steps/s", grouped(lane.summary.finished),
+                       grouped(job.members.size()), shortRate(lane.networkStepsPerSecond()));
+}
+
+/// Runs lanes in turn, so they don't compete for the machine. If there are several, each first trains a few
+/// steps of all networks, untimed, to be checked against the others, and then starts over.
+class PopulationRun {
+  public:
+    /// `maps`: to be drawn of every lane's networks at the end. `job` and `machines` have to outlive it.
+    PopulationRun(const PopulationJob& job, const std::vector<LaneSpec>& lanes, Machines& machines,
+                  bool quiet, std::optional<DecisionMapOptions> maps)
+        : job_(job), machines_(machines), quiet_(quiet), maps_(std::move(maps)), lines_(quiet) {
+        for (const LaneSpec& spec : lanes) results_.emplace_back().spec = spec;
+    }
+
+    /// To its end, or to the first interrupt. Returns the exit code so far: 0, or that of the interrupt. A
+    /// lane that fails says so in its result, and the others go on.
+    int run() {
+        interrupt_.emplace();
+        for (PopulationLaneResult& lane : results_) runLane(lane);
+        addAgreements(results_);
+        const int exitCode = interrupt_->exitCode();
+        interrupt_.reset();
+        return exitCode;
+    }
+
+    const std::vector<PopulationLaneResult>& results() const { return results_; }
+
+  private:
+    bool interrupted() const { return interrupt_->exitCode() != 0; }
+
+    void runLane(PopulationLaneResult& lane) {
+        runOrFail(lane, "fewer networks", [&] {
+            lane.status = interrupted() ? LaneStatus::stopped : LaneStatus::preparing;
+            preparation_ = "warms up";
+            show();
+            if (interrupted()) return;
+            const auto population =
+                makePopulation(job_, lane.spec, machines_.threads(), machines_.deviceOf(lane.spec));
+            lane.machine = population->machine();
+            lane.warmUpSeconds = population->warmUpSeconds();
+            if (results_.size() > 1) trainOpening(*population, lane);
+            train(*population, lane);
+            conclude(*population, lane);
+        });
+        show();
+    }
+
+    void trainOpening(Population& population, PopulationLaneResult& lane) {
+        preparation_ = "trains its first steps, to be compared";
+        show();
+        for (const std::uint64_t steps : openingSteps(job_.steps)) {
+            if (interrupted()) return;
+            population.trainTo(steps);
+            lane.opening.push_back({steps, population.results()});
+        }
+        population.reset();
+    }
+
+    void train(Population& population, PopulationLaneResult& lane) {
+        lane.status = LaneStatus::running;
+        const double before = population.trainingSeconds();
+        nextLook_ = secondsNow() + betweenLooks;
+        bool more = true;
+        while (more && !interrupted()) {
+            more = population.advance(sliceMilliseconds);
+            lane.trainingSeconds = population.trainingSeconds() - before;
+            if (!quiet_ && secondsNow() >= nextLook_) look(population, lane);
+        }
+        if (!more) population.trainTo(job_.steps); // waits for what is under way
+        lane.trainingSeconds = population.trainingSeconds() - before;
+        lane.status = more ? LaneStatus::stopped : LaneStatus::finished;
+    }
+
+    void look(Population& population, PopulationLaneResult& lane) {
+        const double start = secondsNow();
+        lane.summary = population.summary();
+        show();
+        const double end = secondsNow();
+        nextLook_ = end + std::max(betweenLooks, looksShare * (end - start));
+    }
+
+    void conclude(Population& population, PopulationLaneResult& lane) {
+        const double start = secondsNow();
+        lane.members = population.results();
+        lane.evaluationSeconds = secondsNow() - start;
+        lane.summary = summarise(job_, lane.members);
+        lane.machine = population.machine();
+        if (maps_) lane.maps = population.decisionMaps(*maps_);
+    }
+
+    LaneProgress progressOf(const PopulationLaneResult& lane) const {
+        LaneProgress progress;
+        progress.title = lane.spec.text();
+        progress.gpu = lane.spec.gpu;
+        progress.status = lane.status;
+        progress.begun = lane.summary.networkSteps > 0;
+        if (lane.status == LaneStatus::waiting || lane.status == LaneStatus::preparing) {
+            progress.brief = lane.status == LaneStatus::waiting ? "waits for its turn" : preparation_;
+            progress.numbers = progress.brief;
+            return progress;
+        }
+        progress.progress = shareDone(job_, lane.summary);
+        progress.brief =
+            numbersOf(job_, lane) + timeLeft(lane.status, lane.trainingSeconds, progress.progress);
+        progress.numbers = progress.brief;
+        if (lane.summary.diverged > 0)
+            progress.numbers += fmt::format("  {} diverged", grouped(lane.summary.diverged));
+        if (lane.status != LaneStatus::running) progress.numbers += fmt::format("  {}", name(lane.status));
+        return progress;
+    }
+
+    void show() {
+        std::vector<LaneProgress> lanes;
+        for (const PopulationLaneResult& lane : results_) lanes.push_back(progressOf(lane));
+        lines_.show(lanes);
+    }
+
+    const PopulationJob& job_;
+    Machines& machines_;
+    bool quiet_;
+    std::optional<DecisionMapOptions> maps_;
+    std::vector<PopulationLaneResult> results_;
+    const char* preparation_ = ""; // of the lane that prepares
+    double nextLook_ = 0;          // when
+    ProgressLines lines_;
+    std::optional<InterruptGuard> interrupt_; // while run() runs
+};
+
 int reportPopulation(const PopulationCommandOptions& options, const PopulationGrid& grid,
                      const std::vector<PopulationLaneResult>& results, int soFar) {
     const Headline headline = headlineFor(results);
@@ -111,11 +257,10 @@ int population(const PopulationCommandOptions& options) {
     fmt::print(people, "{}", populationText(grid));
     std::fflush(people);
 
-    PopulationRunOptions runOptions{options.run.quiet, {}};
-    if (!options.pngFile.empty()) runOptions.maps = pictureMaps(grid);
-    PopulationRun run(grid.job, choice.lanes, machines, runOptions);
+    PopulationRun run(grid.job, choice.lanes, machines, options.run.quiet,
+                      options.pngFile.empty() ? std::nullopt : pictureMaps(grid));
     const int exitCode = run.run();
-    return reportPopulation(options, grid, run.takeResults(), exitCode);
+    return reportPopulation(options, grid, run.results(), exitCode);
 }
 
 void addGridOptions(CLI::App& command, PopulationSpec& spec) {

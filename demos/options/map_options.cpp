@@ -2,6 +2,8 @@
 
 #include <array>
 #include <charconv>
+#include <functional>
+#include <limits>
 #include <stdexcept>
 
 #include <CLI/CLI.hpp>
@@ -9,7 +11,6 @@
 
 #include "demos/options/parse.h"
 #include "demos/options/run_options.h"
-#include "demos/words/text.h"
 #include "engine/net/names.h"
 
 namespace lockstep::demos {
@@ -27,10 +28,12 @@ std::array<std::string_view, 2> halves(std::string_view text, char mark, const s
     return {trimmed(text.substr(0, at)), trimmed(text.substr(at + 1))};
 }
 
+/// Of one that is too large, the largest there is.
 std::uint64_t wholeNumber(std::string_view text, const std::string& error) {
-    std::uint64_t value = 0;
+    std::uint64_t value = std::numeric_limits<std::uint64_t>::max();
     const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (code != std::errc() || end != text.data() + text.size()) throw std::invalid_argument(error);
+    if (code == std::errc::invalid_argument || end != text.data() + text.size())
+        throw std::invalid_argument(error);
     return value;
 }
 
@@ -42,8 +45,19 @@ double logarithm(std::string_view text, const std::string& error) {
     return number.value;
 }
 
-const MapPreset& presetOf(const MapOptions& options) {
-    return options.preset.empty() ? mapPresets().front() : mapPresetFromName(options.preset);
+/// "LEFT:RIGHT,BOTTOM:TOP", decimal logarithms: "-3:6,-3:6".
+MapWindow windowFromText(std::string_view text) {
+    const std::string error = fmt::format(
+        "'{}' is no window; write LEFT:RIGHT,BOTTOM:TOP in decimal logarithms, as in -3:6,-3:6", text);
+    const auto [horizontal, vertical] = halves(text, ',', error);
+    const auto [left, right] = halves(horizontal, ':', error);
+    const auto [bottom, top] = halves(vertical, ':', error);
+    const MapWindow window{logarithm(left, error), logarithm(right, error), logarithm(bottom, error),
+                           logarithm(top, error)};
+    if (!(window.left < window.right && window.bottom < window.top))
+        throw std::invalid_argument(
+            fmt::format("'{}' is an empty window: LEFT is below RIGHT, and BOTTOM below TOP", text));
+    return window;
 }
 
 std::string presetList() {
@@ -53,55 +67,43 @@ std::string presetList() {
     return text;
 }
 
-void addJobOptions(CLI::App& command, MapOptions& options) {
-    addText(
-        command, "--preset", "NAME",
-        [&options](std::string_view text) { options.preset = mapPresetFromName(text).name; }, presetList())
-        ->group(mapGroup);
-    addText(
-        command, "--window", "LEFT:RIGHT,BOTTOM:TOP",
-        [&options](std::string_view text) { options.window = mapWindowFromText(text); },
-        "decimal logarithms of the two hyperparameters, -3:6,-3:6")
-        ->group(mapGroup);
-    addText(
-        command, "--axes", "NAME",
-        [&options](std::string_view text) { options.axes = mapAxesFromName(text); },
-        "rates: of the first layer and of the second;\nrate-and-scale: of both, and a factor of the first "
-        "weights")
-        ->group(mapGroup);
-    addText(
-        command, "--network", "I-H-1",
-        [&options](std::string_view text) { options.network = mapNetworkFromText(text); },
-        "inputs and hidden neurons, at most 16-16-1")
-        ->group(mapGroup);
-    addText(
-        command, "--activation", "NAME",
-        [&options](std::string_view text) { options.activation = activationFromName(text); },
-        "identity relu tanh")
-        ->group(mapGroup);
-    command.add_option("--examples", options.examples, "that all networks learn, at most 512")
+// Options are read in the order in which they are added: what is said overrides the preset.
+void addRequestOptions(CLI::App& command, MapRequest& request) {
+    const auto text = [&command](const char* option, const char* type, const std::string& help,
+                                 const std::function<void(std::string_view)>& read) {
+        addText(command, option, type, read, help)->group(mapGroup);
+    };
+    MapJob& job = request.job;
+    text("--preset", "NAME", presetList(),
+         [&](std::string_view typed) { request.place() = mapPresetFromName(typed).place(); });
+    text("--window", "LEFT:RIGHT,BOTTOM:TOP", "decimal logarithms of the two hyperparameters, -3:6,-3:6",
+         [&](std::string_view typed) { request.window = windowFromText(typed); });
+    text("--axes", "NAME",
+         "rates: of the first layer and of the second;\nrate-and-scale: of both, and a factor of the first "
+         "weights",
+         [&](std::string_view typed) { job.axes = mapAxesFromName(typed); });
+    text("--network", "I-H-1", "inputs and hidden neurons, at most 16-16-1",
+         [&](std::string_view typed) { readMapNetwork(typed, job); });
+    text("--activation", "NAME", "identity relu tanh",
+         [&](std::string_view typed) { job.activation = activationFromName(typed); });
+    command.add_option("--examples", job.examples, "that all networks learn, at most 512")
         ->type_name("N")
         ->check(atLeastOne())
         ->group(mapGroup);
-    command.add_option("--steps", options.steps, "of every network, at most 2000")
+    command.add_option("--steps", job.steps, "of every network, at most 2000")
         ->type_name("N")
         ->check(atLeastOne())
         ->group(mapGroup);
-    addText(
-        command, "--seed", "N", [&options](std::string_view text) { options.seed = seedFromText(text); },
-        "of examples and first weights")
-        ->group(mapGroup);
-    addText(
-        command, "--size", "WIDTHxHEIGHT",
-        [&options](std::string_view text) { options.size = mapSizeFromText(text); },
-        "pixels, at most 4096x4096 [512x512]")
-        ->group(mapGroup);
+    text("--seed", "N", "of examples and first weights",
+         [&](std::string_view typed) { job.seed = seedFromText(typed); });
+    text("--size", "WIDTHxHEIGHT", "pixels, at most 4096x4096 [512x512]",
+         [&](std::string_view typed) { request.size = mapSizeFromText(typed); });
 }
 
 } // namespace
 
 void addMapOptions(CLI::App& command, MapOptions& options) {
-    addJobOptions(command, options);
+    addRequestOptions(command, options.request);
     addMachineOptions(command, options,
                       "a lane that trains; repeat it for several [cpu:best and gpu:best]:", mapLanes);
     command.add_flag("--quiet", options.quiet, "no progress")->group(outputGroup);
@@ -118,131 +120,71 @@ void addMapOptions(CLI::App& command, MapOptions& options) {
         ->group(outputGroup);
 }
 
-MapJob mapJob(const MapOptions& options) {
-    MapJob job = presetOf(options).job;
-    if (options.axes) job.axes = *options.axes;
-    if (options.network) {
-        job.inputs = options.network->inputs;
-        job.hidden = options.network->hidden;
-    }
-    if (options.activation) job.activation = *options.activation;
-    if (options.examples) job.examples = *options.examples;
-    if (options.steps) job.steps = *options.steps;
-    if (options.seed) job.seed = *options.seed;
-    job.validate();
-    return job;
-}
+std::string mapNetworkText(const MapJob& job) { return fmt::format("{}-{}-1", job.inputs, job.hidden); }
 
-MapWindow mapWindow(const MapOptions& options) { return options.window.value_or(presetOf(options).window); }
-
-MapWindow mapWindowFromText(std::string_view text) {
-    const std::string error = fmt::format(
-        "'{}' is no window; write LEFT:RIGHT,BOTTOM:TOP in decimal logarithms, as in -3:6,-3:6", text);
-    const auto [horizontal, vertical] = halves(text, ',', error);
-    const auto [left, right] = halves(horizontal, ':', error);
-    const auto [bottom, top] = halves(vertical, ':', error);
-    const MapWindow window{logarithm(left, error), logarithm(right, error), logarithm(bottom, error),
-                           logarithm(top, error)};
-    if (!(window.left < window.right && window.bottom < window.top))
-        throw std::invalid_argument(
-            fmt::format("'{}' is an empty window: LEFT is below RIGHT, and BOTTOM below TOP", text));
-    return window;
-}
-
-std::string mapWindowText(const MapWindow& window) {
-    return fmt::format("{}:{},{}:{}", shortestText(window.left), shortestText(window.right),
-                       shortestText(window.bottom), shortestText(window.top));
-}
-
-MapNetwork mapNetworkFromText(std::string_view text) {
+void readMapNetwork(std::string_view text, MapJob& job) {
     const std::string error =
         fmt::format("'{}' is no network of a map; write INPUTS-HIDDEN-1, as in 8-8-1", text);
     const auto [inputs, rest] = halves(text, '-', error);
     const auto [hidden, outputs] = halves(rest, '-', error);
     if (wholeNumber(outputs, error) != 1) throw std::invalid_argument(error);
-    return {wholeNumber(inputs, error), wholeNumber(hidden, error)};
+    job.inputs = wholeNumber(inputs, error);
+    job.hidden = wholeNumber(hidden, error);
 }
-
-namespace {
-
-std::uint32_t pixelsFromText(std::string_view digits, std::string_view text) {
-    std::uint32_t pixels = 0;
-    const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), pixels);
-    if (code == std::errc::invalid_argument || end != digits.data() + digits.size())
-        throw std::invalid_argument(fmt::format("'{}' is no size; write WIDTHxHEIGHT, as in 512x512", text));
-    if (code != std::errc() || pixels < 1 || pixels > largestMap)
-        throw std::invalid_argument(
-            fmt::format("a map has 1x1 to {0}x{0} pixels, not {1}", largestMap, text));
-    return pixels;
-}
-
-} // namespace
 
 MapSize mapSizeFromText(std::string_view text) {
+    const auto pixels = [text](std::string_view digits) {
+        const std::uint64_t count =
+            wholeNumber(digits, fmt::format("'{}' is no size; write WIDTHxHEIGHT, as in 512x512", text));
+        if (count < 1 || count > largestMap)
+            throw std::invalid_argument(
+                fmt::format("a map has 1x1 to {0}x{0} pixels, not {1}", largestMap, text));
+        return static_cast<std::uint32_t>(count);
+    };
     std::string bare(text);
     std::erase_if(bare, [](char letter) { return letter == ' ' || letter == ','; });
     const std::size_t cross = bare.find('x');
-    const std::uint32_t width = pixelsFromText(std::string_view(bare).substr(0, cross), text);
+    const std::uint32_t width = pixels(std::string_view(bare).substr(0, cross));
     if (cross == std::string::npos) return {width, width};
-    return {width, pixelsFromText(std::string_view(bare).substr(cross + 1), text)};
+    return {width, pixels(std::string_view(bare).substr(cross + 1))};
 }
 
 std::string mapSizeText(MapSize size) { return fmt::format("{}x{}", size.width, size.height); }
 
-namespace {
-
-constexpr MapWindow wholePlane{-3, 6, -3, 6}; // as the paper's figures show it
-
-MapJob small(Activation activation) {
-    MapJob job;
-    job.activation = activation;
-    return job;
+MapPoint MapRequest::point(std::size_t pixel) const {
+    return window.point(static_cast<std::uint32_t>(pixel % size.width),
+                        static_cast<std::uint32_t>(pixel / size.width), size.width, size.height);
 }
-
-MapJob rateAndScale() {
-    MapJob job;
-    job.axes = MapAxes::rateAndScale;
-    return job;
-}
-
-/// Width and examples of the paper's figures.
-MapJob paper(Activation activation, std::size_t examples) {
-    MapJob job;
-    job.inputs = 16;
-    job.hidden = 16;
-    job.activation = activation;
-    job.examples = examples;
-    job.steps = 500;
-    return job;
-}
-
-std::vector<MapPreset> makePresets() {
-    constexpr std::size_t asManyAsWeights = 16 * 16 + 16;
-    return {
-        {"overview", "the whole range of learning rates, for a small tanh network", small(Activation::tanh),
-         wholePlane},
-        {"edge", "part of the border, enlarged thirty times", small(Activation::tanh), {1.2, 1.5, 1.3, 1.6}},
-        {"island",
-         "an island of divergence among rates that converge",
-         small(Activation::tanh),
-         {1.35, 1.43, 1.37, 1.45}},
-        {"threads", "where the border frays", small(Activation::tanh), {0.36, 0.46, 1.62, 1.72}},
-        {"relu", "the same network with ReLU", small(Activation::relu), wholePlane},
-        {"identity", "the same network without an activation", small(Activation::identity), wholePlane},
-        {"scale", "one rate, and how large the first weights are", rateAndScale(), {-1, 5, -3, 3}},
-        {"sohl-dickstein-tanh", "the paper's figure of the tanh network, 16 wide, 272 examples",
-         paper(Activation::tanh, asManyAsWeights), wholePlane},
-        {"sohl-dickstein-relu", "the paper's figure of the ReLU network",
-         paper(Activation::relu, asManyAsWeights), wholePlane},
-        {"sohl-dickstein-identity", "the paper's figure of the network without an activation, 16 examples",
-         paper(Activation::identity, 16), wholePlane},
-    };
-}
-
-} // namespace
 
 std::span<const MapPreset> mapPresets() {
-    static const std::vector<MapPreset> presets = makePresets();
+    constexpr MapWindow wholePlane{-3, 6, -3, 6}; // as the paper's figures show it
+    constexpr std::size_t asManyAsWeights = 16 * 16 + 16;
+    const auto paper = [](Activation activation, std::size_t examples) {
+        return MapJob{
+            .inputs = 16, .hidden = 16, .activation = activation, .examples = examples, .steps = 500};
+    };
+    static const MapPreset presets[] = {
+        {{{}, wholePlane}, "overview", "the whole range of learning rates, for a small tanh network"},
+        {{{}, {1.2, 1.5, 1.3, 1.6}}, "edge", "part of the border, enlarged thirty times"},
+        {{{}, {1.35, 1.43, 1.37, 1.45}}, "island", "an island of divergence among rates that converge"},
+        {{{}, {0.36, 0.46, 1.62, 1.72}}, "threads", "where the border frays"},
+        {{{.activation = Activation::relu}, wholePlane}, "relu", "the same network with ReLU"},
+        {{{.activation = Activation::identity}, wholePlane},
+         "identity",
+         "the same network without an activation"},
+        {{{.axes = MapAxes::rateAndScale}, {-1, 5, -3, 3}},
+         "scale",
+         "one rate, and how large the first weights are"},
+        {{paper(Activation::tanh, asManyAsWeights), wholePlane},
+         "sohl-dickstein-tanh",
+         "the paper's figure of the tanh network, 16 wide, 272 examples"},
+        {{paper(Activation::relu, asManyAsWeights), wholePlane},
+         "sohl-dickstein-relu",
+         "the paper's figure of the ReLU network"},
+        {{paper(Activation::identity, 16), wholePlane},
+         "sohl-dickstein-identity",
+         "the paper's figure of the network without an activation, 16 examples"},
+    };
     return presets;
 }
 

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,8 +17,8 @@ class App;
 namespace lockstep::demos {
 
 inline constexpr std::uint32_t largestMap = 4096; ///< pixels along a side
-inline constexpr double mapReach =
-    30; ///< decades from 1 that a window may reach: a float's numbers end there
+/// Decades from 1 that a window may reach: a float's numbers end there.
+inline constexpr double mapReach = 30;
 
 struct MapSize {
     std::uint32_t width = 0;
@@ -35,11 +34,29 @@ MapSize mapSizeFromText(std::string_view text);
 /// "512x512".
 std::string mapSizeText(MapSize size);
 
-struct MapPreset {
-    std::string_view name;
-    std::string_view summary; ///< a sentence without its full stop
+/// Networks, and the part of their plane to look at.
+struct MapPlace {
     MapJob job;
     MapWindow window;
+
+    bool operator==(const MapPlace&) const = default;
+    MapPlace& place() { return *this; }
+    const MapPlace& place() const { return *this; }
+};
+
+/// A picture of them.
+struct MapRequest : MapPlace {
+    MapSize size;
+
+    /// Pixels are counted row by row from the top.
+    MapPoint point(std::size_t pixel) const;
+    /// Whether fp32 tells all pixels apart.
+    bool resolved() const { return window.resolves(size.width, size.height); }
+};
+
+struct MapPreset : MapPlace {
+    std::string_view name;
+    std::string_view summary; ///< a sentence without its full stop
 };
 
 /// The first is what is shown without a choice.
@@ -48,24 +65,9 @@ std::span<const MapPreset> mapPresets();
 /// Throws std::invalid_argument with the nearest right name.
 const MapPreset& mapPresetFromName(std::string_view text);
 
-inline constexpr std::uint64_t largestTable = std::uint64_t{2048} * 2048; ///< pixels of a CSV file
-
-struct MapNetwork {
-    std::size_t inputs = 0;
-    std::size_t hidden = 0;
-};
-
-/// What was said; what was not is the preset's.
+/// The request is the first preset's, unless something else was said.
 struct MapOptions : MachineOptions {
-    std::string preset;
-    std::optional<MapWindow> window;
-    std::optional<MapAxes> axes;
-    std::optional<MapNetwork> network;
-    std::optional<Activation> activation;
-    std::optional<std::size_t> examples;
-    std::optional<std::uint32_t> steps;
-    std::optional<std::uint64_t> seed;
-    MapSize size{512, 512};
+    MapRequest request{mapPresets().front().place(), {512, 512}};
 
     bool quiet = false;
     std::string pngFile;
@@ -76,17 +78,9 @@ struct MapOptions : MachineOptions {
 /// Adds all of them to a command, to be read into `options`, which has to outlive the parsing.
 void addMapOptions(CLI::App& command, MapOptions& options);
 
-/// The preset, and what was said instead of its parts. Throws std::invalid_argument for what cannot be
-/// mapped.
-MapJob mapJob(const MapOptions& options);
-MapWindow mapWindow(const MapOptions& options);
-
-/// "LEFT:RIGHT,BOTTOM:TOP", decimal logarithms from -30 to 30: "-3:6,-3:6". Throws std::invalid_argument.
-MapWindow mapWindowFromText(std::string_view text);
-/// The same text, with all digits.
-std::string mapWindowText(const MapWindow& window);
-
-/// "8-8-1": inputs, hidden neurons and the one output. Throws std::invalid_argument.
-MapNetwork mapNetworkFromText(std::string_view text);
+/// "8-8-1": inputs, hidden neurons and the one output.
+std::string mapNetworkText(const MapJob& job);
+/// Reads it into the job. Throws std::invalid_argument.
+void readMapNetwork(std::string_view text, MapJob& job);
 
 } // namespace lockstep::demos

@@ -91,12 +91,4 @@ std::uint32_t mapColour(const MapJob& job, MapOutcome outcome) {
     return colourAt(divergedPalette, position);
 }
 
-void paintMap(const MapJob& job, std::span<const MapOutcome> outcomes, std::span<std::uint8_t> rgba) {
-    std::size_t at = 0;
-    for (const MapOutcome outcome : outcomes) {
-        const std::uint32_t colour = mapColour(job, outcome);
-        for (const int shift : {0, 8, 16, 24}) rgba[at++] = static_cast<std::uint8_t>(colour >> shift);
-    }
-}
-
 } // namespace lockstep::demos

@@ -34,8 +34,4 @@ ImU32 lossColour(const Theme& theme, const LossScale& scale, const MemberResult&
 /// A word 0xAABBGGRR. An outcome that is NaN is a network that has not been trained: grey.
 std::uint32_t mapColour(const MapJob& job, MapOutcome outcome);
 
-/// The same of many, in their order, as the bytes of a picture: red, green, blue, alpha.
-/// rgba   four bytes per outcome
-void paintMap(const MapJob& job, std::span<const MapOutcome> outcomes, std::span<std::uint8_t> rgba);
-
 } // namespace lockstep::demos

@@ -10,8 +10,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "demos/options/map_options.h"
+#include "demos/report/grid_colours.h"
 #include "demos/words/text.h"
+#include "engine/net/names.h"
 
 namespace lockstep::demos {
 
@@ -24,28 +25,27 @@ double shareOf(std::size_t count, std::size_t all) {
                    : std::numeric_limits<double>::quiet_NaN();
 }
 
+constexpr float alikeWithin = 0.01f;
+
 /// Decades of a window so narrow that neighbouring pixels are neighbouring floats.
 double narrowest(std::uint32_t pixels) {
     return pixels * std::log10(1 + static_cast<double>(std::numeric_limits<float>::epsilon()));
 }
 
 std::string zoomText(const MapRequest& request) {
-    const double end = std::max(narrowest(request.width), narrowest(request.height));
-    if (request.window.resolves(request.width, request.height))
-        return fmt::format("fp32 ends the zoom at windows {:.1g} decades wide\n", end);
+    const double end = narrowest(std::max(request.size.width, request.size.height));
+    if (request.resolved()) return fmt::format("fp32 ends the zoom at windows {:.1g} decades wide\n", end);
     return fmt::format("fp32 ends the zoom before this: neighbouring pixels have the same hyperparameters.\n"
                        "Windows of {:.1g} decades or more are resolved at this size.\n",
                        end);
 }
 
-Json orNull(double value) { return std::isnan(value) ? Json() : Json(value); }
-
 Json agreementJson(const MapResult& first, const MapResult& lane) {
     const MapAgreement agreement = agreementOf(first, lane);
     return {{"with", first.spec.text()},
             {"pixels", agreement.both},
-            {"same_side", orNull(agreement.share())},
-            {"identical", orNull(shareOf(agreement.same, agreement.both))}};
+            {"same_side", agreement.share()},
+            {"identical", shareOf(agreement.same, agreement.both)}};
 }
 
 Json laneJson(const MapResult& lane, const MapResult& first) {
@@ -53,9 +53,9 @@ Json laneJson(const MapResult& lane, const MapResult& first) {
     json.update({{"networks", lane.trained},
                  {"seconds", lane.trainingSeconds},
                  {"warm_up_seconds", lane.warmUpSeconds},
-                 {"networks_per_second", orNull(lane.networksPerSecond())},
-                 {"converged", orNull(shareOf(lane.converged(), lane.trained))},
-                 {"diverged", orNull(shareOf(lane.diverged(), lane.trained))},
+                 {"networks_per_second", lane.networksPerSecond()},
+                 {"converged", shareOf(lane.converged(), lane.trained)},
+                 {"diverged", shareOf(lane.diverged(), lane.trained)},
                  {"agreement", agreementJson(first, lane)}});
     return json;
 }
@@ -64,11 +64,13 @@ Json laneJson(const MapResult& lane, const MapResult& first) {
 
 std::string mapRequestText(const MapRequest& request) {
     const MapJob& job = request.job;
-    return fmt::format("{} networks {}-{}-1, {}, {} examples, {} steps, seed {}\n"
-                       "{} by {} pixels, {}, window {} (decimal logarithms)\n{}",
-                       grouped(request.pixels()), job.inputs, job.hidden, name(job.activation), job.examples,
-                       grouped(job.steps), job.seed, request.width, request.height, name(job.axes),
-                       mapWindowText(request.window), zoomText(request));
+    const MapWindow& window = request.window;
+    return fmt::format("{} networks {}, {}, {} examples, {} steps, seed {}\n"
+                       "{} by {} pixels, {}, window {}:{},{}:{} (decimal logarithms)\n{}",
+                       grouped(request.size.pixels()), mapNetworkText(job), name(job.activation),
+                       job.examples, grouped(job.steps), job.seed, request.size.width, request.size.height,
+                       name(job.axes), shortestText(window.left), shortestText(window.right),
+                       shortestText(window.bottom), shortestText(window.top), zoomText(request));
 }
 
 std::string mapResultText(const MapRequest& request, const std::vector<MapResult>& lanes) {
@@ -82,7 +84,7 @@ std::string mapResultText(const MapRequest& request, const std::vector<MapResult
                         percent(shareOf(lane.diverged(), lane.trained)),
                         &lane == &lanes.front() ? "-" : percent(agreementOf(lanes.front(), lane).share())});
         ends += howItEnded(lane, fmt::format("with {} of {} networks trained", grouped(lane.trained),
-                                             grouped(request.pixels())));
+                                             grouped(request.size.pixels())));
     }
     return table(rows, 2) + ends;
 }
@@ -102,9 +104,9 @@ Json mapJson(const MapRequest& request, const std::vector<MapResult>& lanes) {
           {"seed", job.seed}}},
         {"window",
          {{"left", window.left}, {"right", window.right}, {"bottom", window.bottom}, {"top", window.top}}},
-        {"width", request.width},
-        {"height", request.height},
-        {"resolved", window.resolves(request.width, request.height)},
+        {"width", request.size.width},
+        {"height", request.size.height},
+        {"resolved", request.resolved()},
         {"lanes", laneList}};
 }
 
@@ -112,10 +114,10 @@ std::string mapCsv(const MapRequest& request, const std::vector<MapResult>& lane
     std::string text = "column,row,x,y";
     for (const MapResult& lane : lanes) text += "," + csvField(lane.spec.text());
     text += "\n";
-    for (std::size_t pixel = 0; pixel < request.pixels(); ++pixel) {
+    for (std::size_t pixel = 0; pixel < request.size.pixels(); ++pixel) {
         const MapPoint point = request.point(pixel);
-        fmt::format_to(std::back_inserter(text), "{},{},{},{}", pixel % request.width, pixel / request.width,
-                       point.x, point.y);
+        fmt::format_to(std::back_inserter(text), "{},{},{},{}", pixel % request.size.width,
+                       pixel / request.size.width, point.x, point.y);
         for (const MapResult& lane : lanes) {
             text += ",";
             const MapOutcome outcome = lane.outcome(pixel);
@@ -126,34 +128,15 @@ std::string mapCsv(const MapRequest& request, const std::vector<MapResult>& lane
     return text;
 }
 
-namespace {
-
-constexpr float alikeWithin = 0.01f;
-
-bool onSameSide(MapOutcome a, MapOutcome b) { return (a < 0) == (b < 0); }
-
-bool nearlyEqual(MapOutcome a, MapOutcome b) {
-    return onSameSide(a, b) && std::abs(a - b) <= alikeWithin * std::max(std::abs(a), std::abs(b));
-}
-
-} // namespace
-
 void MapAgreement::add(MapOutcome first, MapOutcome second) {
     ++both;
-    if (onSameSide(first, second)) ++sameEnding;
-    if (nearlyEqual(first, second)) ++alike;
     if (first == second) ++same;
+    if ((first < 0) != (second < 0)) return;
+    ++sameEnding;
+    if (std::abs(first - second) <= alikeWithin * std::max(std::abs(first), std::abs(second))) ++alike;
 }
 
-double MapAgreement::share() const {
-    return both > 0 ? static_cast<double>(sameEnding) / static_cast<double>(both)
-                    : std::numeric_limits<double>::quiet_NaN();
-}
-
-MapPoint MapRequest::point(std::size_t pixel) const {
-    return window.point(static_cast<std::uint32_t>(pixel % width), static_cast<std::uint32_t>(pixel / width),
-                        width, height);
-}
+double MapAgreement::share() const { return shareOf(sameEnding, both); }
 
 MapOutcome MapResult::outcome(std::size_t pixel) const {
     return pixel < trained ? outcomes[pixel] : std::numeric_limits<float>::quiet_NaN();
@@ -169,24 +152,23 @@ std::size_t MapResult::converged() const {
                                                           [](MapOutcome outcome) { return outcome >= 0; }));
 }
 
-void trainMap(const MapRequest& request, MapTrainer& trainer, MapResult& lane,
-              const std::function<bool(std::size_t trained)>& goOn) {
-    using Clock = std::chrono::steady_clock;
-    constexpr double millisecondsAtATime = 100;
-    const std::size_t pixels = request.pixels();
+void trainMap(const MapRequest& request, MapTrainer& trainer, MapResult& lane, double millisecondsAtATime,
+              const std::function<bool()>& goOn) {
+    const std::size_t pixels = request.size.pixels();
     lane.outcomes.resize(pixels);
     lane.status = LaneStatus::running;
     std::vector<MapPoint> points;
     while (lane.trained < pixels) {
-        const Clock::time_point begin = Clock::now();
+        const auto begin = std::chrono::steady_clock::now();
         const std::size_t count = std::min(trainer.pointsFor(millisecondsAtATime), pixels - lane.trained);
         points.clear();
         for (std::size_t pixel = lane.trained; pixel < lane.trained + count; ++pixel)
             points.push_back(request.point(pixel));
         trainer.train(points, std::span(lane.outcomes).subspan(lane.trained, count));
         lane.trained += count;
-        lane.trainingSeconds += std::chrono::duration<double>(Clock::now() - begin).count();
-        if (!goOn(lane.trained)) break;
+        lane.trainingSeconds +=
+            std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        if (!goOn()) break;
     }
     lane.status = lane.trained < pixels ? LaneStatus::stopped : LaneStatus::finished;
 }
@@ -197,6 +179,17 @@ MapAgreement agreementOf(const MapResult& first, const MapResult& second) {
     for (std::size_t pixel = 0; pixel < std::min(first.trained, second.trained); ++pixel)
         agreement.add(first.outcomes[pixel], second.outcomes[pixel]);
     return agreement;
+}
+
+Pixels mapPicture(const MapRequest& request, const MapResult& lane) {
+    Pixels pixels{request.size.width, request.size.height, {}};
+    pixels.rgba.reserve(4 * request.size.pixels());
+    for (std::size_t pixel = 0; pixel < request.size.pixels(); ++pixel) {
+        const std::uint32_t colour = mapColour(request.job, lane.outcome(pixel));
+        for (const int shift : {0, 8, 16, 24})
+            pixels.rgba.push_back(static_cast<std::uint8_t>(colour >> shift));
+    }
+    return pixels;
 }
 
 } // namespace lockstep::demos

@@ -2,15 +2,15 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "demos/draw/png.h"
+#include "demos/options/map_options.h"
 #include "demos/report/race_report.h"
-#include "engine/grid/map.h"
 
 namespace lockstep::demos {
 
@@ -26,17 +26,6 @@ struct MapAgreement {
     double share() const; ///< of the same ending; NaN without pixels
 };
 
-struct MapRequest {
-    MapJob job;
-    MapWindow window;
-    std::uint32_t width = 0;
-    std::uint32_t height = 0;
-
-    std::size_t pixels() const { return std::size_t{width} * height; }
-    /// Pixels are counted row by row from the top.
-    MapPoint point(std::size_t pixel) const;
-};
-
 struct MapResult : LaneReport {
     std::vector<MapOutcome> outcomes; ///< per pixel, those from `trained` on mean nothing
     std::size_t trained = 0;          ///< pixels, from the first on
@@ -48,10 +37,10 @@ struct MapResult : LaneReport {
     std::size_t diverged() const { return trained - converged(); }
 };
 
-/// Trains a network per pixel. `goOn` is told how many are done several times a second, and ends it with
+/// Trains a network per pixel, for about so many milliseconds at a time; in between, `goOn` ends it with
 /// false. What the machine throws goes through; the pixels before it stay.
-void trainMap(const MapRequest& request, MapTrainer& trainer, MapResult& lane,
-              const std::function<bool(std::size_t trained)>& goOn);
+void trainMap(const MapRequest& request, MapTrainer& trainer, MapResult& lane, double millisecondsAtATime,
+              const std::function<bool()>& goOn);
 
 /// Of the pixels that both have trained.
 MapAgreement agreementOf(const MapResult& first, const MapResult& second);
@@ -67,5 +56,8 @@ nlohmann::ordered_json mapJson(const MapRequest& request, const std::vector<MapR
 /// "column,row,x,y,cpu:best,gpu:best": a row per pixel, and an outcome per lane, empty where it was not
 /// trained.
 std::string mapCsv(const MapRequest& request, const std::vector<MapResult>& lanes);
+
+/// A pixel per network, in its outcome's colour.
+Pixels mapPicture(const MapRequest& request, const MapResult& lane);
 
 } // namespace lockstep::demos

@@ -1,4 +1,4 @@
-#include "demos/report/population_result.h"
+#include "demos/report/population_report.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,146 +1,289 @@
-#include "demos/exhibits/map/map_exhibit.h"
-
+// The exhibit: the map. Every pixel is a network, and its colour how the training ended.
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <functional>
+#include <optional>
+#include <string>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "demos/exhibits/map/map_words.h"
-#include "engine/files/atomic_file.h"
+#include "demos/draw/plot.h"
+#include "demos/exhibits/map/map_controls.h"
+#include "demos/exhibits/map/map_pane.h"
+#include "demos/kit/exhibit.h"
+#include "demos/report/grid_colours.h"
+#include "demos/words/text.h"
 #include "engine/files/json_field.h"
 
 namespace lockstep::demos {
 
-void MapExhibit::drawIcon(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) const {
-    // A square, and a ragged border across it.
-    const float r = size * 0.45f;
-    draw.AddRect({centre.x - r, centre.y - r}, {centre.x + r, centre.y + r}, colour, size / 8, 0, size / 12);
-    const ImVec2 border[] = {{-1, 0.1f},     {-0.6f, 0.25f}, {-0.45f, -0.15f}, {-0.1f, 0.05f},
-                             {0.05f, -0.5f}, {0.4f, -0.35f}, {0.5f, -0.75f},   {0.75f, -1}};
-    ImVec2 points[std::size(border)];
-    for (std::size_t i = 0; i < std::size(border); ++i)
-        points[i] = {centre.x + border[i].x * r, centre.y + border[i].y * r};
-    draw.AddPolyline(points, static_cast<int>(std::size(points)), colour, 0, size / 12);
+namespace {
+
+/// A caption, and below it the colours between the numbers of their ends.
+/// colourAt   of a share of the way, 0 to 1
+void drawLegendBar(const Ui& ui, ImVec2 start, float width, const char* caption, const std::string& from,
+                   const std::string& to, const std::function<ImU32(double share)>& colourAt) {
+    constexpr int samples = 64;
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const float line = ImGui::GetTextLineHeight();
+    const float y = start.y + line + ui.px(2);
+    draw.AddText(start, ui.theme.muted, fittedText(caption, width).c_str());
+    draw.AddText({start.x, y}, ui.theme.text, from.c_str());
+    const float toWidth = ImGui::CalcTextSize(to.c_str()).x;
+    draw.AddText({start.x + width - toWidth, y}, ui.theme.text, to.c_str());
+    const float left = start.x + ImGui::CalcTextSize(from.c_str()).x + ui.px(8);
+    const float right = start.x + width - toWidth - ui.px(8);
+    const float step = (right - left) / samples;
+    for (int i = 0; i < samples; ++i) {
+        const float x = left + static_cast<float>(i) * step;
+        draw.AddRectFilled({x, y + line * 0.15f}, {x + step + 0.5f, y + line * 0.85f},
+                           colourAt((i + 0.5) / samples));
+    }
 }
 
-MakeMapTrainer MapExhibit::maker(Ui& ui, const MapJob& job, MapMachine machine) const {
-    if (machine == MapMachine::cpu)
-        return [job, threads = ui.machines.threads()] { return makeCpuMapTrainer(job, threads); };
-    return [job, device = ui.machines.deviceOf(laneOf(machine))] { return makeGpuMapTrainer(*device, job); };
+// Even steps of colour: the scales are a square root and a logarithm.
+void drawLegend(const Ui& ui, const MapJob& job) {
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    const float gap = ui.px(24);
+    const float width = (ImGui::GetContentRegionAvail().x - gap) / 2;
+    drawLegendBar(ui, start, width, "converged, mean loss in % of the first", "100", "0", [&](double share) {
+        return mapColour(job, static_cast<float>((1 - share) * (1 - share)));
+    });
+    const double first = std::log1p(1.0);
+    const double last = std::log1p(static_cast<double>(job.steps));
+    drawLegendBar(ui, {start.x + width + gap, start.y}, width, "diverged at step, or no better at the end",
+                  "1", std::to_string(job.steps), [&](double share) {
+                      return mapColour(job, -static_cast<float>(std::expm1(first + share * (last - first))));
+                  });
+    ImGui::Dummy({2 * width + gap, 2 * ImGui::GetTextLineHeight() + ui.px(2)});
 }
 
-// A pane that is not drawn remembers what it was before.
-const MapPane* MapExhibit::hoveredPane() const {
-    for (const MapPane& pane : panes_)
-        if (model_.enabled(pane.machine()) && pane.hovered()) return &pane;
-    return nullptr;
-}
+float remarkLines(const Ui& ui) { return ui.presenter ? 1 : 2; }
 
-std::optional<std::uint32_t> MapExhibit::hovered() const {
-    const MapPane* pane = hoveredPane();
-    return pane != nullptr ? pane->hovered() : std::nullopt;
-}
+class MapExhibit final : public Exhibit {
+  public:
+    std::string_view id() const override { return "map"; }
+    const char* title() const override { return "Map"; }
+    const char* blurb() const override { return "Every pixel is a network: does it learn?"; }
 
-// Without a mouse, what is in the middle: the keyboard moves the map below it.
-std::uint32_t MapExhibit::probed() const {
-    const MapSize size = model_.size();
-    const std::uint32_t middle = size.height / 2 * size.width + size.width / 2;
-    const std::uint32_t pixel = hovered().value_or(middle);
-    return pixel < size.pixels() ? pixel : middle;
-}
+    void drawIcon(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) const override {
+        // A square, and a ragged border across it.
+        const float r = size * 0.45f;
+        draw.AddRect({centre.x - r, centre.y - r}, {centre.x + r, centre.y + r}, colour, size / 8, 0,
+                     size / 12);
+        const ImVec2 border[] = {{-1, 0.1f},     {-0.6f, 0.25f}, {-0.45f, -0.15f}, {-0.1f, 0.05f},
+                                 {0.05f, -0.5f}, {0.4f, -0.35f}, {0.5f, -0.75f},   {0.75f, -1}};
+        ImVec2 points[std::size(border)];
+        for (std::size_t i = 0; i < std::size(border); ++i)
+            points[i] = {centre.x + border[i].x * r, centre.y + border[i].y * r};
+        draw.AddPolyline(points, static_cast<int>(std::size(points)), colour, 0, size / 12);
+    }
 
-void MapExhibit::update(Ui& ui) {
-    const MapSize size = model_.size();
-    const std::uint32_t pixel = probed();
-    probe_.update(model_.settings().job,
-                  model_.window().point(pixel % size.width, pixel / size.width, size.width, size.height),
-                  ui.scripted);
-    if (const auto saved = export_.takeFinished(ui.scripted))
-        ui.say(Severity::info, fmt::format("Map of {} pixels saved to {}", mapSizeText(saved->size),
-                                           std::filesystem::absolute(saved->file).string()));
-    model_.update([&](const MapJob& job, MapMachine machine) { return maker(ui, job, machine); }, ui.delta,
-                  ui.scripted);
-}
+    void update(Ui& ui) override {
+        const MapRequest picture = model_.picture();
+        probe_.update(picture.job, picture.point(probed()), ui.scripted);
+        controls_.update(ui);
+        model_.update([&](const MapJob& job, MapMachine machine) { return mapMaker(ui, job, machine); },
+                      ui.delta, ui.scripted);
+    }
 
-bool MapExhibit::moving() const {
-    const auto behind = [this](const MapPane& pane) {
-        return model_.enabled(pane.machine()) && pane.behind();
+    void draw(Ui& ui) override {
+        // Presenter mode has no room for settings; mouse and keys still navigate.
+        if (!ui.presenter) controls_.draw(ui, model_);
+        const float line = ImGui::GetTextLineHeight();
+        const float gap = ImGui::GetStyle().ItemSpacing.y;
+        const float legend = 2 * line + ui.px(2);
+        const float remarks = remarkLines(ui) * line;
+        drawPanes(ui, std::max(ImGui::GetContentRegionAvail().y - legend - remarks - 2 * gap, ui.px(90)));
+        drawLegend(ui, model_.settings().job);
+        // Not above them: a picture that fits its pane would be thrown away when the pane becomes another.
+        if (controls_.saving())
+            controls_.drawProgress(ui);
+        else
+            drawRemark(ui);
+    }
+
+    void drawDetails(Ui& ui) override {
+        const MapRequest picture = model_.picture();
+        const MapJob& job = picture.job;
+        const std::uint32_t pixel = probed();
+        const double decades = (picture.window.right - picture.window.left) / picture.size.width;
+        const MapPoint point = picture.point(pixel);
+        ui.heading(hovered_ ? "The network under the mouse" : "The network in the middle");
+        ui.row(acrossName(job.axes).full,
+               hyperparameterText(std::log10(static_cast<double>(point.x)), decades));
+        ui.row(upName(job.axes).full, hyperparameterText(std::log10(static_cast<double>(point.y)), decades));
+        for (const MapMachine machine : mapMachines) {
+            if (!model_.enabled(machine)) continue;
+            ui.muted(titleOf(machine));
+            ui.paragraph(endingText(job, model_.side(machine).grid.outcome(pixel)));
+        }
+        PlotLine line;
+        line.colour = ui.theme.text;
+        if (const auto& curve = probe_.curve()) {
+            line.x = curve->steps;
+            line.y = curve->losses;
+        }
+        PlotOptions options;
+        options.x = {.title = "step", .unit = "", .whole = true};
+        options.y = {.title = "loss of this network (CPU)", .unit = "", .log = true};
+        options.size = {0, ui.px(190)};
+        lossPlot_.draw(ui, "map loss", {&line, 1}, options);
+        ImGui::Dummy({0, ui.px(4)});
+        ui.heading("Every pixel is a network");
+        ui.row("layers", mapNetworkText(job));
+        ui.row("examples, all in each step", grouped(job.examples));
+        ui.row("steps", grouped(job.steps));
+        ui.row("in the picture", grouped(picture.size.pixels()));
+        ui.paragraph(
+            "All start from the same weights and learn the same examples; only the two hyperparameters on "
+            "the axes differ. The border between networks that learn and networks that diverge stays ragged "
+            "however far you zoom in: it is a fractal (Sohl-Dickstein, arXiv 2402.06184).",
+            ui.theme.muted);
+    }
+
+    void drawMenu(Ui& ui) override {
+        const auto item = [&ui](const char* label, const char* key, bool enabled) {
+            const bool chosen = ImGui::MenuItem(label, key, false, enabled);
+            ui.noteControl((std::string("menu/") + label).c_str());
+            return chosen;
+        };
+        if (item("Where I was", "Alt+Left", model_.history().canGoBack())) model_.goBack();
+        if (item("Where I went", "Alt+Right", model_.history().canGoForward())) model_.goForward();
+    }
+
+    bool running() const override { return model_.running(); }
+    std::uint64_t trainedExamples() const override { return model_.trainedExamples(); }
+    bool moving() const override {
+        const auto behind = [this](const MapPane& pane) {
+            return model_.enabled(pane.machine()) && pane.behind();
+        };
+        return model_.painting() || model_.busy() || probe_.busy() || controls_.saving() ||
+               std::ranges::any_of(panes_, behind);
+    }
+    void run(Ui&) override { model_.run(); }
+    void pause() override { model_.pause(); }
+    bool canStep(StepUnit unit) const override { return unit == StepUnit::batch; }
+    void step(Ui&, StepUnit unit) override {
+        if (!canStep(unit)) return;
+        model_.pause();
+        model_.step();
+    }
+    void reset(Ui&) override { model_.reset(); }
+    void reroll(Ui&) override {
+        MapSettings settings = model_.settings();
+        ++settings.job.seed;
+        model_.change(settings);
+    }
+    void setSpeed(Speed speed) override { model_.setRate(speed); }
+    void travel(Ui&, Travel travel) override {
+        if (travel == Travel::back && model_.history().canGoBack()) model_.goBack();
+        if (travel == Travel::forward && model_.history().canGoForward()) model_.goForward();
+    }
+
+    nlohmann::ordered_json state() const override {
+        nlohmann::ordered_json json = toJson(model_.settings());
+        json["saved_size"] = controls_.pictureSize;
+        json["plot"] = lossPlot_.state();
+        return json;
+    }
+
+    std::function<void()> readState(const nlohmann::ordered_json& state) override {
+        const MapSettings settings = mapSettingsFromJson(state);
+        const auto size = jsonValueOr(state, "saved_size", std::string("2048x2048"));
+        Plot plot;
+        if (const auto found = state.find("plot"); found != state.end()) plot.setState(*found);
+        return [this, settings, size = mapSizeText(mapSizeFromText(size)), plot] {
+            model_.begin(settings);
+            controls_.pictureSize = size;
+            lossPlot_ = plot;
+        };
+    }
+
+    std::string releaseDevice() override {
+        const bool painting = model_.releaseDevice();
+        const bool saving = controls_.release();
+        for (MapPane& pane : panes_) pane.release();
+        std::string costs;
+        if (painting) costs = "The map continues with its missing pixels.";
+        if (saving) costs += std::string(costs.empty() ? "" : " ") + "The picture of the map was not saved.";
+        return costs;
+    }
+
+  private:
+    /// Without a mouse, what is in the middle: the keyboard moves the map below it.
+    std::uint32_t probed() const {
+        const MapSize size = model_.size();
+        const std::uint32_t middle = size.height / 2 * size.width + size.width / 2;
+        return hovered_ && hovered_->pixel < size.pixels() ? hovered_->pixel : middle;
+    }
+
+    // Side by side, or where the window is narrow, one above the other.
+    void drawPanes(Ui& ui, float height) {
+        const std::optional<std::uint32_t> marked = hovered_ ? std::optional(hovered_->pixel) : std::nullopt;
+        hovered_.reset();
+        const float width = ImGui::GetContentRegionAvail().x;
+        const float gap = ui.px(10);
+        const bool both = model_.enabled(MapMachine::cpu);
+        const bool beside = width > 0.9f * height;
+        const ImVec2 half = beside ? ImVec2{(width - gap) / 2, height}
+                                   : ImVec2{width, (height - ImGui::GetStyle().ItemSpacing.y) / 2};
+        for (MapPane& pane : panes_) {
+            if (!model_.enabled(pane.machine())) continue;
+            if (beside && pane.machine() == MapMachine::cpu) ImGui::SameLine(0, gap);
+            const auto pixel = pane.draw(ui, model_, marked, both ? half : ImVec2{width, height});
+            if (pixel && !hovered_) hovered_ = {pane.machine(), *pixel};
+        }
+    }
+
+    // One sentence: what is under the mouse where no panel says it, else how far the map is.
+    std::string remark(bool pixel) {
+        if (pixel) {
+            const MapPoint point = model_.picture().point(probed());
+            const OutcomeGrid& grid = model_.side(hovered_->machine).grid;
+            return fmt::format("{:.3g}, {:.3g}: {}", point.x, point.y,
+                               endingText(model_.settings().job, grid.outcome(probed())));
+        }
+        if (const auto agreement = model_.agreement()) return agreementText(*agreement);
+        if (!model_.running() && !model_.complete()) return "Press Run to train a network for every pixel.";
+        return "Zoom with the wheel or a double click; drag to pan.";
+    }
+
+    void drawRemark(Ui& ui) {
+        const bool pixel = hovered_ && sidePanels(ui).details == 0;
+        if (model_.closest() && !pixel) {
+            ui.paragraph(
+                "The zoom ends here: any closer, neighbouring pixels would round to the same fp32 numbers.",
+                ui.theme.warning);
+            return;
+        }
+        const std::string text = remark(pixel);
+        const float room = ImGui::GetContentRegionAvail().x;
+        const float lines =
+            ImGui::CalcTextSize(text.c_str(), nullptr, false, room).y / ImGui::GetTextLineHeight();
+        const ImU32 colour = model_.complete() ? ui.theme.text : ui.theme.muted;
+        if (lines <= remarkLines(ui))
+            ui.paragraph(text, colour);
+        else // its first sentence says it, too
+            ui.text(fittedText(std::string_view(text).substr(0, text.find(". ")), room), colour);
+    }
+
+    struct Hovered {
+        MapMachine machine;
+        std::uint32_t pixel;
     };
-    return model_.painting() || model_.busy() || probe_.busy() || export_.busy() ||
-           std::ranges::any_of(panes_, behind);
-}
 
-void MapExhibit::step(Ui&, StepUnit unit) {
-    if (unit != StepUnit::batch) return;
-    model_.pause();
-    model_.step();
-}
+    MapModel model_;
+    std::array<MapPane, 2> panes_{MapPane(MapMachine::gpu), MapPane(MapMachine::cpu)};
+    std::optional<Hovered> hovered_; // in the last frame
+    MapProbe probe_;
+    MapControls controls_;
+    Plot lossPlot_;
+};
 
-void MapExhibit::reroll(Ui&) {
-    MapSettings settings = model_.settings();
-    ++settings.job.seed;
-    model_.change(settings);
-}
-
-void MapExhibit::travel(Ui&, Travel travel) {
-    if (travel == Travel::back && model_.history().canGoBack()) model_.goBack();
-    if (travel == Travel::forward && model_.history().canGoForward()) model_.goForward();
-}
-
-void MapExhibit::look(Ui& ui, const MapWindow& window) {
-    const std::string refused = model_.look(window, true);
-    if (!refused.empty()) ui.say(Severity::info, refused);
-}
-
-// By shares of the picture: the window goes where the arrow points.
-void MapExhibit::move(Ui& ui, double columns, double rows) {
-    const MapSize size = model_.size();
-    const MapOffset offset{-std::llround(columns * size.width), -std::llround(rows * size.height)};
-    const std::string refused = model_.pan(offset, true);
-    if (!refused.empty()) ui.say(Severity::info, refused);
-}
-
-void MapExhibit::startSaving(Ui& ui) {
-    const MapSize size = mapSizeFromText(pictureSize_);
-    if (pictureFile_.empty()) throw std::invalid_argument("name a file to save the picture to");
-    requireWritable(pictureFile_);
-    const MapJob& job = model_.settings().job;
-    const MapWindow window = fitted(model_.settings().window, size);
-    if (!window.resolves(size.width, size.height))
-        ui.say(Severity::info, "At this size, some neighbouring pixels round to the same fp32 numbers.");
-    export_.start({pictureFile_, job, window, size}, maker(ui, job, model_.fastest()));
-}
-
-nlohmann::ordered_json MapExhibit::state() const {
-    nlohmann::ordered_json json = toJson(model_.settings());
-    json["saved_size"] = pictureSize_;
-    json["plot"] = lossPlot_.state();
-    return json;
-}
-
-std::function<void()> MapExhibit::readState(const nlohmann::ordered_json& state) {
-    const MapSettings settings = mapSettingsFromJson(state);
-    const std::string size =
-        mapSizeText(mapSizeFromText(jsonValueOr(state, "saved_size", std::string("2048x2048"))));
-    Plot plot;
-    if (const auto found = state.find("plot"); found != state.end()) plot.setState(*found);
-    return [this, settings, size, plot] {
-        model_.begin(settings);
-        pictureSize_ = size;
-        lossPlot_ = plot;
-    };
-}
-
-std::string MapExhibit::releaseDevice() {
-    const bool painting = model_.releaseDevice();
-    const bool saving = export_.release();
-    for (MapPane& pane : panes_) pane.release();
-    std::string costs;
-    if (painting) costs = "The map continues with its missing pixels.";
-    if (saving) costs += std::string(costs.empty() ? "" : " ") + "The picture of the map was not saved.";
-    return costs;
-}
+} // namespace
 
 std::unique_ptr<Exhibit> makeMap() { return std::make_unique<MapExhibit>(); }
 

@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "demos/exhibits/map/map_window.h"
-#include "demos/kit/work_queue.h"
 #include "demos/kit/worker.h"
 #include "engine/grid/map.h"
 
@@ -25,18 +24,33 @@ using MakeMapTrainer = std::function<std::unique_ptr<MapTrainer>()>;
 
 /// The pixels of a picture to train, in this order.
 struct MapOrder {
-    std::uint64_t number = 0; ///< comes back with the outcomes
-    MapWindow window;
-    MapSize size;
+    std::uint64_t number = 0; ///< of the picture; comes back with the outcomes, as the next one does
+    MapOffset panned;         ///< how far the picture has been moved so far
+    MapRequest picture;
     std::vector<std::uint32_t> pixels; ///< row * width + column
+};
+
+/// Networks to train where a lane does not run by itself.
+struct MapDue {
+    std::size_t byHand = 0;
+    std::size_t byPace = 0; ///< nothing while so many are still left: the machine cannot keep up
+
+    bool any() const { return byHand + byPace > 0; }
 };
 
 /// Networks that were trained together.
 struct MapBatch {
-    std::uint64_t order = 0;
+    std::uint64_t number = 0;
+    MapOffset panned;
     std::vector<std::uint32_t> pixels;
     std::vector<MapOutcome> outcomes;
     double seconds = 0;
+};
+
+/// What is new since it was last taken.
+struct MapNews {
+    std::optional<MachineInfo> machine; ///< once it has started
+    std::vector<MapBatch> batches;
 };
 
 class MapLane {
@@ -44,22 +58,15 @@ class MapLane {
     /// The destructor waits for the batch under way: milliseconds.
     explicit MapLane(MakeMapTrainer make);
 
-    /// Replaces what was wanted before. Returns at once; the batch under way is the last one of the old
-    /// order.
-    void want(MapOrder order);
-    /// Whether it goes on by itself, as fast as it can.
-    void run(bool on);
-    /// Trains so many networks more, running or not; what is left of them is dropped with the order, or by
-    /// pausing.
-    void allow(std::size_t networks);
-    /// The same for a pace; nothing while so many are still left, for then the machine cannot keep up.
-    void allowPaced(std::size_t networks);
+    /// Returns at once.
+    /// order     replaces the last one, if there is one; the batch under way is the last one of that
+    /// running   whether it goes on by itself, as fast as it can
+    /// due       what is left of these networks is dropped with the order, or by pausing
+    void tell(std::optional<MapOrder> order, bool running, const MapDue& due);
     /// Nothing more but the batch under way.
     void pause();
 
-    std::vector<MapBatch> takeBatches();
-    /// Known once it has been made.
-    std::optional<MachineInfo> machine() const;
+    MapNews takeNews();
     /// What has ended its work for good; empty: nothing.
     std::string failure() const { return worker_.failure(); }
     /// Whether it trains, or has something to tell.
@@ -73,11 +80,9 @@ class MapLane {
         std::size_t begun = 0; // pixels of the order that were taken
         bool running = false;
         std::size_t allowed = 0;
-        std::vector<MapBatch> batches;
-        std::optional<MachineInfo> machine;
+        MapNews news;
 
         bool wanted() const { return begun < order.pixels.size() && (running || allowed > 0); }
-        void allow(std::size_t networks);
         std::vector<std::uint32_t> takePixels(std::size_t most);
     };
 
@@ -88,20 +93,22 @@ class MapLane {
 
 struct MapExportJob {
     std::filesystem::path file;
-    MapJob job;
-    MapWindow window;
-    MapSize size;
+    MapRequest picture;
 };
 
 class MapExport {
   public:
+    ~MapExport() { cancel(); }
+
     /// Begins, unless one is under way. `make` is called on another thread.
     void start(MapExportJob job, MakeMapTrainer make);
     /// Ends soon, and nothing is written.
-    void cancel() { queue_.cancel(); }
-    bool busy() const { return started_; }
+    void cancel() { cancelled_ = true; }
+    bool busy() const { return written_.valid(); }
     /// Trained networks, of all: 0 to 1.
-    double share() const;
+    double share() const {
+        return static_cast<double>(trained_) / static_cast<double>(job_.picture.size.pixels());
+    }
     /// What has been written, once the export has ended; nothing after cancel(). With `wait`, waits for the
     /// end. Throws std::runtime_error saying why it failed.
     std::optional<MapExportJob> takeFinished(bool wait);
@@ -109,13 +116,12 @@ class MapExport {
     bool release();
 
   private:
-    void work(const MakeMapTrainer& make, const std::atomic<bool>& cancelled);
+    bool work(const MakeMapTrainer& make);
 
-    bool started_ = false; // and its end has not been taken
     MapExportJob job_;
     std::atomic<std::size_t> trained_ = 0;
-    std::atomic<bool> written_ = false;
-    WorkQueue queue_; // last: its thread uses all of the above
+    std::atomic<bool> cancelled_ = false;
+    std::future<bool> written_; // last: its thread uses all of the above
 };
 
 class MapProbe {

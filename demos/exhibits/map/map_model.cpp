@@ -47,10 +47,8 @@ double MapSide::recentRate() const {
 MapModel::MapModel() {
     size_ = sizeFor(settings_, room_);
     window_ = fitted(settings_.window, size_);
-    forgetPictures();
+    reset();
 }
-
-MapModel::~MapModel() { releaseDevice(); }
 
 void MapModel::change(const MapSettings& settings) {
     settings.validate();
@@ -58,15 +56,11 @@ void MapModel::change(const MapSettings& settings) {
     const bool otherWindow = settings.window != settings_.window;
     const bool otherPlace = otherWindow || !sameNetworks(settings.job, settings_.job);
     const bool withoutCpu = settings_.cpu && !settings.cpu;
-    if (otherPlace) history_.leave(place());
+    if (otherPlace) history_.leave(picture());
     settings_ = settings;
     if (otherWindow || sizeFor(settings_, room_) != size_) refit();
     if (otherJob) reset();
-    if (withoutCpu) {
-        MapSide& cpu = sides_[static_cast<std::size_t>(MapMachine::cpu)];
-        retire(cpu);
-        forget(cpu);
-    }
+    if (withoutCpu) forget(sides_[static_cast<std::size_t>(MapMachine::cpu)]);
     agreement_.reset();
 }
 
@@ -95,9 +89,8 @@ void MapModel::show(const MapWindow& window) {
 }
 
 void MapModel::beginPicture() {
-    firstOrder_ = order_ + 1;
-    offset_ = {};
-    offsets_.clear();
+    ++number_;
+    panned_ = {};
     for (MapSide& side : sides_) {
         side.pictureSeconds = 0;
         side.severalPainted = false;
@@ -107,23 +100,14 @@ void MapModel::beginPicture() {
 }
 
 void MapModel::forget(MapSide& side) {
+    retire(side);
+    side = {};
     side.grid = OutcomeGrid(size_);
-    side.trained = 0;
-    side.pictureSeconds = 0;
-    side.severalPainted = false;
-    side.machine.reset();
-    side.recent.clear();
-    side.failure.clear();
-}
-
-void MapModel::forgetPictures() {
-    for (MapSide& side : sides_) forget(side);
-    beginPicture();
 }
 
 void MapModel::reset() {
-    for (MapSide& side : sides_) retire(side);
-    forgetPictures();
+    for (MapSide& side : sides_) forget(side);
+    beginPicture();
 }
 
 bool MapModel::closest() const {
@@ -135,7 +119,7 @@ std::string MapModel::look(const MapWindow& window, bool remember) {
     const MapWindow next = fitted(window, size_);
     if (next == window_) return {};
     if (std::string why = refusal(window_, next, size_); !why.empty()) return why;
-    if (remember) history_.leave(place());
+    if (remember) history_.leave(picture());
     settings_.window = next;
     show(next);
     return {};
@@ -145,28 +129,23 @@ std::string MapModel::pan(MapOffset offset, bool remember) {
     if (offset == MapOffset{}) return {};
     const MapWindow next = panned(window_, offset, size_);
     if (std::string why = refusal(window_, next, size_); !why.empty()) return why;
-    if (remember) history_.leave(place());
+    if (remember) history_.leave(picture());
     settings_.window = next;
     window_ = next;
     for (MapSide& side : sides_) side.grid.pan(offset);
-    offset_.columns += offset.columns;
-    offset_.rows += offset.rows;
+    panned_.columns += offset.columns;
+    panned_.rows += offset.rows;
     ordersStale_ = true;
     agreement_.reset();
     return {};
 }
 
-void MapModel::goTo(const MapPlace& place) {
-    const bool otherJob = place.job != settings_.job;
-    settings_.job = place.job;
-    settings_.window = place.window;
+void MapModel::goTo(const MapPlace& next) {
+    const bool otherJob = next.job != settings_.job;
+    settings_.place() = next;
     refit();
     if (otherJob) reset();
 }
-
-void MapModel::goBack() { goTo(history_.goBack(place())); }
-
-void MapModel::goForward() { goTo(history_.goForward(place())); }
 
 void MapModel::run() {
     running_ = true;
@@ -209,15 +188,11 @@ void MapModel::requireLane(const Maker& maker, MapMachine machine) {
     if (side.lane || !side.failure.empty()) return;
     side.lane = std::make_unique<MapLane>(maker(settings_.job, machine));
     side.orderStale = true;
-    side.introduced = false;
 }
 
-// A lane knows its machine once it has started. A picture started by another machine belongs to neither.
-void MapModel::introduce(MapSide& side) {
-    std::optional<MachineInfo> machine = side.lane->machine();
-    if (!machine) return;
-    side.introduced = true;
-    if (side.machine && side.grid.known() > 0 && !sameMachine(*side.machine, *machine))
+// A picture started by another machine belongs to neither.
+void MapModel::introduce(MapSide& side, MachineInfo machine) {
+    if (side.machine && side.grid.known() > 0 && !sameMachine(*side.machine, machine))
         side.severalPainted = true;
     side.machine = std::move(machine);
 }
@@ -230,21 +205,16 @@ MapDue MapModel::takeDue(double seconds, bool wait) {
 }
 
 void MapModel::drive(MapSide& side, const MapDue& due, bool wait) {
-    if (side.orderStale || ordersStale_) side.lane->want({order_, window_, size_, side.grid.missing()});
+    std::optional<MapOrder> order;
+    if (side.orderStale || ordersStale_) order = {number_, panned_, picture(), side.grid.missing()};
     side.orderStale = false;
-    side.lane->run(running_ && pacer_.flatOut() && !wait);
-    if (due.byHand > 0) side.lane->allow(due.byHand);
-    if (due.byPace > 0) side.lane->allowPaced(due.byPace);
+    side.lane->tell(std::move(order), running_ && pacer_.flatOut() && !wait, due);
 }
 
 void MapModel::update(const Maker& maker, double seconds, bool wait) {
     retired_.clear();
     for (MapSide& side : sides_) takeBatches(side);
     const MapDue due = takeDue(seconds, wait);
-    if (ordersStale_) {
-        ++order_;
-        offsets_.push_back(offset_);
-    }
     std::string failure;
     for (const MapMachine machine : mapMachines) {
         MapSide& side = sides_[static_cast<std::size_t>(machine)];
@@ -275,9 +245,9 @@ bool MapModel::takeFailure(MapSide& side) {
 
 void MapModel::takeBatches(MapSide& side) {
     if (!side.lane) return;
-    const std::vector<MapBatch> batches = side.lane->takeBatches();
-    if (!side.introduced) introduce(side); // before its batches count as its own
-    for (const MapBatch& batch : batches) take(side, batch);
+    MapNews news = side.lane->takeNews();
+    if (news.machine) introduce(side, std::move(*news.machine));
+    for (const MapBatch& batch : news.batches) take(side, batch);
     double seconds = 0;
     for (const auto& [count, time] : side.recent) seconds += time;
     while (side.recent.size() > 1 && seconds - side.recent.front().second > rateSeconds) {
@@ -291,12 +261,11 @@ void MapModel::takeBatches(MapSide& side) {
 void MapModel::take(MapSide& side, const MapBatch& batch) {
     side.trained += batch.pixels.size();
     side.recent.emplace_back(batch.pixels.size(), batch.seconds);
-    if (batch.order < firstOrder_) return;
+    if (batch.number != number_) return;
     side.pictureSeconds += batch.seconds;
-    const MapOffset then = offsets_[batch.order - firstOrder_];
     for (std::size_t i = 0; i < batch.pixels.size(); ++i) {
-        const std::int64_t column = batch.pixels[i] % size_.width + offset_.columns - then.columns;
-        const std::int64_t row = batch.pixels[i] / size_.width + offset_.rows - then.rows;
+        const std::int64_t column = batch.pixels[i] % size_.width + panned_.columns - batch.panned.columns;
+        const std::int64_t row = batch.pixels[i] / size_.width + panned_.rows - batch.panned.rows;
         if (column < 0 || column >= size_.width || row < 0 || row >= size_.height) continue;
         side.grid.set(static_cast<std::uint32_t>(row * size_.width + column), batch.outcomes[i]);
     }

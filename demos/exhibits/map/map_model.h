@@ -39,15 +39,6 @@ struct MapSide {
     std::unique_ptr<MapLane> lane;
     std::deque<std::pair<std::size_t, double>> recent; ///< networks and seconds of the last batches
     bool orderStale = true;                            ///< the lane has been told nothing, or too much
-    bool introduced = false;                           ///< `machine` is the lane's
-};
-
-/// Networks that a machine trains now where it does not run by itself.
-struct MapDue {
-    std::size_t byHand = 0;
-    std::size_t byPace = 0; ///< where it keeps up with that
-
-    bool any() const { return byHand + byPace > 0; }
 };
 
 class MapModel {
@@ -60,7 +51,7 @@ class MapModel {
     using Maker = std::function<MakeMapTrainer(const MapJob& job, MapMachine machine)>;
 
     MapModel();
-    ~MapModel();
+    ~MapModel() { releaseDevice(); }
 
     const MapSettings& settings() const { return settings_; }
     /// Other networks, another window, another picture: what still holds is kept. Throws
@@ -74,6 +65,7 @@ class MapModel {
     MapSize size() const { return size_; }
     /// What the picture shows: the settings' window, and more where the picture has another form.
     const MapWindow& window() const { return window_; }
+    MapRequest picture() const { return {{settings_.job, window_}, size_}; }
     bool enabled(MapMachine machine) const { return machine == MapMachine::gpu || settings_.cpu; }
     const MapSide& side(MapMachine machine) const { return sides_[static_cast<std::size_t>(machine)]; }
     OutcomeGrid& grid(MapMachine machine) { return sides_[static_cast<std::size_t>(machine)].grid; }
@@ -87,8 +79,8 @@ class MapModel {
     /// Moves the picture by whole pixels and keeps what stays inside.
     std::string pan(MapOffset offset, bool remember);
     const MapHistory& history() const { return history_; }
-    void goBack();
-    void goForward();
+    void goBack() { goTo(history_.goBack(picture())); }
+    void goForward() { goTo(history_.goForward(picture())); }
 
     /// Once per frame: asks for what is missing, and brings what is new. With `wait`, a frame trains a step's
     /// networks and has them when this returns. Throws what is wrong with a machine, once.
@@ -119,24 +111,22 @@ class MapModel {
     bool releaseDevice();
 
   private:
-    MapPlace place() const { return {settings_.job, window_}; }
-    void goTo(const MapPlace& place);
+    void goTo(const MapPlace& next);
     void forget(MapSide& side);
-    void forgetPictures();
     void refit();
     void show(const MapWindow& window);
     void beginPicture();
     void retire(MapSide& side);
     bool painting(MapMachine machine) const;
     void requireLane(const Maker& maker, MapMachine machine);
-    static void introduce(MapSide& side);
+    static void introduce(MapSide& side, MachineInfo machine);
     void drive(MapSide& side, const MapDue& due, bool wait);
     void takeBatches(MapSide& side);
     bool takeFailure(MapSide& side);
     void take(MapSide& side, const MapBatch& batch);
     MapDue takeDue(double seconds, bool wait);
 
-    MapSettings settings_ = firstMapSettings();
+    MapSettings settings_;
     MapSize room_{512, 512};
     MapSize size_;
     MapWindow window_;
@@ -144,10 +134,8 @@ class MapModel {
     std::array<MapSide, 2> sides_; // by MapMachine
     Retirement retired_;
 
-    std::uint64_t order_ = 0;        // the number of the last one
-    std::uint64_t firstOrder_ = 1;   // of the present picture
-    MapOffset offset_;               // by which the picture has been panned
-    std::vector<MapOffset> offsets_; // the same when the orders since firstOrder_ were made
+    std::uint64_t number_ = 0; // of the picture: another window is another picture
+    MapOffset panned_;         // by which it has been moved
     bool ordersStale_ = true;
 
     bool running_ = false;

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "demos/draw/icons.h"
-#include "demos/exhibits/map/map_words.h"
 #include "demos/report/grid_colours.h"
 #include "demos/words/text.h"
 
@@ -90,50 +89,17 @@ std::string shareText(const Ui& ui, const MapSide& side) {
     return fmt::format("{:.0f} % done", std::floor(100 * share));
 }
 
-} // namespace
-
-const LaneSpec& laneOf(MapMachine machine) { return machine == MapMachine::gpu ? gpuLane : cpuLane; }
-const char* titleOf(MapMachine machine) { return machine == MapMachine::gpu ? "GPU" : "CPU"; }
-
-// The counters stand above the picture, or beside it where the pane is wider than the picture needs.
-void MapPane::draw(Ui& ui, MapModel& model, std::optional<std::uint32_t> marked, ImVec2 room) {
-    hovered_.reset();
-    behind_ = false; // nor is a picture that there is no room for
-    ui.beginCard(titleOf(machine_), room);
-    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ui.px(8), ui.px(4)});
-    const float labels = ImGui::GetTextLineHeight() + ui.px(4);
-    const ImVec2 whole = ImGui::GetContentRegionAvail();
-    const float form = static_cast<float>(model.size().width) / static_cast<float>(model.size().height);
-    const float beside = whole.x - form * (whole.y - labels);
-    if (model.settings().resolution > 0 && beside > ui.px(90)) {
-        ImGui::BeginChild("counters", {std::min(beside, ui.px(180)) - ui.px(10), 0}, false,
-                          ImGuiWindowFlags_NoScrollbar);
-        drawColumn(ui, model);
-        ImGui::EndChild();
-        ImGui::SameLine(0, ui.px(10));
-    } else {
-        drawHeader(ui, model);
-    }
-    ImVec2 left = ImGui::GetContentRegionAvail();
-    left.y -= labels;
-    if (left.x >= ui.px(24) && left.y >= ui.px(24)) drawPicture(ui, model, marked, left);
-    ImGui::PopStyleVar();
-    ui.endCard();
-}
-
-void MapPane::drawTitle(Ui& ui) const {
-    const LaneSpec& lane = laneOf(machine_);
+void drawTitle(Ui& ui, MapMachine machine) {
+    const LaneSpec& lane = laneOf(machine);
     const float height = ImGui::GetTextLineHeight();
     const ImVec2 start = ImGui::GetCursorScreenPos();
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     drawLaneMark(draw, lane, {start.x + height / 2, start.y + height / 2}, height * 0.7f, ui.colour(lane));
     ImGui::SetCursorScreenPos({start.x + height * 1.4f, start.y});
-    ui.text(titleOf(machine_), 0, ui.fonts.strong);
+    ui.text(titleOf(machine), 0, ui.fonts.strong);
 }
 
-void MapPane::drawHeader(Ui& ui, const MapModel& model) const {
-    const MapSide& side = model.side(machine_);
-    drawTitle(ui);
+void drawHeader(Ui& ui, const MapSide& side) {
     ImGui::SameLine();
     const PaneRemark remark = remarkOf(ui, side);
     ui.text(fittedText(remark.text, ImGui::GetContentRegionAvail().x), remark.colour);
@@ -142,9 +108,7 @@ void MapPane::drawHeader(Ui& ui, const MapModel& model) const {
     ui.row(fittedText(networksText(side) + rateText(ui, side, ", "), room), share);
 }
 
-void MapPane::drawColumn(Ui& ui, const MapModel& model) const {
-    const MapSide& side = model.side(machine_);
-    drawTitle(ui);
+void drawColumn(Ui& ui, const MapSide& side) {
     const PaneRemark remark = remarkOf(ui, side);
     ui.paragraph(remark.text, remark.colour);
     ui.paragraph(shareText(ui, side));
@@ -152,25 +116,7 @@ void MapPane::drawColumn(Ui& ui, const MapModel& model) const {
     ui.paragraph(rateText(ui, side, ""));
 }
 
-void MapPane::drawPicture(Ui& ui, MapModel& model, std::optional<std::uint32_t> marked, ImVec2 room) {
-    if (machine_ == MapMachine::gpu)
-        model.setRoom({static_cast<std::uint32_t>(room.x), static_cast<std::uint32_t>(room.y)});
-    const Place place = placeOf(model.size(), ImGui::GetCursorScreenPos(), room);
-    ImGui::SetCursorScreenPos(place.min);
-    const std::string name = std::string("map/") + titleOf(machine_);
-    ImGui::InvisibleButton(name.c_str(), {widthOf(place), heightOf(place)});
-    ui.noteControl(name.c_str());
-    handleMouse(ui, model, place);
-    refresh(ui, model, widthOf(place) < static_cast<float>(model.size().width));
-    ImDrawList& draw = *ImGui::GetWindowDrawList();
-    draw.AddRectFilled(place.min, place.max, ui.theme.background);
-    draw.AddImage(picture_->id(), place.min, place.max);
-    draw.AddRect(place.min, place.max, ui.theme.border, 0, 0, ui.line());
-    drawAxes(ui, model, place);
-    if (marked) drawMark(ui, place, model.size(), *marked);
-}
-
-void MapPane::drawAxes(Ui& ui, const MapModel& model, const Place& picture) const {
+void drawAxes(const Ui& ui, const MapModel& model, const Place& picture) {
     const MapWindow& window = model.window();
     const MapAxes axes = model.settings().job.axes;
     const double decades = window.right - window.left;
@@ -200,6 +146,62 @@ void MapPane::drawAxes(Ui& ui, const MapModel& model, const Place& picture) cons
     draw.AddText(
         {picture.min.x + leftWidth + ui.px(8) + (between - ImGui::CalcTextSize(name.c_str()).x) / 2, y},
         ui.theme.text, name.c_str());
+}
+
+} // namespace
+
+const LaneSpec& laneOf(MapMachine machine) { return machine == MapMachine::gpu ? gpuLane : cpuLane; }
+const char* titleOf(MapMachine machine) { return machine == MapMachine::gpu ? "GPU" : "CPU"; }
+
+// The counters stand above the picture, or beside it where the pane is wider than the picture needs.
+std::optional<std::uint32_t> MapPane::draw(Ui& ui, MapModel& model, std::optional<std::uint32_t> marked,
+                                           ImVec2 room) {
+    std::optional<std::uint32_t> hovered;
+    const MapSide& side = model.side(machine_);
+    behind_ = false; // nor is a picture that there is no room for
+    ui.beginCard(titleOf(machine_), room);
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ui.px(8), ui.px(4)});
+    const float labels = ImGui::GetTextLineHeight() + ui.px(4);
+    const ImVec2 whole = ImGui::GetContentRegionAvail();
+    const float form = static_cast<float>(model.size().width) / static_cast<float>(model.size().height);
+    const float beside = whole.x - form * (whole.y - labels);
+    if (model.settings().resolution > 0 && beside > ui.px(90)) {
+        ImGui::BeginChild("counters", {std::min(beside, ui.px(180)) - ui.px(10), 0}, false,
+                          ImGuiWindowFlags_NoScrollbar);
+        drawTitle(ui, machine_);
+        drawColumn(ui, side);
+        ImGui::EndChild();
+        ImGui::SameLine(0, ui.px(10));
+    } else {
+        drawTitle(ui, machine_);
+        drawHeader(ui, side);
+    }
+    ImVec2 left = ImGui::GetContentRegionAvail();
+    left.y -= labels;
+    if (left.x >= ui.px(24) && left.y >= ui.px(24)) hovered = drawPicture(ui, model, marked, left);
+    ImGui::PopStyleVar();
+    ui.endCard();
+    return hovered;
+}
+
+std::optional<std::uint32_t> MapPane::drawPicture(Ui& ui, MapModel& model,
+                                                  std::optional<std::uint32_t> marked, ImVec2 room) {
+    if (machine_ == MapMachine::gpu)
+        model.setRoom({static_cast<std::uint32_t>(room.x), static_cast<std::uint32_t>(room.y)});
+    const Place place = placeOf(model.size(), ImGui::GetCursorScreenPos(), room);
+    ImGui::SetCursorScreenPos(place.min);
+    const std::string name = std::string("map/") + titleOf(machine_);
+    ImGui::InvisibleButton(name.c_str(), {widthOf(place), heightOf(place)});
+    ui.noteControl(name.c_str());
+    const std::optional<std::uint32_t> hovered = handleMouse(ui, model, place);
+    refresh(ui, model, widthOf(place) < static_cast<float>(model.size().width));
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    draw.AddRectFilled(place.min, place.max, ui.theme.background);
+    draw.AddImage(picture_->id(), place.min, place.max);
+    draw.AddRect(place.min, place.max, ui.theme.border, 0, 0, ui.line());
+    drawAxes(ui, model, place);
+    if (marked) drawMark(ui, place, model.size(), *marked);
+    return hovered;
 }
 
 // Colours what has changed, and shows it some ten times a second; at once when the picture moves.
@@ -238,29 +240,27 @@ void MapPane::recolour(OutcomeGrid& grid, const MapJob& job) {
         }
 }
 
-void MapPane::handleMouse(Ui& ui, MapModel& model, const Place& picture) {
-    if (ui.hidingControls) return;
+std::optional<std::uint32_t> MapPane::handleMouse(Ui& ui, MapModel& model, const Place& picture) {
+    if (ui.hidingControls) return std::nullopt;
     const ImGuiIO& io = ImGui::GetIO();
     if (ImGui::IsItemActivated()) dragged_ = {};
     if (ImGui::IsItemActive()) drag(ui, model, picture);
-    if (!ImGui::IsItemHovered()) return;
+    if (!ImGui::IsItemHovered()) return std::nullopt;
     const double across = static_cast<double>((io.MousePos.x - picture.min.x) / widthOf(picture));
     const double down = static_cast<double>((io.MousePos.y - picture.min.y) / heightOf(picture));
-    std::string refused;
     if (io.MouseWheel != 0) {
         const auto factor = static_cast<double>(std::pow(zoomOfNotch, io.MouseWheel));
-        refused =
-            model.look(zoomed(model.window(), across, down, factor), ui.now - wheeled_ > gestureSeconds);
+        sayRefused(
+            ui, model.look(zoomed(model.window(), across, down, factor), ui.now - wheeled_ > gestureSeconds));
         wheeled_ = ui.now;
     }
     if (ImGui::IsMouseDoubleClicked(0))
-        refused = model.look(zoomed(model.window(), across, down, zoomOfClick), true);
-    if (!refused.empty()) ui.say(Severity::info, refused);
+        sayRefused(ui, model.look(zoomed(model.window(), across, down, zoomOfClick), true));
     const MapSize size = model.size();
     const auto pixel = [](double share, std::uint32_t count) {
         return std::min(static_cast<std::uint32_t>(std::clamp(share, 0.0, 1.0) * count), count - 1);
     };
-    hovered_ = pixel(down, size.height) * size.width + pixel(across, size.width);
+    return pixel(down, size.height) * size.width + pixel(across, size.width);
 }
 
 void MapPane::drag(Ui& ui, MapModel& model, const Place& picture) {
@@ -269,8 +269,7 @@ void MapPane::drag(Ui& ui, MapModel& model, const Place& picture) {
     const MapOffset whole{std::lround(delta.x * pixelsPerPoint), std::lround(delta.y * pixelsPerPoint)};
     const MapOffset further{whole.columns - dragged_.columns, whole.rows - dragged_.rows};
     if (further == MapOffset{}) return;
-    const std::string refused = model.pan(further, dragged_ == MapOffset{});
-    if (!refused.empty()) ui.say(Severity::info, refused);
+    sayRefused(ui, model.pan(further, dragged_ == MapOffset{}));
     dragged_ = whole;
 }
 

@@ -16,26 +16,22 @@ class MapPane {
   public:
     explicit MapPane(MapMachine machine) : machine_(machine) {}
 
-    /// Draws it into that room.
+    /// Draws it into that room. Returns the pixel under the mouse.
     /// marked   a pixel to be pointed at, in all panes; empty: none
-    void draw(Ui& ui, MapModel& model, std::optional<std::uint32_t> marked, ImVec2 room);
+    std::optional<std::uint32_t> draw(Ui& ui, MapModel& model, std::optional<std::uint32_t> marked,
+                                      ImVec2 room);
     MapMachine machine() const { return machine_; }
-    /// The pixel under the mouse in the last frame.
-    std::optional<std::uint32_t> hovered() const { return hovered_; }
     /// Something has been trained that is not seen yet.
     bool behind() const { return behind_; }
     /// Gives up what is on the device.
     void release() { picture_.reset(); }
 
   private:
-    void drawTitle(Ui& ui) const;
-    void drawHeader(Ui& ui, const MapModel& model) const;
-    void drawColumn(Ui& ui, const MapModel& model) const;
-    void drawPicture(Ui& ui, MapModel& model, std::optional<std::uint32_t> marked, ImVec2 room);
-    void drawAxes(Ui& ui, const MapModel& model, const Place& picture) const;
+    std::optional<std::uint32_t> drawPicture(Ui& ui, MapModel& model, std::optional<std::uint32_t> marked,
+                                             ImVec2 room);
     void refresh(Ui& ui, MapModel& model, bool smooth);
     void recolour(OutcomeGrid& grid, const MapJob& job);
-    void handleMouse(Ui& ui, MapModel& model, const Place& picture);
+    std::optional<std::uint32_t> handleMouse(Ui& ui, MapModel& model, const Place& picture);
     void drag(Ui& ui, MapModel& model, const Place& picture);
 
     MapMachine machine_;
@@ -47,12 +43,16 @@ class MapPane {
     MapWindow window_;                 // of colours_
     double uploaded_ = 0;              // when
     bool behind_ = false;
-    std::optional<std::uint32_t> hovered_;
     double wheeled_ = -1; // when last
     MapOffset dragged_;   // by the drag under way
 };
 
 const LaneSpec& laneOf(MapMachine machine);
 const char* titleOf(MapMachine machine);
+
+/// Says why the model has refused to look somewhere; nothing where it has not.
+inline void sayRefused(Ui& ui, const std::string& refused) {
+    if (!refused.empty()) ui.say(Severity::info, refused);
+}
 
 } // namespace lockstep::demos

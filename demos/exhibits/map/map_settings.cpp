@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "demos/options/map_options.h"
+#include "demos/words/text.h"
 #include "engine/files/json_field.h"
 #include "engine/net/names.h"
 
@@ -26,7 +26,8 @@ void validateWindow(const MapWindow& window) {
         throw std::invalid_argument("a map's window goes from left to right and from bottom to top");
 }
 
-void writePlace(ordered_json& json, const MapJob& job, const MapWindow& window) {
+void writePlace(ordered_json& json, const MapPlace& place) {
+    const auto& [job, window] = place;
     json["axes"] = name(job.axes);
     json["network"] = {job.inputs, job.hidden};
     json["activation"] = name(job.activation);
@@ -36,32 +37,34 @@ void writePlace(ordered_json& json, const MapJob& job, const MapWindow& window) 
     json["window"] = {window.left, window.right, window.bottom, window.top};
 }
 
-MapJob readJob(const ordered_json& json) {
-    const MapJob first = firstMapSettings().job;
-    MapJob job;
-    job.axes = mapAxesFromName(jsonValueOr(json, "axes", std::string(name(first.axes))));
-    const auto network = jsonValueOr(json, "network", std::vector<std::size_t>{first.inputs, first.hidden});
-    if (network.size() != 2)
-        throw std::invalid_argument("the field 'network' must have two numbers: inputs and hidden neurons");
-    job.inputs = network[0];
-    job.hidden = network[1];
-    job.activation = activationFromName(jsonValueOr(json, "activation", std::string(name(first.activation))));
-    job.examples = jsonValueOr(json, "examples", first.examples);
-    job.steps = jsonValueOr(json, "steps", first.steps);
-    job.seed = jsonValueOr(json, "seed", first.seed);
-    job.validate();
-    return job;
+template <class Number>
+std::vector<Number> readNumbers(const ordered_json& json, const char* field, std::vector<Number> usual,
+                                const char* which) {
+    std::vector<Number> numbers = jsonValueOr(json, field, usual);
+    if (numbers.size() != usual.size())
+        throw std::invalid_argument(fmt::format("the field '{}' must have {}", field, which));
+    return numbers;
 }
 
-MapWindow readWindow(const ordered_json& json, MapAxes axes) {
-    const MapWindow first = wholeWindow(axes);
+MapPlace readPlace(const ordered_json& json) {
+    auto [job, window] = MapSettings().place();
+    job.axes = mapAxesFromName(jsonValueOr(json, "axes", std::string(name(job.axes))));
+    const auto network = readNumbers<std::size_t>(json, "network", {job.inputs, job.hidden},
+                                                  "two numbers: inputs and hidden neurons");
+    job.inputs = network[0];
+    job.hidden = network[1];
+    job.activation = activationFromName(jsonValueOr(json, "activation", std::string(name(job.activation))));
+    job.examples = jsonValueOr(json, "examples", job.examples);
+    job.steps = jsonValueOr(json, "steps", job.steps);
+    job.seed = jsonValueOr(json, "seed", job.seed);
+    job.validate();
+    window = wholeWindow(job.axes);
     const auto edges =
-        jsonValueOr(json, "window", std::vector<double>{first.left, first.right, first.bottom, first.top});
-    if (edges.size() != 4)
-        throw std::invalid_argument("the field 'window' must have four numbers: left, right, bottom, top");
-    const MapWindow window{edges[0], edges[1], edges[2], edges[3]};
+        readNumbers<double>(json, "window", {window.left, window.right, window.bottom, window.top},
+                            "four numbers: left, right, bottom, top");
+    window = {edges[0], edges[1], edges[2], edges[3]};
     validateWindow(window);
-    return window;
+    return {job, window};
 }
 
 std::vector<MapBookmark> readBookmarks(const ordered_json& json) {
@@ -69,22 +72,12 @@ std::vector<MapBookmark> readBookmarks(const ordered_json& json) {
     const auto found = json.find("bookmarks");
     if (found == json.end()) return bookmarks;
     if (!found->is_array()) throw std::invalid_argument("the field 'bookmarks' must be a list");
-    for (const ordered_json& each : *found) {
-        const MapJob job = readJob(each);
-        bookmarks.push_back({jsonValue<std::string>(each, "name"), job, readWindow(each, job.axes)});
-    }
+    for (const ordered_json& each : *found)
+        bookmarks.push_back({readPlace(each), jsonValue<std::string>(each, "name")});
     return bookmarks;
 }
 
 } // namespace
-
-MapSettings firstMapSettings() {
-    const MapPreset& preset = mapPresets().front();
-    MapSettings settings;
-    settings.job = preset.job;
-    settings.window = preset.window;
-    return settings;
-}
 
 MapWindow wholeWindow(MapAxes axes) {
     const auto fits = [axes](const MapPreset& preset) { return preset.job.axes == axes; };
@@ -95,7 +88,7 @@ MapWindow wholeWindow(MapAxes axes) {
 void MapSettings::validate() const {
     job.validate();
     validateWindow(window);
-    if (resolution != 0 && std::ranges::find(resolutions, resolution) == std::end(resolutions))
+    if (std::ranges::find(resolutions, resolution) == std::end(resolutions))
         throw std::invalid_argument(fmt::format(
             "a map's picture has 256, 512 or 1,024 pixels a side, or 0 to fit; not {}", resolution));
     if (bookmarks.size() > mostBookmarks)
@@ -104,13 +97,13 @@ void MapSettings::validate() const {
 
 ordered_json toJson(const MapSettings& settings) {
     ordered_json json;
-    writePlace(json, settings.job, settings.window);
+    writePlace(json, settings);
     json["picture"] = settings.resolution;
     json["cpu"] = settings.cpu;
     ordered_json& bookmarks = json["bookmarks"] = ordered_json::array();
     for (const MapBookmark& bookmark : settings.bookmarks) {
         ordered_json entry{{"name", bookmark.name}};
-        writePlace(entry, bookmark.job, bookmark.window);
+        writePlace(entry, bookmark);
         bookmarks.push_back(std::move(entry));
     }
     return json;
@@ -118,15 +111,64 @@ ordered_json toJson(const MapSettings& settings) {
 
 MapSettings mapSettingsFromJson(const ordered_json& json) {
     if (!json.is_object()) throw std::invalid_argument("the state of 'map' must be an object");
-    const MapSettings first = firstMapSettings();
     MapSettings settings;
-    settings.job = readJob(json);
-    settings.window = readWindow(json, settings.job.axes);
-    settings.resolution = jsonValueOr(json, "picture", first.resolution);
-    settings.cpu = jsonValueOr(json, "cpu", first.cpu);
+    settings.place() = readPlace(json);
+    settings.resolution = jsonValueOr(json, "picture", settings.resolution);
+    settings.cpu = jsonValueOr(json, "cpu", settings.cpu);
     settings.bookmarks = readBookmarks(json);
     settings.validate();
     return settings;
+}
+
+AxisName acrossName(MapAxes axes) {
+    if (axes == MapAxes::rates) return {"rate of the first layer", "rate 1"};
+    return {"learning rate", "rate"};
+}
+
+AxisName upName(MapAxes axes) {
+    if (axes == MapAxes::rates) return {"rate of the second layer", "rate 2"};
+    return {"scale of the first weights", "scale"};
+}
+
+std::string hyperparameterText(double logarithm, double decades) {
+    const double needed = 1 - std::floor(std::log10(std::max(decades, 1e-12)));
+    const int digits = std::clamp(static_cast<int>(needed), 2, 9);
+    const std::string shown = fmt::format("{:.{}g}", std::pow(10.0, logarithm), digits);
+    const double value = std::stod(shown);
+    if (value < 1e-4 || value >= 1e8) return shown;
+    // No power of ten where people read the number itself, and thousands apart.
+    const int decimals = std::max(digits - 1 - static_cast<int>(std::floor(logarithm)), 0);
+    std::string text = fixed(value, decimals);
+    if (decimals > 0) text.erase(text.find_last_not_of('0') + 1);
+    if (text.ends_with('.')) text.pop_back();
+    const std::size_t point = std::min(text.find('.'), text.size());
+    return grouped(std::stoull(text.substr(0, point))) + text.substr(point);
+}
+
+std::string endingText(const MapJob& job, MapOutcome outcome) {
+    if (std::isnan(outcome)) return "not trained yet";
+    if (outcome >= 0) return fmt::format("converged: mean loss {:.2g} % of the first", 100 * outcome);
+    if (-outcome >= static_cast<float>(job.steps)) return "no better at the end than at the start";
+    return fmt::format("diverged at step {:.0f}", std::ceil(-outcome));
+}
+
+std::string agreementText(const MapAgreement& agreement) {
+    if (agreement.both == 0) return "Nothing to compare.";
+    const auto share = [&](std::size_t pixels) {
+        return percent(static_cast<double>(pixels) / static_cast<double>(agreement.both));
+    };
+    if (agreement.same == agreement.both)
+        return "Both machines agree on every pixel, to the last bit: the same mathematics.";
+    const std::string whether = agreement.sameEnding == agreement.both
+                                    ? "every pixel"
+                                    : share(agreement.sameEnding) + " of the pixels";
+    constexpr double enough = 0.95; // of the pixels on the same side of the border
+    const bool sameMathematics =
+        static_cast<double>(agreement.sameEnding) >= enough * static_cast<double>(agreement.both);
+    return fmt::format(
+        "Both agree on {} whether training converges{}. How fast it does or diverges is alike on {}; at "
+        "the ragged edge, rounding decides.",
+        whether, sameMathematics ? ": the same mathematics" : "", share(agreement.alike));
 }
 
 } // namespace lockstep::demos

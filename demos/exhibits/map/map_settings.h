@@ -1,4 +1,4 @@
-// What a map shows, and the same as JSON.
+// What a map shows, the same as JSON, and its words for networks and their places.
 #pragma once
 
 #include <cstdint>
@@ -7,36 +7,34 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "engine/grid/map.h"
+#include "demos/options/map_options.h"
+#include "demos/report/map_report.h"
 
 namespace lockstep::demos {
 
-/// A place that a person wants to find again.
-struct MapBookmark {
+/// A place to return to.
+struct MapBookmark : MapPlace {
     std::string name;
-    MapJob job;
-    MapWindow window;
 
     bool operator==(const MapBookmark&) const = default;
 };
 
-struct MapSettings {
-    static constexpr std::uint32_t resolutions[] = {256, 512, 1024};
+/// Its window is the wanted one: a picture of another form shows more.
+struct MapSettings : MapPlace {
+    static constexpr std::uint32_t resolutions[] = {256, 512, 1024, 0};
     static constexpr std::size_t mostBookmarks = 100;
 
-    MapJob job;
-    MapWindow window;               ///< as wanted: a picture of another form shows more
     std::uint32_t resolution = 512; ///< pixels along both sides; 0: as many as the window has room for
     bool cpu = true;                ///< the processor paints the same beside it
     std::vector<MapBookmark> bookmarks;
 
+    /// The first of the presets.
+    MapSettings() : MapPlace(mapPresets().front().place()) {}
     /// Throws std::invalid_argument naming what makes no sense.
     void validate() const;
     bool operator==(const MapSettings&) const = default;
 };
 
-/// The first of the presets.
-MapSettings firstMapSettings();
 /// All of the plane that matters with these axes.
 MapWindow wholeWindow(MapAxes axes);
 
@@ -46,5 +44,23 @@ MapWindow wholeWindow(MapAxes axes);
 nlohmann::ordered_json toJson(const MapSettings& settings);
 /// What is missing is as at the first start. Throws std::invalid_argument naming the field.
 MapSettings mapSettingsFromJson(const nlohmann::ordered_json& json);
+
+/// An axis, at length and where there is little room: "rate of the first layer", "rate 1".
+struct AxisName {
+    const char* full;
+    const char* brief;
+};
+AxisName acrossName(MapAxes axes);
+AxisName upName(MapAxes axes);
+
+/// A hyperparameter from its decimal logarithm, with as many digits as neighbours need that lie `decades`
+/// apart: "0.001", "12", "1.0372e+05".
+std::string hyperparameterText(double logarithm, double decades);
+/// "converged: mean loss 3 % of the first", "diverged at step 12", "no better at the end than at the
+/// beginning", "not trained yet" (NaN).
+std::string endingText(const MapJob& job, MapOutcome outcome);
+
+/// On how many of the pixels two machines agree, and why not on all of them. The first sentence says it, too.
+std::string agreementText(const MapAgreement& agreement);
 
 } // namespace lockstep::demos

@@ -16,11 +16,18 @@ constexpr std::size_t mostHistory = 200;
 double width(const MapWindow& window) { return window.right - window.left; }
 double height(const MapWindow& window) { return window.top - window.bottom; }
 
-MapPlace travel(const MapPlace& from, std::vector<MapPlace>& to, std::vector<MapPlace>& behind) {
-    behind.push_back(from);
-    const MapPlace place = to.back();
-    to.pop_back();
-    return place;
+constexpr MapOutcome unknown = std::numeric_limits<float>::quiet_NaN();
+
+/// Where a pixel's middle of one window lies in another: the other's pixel, or -1 outside.
+std::vector<std::int64_t> sources(double low, double high, std::uint32_t count, double otherLow,
+                                  double otherHigh, std::uint32_t otherCount) {
+    std::vector<std::int64_t> result(count);
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const double at = low + (i + 0.5) * (high - low) / count;
+        const double pixel = std::floor((at - otherLow) / (otherHigh - otherLow) * otherCount);
+        result[i] = pixel >= 0 && pixel < otherCount ? static_cast<std::int64_t>(pixel) : -1;
+    }
+    return result;
 }
 
 } // namespace
@@ -55,33 +62,18 @@ std::string refusal(const MapWindow& from, const MapWindow& to, MapSize size) {
 }
 
 void MapHistory::leave(const MapPlace& place) {
-    forward_.clear();
-    if (!back_.empty() && back_.back() == place) return;
-    back_.push_back(place);
-    if (back_.size() > mostHistory) back_.erase(back_.begin());
+    places_.resize(now_);
+    if (places_.empty() || places_.back() != place) places_.push_back(place);
+    if (places_.size() > mostHistory) places_.erase(places_.begin());
+    now_ = places_.size();
 }
 
-MapPlace MapHistory::goBack(const MapPlace& from) { return travel(from, back_, forward_); }
-
-MapPlace MapHistory::goForward(const MapPlace& from) { return travel(from, forward_, back_); }
-
-namespace {
-
-constexpr MapOutcome unknown = std::numeric_limits<float>::quiet_NaN();
-
-/// Where a pixel's middle of one window lies in another: the other's pixel, or -1 outside.
-std::vector<std::int64_t> sources(double low, double high, std::uint32_t count, double otherLow,
-                                  double otherHigh, std::uint32_t otherCount) {
-    std::vector<std::int64_t> result(count);
-    for (std::uint32_t i = 0; i < count; ++i) {
-        const double at = low + (i + 0.5) * (high - low) / count;
-        const double pixel = std::floor((at - otherLow) / (otherHigh - otherLow) * otherCount);
-        result[i] = pixel >= 0 && pixel < otherCount ? static_cast<std::int64_t>(pixel) : -1;
-    }
-    return result;
+MapPlace MapHistory::go(std::size_t to, const MapPlace& from) {
+    if (now_ == places_.size()) places_.emplace_back();
+    places_[now_] = from;
+    now_ = to;
+    return places_[to];
 }
-
-} // namespace
 
 OutcomeGrid::OutcomeGrid(MapSize size)
     : size_(size), shown_(size.pixels(), unknown), fineness_(size.pixels(), nothing),

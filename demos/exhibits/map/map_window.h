@@ -35,28 +35,22 @@ MapWindow fitted(const MapWindow& window, MapSize size);
 /// not tell neighbouring pixels apart. Empty: it is not.
 std::string refusal(const MapWindow& from, const MapWindow& to, MapSize size);
 
-/// A window, and the networks that were seen in it.
-struct MapPlace {
-    MapJob job;
-    MapWindow window;
-
-    bool operator==(const MapPlace&) const = default;
-};
-
 /// Places that were looked at, as a browser has pages.
 class MapHistory {
   public:
     /// Remembers a place that is being left; clears the places ahead.
     void leave(const MapPlace& place);
-    bool canGoBack() const { return !back_.empty(); }
-    bool canGoForward() const { return !forward_.empty(); }
+    bool canGoBack() const { return now_ > 0; }
+    bool canGoForward() const { return now_ + 1 < places_.size(); }
     /// `from` is the present place. There must be a place to go to.
-    MapPlace goBack(const MapPlace& from);
-    MapPlace goForward(const MapPlace& from);
+    MapPlace goBack(const MapPlace& from) { return go(now_ - 1, from); }
+    MapPlace goForward(const MapPlace& from) { return go(now_ + 1, from); }
 
   private:
-    std::vector<MapPlace> back_; // the last one is the next to go to
-    std::vector<MapPlace> forward_;
+    MapPlace go(std::size_t to, const MapPlace& from);
+
+    std::vector<MapPlace> places_;
+    std::size_t now_ = 0; // the present one's number; it is among them once it has been gone back from
 };
 
 /// Pixels are trained on a lattice: first every 16th of every 16th row, then what lies halfway between, down

@@ -1,4 +1,5 @@
-#include "demos/exhibits/mosaic/mosaic_exhibit.h"
+// The mosaic: thousands of networks learn the same data, all at once on one side, one after another on the
+// other.
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "demos/draw/theme.h"
-#include "demos/exhibits/mosaic/mosaic_words.h"
+#include "demos/exhibits/mosaic/mosaic_view.h"
+#include "demos/kit/exhibit.h"
 #include "demos/words/text.h"
 #include "engine/files/json_field.h"
 
@@ -19,239 +21,248 @@ constexpr double fadeSpeed = 7; // of the axes' marks: the share of their way, p
 constexpr float flightSeconds = 0.9f;
 enum Page : std::size_t { mosaicPage, lossesPage, networkPage, settingsPage, pageCount };
 
-} // namespace
+class MosaicExhibit final : public Exhibit {
+  public:
+    std::string_view id() const override { return "mosaic"; }
+    const char* title() const override { return "Mosaic"; }
+    const char* blurb() const override { return "A thousand networks at once"; }
 
-void MosaicExhibit::drawIcon(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) const {
-    // Nine tiles, some of which have learned more.
-    const float cell = size / 3;
-    for (int i = 0; i < 9; ++i) {
-        const float x = centre.x + (static_cast<float>(i % 3) - 1.5f) * cell;
-        const float y = centre.y + (static_cast<float>(i / 3) - 1.5f) * cell;
-        const float strength = 0.35f + 0.65f * static_cast<float>((i * 5 + 3) % 9) / 8;
-        const float in = size / 24;
-        draw.AddRectFilled({x + in, y + in}, {x + cell - in, y + cell - in}, faded(colour, strength),
-                           size / 24);
-    }
-}
-
-void MosaicExhibit::update(Ui& ui) {
-    pictures_.beginFrame(model_);
-    if (dark_ != ui.theme.dark) model_.setColours(planeColours(ui.theme));
-    dark_ = ui.theme.dark;
-    view_.hovered.reset();
-    model_.update(ui.machines, ui.delta, ui.scripted);
-    view_.rank = std::min(view_.rank, model_.members() - 1); // there may be fewer than before
-    if (std::string failure = model_.takeFailure(); !failure.empty())
-        ui.say(Severity::error, std::move(failure));
-    pictures_.update(ui, model_);
-    arrange(ui);
-    flyBest(ui);
-    if (std::optional<std::string> state = model_.takeOpened())
-        ui.exhibitWish = {"playground", std::move(*state)};
-}
-
-void MosaicExhibit::arrange(Ui& ui) {
-    const PopulationSpec& spec = model_.spec();
-    for (std::size_t i = 0; i < model_.sides().size(); ++i) {
-        const MosaicSide& side = model_.sides()[i];
-        std::span<const std::uint32_t> ranking;
-        if (view_.sorted && side.shot) ranking = side.shot->summary.ranking;
-        view_.order[i].aim(spec.columns, spec.size(), ranking);
-        view_.order[i].update(ui.delta, ui.scripted);
-    }
-    const float aim = view_.sorted ? 0.0f : 1.0f;
-    const float share = ui.scripted ? 1.0f : static_cast<float>(1 - std::exp(-fadeSpeed * ui.delta));
-    view_.marks += share * (aim - view_.marks);
-    if (std::abs(view_.marks - aim) < 0.01f) view_.marks = aim;
-}
-
-// The best network flies to its card once all have been trained.
-void MosaicExhibit::flyBest(Ui& ui) {
-    const bool over = model_.over();
-    if (over && !view_.over) {
-        view_.rank = 0;
-        view_.flight = ui.scripted ? MosaicView::landed : 0.0f;
-    }
-    view_.over = over;
-    view_.flight = std::min(MosaicView::landed, view_.flight + static_cast<float>(ui.delta) / flightSeconds);
-}
-
-std::uint64_t MosaicExhibit::trainedExamples() const {
-    std::uint64_t steps = 0;
-    for (const MosaicSide& side : model_.sides())
-        if (side.shot) steps += side.shot->summary.networkSteps;
-    return steps * model_.spec().train.batch;
-}
-
-bool MosaicExhibit::moving() const {
-    const auto moves = [](const TileOrder& order) { return order.moving(); };
-    const bool fading = view_.marks != (view_.sorted ? 0.0f : 1.0f);
-    return running() || model_.busy() || fading || view_.flight < MosaicView::landed ||
-           std::ranges::any_of(view_.order, moves);
-}
-
-void MosaicExhibit::step(Ui&, StepUnit unit) {
-    model_.step(unit == StepUnit::epoch ? model_.stepsPerEpoch() : 1);
-}
-
-void MosaicExhibit::reset(Ui&) { model_.reset(); }
-
-void MosaicExhibit::reroll(Ui&) { model_.reroll(); }
-
-std::string MosaicExhibit::releaseDevice() {
-    pictures_.release();
-    return model_.releaseDevice() ? "The mosaic starts over." : "";
-}
-
-void MosaicExhibit::draw(Ui& ui) {
-    const ImVec2 room = ImGui::GetContentRegionAvail();
-    if (room.x >= ui.px(640) && room.y >= ui.px(520))
-        drawWide(ui);
-    else
-        drawPages(ui);
-    drawHoveredTile(panel(ui));
-}
-
-void MosaicExhibit::change(const MosaicSettings& wanted) {
-    if (wanted == model_.settings()) return;
-    model_.change(wanted);
-}
-
-// Settings, both mosaics, and the summary.
-void MosaicExhibit::drawWide(Ui& ui) {
-    change(drawMosaicSettings(panel(ui), false));
-    const ImVec2 room = ImGui::GetContentRegionAvail();
-    const float gap = ImGui::GetStyle().ItemSpacing.y;
-    const float lower = std::clamp(room.y * 0.3f, ui.px(170), ui.px(300));
-    drawSides(ui, {room.x, room.y - lower - gap});
-    drawSummary(ui, lower);
-    drawFlight(panel(ui), {view_.cardCorner, view_.cardTile});
-}
-
-// One panel at a time, for small windows and large text.
-void MosaicExhibit::drawPages(Ui& ui) {
-    const std::string names[] = {"Mosaic", "Losses", "Network", "Settings"};
-    ui.segments("##mosaic/page", view_.page, names);
-    const ImVec2 room = ImGui::GetContentRegionAvail();
-    const float gap = ImGui::GetStyle().ItemSpacing.x;
-    switch (view_.page) {
-    case lossesPage:
-        if (room.x >= ui.px(420)) {
-            drawLossMap(panel(ui), {room.x * 0.4f, room.y});
-            ImGui::SameLine(0, gap);
+    void drawIcon(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) const override {
+        // Nine tiles, some of which have learned more.
+        const float cell = size / 3;
+        for (int i = 0; i < 9; ++i) {
+            const float x = centre.x + (static_cast<float>(i % 3) - 1.5f) * cell;
+            const float y = centre.y + (static_cast<float>(i / 3) - 1.5f) * cell;
+            const float strength = 0.35f + 0.65f * static_cast<float>((i * 5 + 3) % 9) / 8;
+            const float in = size / 24;
+            draw.AddRectFilled({x + in, y + in}, {x + cell - in, y + cell - in}, faded(colour, strength),
+                               size / 24);
         }
-        drawLossSpread(panel(ui), plot_, {0, room.y});
-        return;
-    case networkPage: drawNetworkCard(panel(ui), room); return;
-    case settingsPage: {
-        ImGui::BeginChild("settings", room);
-        const MosaicSettings wanted = drawMosaicSettings(panel(ui), true);
-        ImGui::EndChild(); // before anything is thrown
-        change(wanted);
-        return;
     }
-    default: {
-        const ImVec2 corner = ImGui::GetCursorScreenPos();
-        const float tile = std::min(room.x, room.y) / 2;
-        drawSides(ui, room);
-        drawFlight(panel(ui), {{corner.x + (room.x - tile) / 2, corner.y + (room.y - tile) / 2}, tile, true});
-        return;
+
+    void update(Ui& ui) override {
+        pictures_.beginFrame(model_);
+        if (dark_ != ui.theme.dark) model_.setColours(planeColours(ui.theme));
+        dark_ = ui.theme.dark;
+        view_.hovered.reset();
+        model_.update(ui.machines, ui.delta, ui.scripted);
+        view_.rank = std::min(view_.rank, model_.members() - 1); // there may be fewer than before
+        if (std::string failure = model_.takeFailure(); !failure.empty())
+            ui.say(Severity::error, std::move(failure));
+        pictures_.update(ui, model_);
+        arrange(ui);
+        flyBest(ui);
+        if (std::optional<std::string> state = model_.takeOpened())
+            ui.exhibitWish = {"playground", std::move(*state)};
     }
+
+    void draw(Ui& ui) override {
+        const ImVec2 room = ImGui::GetContentRegionAvail();
+        if (room.x >= ui.px(640) && room.y >= ui.px(520))
+            drawWide(ui);
+        else
+            drawPages(ui);
+        drawHoveredTile(panel(ui));
     }
-}
 
-// Side by side, or one above the other where the window is narrow.
-void MosaicExhibit::drawSides(Ui& ui, ImVec2 size) {
-    const std::size_t count = model_.sides().size();
-    if (count == 0) return;
-    const float gap = ui.px(10);
-    const bool beside = size.x >= size.y;
-    const float gaps = gap * static_cast<float>(count - 1);
-    const ImVec2 one = beside ? ImVec2{(size.x - gaps) / static_cast<float>(count), size.y}
-                              : ImVec2{size.x, (size.y - gaps) / static_cast<float>(count)};
-    for (std::size_t i = 0; i < count; ++i) {
-        if (beside && i > 0) ImGui::SameLine(0, gap);
-        drawMosaicSide(panel(ui), i, one);
+    void drawDetails(Ui& ui) override {
+        ui.heading("Mosaic");
+        ui.paragraph(
+            "Every tile is a separate network and shows its predictions over the plane. All learn the same "
+            "data; they differ in two hyperparameters, one along each axis. The frame shows the loss: the "
+            "brighter, the lower.",
+            ui.theme.muted);
+        if (model_.grid() != nullptr) ui.paragraph(sharedText(*model_.grid()));
+        if (const std::string text = headline(model_.sides(), model_.spec()); !text.empty())
+            ui.paragraph(ui.timing(text));
+        for (const MosaicSide& side : model_.sides()) {
+            ui.heading(sideName(side));
+            if (side.machine.device.empty()) continue;
+            ui.paragraph(ui.masked ? "-" : honestDevice(side.machine), ui.theme.muted);
+            ui.row("network-steps/s", ui.timing(shortRate(side.networkStepsPerSecond())));
+            ui.row("networks/s", ui.timing(shortRate(side.networksPerSecond(model_.spec().steps))));
+            if (side.shot) ui.row("diverged", grouped(side.shot->summary.diverged));
+        }
+        ui.paragraph(
+            "The GPU takes each step for all networks at once; the CPU trains a few networks to their end, "
+            "then the next few. Here both run at the same time and may slow each other down; "
+            "'lockstep population' times them one after the other.",
+            ui.theme.muted);
     }
-}
 
-void MosaicExhibit::drawSummary(Ui& ui, float height) {
-    const float gap = ui.px(10);
-    const float room = ImGui::GetContentRegionAvail().x - 2 * gap;
-    drawLossMap(panel(ui), {room * 0.23f, height});
-    ImGui::SameLine(0, gap);
-    drawLossSpread(panel(ui), plot_, {room * 0.39f, height});
-    ImGui::SameLine(0, gap);
-    drawNetworkCard(panel(ui), {room * 0.38f, height});
-}
-
-void MosaicExhibit::drawDetails(Ui& ui) {
-    ui.heading("Mosaic");
-    ui.paragraph(
-        "Every tile is a separate network and shows its predictions over the plane. All learn the same "
-        "data; they differ in two hyperparameters, one along each axis. The frame shows the loss: the "
-        "brighter, the lower.",
-        ui.theme.muted);
-    if (model_.grid() != nullptr) ui.paragraph(sharedText(*model_.grid()));
-    if (const std::string text = headline(model_.sides(), model_.spec()); !text.empty())
-        ui.paragraph(ui.timing(text));
-    for (const MosaicSide& side : model_.sides()) {
-        ui.heading(sideName(side));
-        if (side.machine.device.empty()) continue;
-        ui.paragraph(ui.masked ? "-" : honestDevice(side.machine), ui.theme.muted);
-        ui.row("network-steps/s", ui.timing(shortRate(side.networkStepsPerSecond())));
-        ui.row("networks/s", ui.timing(shortRate(side.networksPerSecond(model_.spec().steps))));
-        if (side.shot) ui.row("diverged", grouped(side.shot->summary.diverged));
+    void drawMenu(Ui& ui) override {
+        if (ImGui::MenuItem("Sort by loss", nullptr, view_.sorted)) view_.sorted = !view_.sorted;
+        ui.noteControl("menu/Sort by loss");
     }
-    ui.paragraph(
-        "The GPU takes each step for all networks at once; the CPU trains a few networks to their end, "
-        "then the next few. Here both run at the same time and may slow each other down; "
-        "'lockstep population' times them one after the other.",
-        ui.theme.muted);
-}
 
-void MosaicExhibit::drawMenu(Ui& ui) {
-    if (ImGui::MenuItem("Sort by loss", nullptr, view_.sorted)) view_.sorted = !view_.sorted;
-    ui.noteControl("menu/Sort by loss");
-}
+    bool running() const override { return model_.running(); }
+    std::uint64_t trainedExamples() const override {
+        std::uint64_t steps = 0;
+        for (const MosaicSide& side : model_.sides())
+            if (side.shot) steps += side.shot->summary.networkSteps;
+        return steps * model_.spec().train.batch;
+    }
+    void run(Ui&) override { model_.run(); }
+    void pause() override { model_.pause(); }
+    bool canStep(StepUnit unit) const override { return unit != StepUnit::kernel; }
+    void step(Ui&, StepUnit unit) override {
+        model_.step(unit == StepUnit::epoch ? model_.stepsPerEpoch() : 1);
+    }
+    void reset(Ui&) override { model_.reset(); }
+    void reroll(Ui&) override { model_.reroll(); }
+    void setSpeed(Speed speed) override { model_.setRate(speed); }
+    bool moving() const override {
+        const auto moves = [](const TileOrder& order) { return order.moving(); };
+        const bool fading = view_.marks != (view_.sorted ? 0.0f : 1.0f);
+        return running() || model_.busy() || fading || view_.flight < MosaicView::landed ||
+               std::ranges::any_of(view_.order, moves);
+    }
 
-nlohmann::ordered_json MosaicExhibit::state() const {
-    nlohmann::ordered_json json = toJson(model_.settings());
-    json["view"] = {{"page", view_.page},
-                    {"side", view_.side},
-                    {"rank", std::min(view_.rank, model_.members() - 1)},
-                    {"sorted", view_.sorted}};
-    json["plot"] = plot_.state();
-    return json;
-}
+    nlohmann::ordered_json state() const override {
+        nlohmann::ordered_json json = toJson(model_.settings());
+        json["view"] = {{"page", view_.page},
+                        {"side", view_.side},
+                        {"rank", std::min(view_.rank, model_.members() - 1)},
+                        {"sorted", view_.sorted}};
+        json["plot"] = plot_.state();
+        return json;
+    }
 
-std::function<void()> MosaicExhibit::readState(const nlohmann::ordered_json& state) {
-    if (!state.is_object()) throw std::invalid_argument("the state of 'mosaic' must be an object");
-    nlohmann::ordered_json json = state;
-    const auto taken = [&json](const char* field) {
-        nlohmann::ordered_json value = nlohmann::ordered_json::object();
-        if (const auto found = json.find(field); found != json.end()) value = *found, json.erase(field);
-        return value;
-    };
-    const nlohmann::ordered_json view = taken("view");
-    Plot plot;
-    plot.setState(taken("plot"));
-    const MosaicSettings settings = mosaicSettingsFromJson(json);
-    const auto page = jsonValueOr(view, "page", std::size_t{0});
-    const auto side = jsonValueOr(view, "side", std::size_t{0});
-    const auto rank = jsonValueOr(view, "rank", std::size_t{0});
-    const bool sorted = jsonValueOr(view, "sorted", false);
-    if (page >= pageCount || side >= MosaicView::mostSides || rank >= settings.population.size())
-        throw std::invalid_argument("a field of 'view' in 'mosaic' is too large");
-    return [this, settings, grid = MosaicModel::gridOf(settings), plot, page, side, rank, sorted] {
-        model_.change(settings, grid);
-        plot_ = plot;
-        view_.page = page;
-        view_.side = side;
-        view_.rank = rank;
-        view_.sorted = sorted;
-    };
-}
+    std::function<void()> readState(const nlohmann::ordered_json& state) override {
+        if (!state.is_object()) throw std::invalid_argument("the state of 'mosaic' must be an object");
+        nlohmann::ordered_json json = state;
+        const auto none = nlohmann::ordered_json::object();
+        const nlohmann::ordered_json view = json.value("view", none);
+        Plot plot;
+        plot.setState(json.value("plot", none));
+        json.erase("view");
+        json.erase("plot");
+        const MosaicSettings settings = mosaicSettingsFromJson(json);
+        const MosaicChoice choice{
+            jsonValueOr(view, "page", std::size_t{0}), jsonValueOr(view, "side", std::size_t{0}),
+            jsonValueOr(view, "rank", std::size_t{0}), jsonValueOr(view, "sorted", false)};
+        if (choice.page >= pageCount || choice.side >= MosaicView::mostSides ||
+            choice.rank >= settings.population.size())
+            throw std::invalid_argument("a field of 'view' in 'mosaic' is too large");
+        return [this, settings, grid = MosaicModel::gridOf(settings), plot, choice] {
+            model_.change(settings, grid);
+            plot_ = plot;
+            static_cast<MosaicChoice&>(view_) = choice;
+        };
+    }
+
+    std::string releaseDevice() override {
+        pictures_.release();
+        return model_.releaseDevice() ? "The mosaic starts over." : "";
+    }
+
+  private:
+    MosaicPanel panel(Ui& ui) { return {ui, model_, view_, pictures_}; }
+
+    void arrange(Ui& ui) {
+        const PopulationSpec& spec = model_.spec();
+        for (std::size_t i = 0; i < model_.sides().size(); ++i) {
+            const MosaicSide& side = model_.sides()[i];
+            std::span<const std::uint32_t> ranking;
+            if (view_.sorted && side.shot) ranking = side.shot->summary.ranking;
+            view_.order[i].aim(spec.columns, spec.size(), ranking);
+            view_.order[i].update(ui.delta, ui.scripted);
+        }
+        const float aim = view_.sorted ? 0.0f : 1.0f;
+        const float share = ui.scripted ? 1.0f : static_cast<float>(1 - std::exp(-fadeSpeed * ui.delta));
+        view_.marks += share * (aim - view_.marks);
+        if (std::abs(view_.marks - aim) < 0.01f) view_.marks = aim;
+    }
+
+    // The best network flies to its card once all have been trained.
+    void flyBest(Ui& ui) {
+        const bool over = model_.over();
+        if (over && !view_.over) {
+            view_.rank = 0;
+            view_.flight = ui.scripted ? MosaicView::landed : 0.0f;
+        }
+        view_.over = over;
+        view_.flight =
+            std::min(MosaicView::landed, view_.flight + static_cast<float>(ui.delta) / flightSeconds);
+    }
+
+    // Settings, both mosaics, and the summary.
+    void drawWide(Ui& ui) {
+        model_.change(drawMosaicSettings(panel(ui), false));
+        const ImVec2 room = ImGui::GetContentRegionAvail();
+        const float gap = ImGui::GetStyle().ItemSpacing.y;
+        const float lower = std::clamp(room.y * 0.3f, ui.px(170), ui.px(300));
+        drawSides(ui, {room.x, room.y - lower - gap});
+        drawSummary(ui, lower);
+        drawFlight(panel(ui), {view_.cardCorner, view_.cardTile});
+    }
+
+    // One panel at a time, for small windows and large text.
+    void drawPages(Ui& ui) {
+        const std::string names[] = {"Mosaic", "Losses", "Network", "Settings"};
+        ui.segments("##mosaic/page", view_.page, names);
+        const ImVec2 room = ImGui::GetContentRegionAvail();
+        const float gap = ImGui::GetStyle().ItemSpacing.x;
+        switch (view_.page) {
+        case lossesPage:
+            if (room.x >= ui.px(420)) {
+                drawLossMap(panel(ui), {room.x * 0.4f, room.y});
+                ImGui::SameLine(0, gap);
+            }
+            drawLossSpread(panel(ui), plot_, {0, room.y});
+            return;
+        case networkPage: drawNetworkCard(panel(ui), room); return;
+        case settingsPage: {
+            ImGui::BeginChild("settings", room);
+            const MosaicSettings wanted = drawMosaicSettings(panel(ui), true);
+            ImGui::EndChild(); // before anything is thrown
+            model_.change(wanted);
+            return;
+        }
+        default: {
+            const ImVec2 corner = ImGui::GetCursorScreenPos();
+            const float tile = std::min(room.x, room.y) / 2;
+            drawSides(ui, room);
+            drawFlight(panel(ui),
+                       {{corner.x + (room.x - tile) / 2, corner.y + (room.y - tile) / 2}, tile, true});
+            return;
+        }
+        }
+    }
+
+    // Side by side, or one above the other where the window is narrow.
+    void drawSides(Ui& ui, ImVec2 size) {
+        const std::size_t count = model_.sides().size();
+        if (count == 0) return;
+        const float gap = ui.px(10);
+        const bool beside = size.x >= size.y;
+        const float gaps = gap * static_cast<float>(count - 1);
+        const ImVec2 one = beside ? ImVec2{(size.x - gaps) / static_cast<float>(count), size.y}
+                                  : ImVec2{size.x, (size.y - gaps) / static_cast<float>(count)};
+        for (std::size_t i = 0; i < count; ++i) {
+            if (beside && i > 0) ImGui::SameLine(0, gap);
+            drawMosaicSide(panel(ui), i, one);
+        }
+    }
+
+    void drawSummary(Ui& ui, float height) {
+        const float gap = ui.px(10);
+        const float room = ImGui::GetContentRegionAvail().x - 2 * gap;
+        drawLossMap(panel(ui), {room * 0.23f, height});
+        ImGui::SameLine(0, gap);
+        drawLossSpread(panel(ui), plot_, {room * 0.39f, height});
+        ImGui::SameLine(0, gap);
+        drawNetworkCard(panel(ui), {room * 0.38f, height});
+    }
+
+    MosaicModel model_;
+    MosaicView view_;
+    MosaicPictures pictures_;
+    Plot plot_;
+    std::optional<bool> dark_; ///< of the tiles' colours
+};
+
+} // namespace
 
 std::unique_ptr<Exhibit> makeMosaic() { return std::make_unique<MosaicExhibit>(); }
 

@@ -1,6 +1,7 @@
 #include "demos/exhibits/mosaic/mosaic_lane.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "demos/kit/pacer.h"
@@ -15,123 +16,109 @@ constexpr double sliceMilliseconds = 6;
 constexpr double pauseFactor = 4;
 constexpr double shortestPause = 0.04;
 
-PopulationJob partOf(const PopulationJob& job, std::size_t first, std::size_t count) {
-    PopulationJob part = job;
-    const auto begin = job.members.begin() + static_cast<std::ptrdiff_t>(first);
-    part.members.assign(begin, begin + static_cast<std::ptrdiff_t>(count));
-    return part;
-}
-
 } // namespace
 
-PopulationParts::PopulationParts(const PopulationJob& job, std::size_t rowLength, const Make& make)
-    : job_(job) {
-    const std::size_t all = job.members.size();
-    const std::size_t length = rowLength == 0 ? all : rowLength;
-    for (std::size_t first = 0; first < all; first += length) {
-        const std::size_t count = std::min(length, all - first);
-        parts_.push_back({count, 0, make(partOf(job, first, count))});
+/// A processor takes its networks a few at a time, and how far it has come after a moment depends on its
+/// speed. A script counts work instead of time: then the processor's population is made of rows.
+class MosaicLane::Networks {
+  public:
+    Networks(std::shared_ptr<const PopulationGrid> grid, std::size_t rowLength, const Make& make)
+        : grid_(std::move(grid)) {
+        const std::span<const PopulationMember> all = job().members;
+        const std::size_t length = rowLength == 0 ? all.size() : rowLength;
+        for (std::size_t first = 0; first < all.size(); first += length) {
+            PopulationJob row = job();
+            const auto members = all.subspan(first, std::min(length, all.size() - first));
+            row.members.assign(members.begin(), members.end());
+            rows_.push_back(make(row));
+        }
     }
-}
 
-bool PopulationParts::advance(double milliseconds) {
-    const auto goesOn = [&](Part& part) { return part.population->advance(milliseconds); };
-    return std::ranges::any_of(parts_, goesOn); // the first that is not at its end
-}
+    const MachineInfo& machine() const { return rows_.front()->machine(); }
 
-void PopulationParts::bring(Part& part, std::uint64_t step) {
-    if (step <= part.reached) return;
-    part.population->trainTo(step);
-    part.reached = step;
-}
-
-void PopulationParts::trainTo(std::uint64_t step) {
-    for (Part& part : parts_) bring(part, std::min(step, job_.steps));
-}
-
-void PopulationParts::trainBy(std::uint64_t networkSteps) {
-    asked_ += networkSteps;
-    std::uint64_t left = asked_;
-    for (Part& part : parts_) {
-        const std::uint64_t share = std::min<std::uint64_t>(left, part.members * job_.steps);
-        bring(part, share / part.members);
-        left -= share;
+    /// As Population::advance.
+    bool advance(double milliseconds) {
+        const auto goesOn = [&](const auto& row) { return row->advance(milliseconds); };
+        return std::ranges::any_of(rows_, goesOn); // the first that is not at its end
     }
-}
 
-void PopulationParts::reset() {
-    asked_ = 0;
-    for (Part& part : parts_) {
-        part.population->reset();
-        part.reached = 0;
+    void trainTo(std::uint64_t step) {
+        for (const auto& row : rows_) row->trainTo(step);
     }
-}
 
-std::vector<MemberResult> PopulationParts::results() {
-    std::vector<MemberResult> all;
-    for (Part& part : parts_) {
-        const std::vector<MemberResult> some = part.population->results();
-        all.insert(all.end(), some.begin(), some.end());
+    /// That many steps of all networks together, the first rows first.
+    void trainBy(std::uint64_t networkSteps) {
+        asked_ += networkSteps;
+        std::uint64_t left = asked_;
+        for (const auto& row : rows_) {
+            const std::uint64_t members = row->job().members.size();
+            const std::uint64_t share = std::min(left, members * job().steps);
+            row->trainTo(share / members);
+            left -= share;
+        }
     }
-    return all;
-}
 
-PopulationSummary PopulationParts::summary(const std::vector<MemberResult>& results) {
-    return summarise(job_, results);
-}
-
-std::vector<float> PopulationParts::parameters(std::size_t member) {
-    auto part = parts_.begin();
-    for (; member >= part->members; ++part) member -= part->members;
-    return part->population->parameters(member);
-}
-
-std::vector<std::uint32_t> PopulationParts::decisionMaps(const DecisionMapOptions& options) {
-    std::vector<std::uint32_t> all;
-    for (Part& part : parts_) {
-        const std::vector<std::uint32_t> some = part.population->decisionMaps(options);
-        all.insert(all.end(), some.begin(), some.end());
+    void reset() {
+        asked_ = 0;
+        for (const auto& row : rows_) row->reset();
     }
-    return all;
-}
 
-std::optional<DevicePicture> PopulationParts::decisionMapsOnDevice(const DecisionMapOptions& options) {
-    if (parts_.size() > 1) return std::nullopt;
-    return parts_.front().population->decisionMapsOnDevice(options);
-}
+    MosaicShot shot() {
+        MosaicShot shot;
+        for (const auto& row : rows_) {
+            const std::vector<MemberResult> results = row->results();
+            shot.results.insert(shot.results.end(), results.begin(), results.end());
+            shot.seconds += row->trainingSeconds();
+        }
+        shot.summary = summarise(job(), shot.results);
+        return shot;
+    }
 
-double PopulationParts::trainingSeconds() const {
-    double seconds = 0;
-    for (const Part& part : parts_) seconds += part.population->trainingSeconds();
-    return seconds;
-}
+    MosaicMaps maps(const MosaicLook& look) {
+        MosaicMaps maps{look.maps.width(), look.maps.height(job().members.size()), {}, {}};
+        if (look.onDevice && rows_.size() == 1) maps.device = rows_.front()->decisionMapsOnDevice(look.maps);
+        if (maps.device) return maps;
+        for (const auto& row : rows_) {
+            const std::vector<std::uint32_t> words = row->decisionMaps(look.maps);
+            maps.words.insert(maps.words.end(), words.begin(), words.end());
+        }
+        return maps;
+    }
 
-MosaicLane::MosaicLane(Make make, const MosaicLook& look)
+    MemberWeights weights(std::size_t member) {
+        auto row = rows_.begin();
+        std::size_t place = member;
+        for (; place >= (*row)->job().members.size(); ++row) place -= (*row)->job().members.size();
+        const MemberResult result = (*row)->results()[place];
+        return {member, result.steps, result.diverged ? std::vector<float>() : (*row)->parameters(place)};
+    }
+
+  private:
+    const PopulationJob& job() const { return grid_->job; }
+
+    std::shared_ptr<const PopulationGrid> grid_;
+    std::vector<std::unique_ptr<Population>> rows_;
+    std::uint64_t asked_ = 0; // by trainBy(), network-steps
+};
+
+MosaicLane::MosaicLane(std::shared_ptr<const PopulationGrid> grid, std::size_t rowLength, Make make,
+                       const MosaicLook& look)
     : worker_(
-          [this, making = std::move(make)](Worker<Desk>& worker) {
-              population_ = making();
-              worker.with([this](Desk& desk) { desk.news.machine = population_->machine(); });
-              while (const std::optional<Requests> requests = worker.next(takeRequests)) fulfil(*requests);
+          [this, grid = std::move(grid), rowLength, make = std::move(make)](Worker<Desk>& worker) {
+              networks_ = std::make_unique<Networks>(grid, rowLength, make);
+              worker.with([this](Desk& desk) { desk.news.machine = networks_->machine(); });
+              while (const std::optional<MosaicRequests> requests = worker.next(takeRequests))
+                  fulfil(*requests);
           },
           {.requests = {}, .look = look, .news = {}}) {}
 
-void MosaicLane::run() {
-    worker_.with([](Desk& desk) { desk.requests.run = true; });
-}
+MosaicLane::~MosaicLane() = default;
 
 void MosaicLane::pause() {
-    worker_.with([](Desk& desk) {
-        desk.requests.look |= desk.requests.run;
-        desk.requests.run = false;
+    ask([](MosaicRequests& requests) {
+        requests.look |= requests.run;
+        requests.run = false;
     });
-}
-
-void MosaicLane::trainTo(std::uint64_t step) {
-    worker_.with([step](Desk& desk) { desk.requests.trainTo = step; });
-}
-
-void MosaicLane::trainBy(std::uint64_t networkSteps) {
-    worker_.with([networkSteps](Desk& desk) { desk.requests.trainBy += networkSteps; });
 }
 
 void MosaicLane::reset() {
@@ -149,39 +136,29 @@ void MosaicLane::setLook(const MosaicLook& look) {
     });
 }
 
-void MosaicLane::askWeights(std::size_t member) {
-    worker_.with([member](Desk& desk) { desk.requests.weightsOf = member; });
-}
-
-MosaicNews MosaicLane::takeNews() {
-    return worker_.with([](Desk& desk) { return std::exchange(desk.news, {}); });
-}
-
-void MosaicLane::wait() const {
-    worker_.wait([](const Desk& desk) { return desk.news.maps.has_value(); });
-}
-
-std::optional<MosaicLane::Requests> MosaicLane::takeRequests(Desk& desk) {
-    Requests possible = desk.requests;
+std::optional<MosaicRequests> MosaicLane::takeRequests(Desk& desk) {
+    MosaicRequests possible = desk.requests;
     possible.look &= desk.mayLook();
     if (!possible.any()) return std::nullopt;
-    Requests taken = std::exchange(desk.requests, {});
+    MosaicRequests taken = std::exchange(desk.requests, {});
     desk.requests.run = taken.run;
     desk.requests.look = taken.look;
     return taken;
 }
 
-void MosaicLane::fulfil(const Requests& requests) {
-    PopulationParts& population = *population_;
-    if (requests.reset) population.reset();
-    if (requests.trainTo) population.trainTo(*requests.trainTo);
-    if (requests.trainBy > 0) population.trainBy(requests.trainBy);
-    const bool atEnd = requests.run && !population.advance(sliceMilliseconds);
-    if (requests.weightsOf) fetchWeights(*requests.weightsOf);
+void MosaicLane::fulfil(const MosaicRequests& requests) {
+    if (requests.reset) networks_->reset();
+    if (requests.trainTo) networks_->trainTo(*requests.trainTo);
+    if (requests.trainBy > 0) networks_->trainBy(requests.trainBy);
+    const bool atEnd = requests.run && !networks_->advance(sliceMilliseconds);
+    if (requests.weightsOf) {
+        MemberWeights weights = networks_->weights(*requests.weightsOf);
+        worker_.with([&](Desk& desk) { desk.news.weights = std::move(weights); });
+    }
 
     const bool changed = requests.reset || requests.trainTo || requests.trainBy > 0 || atEnd;
     const bool due = worker_.with([&](Desk& desk) {
-        Requests& open = desk.requests;
+        MosaicRequests& open = desk.requests;
         if (atEnd) open.run = false;
         open.look |= changed;
         const bool looks = (open.look || (open.run && secondsNow() >= nextLook_)) && desk.mayLook();
@@ -191,24 +168,11 @@ void MosaicLane::fulfil(const Requests& requests) {
     if (due) look();
 }
 
-void MosaicLane::fetchWeights(std::size_t member) {
-    const MemberResult result = population_->results()[member];
-    MemberWeights weights{member, result.steps, {}};
-    if (!result.diverged) weights.parameters = population_->parameters(member);
-    worker_.with([&](Desk& desk) { desk.news.weights = std::move(weights); });
-}
-
 void MosaicLane::look() {
-    PopulationParts& population = *population_;
     const MosaicLook how = worker_.read([](const Desk& desk) { return desk.look; });
     const double begin = secondsNow();
-    MosaicShot shot;
-    shot.results = population.results();
-    shot.summary = population.summary(shot.results);
-    shot.seconds = population.trainingSeconds();
-    MosaicMaps maps{how.maps.width(), how.maps.height(shot.results.size()), {}, {}};
-    if (how.onDevice) maps.device = population.decisionMapsOnDevice(how.maps);
-    if (!maps.device) maps.words = population.decisionMaps(how.maps);
+    MosaicShot shot = networks_->shot();
+    MosaicMaps maps = networks_->maps(how);
     const double end = secondsNow();
     nextLook_ = end + std::max(pauseFactor * (end - begin), shortestPause);
     worker_.with([&](Desk& desk) {

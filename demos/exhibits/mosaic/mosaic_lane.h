@@ -6,55 +6,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "demos/kit/worker.h"
-#include "engine/grid/population.h"
+#include "engine/grid/population_grid.h"
 
 namespace lockstep::demos {
-
-/// A processor takes its networks a few at a time, and how far it has come after a moment depends on its
-/// speed. A script counts work instead of time: then the processor's population is made of rows, and the next
-/// row begins where the last one has ended. Used by one thread at a time.
-class PopulationParts {
-  public:
-    using Make = std::function<std::unique_ptr<Population>(const PopulationJob&)>;
-
-    /// rowLength   networks in a row; each row is a part of its own. 0: one part has all of them
-    /// Throws what `make` throws.
-    PopulationParts(const PopulationJob& job, std::size_t rowLength, const Make& make);
-
-    const MachineInfo& machine() const { return parts_.front().population->machine(); }
-
-    /// As Population::advance.
-    bool advance(double milliseconds);
-    /// Every network that is behind `step` is trained up to it.
-    void trainTo(std::uint64_t step);
-    /// That many steps of all networks together, the first parts first.
-    void trainBy(std::uint64_t networkSteps);
-    void reset();
-
-    std::vector<MemberResult> results();
-    /// Of the same moment as `results`, which are what results() has returned.
-    PopulationSummary summary(const std::vector<MemberResult>& results);
-    std::vector<float> parameters(std::size_t member);
-    std::vector<std::uint32_t> decisionMaps(const DecisionMapOptions& options);
-    /// Nothing where they are not on a device, or in parts.
-    std::optional<DevicePicture> decisionMapsOnDevice(const DecisionMapOptions& options);
-    double trainingSeconds() const;
-
-  private:
-    struct Part {
-        std::size_t members = 0;
-        std::uint64_t reached = 0; ///< what every network has been trained to, at least
-        std::unique_ptr<Population> population;
-    };
-    static void bring(Part& part, std::uint64_t step);
-
-    PopulationJob job_;
-    std::vector<Part> parts_;
-    std::uint64_t asked_ = 0; ///< by trainBy(), network-steps
-};
 
 /// All networks at one moment.
 struct MosaicShot {
@@ -92,48 +50,61 @@ struct MosaicLook {
     bool onDevice = false; ///< the window draws with the population's device and shows its memory directly
 };
 
+/// What a lane has been asked for.
+struct MosaicRequests {
+    bool run = false; ///< until all networks are at their end
+    bool reset = false;
+    bool look = true; ///< at once, rather than now and then
+    std::optional<std::uint64_t> trainTo;
+    std::uint64_t trainBy = 0;
+    std::optional<std::size_t> weightsOf; ///< this member
+
+    bool any() const { return run || reset || look || trainTo || trainBy > 0 || weightsOf; }
+};
+
 /// The window's thread leaves requests and takes news; it never waits for training.
 class MosaicLane {
   public:
-    using Make = std::function<PopulationParts()>;
+    /// Called on the lane's thread.
+    using Make = std::function<std::unique_ptr<Population>(const PopulationJob&)>;
 
-    /// `make` is called on the lane's thread. Begins paused, with a shot of the initial weights. The
-    /// destructor waits for what is under way: a few milliseconds of training, or one look.
-    MosaicLane(Make make, const MosaicLook& look);
+    /// Begins paused, with a shot of the initial weights.
+    /// rowLength   trains row by row: the next one begins where the last one has ended; 0: all together
+    MosaicLane(std::shared_ptr<const PopulationGrid> grid, std::size_t rowLength, Make make,
+               const MosaicLook& look);
+    /// Waits for what is under way: a few milliseconds of training, or one look.
+    ~MosaicLane();
 
-    void run();
+    /// `change(requests)` adds to what is open.
+    template <class Change> void ask(Change change) {
+        worker_.with([&](Desk& desk) { change(desk.requests); });
+    }
+    void trainTo(std::uint64_t step) {
+        ask([step](MosaicRequests& requests) { requests.trainTo = step; });
+    }
     void pause();
-    void trainTo(std::uint64_t step);
-    void trainBy(std::uint64_t networkSteps);
     /// Paused, at the initial weights.
     void reset();
     void setLook(const MosaicLook& look);
-    void askWeights(std::size_t member);
     /// Returns at once; the destructor has less to wait for. Maps on the device stay until then.
     void stop() { worker_.stop(); }
 
     /// Once per frame: when the next maps are taken, the frame that has shown the last ones must be done.
-    MosaicNews takeNews();
+    MosaicNews takeNews() {
+        return worker_.with([](Desk& desk) { return std::exchange(desk.news, {}); });
+    }
     /// Why the lane has ended; empty: it has not.
     std::string failure() const { return worker_.failure(); }
     /// A request is open, or its result has not been taken; always true while training runs.
     bool busy() const { return !worker_.idle(); }
     /// Until nothing is left to do, or maps wait to be taken: no others are drawn before that.
-    void wait() const;
+    void wait() const {
+        worker_.wait([](const Desk& desk) { return desk.news.maps.has_value(); });
+    }
 
   private:
-    struct Requests {
-        bool run = false;
-        bool reset = false;
-        bool look = true; ///< at once, rather than now and then
-        std::optional<std::uint64_t> trainTo;
-        std::uint64_t trainBy = 0;
-        std::optional<std::size_t> weightsOf;
-
-        bool any() const { return run || reset || look || trainTo || trainBy > 0 || weightsOf; }
-    };
     struct Desk {
-        Requests requests;
+        MosaicRequests requests;
         MosaicLook look;
         MosaicNews news;
 
@@ -143,13 +114,13 @@ class MosaicLane {
         bool mayLook() const { return !news.maps; }
     };
 
-    static std::optional<Requests> takeRequests(Desk& desk);
-    void fulfil(const Requests& requests);
-    void fetchWeights(std::size_t member);
+    static std::optional<MosaicRequests> takeRequests(Desk& desk);
+    void fulfil(const MosaicRequests& requests);
     void look();
 
     // Used by the thread, but destroyed after it: its pictures may still be on the screen.
-    std::optional<PopulationParts> population_;
+    class Networks;
+    std::unique_ptr<Networks> networks_;
     double nextLook_ = 0; // when the next one is due during training
     Worker<Desk> worker_; // last: its thread uses all of the above
 };

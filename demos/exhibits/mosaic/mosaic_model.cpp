@@ -4,8 +4,10 @@
 #include <limits>
 #include <utility>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "demos/words/text.h"
 #include "engine/gpu/device.h"
 
 namespace lockstep::demos {
@@ -13,6 +15,13 @@ namespace lockstep::demos {
 namespace {
 
 constexpr std::size_t mostMoments = 2048; // no plot has more pixels
+// Steps of every network in a frame of a script.
+constexpr std::uint64_t scriptedSteps = 10;
+// Pixels along the picture of all maps, as long as tiles stay between `coarsest` and `finest`.
+constexpr std::size_t softwarePixels = 512;
+constexpr std::size_t devicePixels = 2048;
+constexpr std::size_t coarsest = 8;
+constexpr std::size_t finest = 64;
 
 std::vector<double> everyOther(const std::vector<double>& all) {
     std::vector<double> half;
@@ -62,10 +71,6 @@ double MosaicSide::networkStepsPerSecond() const {
     return static_cast<double>(shot->summary.networkSteps) / shot->seconds;
 }
 
-double MosaicSide::networksPerSecond(std::uint64_t steps) const {
-    return networkStepsPerSecond() / static_cast<double>(steps);
-}
-
 double MosaicSide::shareDone(std::uint64_t steps) const {
     if (!shot || shot->results.empty()) return 0;
     double done = 0;
@@ -82,19 +87,25 @@ std::uint64_t MosaicSide::leastSteps() const {
     return least == std::numeric_limits<std::uint64_t>::max() ? 0 : least;
 }
 
-namespace {
+std::string sideName(const MosaicSide& side) {
+    if (!side.spec.gpu) return "CPU";
+    return side.machine.software ? "Vulkan in software" : "GPU";
+}
 
-// Steps of every network in a frame of a script.
-constexpr std::uint64_t scriptedSteps = 10;
-// Pixels along the picture of all maps, as long as tiles stay between `coarsest` and `finest`.
-constexpr std::size_t softwarePixels = 512;
-constexpr std::size_t devicePixels = 2048;
-constexpr std::size_t coarsest = 8;
-constexpr std::size_t finest = 64;
-
-} // namespace
-
-MosaicModel::~MosaicModel() { releaseDevice(); }
+std::string headline(const std::vector<MosaicSide>& sides, const PopulationSpec& spec) {
+    std::string text;
+    for (const MosaicSide& side : sides) {
+        if (!side.shot || side.shot->summary.networkSteps == 0) continue;
+        const PopulationSummary& summary = side.shot->summary;
+        const std::string some =
+            summary.finished == spec.size() ? "" : fmt::format("{} of ", grouped(summary.finished));
+        const std::string lost =
+            summary.diverged == 0 ? "" : fmt::format(", {} of them diverged,", grouped(summary.diverged));
+        text += fmt::format("{}{}: {}{}{} in {}", text.empty() ? "" : "; ", sideName(side), some,
+                            counted(spec.size(), "network"), lost, timeTaken(side.shot->seconds));
+    }
+    return text;
+}
 
 MosaicModel::Grid MosaicModel::gridOf(const MosaicSettings& settings) {
     settings.validate();
@@ -130,15 +141,6 @@ bool MosaicModel::releaseDevice() {
     return trained;
 }
 
-MosaicLane::Make MosaicModel::maker(Machines& machines, const LaneSpec& spec, bool rowByRow) const {
-    gpu::Device* const device = machines.deviceOf(spec);
-    const auto one = [spec, device, threads = machines.threads()](const PopulationJob& job) {
-        return makePopulation(job, spec, threads, device);
-    };
-    const std::size_t rowLength = rowByRow ? settings_.population.columns : 0;
-    return [grid = grid_, one, rowLength] { return PopulationParts(grid->job, rowLength, one); };
-}
-
 MosaicLook MosaicModel::look(const MosaicSide& side) const {
     const bool fast = side.onDevice && !softwareDrawing_;
     const std::size_t pixels = fast ? devicePixels : softwarePixels;
@@ -165,7 +167,12 @@ void MosaicModel::start(Machines& machines, bool scripted) {
         MosaicSide& side = sides.emplace_back();
         side.spec = spec;
         side.onDevice = spec.gpu && machines.draws(spec);
-        side.lane = std::make_unique<MosaicLane>(maker(machines, spec, scripted && !spec.gpu), look(side));
+        const auto make = [spec, device = machines.deviceOf(spec),
+                           threads = machines.threads()](const PopulationJob& job) {
+            return makePopulation(job, spec, threads, device);
+        };
+        const std::size_t rowLength = scripted && !spec.gpu ? settings_.population.columns : 0;
+        side.lane = std::make_unique<MosaicLane>(grid_, rowLength, make, look(side));
     }
     sides_ = std::move(sides);
     gaveUp_ = false;
@@ -207,10 +214,12 @@ void MosaicModel::drive(double seconds, bool scripted) {
     }
     for (MosaicSide& side : sides_) {
         if (side.over()) continue;
-        if (scripted)
-            side.lane->trainBy(scriptedSteps * members());
-        else
-            side.lane->run();
+        side.lane->ask([&](MosaicRequests& requests) {
+            if (scripted)
+                requests.trainBy += scriptedSteps * members();
+            else
+                requests.run = true;
+        });
     }
 }
 
@@ -281,16 +290,14 @@ LossScale MosaicModel::scale() const {
     return lossScaleOf(summaries);
 }
 
-bool MosaicModel::over() const { return !sides_.empty() && std::ranges::all_of(sides_, &MosaicSide::over); }
-
 bool MosaicModel::busy() const {
     const auto works = [](const MosaicSide& side) { return side.lane->busy(); };
     return !ending_.empty() || !retired_.empty() || std::ranges::any_of(sides_, works) ||
            (sides_.empty() && !gaveUp_);
 }
 
-void MosaicModel::open(std::size_t side, std::size_t member) { sides_.at(side).lane->askWeights(member); }
-
-std::optional<std::string> MosaicModel::takeOpened() { return std::exchange(opened_, std::nullopt); }
+void MosaicModel::open(std::size_t side, std::size_t member) {
+    sides_.at(side).lane->ask([member](MosaicRequests& requests) { requests.weightsOf = member; });
+}
 
 } // namespace lockstep::demos

@@ -2,11 +2,13 @@
 // there.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "demos/exhibits/mosaic/mosaic_lane.h"
@@ -49,17 +51,25 @@ struct MosaicSide {
     bool over() const;
     double networkStepsPerSecond() const;
     /// Of `steps` steps each: one that diverges counts by the steps that it made.
-    double networksPerSecond(std::uint64_t steps) const;
+    double networksPerSecond(std::uint64_t steps) const {
+        return networkStepsPerSecond() / static_cast<double>(steps);
+    }
     /// Of all networks: what has been done of their steps, 0 to 1. One that diverged has none left.
     double shareDone(std::uint64_t steps) const;
     /// Of the network that is farthest behind, and has not diverged.
     std::uint64_t leastSteps() const;
 };
 
+/// "GPU", "CPU" or "Vulkan in software".
+std::string sideName(const MosaicSide& side);
+
+/// How many networks each side has trained, in what time; empty before the first step.
+std::string headline(const std::vector<MosaicSide>& sides, const PopulationSpec& spec);
+
 class MosaicModel {
   public:
     MosaicModel() = default;
-    ~MosaicModel();
+    ~MosaicModel() { releaseDevice(); }
 
     const MosaicSettings& settings() const { return settings_; }
     const PopulationSpec& spec() const { return settings_.population; }
@@ -71,7 +81,9 @@ class MosaicModel {
     /// Restarts training, unless nothing has changed. `grid` is made from `settings`.
     void change(const MosaicSettings& settings, Grid grid);
     /// Throws what gridOf() throws, and then nothing has changed.
-    void change(const MosaicSettings& settings) { change(settings, gridOf(settings)); }
+    void change(const MosaicSettings& settings) {
+        if (settings != settings_) change(settings, gridOf(settings));
+    }
 
     /// Once per frame: starts the lanes, brings what is new. Nothing that an earlier frame has shown is
     /// needed any more. `scripted` counts frames instead of time: both sides make the same number of
@@ -100,21 +112,20 @@ class MosaicModel {
     std::size_t members() const { return spec().size(); }
     LossScale scale() const;
     /// All sides have finished or failed.
-    bool over() const;
+    bool over() const { return !sides_.empty() && std::ranges::all_of(sides_, &MosaicSide::over); }
     bool busy() const;
     /// Why a side has failed, reported once; empty: nothing new.
     std::string takeFailure();
 
     /// Asks for the network's weights; takeOpened() returns the playground's state with them later, as JSON.
     void open(std::size_t side, std::size_t member);
-    std::optional<std::string> takeOpened();
+    std::optional<std::string> takeOpened() { return std::exchange(opened_, std::nullopt); }
 
     /// Releases everything on the device and waits for that. Returns whether training had started.
     bool releaseDevice();
 
   private:
     void start(Machines& machines, bool scripted);
-    MosaicLane::Make maker(Machines& machines, const LaneSpec& spec, bool rowByRow) const;
     MosaicLook look(const MosaicSide& side) const;
     void take(MosaicSide& side);
     void drive(double seconds, bool scripted);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "demos/words/text.h"
 #include "engine/data/points_2d.h"
 #include "engine/files/json_field.h"
 #include "engine/net/names.h"
@@ -15,6 +16,30 @@
 namespace lockstep::demos {
 
 using nlohmann::ordered_json;
+
+namespace {
+
+struct HyperparameterRow {
+    Hyperparameter parameter;
+    const char* label;
+    const char* axis; // over the range in which it makes a difference
+};
+
+constexpr HyperparameterRow hyperparameters[] = {
+    {Hyperparameter::learningRate, "learning rate", "lr=0.001:10:log"},
+    {Hyperparameter::initialScale, "initial scale", "init-scale=0.1:10:log"},
+    {Hyperparameter::momentum, "momentum", "momentum=0:0.99"},
+    {Hyperparameter::weightDecay, "L2", "l2=0.00001:1:log"},
+    {Hyperparameter::noise, "noise", "noise=0:0.8"},
+    {Hyperparameter::seed, "seed", "seed=1:64"},
+    {Hyperparameter::activation, "activation", "activation=identity,relu,tanh,sigmoid"},
+};
+
+const HyperparameterRow& rowOf(Hyperparameter parameter) {
+    return *std::ranges::find(hyperparameters, parameter, &HyperparameterRow::parameter);
+}
+
+} // namespace
 
 MosaicSettings::MosaicSettings() {
     population.x = usualAxis(Hyperparameter::learningRate);
@@ -51,18 +76,9 @@ MosaicSettings mosaicSettingsFromJson(const ordered_json& given) {
     return settings;
 }
 
-PopulationAxis usualAxis(Hyperparameter parameter) {
-    switch (parameter) {
-    case Hyperparameter::learningRate: return populationAxisFromText("lr=0.001:10:log");
-    case Hyperparameter::initialScale: return populationAxisFromText("init-scale=0.1:10:log");
-    case Hyperparameter::momentum: return populationAxisFromText("momentum=0:0.99");
-    case Hyperparameter::weightDecay: return populationAxisFromText("l2=0.00001:1:log");
-    case Hyperparameter::noise: return populationAxisFromText("noise=0:0.8");
-    case Hyperparameter::seed: return populationAxisFromText("seed=1:64");
-    case Hyperparameter::activation: break;
-    }
-    return populationAxisFromText("activation=identity,relu,tanh,sigmoid");
-}
+PopulationAxis usualAxis(Hyperparameter parameter) { return populationAxisFromText(rowOf(parameter).axis); }
+
+std::string hyperparameterLabel(Hyperparameter parameter) { return rowOf(parameter).label; }
 
 bool operator==(const MosaicSettings& a, const MosaicSettings& b) { return toJson(a) == toJson(b); }
 
@@ -90,6 +106,39 @@ ordered_json playgroundState(const PopulationGrid& grid, std::size_t member, std
         json["weights"] = parameters;
     }
     return json;
+}
+
+std::string memberState(const PopulationSpec& spec, const MemberResult& result) {
+    if (result.diverged)
+        return fmt::format("Diverged: the loss was no longer finite at step {}.", grouped(result.steps));
+    if (result.steps == 0) return "Training has not started: initial weights.";
+    if (result.steps >= spec.steps) return fmt::format("Trained for all {} steps.", grouped(spec.steps));
+    return fmt::format("Trained for {} of {} steps.", grouped(result.steps), grouped(spec.steps));
+}
+
+NamedValues memberValues(const PopulationSpec& spec, std::size_t member, const MemberResult& result) {
+    const GridCell cell = spec.cell(member);
+    NamedValues values;
+    values.emplace_back(hyperparameterLabel(spec.x.parameter), spec.x.label(cell.x, spec.columns));
+    values.emplace_back(hyperparameterLabel(spec.y.parameter), spec.y.label(cell.y, spec.rows));
+    values.emplace_back("loss",
+                        std::isfinite(result.loss) ? threeDigits(static_cast<double>(result.loss)) : "-");
+    if (result.diverged) values.emplace_back("diverged at step", grouped(result.steps));
+    if (!std::isnan(result.accuracy))
+        values.emplace_back("accuracy", percent(static_cast<double>(result.accuracy)));
+    return values;
+}
+
+std::string sharedText(const PopulationGrid& grid) {
+    const PopulationSpec& spec = grid.spec;
+    const NetShape& shape = grid.job.shape;
+    std::string text = shape.describeWidths();
+    if (spec.axisOf(Hyperparameter::activation) == nullptr)
+        text += fmt::format(" {}", name(shape.activation));
+    text += fmt::format(", {}, {}", name(shape.loss), name(spec.train.optimizer.kind));
+    if (spec.axisOf(Hyperparameter::learningRate) == nullptr)
+        text += fmt::format(" {}", threeDigits(spec.train.optimizer.effectiveLearningRate()));
+    return text + fmt::format(", batch {}", spec.train.batch);
 }
 
 } // namespace lockstep::demos

@@ -1,11 +1,13 @@
-// One side of the mosaic on the screen: its machine, what it has done so far, its tiles between both axes.
+// One side of the mosaic on the screen: its machine, what it has done so far, its tiles between both axes;
+// and the map of its losses.
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "demos/draw/icons.h"
 #include "demos/exhibits/mosaic/mosaic_view.h"
-#include "demos/exhibits/mosaic/mosaic_words.h"
 #include "demos/words/text.h"
 
 namespace lockstep::demos {
@@ -14,39 +16,47 @@ namespace {
 
 constexpr float markUnits = 4; // of a mark's line, and between it and its value
 
-struct Marks {
-    const Ui& ui;
-    ImDrawList& draw;
-    ImU32 colour;
+/// Room that marks, values and names of the axes take around a mosaic.
+struct AxisRoom {
+    float left = 0, above = 0, below = 0;
 };
-
+/// Where the name of x stands: behind its values, or, where they take all of the width, below them.
+enum class AxisNames { none, beside, below };
+/// Where a mosaic lies on the screen.
+struct MosaicPlace {
+    ImVec2 low;
+    ImVec2 high;
+    float tile = 0;  ///< pixels
+    float right = 0; ///< as far as names may reach
+    AxisNames names = AxisNames::none;
+    AxisRoom room;
+};
 float widthOf(const AxisTick& tick) { return ImGui::CalcTextSize(tick.label.c_str()).x; }
 
-void drawMarksBelow(const Marks& marks, const PopulationSpec& spec, ImVec2 low, ImVec2 high) {
-    const float length = marks.ui.px(markUnits);
-    const float tile = (high.x - low.x) / static_cast<float>(spec.columns);
-    float free = low.x - marks.ui.px(40); // from here on nothing has been written
+/// Below the tiles and to their left; a value that has no room between its neighbours is left out.
+void drawMarks(const Ui& ui, const PopulationSpec& spec, const MosaicPlace& place, ImU32 colour) {
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const ImVec2 low = place.low;
+    const ImVec2 high = place.high;
+    const float tileX = (high.x - low.x) / static_cast<float>(spec.columns);
+    const float tileY = (high.y - low.y) / static_cast<float>(spec.rows);
+    const float length = ui.px(markUnits);
+    const float letters = ImGui::GetFontSize();
+    float free = low.x - ui.px(40); // from here on nothing has been written
     for (const AxisTick& tick : spec.x.ticks(spec.columns)) {
-        const float x = std::round(low.x + static_cast<float>(tick.place) * tile);
+        const float x = std::round(low.x + static_cast<float>(tick.place) * tileX);
         const float half = widthOf(tick) / 2;
-        marks.draw.AddLine({x, high.y}, {x, high.y + length}, marks.colour, marks.ui.line());
+        draw.AddLine({x, high.y}, {x, high.y + length}, colour, ui.line());
         if (x - half < free) continue;
-        marks.draw.AddText({x - half, high.y + 2 * length}, marks.colour, tick.label.c_str());
+        draw.AddText({x - half, high.y + 2 * length}, colour, tick.label.c_str());
         free = x + half + 2 * length;
     }
-}
-
-void drawMarksLeft(const Marks& marks, const PopulationSpec& spec, ImVec2 low, ImVec2 high) {
-    const float length = marks.ui.px(markUnits);
-    const float letters = ImGui::GetFontSize();
-    const float tile = (high.y - low.y) / static_cast<float>(spec.rows);
-    float free = high.y + letters / 2; // above this nothing has been written
+    free = high.y + letters / 2; // above this nothing has been written
     for (const AxisTick& tick : spec.y.ticks(spec.rows)) {
-        const float y = std::round(high.y - static_cast<float>(tick.place) * tile);
-        marks.draw.AddLine({low.x - length, y}, {low.x, y}, marks.colour, marks.ui.line());
+        const float y = std::round(high.y - static_cast<float>(tick.place) * tileY);
+        draw.AddLine({low.x - length, y}, {low.x, y}, colour, ui.line());
         if (y + letters / 2 > free) continue;
-        const float width = ImGui::CalcTextSize(tick.label.c_str()).x;
-        marks.draw.AddText({low.x - 2 * length - width, y - letters / 2}, marks.colour, tick.label.c_str());
+        draw.AddText({low.x - 2 * length - widthOf(tick), y - letters / 2}, colour, tick.label.c_str());
         free = y - letters / 2;
     }
 }
@@ -74,8 +84,7 @@ AxisRoom axisRoom(const MosaicPanel& panel, AxisNames names) {
             (names == AxisNames::below ? 2 * line : line) + gap};
 }
 
-} // namespace
-
+/// As large as it can be within `room` pixels from `start`, in their middle.
 MosaicPlace placeMosaic(const MosaicPanel& panel, ImVec2 start, ImVec2 room, bool names) {
     const PopulationSpec& spec = panel.model.spec();
     const auto columns = static_cast<float>(spec.columns);
@@ -99,17 +108,14 @@ MosaicPlace placeMosaic(const MosaicPanel& panel, ImVec2 start, ImVec2 room, boo
     return end + name <= first.right ? first : place(AxisNames::below);
 }
 
+/// `strength` 0: the tiles are sorted, and have no axes.
 void drawMosaicAxes(const MosaicPanel& panel, const MosaicPlace& place, float strength) {
     const Ui& ui = panel.ui;
     const PopulationSpec& spec = panel.model.spec();
     const auto& [low, high, tile, right, names, room] = place;
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const ImU32 colour = faded(ui.theme.muted, strength);
-    if (strength > 0) {
-        const Marks marks{ui, draw, colour};
-        drawMarksBelow(marks, spec, low, high);
-        drawMarksLeft(marks, spec, low, high);
-    }
+    if (strength > 0) drawMarks(ui, spec, place, colour);
     if (strength > 0 && names != AxisNames::none) {
         const std::string x = hyperparameterLabel(spec.x.parameter);
         const std::string y = hyperparameterLabel(spec.y.parameter);
@@ -123,9 +129,11 @@ void drawMosaicAxes(const MosaicPanel& panel, const MosaicPlace& place, float st
                      "best first, row by row");
 }
 
+/// The colours of losses with their ends, right-aligned at `right`. Whether `room` is wide enough; else
+/// nothing is drawn.
 bool drawLossLegend(const MosaicPanel& panel, ImVec2 right, float room) {
     const Ui& ui = panel.ui;
-    const LossScale& scale = panel.scale;
+    const LossScale& scale = panel.pictures.scale();
     if (scale.empty()) return true;
     const std::string worst = "loss " + threeDigits(scale.worst);
     const std::string best = threeDigits(scale.best);
@@ -141,8 +149,9 @@ bool drawLossLegend(const MosaicPanel& panel, ImVec2 right, float room) {
     return true;
 }
 
+/// The same in four lines below each other.
 void drawLossColumn(const MosaicPanel& panel, ImVec2 corner, float width) {
-    const LossScale& scale = panel.scale;
+    const LossScale& scale = panel.pictures.scale();
     if (scale.empty()) return;
     const float line = ImGui::GetTextLineHeight();
     const ImU32 colour = panel.ui.theme.muted;
@@ -154,8 +163,6 @@ void drawLossColumn(const MosaicPanel& panel, ImVec2 corner, float width) {
     draw.AddText({corner.x + width - ImGui::CalcTextSize(best.c_str()).x, corner.y + 3 * line}, colour,
                  best.c_str());
 }
-
-namespace {
 
 void drawTitle(const MosaicPanel& panel, const MosaicSide& side) {
     Ui& ui = panel.ui;
@@ -185,34 +192,26 @@ void drawShareDone(const Ui& ui, const MosaicSide& side, double share) {
     ImGui::Dummy({width, height});
 }
 
-struct Counter {
-    std::string value;
-    const char* caption;
-};
-
-/// In a row above the mosaic, or in a column beside it. Where they end: the corner and width of what is
-/// below.
-struct Below {
-    ImVec2 corner;
-    float width = 0;
-};
-Below drawCounters(const MosaicPanel& panel, const MosaicSide& side, bool beside) {
+/// In a row above the mosaic, or in a column beside it. Returns the corner and the width of what is below.
+std::pair<ImVec2, float> drawCounters(const MosaicPanel& panel, const MosaicSide& side, bool beside) {
     Ui& ui = panel.ui;
     const PopulationSpec& spec = panel.model.spec();
     const std::size_t trained = side.shot ? side.shot->summary.finished : 0;
-    const std::array<Counter, 4> counters{
+    const std::vector<std::pair<std::string, const char*>> counters{
         // the last ones go first where there is no room
-        {{grouped(trained), "finished"},
-         {ui.timing(timeTaken(side.shot ? side.shot->seconds : 0)), "clock"},
-         {ui.timing(shortRate(side.networksPerSecond(spec.steps))), "networks/s"},
-         {ui.timing(shortRate(side.networkStepsPerSecond())), "steps/s"}}};
+        {grouped(trained), "finished"},
+        {ui.timing(timeTaken(side.shot ? side.shot->seconds : 0)), "clock"},
+        {ui.timing(shortRate(side.networksPerSecond(spec.steps))), "networks/s"},
+        {ui.timing(shortRate(side.networkStepsPerSecond())), "steps/s"}};
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const float line = ImGui::GetTextLineHeight();
     float widest = 0;
-    for (const Counter& counter : counters)
-        widest = std::max(widest, ImGui::CalcTextSize(counter.caption).x + ui.px(8));
+    for (const auto& [value, caption] : counters)
+        widest = std::max(widest, ImGui::CalcTextSize(caption).x + ui.px(8));
     const auto [room, height] = ImGui::GetContentRegionAvail();
-    const std::size_t columns = beside ? 1 : counters.size() * widest <= room ? counters.size() : 2;
+    const std::size_t columns = beside                                                 ? 1
+                                : static_cast<float>(counters.size()) * widest <= room ? counters.size()
+                                                                                       : 2;
     const ImVec2 pace{beside ? widest : room / static_cast<float>(columns), 2 * line + ui.px(4)};
     const auto fitting = static_cast<std::size_t>(std::max(1.0f, (height + ui.px(4)) / pace.y));
     constexpr std::size_t legend = 2; // counters' room that the colours' meaning takes
@@ -222,8 +221,8 @@ Below drawCounters(const MosaicPanel& panel, const MosaicSide& side, bool beside
     for (std::size_t i = 0; i < count; ++i) {
         const ImVec2 corner{start.x + static_cast<float>(i % columns) * pace.x,
                             start.y + static_cast<float>(i / columns) * pace.y};
-        draw.AddText(ui.fonts.strong, ImGui::GetFontSize(), corner, ui.theme.text, counters[i].value.c_str());
-        draw.AddText({corner.x, corner.y + line}, ui.theme.muted, counters[i].caption);
+        draw.AddText(ui.fonts.strong, ImGui::GetFontSize(), corner, ui.theme.text, counters[i].first.c_str());
+        draw.AddText({corner.x, corner.y + line}, ui.theme.muted, counters[i].second);
     }
     const float used = static_cast<float>(count / columns) * pace.y;
     ImGui::Dummy({static_cast<float>(columns) * pace.x, used - ui.px(4)});
@@ -266,6 +265,33 @@ void drawMosaicSide(const MosaicPanel& panel, std::size_t index, ImVec2 size) {
     else if (!drawMosaic(panel, index) && beside && below.y + 4 * ImGui::GetTextLineHeight() <= bottom)
         drawLossColumn(panel, below, width);
     panel.ui.endCard();
+}
+
+void drawLossMap(const MosaicPanel& panel, ImVec2 size) {
+    Ui& ui = panel.ui;
+    ui.beginCard("mosaic/losses", size);
+    ImGui::AlignTextToFramePadding();
+    ui.heading("Loss");
+    ImGui::SameLine();
+    const char* const sort = "Sort##mosaic";
+    const float button = ImGui::CalcTextSize(sort, nullptr, true).x + 2 * ImGui::GetStyle().FramePadding.x;
+    ImGui::SetCursorPosX(ImGui::GetWindowContentRegionMax().x - button);
+    if (ui.toggle(sort, panel.view.sorted)) panel.view.sorted = !panel.view.sorted;
+    const MosaicSide* side = shownSide(panel);
+    if (ImGui::GetContentRegionAvail().y > ui.px(170)) {
+        const ImVec2 at = ImGui::GetCursorScreenPos();
+        const float width = ImGui::GetContentRegionAvail().x;
+        drawLossLegend(panel, {at.x + width, at.y}, width);
+        ImGui::Dummy({width, ImGui::GetTextLineHeight()});
+    }
+    const MosaicPlace place =
+        placeMosaic(panel, ImGui::GetCursorScreenPos(), ImGui::GetContentRegionAvail(), false);
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    if (side != nullptr && side->shot && panel.pictures.has(shownIndex(panel)))
+        draw.AddImage(panel.pictures.losses(shownIndex(panel)), place.low, place.high);
+    draw.AddRect(place.low, place.high, ui.theme.border, 0, 0, ui.line());
+    drawMosaicAxes(panel, place, 1);
+    ui.endCard();
 }
 
 } // namespace lockstep::demos

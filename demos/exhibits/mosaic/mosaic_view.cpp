@@ -9,8 +9,6 @@
 
 #include <fmt/format.h>
 
-#include "demos/exhibits/mosaic/mosaic_words.h"
-
 namespace lockstep::demos {
 
 namespace {
@@ -96,17 +94,17 @@ void MosaicPictures::showLosses(Ui& ui, const MosaicModel& model, std::size_t si
     picture->upload(pixels);
 }
 
-TilePicture MosaicPictures::tile(const PopulationSpec& spec, std::size_t side, std::size_t member) const {
-    const Picture& maps = *sides_[side].maps;
+void MosaicPictures::drawTile(ImDrawList& draw, const PopulationSpec& spec, TileChoice tile, ImVec2 low,
+                              ImVec2 high) const {
+    const Picture& maps = *sides_[tile.side].maps;
     const auto width = static_cast<float>(maps.width());
     const auto height = static_cast<float>(maps.height());
     const float cells = width / static_cast<float>(spec.columns);
-    const float x = static_cast<float>(member % spec.columns) * cells;
-    const float y = static_cast<float>(member / spec.columns) * cells;
+    const float x = static_cast<float>(tile.member % spec.columns) * cells;
+    const float y = static_cast<float>(tile.member / spec.columns) * cells;
     // Half a pixel inside, so that smoothing does not bring in the neighbour.
-    return {maps.id(),
-            {(x + 0.5f) / width, (y + 0.5f) / height},
-            {(x + cells - 0.5f) / width, (y + cells - 0.5f) / height}};
+    draw.AddImage(maps.id(), low, high, {(x + 0.5f) / width, (y + 0.5f) / height},
+                  {(x + cells - 0.5f) / width, (y + cells - 0.5f) / height});
 }
 
 namespace {
@@ -147,14 +145,13 @@ void drawTile(const MosaicPanel& panel, ImDrawList& draw, TileChoice tile, ImVec
     const float beyond = size < smallestFrame ? 0 : in; // the next tile's frame is enough
     const ImVec2 innerHigh{to.x - beyond, to.y - beyond};
     const MemberResult result = side.shot ? side.shot->results[tile.member] : MemberResult{};
-    if (in > 0) draw.AddRectFilled(from, to, lossColour(theme, panel.scale, result));
+    if (in > 0) draw.AddRectFilled(from, to, lossColour(theme, panel.pictures.scale(), result));
     if (result.diverged) {
         draw.AddRectFilled(from, to, divergedColour(theme));
         if (size >= smallestMark) drawCross(draw, from, to, theme.bad, std::max(1.0f, size / 14));
         return;
     }
-    const TilePicture map = panel.pictures.tile(panel.model.spec(), tile.side, tile.member);
-    draw.AddImage(map.picture, innerLow, innerHigh, map.from, map.to);
+    panel.pictures.drawTile(draw, panel.model.spec(), tile, innerLow, innerHigh);
     const bool waits = result.steps == 0 && side.shot && side.shot->summary.begun > 0;
     if (waits) draw.AddRectFilled(from, to, faded(theme.panel, veil));
 }
@@ -224,7 +221,7 @@ void drawHoveredTile(const MosaicPanel& panel) {
 
 void drawFlight(const MosaicPanel& panel, Landing landing) {
     const MosaicView& view = panel.view;
-    const std::size_t side = view.side < panel.model.sides().size() ? view.side : 0;
+    const std::size_t side = shownIndex(panel);
     const std::optional<std::size_t> member = shownMember(panel);
     if (view.flight >= (landing.rests ? MosaicView::landed : 1) || !member || !panel.pictures.has(side))
         return;

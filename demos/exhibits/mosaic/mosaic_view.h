@@ -44,11 +44,10 @@ class TileOrder {
     bool moving_ = false;
 };
 
-/// A part of a picture.
-struct TilePicture {
-    ImTextureID picture{};
-    ImVec2 from{0, 0};
-    ImVec2 to{1, 1};
+/// One network of one side.
+struct TileChoice {
+    std::size_t side = 0;
+    std::size_t member = 0;
 };
 
 class MosaicPictures {
@@ -64,7 +63,8 @@ class MosaicPictures {
 
     /// Whether there are tiles of that side, so that those below may be asked for.
     bool has(std::size_t side) const { return side < sides_.size() && sides_[side].maps; }
-    TilePicture tile(const PopulationSpec& spec, std::size_t side, std::size_t member) const;
+    void drawTile(ImDrawList& draw, const PopulationSpec& spec, TileChoice tile, ImVec2 low,
+                  ImVec2 high) const;
     /// A pixel per network, in their places.
     ImTextureID losses(std::size_t side) const { return sides_[side].losses->id(); }
 
@@ -80,25 +80,22 @@ class MosaicPictures {
     std::uint64_t generation_ = 0;
 };
 
-/// One network of one side.
-struct TileChoice {
-    std::size_t side = 0;
-    std::size_t member = 0;
-};
-
-struct MosaicView {
-    static constexpr std::size_t mostSides = 2;
-    static constexpr float landed = 3; ///< a flight is over
-
+/// What a person has chosen to see.
+struct MosaicChoice {
     std::size_t page = 0; ///< where there is room for one panel only
     std::size_t side = 0; ///< of which the summary is
     std::size_t rank = 0; ///< of the network that is shown by itself: 0 is the best
     bool sorted = false;
+};
+
+struct MosaicView : MosaicChoice {
+    static constexpr std::size_t mostSides = 2;
+    static constexpr float landed = 3; ///< a flight is over
 
     std::array<TileOrder, mostSides> order;
     float marks = 1; ///< of the axes: they fade while tiles are sorted
     float flight =
-        landed; ///< of the best network, 0 in its place to 1 where it flies to; then it stays for a while
+        landed;        ///< of the best network: 0 at its place, 1 where it flies to, and stays for a while
     bool over = false; ///< all networks had been trained
 
     // Of the last frame.
@@ -115,7 +112,6 @@ struct MosaicPanel {
     MosaicModel& model;
     MosaicView& view;
     const MosaicPictures& pictures;
-    LossScale scale;
 };
 
 // The panels, each in a file of its own.
@@ -127,30 +123,7 @@ void drawMosaicSide(const MosaicPanel& panel, std::size_t side, ImVec2 size);
 void drawTiles(const MosaicPanel& panel, std::size_t side, ImVec2 low, float tile);
 /// The one under the mouse, enlarged; over everything else.
 void drawHoveredTile(const MosaicPanel& panel);
-/// Room that marks, values and names of the axes take around a mosaic.
-struct AxisRoom {
-    float left = 0, above = 0, below = 0;
-};
-/// Where the name of x stands: behind its values, or, where they take all of the width, below them.
-enum class AxisNames { none, beside, below };
-/// Where a mosaic lies on the screen.
-struct MosaicPlace {
-    ImVec2 low;
-    ImVec2 high;
-    float tile = 0;  ///< pixels
-    float right = 0; ///< as far as names may reach
-    AxisNames names = AxisNames::none;
-    AxisRoom room;
-};
-/// As large as it can be within `room` pixels from `start`, in their middle.
-MosaicPlace placeMosaic(const MosaicPanel& panel, ImVec2 start, ImVec2 room, bool names);
-/// `strength` 0: the tiles are sorted, and have no axes.
-void drawMosaicAxes(const MosaicPanel& panel, const MosaicPlace& place, float strength);
-/// The colours of losses with their ends, right-aligned at `right`. Whether `room` is wide enough; else
-/// nothing is drawn.
-bool drawLossLegend(const MosaicPanel& panel, ImVec2 right, float room);
-/// The same in four lines below each other.
-void drawLossColumn(const MosaicPanel& panel, ImVec2 corner, float width);
+/// The losses of the side that is shown by itself, a pixel per network.
 void drawLossMap(const MosaicPanel& panel, ImVec2 size);
 void drawLossSpread(const MosaicPanel& panel, Plot& plot, ImVec2 size);
 /// The network of the chosen rank, large, with its numbers.
@@ -165,6 +138,9 @@ struct Landing {
 };
 void drawFlight(const MosaicPanel& panel, Landing landing);
 
+/// The side that the summary is of: its place among all, and the side itself; null before the first update.
+std::size_t shownIndex(const MosaicPanel& panel);
+const MosaicSide* shownSide(const MosaicPanel& panel);
 /// The member of the rank that is shown by itself; nothing before the first loss.
 std::optional<std::size_t> shownMember(const MosaicPanel& panel);
 /// A tile of the mosaic: map, frame in the colour of its loss, and a mark where it diverged.

@@ -1,14 +1,16 @@
-// The map's controls: settings, navigation, the panes.
+#include "demos/exhibits/map/map_controls.h"
+
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <stdexcept>
 
 #include <fmt/format.h>
 
-#include "demos/exhibits/map/map_exhibit.h"
-#include "demos/exhibits/map/map_words.h"
+#include "demos/exhibits/map/map_pane.h"
 #include "demos/kit/fields.h"
-#include "demos/options/map_options.h"
+#include "demos/kit/machines.h"
+#include "engine/files/atomic_file.h"
 
 namespace lockstep::demos {
 
@@ -16,7 +18,6 @@ namespace {
 
 constexpr Activation activations[] = {Activation::tanh, Activation::relu, Activation::identity};
 constexpr MapAxes axesChoices[] = {MapAxes::rates, MapAxes::rateAndScale};
-constexpr std::size_t networks[][2] = {{2, 4}, {8, 8}, {16, 16}}; // inputs and hidden neurons
 constexpr double zoomOfKey = 0.5;
 constexpr double moveOfKey = 0.25;
 
@@ -53,62 +54,35 @@ bool beginPopupBelow(const Ui& ui, const char* name, float units) {
 }
 
 void networkField(Ui& ui, const char* control, MapJob& job) {
-    std::vector<std::string> names;
-    std::vector<MapJob> jobs;
-    for (const auto& [inputs, hidden] : networks) {
-        jobs.push_back(job);
-        jobs.back().inputs = inputs;
-        jobs.back().hidden = hidden;
-        names.push_back(networkText(jobs.back()));
-    }
-    if (std::ranges::find(jobs, job) == jobs.end()) {
-        jobs.push_back(job);
-        names.push_back(networkText(job));
-    }
-    auto chosen = static_cast<std::size_t>(std::ranges::find(jobs, job) - jobs.begin());
-    if (ui.combo(control, chosen, names)) job = jobs[chosen];
+    std::string network = mapNetworkText(job);
+    if (chooseText(ui, control, network, {"2-4-1", "8-8-1", "16-16-1"})) readMapNetwork(network, job);
 }
 
 void resolutionField(Ui& ui, const char* control, std::uint32_t& resolution) {
     std::vector<std::string> names;
-    std::vector<std::uint32_t> values;
-    for (const std::uint32_t pixels : MapSettings::resolutions) {
-        names.push_back(fmt::format("{0} x {0}", pixels));
-        values.push_back(pixels);
-    }
-    names.emplace_back("to fit");
-    values.push_back(0);
-    auto chosen = static_cast<std::size_t>(std::ranges::find(values, resolution) - values.begin());
-    if (ui.combo(control, chosen, names)) resolution = values[chosen];
+    for (const std::uint32_t pixels : MapSettings::resolutions)
+        names.push_back(pixels == 0 ? "to fit" : fmt::format("{0} x {0}", pixels));
+    const auto now = std::ranges::find(MapSettings::resolutions, resolution);
+    auto chosen = static_cast<std::size_t>(now - std::begin(MapSettings::resolutions));
+    if (ui.combo(control, chosen, names)) resolution = MapSettings::resolutions[chosen];
 }
 
-} // namespace
-
-void MapExhibit::draw(Ui& ui) {
-    // Presenter mode has no room for settings; mouse and keys still navigate.
-    if (!ui.presenter) {
-        const bool low = ImGui::GetContentRegionAvail().y < ui.px(480);
-        if (!low) drawSettings(ui);
-        drawTravel(ui, low);
+void presetField(Ui& ui, const char* control, MapSettings& settings) {
+    std::string shown = "own";
+    std::vector<std::string> names;
+    for (const MapPreset& preset : mapPresets()) {
+        if (preset.place() == settings.place()) shown = preset.name;
+        names.emplace_back(preset.name);
     }
-    const float line = ImGui::GetTextLineHeight();
-    const float gap = ImGui::GetStyle().ItemSpacing.y;
-    const float legend = 2 * line + ui.px(2);
-    const float remarks = remarkLines(ui) * line;
-    drawPanes(ui, std::max(ImGui::GetContentRegionAvail().y - legend - remarks - 2 * gap, ui.px(90)));
-    drawLegend(ui);
-    // Not above them: a picture that fits its pane would be thrown away when the pane becomes another.
-    if (export_.busy())
-        drawProgress(ui);
-    else
-        drawRemark(ui);
+    if (chooseText(ui, control, shown, names)) settings.place() = mapPresetFromName(shown).place();
 }
 
-void MapExhibit::drawSettings(Ui& ui) {
-    MapSettings settings = model_.settings();
+void drawMapSettings(Ui& ui, MapModel& model) {
+    MapSettings settings = model.settings();
     MapJob& job = settings.job;
     FieldFlow fields(ui);
-    fields.field("##map/preset", "Preset", 150, [&](const char*) { drawPreset(ui, settings); });
+    fields.field("##map/preset", "Preset", 150,
+                 [&](const char* control) { presetField(ui, control, settings); });
     fields.field("##map/network", "Network", 96,
                  [&](const char* control) { networkField(ui, control, job); });
     fields.field("##map/activation", "Activation", 96,
@@ -128,92 +102,109 @@ void MapExhibit::drawSettings(Ui& ui) {
     fields.field("CPU##map", "", 60, [&](const char* control) { ui.checkbox(control, settings.cpu); });
     fields.end();
     // change() may throw, so it comes when everything has been drawn.
-    if (settings != model_.settings()) model_.change(settings);
+    if (settings != model.settings()) model.change(settings);
 }
 
-void MapExhibit::drawPreset(Ui& ui, MapSettings& settings) {
-    std::vector<std::string> names;
-    std::size_t chosen = mapPresets().size();
-    for (const MapPreset& preset : mapPresets()) {
-        if (preset.job == settings.job && preset.window == settings.window) chosen = names.size();
-        names.emplace_back(preset.name);
-    }
-    if (chosen == names.size()) names.emplace_back("own");
-    if (!ui.combo("##map/preset", chosen, names) || chosen >= mapPresets().size()) return;
-    settings.job = mapPresets()[chosen].job;
-    settings.window = mapPresets()[chosen].window;
+} // namespace
+
+MakeMapTrainer mapMaker(Ui& ui, const MapJob& job, MapMachine machine) {
+    if (machine == MapMachine::cpu)
+        return [job, threads = ui.machines.threads()] { return makeCpuMapTrainer(job, threads); };
+    return [job, device = ui.machines.deviceOf(laneOf(machine))] { return makeGpuMapTrainer(*device, job); };
 }
 
-void MapExhibit::drawTravel(Ui& ui, bool withSettings) {
+void MapControls::update(Ui& ui) {
+    if (const auto saved = export_.takeFinished(ui.scripted))
+        ui.say(Severity::info, fmt::format("Map of {} pixels saved to {}", mapSizeText(saved->picture.size),
+                                           std::filesystem::absolute(saved->file).string()));
+}
+
+void MapControls::draw(Ui& ui, MapModel& model) {
+    const bool low = ImGui::GetContentRegionAvail().y < ui.px(480);
+    if (!low) drawMapSettings(ui, model);
     ButtonRow row(ui);
-    if (withSettings) {
+    const auto look = [&](const MapWindow& window) { sayRefused(ui, model.look(window, true)); };
+    // By shares of the picture: the window goes where the arrow points.
+    const auto move = [&](double columns, double rows) {
+        const MapSize size = model.size();
+        sayRefused(ui,
+                   model.pan({-std::llround(columns * size.width), -std::llround(rows * size.height)}, true));
+    };
+    if (low) {
         if (row.button("Settings##map")) ImGui::OpenPopup("map settings");
         if (beginPopupBelow(ui, "map settings", 400)) {
-            drawSettings(ui);
+            drawMapSettings(ui, model);
             ImGui::EndPopup();
         }
     }
-    if (row.button("Back##map", model_.history().canGoBack())) model_.goBack();
-    if (row.button("Forward##map", model_.history().canGoForward())) model_.goForward();
-    if (row.button("+##map")) look(ui, zoomed(model_.window(), 0.5, 0.5, zoomOfKey));
-    if (row.button("−##map")) look(ui, zoomed(model_.window(), 0.5, 0.5, 1 / zoomOfKey));
-    if (row.button("←##map")) move(ui, -moveOfKey, 0);
-    if (row.button("→##map")) move(ui, moveOfKey, 0);
-    if (row.button("↑##map")) move(ui, 0, -moveOfKey);
-    if (row.button("↓##map")) move(ui, 0, moveOfKey);
-    if (row.button("Whole##map")) look(ui, wholeWindow(model_.settings().job.axes));
+    if (row.button("Back##map", model.history().canGoBack())) model.goBack();
+    if (row.button("Forward##map", model.history().canGoForward())) model.goForward();
+    if (row.button("+##map")) look(zoomed(model.window(), 0.5, 0.5, zoomOfKey));
+    if (row.button("−##map")) look(zoomed(model.window(), 0.5, 0.5, 1 / zoomOfKey));
+    if (row.button("←##map")) move(-moveOfKey, 0);
+    if (row.button("→##map")) move(moveOfKey, 0);
+    if (row.button("↑##map")) move(0, -moveOfKey);
+    if (row.button("↓##map")) move(0, moveOfKey);
+    if (row.button("Whole##map")) look(wholeWindow(model.settings().job.axes));
     if (row.button("Bookmarks##map")) ImGui::OpenPopup("bookmarks");
-    drawBookmarks(ui);
+    drawBookmarks(ui, model);
     if (row.button("Save PNG##map", !export_.busy())) ImGui::OpenPopup("save map");
-    drawSaving(ui);
+    drawSaving(ui, model);
 }
 
-void MapExhibit::drawBookmarks(Ui& ui) {
+void MapControls::drawBookmarks(Ui& ui, MapModel& model) {
     if (!beginPopupBelow(ui, "bookmarks", 320)) return;
-    MapSettings settings = model_.settings();
+    MapSettings settings = model.settings();
     std::optional<std::size_t> removed;
     for (std::size_t i = 0; i < settings.bookmarks.size(); ++i) {
         const MapBookmark& bookmark = settings.bookmarks[i];
         ImGui::PushID(static_cast<int>(i));
         if (ui.button(("×##map/remove " + bookmark.name).c_str())) removed = i;
         ImGui::SameLine();
-        if (ui.button((bookmark.name + "##map/bookmark").c_str())) {
-            settings.job = bookmark.job;
-            settings.window = bookmark.window;
-        }
+        if (ui.button((bookmark.name + "##map/bookmark").c_str())) settings.place() = bookmark.place();
         ImGui::PopID();
     }
     if (settings.bookmarks.empty()) ui.muted("Save places to return to.");
     ImGui::SetNextItemWidth(ui.px(200));
     const bool entered = ui.textField("##map/bookmark name", bookmarkName_);
     ImGui::SameLine();
-    const bool full = settings.bookmarks.size() == MapSettings::mostBookmarks;
-    if ((ui.primaryButton("Add##map/bookmark", !bookmarkName_.empty() && !full) || entered) &&
-        !bookmarkName_.empty() && !full) {
-        settings.bookmarks.push_back({bookmarkName_, settings.job, settings.window});
+    const bool addable = !bookmarkName_.empty() && settings.bookmarks.size() < MapSettings::mostBookmarks;
+    if ((ui.primaryButton("Add##map/bookmark", addable) || entered) && addable) {
+        settings.bookmarks.push_back({settings.place(), bookmarkName_});
         bookmarkName_.clear();
     }
     if (removed) settings.bookmarks.erase(settings.bookmarks.begin() + static_cast<std::ptrdiff_t>(*removed));
     ImGui::EndPopup();
-    if (settings != model_.settings()) model_.change(settings);
+    if (settings != model.settings()) model.change(settings);
 }
 
-void MapExhibit::drawSaving(Ui& ui) {
+void MapControls::drawSaving(Ui& ui, MapModel& model) {
     if (!beginPopupBelow(ui, "save map", 360)) return;
     ui.paragraph("Trains the map again at this size, up to 4096x4096, on the faster machine.",
                  ui.theme.muted);
     ImGui::SetNextItemWidth(ui.px(240));
-    ui.textField("Pixels##map/saved size", pictureSize_);
+    ui.textField("Pixels##map/saved size", pictureSize);
     ImGui::SetNextItemWidth(ui.px(240));
     ui.textField("File##map/saved file", pictureFile_);
     const bool pressed = ui.primaryButton("Save##map");
     if (pressed) ImGui::CloseCurrentPopup();
     ImGui::EndPopup();
-    if (pressed) startSaving(ui);
+    if (pressed) startSaving(ui, model);
+}
+
+void MapControls::startSaving(Ui& ui, MapModel& model) {
+    const MapSize size = mapSizeFromText(pictureSize);
+    if (pictureFile_.empty()) throw std::invalid_argument("name a file to save the picture to");
+    requireWritable(pictureFile_);
+    const MapSettings& settings = model.settings();
+    const MapRequest picture{{settings.job, fitted(settings.window, size)}, size};
+    if (!picture.resolved())
+        ui.say(Severity::info, "At this size, some neighbouring pixels round to the same fp32 numbers.");
+    export_.start({pictureFile_, picture}, mapMaker(ui, settings.job, model.fastest()));
 }
 
 // In the room of the remark; a presenter's is too low for a button.
-void MapExhibit::drawProgress(Ui& ui) {
+void MapControls::drawProgress(Ui& ui) {
     if (!ui.presenter) {
         if (ui.button("Cancel##map")) export_.cancel();
         ImGui::SameLine();
@@ -230,23 +221,6 @@ void MapExhibit::drawProgress(Ui& ui) {
     draw.AddLine({start.x, y}, {start.x + width * static_cast<float>(export_.share()), y}, ui.theme.text,
                  ui.px(4));
     ImGui::Dummy({width, ImGui::GetTextLineHeight()});
-}
-
-// Side by side, or where the window is narrow, one above the other.
-void MapExhibit::drawPanes(Ui& ui, float height) {
-    const std::optional<std::uint32_t> marked = hovered();
-    const float width = ImGui::GetContentRegionAvail().x;
-    const float gap = ui.px(10);
-    if (!model_.enabled(MapMachine::cpu)) {
-        panes_[0].draw(ui, model_, marked, {width, height});
-        return;
-    }
-    const bool beside = width > 0.9f * height;
-    const ImVec2 room = beside ? ImVec2{(width - gap) / 2, height}
-                               : ImVec2{width, (height - ImGui::GetStyle().ItemSpacing.y) / 2};
-    panes_[0].draw(ui, model_, marked, room);
-    if (beside) ImGui::SameLine(0, gap);
-    panes_[1].draw(ui, model_, marked, room);
 }
 
 } // namespace lockstep::demos

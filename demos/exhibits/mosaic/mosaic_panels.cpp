@@ -1,0 +1,225 @@
+// The mosaic's panels beside its tiles: the settings, the spread of the losses over time, and one network by
+// itself.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "demos/exhibits/mosaic/mosaic_view.h"
+#include "demos/kit/run_form.h"
+#include "demos/options/parse.h"
+#include "engine/data/points_2d.h"
+
+namespace lockstep::demos {
+
+namespace {
+
+constexpr std::size_t sizes[] = {8, 16, 32, 64};
+constexpr std::size_t mostBatch = 256; // of every network: thousands share the device's memory
+constexpr Hyperparameter hyperparameterChoices[] = {
+    Hyperparameter::learningRate, Hyperparameter::initialScale, Hyperparameter::momentum,
+    Hyperparameter::weightDecay,  Hyperparameter::noise,        Hyperparameter::seed,
+    Hyperparameter::activation};
+constexpr PopulationLayout layouts[] = {PopulationLayout::best, PopulationLayout::invocation,
+                                        PopulationLayout::subgroup, PopulationLayout::workgroup};
+
+/// "0.0001:1:log" of "lr=0.0001:1:log".
+std::string rangeText(const PopulationAxis& axis) {
+    const std::string text = axis.text();
+    return text.substr(text.find('=') + 1);
+}
+
+void sizeField(Ui& ui, RunForm& form, PopulationSpec& spec) {
+    form.add("size", "Networks", 90, [&](const char* control) {
+        std::vector<std::string> names;
+        for (const std::size_t size : sizes) names.push_back(fmt::format("{} x {}", size, size));
+        std::string chosen = fmt::format("{} x {}", spec.columns, spec.rows);
+        if (!chooseText(ui, control, chosen, names)) return false;
+        spec.columns = spec.rows = std::stoul(chosen);
+        return true;
+    });
+}
+
+/// `other` is the other axis, which gets what this one had when it takes the other's hyperparameter.
+void axisFields(Ui& ui, RunForm& form, const char* axisName, PopulationAxis& axis, PopulationAxis& other) {
+    form.add(axisName, axisName, 94, [&](const char* control) {
+        Hyperparameter parameter = axis.parameter;
+        if (!chooseName(ui, control, parameter, hyperparameterChoices)) return false;
+        if (parameter == other.parameter)
+            std::swap(axis, other);
+        else
+            axis = usualAxis(parameter);
+        return true;
+    });
+    form.text(fmt::format("{} range", axisName), "from : to", 108, rangeText(axis),
+              [&](const std::string& typed) {
+                  axis = populationAxisFromText(fmt::format("{}={}", name(axis.parameter), typed));
+              });
+}
+
+/// What all networks share; a hyperparameter that lies along an axis is not among it.
+void furtherFields(Ui& ui, RunForm& form, MosaicSettings& settings) {
+    PopulationSpec& spec = settings.population;
+    const auto shared = [&](Hyperparameter parameter) { return spec.axisOf(parameter) == nullptr; };
+    if (shared(Hyperparameter::noise)) form.noise(spec.dataOptions.noise);
+    form.hidden(spec.hidden);
+    if (shared(Hyperparameter::activation)) form.activation(spec.activation);
+    form.optimizer(spec.train.optimizer);
+    if (shared(Hyperparameter::learningRate)) form.rate(spec.train.optimizer);
+    form.batch(spec.train.batch, mostBatch);
+    form.text("steps", "Steps", 72, std::to_string(spec.steps),
+              [&](const std::string& typed) { spec.steps = wholeNumberFromText(typed, "steps are"); });
+    form.choice("layout", "GPU layout", 104, settings.layout, layouts);
+    form.add("cpu", "CPU", 36, [&](const char* control) { return ui.checkbox(control, settings.cpu); });
+}
+
+/// Where fewer have begun than there are ranks to choose, the last of them.
+std::size_t shownRank(const MosaicPanel& panel, const MosaicSide& side) {
+    return std::min(panel.view.rank, side.shot->summary.begun - 1);
+}
+
+void drawNumbers(const MosaicPanel& panel, ImVec2 corner, std::size_t member, const MemberResult& result) {
+    const Ui& ui = panel.ui;
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const float right = ImGui::GetWindowPos().x + ImGui::GetWindowContentRegionMax().x;
+    for (const auto& [name, value] : memberValues(panel.model.spec(), member, result)) {
+        const float left = right - ImGui::CalcTextSize(value.c_str()).x;
+        draw.AddText(corner, ui.theme.muted, fittedText(name, left - corner.x - ui.px(6)).c_str());
+        draw.AddText({left, corner.y}, ui.theme.text, value.c_str());
+        corner.y += ImGui::GetTextLineHeight() + ui.px(3);
+    }
+}
+
+std::string titleOf(const MosaicPanel& panel, const MemberResult* shown) {
+    if (shown == nullptr) return "Best network";
+    const std::size_t rank = shownRank(panel, *shownSide(panel));
+    return rank == 0 && std::isfinite(shown->loss) ? "Best network"
+                                                   : fmt::format("Rank {} by loss", rank + 1);
+}
+
+/// What is shown, and of which side.
+void drawNetworkTitle(const MosaicPanel& panel, const MemberResult* shown) {
+    Ui& ui = panel.ui;
+    const std::string title = titleOf(panel, shown);
+    if (panel.model.sides().size() < MosaicView::mostSides) {
+        ui.heading(title);
+        return;
+    }
+    const std::string names[] = {"GPU", "CPU"};
+    float width = ui.px(2);
+    for (const std::string& name : names)
+        width += ImGui::CalcTextSize(name.c_str()).x + 2 * ImGui::GetStyle().FramePadding.x;
+    ImGui::AlignTextToFramePadding();
+    ui.heading(fittedText(title, ImGui::GetContentRegionAvail().x - width - ui.px(8)));
+    ImGui::SameLine();
+    ImGui::SetCursorPosX(ImGui::GetWindowContentRegionMax().x - width);
+    ui.segments("##mosaic/side", panel.view.side, names);
+}
+
+/// Which network is shown, by its rank, and the way to the playground.
+void drawChoice(const MosaicPanel& panel, std::size_t side, std::optional<std::size_t> member) {
+    Ui& ui = panel.ui;
+    const char* const open = "Open in Playground##mosaic";
+    const auto members = static_cast<int>(panel.model.members());
+    const float gap = ui.px(8);
+    const float button = ImGui::CalcTextSize(open, nullptr, true).x + 2 * ImGui::GetStyle().FramePadding.x;
+    ImGui::SetNextItemWidth(std::max(ui.px(40), ImGui::GetContentRegionAvail().x - button - gap));
+    int rank = static_cast<int>(panel.view.rank) + 1;
+    if (ui.intSlider("##mosaic/rank", rank, 1, members))
+        panel.view.rank = static_cast<std::size_t>(std::clamp(rank, 1, members)) - 1;
+    ImGui::SameLine(0, gap);
+    if (ui.button(open, member.has_value())) panel.model.open(side, *member);
+}
+
+} // namespace
+
+MosaicSettings drawMosaicSettings(const MosaicPanel& panel, bool everything) {
+    Ui& ui = panel.ui;
+    MosaicSettings settings = panel.model.settings();
+    PopulationSpec& spec = settings.population;
+    RunForm form(ui, "mosaic/");
+    sizeField(ui, form, spec);
+    form.data(spec.data, {points2dNames.begin(), points2dNames.end()});
+    axisFields(ui, form, "x", spec.x, spec.y);
+    axisFields(ui, form, "y", spec.y, spec.x);
+    if (everything)
+        furtherFields(ui, form, settings);
+    else
+        form.popup("Settings##mosaic", [&] {
+            RunForm further(ui, "mosaic/");
+            furtherFields(ui, further, settings);
+            further.end();
+        });
+    form.end();
+    return settings;
+}
+
+std::size_t shownIndex(const MosaicPanel& panel) {
+    return std::min(panel.view.side, std::max<std::size_t>(panel.model.sides().size(), 1) - 1);
+}
+
+const MosaicSide* shownSide(const MosaicPanel& panel) {
+    return panel.model.sides().empty() ? nullptr : &panel.model.sides()[shownIndex(panel)];
+}
+
+std::optional<std::size_t> shownMember(const MosaicPanel& panel) {
+    const MosaicSide* side = shownSide(panel);
+    if (side == nullptr || !side->shot || side->shot->summary.begun == 0) return std::nullopt;
+    return side->shot->summary.ranking[shownRank(panel, *side)];
+}
+
+void drawLossSpread(const MosaicPanel& panel, Plot& plot, ImVec2 size) {
+    Ui& ui = panel.ui;
+    ui.beginCard("mosaic/spread", size);
+    const MosaicSide* side = shownSide(panel);
+    const LossSpread none;
+    const LossSpread& spread = side == nullptr ? none : side->spread;
+    const ImU32 colour = side == nullptr ? ui.theme.muted : ui.colour(side->spec);
+    // shares: 0, 5, 25, 50, 75, 95, 100 percent
+    const PlotLine lines[] = {
+        {.name = "median", .colour = ui.theme.text, .x = spread.steps, .y = spread.losses[3]},
+        {.name = "best", .colour = colour, .dashed = true, .x = spread.steps, .y = spread.losses[0]},
+        {.name = "95 %", .colour = faded(colour, 0.7f), .x = spread.steps, .y = spread.losses[5]},
+    };
+    const PlotBand bands[] = {
+        {faded(colour, 0.14f), spread.steps, spread.losses[0], spread.losses[6]},
+        {faded(colour, 0.16f), spread.steps, spread.losses[1], spread.losses[5]},
+        {faded(colour, 0.22f), spread.steps, spread.losses[2], spread.losses[4]},
+    };
+    PlotOptions options;
+    options.x = {.title = "steps per network", .unit = "", .whole = true};
+    options.y = {.title = "loss", .unit = "", .log = true};
+    options.empty = "Press Run: bands hold 50, 90 and 100 % of all networks";
+    options.bands = bands;
+    plot.draw(ui, "mosaic losses", lines, options);
+    ui.endCard();
+}
+
+void drawNetworkCard(const MosaicPanel& panel, ImVec2 size) {
+    Ui& ui = panel.ui;
+    MosaicView& view = panel.view;
+    ui.beginCard("mosaic/network", size);
+    const std::optional<std::size_t> member = shownMember(panel);
+    const std::size_t index = shownIndex(panel);
+    const MemberResult* const shown = member ? &panel.model.sides()[index].shot->results[*member] : nullptr;
+    drawNetworkTitle(panel, shown);
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    const float spacing = ImGui::GetStyle().ItemSpacing.y;
+    const float upper = std::max(ui.px(40), room.y - ImGui::GetFrameHeight() - spacing);
+    const float tile = std::min(room.x * 0.42f, upper);
+    view.cardCorner = start;
+    view.cardTile = tile;
+    if (member && panel.pictures.has(index)) {
+        drawTile(panel, *ImGui::GetWindowDrawList(), {index, *member}, start, tile);
+        drawNumbers(panel, {start.x + tile + ui.px(12), start.y}, *member, *shown);
+    } else {
+        ImGui::GetWindowDrawList()->AddRect(start, {start.x + tile, start.y + tile}, ui.theme.border, 0, 0,
+                                            ui.line());
+    }
+    ImGui::SetCursorScreenPos({start.x, start.y + upper + spacing});
+    drawChoice(panel, index, member);
+    ui.endCard();
+}
+
+} // namespace lockstep::demos
