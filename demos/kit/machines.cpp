@@ -25,8 +25,6 @@ bool isLost(gpu::Device& device) {
 
 } // namespace
 
-void Machines::open(const LaneSpec& spec) { deviceOf(spec); }
-
 bool Machines::software(const LaneSpec& spec) {
     const gpu::Device* device = deviceOf(spec);
     return device != nullptr && device->software();
@@ -95,13 +93,13 @@ void Machines::storeCaches() {
 
 LaneChoice chooseRaceLanes(const std::vector<LaneSpec>& asked, Machines& machines) {
     if (!asked.empty()) {
-        for (const LaneSpec& spec : asked) machines.open(spec);
+        for (const LaneSpec& spec : asked) machines.deviceOf(spec);
         return {asked, {}};
     }
     const LaneSpec cpu = laneSpecFromText("cpu:best");
     const LaneSpec gpu = laneSpecFromText("gpu:best");
     try {
-        machines.open(gpu);
+        machines.deviceOf(gpu);
     } catch (const gpu::GpuError& error) {
         if (machines.deviceAsked()) throw;
         return {{cpu}, std::string("gpu:best is left out: ") + error.what()};
@@ -113,7 +111,7 @@ LaneChoice chooseTrainLane(const std::vector<LaneSpec>& asked, Machines& machine
     if (asked.size() > 1)
         throw std::invalid_argument("one lane at a time can be trained here; several make a race");
     if (!asked.empty()) {
-        machines.open(asked.front());
+        machines.deviceOf(asked.front());
         return {asked, {}};
     }
     const LaneSpec cpu = laneSpecFromText("cpu:best");

@@ -26,9 +26,6 @@ class Machines {
     /// called before any lane. `options` need not select nor say that drawing is wanted. Throws
     /// gpu::GpuError.
     gpu::Device& openForDrawing(gpu::DeviceOptions options);
-    /// Opens the device of a GPU lane, so that what is wrong with it is known before anything runs; nothing
-    /// for a CPU lane. Throws gpu::GpuError.
-    void open(const LaneSpec& spec);
     /// Whether the lane computes on the device that draws. Opens its device.
     bool draws(const LaneSpec& spec);
     /// Whether the device that draws does so on the processor.
@@ -37,13 +34,13 @@ class Machines {
     void close(std::string device);
     /// Whether the lane's device is a Vulkan driver that computes on the processor. Opens it.
     bool software(const LaneSpec& spec);
-    /// The same of any of them.
     bool anySoftware(const std::vector<LaneSpec>& lanes);
     /// Whether somebody has chosen the device of lanes that name none: then it has to be that one.
     bool deviceAsked() const { return !device_.empty(); }
     /// What makes the lane's trainer. Opens its device. This object has to outlive the trainer.
     Lane::MakeTrainer maker(const TrainJob& job, const LaneSpec& spec);
-    /// The lane's device, opened; null for a CPU lane. Throws gpu::GpuError.
+    /// The lane's device, opened, so that what is wrong with it is known before anything runs; null for a CPU
+    /// lane. Throws gpu::GpuError.
     gpu::Device* deviceOf(const LaneSpec& spec);
     /// Of cpu:best; 0: one per core.
     std::size_t threads() const { return threads_; }

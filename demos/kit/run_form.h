@@ -2,6 +2,7 @@
 // of limits. An exhibit says which fields it has, and in which order.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include "demos/kit/fields.h"
 #include "demos/kit/run_settings.h"
+#include "demos/options/parse.h"
 
 namespace lockstep::demos {
 
@@ -30,17 +32,29 @@ class RunForm : public FieldFlow {
     /// Whether a field has changed its value.
     bool changed() const { return changed_; }
 
-    void data(std::string& data, const std::vector<std::string>& names = dataNames());
-    void samples(std::size_t& samples); ///< of generated points
-    void noise(double& noise);
-    void hidden(std::vector<std::size_t>& widths);
+    void data(std::string& data, const std::vector<std::string>& names = dataNames()) {
+        add("data", "Data", 130, [&](const char* control) { return chooseText(ui(), control, data, names); });
+    }
+    /// Of generated points.
+    void samples(std::size_t& samples) {
+        add("samples", "Points", 110, [&](const char* control) {
+            return ui().powerSlider(control, samples, 64, std::size_t{1} << 20);
+        });
+    }
+    void noise(double& noise) {
+        number("noise", "Noise", noise, 0, static_cast<float>(mostNoise), "%.2f", Scale::linear);
+    }
+    void hidden(std::vector<std::size_t>& widths) {
+        text("layers", "Hidden layers", 110, widthsText(widths),
+             [&](const std::string& typed) { widths = widthsFromText(typed); });
+    }
     /// An empty field leaves the layers to the data; it shows which those are.
     void hidden(std::optional<std::vector<std::size_t>>& widths, const std::string& data);
     void activation(Activation& value) { choice("activation", "Activation", 106, value, allActivations); }
     void outputActivation(Activation& value) {
         choice("output activation", "Output activation", 110, value, allActivations);
     }
-    void loss(Loss& value, std::span<const Loss> losses = allLosses);
+    void loss(Loss& value, std::span<const Loss> losses) { choice("loss", "Loss", 136, value, losses); }
     void init(InitScheme& value);
     /// A new optimizer begins with the rate and the weight decay that suit it.
     void optimizer(OptimizerSettings& settings);
@@ -48,12 +62,22 @@ class RunForm : public FieldFlow {
     void regularisation(OptimizerSettings& settings); ///< L2 and L1
     void moments(OptimizerSettings& settings);        ///< momentum, betas and what else the optimizer has
     void schedule(OptimizerSettings& settings);
-    void batch(std::size_t& batch, std::size_t most = RunLimits{}.batch);
-    void seed(std::uint64_t& seed);
-    void shuffle(bool& value);
+    void batch(std::size_t& batch, std::size_t most = RunLimits{}.batch) {
+        add("batch", "Batch", 110,
+            [&](const char* control) { return ui().powerSlider(control, batch, 1, most); });
+    }
+    void seed(std::uint64_t& seed) {
+        text("seed", "Seed", 70, std::to_string(seed),
+             [&](const std::string& typed) { seed = seedFromText(typed); });
+    }
+    void shuffle(bool& value) {
+        add("shuffle", "Shuffle", 60, [&](const char* control) { return ui().checkbox(control, value); });
+    }
     /// field   of the control's name; a lane that is not among `names` is offered, too
     void lane(const char* field, const char* title, std::string& lane, const std::vector<std::string>& names,
-              float units = 122);
+              float units = 122) {
+        add(field, title, units, [&](const char* control) { return chooseText(ui(), control, lane, names); });
+    }
 
     /// A choice among values by their names.
     template <class Enum>
@@ -63,8 +87,8 @@ class RunForm : public FieldFlow {
     }
     /// Any other field; `draw(control)` says whether it changed something.
     template <class Draw> void add(std::string_view field, const char* title, float units, Draw draw) {
-        this->field(control(field).c_str(), title, units,
-                    [&](const char* label) { changed_ |= draw(label); });
+        const std::string control = std::string("##").append(prefix_).append(field);
+        this->field(control.c_str(), title, units, [&](const char* label) { changed_ |= draw(label); });
     }
     /// A line of text that shows `text`; `read` takes what was typed, and what it throws becomes a message.
     template <class Read>
@@ -74,7 +98,6 @@ class RunForm : public FieldFlow {
 
   private:
     enum class Scale { linear, logarithmic };
-    std::string control(std::string_view field) const;
     /// True when it was moved.
     bool number(std::string_view field, const char* title, double& value, float from, float to,
                 const char* format, Scale scale = Scale::logarithmic);

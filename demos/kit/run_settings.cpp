@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <stdexcept>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -144,7 +145,18 @@ RunOptions runFromJson(const Json& json, RunOptions run, std::string_view exhibi
     return run;
 }
 
-bool operator==(const RunOptions& a, const RunOptions& b) { return toJson(a) == toJson(b); }
+bool operator==(const RunOptions& a, const RunOptions& b) {
+    const auto settings = [](TrainSettings train) {
+        train.optimizer.learningRate = train.optimizer.effectiveLearningRate();
+        train.optimizer.weightDecay = train.optimizer.effectiveWeightDecay();
+        return train;
+    };
+    const auto others = [](const RunOptions& run) {
+        return std::tie(run.data, run.dataOptions, run.hiddenWidths, run.activation, run.outputActivation,
+                        run.loss, run.init, run.lanes);
+    };
+    return others(a) == others(b) && settings(a.settings) == settings(b.settings);
+}
 
 std::string dataKey(const RunOptions& run) {
     DataOptions options = run.dataOptions;

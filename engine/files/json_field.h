@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -51,6 +53,16 @@ template <class T> T jsonValue(const nlohmann::ordered_json& object, const char*
 /// Overload with a default for a missing field.
 template <class T> T jsonValueOr(const nlohmann::ordered_json& object, const char* name, T otherwise) {
     return object.contains(name) ? jsonValue<T>(object, name) : otherwise;
+}
+
+/// The index of the word among `words` that the field says; `otherwise` for a missing field. Throws
+/// std::invalid_argument for any other word; the message suggests the nearest one.
+inline std::size_t jsonWordOr(const nlohmann::ordered_json& object, const char* name,
+                              std::span<const std::string_view> words, std::size_t otherwise = 0) {
+    const std::string word = jsonValueOr(object, name, std::string(words[otherwise]));
+    const auto found = std::ranges::find(words, word);
+    if (found == words.end()) throwUnknownName(name, word, words);
+    return static_cast<std::size_t>(found - words.begin());
 }
 
 /// Overrides `defaults` with the fields of `given`, recursively, so that a file needs to name only what it

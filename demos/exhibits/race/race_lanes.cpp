@@ -207,13 +207,7 @@ void drawTitleRow(Ui& ui, const LaneSpec& spec, const MachineInfo& machine, cons
 
 void drawLane(Ui& ui, const RaceRun* run, std::span<const LaneSpec> specs, std::size_t index) {
     const LaneSpec& spec = specs[index];
-    const LaneResult waiting{.spec = spec,
-                             .machine = {},
-                             .end = {},
-                             .telemetry = Telemetry(BatchOrder()),
-                             .evaluation = {},
-                             .operations = {},
-                             .agreement = {}};
+    const LaneResult waiting = waitingLane(spec);
     const LaneResult& lane = run != nullptr ? run->lanes[index] : waiting;
     const ImU32 colour = laneColour(ui, specs, index);
     const float width = ImGui::GetContentRegionAvail().x;

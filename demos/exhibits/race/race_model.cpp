@@ -4,8 +4,6 @@
 #include <chrono>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
 namespace lockstep::demos {
 
 namespace {
@@ -26,7 +24,23 @@ WindowTime::Kind windowKind(const LaneSpec& spec, Machines& machines, bool measu
 
 } // namespace
 
-BatchOrder RaceRun::order() const {
+LaneResult waitingLane(const LaneSpec& spec, const BatchOrder& order) {
+    return {.spec = spec,
+            .machine = {},
+            .end = {},
+            .telemetry = Telemetry(order),
+            .evaluation = {},
+            .operations = {},
+            .agreement = {}};
+}
+
+std::vector<LaneSpec> RaceRecord::specs() const {
+    std::vector<LaneSpec> specs;
+    for (const LaneResult& lane : lanes) specs.push_back(lane.spec);
+    return specs;
+}
+
+BatchOrder RaceRecord::order() const {
     return {job.data->train.count, job.settings.batch, job.settings.seed, job.settings.shuffle};
 }
 
@@ -58,7 +72,7 @@ bool RaceModel::busy() const {
     });
 }
 
-bool RaceModel::changed() const { return run_ && toJson(run_->settings) != toJson(settings); }
+bool RaceModel::changed() const { return run_ && run_->settings != settings; }
 
 void RaceModel::start() {
     paused_ = false;
@@ -106,13 +120,7 @@ void RaceModel::retire() {
     pacer_.restart();
     if (!run_) return;
     if (run_->race) run_->race->stop();
-    earlier_ = std::make_unique<RaceRun>();
-    earlier_->settings = run_->settings;
-    earlier_->data = run_->data;
-    earlier_->job = run_->job;
-    earlier_->finish = run_->finish;
-    earlier_->lanes = run_->lanes;
-    earlier_->seen = run_->seen;
+    earlier_ = std::make_unique<RaceRecord>(*run_);
     retired_.add(std::move(run_));
 }
 
@@ -137,16 +145,12 @@ void RaceModel::update(Machines& machines, double seconds, bool wait) {
     byScript_ = wait;
     const bool alone = retired_.clear(wait); // an earlier race would compete with a new one
     if (startWanted_) {
-        try {
-            if (!alone) return;
-            if (const auto data = data_.get(settings.run, wait))
-                begin(machines, data);
-            else
-                return;
-        } catch (...) {
-            startWanted_ = false;
-            throw;
-        }
+        if (!alone) return;
+        startWanted_ = false; // also where one of these throws
+        const std::shared_ptr<const Dataset> data = data_.get(settings.run, wait);
+        if (data) begin(machines, data);
+        startWanted_ = !data;
+        if (!data) return;
     }
     const bool open = run_ && asking();
     if (!run_ || !run_->race || run_->over) return;
@@ -174,13 +178,7 @@ void RaceModel::begin(Machines& machines, const std::shared_ptr<const Dataset>& 
     std::vector<RaceEntry> entries;
     for (const LaneSpec& spec : choice.lanes) {
         entries.push_back({spec, machines.maker(run->job, spec)});
-        run->lanes.push_back({.spec = spec,
-                              .machine = {},
-                              .end = {},
-                              .telemetry = Telemetry(run->order()),
-                              .evaluation = {},
-                              .operations = {},
-                              .agreement = {}});
+        run->lanes.push_back(waitingLane(spec, run->order()));
         run->probes.emplace_back();
         run->window.push_back({.kind = windowKind(spec, machines, drawn_.has_value())});
     }
@@ -189,7 +187,6 @@ void RaceModel::begin(Machines& machines, const std::shared_ptr<const Dataset>& 
     run->race = std::make_unique<Race>(run->job, std::move(entries), std::move(options));
     run_ = std::move(run);
     run_->number = ++runs_;
-    startWanted_ = false;
     if (pacer_.flatOut() && !paused_ && !byScript_) run_->race->resume();
     run_->race->start();
 }

@@ -63,21 +63,28 @@ struct WindowTime {
     bool training = false; ///< the lane, when it was last looked at
 };
 
-/// One race, from its start until the next one begins.
-struct RaceRun {
-    std::uint64_t number = 0;            ///< counted from 1
+/// What is kept of a race once the next one has begun.
+struct RaceRecord {
     RaceSettings settings;               ///< that it was started with
     std::shared_ptr<const Dataset> data; ///< shared with races that are still stopping
     TrainJob job;
     FinishLine finish;
-    std::string remark; ///< on the choice of lanes; empty: nothing to say
+    std::vector<LaneResult> lanes; ///< as far as they are; final once the race is over
+    std::vector<std::vector<SeenEvaluation>> seen;
+
+    std::vector<LaneSpec> specs() const;
+    BatchOrder order() const;
+};
+
+/// One race, from its start until the next one begins.
+struct RaceRun : RaceRecord {
+    std::uint64_t number = 0; ///< counted from 1
+    std::string remark;       ///< on the choice of lanes; empty: nothing to say
 
     std::deque<LaneProbe> probes;         ///< one per lane; they outlive the race
     std::unique_ptr<Race> race;           ///< null once its device was given up
     std::vector<std::future<void>> asked; ///< one per lane: what is asked of those that are over
 
-    std::vector<LaneResult> lanes; ///< as far as they are; final once `over`
-    std::vector<std::vector<SeenEvaluation>> seen;
     std::vector<WindowTime> window; ///< one per lane
     bool over = false;
     bool paused = false;   ///< by a person
@@ -85,11 +92,13 @@ struct RaceRun {
     bool byFrames = false; ///< made in pieces by a script: a GPU is a little slower than flat out
     Headline headline;     ///< once `over`
 
-    BatchOrder order() const;
     std::uint64_t lastStep() const { return finish.lastStep(order()); }
     /// Lanes that may move now: all of a head to head, the one whose turn it is in a time trial.
     std::vector<std::size_t> current() const;
 };
+
+/// A lane before anything is known of it.
+LaneResult waitingLane(const LaneSpec& spec, const BatchOrder& order = {});
 
 class RaceModel {
   public:
@@ -126,7 +135,7 @@ class RaceModel {
 
     const RaceRun* shown() const { return run_.get(); }
     /// The run before this one; null when there is none.
-    const RaceRun* earlier() const { return earlier_.get(); }
+    const RaceRecord* earlier() const { return earlier_.get(); }
     bool running() const;
     /// Something is under way that will be seen, also while it is paused.
     bool busy() const;
@@ -149,8 +158,8 @@ class RaceModel {
 
     DataLoader data_;
     std::unique_ptr<RaceRun> run_;
-    std::uint64_t runs_ = 0;            // begun
-    std::unique_ptr<RaceRun> earlier_;  // results only
+    std::uint64_t runs_ = 0; // begun
+    std::unique_ptr<RaceRecord> earlier_;
     Retirement retired_;                // races on their way out; a new one waits for them
     std::optional<double> drawn_;       // seconds, as of this frame
     std::optional<double> drawnBefore_; // as of the last look
