@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "demos/exhibits/playground/graph.h"
+#include "demos/exhibits/playground/playground_view.h"
 
 namespace lockstep::demos {
 
@@ -78,26 +78,20 @@ void drawLayerButtons(const PlaygroundParts& parts) {
 }
 
 /// The graph and the buttons above its layers.
-void drawGraph(const PlaygroundParts& parts) {
-    Ui& ui = parts.ui;
+void drawLayers(const PlaygroundParts& parts) {
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const ImVec2 room = ImGui::GetContentRegionAvail();
-    const float header = 2 * ImGui::GetTextLineHeight() + ui.px(16);
-    Graph graph(parts);
-    // Settings may change below: everything is laid out first.
+    const float header = 2 * ImGui::GetTextLineHeight() + parts.ui.px(16);
+    // Settings may change below: what is drawn is of those before.
     const std::size_t layers = parts.model.settings().hidden.size();
-    graph.layOut({start.x, start.y + header},
-                 {start.x + room.x, start.y + std::max(room.y, header + ui.px(60))});
-    std::vector<float> x;
-    for (std::size_t layer = 1; layer <= layers; ++layer) x.push_back(graph.columnX(layer));
-    const float distance = layers > 1 ? x[1] - x[0] : room.x;
-    graph.draw();
+    const DrawnGraph graph =
+        drawGraph(parts, {start.x, start.y + header},
+                  {start.x + room.x, start.y + std::max(room.y, header + parts.ui.px(60))});
+    const float distance = layers > 1 ? graph.x[2] - graph.x[1] : room.x;
     for (std::size_t layer = 1; layer <= layers && layer <= parts.model.settings().hidden.size(); ++layer)
-        drawWidthButtons(parts, layer, x[layer - 1], start.y, distance);
-    if (!graph.wantedFeatures()) return;
-    PlaygroundSettings settings = parts.model.settings();
-    settings.features = *graph.wantedFeatures();
-    parts.model.change(settings);
+        drawWidthButtons(parts, layer, graph.x[layer], start.y, distance);
+    if (graph.wantedFeatures.empty()) return;
+    parts.model.edit([&graph](PlaygroundSettings& settings) { settings.features = graph.wantedFeatures; });
 }
 
 } // namespace
@@ -108,7 +102,7 @@ void drawNetwork(const PlaygroundParts& parts, ImVec2 size) {
     const ImVec2 top = ImGui::GetCursorScreenPos();
     ImGui::Dummy({1, ImGui::GetTextLineHeight() + parts.ui.px(4)});
     if (parts.pictures.fit(parts.model))
-        drawGraph(parts);
+        drawLayers(parts);
     else
         parts.ui.paragraph("Not enough memory for pictures of this network. Try a smaller one.",
                            parts.ui.theme.warning);

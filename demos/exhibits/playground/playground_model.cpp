@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <stdexcept>
 #include <thread>
 #include <utility>
 
 #include "engine/gpu/error.h"
+#include "engine/net/param_layout.h"
 
 namespace lockstep::demos {
 
@@ -16,15 +18,20 @@ constexpr double lookSeconds = 1.0 / 30;
 constexpr double looksShare = 0.2; // of the lane's time that looking may take
 constexpr std::uint64_t scriptedSteps = 10;
 constexpr std::chrono::seconds scriptPatience{60};
+constexpr std::size_t mostKept = 200;
+constexpr std::uint64_t mostReplayed = 5000;
+constexpr std::size_t mostKeptBytes = std::size_t{128} << 20;
+
+std::size_t bytesOf(const TrainerState& state) {
+    return (state.optimizerState.size() + 1) * state.parameters.size() * sizeof(float);
+}
 
 /// Whether the optimizer state of one means the same to the other.
 bool sharesState(Optimizer a, Optimizer b) { return infoOf(a).state == infoOf(b).state; }
 
 } // namespace
 
-PlaygroundModel::PlaygroundModel() : data_(makePlaygroundData(settings_)) { startFresh(); }
-
-PlaygroundModel::~PlaygroundModel() = default;
+PlaygroundModel::PlaygroundModel() : data_(makePlaygroundData(settings_)) { reset(); }
 
 void PlaygroundModel::change(const PlaygroundSettings& wanted) {
     wanted.validate();
@@ -35,11 +42,11 @@ void PlaygroundModel::change(const PlaygroundSettings& wanted) {
     ++settingsRevision_;
     if (fresh) {
         rebuildWanted_ = true;
-        startFresh();
+        reset();
     } else if (rebuild || rebuildWanted_) {
         lastLookWanted_ = lastLookWanted_ || !rebuildWanted_;
         rebuildWanted_ = true;
-    } else if (!session_ || !session_->changeOptimizer(settings_)) {
+    } else if (!session_ || !session_->changeOptimizer(settings_.train.optimizer)) {
         rebuildWanted_ = lastLookWanted_ = true;
     }
 }
@@ -62,7 +69,7 @@ bool PlaygroundModel::follow(const TrainerMaker& maker) {
     if (!rebuildWanted_) return alive();
     if (session_ && session_->preparing()) return false; // it would only be one more that is on its way out
     if (lastLookWanted_ && alive()) {
-        if (!lastLookAsked_) session_->lane().pause();
+        if (!lastLookAsked_) session_->lane()->pause();
         if (session_->looking()) return false;
         if (!lastLookAsked_) {
             lastLookAsked_ = true;
@@ -75,7 +82,7 @@ bool PlaygroundModel::follow(const TrainerMaker& maker) {
     rebuildWanted_ = lastLookWanted_ = lastLookAsked_ = seen_ = false;
     session_ = std::make_unique<PlaygroundSession>(settings_, data_);
     failure_.clear();
-    if (!session_->trainable()) return false;
+    if (!trainable()) return false;
     try {
         session_->begin(maker, fitted());
     } catch (const std::exception& error) {
@@ -98,12 +105,12 @@ TrainerState PlaygroundModel::fitted() const {
 
 void PlaygroundModel::retire() {
     if (!session_) return;
-    if (session_->begun()) session_->lane().stop();
+    if (session_->lane() != nullptr) session_->lane()->stop();
     retired_.add(std::move(session_));
 }
 
 void PlaygroundModel::collect() {
-    if (!session_ || !session_->begun()) return;
+    if (!session_ || session_->lane() == nullptr) return;
     if (auto moment = session_->takeMoment(); moment && moment->generation == generation_) {
         seen_ = true;
         if (moment->state.step != moment_.state.step) {
@@ -116,7 +123,7 @@ void PlaygroundModel::collect() {
             history_.add(moment_.state.step, moment_.trainLoss, moment_.testLoss);
         remember();
     }
-    const LaneSnapshot shot = session_->lane().snapshot();
+    const LaneSnapshot shot = session_->lane()->snapshot();
     if (shot.status != LaneStatus::failed || failed()) return;
     failure_ = shot.message;
     ranUntilFailure_ = std::exchange(running_, false);
@@ -124,7 +131,7 @@ void PlaygroundModel::collect() {
 }
 
 void PlaygroundModel::drive(double seconds) {
-    Lane& lane = session_->lane();
+    Lane& lane = *session_->lane();
     const bool busyNow = lane.snapshot().status == LaneStatus::running;
     if (running_ && pacer_.flatOut()) {
         if (!busyNow) lane.resume();
@@ -137,7 +144,7 @@ void PlaygroundModel::drive(double seconds) {
 void PlaygroundModel::lookIfDue(double seconds) {
     sinceLook_ += seconds;
     if (session_->looking()) return;
-    const bool moved = session_->lane().snapshot().step != step();
+    const bool moved = session_->lane()->snapshot().step != step();
     if (seen_ && (!moved || sinceLook_ < std::max(lookSeconds, moment_.seconds / looksShare))) return;
     sinceLook_ = 0;
     session_->look(generation_);
@@ -153,10 +160,10 @@ void PlaygroundModel::settle(const TrainerMaker& maker) {
         if (session_ && !session_->preparing() && !follows && !rebuildWanted_ && !alive()) return;
         if (follows && !target && seen_ && moment_.generation == generation_) {
             target = step() + queued_;
-            if (queued_ > 0) session_->lane().step(std::exchange(queued_, 0));
+            if (queued_ > 0) session_->lane()->step(std::exchange(queued_, 0));
         }
         if (follows && target && step() >= *target) return;
-        const bool there = target ? session_->lane().snapshot().step >= *target : true;
+        const bool there = target ? session_->lane()->snapshot().step >= *target : true;
         if (follows && there && !session_->looking()) session_->look(generation_);
         std::this_thread::sleep_for(std::chrono::microseconds(300));
     }
@@ -171,7 +178,7 @@ void PlaygroundModel::run() {
 
 void PlaygroundModel::pause() {
     running_ = false;
-    if (alive()) session_->lane().pause();
+    if (alive()) session_->lane()->pause();
 }
 
 void PlaygroundModel::step(std::uint64_t steps) {
@@ -192,21 +199,21 @@ std::uint64_t PlaygroundModel::stepsToEpochEnd() const {
 
 void PlaygroundModel::setSpeed(double stepsPerSecond) {
     pacer_.setSpeed(stepsPerSecond);
-    if (!pacer_.flatOut() && alive()) session_->lane().pause();
+    if (!pacer_.flatOut() && alive()) session_->lane()->pause();
 }
 
 LaneSnapshot PlaygroundModel::laneSnapshot() const {
-    return session_ && session_->begun() ? session_->lane().snapshot() : LaneSnapshot{};
+    return session_ && session_->lane() != nullptr ? session_->lane()->snapshot() : LaneSnapshot{};
 }
 
 MachineInfo PlaygroundModel::machine() const {
-    return session_ && session_->begun() ? session_->lane().machine() : MachineInfo{};
+    return session_ && session_->lane() != nullptr ? session_->lane()->machine() : MachineInfo{};
 }
 
 bool PlaygroundModel::busy() const {
     if (running_ || !retired_.empty() || queued_ > 0) return true;
     if (failed() || !trainable()) return false;
-    return rebuildWanted_ || !seen_ || (alive() && session_->lane().snapshot().step != step());
+    return rebuildWanted_ || !seen_ || (alive() && session_->lane()->snapshot().step != step());
 }
 
 bool PlaygroundModel::releaseDevice() {
@@ -223,43 +230,136 @@ bool PlaygroundModel::releaseDevice() {
     return running_;
 }
 
-void LossHistory::clear() { *this = {}; }
+// What sets weights: reset, undo, and what a person writes into them.
+
+/// The settings' first weights, before any lane has seen them.
+void PlaygroundModel::reset() {
+    ring_.clear();
+    history_ = {};
+    TrainerState state;
+    state.parameters = initialWeights(shape(), settings_.train.seed);
+    adopt(std::move(state), settings_.train.optimizer.kind);
+    earlier_.clear();
+    remember();
+}
+
+/// From now on these are the weights.
+void PlaygroundModel::adopt(TrainerState state, Optimizer optimizer) {
+    moment_ = {};
+    moment_.state = std::move(state);
+    moment_.optimizer = optimizer;
+    moment_.state = fitted();
+    moment_.optimizer = settings_.train.optimizer.kind;
+    moment_.generation = ++generation_;
+    ++revision_;
+    earlier_.clear();
+    earlierStep_ = step();
+    seen_ = lastLookWanted_ = lastLookAsked_ = false;
+    queued_ = 0;
+    pacer_.restart();
+    if (!rebuildWanted_ && !failed() && alive())
+        session_->restore(moment_.state);
+    else
+        rebuildWanted_ = true;
+}
+
+void PlaygroundModel::setWeights(std::vector<float> parameters, std::uint64_t step) {
+    ring_.clear();
+    history_ = {};
+    TrainerState state;
+    state.step = step;
+    state.parameters = std::move(parameters);
+    adopt(std::move(state), settings_.train.optimizer.kind);
+    remember();
+}
+
+void PlaygroundModel::reroll() {
+    edit([](PlaygroundSettings& settings) { ++settings.train.seed; });
+    reset();
+}
+
+void PlaygroundModel::undo(std::uint64_t steps) {
+    const std::uint64_t target = step() > steps ? step() - steps : 0;
+    while (ring_.size() > 1 && ring_.back().state.step > target) ring_.pop_back();
+    const Kept kept = ring_.back();
+    pause();
+    adopt(kept.state, kept.optimizer);
+    history_.goBackTo(step());
+    const std::uint64_t missing = target > step() ? target - step() : 0;
+    if (kept.settingsRevision == settingsRevision_ && missing <= mostReplayed) queued_ = missing;
+}
+
+void PlaygroundModel::setParameter(std::size_t index, float value) {
+    if (index >= parameters().size()) throw std::out_of_range("there is no such weight");
+    moment_.state.parameters[index] = value;
+    ++revision_;
+    ++settingsRevision_; // what comes after cannot be had by training again
+    if (!rebuildWanted_ && !failed() && alive()) {
+        session_->lane()->post([index, value](Trainer& trainer) {
+            TrainerState state = trainer.state();
+            state.parameters[index] = value;
+            trainer.restore(state);
+        });
+        moment_.generation = ++generation_;
+        seen_ = false;
+    } else {
+        rebuildWanted_ = true;
+    }
+}
+
+/// Keeps the moment for undo(). When there are too many, every other one of the older half goes.
+void PlaygroundModel::remember() {
+    if (!ring_.empty() && ring_.back().state.step >= step()) {
+        if (ring_.back().state.step == step()) ring_.back().state = moment_.state;
+        return;
+    }
+    ring_.push_back({moment_.state, moment_.optimizer, settingsRevision_});
+    const std::size_t most = std::clamp(mostKeptBytes / std::max<std::size_t>(bytesOf(moment_.state), 1),
+                                        std::size_t{4}, mostKept);
+    if (ring_.size() <= most) return;
+    std::deque<Kept> thinned;
+    for (std::size_t i = 0; i < ring_.size(); ++i)
+        if (i >= ring_.size() / 2 || i % 2 == 0) thinned.push_back(std::move(ring_[i]));
+    ring_ = std::move(thinned);
+}
+
+/// The engine's message says "layer 2 (256 -> 128): its weights", counted from 1.
+std::optional<std::size_t> PlaygroundModel::failedLayer() const {
+    if (!failed()) return std::nullopt;
+    const std::size_t found = failure_.find("layer ");
+    // All numbers up to the outputs were finite: the loss, which is made of them, was not.
+    if (found == std::string::npos && failure_.find("the loss") != std::string::npos)
+        return settings_.hidden.size();
+    if (found == std::string::npos) return std::nullopt;
+    const long layer = std::strtol(failure_.c_str() + found + 6, nullptr, 10);
+    if (layer < 1 || static_cast<std::size_t>(layer) > settings_.hidden.size() + 1) return std::nullopt;
+    return static_cast<std::size_t>(layer - 1);
+}
 
 void LossHistory::add(std::uint64_t step, double trainLoss, double testLoss) {
     const auto at = static_cast<double>(step);
     // The newest is always there; it is replaced until it is far enough from the one before.
-    const std::size_t count = steps_.size();
-    const bool close = count >= 2 && at - steps_[count - 2] < static_cast<double>(stride_);
-    if (count > 0 && (close || steps_.back() >= at)) {
-        steps_.pop_back();
-        train_.pop_back();
-        test_.pop_back();
-    }
-    steps_.push_back(at);
-    train_.push_back(trainLoss);
-    test_.push_back(testLoss);
-    if (steps_.size() >= capacity) thinOut();
+    const std::size_t count = steps().size();
+    const bool close = count >= 2 && at - steps()[count - 2] < static_cast<double>(stride_);
+    if (count > 0 && (close || steps().back() >= at)) resize(count - 1);
+    columns_[0].push_back(at);
+    columns_[1].push_back(trainLoss);
+    columns_[2].push_back(testLoss);
+    if (steps().size() < capacity) return;
+    const std::size_t half = steps().size() / 2;
+    for (std::vector<double>& column : columns_)
+        for (std::size_t i = 0; i < half; ++i) column[i] = column[2 * i];
+    resize(half);
+    stride_ = static_cast<std::uint64_t>((steps().back() - steps().front()) / static_cast<double>(half)) + 1;
 }
 
 void LossHistory::goBackTo(std::uint64_t step) {
-    while (!steps_.empty() && steps_.back() > static_cast<double>(step)) {
-        steps_.pop_back();
-        train_.pop_back();
-        test_.pop_back();
-    }
+    const auto after = std::ranges::upper_bound(steps(), static_cast<double>(step));
+    resize(static_cast<std::size_t>(after - steps().begin()));
 }
 
-void LossHistory::thinOut() {
-    const std::size_t half = steps_.size() / 2;
-    for (std::size_t i = 0; i < half; ++i) {
-        steps_[i] = steps_[2 * i];
-        train_[i] = train_[2 * i];
-        test_[i] = test_[2 * i];
-    }
-    steps_.resize(half);
-    train_.resize(half);
-    test_.resize(half);
-    stride_ = static_cast<std::uint64_t>((steps_.back() - steps_.front()) / static_cast<double>(half)) + 1;
+void LossHistory::resize(std::size_t count) {
+    for (std::vector<double>& column : columns_) column.resize(count);
 }
 
 } // namespace lockstep::demos

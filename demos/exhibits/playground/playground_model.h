@@ -5,41 +5,95 @@
 // neither.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "demos/exhibits/playground/playground_session.h"
+#include "demos/exhibits/playground/playground_settings.h"
 #include "demos/kit/futures.h"
 #include "demos/kit/pacer.h"
+#include "engine/run/lane.h"
 
 namespace lockstep::demos {
+
+/// Where a lane ends: at a million steps per second, 35 years from its first one.
+inline constexpr std::uint64_t mostSteps = std::uint64_t{1} << 50;
+
+/// What was seen of the training at one step.
+struct Moment {
+    static constexpr double unknown = LaneSnapshot::unknown;
+
+    TrainerState state;
+    Optimizer optimizer = Optimizer::sgd; ///< whose state it is
+    double trainLoss = unknown;
+    double testLoss = unknown;
+    double trainAccuracy = unknown;
+    double testAccuracy = unknown;
+    double seconds = 0;           ///< that the look took
+    std::uint64_t generation = 0; ///< of the weights: looks from before a reset are out of date
+};
+
+/// One lane with all that it trains on. A change of what the trainer is made of makes a new one.
+class PlaygroundSession {
+  public:
+    using TrainerMaker = std::function<Lane::MakeTrainer(const TrainJob&)>;
+
+    PlaygroundSession(const PlaygroundSettings& settings, PlaygroundData data);
+
+    /// Starts the lane, held at step `start.step`. There has to be a training example.
+    void begin(const TrainerMaker& maker, TrainerState start);
+    /// Null before begin().
+    Lane* lane() const { return lane_.get(); }
+    bool preparing() const { return lane_ && lane_->snapshot().status == LaneStatus::preparing; }
+    /// Takes weights: held or running, not while it is being prepared and not once it is over.
+    bool alive() const;
+    /// Goes on, held, from these weights instead.
+    void restore(TrainerState state);
+
+    /// From the next step on; false where that needs another trainer.
+    bool changeOptimizer(const OptimizerSettings& wanted);
+
+    /// Asks for a look at the weights and losses as they are then; takeMoment() has it later. One at a time.
+    void look(std::uint64_t generation);
+    bool looking() const;
+    std::optional<Moment> takeMoment();
+
+  private:
+    Moment lookAt(Trainer& trainer) const;
+
+    PlaygroundData data_;
+    TrainJob job_;
+    mutable std::mutex mutex_; // guards the next
+    std::optional<Moment> mail_;
+    bool looking_ = false;
+    std::unique_ptr<Lane> lane_; // its thread uses all of the above
+};
 
 /// The losses seen so far, for the curves; thinned out as they grow, so that a night of training still fits.
 class LossHistory {
   public:
-    void clear();
     /// Steps must not go down; the same step replaces its values.
     void add(std::uint64_t step, double trainLoss, double testLoss);
     /// Forgets what came after `step`.
     void goBackTo(std::uint64_t step);
 
-    std::span<const double> steps() const { return steps_; }
-    std::span<const double> train() const { return train_; }
-    std::span<const double> test() const { return test_; }
+    std::span<const double> steps() const { return columns_[0]; }
+    std::span<const double> train() const { return columns_[1]; }
+    std::span<const double> test() const { return columns_[2]; }
 
   private:
-    void thinOut();
+    void resize(std::size_t count);
 
     static constexpr std::size_t capacity = 2048;
-    std::vector<double> steps_;
-    std::vector<double> train_;
-    std::vector<double> test_;
+    std::array<std::vector<double>, 3> columns_;
     std::uint64_t stride_ = 1; // between points kept
 };
 
@@ -48,11 +102,16 @@ class PlaygroundModel {
     using TrainerMaker = PlaygroundSession::TrainerMaker;
 
     PlaygroundModel();
-    ~PlaygroundModel();
 
     const PlaygroundSettings& settings() const { return settings_; }
     /// Throws std::invalid_argument, and then nothing has changed. Another shape starts with fresh weights.
     void change(const PlaygroundSettings& settings);
+    /// Changes what `action(settings)` changes.
+    template <class Action> void edit(Action action) {
+        PlaygroundSettings settings = settings_;
+        action(settings);
+        change(settings);
+    }
 
     /// Once per frame: brings news, follows changes. `maker` makes trainers for the settings' lane.
     /// scripted   trains a fixed number of steps and waits until all that was asked for has been done
@@ -119,7 +178,6 @@ class PlaygroundModel {
     void lookIfDue(double seconds);
     void settle(const TrainerMaker& maker);
     void adopt(TrainerState state, Optimizer optimizer);
-    void startFresh();
     void remember();
     void retire();
     TrainerState fitted() const;

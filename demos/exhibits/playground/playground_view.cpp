@@ -1,14 +1,36 @@
-// Words and colours that several panels of the playground share.
+#include "demos/exhibits/playground/playground_view.h"
+
 #include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <iterator>
+#include <stdexcept>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
-#include "demos/exhibits/playground/playground_view.h"
+#include "engine/files/json_field.h"
+#include "engine/net/names.h"
 
 namespace lockstep::demos {
 
 namespace {
+
+using nlohmann::ordered_json;
+
+constexpr NameOf<AnswerView> answerNames[] = {
+    {AnswerView::map, "map"}, {AnswerView::surface, "surface"}, {AnswerView::layer, "layer"}};
+constexpr NameOf<LowerView> lowerNames[] = {{LowerView::losses, "losses"}, {LowerView::weights, "weights"}};
+constexpr std::size_t pages = 5;
+
+/// The same number as JSON's double, with as few digits as a float needs: half as many.
+double withFewDigits(float value) {
+    char text[32];
+    const char* const end = std::to_chars(std::begin(text), std::end(text), value).ptr;
+    double shorter = 0;
+    std::from_chars(text, end, shorter);
+    return static_cast<float>(shorter) == value ? shorter : value;
+}
 
 std::string number(float value) { return fmt::format("{:.4g}", value); }
 
@@ -124,6 +146,60 @@ Detail parameterDetail(const PlaygroundParts& parts, const ParameterPlace& place
                                "Click to edit it."
                              : "Added to the weighted sum of the inputs. Click to edit it.";
     return detail;
+}
+
+ordered_json toJson(const ViewSettings& view) {
+    return {{"page", view.page},
+            {"answer", nameOf(answerNames, view.answer)},
+            {"lower", nameOf(lowerNames, view.lower)},
+            {"decided", view.discretise},
+            {"train_points", view.trainPoints},
+            {"test_points", view.testPoints},
+            {"yaw", view.camera.yaw},
+            {"pitch", view.camera.pitch},
+            {"zoom", view.camera.zoom},
+            {"layer", view.foldLayer},
+            {"axes", view.foldAxes},
+            {"keep_weights", view.keepWeights}};
+}
+
+ViewSettings viewFromJson(const ordered_json& given) {
+    const ordered_json json = jsonCompleted(toJson(ViewSettings{}), given, "view");
+    ViewSettings view;
+    view.page = jsonValue<std::size_t>(json, "page");
+    if (view.page >= pages)
+        throw std::invalid_argument(fmt::format("the field 'page' must be below {}", pages));
+    view.answer = valueFromName(answerNames, "answer", jsonValue<std::string>(json, "answer"));
+    view.lower = valueFromName(lowerNames, "lower", jsonValue<std::string>(json, "lower"));
+    view.discretise = jsonValue<bool>(json, "decided");
+    view.trainPoints = jsonValue<bool>(json, "train_points");
+    view.testPoints = jsonValue<bool>(json, "test_points");
+    view.camera = {static_cast<float>(jsonValue<double>(json, "yaw")),
+                   static_cast<float>(jsonValue<double>(json, "pitch")),
+                   static_cast<float>(jsonValue<double>(json, "zoom"))};
+    view.foldLayer = jsonValue<std::size_t>(json, "layer");
+    view.foldAxes = jsonValue<std::vector<std::size_t>>(json, "axes");
+    if (view.foldAxes.size() != 3) throw std::invalid_argument("the field 'axes' must have three numbers");
+    view.keepWeights = jsonValue<bool>(json, "keep_weights");
+    return view;
+}
+
+ordered_json weightsToJson(const std::vector<float>& weights) {
+    ordered_json json = ordered_json::array();
+    for (const float weight : weights) json.push_back(withFewDigits(weight));
+    return json;
+}
+
+std::vector<float> weightsFromJson(const ordered_json& json, const NetShape& shape) {
+    const std::size_t count = ParamLayout(shape).size();
+    if (!json.is_array() || json.size() != count)
+        throw std::invalid_argument(fmt::format("the field 'weights' must have {} numbers", count));
+    std::vector<float> weights;
+    for (const ordered_json& number : json) {
+        if (!number.is_number()) throw std::invalid_argument("the field 'weights' must have numbers");
+        weights.push_back(number.get<float>());
+    }
+    return weights;
 }
 
 } // namespace lockstep::demos

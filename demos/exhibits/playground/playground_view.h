@@ -68,20 +68,31 @@ struct SurfaceCamera {
     float zoom = 1;
 };
 
-struct PlaygroundView {
+/// How a person looks at it: part of the state.
+struct ViewSettings {
     std::size_t page = 0; ///< where there is room for one panel only
     AnswerView answer = AnswerView::map;
     LowerView lower = LowerView::losses;
     bool discretise = false;
     bool trainPoints = true;
     bool testPoints = true;
+    SurfaceCamera camera;
+    std::size_t foldLayer = 1;                  ///< whose neurons are the axes; 0 the features
+    std::vector<std::size_t> foldAxes{0, 1, 2}; ///< neurons; as many as there are: no such axis
+    bool keepWeights = false;                   ///< in state files
+};
+
+/// As JSON, and back: a field that is missing has its default. Throws std::invalid_argument naming the field.
+nlohmann::ordered_json toJson(const ViewSettings& view);
+ViewSettings viewFromJson(const nlohmann::ordered_json& json);
+/// The arena's floats, each with as few digits as it needs.
+nlohmann::ordered_json weightsToJson(const std::vector<float>& weights);
+std::vector<float> weightsFromJson(const nlohmann::ordered_json& json, const NetShape& shape);
+
+struct PlaygroundView : ViewSettings {
     bool drawing = false;
     std::uint32_t drawnClass = 0;
-    SurfaceCamera camera;
-    std::size_t foldLayer = 1;           ///< whose neurons are the axes; 0 the features
-    std::size_t foldAxes[3] = {0, 1, 2}; ///< neurons; as many as there are: no such axis
     SurfaceSampler sampler;
-    bool keepWeights = false; ///< in state files
 
     // Of the last frame.
     struct Probe {
@@ -113,6 +124,14 @@ void drawAnswer(const PlaygroundParts& parts, ImVec2 size);
 void drawSurface(const PlaygroundParts& parts, ImVec2 low, ImVec2 high);
 void drawWeights(const PlaygroundParts& parts);
 void drawEditor(const PlaygroundParts& parts);
+
+/// Where the graph has put its layers, from left to right, and the features that a click asks for (empty:
+/// none was made).
+struct DrawnGraph {
+    std::vector<float> x;
+    std::vector<PlaneFeature> wantedFeatures;
+};
+DrawnGraph drawGraph(const PlaygroundParts& parts, ImVec2 low, ImVec2 high);
 
 // Points on the map.
 void drawPoints(const PlaygroundParts& parts, ImVec2 low, float size);

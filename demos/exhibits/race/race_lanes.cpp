@@ -16,7 +16,10 @@ ImU32 laneColour(const Ui& ui, std::span<const LaneSpec> lanes, std::size_t inde
     return mixed(ui.colour(lanes[index]), ui.theme.text, std::min(shade * static_cast<float>(before), 0.85f));
 }
 
-Panel drawPanel(Ui& ui, float height) {
+namespace {
+
+/// A rounded panel of that height at the cursor, which moves below it.
+Place drawPanel(Ui& ui, float height) {
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const float width = ImGui::GetContentRegionAvail().x;
     const ImVec2 end{start.x + width, start.y + height};
@@ -24,8 +27,6 @@ Panel drawPanel(Ui& ui, float height) {
     ImGui::Dummy({width, height});
     return {start, end};
 }
-
-namespace {
 
 struct Figure {
     const char* name;
@@ -218,7 +219,7 @@ void drawLane(Ui& ui, const RaceRun* run, std::span<const LaneSpec> specs, std::
         message.empty() ? 0 : ImGui::CalcTextSize(message.c_str(), nullptr, false, wrap).y;
     const CardLayout layout = layoutOf(ui, specs.size(), width, all.size(), messageHeight);
 
-    const Panel panel = drawPanel(ui, layout.height);
+    const Place panel = drawPanel(ui, layout.height);
     ui.noteControl(fmt::format("lane {}", index + 1).c_str());
     if (ImGui::IsItemHovered() && run != nullptr) ui.detail(laneDetail(ui, *run, index));
     const ImVec2 top{panel.min.x + layout.pad, panel.min.y + ui.px(10)};

@@ -53,47 +53,47 @@ std::vector<OperationTiming> timingsOf(const RaceRun& run, std::size_t lane) {
     return probe.operations;
 }
 
-struct Bar {
-    ImVec2 at;
-    float width = 0;
-    float height = 0;
-};
+double total(std::span<const TimeShare> shares) {
+    double seconds = 0;
+    for (const TimeShare& share : shares) seconds += share.seconds;
+    return seconds;
+}
 
-void explainShare(Ui& ui, const LaneResult& lane, const TimeShare& share, double total) {
+void explainShare(Ui& ui, const LaneResult& lane, const TimeShare& share, double step) {
     Detail detail;
     detail.title = labelOfPart(share.name);
     detail.values = {{"lane", lane.spec.text()},
                      {"of a step", ui.timing(duration(share.seconds))},
-                     {"share", ui.timing(fmt::format("{:.1f} %", 100 * share.seconds / total))}};
+                     {"share", ui.timing(fmt::format("{:.1f} %", 100 * share.seconds / step))}};
     if (isOperation(share.name)) detail.values.emplace_back("operation", share.name);
     detail.text = explanationOf(share.name);
     ui.detail(std::move(detail));
 }
 
-void drawBar(Ui& ui, const LaneResult& lane, std::span<const TimeShare> shares, double whole,
-             const Bar& bar) {
+/// `whole`: seconds of a bar of that width.
+void drawBar(Ui& ui, const LaneResult& lane, std::span<const TimeShare> shares, double whole, ImVec2 place,
+             float width, float height) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
-    draw.AddRectFilled(bar.at, {bar.at.x + bar.width, bar.at.y + bar.height}, ui.theme.raised, ui.px(4));
+    draw.AddRectFilled(place, {place.x + width, place.y + height}, ui.theme.raised, ui.px(4));
     if (ui.masked) return;
-    double total = 0;
-    for (const TimeShare& share : shares) total += share.seconds;
     double before = 0;
     for (const TimeShare& share : shares) {
-        const float x0 = bar.at.x + bar.width * static_cast<float>(before / whole);
+        const float x0 = place.x + width * static_cast<float>(before / whole);
         before += share.seconds;
-        const float x1 = bar.at.x + bar.width * static_cast<float>(before / whole);
-        const ImVec2 low{std::max(x0, x1 - ui.line()), bar.at.y + bar.height};
-        fillPart(ui, {x0, bar.at.y}, low, share.name);
+        const float x1 = place.x + width * static_cast<float>(before / whole);
+        const ImVec2 low{std::max(x0, x1 - ui.line()), place.y + height};
+        fillPart(ui, {x0, place.y}, low, share.name);
         const std::string label(labelOfPart(share.name));
         const ImVec2 size = ImGui::CalcTextSize(label.c_str());
         if (size.x + ui.px(8) < x1 - x0) {
-            const ImVec2 at{(x0 + x1 - size.x) / 2, bar.at.y + (bar.height - size.y) / 2};
+            const ImVec2 at{(x0 + x1 - size.x) / 2, place.y + (height - size.y) / 2};
             const ImU32 ground = isOperation(share.name) ? faded(ui.theme.panel, 0.82f) : 0;
             draw.AddRectFilled({at.x - ui.px(2), at.y}, {at.x + size.x + ui.px(2), at.y + size.y}, ground,
                                ui.px(3));
             draw.AddText(at, ui.theme.text, label.c_str());
         }
-        if (ImGui::IsMouseHoveringRect({x0, bar.at.y}, {x1, low.y})) explainShare(ui, lane, share, total);
+        if (ImGui::IsMouseHoveringRect({x0, place.y}, {x1, low.y}))
+            explainShare(ui, lane, share, total(shares));
     }
 }
 
@@ -123,25 +123,22 @@ void drawLegend(Ui& ui) {
 
 } // namespace
 
-void RaceTimes::draw(Ui& ui, const RaceRun* run) {
+void drawTimes(Ui& ui, const RaceRun* run, std::size_t& scale) {
     if (run == nullptr) {
         ui.muted("Start the race to see where each lane spends its time.");
         return;
     }
-    ui.segments("##race time scale", scale_, scaleNames);
+    ui.segments("##race time scale", scale, scaleNames);
     drawLegend(ui);
     std::vector<std::vector<TimeShare>> all;
     double longest = 0;
     std::vector<double> totals;
     for (std::size_t i = 0; i < run->lanes.size(); ++i) {
         all.push_back(timeShares(run->lanes[i], timingsOf(*run, i), run->window[i].seconds));
-        double total = 0;
-        for (const TimeShare& share : all.back()) total += share.seconds;
-        totals.push_back(total);
-        longest = std::max(longest, total);
+        totals.push_back(total(all.back()));
+        longest = std::max(longest, totals.back());
     }
-    std::vector<LaneSpec> specs;
-    for (const LaneResult& lane : run->lanes) specs.push_back(lane.spec);
+    const std::vector<LaneSpec> specs = run->specs();
     const float line = ImGui::GetTextLineHeight();
     for (std::size_t i = 0; i < all.size(); ++i) {
         const float width = ImGui::GetContentRegionAvail().x;
@@ -160,8 +157,8 @@ void RaceTimes::draw(Ui& ui, const RaceRun* run) {
         if (unknown && ImGui::IsItemHovered())
             ui.detail({.title = windowUnknown, .formula = {}, .values = {}, .text = whyUnknown});
         if (!all[i].empty())
-            drawBar(ui, run->lanes[i], all[i], scale_ == 0 ? totals[i] : longest,
-                    {{at.x, at.y + line + ui.px(4)}, width, height});
+            drawBar(ui, run->lanes[i], all[i], scale == 0 ? totals[i] : longest,
+                    {at.x, at.y + line + ui.px(4)}, width, height);
     }
     if (const std::string why = whyTheProcessorWins(*run); !why.empty()) ui.paragraph(ui.timing(why));
 }
