@@ -1,7 +1,6 @@
 #include "demos/exhibits/playground/playground_settings.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <stdexcept>
 
@@ -23,11 +22,7 @@ void require(bool fine, std::string_view field, std::string_view reason) {
     if (!fine) throw std::invalid_argument(fmt::format("'{}' of the playground {}", field, reason));
 }
 
-std::size_t ownClassCount(const std::vector<LabelledPoint>& points) {
-    std::uint32_t most = 1;
-    for (const LabelledPoint& point : points) most = std::max(most, point.label);
-    return std::size_t{most} + 1;
-}
+bool comparesValues(Loss loss) { return loss == Loss::meanSquared || loss == Loss::huber; }
 
 void validateOwn(const std::vector<LabelledPoint>& points) {
     require(points.size() <= mostOwnPoints, "own", fmt::format("has more than {} points", mostOwnPoints));
@@ -50,18 +45,17 @@ PlaygroundSettings::PlaygroundSettings() {
 
 std::size_t PlaygroundSettings::classes() const {
     if (data != ownData) return points2dClasses(points2dFromName(data));
-    return ownValues ? 0 : ownClassCount(own);
+    if (ownValues) return 0;
+    std::size_t most = 1;
+    for (const LabelledPoint& point : own) most = std::max<std::size_t>(most, point.label);
+    return most + 1;
 }
 
 Loss PlaygroundSettings::effectiveLoss() const {
-    const bool compares = loss == Loss::meanSquared || loss == Loss::huber;
-    return classes() > 0 || compares ? loss : Loss::meanSquared;
+    return classes() > 0 || comparesValues(loss) ? loss : Loss::meanSquared;
 }
 
-bool PlaygroundSettings::allowsOutputActivation() const {
-    const Loss used = effectiveLoss();
-    return used == Loss::meanSquared || used == Loss::huber;
-}
+bool PlaygroundSettings::allowsOutputActivation() const { return comparesValues(effectiveLoss()); }
 
 NetShape PlaygroundSettings::shape() const {
     Dataset answers;
@@ -103,14 +97,11 @@ bool sameWeights(const PlaygroundSettings& a, const PlaygroundSettings& b) {
 }
 
 bool sameData(const PlaygroundSettings& a, const PlaygroundSettings& b) {
-    const auto samePoint = [](const LabelledPoint& p, const LabelledPoint& q) {
-        return p.x == q.x && p.y == q.y && p.label == q.label && p.target == q.target;
-    };
     if (a.data != b.data || a.trainShare != b.trainShare || a.dataSeed != b.dataSeed ||
         a.features != b.features)
         return false;
     if (a.data != ownData) return a.noise == b.noise && a.samples == b.samples;
-    return a.ownValues == b.ownValues && std::ranges::equal(a.own, b.own, samePoint);
+    return a.ownValues == b.ownValues && a.own == b.own;
 }
 
 bool sameTrainer(const PlaygroundSettings& a, const PlaygroundSettings& b) {
@@ -128,10 +119,9 @@ using nlohmann::ordered_json;
 ordered_json ownToJson(const PlaygroundSettings& settings) {
     ordered_json points = ordered_json::array();
     for (const LabelledPoint& point : settings.own) {
-        if (settings.ownValues)
-            points.push_back({point.x, point.y, point.target});
-        else
-            points.push_back({point.x, point.y, point.label});
+        const ordered_json answer =
+            settings.ownValues ? ordered_json(point.target) : ordered_json(point.label);
+        points.push_back({point.x, point.y, answer});
     }
     return points;
 }

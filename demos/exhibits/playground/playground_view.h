@@ -59,6 +59,10 @@ struct ParameterPlace {
     bool operator==(const ParameterPlace&) const = default;
 };
 
+inline bool isNeuron(const NetShape& shape, NeuronPlace place) {
+    return place.layer < shape.widths.size() && place.index < shape.widths[place.layer];
+}
+
 enum class AnswerView { map, surface, layer };
 enum class LowerView { losses, weights };
 
@@ -132,11 +136,6 @@ struct DrawnGraph {
     std::vector<PlaneFeature> wantedFeatures;
 };
 DrawnGraph drawGraph(const PlaygroundParts& parts, ImVec2 low, ImVec2 high);
-
-// Points on the map.
-void drawPoints(const PlaygroundParts& parts, ImVec2 low, float size);
-/// Adds and erases own points with the mouse while drawing; `at` is the place of the plane under it.
-void drawWithMouse(const PlaygroundParts& parts, PlaygroundView::Probe at, float perPixel);
 
 /// Of a point: its class's, or its value's.
 ImU32 pointColour(const Theme& theme, const PlaygroundSettings& settings, const LabelledPoint& point);

@@ -160,9 +160,8 @@ void drawWeights(const PlaygroundParts& parts) {
     if (const std::size_t rows = affordableRows(model); rows > 0) {
         drawRow(
             parts,
-            rows < std::min(model.order().batch(), gradientRows) || model.order().batch() > gradientRows
-                ? "Gradients of the next batch's first examples"
-                : "Gradients of the next batch",
+            rows < model.order().batch() ? "Gradients of the next batch's first examples"
+                                         : "Gradients of the next batch",
             gradient(model.shape(), model.parameters(), model.dataset(), model.order(), model.step(), rows),
             height);
         return;
@@ -189,10 +188,9 @@ void drawEditor(const PlaygroundParts& parts) {
     const NetShape shape = parts.model.shape();
     auto& place = view.edited;
     // The network may have become another while this was open.
-    const bool exists = place && place->to.layer < shape.widths.size() &&
-                        place->to.index < shape.widths[place->to.layer] &&
-                        (!place->from || *place->from < shape.widths[place->to.layer - 1]);
-    if (exists) {
+    const bool there = place && isNeuron(shape, place->to) &&
+                       (!place->from || isNeuron(shape, {place->to.layer - 1, *place->from}));
+    if (there) {
         ImGui::PushTextWrapPos(ui.px(280));
         ui.heading(parameterTitle(parts.model, *place));
         ImGui::PopTextWrapPos();
@@ -208,7 +206,7 @@ void drawEditor(const PlaygroundParts& parts) {
         ui.detail(parameterDetail(parts, *place));
         view.shownParameter = place; // the link itself is lit
     }
-    if (!exists) ImGui::CloseCurrentPopup();
+    if (!there) ImGui::CloseCurrentPopup();
     ImGui::EndPopup();
 }
 
