@@ -125,14 +125,15 @@ RunOptions runFromJson(const Json& json, RunOptions run, std::string_view exhibi
         run.dataOptions = dataOptionsFromJson(jsonCompleted(toJson(run.dataOptions), value, "data_options"));
     });
     readField(json, "hidden", [&](const Json& value) { run.hiddenWidths = hiddenFrom(value); });
-    readField(json, "activation",
-              [&](const Json& value) { run.activation = activationFromName(stringIn(value)); });
-    readField(json, "output_activation",
-              [&](const Json& value) { run.outputActivation = activationFromName(stringIn(value)); });
+    const auto readName = [&json](const char* field, auto& choice, auto fromName) {
+        readField(json, field, [&](const Json& value) { choice = fromName(stringIn(value)); });
+    };
+    readName("activation", run.activation, activationFromName);
+    readName("output_activation", run.outputActivation, activationFromName);
+    readName("init", run.init, initSchemeFromName);
     readField(json, "loss", [&](const Json& value) {
         run.loss = value.is_null() ? std::nullopt : std::optional(lossFromName(stringIn(value)));
     });
-    readField(json, "init", [&](const Json& value) { run.init = initSchemeFromName(stringIn(value)); });
     Json flat = Json::object();
     for (const std::string_view name : flatSettings)
         if (const auto found = json.find(name); found != json.end()) flat[std::string(name)] = *found;

@@ -63,10 +63,6 @@ std::vector<Figure> figures(const Ui& ui, const LaneResult& lane) {
             {"elapsed", measured(duration(end.trainingSeconds))}};
 }
 
-std::size_t figureColumns(const Ui& ui, float width, std::size_t count) {
-    return std::clamp<std::size_t>(static_cast<std::size_t>(width / ui.px(figureUnits)), 1, count);
-}
-
 void drawFigures(Ui& ui, const std::vector<Figure>& all, ImVec2 at, float width, std::size_t columns) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const float line = ImGui::GetTextLineHeight();
@@ -150,43 +146,13 @@ Detail laneDetail(const Ui& ui, const RaceRun& run, std::size_t index) {
 
 /// The device, its name cut rather than what must not be left out.
 std::string deviceText(const MachineInfo& machine, float width) {
-    constexpr std::size_t most = 60;
-    constexpr std::size_t least = 8;
     if (machine.device.empty()) return {};
     std::string text;
-    for (std::size_t letters = most; letters >= least; letters -= 4) {
+    for (std::size_t letters = 60; letters >= 8; letters -= 4) {
         text = honestDevice(machine, letters);
         if (ImGui::CalcTextSize(text.c_str()).x <= width) return text;
     }
     return fittedText(text, width);
-}
-
-struct CardLayout {
-    float pad = 0;
-    float inner = 0; // width
-    std::size_t columns = 0;
-    float figuresAt = 0; // below the card's top
-    float height = 0;
-};
-
-CardLayout layoutOf(const Ui& ui, std::size_t lanes, float width, std::size_t figureCount,
-                    float messageHeight) {
-    const float line = ImGui::GetTextLineHeight();
-    CardLayout layout;
-    layout.pad = ui.px(12);
-    layout.inner = width - 2 * layout.pad;
-    layout.columns = figureColumns(ui, layout.inner, figureCount);
-    const std::size_t rows = (figureCount + layout.columns - 1) / layout.columns;
-    layout.figuresAt = ui.px(10) + line + ui.px(9) + ui.px(trackUnits) + ui.px(10);
-    if (compact(ui, lanes)) {
-        layout.columns = 0;
-        layout.height = layout.figuresAt;
-        if (messageHeight > 0) layout.height += messageHeight + ui.px(6);
-        return layout;
-    }
-    layout.height = layout.figuresAt + (2 * line + ui.px(6)) * static_cast<float>(rows) + ui.px(2);
-    if (messageHeight > 0) layout.height += messageHeight + ui.px(6);
-    return layout;
 }
 
 void drawTitleRow(Ui& ui, const LaneSpec& spec, const MachineInfo& machine, const std::string& status,
@@ -211,28 +177,33 @@ void drawLane(Ui& ui, const RaceRun* run, std::span<const LaneSpec> specs, std::
     const LaneResult waiting = waitingLane(spec);
     const LaneResult& lane = run != nullptr ? run->lanes[index] : waiting;
     const ImU32 colour = laneColour(ui, specs, index);
-    const float width = ImGui::GetContentRegionAvail().x;
-    const std::vector<Figure> all = figures(ui, lane);
-    const float wrap = width - ui.px(24);
+    const float line = ImGui::GetTextLineHeight();
+    const float pad = ui.px(12);
+    const float width = ImGui::GetContentRegionAvail().x - 2 * pad;
     const std::string& message = lane.end.message;
     const float messageHeight =
-        message.empty() ? 0 : ImGui::CalcTextSize(message.c_str(), nullptr, false, wrap).y;
-    const CardLayout layout = layoutOf(ui, specs.size(), width, all.size(), messageHeight);
+        message.empty() ? 0 : ImGui::CalcTextSize(message.c_str(), nullptr, false, width).y;
+    const std::vector<Figure> all = compact(ui, specs.size()) ? std::vector<Figure>{} : figures(ui, lane);
+    const std::size_t columns = std::clamp<std::size_t>(static_cast<std::size_t>(width / ui.px(figureUnits)),
+                                                        1, std::max<std::size_t>(all.size(), 1));
+    const auto rows = static_cast<float>((all.size() + columns - 1) / columns);
+    const float figuresAt = ui.px(10) + line + ui.px(9) + ui.px(trackUnits) + ui.px(10);
+    float height = figuresAt;
+    if (!all.empty()) height = figuresAt + (2 * line + ui.px(6)) * rows + ui.px(2);
+    if (messageHeight > 0) height += messageHeight + ui.px(6);
 
-    const Place panel = drawPanel(ui, layout.height);
+    const Place panel = drawPanel(ui, height);
     ui.noteControl(fmt::format("lane {}", index + 1).c_str());
     if (ImGui::IsItemHovered() && run != nullptr) ui.detail(laneDetail(ui, *run, index));
-    const ImVec2 top{panel.min.x + layout.pad, panel.min.y + ui.px(10)};
-    const float line = ImGui::GetTextLineHeight();
+    const ImVec2 top{panel.min.x + pad, panel.min.y + ui.px(10)};
     const double share = run != nullptr ? shareOfWay(run->finish, lane) : 0;
     drawTitleRow(ui, spec, lane.machine, statusLabel(ui, run, index, share), colour,
-                 statusColour(ui, lane.end.status), top, layout.inner);
-    drawTrack(ui, spec, colour, share, {top.x, top.y + line + ui.px(9)}, layout.inner);
-    if (layout.columns > 0)
-        drawFigures(ui, all, {top.x, panel.min.y + layout.figuresAt}, layout.inner, layout.columns);
+                 statusColour(ui, lane.end.status), top, width);
+    drawTrack(ui, spec, colour, share, {top.x, top.y + line + ui.px(9)}, width);
+    drawFigures(ui, all, {top.x, panel.min.y + figuresAt}, width, columns);
     if (!message.empty())
         ImGui::GetWindowDrawList()->AddText(nullptr, 0, {top.x, panel.max.y - messageHeight - ui.px(8)},
-                                            ui.theme.bad, message.c_str(), nullptr, wrap);
+                                            ui.theme.bad, message.c_str(), nullptr, width);
 }
 
 } // namespace
