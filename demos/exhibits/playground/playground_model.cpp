@@ -26,9 +26,6 @@ std::size_t bytesOf(const TrainerState& state) {
     return (state.optimizerState.size() + 1) * state.parameters.size() * sizeof(float);
 }
 
-/// Whether the optimizer state of one means the same to the other.
-bool sharesState(Optimizer a, Optimizer b) { return infoOf(a).state == infoOf(b).state; }
-
 } // namespace
 
 PlaygroundModel::PlaygroundModel() : data_(makePlaygroundData(settings_)) { reset(); }
@@ -97,7 +94,7 @@ bool PlaygroundModel::follow(const TrainerMaker& maker) {
 TrainerState PlaygroundModel::fitted() const {
     TrainerState state = moment_.state;
     const Optimizer kind = settings_.train.optimizer.kind;
-    if (!sharesState(kind, moment_.optimizer)) state.optimizerState.clear();
+    if (infoOf(kind).state != infoOf(moment_.optimizer).state) state.optimizerState.clear();
     state.optimizerState.resize(settings_.train.optimizer.stateArrays());
     for (std::vector<float>& array : state.optimizerState) array.resize(state.parameters.size(), 0.0f);
     return state;
@@ -233,15 +230,7 @@ bool PlaygroundModel::releaseDevice() {
 // What sets weights: reset, undo, and what a person writes into them.
 
 /// The settings' first weights, before any lane has seen them.
-void PlaygroundModel::reset() {
-    ring_.clear();
-    history_ = {};
-    TrainerState state;
-    state.parameters = initialWeights(shape(), settings_.train.seed);
-    adopt(std::move(state), settings_.train.optimizer.kind);
-    earlier_.clear();
-    remember();
-}
+void PlaygroundModel::reset() { setWeights(initialWeights(shape(), settings_.train.seed), 0); }
 
 /// From now on these are the weights.
 void PlaygroundModel::adopt(TrainerState state, Optimizer optimizer) {

@@ -13,21 +13,13 @@ namespace lockstep::demos {
 
 namespace {
 
-void lossField(RunForm& form, PlaygroundSettings& settings) {
-    Loss loss = settings.effectiveLoss();
-    form.loss(loss, settings.classes() == 0 ? valueLosses : allLosses);
-    if (loss != settings.effectiveLoss()) settings.loss = loss;
-}
-
-void commonFields(RunForm& form, PlaygroundSettings& settings) {
-    form.activation(settings.activation);
-    lossField(form, settings);
-    form.optimizer(settings.train.optimizer);
-    form.rate(settings.train.optimizer);
-    form.regularisation(settings.train.optimizer);
-}
-
-void laneField(RunForm& form, PlaygroundSettings& settings) {
+void furtherFields(RunForm& form, PlaygroundSettings& settings) {
+    form.moments(settings.train.optimizer);
+    form.schedule(settings.train.optimizer);
+    if (settings.allowsOutputActivation()) form.outputActivation(settings.outputActivation);
+    form.init(settings.init);
+    form.seed(settings.train.seed);
+    form.shuffle(settings.train.shuffle);
     const std::string automatic = "automatic";
     std::vector<std::string> names = rungNames();
     names.insert(names.begin(), automatic);
@@ -36,23 +28,19 @@ void laneField(RunForm& form, PlaygroundSettings& settings) {
     settings.lane = lane == automatic ? "" : lane;
 }
 
-void furtherFields(RunForm& form, PlaygroundSettings& settings) {
-    form.moments(settings.train.optimizer);
-    form.schedule(settings.train.optimizer);
-    if (settings.allowsOutputActivation()) form.outputActivation(settings.outputActivation);
-    form.init(settings.init);
-    form.seed(settings.train.seed);
-    form.shuffle(settings.train.shuffle);
-    laneField(form, settings);
-}
-
 } // namespace
 
 void drawSettingsBar(const PlaygroundParts& parts, bool everything) {
     Ui& ui = parts.ui;
     PlaygroundSettings settings = parts.model.settings();
     RunForm form(ui, "");
-    commonFields(form, settings);
+    form.activation(settings.activation);
+    Loss loss = settings.effectiveLoss();
+    form.loss(loss, settings.classes() == 0 ? valueLosses : allLosses);
+    if (loss != settings.effectiveLoss()) settings.loss = loss;
+    form.optimizer(settings.train.optimizer);
+    form.rate(settings.train.optimizer);
+    form.regularisation(settings.train.optimizer);
     bool changed = false;
     if (everything)
         furtherFields(form, settings);

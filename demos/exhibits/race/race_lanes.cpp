@@ -18,16 +18,6 @@ ImU32 laneColour(const Ui& ui, std::span<const LaneSpec> lanes, std::size_t inde
 
 namespace {
 
-/// A rounded panel of that height at the cursor, which moves below it.
-Place drawPanel(Ui& ui, float height) {
-    const ImVec2 start = ImGui::GetCursorScreenPos();
-    const float width = ImGui::GetContentRegionAvail().x;
-    const ImVec2 end{start.x + width, start.y + height};
-    ImGui::GetWindowDrawList()->AddRectFilled(start, end, ui.theme.panel, ui.px(8));
-    ImGui::Dummy({width, height});
-    return {start, end};
-}
-
 struct Figure {
     const char* name;
     std::string value;
@@ -35,10 +25,6 @@ struct Figure {
 
 constexpr float figureUnits = 98; // the least width of a figure's column
 constexpr float trackUnits = 12;
-
-std::string stepRate(double perSecond) {
-    return perSecond < 99.5 ? threeDigits(perSecond) : shortRate(perSecond);
-}
 
 /// Only name, track and rate: for the back row, and where many lanes have to fit.
 bool compact(const Ui& ui, std::size_t lanes) {
@@ -53,11 +39,12 @@ std::vector<Figure> figures(const Ui& ui, const LaneResult& lane) {
     const bool begun = end.runSteps > 0;
     const double rate = end.over() ? end.rate() : end.recentRate;
     const double perStep = begun ? static_cast<double>(end.examples) / static_cast<double>(end.runSteps) : 0;
+    const double steps = perStep > 0 ? rate / perStep : 0;
     const auto measured = [&](std::string text) { return begun ? ui.timing(std::move(text)) : "-"; };
     return {{"step", begun ? grouped(end.step) : "-"},
             {"mean loss", lossText(end.loss)},
             {"accuracy", percent(end.testAccuracy)},
-            {"steps/s", measured(stepRate(perStep > 0 ? rate / perStep : 0))},
+            {"steps/s", measured(steps < 99.5 ? threeDigits(steps) : shortRate(steps))},
             {"samples/s", measured(shortRate(rate))},
             {"FLOP/s", measured(shortRate(lane.gflops * 1e9))},
             {"elapsed", measured(duration(end.trainingSeconds))}};
@@ -179,7 +166,8 @@ void drawLane(Ui& ui, const RaceRun* run, std::span<const LaneSpec> specs, std::
     const ImU32 colour = laneColour(ui, specs, index);
     const float line = ImGui::GetTextLineHeight();
     const float pad = ui.px(12);
-    const float width = ImGui::GetContentRegionAvail().x - 2 * pad;
+    const float room = ImGui::GetContentRegionAvail().x;
+    const float width = room - 2 * pad;
     const std::string& message = lane.end.message;
     const float messageHeight =
         message.empty() ? 0 : ImGui::CalcTextSize(message.c_str(), nullptr, false, width).y;
@@ -192,17 +180,20 @@ void drawLane(Ui& ui, const RaceRun* run, std::span<const LaneSpec> specs, std::
     if (!all.empty()) height = figuresAt + (2 * line + ui.px(6)) * rows + ui.px(2);
     if (messageHeight > 0) height += messageHeight + ui.px(6);
 
-    const Place panel = drawPanel(ui, height);
+    const ImVec2 low = ImGui::GetCursorScreenPos();
+    const ImVec2 high{low.x + room, low.y + height};
+    ImGui::GetWindowDrawList()->AddRectFilled(low, high, ui.theme.panel, ui.px(8));
+    ImGui::Dummy({room, height});
     ui.noteControl(fmt::format("lane {}", index + 1).c_str());
     if (ImGui::IsItemHovered() && run != nullptr) ui.detail(laneDetail(ui, *run, index));
-    const ImVec2 top{panel.min.x + pad, panel.min.y + ui.px(10)};
+    const ImVec2 top{low.x + pad, low.y + ui.px(10)};
     const double share = run != nullptr ? shareOfWay(run->finish, lane) : 0;
     drawTitleRow(ui, spec, lane.machine, statusLabel(ui, run, index, share), colour,
                  statusColour(ui, lane.end.status), top, width);
     drawTrack(ui, spec, colour, share, {top.x, top.y + line + ui.px(9)}, width);
-    drawFigures(ui, all, {top.x, panel.min.y + figuresAt}, width, columns);
+    drawFigures(ui, all, {top.x, low.y + figuresAt}, width, columns);
     if (!message.empty())
-        ImGui::GetWindowDrawList()->AddText(nullptr, 0, {top.x, panel.max.y - messageHeight - ui.px(8)},
+        ImGui::GetWindowDrawList()->AddText(nullptr, 0, {top.x, high.y - messageHeight - ui.px(8)},
                                             ui.theme.bad, message.c_str(), nullptr, width);
 }
 

@@ -19,8 +19,7 @@ WindowTime::Kind windowKind(const LaneSpec& spec, Machines& machines, bool measu
     using Kind = WindowTime::Kind;
     if (machines.draws(spec)) return measured ? Kind::measured : Kind::unknown;
     // A device that is software draws on the processor.
-    const bool sameProcessor = !spec.gpu && machines.drawsInSoftware();
-    return sameProcessor ? Kind::unknown : Kind::none;
+    return !spec.gpu && machines.drawsInSoftware() ? Kind::unknown : Kind::none;
 }
 
 } // namespace
@@ -274,16 +273,9 @@ void RaceModel::drive(double seconds, bool wait) {
         run_->race->pause();
         for (const std::size_t i : run_->current()) waitUntilHeld(run_->race->lane(i), 0);
     }
-    move(stepsNow(seconds, wait), wait);
-}
-
-/// How many steps this frame is worth.
-std::uint64_t RaceModel::stepsNow(double seconds, bool wait) {
-    if (paused_) return std::exchange(pendingSteps_, 0);
-    return pacer_.due(seconds, wait ? scriptedSteps(*run_) : 0);
-}
-
-void RaceModel::move(std::uint64_t steps, bool wait) {
+    // How many steps this frame is worth.
+    const std::uint64_t steps =
+        paused_ ? std::exchange(pendingSteps_, 0) : pacer_.due(seconds, wait ? scriptedSteps(*run_) : 0);
     if (steps == 0) return;
     (wait && !paused_ && pacer_.flatOut() ? run_->byFrames : run_->stepped) = true;
     std::vector<std::pair<Lane*, std::uint64_t>> moving;
@@ -325,11 +317,6 @@ void answer(const ProbeWish& wish, const TrainJob& job, Trainer& trainer, LanePr
         probe.evaluatedStep = step;
     }
     probe.pending = false;
-}
-
-bool answered(LaneProbe& probe) {
-    const std::lock_guard lock(probe.mutex);
-    return !probe.pending;
 }
 
 } // namespace
@@ -389,8 +376,11 @@ bool RaceModel::probe(const ProbeWish& wish, bool wait) {
         }
         // The run's data and probes outlive its race, and with it the lane's thread.
         lane.post([wish, &job = run_->job, &probe](Trainer& trainer) { answer(wish, job, trainer, probe); });
-        while (wait && !answered(probe) && !lane.snapshot().over())
-            lane.waitFor(std::chrono::milliseconds(1));
+        const auto pending = [&probe] {
+            const std::lock_guard lock(probe.mutex);
+            return probe.pending;
+        };
+        while (wait && pending() && !lane.snapshot().over()) lane.waitFor(1ms);
     }
     return all;
 }

@@ -147,8 +147,6 @@ class RaceModel {
   private:
     void begin(Machines& machines, const std::shared_ptr<const Dataset>& data);
     void drive(double seconds, bool wait);
-    std::uint64_t stepsNow(double seconds, bool wait);
-    void move(std::uint64_t steps, bool wait);
     void look();
     void noteWindow();
     bool asking();

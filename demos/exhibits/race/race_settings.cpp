@@ -140,10 +140,6 @@ std::string setupText(const RaceSettings& settings) {
 
 namespace {
 
-bool generated(const std::string& data) {
-    return data != "fashion-mnist" && data.find(':') == std::string::npos;
-}
-
 /// Every lane that can run here. Devices beyond the first get their best rung only.
 std::vector<std::string> findLanes() {
     std::vector<std::string> names = rungNames();
@@ -214,11 +210,16 @@ void drawLanes(Ui& ui, RunForm& form, RaceSettings& settings, const std::vector<
 } // namespace
 
 void RaceSetup::draw(Ui& ui, RaceSettings& settings) {
-    findDevices(ui.scripted);
+    // Asking the drivers takes a while.
+    if (lanes_.empty()) {
+        lanes_ = rungNames();
+        devices_ = std::async(std::launch::async, findLanes);
+    }
+    if (devices_.valid() && (ui.scripted || ready(devices_))) lanes_ = devices_.get();
     RunOptions& run = settings.run;
     RunForm form(ui, "race ", ImGui::GetStyle().WindowPadding.x);
     form.data(run.data);
-    if (generated(run.data)) {
+    if (run.data != "fashion-mnist" && run.data.find(':') == std::string::npos) { // generated
         form.samples(run.dataOptions.samples);
         form.noise(run.dataOptions.noise);
     }
@@ -232,15 +233,6 @@ void RaceSetup::draw(Ui& ui, RaceSettings& settings) {
     form.newRow();
     drawLanes(ui, form, settings, lanes_);
     form.end();
-}
-
-// Asking the drivers takes a while.
-void RaceSetup::findDevices(bool wait) {
-    if (lanes_.empty()) {
-        lanes_ = rungNames();
-        devices_ = std::async(std::launch::async, findLanes);
-    }
-    if (devices_.valid() && (wait || ready(devices_))) lanes_ = devices_.get();
 }
 
 } // namespace lockstep::demos

@@ -37,8 +37,6 @@ class RaceSetup {
     void draw(Ui& ui, RaceSettings& settings);
 
   private:
-    void findDevices(bool wait);
-
     std::vector<std::string> lanes_; // that can be chosen
     std::future<std::vector<std::string>> devices_;
 };
