@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "demos/exhibits/map/map_window.h"
-#include "demos/kit/work_queue.h"
 #include "demos/kit/worker.h"
 #include "engine/grid/map.h"
 

@@ -7,7 +7,7 @@
 
 #include "demos/exhibits/map/map_exhibit.h"
 #include "demos/exhibits/map/map_words.h"
-#include "demos/kit/fields.h"
+#include "demos/kit/run_form.h"
 #include "demos/options/map_options.h"
 
 namespace lockstep::demos {
