@@ -30,10 +30,9 @@ void drawMarks(const PlaygroundParts& parts, ImVec2 low, float size, bool test) 
         if (point.test != test) continue;
         const auto [x, y] = onMap(point.at.x, point.at.y, low, size);
         if (x < low.x || y < low.y || x > low.x + size || y > low.y + size) continue;
-        const PicturePart mark = parts.pictures.mark(point.at.label, test);
-        ImGui::GetWindowDrawList()->AddImage(mark.picture, {x - half, y - half}, {x + half, y + half},
-                                             mark.from, mark.to,
-                                             pointColour(parts.ui.theme, settings, point.at));
+        parts.pictures.mark(point.at.label, test)
+            .draw({x - half, y - half}, {x + half, y + half},
+                  pointColour(parts.ui.theme, settings, point.at));
     }
 }
 
@@ -129,11 +128,10 @@ void drawMap(const PlaygroundParts& parts, ImVec2 low, float size) {
     const bool one = shown && isNeuron(parts.model.shape(), *shown);
     const PicturePart part =
         one ? parts.pictures.neuron(shown->layer, shown->index) : parts.pictures.output();
-    ImDrawList& draw = *ImGui::GetWindowDrawList();
-    draw.AddImageRounded(part.picture, low, high, part.from, part.to, IM_COL32_WHITE, ui.px(6));
+    part.draw(low, high, IM_COL32_WHITE, ui.px(6));
     if (parts.view.testPoints) drawMarks(parts, low, size, true);
     if (parts.view.trainPoints) drawMarks(parts, low, size, false);
-    draw.AddRect(low, high, ui.theme.border, ui.px(6), 0, ui.line());
+    ImGui::GetWindowDrawList()->AddRect(low, high, ui.theme.border, ui.px(6), 0, ui.line());
     if (one) drawTag(parts, low, neuronTitle(parts.model, *shown));
     parts.view.probe.reset();
     if (!hovered) return;
@@ -165,9 +163,10 @@ void drawSwitches(const PlaygroundParts& parts, float width) {
         entry(test ? "Test" : "Train", test ? parts.view.testPoints : parts.view.trainPoints);
         if (test)
             ui.explainItem(
-                {"Points to test with", {}, {}, "Hollow marks. The network never trains on them."});
+                {.title = "Points to test with", .text = "Hollow marks. The network never trains on them."});
         else
-            ui.explainItem({"Points to train with", {}, {}, "Filled marks. The network trains on them."});
+            ui.explainItem(
+                {.title = "Points to train with", .text = "Filled marks. The network trains on them."});
     }
     ImGui::PopStyleVar();
 }
@@ -224,9 +223,7 @@ void drawHeadings(const PlaygroundParts& parts) {
         const float size = ui.px(10);
         const ImVec2 low = ImGui::GetItemRectMin();
         const ImVec2 at{low.x - size - ui.px(4), (low.y + ImGui::GetItemRectMax().y - size) / 2};
-        const PicturePart mark = parts.pictures.mark(0, test);
-        ImGui::GetWindowDrawList()->AddImage(mark.picture, at, {at.x + size, at.y + size}, mark.from, mark.to,
-                                             ui.theme.muted);
+        parts.pictures.mark(0, test).draw(at, {at.x + size, at.y + size}, ui.theme.muted);
     }
 }
 

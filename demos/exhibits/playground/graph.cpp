@@ -252,9 +252,7 @@ class Graph {
         const auto found = std::ranges::find(used, feature);
         const bool on = found != used.end();
         const bool hovered = ImGui::IsItemHovered();
-        const PicturePart part = parts_.pictures.feature(feature);
-        draw_.AddImageRounded(part.picture, low, high, part.from, part.to,
-                              IM_COL32(255, 255, 255, on ? 255 : 70), ui_.px(6));
+        parts_.pictures.feature(feature).draw(low, high, IM_COL32(255, 255, 255, on ? 255 : 70), ui_.px(6));
         draw_.AddRect(low, high, hovered ? theme_.text : (on ? theme_.muted : theme_.border), ui_.px(6), 0,
                       ui_.line(on ? 1.5f : 1.0f));
         draw_.AddText({low.x - ui_.px(6) - text.x, (low.y + high.y - text.y) / 2},
@@ -263,8 +261,8 @@ class Graph {
             parts_.view.shownNeuron = NeuronPlace{0, static_cast<std::size_t>(found - used.begin())};
             ui_.detail(neuronDetail(parts_, *parts_.view.shownNeuron));
         } else if (hovered) {
-            ui_.detail(
-                {"Feature " + label, {}, {}, "Not an input yet. Click to add it; the weights start over."});
+            ui_.detail({.title = "Feature " + label,
+                        .text = "Not an input yet. Click to add it; the weights start over."});
         }
         if (!pressed || (on && used.size() == 1)) return;
         std::vector<PlaneFeature> features = used;
@@ -286,8 +284,7 @@ class Graph {
         ui_.noteControl(control.c_str());
         const bool hovered = ImGui::IsItemHovered();
         const float rounding = std::min(ui_.px(6), column.tile / 4);
-        const PicturePart part = parts_.pictures.neuron(place.layer, place.index);
-        draw_.AddImageRounded(part.picture, low, high, part.from, part.to, IM_COL32_WHITE, rounding);
+        parts_.pictures.neuron(place.layer, place.index).draw(low, high, IM_COL32_WHITE, rounding);
         draw_.AddRect(low, high, hovered ? theme_.text : theme_.muted, rounding, 0,
                       ui_.line(hovered ? 2.0f : 1.0f));
         drawBias(place, low, column.tile);
@@ -312,13 +309,12 @@ class Graph {
 
     void drawWideLayer(std::size_t layer) {
         const GraphColumn& column = columns_[layer];
-        const PicturePart part = parts_.pictures.wideLayer(layer);
         const ImVec2 size{column.high.x - column.low.x, column.high.y - column.low.y};
         const std::string control = fmt::format("layer/{}", layer);
         ImGui::SetCursorScreenPos(column.low);
         ImGui::InvisibleButton(control.c_str(), size);
         ui_.noteControl(control.c_str());
-        draw_.AddImage(part.picture, column.low, column.high, part.from, part.to);
+        parts_.pictures.wideLayer(layer).draw(column.low, column.high);
         draw_.AddRect(column.low, column.high, theme_.muted, 0, 0, ui_.line());
         if (!ImGui::IsItemHovered()) return;
         const ImVec2 mouse = ImGui::GetIO().MousePos;

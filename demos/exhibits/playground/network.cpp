@@ -10,14 +10,6 @@ namespace lockstep::demos {
 
 namespace {
 
-/// One more or less; in steps of a quarter where there are many.
-std::size_t moreNeurons(std::size_t count) {
-    return std::min(playgroundLimits.width, count + std::max<std::size_t>(1, count / 4));
-}
-std::size_t fewerNeurons(std::size_t count) {
-    return std::max<std::size_t>(1, count - std::max<std::size_t>(1, count / 5));
-}
-
 // The number of neurons below its buttons, if there is room for them; the number itself opens a slider.
 void drawWidthButtons(const PlaygroundParts& parts, std::size_t layer, float x, float y, float room) {
     Ui& ui = parts.ui;
@@ -35,24 +27,20 @@ void drawWidthButtons(const PlaygroundParts& parts, std::size_t layer, float x, 
     const std::string number = fmt::format("{}", count);
     const float text = ImGui::CalcTextSize(number.c_str()).x + 2 * pad;
     const bool buttons = 2 * button + ui.px(6) <= room;
+    // One less or more; in steps of a quarter where there are many.
     if (buttons && put(fmt::format("-##neurons {}", layer), x - button - ui.px(1), y))
-        changed = true, count = fewerNeurons(count);
+        changed = true, count -= count > 1 ? std::max<std::size_t>(1, count / 5) : 0;
     if (buttons && put(fmt::format("+##neurons {}", layer), x + ui.px(1), y))
-        changed = true, count = moreNeurons(count);
+        changed = true, count = std::min(playgroundLimits.width, count + std::max<std::size_t>(1, count / 4));
     const std::string popup = fmt::format("width {}", layer);
     if (put(fmt::format("{}##width {}", number, layer), x - text / 2, y + line + ui.px(5)))
         ImGui::OpenPopup(popup.c_str());
     ImGui::PopStyleVar();
     if (ImGui::BeginPopup(popup.c_str())) {
         ui.muted(fmt::format("Neurons of layer {}", layer));
-        auto width = static_cast<float>(count);
         ImGui::SetNextItemWidth(ui.px(240));
-        if (ui.logSlider(fmt::format("##neurons {}", layer).c_str(), width, 1,
-                         static_cast<float>(playgroundLimits.width), "%.0f")) {
-            count = static_cast<std::size_t>(
-                std::lround(std::clamp(width, 1.0f, static_cast<float>(playgroundLimits.width))));
-            changed = true;
-        }
+        changed |=
+            countSlider(ui, fmt::format("##neurons {}", layer).c_str(), count, 1, playgroundLimits.width);
         ImGui::EndPopup();
     }
     if (changed) parts.model.change(settings);

@@ -19,6 +19,11 @@ struct PicturePart {
     ImTextureID picture{};
     ImVec2 from{0, 0};
     ImVec2 to{1, 1};
+
+    /// Fills a rectangle of the window with it.
+    void draw(ImVec2 low, ImVec2 high, ImU32 colour = IM_COL32_WHITE, float rounding = 0) const {
+        ImGui::GetWindowDrawList()->AddImageRounded(picture, low, high, from, to, colour, rounding);
+    }
 };
 
 class PlanePictures {

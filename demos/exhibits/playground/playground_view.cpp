@@ -39,18 +39,14 @@ std::string inputName(const PlaygroundModel& model, std::size_t layer, std::size
     return fmt::format("a{}", index + 1);
 }
 
-PlaygroundView::Probe probeOf(const PlaygroundParts& parts) {
-    return parts.view.probe.value_or(PlaygroundView::Probe{});
-}
-
 std::vector<LayerValues> valuesAtProbe(const PlaygroundParts& parts) {
-    const PlaygroundView::Probe at = probeOf(parts);
+    const auto at = parts.view.probe.value_or(PlaygroundView::Probe{});
     return forward(parts.model.shape(), parts.model.parameters(),
                    planeFeatures(at.x, at.y, parts.model.settings().features), 1);
 }
 
 std::string probeText(const PlaygroundParts& parts) {
-    const PlaygroundView::Probe at = probeOf(parts);
+    const auto at = parts.view.probe.value_or(PlaygroundView::Probe{});
     return fmt::format("at ({:.1f}, {:.1f})", at.x, at.y);
 }
 
@@ -65,16 +61,18 @@ ImU32 pointColour(const Theme& theme, const PlaygroundSettings& settings, const 
 }
 
 std::string featureLabel(PlaneFeature feature) {
-    switch (feature) {
-    case PlaneFeature::x: return "x";
-    case PlaneFeature::y: return "y";
-    case PlaneFeature::xx: return "x²";
-    case PlaneFeature::yy: return "y²";
-    case PlaneFeature::xy: return "x y";
-    case PlaneFeature::sinX: return "sin x";
-    case PlaneFeature::sinY: return "sin y";
-    }
-    return "?";
+    constexpr const char* labels[] = {"x", "y", "x²", "y²", "x y", "sin x", "sin y"};
+    return labels[static_cast<std::size_t>(feature)];
+}
+
+bool countSlider(Ui& ui, const char* control, std::size_t& value, std::size_t from, std::size_t to,
+                 const char* format) {
+    const auto low = static_cast<float>(from);
+    const auto high = static_cast<float>(to);
+    auto shown = static_cast<float>(value);
+    if (!ui.logSlider(control, shown, low, high, format)) return false;
+    value = static_cast<std::size_t>(std::lround(std::clamp(shown, low, high)));
+    return true;
 }
 
 std::string neuronTitle(const PlaygroundModel& model, NeuronPlace place) {
@@ -101,14 +99,11 @@ std::size_t parameterIndex(const NetShape& shape, const ParameterPlace& place) {
 Detail neuronDetail(const PlaygroundParts& parts, NeuronPlace place) {
     const PlaygroundModel& model = parts.model;
     const NetShape shape = model.shape();
-    Detail detail;
-    detail.title = neuronTitle(model, place);
-    const std::vector<LayerValues> values = valuesAtProbe(parts);
-    detail.values.emplace_back(probeText(parts), number(values[place.layer].at(0, place.index)));
-    if (place.layer == 0) {
-        detail.text = "An input of the network. Click to add or remove it.";
-        return detail;
-    }
+    const float output = valuesAtProbe(parts)[place.layer].at(0, place.index);
+    Detail detail{.title = neuronTitle(model, place),
+                  .values = {{probeText(parts), number(output)}},
+                  .text = "An input of the network. Click to add or remove it."};
+    if (place.layer == 0) return detail;
     const std::size_t inputs = shape.widths[place.layer - 1];
     const std::size_t shown = std::min<std::size_t>(inputs, 8);
     std::string sum;

@@ -140,6 +140,9 @@ DrawnGraph drawGraph(const PlaygroundParts& parts, ImVec2 low, ImVec2 high);
 /// Of a point: its class's, or its value's.
 ImU32 pointColour(const Theme& theme, const PlaygroundSettings& settings, const LabelledPoint& point);
 
+/// A logarithmic slider for a whole number. True when it was moved.
+bool countSlider(Ui& ui, const char* control, std::size_t& value, std::size_t from, std::size_t to,
+                 const char* format = "%.0f");
 /// "x", "x²", "sin x".
 std::string featureLabel(PlaneFeature feature);
 /// "neuron 3 of layer 2", "feature x", "output".

@@ -119,7 +119,7 @@ void drawThumbnails(const PlaygroundParts& parts) {
         if (i % thumbnailsPerRow != 0) ImGui::SameLine();
         const std::string name(points2dNames[i]);
         drawTile(ui, "data/" + name, size, [&](ImVec2 low, ImVec2 high, bool pressed) {
-            ui.explainItem({name, {}, {}, descriptions[i]});
+            ui.explainItem({.title = name, .text = descriptions[i]});
             drawThumbnail(parts, static_cast<Points2d>(i), low, size);
             const bool chosen = parts.model.settings().data == name;
             if (chosen) frameTile(ui, low, high);
@@ -145,11 +145,10 @@ void drawOwnPoints(const PlaygroundParts& parts) {
             startDrawing();
         parts.model.edit([](PlaygroundSettings& settings) { settings.data = ownData; });
     }
-    ui.explainItem({"Your own points",
-                    {},
-                    {},
-                    "Click or drag on the map to add points. Keys 1 to 9 choose the class, the right button "
-                    "removes points. You can also drop a CSV file with x, y and a class or value."});
+    ui.explainItem(
+        {.title = "Your own points",
+         .text = "Click or drag on the map to add points. Keys 1 to 9 choose the class, the right button "
+                 "removes points. You can also drop a CSV file with x, y and a class or value."});
     ImGui::SameLine();
     if (own) {
         if (!ui.button("Clear##own", !parts.model.settings().own.empty())) return;
@@ -176,30 +175,25 @@ void drawSliders(const PlaygroundParts& parts) {
     PlaygroundSettings settings = parts.model.settings();
     const bool own = settings.data == ownData;
     bool changed = false;
-    // As wide as the panel; true when it was moved. Ctrl and a click let any number be typed.
-    const auto slide = [&](const char* control, float& value, float from, float to, const char* format,
-                           bool logarithmic) {
-        ImGui::SetNextItemWidth(-1);
-        const bool moved = logarithmic ? ui.logSlider(control, value, from, to, format)
-                                       : ui.slider(control, value, from, to, format);
-        value = std::clamp(value, from, to);
-        changed |= moved;
-        return moved;
-    };
-    const auto count = [&](const char* control, std::size_t& value, float from, float to,
-                           const char* format) {
-        auto shown = static_cast<float>(value);
-        if (slide(control, shown, from, to, format, true))
-            value = static_cast<std::size_t>(std::lround(shown));
-    };
-    auto noise = static_cast<float>(settings.noise);
-    if (!own && slide("##noise", noise, 0, 0.8f, "Noise %.2f", false))
-        settings.noise = std::min(static_cast<double>(noise), 0.8);
-    if (!own) count("##samples", settings.samples, 20, 20000, "%.0f points");
+    const auto wide = [] { ImGui::SetNextItemWidth(-1); };
+    if (!own) {
+        auto noise = static_cast<float>(settings.noise);
+        wide();
+        if (ui.slider("##noise", noise, 0, 0.8f, "Noise %.2f")) {
+            settings.noise = std::clamp(static_cast<double>(noise), 0.0, 0.8);
+            changed = true;
+        }
+        wide();
+        changed |= countSlider(ui, "##samples", settings.samples, 20, 20000, "%.0f points");
+    }
     auto share = static_cast<float>(settings.trainShare * 100);
-    if (slide("##train share", share, 10, 90, "%.0f %% to train", false))
-        settings.trainShare = std::round(static_cast<double>(share)) / 100;
-    count("##batch", settings.train.batch, 1, static_cast<float>(playgroundLimits.batch), "Batch %.0f");
+    wide();
+    if (ui.slider("##train share", share, 10, 90, "%.0f %% to train")) {
+        settings.trainShare = std::clamp(std::round(static_cast<double>(share)) / 100, 0.1, 0.9);
+        changed = true;
+    }
+    wide();
+    changed |= countSlider(ui, "##batch", settings.train.batch, 1, playgroundLimits.batch, "Batch %.0f");
     if (ui.button("New points##regenerate", !own)) {
         ++settings.dataSeed;
         changed = true;
@@ -216,11 +210,9 @@ void drawClasses(const PlaygroundParts& parts) {
         if (i % 5 != 0) ImGui::SameLine();
         drawTile(ui, fmt::format("class/{}", i + 1), size, [&](ImVec2 low, ImVec2 high, bool pressed) {
             if (pressed) parts.view.drawnClass = static_cast<std::uint32_t>(i);
-            const PicturePart mark = parts.pictures.mark(i, false);
             const float in = size * 0.22f;
-            ImGui::GetWindowDrawList()->AddImage(mark.picture, {low.x + in, low.y + in},
-                                                 {high.x - in, high.y - in}, mark.from, mark.to,
-                                                 classColour(ui.theme, i));
+            parts.pictures.mark(i, false).draw({low.x + in, low.y + in}, {high.x - in, high.y - in},
+                                               classColour(ui.theme, i));
             if (parts.view.drawnClass == i) frameTile(ui, low, high);
         });
     }

@@ -160,9 +160,7 @@ class Space {
     void paintMark(const Piece& piece, float share) const {
         const float half = parts_.ui.px(4);
         const ImVec2 at = piece.corners[0];
-        ImGui::GetWindowDrawList()->AddImage(piece.mark->picture, {at.x - half, at.y - half},
-                                             {at.x + half, at.y + half}, piece.mark->from, piece.mark->to,
-                                             faded(piece.colour, share));
+        piece.mark->draw({at.x - half, at.y - half}, {at.x + half, at.y + half}, faded(piece.colour, share));
     }
 
     const PlaygroundParts& parts_;
@@ -300,18 +298,16 @@ void drawSurface(const PlaygroundParts& parts, ImVec2 low, ImVec2 high) {
     ui.noteControl("##surface");
     turnWithMouse(parts.view.camera, high.x - low.x);
     if (fold)
-        ui.explainItem({"The data as a layer sees them",
-                        {},
-                        {},
-                        "Each point is placed by the outputs of the chosen neurons. If a plane separates the "
-                        "colours, the next layer has an easy task. Drag to turn, scroll to zoom."});
+        ui.explainItem(
+            {.title = "The data as a layer sees them",
+             .text = "Each point is placed by the outputs of the chosen neurons. If a plane separates the "
+                     "colours, the next layer has an easy task. Drag to turn, scroll to zoom."});
     else
-        ui.explainItem({"The output as a surface",
-                        {},
-                        {},
-                        "Height and colour show the prediction at each place of the plane. Marks show the "
-                        "points at their target height, pale where the surface hides them. Drag to turn, "
-                        "scroll to zoom."});
+        ui.explainItem(
+            {.title = "The output as a surface",
+             .text = "Height and colour show the prediction at each place of the plane. Marks show the "
+                     "points at their target height, pale where the surface hides them. Drag to turn, "
+                     "scroll to zoom."});
     parts.view.sampler.update(parts.model, fold, fold ? std::min(parts.view.foldLayer, last) : last,
                               ui.scripted);
     ImDrawList& draw = *ImGui::GetWindowDrawList();

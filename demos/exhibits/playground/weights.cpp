@@ -98,7 +98,6 @@ void drawEntry(const PlaygroundParts& parts, const char* what, std::size_t layer
     ui.explainItem(
         {.title = fmt::format("{}, layer {} of {} ({} to {})", what, layer + 1, parts.model.shape().layers(),
                               place.inputs, place.outputs),
-         .formula = {},
          .values = {{"largest", fmt::format("{:.4g}", histogram.reach)},
                     {"mean", fmt::format("{:.4g}", histogram.mean)},
                     {"deviation", fmt::format("{:.4g}", histogram.deviation)},

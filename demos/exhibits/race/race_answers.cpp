@@ -1,5 +1,6 @@
 // What a lane's network predicts: test images with their predictions, and the confusion matrix.
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <utility>
 
@@ -22,11 +23,6 @@ bool haveImages(const Dataset& data) {
     return data.imageWidth > 0 && data.classes > 1 && data.test.count > 0;
 }
 
-std::optional<LaneAnswers> answersOf(const LaneProbe& probe) {
-    const std::lock_guard lock(probe.mutex);
-    return probe.answers;
-}
-
 /// The lane's last evaluation, or the one that was asked for when that is newer.
 std::pair<std::optional<Evaluation>, std::uint64_t> evaluationOf(const RaceRun& run, std::size_t lane) {
     const LaneResult& view = run.lanes[lane];
@@ -43,6 +39,8 @@ struct Tile {
     std::size_t label = 0;
     std::optional<std::size_t> answer;
     std::vector<double> odds; // per class; empty when outputs are none
+
+    bool right() const { return answer == label; }
 };
 
 Tile tileOf(const RaceRun& run, const std::optional<LaneAnswers>& answers, std::size_t example) {
@@ -56,16 +54,16 @@ Tile tileOf(const RaceRun& run, const std::optional<LaneAnswers>& answers, std::
 
 void explainTile(Ui& ui, const RaceRun& run, const Tile& tile) {
     const std::vector<std::string>& names = run.data->classNames;
-    Detail detail;
-    detail.title = "Test image " + grouped(tile.example);
-    detail.values.emplace_back("label", names[tile.label]);
+    Detail detail{.title = "Test image " + grouped(tile.example),
+                  .values = {{"label", names[tile.label]}},
+                  .text =
+                      tile.answer ? "A test image: the network never trained on it." : "No prediction yet."};
     if (tile.answer) detail.values.emplace_back("prediction", names[*tile.answer]);
     std::vector<std::size_t> order(tile.odds.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return tile.odds[a] > tile.odds[b]; });
+    std::ranges::sort(order, std::greater{}, [&](std::size_t i) { return tile.odds[i]; });
     for (std::size_t i = 0; i < std::min(shownGuesses, order.size()); ++i)
         detail.values.emplace_back(names[order[i]], percent(tile.odds[order[i]]));
-    detail.text = tile.answer ? "A test image: the network never trained on it." : "No prediction yet.";
     ui.detail(std::move(detail));
 }
 
@@ -75,7 +73,7 @@ void drawTile(Ui& ui, const RaceRun& run, const Tile& tile, ImTextureID sheet, f
     const float side = at.max.x - at.min.x;
     draw.AddImageRounded(sheet, at.min, {at.max.x, at.min.y + side}, {0, v0}, {1, v1}, IM_COL32_WHITE,
                          ui.px(4));
-    const bool right = tile.answer && *tile.answer == tile.label;
+    const bool right = tile.right();
     const ImU32 colour = !tile.answer ? ui.theme.muted : right ? ui.theme.good : ui.theme.bad;
     draw.AddRect(at.min, {at.max.x, at.min.y + side}, colour, ui.px(4), 0, ui.line(right ? 1.5f : 2.5f));
     const std::string answer = tile.answer ? (right ? "✓ " : "✗ ") + run.data->classNames[*tile.answer] : "-";
@@ -105,15 +103,16 @@ struct Grid {
 
 void explainCell(Ui& ui, const std::vector<std::string>& names, std::size_t row, std::size_t column,
                  std::uint64_t count, std::uint64_t rowSum) {
-    Detail detail;
-    detail.title =
+    const std::string title =
         row == column ? names[row] + ", classified correctly" : names[row] + " taken for " + names[column];
-    detail.values = {{"label", names[row]},
-                     {"prediction", names[column]},
-                     {"examples", grouped(count)},
-                     {"of this class", percent(static_cast<double>(count) / static_cast<double>(rowSum))}};
-    ImGui::SetTooltip("%s\n%s of %s", detail.title.c_str(), grouped(count).c_str(), grouped(rowSum).c_str());
-    ui.detail(std::move(detail));
+    ImGui::SetTooltip("%s\n%s of %s", title.c_str(), grouped(count).c_str(), grouped(rowSum).c_str());
+    ui.detail({title,
+               {},
+               {{"label", names[row]},
+                {"prediction", names[column]},
+                {"examples", grouped(count)},
+                {"of this class", percent(static_cast<double>(count) / static_cast<double>(rowSum))}},
+               {}});
 }
 
 void drawRow(Ui& ui, std::span<const std::uint64_t> counts, std::size_t row,
@@ -141,12 +140,6 @@ void drawRow(Ui& ui, std::span<const std::uint64_t> counts, std::size_t row,
     }
 }
 
-float longest(const std::vector<std::string>& names) {
-    float width = 0;
-    for (const std::string& name : names) width = std::max(width, ImGui::CalcTextSize(name.c_str()).x);
-    return width;
-}
-
 /// A heat map of that size at most, with counts on hover.
 void drawConfusionMatrix(Ui& ui, const Evaluation& evaluation, const std::vector<std::string>& classNames,
                          ImVec2 size) {
@@ -158,8 +151,10 @@ void drawConfusionMatrix(Ui& ui, const Evaluation& evaluation, const std::vector
     }
     const float line = ImGui::GetTextLineHeight();
     constexpr const char* corner = "is \\ says";
-    const float least = ImGui::CalcTextSize(corner).x;
-    const float names = std::max(least, std::min(longest(classNames), ui.px(110))) + ui.px(20);
+    float longest = 0;
+    for (const std::string& name : classNames)
+        longest = std::max(longest, ImGui::CalcTextSize(name.c_str()).x);
+    const float names = std::max(ImGui::CalcTextSize(corner).x, std::min(longest, ui.px(110))) + ui.px(20);
     const float n = static_cast<float>(classes);
     Grid grid;
     grid.wide = std::min((size.x - names) / n, ui.px(72));
@@ -261,13 +256,15 @@ void RaceAnswers::showSheet(Ui& ui, const RaceRun& run) {
 
 void RaceAnswers::drawImages(Ui& ui, const RaceRun& run, ImVec2 size) {
     showSheet(ui, run);
-    const std::optional<LaneAnswers> answers = answersOf(run.probes[lane_]);
-    const std::size_t count = std::min(images, run.data->test.count - first_);
-    std::size_t right = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-        const Tile tile = tileOf(run, answers, first_ + i);
-        right += tile.answer && *tile.answer == tile.label ? 1 : 0;
+    std::optional<LaneAnswers> answers;
+    {
+        const std::lock_guard lock(run.probes[lane_].mutex);
+        answers = run.probes[lane_].answers;
     }
+    const std::size_t count = std::min(images, run.data->test.count - first_);
+    std::vector<Tile> tiles;
+    for (std::size_t i = 0; i < count; ++i) tiles.push_back(tileOf(run, answers, first_ + i));
+    const auto right = std::ranges::count_if(tiles, &Tile::right);
     ui.muted(answers ? fmt::format("{} of {} correct at step {}", right, count, grouped(answers->step))
                      : "no predictions yet");
     const float line = ImGui::GetTextLineHeight();
@@ -283,7 +280,7 @@ void RaceAnswers::drawImages(Ui& ui, const RaceRun& run, ImVec2 size) {
         const float x = start.x + (wide + gap) * static_cast<float>(i % columns);
         const float y = start.y + (side + line + ui.px(10)) * static_cast<float>(i / columns);
         const Place at{{x, y}, {x + side, y + side + line}};
-        const Tile tile = tileOf(run, answers, first_ + i);
+        const Tile& tile = tiles[i];
         const auto v = [](std::size_t row) { return static_cast<float>(row) / static_cast<float>(images); };
         drawTile(ui, run, tile, sheet_->id(), v(i), v(i + 1), at);
         if (ImGui::IsMouseHoveringRect(at.min, at.max)) explainTile(ui, run, tile);

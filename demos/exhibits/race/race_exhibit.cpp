@@ -211,10 +211,7 @@ class RaceExhibit : public Exhibit {
             const std::string text = setupText(model_.settings);
             ui.muted(fittedText(text, ImGui::GetContentRegionAvail().x));
             if (ImGui::IsItemHovered() && run != nullptr)
-                ui.detail({.title = "This race",
-                           .formula = {},
-                           .values = {},
-                           .text = jobText(run->job, run->finish)});
+                ui.detail({.title = "This race", .text = jobText(run->job, run->finish)});
         }
         if (!setupOpen_) return;
         const ImVec2 pad = ImGui::GetStyle().WindowPadding;

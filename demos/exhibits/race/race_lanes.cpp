@@ -161,7 +161,7 @@ void drawTitleRow(Ui& ui, const LaneSpec& spec, const MachineInfo& machine, cons
 
 void drawLane(Ui& ui, const RaceRun* run, std::span<const LaneSpec> specs, std::size_t index) {
     const LaneSpec& spec = specs[index];
-    const LaneResult waiting = waitingLane(spec);
+    const LaneResult waiting{.spec = spec, .telemetry = Telemetry(BatchOrder())};
     const LaneResult& lane = run != nullptr ? run->lanes[index] : waiting;
     const ImU32 colour = laneColour(ui, specs, index);
     const float line = ImGui::GetTextLineHeight();

@@ -24,16 +24,6 @@ WindowTime::Kind windowKind(const LaneSpec& spec, Machines& machines, bool measu
 
 } // namespace
 
-LaneResult waitingLane(const LaneSpec& spec, const BatchOrder& order) {
-    return {.spec = spec,
-            .machine = {},
-            .end = {},
-            .telemetry = Telemetry(order),
-            .evaluation = {},
-            .operations = {},
-            .agreement = {}};
-}
-
 std::vector<LaneSpec> RaceRecord::specs() const {
     std::vector<LaneSpec> specs;
     for (const LaneResult& lane : lanes) specs.push_back(lane.spec);
@@ -178,7 +168,7 @@ void RaceModel::begin(Machines& machines, const std::shared_ptr<const Dataset>& 
     std::vector<RaceEntry> entries;
     for (const LaneSpec& spec : choice.lanes) {
         entries.push_back({spec, machines.maker(run->job, spec)});
-        run->lanes.push_back(waitingLane(spec, run->order()));
+        run->lanes.push_back({.spec = spec, .telemetry = Telemetry(run->order())});
         run->probes.emplace_back();
         run->window.push_back({.kind = windowKind(spec, machines, drawn_.has_value())});
     }

@@ -97,9 +97,6 @@ struct RaceRun : RaceRecord {
     std::vector<std::size_t> current() const;
 };
 
-/// A lane before anything is known of it.
-LaneResult waitingLane(const LaneSpec& spec, const BatchOrder& order = {});
-
 class RaceModel {
   public:
     RaceModel() = default;

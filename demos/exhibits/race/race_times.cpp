@@ -111,7 +111,7 @@ void drawLegendEntry(Ui& ui, std::string_view part, bool first) {
     ImGui::GetWindowDrawList()->AddText({at.x + box + ui.px(6), at.y}, ui.theme.muted, label.c_str());
     ImGui::Dummy({width, line});
     ui.noteControl(("legend/" + label).c_str());
-    ui.explainItem({.title = label, .formula = {}, .values = {}, .text = explanationOf(part)});
+    ui.explainItem({.title = label, .text = explanationOf(part)});
 }
 
 void drawLegend(Ui& ui) {
@@ -154,8 +154,7 @@ void drawTimes(Ui& ui, const RaceRun* run, std::size_t& scale) {
         draw.AddText({at.x + width - costWidth, at.y}, ui.theme.muted, cost.c_str());
         ImGui::Dummy({width, line + ui.px(4) + height});
         ui.noteControl(fmt::format("time of lane {}", i + 1).c_str());
-        if (unknown && ImGui::IsItemHovered())
-            ui.detail({.title = windowUnknown, .formula = {}, .values = {}, .text = whyUnknown});
+        if (unknown && ImGui::IsItemHovered()) ui.detail({.title = windowUnknown, .text = whyUnknown});
         if (!all[i].empty())
             drawBar(ui, run->lanes[i], all[i], scale == 0 ? totals[i] : longest,
                     {at.x, at.y + line + ui.px(4)}, width, height);
