@@ -39,9 +39,8 @@ std::vector<float> firstLosses(Trainer& trainer, const TrainJob& job, const std:
     trainer.finish();
     std::vector<LossPoint> points;
     trainer.takeLosses(points);
-    std::vector<float> losses;
-    losses.reserve(points.size());
-    for (const LossPoint& point : points) losses.push_back(point.loss);
+    std::vector<float> losses(points.size());
+    std::ranges::transform(points, losses.begin(), &LossPoint::loss);
     return losses;
 }
 

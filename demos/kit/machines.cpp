@@ -92,10 +92,8 @@ void Machines::storeCaches() {
 }
 
 LaneChoice chooseRaceLanes(const std::vector<LaneSpec>& asked, Machines& machines) {
-    if (!asked.empty()) {
-        for (const LaneSpec& spec : asked) machines.deviceOf(spec);
-        return {asked, {}};
-    }
+    for (const LaneSpec& spec : asked) machines.deviceOf(spec);
+    if (!asked.empty()) return {asked, {}};
     const LaneSpec cpu = laneSpecFromText("cpu:best");
     const LaneSpec gpu = laneSpecFromText("gpu:best");
     try {
@@ -110,10 +108,8 @@ LaneChoice chooseRaceLanes(const std::vector<LaneSpec>& asked, Machines& machine
 LaneChoice chooseTrainLane(const std::vector<LaneSpec>& asked, Machines& machines) {
     if (asked.size() > 1)
         throw std::invalid_argument("one lane at a time can be trained here; several make a race");
-    if (!asked.empty()) {
-        machines.deviceOf(asked.front());
-        return {asked, {}};
-    }
+    for (const LaneSpec& spec : asked) machines.deviceOf(spec);
+    if (!asked.empty()) return {asked, {}};
     const LaneSpec cpu = laneSpecFromText("cpu:best");
     const LaneSpec gpu = laneSpecFromText("gpu:best");
     try {

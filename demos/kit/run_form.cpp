@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 namespace lockstep::demos {
 
 namespace {
@@ -90,7 +92,8 @@ bool RunForm::number(std::string_view field, const char* title, double& value, f
         auto shown = static_cast<float>(value);
         moved = scale == Scale::logarithmic ? ui().logSlider(control, shown, from, to, format)
                                             : ui().slider(control, shown, from, to, format);
-        if (moved) value = rounded(std::clamp(shown, from, to)); // Ctrl and a click let any number be typed
+        // Ctrl and a click let any number be typed. Without a float's last digits: 0.03f as 0.03.
+        if (moved) value = std::stod(fmt::format("{}", std::clamp(shown, from, to)));
         return moved;
     });
     return moved;

@@ -13,8 +13,6 @@
 #include <type_traits>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "demos/draw/ui.h"
 #include "demos/kit/run_settings.h"
 #include "demos/options/parse.h"
@@ -93,9 +91,6 @@ inline bool chooseText(Ui& ui, const char* control, std::string& value, std::vec
     value = names[chosen];
     return true;
 }
-
-/// What a slider shows, without the noise of a float's last digits: 0.03f as 0.03.
-inline double rounded(float value) { return std::stod(fmt::format("{}", value)); }
 
 /// One of the values, by its name. True when it changed.
 template <class Enum>

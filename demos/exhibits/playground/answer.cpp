@@ -81,18 +81,17 @@ const char* answerFormula(const PlaygroundModel& model) {
 
 void explainMap(const PlaygroundParts& parts) {
     const PlaygroundView::Probe at = *parts.view.probe;
-    Detail detail;
-    detail.title = "The network's answer";
-    detail.formula = answerFormula(parts.model);
-    detail.values.emplace_back("at", fmt::format("({:.2f}, {:.2f})", at.x, at.y));
-    detail.values.emplace_back("answer", answerText(parts, at));
-    detail.values.emplace_back("step", grouped(parts.model.step()));
     const std::size_t classes = parts.model.settings().classes();
-    detail.text =
+    const char* const text =
         classes > 2    ? "Colours of the classes, mixed by their probabilities. Hollow marks are test points."
         : classes == 2 ? "Blue: class 1. Orange: class 2. Pale: undecided. Hollow marks are test points."
                        : "Blue: below 0. Orange: above 0. Hollow marks are test points.";
-    parts.ui.detail(detail);
+    parts.ui.detail({.title = "The network's answer",
+                     .formula = answerFormula(parts.model),
+                     .values = {{"at", fmt::format("({:.2f}, {:.2f})", at.x, at.y)},
+                                {"answer", answerText(parts, at)},
+                                {"step", grouped(parts.model.step())}},
+                     .text = text});
 }
 
 void drawCross(const PlaygroundParts& parts, ImVec2 low, float size) {

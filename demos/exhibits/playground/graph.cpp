@@ -1,5 +1,6 @@
 // The network as a graph: a column of tiles for each layer, and the links between them.
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -128,19 +129,6 @@ std::vector<GraphLink> linksInto(const PlaygroundModel& model, std::size_t layer
 }
 
 constexpr std::size_t linkPieces = 14;
-/// A link from one column to the next as linkPieces + 1 points.
-void linkCurve(const GraphColumn& from, std::size_t fromNeuron, const GraphColumn& to, std::size_t toNeuron,
-               ImVec2 (&points)[linkPieces + 1]) {
-    ImVec2 a = from.centre(fromNeuron);
-    ImVec2 b = to.centre(toNeuron);
-    a.x = from.wide ? from.high.x : a.x + from.half();
-    b.x = to.wide ? to.low.x : b.x - to.half();
-    for (std::size_t i = 0; i <= linkPieces; ++i) {
-        const float t = static_cast<float>(i) / linkPieces;
-        const float rise = t * t * (3 - 2 * t);
-        points[i] = {a.x + (b.x - a.x) * t, a.y + (b.y - a.y) * rise};
-    }
-}
 
 float distanceTo(ImVec2 p, ImVec2 a, ImVec2 b) {
     const ImVec2 d{b.x - a.x, b.y - a.y};
@@ -159,7 +147,7 @@ class Graph {
             links_.push_back(linksInto(parts_.model, layer));
     }
 
-    void draw() {
+    DrawnGraph draw() {
         drawFailure();
         for (std::size_t layer = 1; layer < columns_.size(); ++layer) drawLinks(layer);
         for (const PlaneFeature feature : allPlaneFeatures()) drawFeature(feature);
@@ -170,13 +158,8 @@ class Graph {
                 for (std::size_t i = 0; i < columns_[layer].neurons; ++i) drawNeuron({layer, i});
         }
         hoverLinks();
-    }
-
-    DrawnGraph drawn() {
-        DrawnGraph drawn;
-        for (const GraphColumn& column : columns_) drawn.x.push_back(column.x);
-        drawn.wantedFeatures = std::move(features_);
-        return drawn;
+        for (const GraphColumn& column : columns_) drawn_.x.push_back(column.x);
+        return drawn_;
     }
 
   private:
@@ -207,33 +190,46 @@ class Graph {
                                 {from.x + from.half(), b}, faded(theme_.muted, 0.18f));
         }
         for (const GraphLink& link : links_[layer - 1])
-            drawLink(layer, link, parts_.view.shownParameter == link.place);
+            drawLink(link, parts_.view.shownParameter == link.place);
     }
 
-    void drawLink(std::size_t layer, const GraphLink& link, bool hovered) {
-        ImVec2 points[linkPieces + 1];
-        linkCurve(columns_[layer - 1], *link.place.from, columns_[layer], link.place.to.index, points);
+    /// A link from one column to the next.
+    std::array<ImVec2, linkPieces + 1> curve(const ParameterPlace& place) const {
+        const GraphColumn& from = columns_[place.to.layer - 1];
+        const GraphColumn& to = columns_[place.to.layer];
+        ImVec2 a = from.centre(*place.from);
+        ImVec2 b = to.centre(place.to.index);
+        a.x = from.wide ? from.high.x : a.x + from.half();
+        b.x = to.wide ? to.low.x : b.x - to.half();
+        std::array<ImVec2, linkPieces + 1> points;
+        for (std::size_t i = 0; i <= linkPieces; ++i) {
+            const float t = static_cast<float>(i) / linkPieces;
+            const float rise = t * t * (3 - 2 * t);
+            points[i] = {a.x + (b.x - a.x) * t, a.y + (b.y - a.y) * rise};
+        }
+        return points;
+    }
+
+    void drawLink(const GraphLink& link, bool hovered) {
+        const auto points = curve(link.place);
+        const NeuronPlace& end = link.place.to;
+        const ImVec2 at = points[linkPieces / 3];
+        if (ui_.scripted)
+            ui_.controls[fmt::format("weight/{}.{}.{}", end.layer, end.index + 1, *link.place.from + 1)] = {
+                {at.x - 1, at.y - 1}, {at.x + 1, at.y + 1}};
         const float size = std::abs(link.weight);
-        if (ui_.scripted) noteLink(link, points);
         const ImU32 strong = signedColour(theme_, link.weight < 0 ? -1.0f : 1.0f);
         const ImU32 colour =
             hovered ? theme_.text : faded(strong, std::clamp(0.25f + size * 0.5f, 0.25f, 1.0f));
-        const float crowded = std::clamp(columns_[layer].pitch / ui_.px(40), 0.25f, 1.0f);
+        const float crowded = std::clamp(columns_[end.layer].pitch / ui_.px(40), 0.25f, 1.0f);
         const float width =
             std::clamp(size * 2.2f * crowded, 0.7f, 6.0f) * ui_.line(1) + (hovered ? ui_.px(1.5f) : 0);
         if (!(link.weight < 0)) {
-            draw_.AddPolyline(points, linkPieces + 1, colour, 0, width);
+            draw_.AddPolyline(points.data(), linkPieces + 1, colour, 0, width);
             return;
         }
         for (std::size_t i = 0; i < linkPieces; i += 2)
             draw_.AddLine(points[i], points[i + 1], colour, width);
-    }
-
-    void noteLink(const GraphLink& link, const ImVec2 (&points)[linkPieces + 1]) {
-        const ImVec2 at = points[linkPieces / 3];
-        const std::string name = fmt::format("weight/{}.{}.{}", link.place.to.layer, link.place.to.index + 1,
-                                             *link.place.from + 1);
-        ui_.controls[name] = {{at.x - 1, at.y - 1}, {at.x + 1, at.y + 1}};
     }
 
     void drawFeature(PlaneFeature feature) {
@@ -271,7 +267,7 @@ class Graph {
         else
             features.push_back(feature);
         std::ranges::sort(features);
-        features_ = std::move(features);
+        drawn_.wantedFeatures = std::move(features);
     }
 
     void drawNeuron(NeuronPlace place) {
@@ -339,9 +335,7 @@ class Graph {
         for (std::size_t layer = 1; layer < columns_.size(); ++layer) {
             if (mouse.x < columns_[layer - 1].x || mouse.x > columns_[layer].x) continue;
             for (const GraphLink& link : links_[layer - 1]) {
-                ImVec2 points[linkPieces + 1];
-                linkCurve(columns_[layer - 1], *link.place.from, columns_[layer], link.place.to.index,
-                          points);
+                const auto points = curve(link.place);
                 for (std::size_t i = 0; i < linkPieces; ++i) {
                     const float distance = distanceTo(mouse, points[i], points[i + 1]);
                     if (distance >= nearest) continue;
@@ -358,7 +352,6 @@ class Graph {
     void edit(const ParameterPlace& place) {
         if (ui_.hidingControls) return;
         parts_.view.edited = place;
-        parts_.view.editedValue = parts_.model.parameters()[parameterIndex(parts_.model.shape(), place)];
         parts_.view.openEditor = true;
     }
 
@@ -370,15 +363,13 @@ class Graph {
     ImVec2 high_;
     std::vector<GraphColumn> columns_;
     std::vector<std::vector<GraphLink>> links_; // by the layer they lead to, from 1
-    std::vector<PlaneFeature> features_;        // that a click asks for
+    DrawnGraph drawn_;
 };
 
 } // namespace
 
 DrawnGraph drawGraph(const PlaygroundParts& parts, ImVec2 low, ImVec2 high) {
-    Graph graph(parts, low, high);
-    graph.draw();
-    return graph.drawn();
+    return Graph(parts, low, high).draw();
 }
 
 } // namespace lockstep::demos

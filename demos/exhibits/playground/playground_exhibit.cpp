@@ -246,29 +246,27 @@ class PlaygroundExhibit : public Exhibit {
             ui.segments("##page", view_.page, std::span(names).first(answerPage));
         }
         const ImVec2 room = ImGui::GetContentRegionAvail();
-        switch (view_.page) {
-        case dataPage:
-            ImGui::BeginChild("data", {narrow ? room.x : ui.px(190), room.y});
-            drawDataPanel(parts(ui));
-            ImGui::EndChild();
-            renewPictures(ui);
-            if (narrow) return;
-            ImGui::SameLine(0, gap);
-            drawAnswer(parts(ui), {0, 0});
+        if (view_.page == curvesPage) {
+            drawLower(ui);
             return;
-        case settingsPage:
+        }
+        if (view_.page == settingsPage) {
             ImGui::BeginChild("settings", room);
             drawSettingsBar(parts(ui), true);
             ImGui::EndChild();
             return;
-        case curvesPage: drawLower(ui); return;
-        case answerPage: drawAnswer(parts(ui), {0, 0}); return;
-        default: break;
         }
-        drawNetwork(parts(ui), {narrow ? room.x : (room.x - gap) * 0.52f, room.y});
-        renewPictures(ui);
-        if (narrow) return;
-        ImGui::SameLine(0, gap);
+        if (view_.page == dataPage) {
+            ImGui::BeginChild("data", {narrow ? room.x : ui.px(190), room.y});
+            drawDataPanel(parts(ui));
+            ImGui::EndChild();
+            renewPictures(ui);
+        } else if (view_.page == networkPage) {
+            drawNetwork(parts(ui), {narrow ? room.x : (room.x - gap) * 0.52f, room.y});
+            renewPictures(ui);
+        }
+        if (narrow && view_.page != answerPage) return;
+        if (!narrow) ImGui::SameLine(0, gap);
         drawAnswer(parts(ui), {0, 0});
     }
 
@@ -276,11 +274,10 @@ class PlaygroundExhibit : public Exhibit {
         ui.paragraph(model_.failure(), ui.theme.bad);
         if (ui.primaryButton("Undo 100 steps##failure")) model_.undo(undoSteps);
         ImGui::SameLine();
-        if (ui.button("A tenth of the learning rate##failure")) {
+        if (ui.button("A tenth of the learning rate##failure"))
             model_.edit([](PlaygroundSettings& settings) {
                 settings.train.optimizer.learningRate = settings.train.optimizer.effectiveLearningRate() / 10;
             });
-        }
     }
 
     void drawLower(Ui& ui) {
@@ -307,12 +304,10 @@ class PlaygroundExhibit : public Exhibit {
              .x = history.steps(),
              .y = history.test()},
         };
-        PlotOptions options;
-        options.x.title = "step";
-        options.x.whole = true;
-        options.y.title = "loss";
-        options.empty = "Press Run to see the losses here.";
-        plot_.draw(ui, "playground losses", lines, options);
+        plot_.draw(ui, "playground losses", lines,
+                   {.x = {.title = "step", .unit = "", .whole = true},
+                    .y = {.title = "loss", .unit = ""},
+                    .empty = "Press Run to see the losses here."});
     }
 
     PlaygroundModel model_;

@@ -68,8 +68,7 @@ bool PlaygroundModel::follow(const TrainerMaker& maker) {
     if (lastLookWanted_ && alive()) {
         if (!lastLookAsked_) session_->lane()->pause();
         if (session_->looking()) return false;
-        if (!lastLookAsked_) {
-            lastLookAsked_ = true;
+        if (!std::exchange(lastLookAsked_, true)) {
             session_->look(generation_);
             return false;
         }
@@ -314,15 +313,14 @@ void PlaygroundModel::remember() {
 
 /// The engine's message says "layer 2 (256 -> 128): its weights", counted from 1.
 std::optional<std::size_t> PlaygroundModel::failedLayer() const {
-    if (!failed()) return std::nullopt;
+    const std::size_t last = settings_.hidden.size();
     const std::size_t found = failure_.find("layer ");
+    if (found != std::string::npos) {
+        const auto layer = std::strtoul(failure_.c_str() + found + 6, nullptr, 10) - 1;
+        return layer <= last ? std::optional(layer) : std::nullopt;
+    }
     // All numbers up to the outputs were finite: the loss, which is made of them, was not.
-    if (found == std::string::npos && failure_.find("the loss") != std::string::npos)
-        return settings_.hidden.size();
-    if (found == std::string::npos) return std::nullopt;
-    const long layer = std::strtol(failure_.c_str() + found + 6, nullptr, 10);
-    if (layer < 1 || static_cast<std::size_t>(layer) > settings_.hidden.size() + 1) return std::nullopt;
-    return static_cast<std::size_t>(layer - 1);
+    return failure_.find("the loss") != std::string::npos ? std::optional(last) : std::nullopt;
 }
 
 void LossHistory::add(std::uint64_t step, double trainLoss, double testLoss) {

@@ -125,10 +125,9 @@ Detail parameterDetail(const PlaygroundParts& parts, const ParameterPlace& place
     const PlaygroundModel& model = parts.model;
     const std::size_t index = parameterIndex(model.shape(), place);
     const float value = model.parameters()[index];
-    Detail detail;
-    detail.title = parameterTitle(model, place);
-    detail.formula = place.from ? "z = … + w a + …" : "z = … + b";
-    detail.values.emplace_back(place.from ? "w" : "b", number(value));
+    Detail detail{.title = parameterTitle(model, place),
+                  .formula = place.from ? "z = … + w a + …" : "z = … + b",
+                  .values = {{place.from ? "w" : "b", number(value)}}};
     if (model.earlier().size() == model.parameters().size())
         detail.values.emplace_back(fmt::format("change in {} steps", model.stepsSinceEarlier()),
                                    number(value - model.earlier()[index]));

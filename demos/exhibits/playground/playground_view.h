@@ -108,7 +108,6 @@ struct PlaygroundView : ViewSettings {
     std::optional<ParameterPlace> shownParameter;
 
     std::optional<ParameterPlace> edited;
-    float editedValue = 0;
     bool openEditor = false;
 };
 

@@ -194,13 +194,13 @@ void drawEditor(const PlaygroundParts& parts) {
         ui.heading(parameterTitle(parts.model, *place));
         ImGui::PopTextWrapPos();
         const std::size_t index = parameterIndex(shape, *place);
-        view.editedValue = parts.model.parameters()[index];
+        float value = parts.model.parameters()[index];
         ImGui::SetNextItemWidth(-1);
-        bool changed = ui.slider("##parameter", view.editedValue, -4, 4, "%.3f");
-        if (ui.button("Zero##parameter")) view.editedValue = 0, changed = true;
+        bool changed = ui.slider("##parameter", value, -4, 4, "%.3f");
+        if (ui.button("Zero##parameter")) value = 0, changed = true;
         ImGui::SameLine();
-        if (ui.button("Other sign##parameter")) view.editedValue = -view.editedValue, changed = true;
-        if (changed && std::isfinite(view.editedValue)) parts.model.setParameter(index, view.editedValue);
+        if (ui.button("Other sign##parameter")) value = -value, changed = true;
+        if (changed && std::isfinite(value)) parts.model.setParameter(index, value);
         drawNeighbours(parts, *place);
         ui.detail(parameterDetail(parts, *place));
         view.shownParameter = place; // the link itself is lit

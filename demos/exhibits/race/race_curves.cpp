@@ -60,9 +60,8 @@ void drawAgreement(Ui& ui, const RaceRun& run) {
     ImGui::Dummy({end.x - at.x, end.y - at.y});
     ui.noteControl("same mathematics");
     if (!ImGui::IsItemHovered()) return;
-    Detail detail;
-    detail.title = same ? "Same mathematics" : "Different mathematics";
-    detail.formula = "|a - b| / max(|a|, |b|)";
+    Detail detail{.title = same ? "Same mathematics" : "Different mathematics",
+                  .formula = "|a - b| / max(|a|, |b|)"};
     for (const LaneResult& lane : run.lanes)
         if (lane.agreement.steps > 0)
             detail.values.emplace_back(lane.spec.text(),

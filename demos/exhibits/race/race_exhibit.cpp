@@ -201,15 +201,13 @@ class RaceExhibit : public Exhibit {
         const RaceRun* run = model_.shown();
         if (ui.presenter && run != nullptr && !setupOpen_ && !model_.changed())
             return; // room for the race itself
-        const bool open = ui.toggle("Settings", setupOpen_);
-        if (open) setupOpen_ = !setupOpen_;
+        if (ui.toggle("Settings", setupOpen_)) setupOpen_ = !setupOpen_;
         ImGui::SameLine();
         ImGui::AlignTextToFramePadding();
         if (run != nullptr && model_.changed()) {
             if (ui.primaryButton("Start with these settings")) this->run(ui);
         } else {
-            const std::string text = setupText(model_.settings);
-            ui.muted(fittedText(text, ImGui::GetContentRegionAvail().x));
+            ui.muted(fittedText(setupText(model_.settings), ImGui::GetContentRegionAvail().x));
             if (ImGui::IsItemHovered() && run != nullptr)
                 ui.detail({.title = "This race", .text = jobText(run->job, run->finish)});
         }

@@ -111,8 +111,7 @@ Detail laneDetail(const Ui& ui, const RaceRun& run, std::size_t index) {
     const LaneResult& lane = run.lanes[index];
     const LaneSnapshot& end = lane.end;
     const auto seconds = [&ui](double value) { return ui.timing(fmt::format("{:.3f} s", value)); };
-    Detail detail;
-    detail.title = lane.spec.text();
+    Detail detail{.title = lane.spec.text()};
     detail.values = {{"device", lane.machine.device.empty() ? "-" : shortDevice(lane.machine)},
                      {"status", statusText(run, index)},
                      {"steps", grouped(end.runSteps)},

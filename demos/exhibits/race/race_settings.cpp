@@ -178,18 +178,15 @@ void drawFinish(Ui& ui, RunForm& form, RaceSettings& settings) {
 }
 
 void drawLanes(Ui& ui, RunForm& form, RaceSettings& settings, const std::vector<std::string>& names) {
-    std::vector<LaneSpec> lanes = plannedLanes(settings);
-    bool changed = false;
+    const std::vector<LaneSpec> before = plannedLanes(settings);
+    std::vector<LaneSpec> lanes = before;
     std::optional<std::size_t> removed;
     for (std::size_t i = 0; i < lanes.size(); ++i)
         form.add(fmt::format("lane {}", i + 1), fmt::format("Lane {}", i + 1).c_str(), 156,
                  [&](const char* control) {
                      std::string lane = lanes[i].text();
                      ImGui::SetNextItemWidth(ui.px(lanes.size() > 1 ? 118 : 156));
-                     if (chooseText(ui, control, lane, names)) {
-                         lanes[i] = laneSpecFromText(lane);
-                         changed = true;
-                     }
+                     if (chooseText(ui, control, lane, names)) lanes[i] = laneSpecFromText(lane);
                      if (lanes.size() == 1) return false;
                      ImGui::SameLine(0, ui.px(3));
                      if (ui.namedButton(fmt::format("×##remove lane {}", i + 1).c_str(),
@@ -199,12 +196,10 @@ void drawLanes(Ui& ui, RunForm& form, RaceSettings& settings, const std::vector<
                  });
     if (lanes.size() < mostLanes)
         form.field("Add lane", "", 100, [&](const char* control) {
-            if (!ui.button(control)) return;
-            lanes.push_back(laneSpecFromText("cpu:scalar"));
-            changed = true;
+            if (ui.button(control)) lanes.push_back(laneSpecFromText("cpu:scalar"));
         });
     if (removed) lanes.erase(lanes.begin() + static_cast<std::ptrdiff_t>(*removed));
-    if (changed || removed) settings.run.lanes = lanes;
+    if (lanes != before) settings.run.lanes = lanes;
 }
 
 } // namespace

@@ -48,9 +48,8 @@ void fillPart(const Ui& ui, ImVec2 min, ImVec2 max, std::string_view part) {
 
 std::vector<OperationTiming> timingsOf(const RaceRun& run, std::size_t lane) {
     if (!run.lanes[lane].operations.empty()) return run.lanes[lane].operations;
-    const LaneProbe& probe = run.probes[lane];
-    const std::lock_guard lock(probe.mutex);
-    return probe.operations;
+    const std::lock_guard lock(run.probes[lane].mutex);
+    return run.probes[lane].operations;
 }
 
 double total(std::span<const TimeShare> shares) {
@@ -60,13 +59,12 @@ double total(std::span<const TimeShare> shares) {
 }
 
 void explainShare(Ui& ui, const LaneResult& lane, const TimeShare& share, double step) {
-    Detail detail;
-    detail.title = labelOfPart(share.name);
-    detail.values = {{"lane", lane.spec.text()},
-                     {"of a step", ui.timing(duration(share.seconds))},
-                     {"share", ui.timing(fmt::format("{:.1f} %", 100 * share.seconds / step))}};
+    Detail detail{.title = std::string(labelOfPart(share.name)),
+                  .values = {{"lane", lane.spec.text()},
+                             {"of a step", ui.timing(duration(share.seconds))},
+                             {"share", ui.timing(fmt::format("{:.1f} %", 100 * share.seconds / step))}},
+                  .text = explanationOf(share.name)};
     if (isOperation(share.name)) detail.values.emplace_back("operation", share.name);
-    detail.text = explanationOf(share.name);
     ui.detail(std::move(detail));
 }
 
@@ -132,11 +130,9 @@ void drawTimes(Ui& ui, const RaceRun* run, std::size_t& scale) {
     drawLegend(ui);
     std::vector<std::vector<TimeShare>> all;
     double longest = 0;
-    std::vector<double> totals;
     for (std::size_t i = 0; i < run->lanes.size(); ++i) {
         all.push_back(timeShares(run->lanes[i], timingsOf(*run, i), run->window[i].seconds));
-        totals.push_back(total(all.back()));
-        longest = std::max(longest, totals.back());
+        longest = std::max(longest, total(all.back()));
     }
     const std::vector<LaneSpec> specs = run->specs();
     const float line = ImGui::GetTextLineHeight();
@@ -148,7 +144,8 @@ void drawTimes(Ui& ui, const RaceRun* run, std::size_t& scale) {
         drawLaneMark(draw, specs[i], {at.x + line / 2, at.y + line / 2}, ui.px(13), laneColour(ui, specs, i));
         draw.AddText({at.x + line + ui.px(4), at.y}, ui.theme.text, specs[i].text().c_str());
         const bool unknown = run->window[i].kind == WindowTime::Kind::unknown;
-        std::string cost = all[i].empty() ? "no timings yet" : ui.timing(duration(totals[i])) + " per step";
+        std::string cost =
+            all[i].empty() ? "no timings yet" : ui.timing(duration(total(all[i]))) + " per step";
         if (unknown && !all[i].empty()) cost += std::string("; ") + windowUnknown;
         const float costWidth = ImGui::CalcTextSize(cost.c_str()).x;
         draw.AddText({at.x + width - costWidth, at.y}, ui.theme.muted, cost.c_str());
@@ -156,7 +153,7 @@ void drawTimes(Ui& ui, const RaceRun* run, std::size_t& scale) {
         ui.noteControl(fmt::format("time of lane {}", i + 1).c_str());
         if (unknown && ImGui::IsItemHovered()) ui.detail({.title = windowUnknown, .text = whyUnknown});
         if (!all[i].empty())
-            drawBar(ui, run->lanes[i], all[i], scale == 0 ? totals[i] : longest,
+            drawBar(ui, run->lanes[i], all[i], scale == 0 ? total(all[i]) : longest,
                     {at.x, at.y + line + ui.px(4)}, width, height);
     }
     if (const std::string why = whyTheProcessorWins(*run); !why.empty()) ui.paragraph(ui.timing(why));
