@@ -27,6 +27,19 @@ double secondsPerStep(Trainer& trainer, double seconds, const std::atomic<bool>*
     return (trainer.trainingSeconds() - begin) / static_cast<double>(trainer.completedSteps() - before);
 }
 
+/// Totals so far, in seconds. What the host does besides is not counted here.
+StepParts countedBy(const Trainer& trainer, gpu::Device& device) {
+    const gpu::DeviceCounters& counters = device.counters();
+    const auto seconds = [](const std::atomic<std::uint64_t>& nanoseconds) {
+        return static_cast<double>(nanoseconds.load()) * 1e-9;
+    };
+    return {.recording = seconds(counters.recordingNanoseconds),
+            .submission = seconds(counters.submissionNanoseconds),
+            .upload = seconds(counters.uploadNanoseconds),
+            .execution = trainer.deviceSeconds(),
+            .readBack = seconds(counters.downloadNanoseconds)};
+}
+
 } // namespace
 
 std::vector<float> firstLosses(Trainer& trainer, const TrainJob& job, const std::atomic<bool>* cancelled) {
@@ -58,23 +71,6 @@ LaneMeasure measureLane(Trainer& trainer, const TrainJob& job, const std::vector
     measure.gflops = measure.samplesPerSecond * job.shape.flopsPerExample() * 1e-9;
     return measure;
 }
-
-namespace {
-
-/// Totals so far, in seconds. What the host does besides is not counted here.
-StepParts countedBy(const Trainer& trainer, gpu::Device& device) {
-    const gpu::DeviceCounters& counters = device.counters();
-    const auto seconds = [](const std::atomic<std::uint64_t>& nanoseconds) {
-        return static_cast<double>(nanoseconds.load()) * 1e-9;
-    };
-    return {.recording = seconds(counters.recordingNanoseconds),
-            .submission = seconds(counters.submissionNanoseconds),
-            .upload = seconds(counters.uploadNanoseconds),
-            .execution = trainer.deviceSeconds(),
-            .readBack = seconds(counters.downloadNanoseconds)};
-}
-
-} // namespace
 
 StepParts measureStepParts(Trainer& trainer, gpu::Device& device, int steps) {
     std::vector<LossPoint> losses;

@@ -47,48 +47,6 @@ void expand(const ShaderTexts& changed, const std::string& file, const std::vect
     }
 }
 
-} // namespace
-
-std::string withIncludesExpanded(const ShaderTexts& changed, const std::string& file,
-                                 const std::vector<std::string>& kept) {
-    std::string text;
-    expand(changed, file, kept, 0, text);
-    return text;
-}
-
-std::vector<std::string> withIncludes(const ShaderTexts& changed, const std::string& file) {
-    std::vector<std::string> files{file};
-    for (std::size_t i = 0; i < files.size(); ++i)
-        for (const std::string_view line : linesOf(textOf(changed, files[i]))) {
-            const std::string included = includedBy(changed, line);
-            if (included.empty() || std::ranges::find(files, included) != files.end()) continue;
-            files.push_back(included);
-        }
-    return files;
-}
-
-std::vector<std::string> stepShaders() {
-    constexpr std::string_view operations[] = {"gather_batch", "dense", "loss", "update", "whole_step"};
-    constexpr std::string_view ending = ".comp";
-    std::vector<std::string> shaders;
-    for (std::string_view name : sourceNames()) {
-        const auto begins = [name](std::string_view operation) { return name.starts_with(operation); };
-        if (!name.ends_with(ending) || std::ranges::none_of(operations, begins)) continue;
-        name.remove_suffix(ending.size());
-        shaders.emplace_back(name);
-    }
-    return shaders;
-}
-
-bool isStepShaderFile(std::string_view file) {
-    return std::ranges::any_of(stepShaders(), [file](const std::string& shader) {
-        const std::vector<std::string> files = withIncludes({}, shader + ".comp");
-        return std::ranges::find(files, file) != files.end();
-    });
-}
-
-namespace {
-
 // What an include brings, alive until shaderc gives it back.
 struct Included {
     std::string name;
@@ -183,6 +141,44 @@ std::optional<CompileError> overlongStatement(const ShaderTexts& changed) {
 }
 
 } // namespace
+
+std::string withIncludesExpanded(const ShaderTexts& changed, const std::string& file,
+                                 const std::vector<std::string>& kept) {
+    std::string text;
+    expand(changed, file, kept, 0, text);
+    return text;
+}
+
+std::vector<std::string> withIncludes(const ShaderTexts& changed, const std::string& file) {
+    std::vector<std::string> files{file};
+    for (std::size_t i = 0; i < files.size(); ++i)
+        for (const std::string_view line : linesOf(textOf(changed, files[i]))) {
+            const std::string included = includedBy(changed, line);
+            if (included.empty() || std::ranges::find(files, included) != files.end()) continue;
+            files.push_back(included);
+        }
+    return files;
+}
+
+std::vector<std::string> stepShaders() {
+    constexpr std::string_view operations[] = {"gather_batch", "dense", "loss", "update", "whole_step"};
+    constexpr std::string_view ending = ".comp";
+    std::vector<std::string> shaders;
+    for (std::string_view name : sourceNames()) {
+        const auto begins = [name](std::string_view operation) { return name.starts_with(operation); };
+        if (!name.ends_with(ending) || std::ranges::none_of(operations, begins)) continue;
+        name.remove_suffix(ending.size());
+        shaders.emplace_back(name);
+    }
+    return shaders;
+}
+
+bool isStepShaderFile(std::string_view file) {
+    return std::ranges::any_of(stepShaders(), [file](const std::string& shader) {
+        const std::vector<std::string> files = withIncludes({}, shader + ".comp");
+        return std::ranges::find(files, file) != files.end();
+    });
+}
 
 std::string describe(const CompileError& error) {
     if (error.line == 0) return error.file + ": " + error.message;

@@ -33,6 +33,78 @@ void validateOwn(const std::vector<LabelledPoint>& points) {
     }
 }
 
+using nlohmann::ordered_json;
+
+ordered_json ownToJson(const PlaygroundSettings& settings) {
+    ordered_json points = ordered_json::array();
+    for (const LabelledPoint& point : settings.own) {
+        const ordered_json answer =
+            settings.ownValues ? ordered_json(point.target) : ordered_json(point.label);
+        points.push_back({point.x, point.y, answer});
+    }
+    return points;
+}
+
+LabelledPoint ownFromJson(const ordered_json& json, bool values) {
+    const bool fits = json.is_array() && json.size() == 3 && json[0].is_number() && json[1].is_number() &&
+                      (values ? json[2].is_number() : json[2].is_number_unsigned());
+    if (!fits)
+        throw std::invalid_argument(
+            fmt::format("the field 'own' must have points [x, y, {}]", values ? "value" : "class from 0"));
+    LabelledPoint point{json[0].get<float>(), json[1].get<float>(), 0, 0};
+    if (values)
+        point.target = json[2].get<float>();
+    else
+        point.label = static_cast<std::uint32_t>(std::min<std::uint64_t>(json[2].get<std::uint64_t>(), 1000));
+    return point;
+}
+
+std::vector<PlaneFeature> featuresFromJson(const ordered_json& json) {
+    std::vector<PlaneFeature> features;
+    for (const std::string& feature : jsonValue<std::vector<std::string>>(json, "features"))
+        features.push_back(planeFeatureFromName(feature));
+    std::ranges::sort(features);
+    return features;
+}
+
+std::vector<PlanePoint> pointsOf(const PlaygroundSettings& settings) {
+    std::vector<PlanePoint> points;
+    if (settings.data == ownData) {
+        for (const LabelledPoint& point : settings.own) points.push_back({point, false});
+        return points;
+    }
+    const Points2d set = points2dFromName(settings.data);
+    points.reserve(settings.samples);
+    for (std::size_t i = 0; i < settings.samples; ++i)
+        points.push_back({point2d(set, settings.dataSeed, i, settings.noise), false});
+    return points;
+}
+
+// The engine's own split, asked by numbers which points it moves.
+void markTestPoints(std::vector<PlanePoint>& points, const PlaygroundSettings& settings) {
+    const double share = 1 - settings.trainShare;
+    const auto count = static_cast<double>(points.size());
+    if (std::round(share * count) >= count) return; // too few to hold any back
+    Dataset numbers;
+    numbers.inputs = 1;
+    numbers.classes = 2;
+    numbers.train.count = points.size();
+    numbers.train.labels.assign(points.size(), 0);
+    for (std::size_t i = 0; i < points.size(); ++i) numbers.train.values.push_back(static_cast<float>(i));
+    splitOffTest(numbers, share, settings.dataSeed);
+    for (const float number : numbers.test.values) points[static_cast<std::size_t>(number)].test = true;
+}
+
+void add(Examples& examples, const LabelledPoint& point, const PlaygroundSettings& settings, bool classes) {
+    const std::vector<float> features = planeFeatures(point.x, point.y, settings.features);
+    examples.values.insert(examples.values.end(), features.begin(), features.end());
+    if (classes)
+        examples.labels.push_back(point.label);
+    else
+        examples.targets.push_back(point.target);
+    ++examples.count;
+}
+
 } // namespace
 
 PlaygroundSettings::PlaygroundSettings() {
@@ -112,44 +184,6 @@ bool sameTrainer(const PlaygroundSettings& a, const PlaygroundSettings& b) {
            a.train.optimizer.kind == b.train.optimizer.kind && a.lane == b.lane;
 }
 
-namespace {
-
-using nlohmann::ordered_json;
-
-ordered_json ownToJson(const PlaygroundSettings& settings) {
-    ordered_json points = ordered_json::array();
-    for (const LabelledPoint& point : settings.own) {
-        const ordered_json answer =
-            settings.ownValues ? ordered_json(point.target) : ordered_json(point.label);
-        points.push_back({point.x, point.y, answer});
-    }
-    return points;
-}
-
-LabelledPoint ownFromJson(const ordered_json& json, bool values) {
-    const bool fits = json.is_array() && json.size() == 3 && json[0].is_number() && json[1].is_number() &&
-                      (values ? json[2].is_number() : json[2].is_number_unsigned());
-    if (!fits)
-        throw std::invalid_argument(
-            fmt::format("the field 'own' must have points [x, y, {}]", values ? "value" : "class from 0"));
-    LabelledPoint point{json[0].get<float>(), json[1].get<float>(), 0, 0};
-    if (values)
-        point.target = json[2].get<float>();
-    else
-        point.label = static_cast<std::uint32_t>(std::min<std::uint64_t>(json[2].get<std::uint64_t>(), 1000));
-    return point;
-}
-
-std::vector<PlaneFeature> featuresFromJson(const ordered_json& json) {
-    std::vector<PlaneFeature> features;
-    for (const std::string& feature : jsonValue<std::vector<std::string>>(json, "features"))
-        features.push_back(planeFeatureFromName(feature));
-    std::ranges::sort(features);
-    return features;
-}
-
-} // namespace
-
 ordered_json toJson(const PlaygroundSettings& settings) {
     ordered_json features = ordered_json::array();
     for (const PlaneFeature feature : settings.features) features.push_back(name(feature));
@@ -197,48 +231,6 @@ PlaygroundSettings playgroundSettingsFromJson(const ordered_json& given) {
     settings.validate();
     return settings;
 }
-
-namespace {
-
-std::vector<PlanePoint> pointsOf(const PlaygroundSettings& settings) {
-    std::vector<PlanePoint> points;
-    if (settings.data == ownData) {
-        for (const LabelledPoint& point : settings.own) points.push_back({point, false});
-        return points;
-    }
-    const Points2d set = points2dFromName(settings.data);
-    points.reserve(settings.samples);
-    for (std::size_t i = 0; i < settings.samples; ++i)
-        points.push_back({point2d(set, settings.dataSeed, i, settings.noise), false});
-    return points;
-}
-
-// The engine's own split, asked by numbers which points it moves.
-void markTestPoints(std::vector<PlanePoint>& points, const PlaygroundSettings& settings) {
-    const double share = 1 - settings.trainShare;
-    const auto count = static_cast<double>(points.size());
-    if (std::round(share * count) >= count) return; // too few to hold any back
-    Dataset numbers;
-    numbers.inputs = 1;
-    numbers.classes = 2;
-    numbers.train.count = points.size();
-    numbers.train.labels.assign(points.size(), 0);
-    for (std::size_t i = 0; i < points.size(); ++i) numbers.train.values.push_back(static_cast<float>(i));
-    splitOffTest(numbers, share, settings.dataSeed);
-    for (const float number : numbers.test.values) points[static_cast<std::size_t>(number)].test = true;
-}
-
-void add(Examples& examples, const LabelledPoint& point, const PlaygroundSettings& settings, bool classes) {
-    const std::vector<float> features = planeFeatures(point.x, point.y, settings.features);
-    examples.values.insert(examples.values.end(), features.begin(), features.end());
-    if (classes)
-        examples.labels.push_back(point.label);
-    else
-        examples.targets.push_back(point.target);
-    ++examples.count;
-}
-
-} // namespace
 
 PlaygroundData makePlaygroundData(const PlaygroundSettings& settings) {
     PlaygroundData data;

@@ -28,36 +28,6 @@ void furtherFields(RunForm& form, PlaygroundSettings& settings) {
     settings.lane = lane == automatic ? "" : lane;
 }
 
-} // namespace
-
-void drawSettingsBar(const PlaygroundParts& parts, bool everything) {
-    Ui& ui = parts.ui;
-    PlaygroundSettings settings = parts.model.settings();
-    RunForm form(ui, "");
-    form.activation(settings.activation);
-    Loss loss = settings.effectiveLoss();
-    form.loss(loss, settings.classes() == 0 ? valueLosses : allLosses);
-    if (loss != settings.effectiveLoss()) settings.loss = loss;
-    form.optimizer(settings.train.optimizer);
-    form.rate(settings.train.optimizer);
-    form.regularisation(settings.train.optimizer);
-    bool changed = false;
-    if (everything)
-        furtherFields(form, settings);
-    else
-        form.popup("Settings##playground", [&] {
-            RunForm further(ui, "");
-            furtherFields(further, settings);
-            further.end();
-            ui.paragraph("Initial weights and seed take effect at the next Reset.", ui.theme.muted);
-            changed = further.changed();
-        });
-    form.end();
-    if (changed || form.changed()) parts.model.change(settings);
-}
-
-namespace {
-
 constexpr std::size_t thumbnailsPerRow = 4;
 constexpr std::size_t thumbnailPoints = 60;
 
@@ -220,6 +190,32 @@ void drawClasses(const PlaygroundParts& parts) {
 }
 
 } // namespace
+
+void drawSettingsBar(const PlaygroundParts& parts, bool everything) {
+    Ui& ui = parts.ui;
+    PlaygroundSettings settings = parts.model.settings();
+    RunForm form(ui, "");
+    form.activation(settings.activation);
+    Loss loss = settings.effectiveLoss();
+    form.loss(loss, settings.classes() == 0 ? valueLosses : allLosses);
+    if (loss != settings.effectiveLoss()) settings.loss = loss;
+    form.optimizer(settings.train.optimizer);
+    form.rate(settings.train.optimizer);
+    form.regularisation(settings.train.optimizer);
+    bool changed = false;
+    if (everything)
+        furtherFields(form, settings);
+    else
+        form.popup("Settings##playground", [&] {
+            RunForm further(ui, "");
+            furtherFields(further, settings);
+            further.end();
+            ui.paragraph("Initial weights and seed take effect at the next Reset.", ui.theme.muted);
+            changed = further.changed();
+        });
+    form.end();
+    if (changed || form.changed()) parts.model.change(settings);
+}
 
 void drawDataPanel(const PlaygroundParts& parts) {
     parts.ui.heading("Data");

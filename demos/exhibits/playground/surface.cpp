@@ -51,30 +51,6 @@ SurfaceSampler::Samples wantedSamples(const PlaygroundModel& model, bool ofPoint
     return samples;
 }
 
-} // namespace
-
-void SurfaceSampler::update(const PlaygroundModel& model, bool ofPoints, std::size_t layer, bool wait) {
-    if (pending_.valid() && (wait || ready(pending_))) samples_ = pending_.get();
-    const bool fresh = samples_ && samples_->revision == model.revision() && samples_->ofPoints == ofPoints &&
-                       samples_->layer == layer;
-    if (fresh || pending_.valid()) return;
-    if (ofPoints && model.points().empty()) {
-        samples_.reset();
-        return;
-    }
-    Samples wanted = wantedSamples(model, ofPoints, layer);
-    std::vector<float> features;
-    for (const LabelledPoint& point : wanted.points) {
-        const std::vector<float> values = planeFeatures(point.x, point.y, model.settings().features);
-        features.insert(features.end(), values.begin(), values.end());
-    }
-    pending_ = std::async(std::launch::async, evaluated, model.shape(), model.parameters(),
-                          std::move(features), std::move(wanted));
-    if (wait) samples_ = pending_.get();
-}
-
-namespace {
-
 constexpr float surfaceHeight = 0.55f; // of an answer of 1, where the plane goes from -1 to 1
 constexpr float foldReach = 0.75f;     // of the longest axis
 constexpr std::size_t surfacePoints = 400;
@@ -287,6 +263,26 @@ void turnWithMouse(SurfaceCamera& camera, float size) {
 }
 
 } // namespace
+
+void SurfaceSampler::update(const PlaygroundModel& model, bool ofPoints, std::size_t layer, bool wait) {
+    if (pending_.valid() && (wait || ready(pending_))) samples_ = pending_.get();
+    const bool fresh = samples_ && samples_->revision == model.revision() && samples_->ofPoints == ofPoints &&
+                       samples_->layer == layer;
+    if (fresh || pending_.valid()) return;
+    if (ofPoints && model.points().empty()) {
+        samples_.reset();
+        return;
+    }
+    Samples wanted = wantedSamples(model, ofPoints, layer);
+    std::vector<float> features;
+    for (const LabelledPoint& point : wanted.points) {
+        const std::vector<float> values = planeFeatures(point.x, point.y, model.settings().features);
+        features.insert(features.end(), values.begin(), values.end());
+    }
+    pending_ = std::async(std::launch::async, evaluated, model.shape(), model.parameters(),
+                          std::move(features), std::move(wanted));
+    if (wait) samples_ = pending_.get();
+}
 
 void drawSurface(const PlaygroundParts& parts, ImVec2 low, ImVec2 high) {
     Ui& ui = parts.ui;

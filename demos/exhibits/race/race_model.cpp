@@ -22,6 +22,52 @@ WindowTime::Kind windowKind(const LaneSpec& spec, Machines& machines, bool measu
     return !spec.gpu && machines.drawsInSoftware() ? Kind::unknown : Kind::none;
 }
 
+// What a script's frame moves the lanes by: a race takes about forty frames per lane.
+constexpr std::uint64_t framesPerRace = 40;
+constexpr std::uint64_t framesPerEpoch = 20;
+constexpr std::uint64_t fewestSteps = 5;
+
+std::uint64_t scriptedSteps(const RaceRun& run) {
+    const bool counted = run.finish.epochs > 0 || run.finish.steps > 0;
+    if (counted && !run.finish.needsEvaluation())
+        return std::max<std::uint64_t>(1, (run.lastStep() + framesPerRace - 1) / framesPerRace);
+    return std::max(fewestSteps, run.order().stepsPerEpoch() / framesPerEpoch);
+}
+
+bool held(LaneStatus status) { return status == LaneStatus::ready || status == LaneStatus::paused; }
+
+void waitUntilHeld(Lane& lane, std::uint64_t step) {
+    while (true) {
+        const LaneSnapshot shot = lane.snapshot();
+        if (shot.over() || (held(shot.status) && shot.step >= step)) return;
+        lane.waitFor(1ms);
+    }
+}
+
+/// On the thread that uses the trainer.
+void answer(const ProbeWish& wish, const TrainJob& job, Trainer& trainer, LaneProbe& probe) {
+    std::vector<OperationTiming> operations;
+    std::optional<LaneAnswers> answers;
+    std::optional<Evaluation> evaluation;
+    const std::uint64_t step = trainer.completedSteps();
+    if (wish.operations) operations = trainer.operations();
+    const std::size_t count = job.data->test.count;
+    if (wish.rows > 0 && wish.first < count) {
+        const std::size_t rows = std::min(wish.rows, count - wish.first);
+        answers = LaneAnswers{step, wish.first, rows, trainer.predict(Split::test, wish.first, rows)};
+    }
+    if (wish.evaluation) evaluation = trainer.evaluate(Split::test);
+
+    const std::lock_guard lock(probe.mutex);
+    if (wish.operations) probe.operations = std::move(operations);
+    if (answers) probe.answers = std::move(answers);
+    if (evaluation) {
+        probe.evaluation = std::move(evaluation);
+        probe.evaluatedStep = step;
+    }
+    probe.pending = false;
+}
+
 } // namespace
 
 std::vector<LaneSpec> RaceRecord::specs() const {
@@ -224,32 +270,6 @@ void RaceModel::end() {
 
 // What moves the lanes: their own pace, slow motion, steps by hand, or a script's frames.
 
-namespace {
-
-// What a script's frame moves the lanes by: a race takes about forty frames per lane.
-constexpr std::uint64_t framesPerRace = 40;
-constexpr std::uint64_t framesPerEpoch = 20;
-constexpr std::uint64_t fewestSteps = 5;
-
-std::uint64_t scriptedSteps(const RaceRun& run) {
-    const bool counted = run.finish.epochs > 0 || run.finish.steps > 0;
-    if (counted && !run.finish.needsEvaluation())
-        return std::max<std::uint64_t>(1, (run.lastStep() + framesPerRace - 1) / framesPerRace);
-    return std::max(fewestSteps, run.order().stepsPerEpoch() / framesPerEpoch);
-}
-
-bool held(LaneStatus status) { return status == LaneStatus::ready || status == LaneStatus::paused; }
-
-void waitUntilHeld(Lane& lane, std::uint64_t step) {
-    while (true) {
-        const LaneSnapshot shot = lane.snapshot();
-        if (shot.over() || (held(shot.status) && shot.step >= step)) return;
-        lane.waitFor(1ms);
-    }
-}
-
-} // namespace
-
 void RaceModel::drive(double seconds, bool wait) {
     if (pendingEpochs_ > 0) {
         const std::uint64_t epoch = run_->order().stepsPerEpoch();
@@ -282,34 +302,6 @@ void RaceModel::drive(double seconds, bool wait) {
 }
 
 // Looking into the lanes while they train: timings of operations, answers, evaluations on demand.
-
-namespace {
-
-/// On the thread that uses the trainer.
-void answer(const ProbeWish& wish, const TrainJob& job, Trainer& trainer, LaneProbe& probe) {
-    std::vector<OperationTiming> operations;
-    std::optional<LaneAnswers> answers;
-    std::optional<Evaluation> evaluation;
-    const std::uint64_t step = trainer.completedSteps();
-    if (wish.operations) operations = trainer.operations();
-    const std::size_t count = job.data->test.count;
-    if (wish.rows > 0 && wish.first < count) {
-        const std::size_t rows = std::min(wish.rows, count - wish.first);
-        answers = LaneAnswers{step, wish.first, rows, trainer.predict(Split::test, wish.first, rows)};
-    }
-    if (wish.evaluation) evaluation = trainer.evaluate(Split::test);
-
-    const std::lock_guard lock(probe.mutex);
-    if (wish.operations) probe.operations = std::move(operations);
-    if (answers) probe.answers = std::move(answers);
-    if (evaluation) {
-        probe.evaluation = std::move(evaluation);
-        probe.evaluatedStep = step;
-    }
-    probe.pending = false;
-}
-
-} // namespace
 
 /// A lane that is over: its thread is done with the trainer, and the last question may have been dropped. Its
 /// last evaluation is as of its last step, so that it is not asked for another.

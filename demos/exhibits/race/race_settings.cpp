@@ -97,49 +97,6 @@ FinishLine typedFinish(const FinishKind& kind, const std::string& text) {
                                             text));
 }
 
-} // namespace
-
-bool operator==(const RaceSettings& a, const RaceSettings& b) {
-    return a.run == b.run && a.run.finish == b.run.finish && a.together == b.together;
-}
-
-Json toJson(const RaceSettings& settings) {
-    Json json = toJson(settings.run);
-    json["finish"] = finishJson(settings.run.finish);
-    json["together"] = settings.together;
-    return json;
-}
-
-RaceSettings raceSettingsFromJson(const Json& json) {
-    constexpr std::string_view own[] = {"finish", "together"};
-    RaceSettings settings;
-    settings.run = runFromJson(json, settings.run, "race", own);
-    if (json.contains("finish")) settings.run.finish = finishFrom(json["finish"]);
-    settings.together = jsonValueOr(json, "together", false);
-    return settings;
-}
-
-std::vector<LaneSpec> plannedLanes(const RaceSettings& settings) {
-    if (!settings.run.lanes.empty()) return settings.run.lanes;
-    return {laneSpecFromText("cpu:best"), laneSpecFromText("gpu:best")};
-}
-
-std::string setupText(const RaceSettings& settings) {
-    const RunOptions& run = settings.run;
-    const OptimizerSettings& optimizer = run.settings.optimizer;
-    const auto widths = run.hiddenWidths ? run.hiddenWidths : suitableLayers(run.data);
-    const std::string layers = !widths           ? "layers to suit the data"
-                               : widths->empty() ? "no hidden layer"
-                                                 : fmt::format("{}", fmt::join(*widths, "-"));
-    return fmt::format("{}  ·  {} {}  ·  {} {:g}  ·  batch {}  ·  seed {}  ·  {}  ·  {}", run.data, layers,
-                       name(run.activation), name(optimizer.kind), optimizer.effectiveLearningRate(),
-                       run.settings.batch, run.settings.seed,
-                       run.finish == FinishLine{} ? "automatic finish" : "until " + run.finish.text(),
-                       settings.together ? "head to head" : "time trial");
-}
-
-namespace {
-
 /// Every lane that can run here. Devices beyond the first get their best rung only.
 std::vector<std::string> findLanes() {
     std::vector<std::string> names = rungNames();
@@ -203,6 +160,45 @@ void drawLanes(Ui& ui, RunForm& form, RaceSettings& settings, const std::vector<
 }
 
 } // namespace
+
+bool operator==(const RaceSettings& a, const RaceSettings& b) {
+    return a.run == b.run && a.run.finish == b.run.finish && a.together == b.together;
+}
+
+Json toJson(const RaceSettings& settings) {
+    Json json = toJson(settings.run);
+    json["finish"] = finishJson(settings.run.finish);
+    json["together"] = settings.together;
+    return json;
+}
+
+RaceSettings raceSettingsFromJson(const Json& json) {
+    constexpr std::string_view own[] = {"finish", "together"};
+    RaceSettings settings;
+    settings.run = runFromJson(json, settings.run, "race", own);
+    if (json.contains("finish")) settings.run.finish = finishFrom(json["finish"]);
+    settings.together = jsonValueOr(json, "together", false);
+    return settings;
+}
+
+std::vector<LaneSpec> plannedLanes(const RaceSettings& settings) {
+    if (!settings.run.lanes.empty()) return settings.run.lanes;
+    return {laneSpecFromText("cpu:best"), laneSpecFromText("gpu:best")};
+}
+
+std::string setupText(const RaceSettings& settings) {
+    const RunOptions& run = settings.run;
+    const OptimizerSettings& optimizer = run.settings.optimizer;
+    const auto widths = run.hiddenWidths ? run.hiddenWidths : suitableLayers(run.data);
+    const std::string layers = !widths           ? "layers to suit the data"
+                               : widths->empty() ? "no hidden layer"
+                                                 : fmt::format("{}", fmt::join(*widths, "-"));
+    return fmt::format("{}  ·  {} {}  ·  {} {:g}  ·  batch {}  ·  seed {}  ·  {}  ·  {}", run.data, layers,
+                       name(run.activation), name(optimizer.kind), optimizer.effectiveLearningRate(),
+                       run.settings.batch, run.settings.seed,
+                       run.finish == FinishLine{} ? "automatic finish" : "until " + run.finish.text(),
+                       settings.together ? "head to head" : "time trial");
+}
 
 void RaceSetup::draw(Ui& ui, RaceSettings& settings) {
     // Asking the drivers takes a while.
