@@ -25,15 +25,6 @@ bool isLost(gpu::Device& device) {
 
 } // namespace
 
-bool Machines::software(const LaneSpec& spec) {
-    const gpu::Device* device = deviceOf(spec);
-    return device != nullptr && device->software();
-}
-
-bool Machines::anySoftware(const std::vector<LaneSpec>& lanes) {
-    return std::ranges::any_of(lanes, [this](const LaneSpec& spec) { return software(spec); });
-}
-
 Lane::MakeTrainer Machines::maker(const TrainJob& job, const LaneSpec& spec) {
     return [job, spec, threads = threads_, device = deviceOf(spec)] {
         return makeTrainer(job, spec, threads, device);
@@ -65,11 +56,6 @@ gpu::Device& Machines::openForDrawing(gpu::DeviceOptions options) {
     return open(std::move(options));
 }
 
-bool Machines::draws(const LaneSpec& spec) {
-    const gpu::Device* device = deviceOf(spec);
-    return device != nullptr && device->options().drawing;
-}
-
 bool Machines::drawsInSoftware() const {
     return std::ranges::any_of(devices_, [](const auto& entry) {
         const gpu::Device* device = entry.second.get();
@@ -83,8 +69,6 @@ void Machines::close(std::string device) {
     lost_.clear();
     device_ = std::move(device);
 }
-
-Machines::~Machines() { storeCaches(); }
 
 void Machines::storeCaches() {
     for (const auto& [select, device] : devices_)

@@ -37,7 +37,7 @@ class PlanePictures {
     /// Nothing that this frame has drawn is needed any more.
     void beginFrame() { retired_.clear(); }
     bool busy() const { return computing_.has_value(); }
-    void release();
+    void release() { *this = {}; }
 
     PicturePart output() const { return {output_->id(), {0, 0}, {1, 1}}; }
     /// Layer 0 is the features in use. Of a wide layer, neurons from `mapped()` on have a coarser map.
@@ -59,7 +59,6 @@ class PlanePictures {
         std::vector<std::unique_ptr<Picture>> pictures;
     };
 
-    bool stale(const Ui& ui, const PlaygroundModel& model, bool discretise) const;
     void compute(Ui& ui, const PlaygroundModel& model, bool discretise);
     void show();
     void makeMaps(Ui& ui, const PlaygroundModel& model);

@@ -58,7 +58,12 @@ void PlaygroundModel::update(const TrainerMaker& maker, double seconds, bool scr
     collect();
     if (!follow(maker)) return;
     drive(seconds);
-    lookIfDue(seconds);
+    sinceLook_ += seconds;
+    if (session_->looking()) return;
+    const bool moved = session_->lane()->snapshot().step != step();
+    if (seen_ && (!moved || sinceLook_ < std::max(lookSeconds, moment_.seconds / looksShare))) return;
+    sinceLook_ = 0;
+    session_->look(generation_);
 }
 
 /// Brings the lane in line with the settings; false while that is not done.
@@ -137,15 +142,6 @@ void PlaygroundModel::drive(double seconds) {
     if (queued_ > 0) lane.step(std::exchange(queued_, 0));
 }
 
-void PlaygroundModel::lookIfDue(double seconds) {
-    sinceLook_ += seconds;
-    if (session_->looking()) return;
-    const bool moved = session_->lane()->snapshot().step != step();
-    if (seen_ && (!moved || sinceLook_ < std::max(lookSeconds, moment_.seconds / looksShare))) return;
-    sinceLook_ = 0;
-    session_->look(generation_);
-}
-
 /// Waits until all that was asked for has been done and seen: what a script shows does not depend on speed.
 void PlaygroundModel::settle(const TrainerMaker& maker) {
     const auto deadline = std::chrono::steady_clock::now() + scriptPatience;
@@ -166,44 +162,9 @@ void PlaygroundModel::settle(const TrainerMaker& maker) {
     throw std::runtime_error("the playground's lane did not do what a script asked for within a minute");
 }
 
-void PlaygroundModel::run() {
-    if (failed()) rebuildWanted_ = true; // once more from what was seen last
-    running_ = true;
-    pacer_.restart();
-}
-
-void PlaygroundModel::pause() {
-    running_ = false;
-    if (alive()) session_->lane()->pause();
-}
-
-void PlaygroundModel::step(std::uint64_t steps) {
-    if (failed()) return;
-    pause();
-    queued_ += steps;
-}
-
 BatchOrder PlaygroundModel::order() const {
     const TrainSettings& train = settings_.train;
     return {std::max<std::size_t>(data_.dataset.train.count, 1), train.batch, train.seed, train.shuffle};
-}
-
-std::uint64_t PlaygroundModel::stepsToEpochEnd() const {
-    const std::uint64_t epoch = order().stepsPerEpoch();
-    return epoch - step() % epoch;
-}
-
-void PlaygroundModel::setSpeed(double stepsPerSecond) {
-    pacer_.setSpeed(stepsPerSecond);
-    if (!pacer_.flatOut() && alive()) session_->lane()->pause();
-}
-
-LaneSnapshot PlaygroundModel::laneSnapshot() const {
-    return session_ && session_->lane() != nullptr ? session_->lane()->snapshot() : LaneSnapshot{};
-}
-
-MachineInfo PlaygroundModel::machine() const {
-    return session_ && session_->lane() != nullptr ? session_->lane()->machine() : MachineInfo{};
 }
 
 bool PlaygroundModel::busy() const {
@@ -229,8 +190,6 @@ bool PlaygroundModel::releaseDevice() {
 // What sets weights: reset, undo, and what a person writes into them.
 
 /// The settings' first weights, before any lane has seen them.
-void PlaygroundModel::reset() { setWeights(initialWeights(shape(), settings_.train.seed), 0); }
-
 /// From now on these are the weights.
 void PlaygroundModel::adopt(TrainerState state, Optimizer optimizer) {
     moment_ = {};
@@ -259,11 +218,6 @@ void PlaygroundModel::setWeights(std::vector<float> parameters, std::uint64_t st
     state.parameters = std::move(parameters);
     adopt(std::move(state), settings_.train.optimizer.kind);
     remember();
-}
-
-void PlaygroundModel::reroll() {
-    edit([](PlaygroundSettings& settings) { ++settings.train.seed; });
-    reset();
 }
 
 void PlaygroundModel::undo(std::uint64_t steps) {
@@ -321,32 +275,6 @@ std::optional<std::size_t> PlaygroundModel::failedLayer() const {
     }
     // All numbers up to the outputs were finite: the loss, which is made of them, was not.
     return failure_.find("the loss") != std::string::npos ? std::optional(last) : std::nullopt;
-}
-
-void LossHistory::add(std::uint64_t step, double trainLoss, double testLoss) {
-    const auto at = static_cast<double>(step);
-    // The newest is always there; it is replaced until it is far enough from the one before.
-    const std::size_t count = steps().size();
-    const bool close = count >= 2 && at - steps()[count - 2] < static_cast<double>(stride_);
-    if (count > 0 && (close || steps().back() >= at)) resize(count - 1);
-    columns_[0].push_back(at);
-    columns_[1].push_back(trainLoss);
-    columns_[2].push_back(testLoss);
-    if (steps().size() < capacity) return;
-    const std::size_t half = steps().size() / 2;
-    for (std::vector<double>& column : columns_)
-        for (std::size_t i = 0; i < half; ++i) column[i] = column[2 * i];
-    resize(half);
-    stride_ = static_cast<std::uint64_t>((steps().back() - steps().front()) / static_cast<double>(half)) + 1;
-}
-
-void LossHistory::goBackTo(std::uint64_t step) {
-    const auto after = std::ranges::upper_bound(steps(), static_cast<double>(step));
-    resize(static_cast<std::size_t>(after - steps().begin()));
-}
-
-void LossHistory::resize(std::size_t count) {
-    for (std::vector<double>& column : columns_) column.resize(count);
 }
 
 } // namespace lockstep::demos

@@ -5,92 +5,58 @@
 // neither.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "demos/exhibits/playground/playground_settings.h"
+#include "demos/exhibits/playground/playground_session.h"
 #include "demos/kit/futures.h"
 #include "demos/kit/pacer.h"
-#include "engine/run/lane.h"
 
 namespace lockstep::demos {
-
-/// Where a lane ends: at a million steps per second, 35 years from its first one.
-inline constexpr std::uint64_t mostSteps = std::uint64_t{1} << 50;
-
-/// What was seen of the training at one step.
-struct Moment {
-    static constexpr double unknown = LaneSnapshot::unknown;
-
-    TrainerState state;
-    Optimizer optimizer = Optimizer::sgd; ///< whose state it is
-    double trainLoss = unknown;
-    double testLoss = unknown;
-    double trainAccuracy = unknown;
-    double testAccuracy = unknown;
-    double seconds = 0;           ///< that the look took
-    std::uint64_t generation = 0; ///< of the weights: looks from before a reset are out of date
-};
-
-/// One lane with all that it trains on. A change of what the trainer is made of makes a new one.
-class PlaygroundSession {
-  public:
-    using TrainerMaker = std::function<Lane::MakeTrainer(const TrainJob&)>;
-
-    PlaygroundSession(const PlaygroundSettings& settings, PlaygroundData data);
-
-    /// Starts the lane, held at step `start.step`. There has to be a training example.
-    void begin(const TrainerMaker& maker, TrainerState start);
-    /// Null before begin().
-    Lane* lane() const { return lane_.get(); }
-    bool preparing() const { return lane_ && lane_->snapshot().status == LaneStatus::preparing; }
-    /// Takes weights: held or running, not while it is being prepared and not once it is over.
-    bool alive() const;
-    /// Goes on, held, from these weights instead.
-    void restore(TrainerState state);
-
-    /// From the next step on; false where that needs another trainer.
-    bool changeOptimizer(const OptimizerSettings& wanted);
-
-    /// Asks for a look at the weights and losses as they are then; takeMoment() has it later. One at a time.
-    void look(std::uint64_t generation);
-    bool looking() const;
-    std::optional<Moment> takeMoment();
-
-  private:
-    Moment lookAt(Trainer& trainer) const;
-
-    PlaygroundData data_;
-    TrainJob job_;
-    mutable std::mutex mutex_; // guards the next
-    std::optional<Moment> mail_;
-    bool looking_ = false;
-    std::unique_ptr<Lane> lane_; // its thread uses all of the above
-};
 
 /// The losses seen so far, for the curves; thinned out as they grow, so that a night of training still fits.
 class LossHistory {
   public:
     /// Steps must not go down; the same step replaces its values.
-    void add(std::uint64_t step, double trainLoss, double testLoss);
+    void add(std::uint64_t step, double trainLoss, double testLoss) {
+        const auto at = static_cast<double>(step);
+        // The newest is always there; it is replaced until it is far enough from the one before.
+        const std::size_t count = steps().size();
+        const bool close = count >= 2 && at - steps()[count - 2] < static_cast<double>(stride_);
+        if (count > 0 && (close || steps().back() >= at)) resize(count - 1);
+        columns_[0].push_back(at);
+        columns_[1].push_back(trainLoss);
+        columns_[2].push_back(testLoss);
+        if (steps().size() < capacity) return;
+        const std::size_t half = steps().size() / 2;
+        for (std::vector<double>& column : columns_)
+            for (std::size_t i = 0; i < half; ++i) column[i] = column[2 * i];
+        resize(half);
+        stride_ =
+            static_cast<std::uint64_t>((steps().back() - steps().front()) / static_cast<double>(half)) + 1;
+    }
     /// Forgets what came after `step`.
-    void goBackTo(std::uint64_t step);
+    void goBackTo(std::uint64_t step) {
+        const auto after = std::ranges::upper_bound(steps(), static_cast<double>(step));
+        resize(static_cast<std::size_t>(after - steps().begin()));
+    }
 
     std::span<const double> steps() const { return columns_[0]; }
     std::span<const double> train() const { return columns_[1]; }
     std::span<const double> test() const { return columns_[2]; }
 
   private:
-    void resize(std::size_t count);
+    void resize(std::size_t count) {
+        for (std::vector<double>& column : columns_) column.resize(count);
+    }
 
     static constexpr std::size_t capacity = 2048;
     std::array<std::vector<double>, 3> columns_;
@@ -118,16 +84,36 @@ class PlaygroundModel {
     void update(const TrainerMaker& maker, double seconds, bool scripted);
 
     bool running() const { return running_; }
-    void run();
-    void pause();
+    void run() {
+        if (failed()) rebuildWanted_ = true; // once more from what was seen last
+        running_ = true;
+        pacer_.restart();
+    }
+    void pause() {
+        running_ = false;
+        if (alive()) session_->lane()->pause();
+    }
     /// Pauses, and makes that many steps more.
-    void step(std::uint64_t steps);
-    std::uint64_t stepsToEpochEnd() const;
+    void step(std::uint64_t steps) {
+        if (failed()) return;
+        pause();
+        queued_ += steps;
+    }
+    std::uint64_t stepsToEpochEnd() const {
+        const std::uint64_t epoch = order().stepsPerEpoch();
+        return epoch - step() % epoch;
+    }
     /// Steps per second; 0: as fast as it goes.
-    void setSpeed(double stepsPerSecond);
+    void setSpeed(double stepsPerSecond) {
+        pacer_.setSpeed(stepsPerSecond);
+        if (!pacer_.flatOut() && alive()) session_->lane()->pause();
+    }
     /// Fresh weights of the same seed.
-    void reset();
-    void reroll();
+    void reset() { setWeights(initialWeights(shape(), settings_.train.seed), 0); }
+    void reroll() {
+        edit([](PlaygroundSettings& settings) { ++settings.train.seed; });
+        reset();
+    }
     /// Back by so many steps, exactly where no setting has changed since; else to the state kept before it.
     void undo(std::uint64_t steps);
     bool canUndo() const { return step() > 0 || failed(); }
@@ -148,8 +134,12 @@ class PlaygroundModel {
     /// Grows whenever parameters() change.
     std::uint64_t revision() const { return revision_; }
     const LossHistory& history() const { return history_; }
-    LaneSnapshot laneSnapshot() const;
-    MachineInfo machine() const;
+    LaneSnapshot laneSnapshot() const {
+        return session_ && session_->lane() != nullptr ? session_->lane()->snapshot() : LaneSnapshot{};
+    }
+    MachineInfo machine() const {
+        return session_ && session_->lane() != nullptr ? session_->lane()->machine() : MachineInfo{};
+    }
 
     bool failed() const { return !failure_.empty(); }
     const std::string& failure() const { return failure_; } ///< with a hint
@@ -175,7 +165,6 @@ class PlaygroundModel {
     bool follow(const TrainerMaker& maker);
     void collect();
     void drive(double seconds);
-    void lookIfDue(double seconds);
     void settle(const TrainerMaker& maker);
     void adopt(TrainerState state, Optimizer optimizer);
     void remember();

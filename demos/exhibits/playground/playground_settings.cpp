@@ -107,14 +107,6 @@ void add(Examples& examples, const LabelledPoint& point, const PlaygroundSetting
 
 } // namespace
 
-PlaygroundSettings::PlaygroundSettings() {
-    // As TensorFlow Playground begins.
-    train.optimizer.kind = Optimizer::sgd;
-    train.optimizer.learningRate = 0.03;
-    train.optimizer.weightDecay = 0;
-    train.batch = 10;
-}
-
 std::size_t PlaygroundSettings::classes() const {
     if (data != ownData) return points2dClasses(points2dFromName(data));
     if (ownValues) return 0;

@@ -180,11 +180,6 @@ void drawConfusionMatrix(Ui& ui, const Evaluation& evaluation, const std::vector
 
 } // namespace
 
-void RaceAnswers::release() {
-    sheet_.reset();
-    sheetData_.reset();
-}
-
 ProbeWish RaceAnswers::wish(const RaceRun& run) {
     ProbeWish wish;
     if (haveImages(*run.data)) {

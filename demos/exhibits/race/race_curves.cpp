@@ -1,6 +1,7 @@
 #include "demos/exhibits/race/race_views.h"
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <stdexcept>
 
@@ -75,43 +76,28 @@ void drawAgreement(Ui& ui, const RaceRun& run) {
     ui.detail(std::move(detail));
 }
 
-} // namespace
+struct Curve {
+    std::vector<double> x;
+    std::vector<double> y;
+};
 
-void RaceCurves::gather(const RaceRecord& run, std::size_t lane, Curve& curve) const {
-    curve.x.clear();
-    curve.y.clear();
+Curve curveOf(const RaceRecord& run, std::size_t lane, std::size_t by, std::size_t show) {
+    Curve curve;
     const Telemetry& telemetry = run.lanes[lane].telemetry;
-    if (show_ == trainLoss) {
-        for (const LossPoint& point : telemetry.losses()) {
-            curve.x.push_back(by_ == byStep ? static_cast<double>(point.step) : point.seconds);
-            curve.y.push_back(static_cast<double>(point.loss));
-        }
-        return;
-    }
-    for (const auto& [step, accuracy] : accuracies(run, lane)) {
-        curve.x.push_back(by_ == byStep ? static_cast<double>(step) : secondsAt(telemetry, step));
-        curve.y.push_back(100 * accuracy);
-    }
+    const auto add = [&](std::uint64_t step, double seconds, double y) {
+        curve.x.push_back(by == byStep ? static_cast<double>(step) : seconds);
+        curve.y.push_back(y);
+    };
+    if (show == trainLoss)
+        for (const LossPoint& point : telemetry.losses())
+            add(point.step, point.seconds, static_cast<double>(point.loss));
+    else
+        for (const auto& [step, accuracy] : accuracies(run, lane))
+            add(step, secondsAt(telemetry, step), 100 * accuracy);
+    return curve;
 }
 
-void RaceCurves::addLines(Ui& ui, const RaceRecord& run, bool faint, std::vector<Curve>& curves,
-                          std::vector<PlotLine>& lines) const {
-    constexpr std::size_t fewPoints = 40;
-    curves.resize(run.lanes.size());
-    const std::vector<LaneSpec> specs = run.specs();
-    for (std::size_t i = 0; i < specs.size(); ++i) {
-        gather(run, i, curves[i]);
-        if (curves[i].x.empty()) continue;
-        const bool twice = std::ranges::count(specs, specs[i]) > 1;
-        lines.push_back({.name = specs[i].text() + (twice ? fmt::format(" ({})", i + 1) : ""),
-                         .colour = laneColour(ui, specs, i),
-                         .dashed = specs[i].gpu,
-                         .faint = faint,
-                         .x = curves[i].x,
-                         .y = curves[i].y,
-                         .points = show_ == testAccuracy && curves[i].x.size() <= fewPoints});
-    }
-}
+} // namespace
 
 void RaceCurves::draw(Ui& ui, const RaceRun* run, const RaceRecord* earlier, ImVec2 size) {
     const float top = ImGui::GetCursorPosY();
@@ -119,9 +105,26 @@ void RaceCurves::draw(Ui& ui, const RaceRun* run, const RaceRecord* earlier, ImV
     ImGui::SameLine(0, ui.px(18));
     ui.segments("##race curve of", show_, showNames);
     if (run != nullptr) drawAgreement(ui, *run);
+    std::deque<Curve> curves; // that the lines show
     std::vector<PlotLine> lines;
-    if (earlier != nullptr) addLines(ui, *earlier, true, before_, lines);
-    if (run != nullptr) addLines(ui, *run, false, now_, lines);
+    const auto add = [&](const RaceRecord& record, bool faint) {
+        constexpr std::size_t fewPoints = 40;
+        const std::vector<LaneSpec> specs = record.specs();
+        for (std::size_t i = 0; i < specs.size(); ++i) {
+            const Curve& curve = curves.emplace_back(curveOf(record, i, by_, show_));
+            if (curve.x.empty()) continue;
+            const bool twice = std::ranges::count(specs, specs[i]) > 1;
+            lines.push_back({.name = specs[i].text() + (twice ? fmt::format(" ({})", i + 1) : ""),
+                             .colour = laneColour(ui, specs, i),
+                             .dashed = specs[i].gpu,
+                             .faint = faint,
+                             .x = curve.x,
+                             .y = curve.y,
+                             .points = show_ == testAccuracy && curve.x.size() <= fewPoints});
+        }
+    };
+    if (earlier != nullptr) add(*earlier, true);
+    if (run != nullptr) add(*run, false);
     PlotOptions options;
     options.x = {.title = by_ == bySeconds ? "training time" : "step",
                  .unit = by_ == bySeconds ? "s" : "",

@@ -70,16 +70,6 @@ void answer(const ProbeWish& wish, const TrainJob& job, Trainer& trainer, LanePr
 
 } // namespace
 
-std::vector<LaneSpec> RaceRecord::specs() const {
-    std::vector<LaneSpec> specs;
-    for (const LaneResult& lane : lanes) specs.push_back(lane.spec);
-    return specs;
-}
-
-BatchOrder RaceRecord::order() const {
-    return {job.data->train.count, job.settings.batch, job.settings.seed, job.settings.shuffle};
-}
-
 std::vector<std::size_t> RaceRun::current() const {
     std::vector<std::size_t> result;
     if (!race || over) return result;
@@ -90,11 +80,6 @@ std::vector<std::size_t> RaceRun::current() const {
         if (!settings.together) break;
     }
     return result;
-}
-
-bool RaceModel::running() const {
-    const bool racing = run_ && run_->race && !run_->over;
-    return (startWanted_ || racing) && !paused_;
 }
 
 bool RaceModel::busy() const {
@@ -108,8 +93,6 @@ bool RaceModel::busy() const {
     });
 }
 
-bool RaceModel::changed() const { return run_ && run_->settings != settings; }
-
 void RaceModel::start() {
     paused_ = false;
     if (!run_ || !run_->race || run_->over || changed()) {
@@ -118,28 +101,6 @@ void RaceModel::start() {
     } else if (pacer_.flatOut() && !byScript_) {
         run_->race->resume();
     }
-}
-
-void RaceModel::pause() {
-    paused_ = true;
-    if (run_ && run_->race) run_->race->pause();
-}
-
-void RaceModel::step(std::uint64_t steps) {
-    if (!run_ || !run_->race || run_->over || changed()) start();
-    pause();
-    pendingSteps_ += steps;
-}
-
-void RaceModel::stepEpoch() {
-    step(0);
-    ++pendingEpochs_;
-}
-
-void RaceModel::reset() {
-    retire();
-    startWanted_ = false;
-    paused_ = false;
 }
 
 void RaceModel::setSpeed(double stepsPerSecond) {

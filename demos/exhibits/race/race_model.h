@@ -72,8 +72,14 @@ struct RaceRecord {
     std::vector<LaneResult> lanes; ///< as far as they are; final once the race is over
     std::vector<std::vector<SeenEvaluation>> seen;
 
-    std::vector<LaneSpec> specs() const;
-    BatchOrder order() const;
+    std::vector<LaneSpec> specs() const {
+        std::vector<LaneSpec> specs;
+        for (const LaneResult& lane : lanes) specs.push_back(lane.spec);
+        return specs;
+    }
+    BatchOrder order() const {
+        return {job.data->train.count, job.settings.batch, job.settings.seed, job.settings.shuffle};
+    }
 };
 
 /// One race, from its start until the next one begins.
@@ -108,12 +114,26 @@ class RaceModel {
 
     /// Goes on with a race that is paused; else begins a new one at the next update().
     void start();
-    void pause();
+    void pause() {
+        paused_ = true;
+        if (run_ && run_->race) run_->race->pause();
+    }
     /// Lanes that may move make so many steps and hold again. Begins a race when there is none.
-    void step(std::uint64_t steps);
-    void stepEpoch();
+    void step(std::uint64_t steps) {
+        if (!run_ || !run_->race || run_->over || changed()) start();
+        pause();
+        pendingSteps_ += steps;
+    }
+    void stepEpoch() {
+        step(0);
+        ++pendingEpochs_;
+    }
     /// Stops and forgets the race. Its curves stay as the earlier run.
-    void reset();
+    void reset() {
+        retire();
+        startWanted_ = false;
+        paused_ = false;
+    }
     /// Steps per second; 0: as fast as it goes.
     void setSpeed(double stepsPerSecond);
     /// Stops the race and waits for its threads: nothing is left on any device. Results stay. True when a
@@ -133,13 +153,16 @@ class RaceModel {
     const RaceRun* shown() const { return run_.get(); }
     /// The run before this one; null when there is none.
     const RaceRecord* earlier() const { return earlier_.get(); }
-    bool running() const;
+    bool running() const {
+        const bool racing = run_ && run_->race && !run_->over;
+        return (startWanted_ || racing) && !paused_;
+    }
     /// Something is under way that will be seen, also while it is paused.
     bool busy() const;
     bool paused() const { return paused_; }
     bool loading() const { return startWanted_; }
     /// The settings are no longer those of the race that is shown.
-    bool changed() const;
+    bool changed() const { return run_ && run_->settings != settings; }
 
   private:
     void begin(Machines& machines, const std::shared_ptr<const Dataset>& data);

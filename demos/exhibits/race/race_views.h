@@ -33,19 +33,9 @@ class RaceCurves {
     void setState(const nlohmann::ordered_json& state);
 
   private:
-    struct Curve {
-        std::vector<double> x;
-        std::vector<double> y;
-    };
-    void gather(const RaceRecord& run, std::size_t lane, Curve& curve) const;
-    void addLines(Ui& ui, const RaceRecord& run, bool faint, std::vector<Curve>& curves,
-                  std::vector<PlotLine>& lines) const;
-
     std::size_t by_ = 0;   // step, seconds
     std::size_t show_ = 0; // train loss, test accuracy
     Plot plot_;
-    std::vector<Curve> now_;
-    std::vector<Curve> before_;
 };
 
 /// Where each lane spends its time. `scale`: 0 its share of the time, 1 the time per step.
@@ -61,7 +51,10 @@ class RaceAnswers {
     /// A person has just asked for something else to be shown.
     bool takeAsked() { return std::exchange(asked_, false); }
     /// Gives up the picture of the images.
-    void release();
+    void release() {
+        sheet_.reset();
+        sheetData_.reset();
+    }
 
   private:
     void drawBar(Ui& ui, const RaceRun& run);
