@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "engine/gpu/error.h"
-#include "engine/net/param_layout.h"
 
 namespace lockstep::demos {
 
@@ -60,7 +59,7 @@ void PlaygroundModel::update(const TrainerMaker& maker, double seconds, bool scr
     drive(seconds);
     sinceLook_ += seconds;
     if (session_->looking()) return;
-    const bool moved = session_->lane()->snapshot().step != step();
+    const bool moved = session_->lane().snapshot().step != step();
     if (seen_ && (!moved || sinceLook_ < std::max(lookSeconds, moment_.seconds / looksShare))) return;
     sinceLook_ = 0;
     session_->look(generation_);
@@ -71,7 +70,7 @@ bool PlaygroundModel::follow(const TrainerMaker& maker) {
     if (!rebuildWanted_) return alive();
     if (session_ && session_->preparing()) return false; // it would only be one more that is on its way out
     if (lastLookWanted_ && alive()) {
-        if (!lastLookAsked_) session_->lane()->pause();
+        if (!lastLookAsked_) session_->lane().pause();
         if (session_->looking()) return false;
         if (!std::exchange(lastLookAsked_, true)) {
             session_->look(generation_);
@@ -81,11 +80,10 @@ bool PlaygroundModel::follow(const TrainerMaker& maker) {
     }
     retire();
     rebuildWanted_ = lastLookWanted_ = lastLookAsked_ = seen_ = false;
-    session_ = std::make_unique<PlaygroundSession>(settings_, data_);
     failure_.clear();
     if (!trainable()) return false;
     try {
-        session_->begin(maker, fitted());
+        session_ = std::make_unique<PlaygroundSession>(settings_, data_, maker, fitted());
     } catch (const std::exception& error) {
         failure_ = error.what();
         running_ = false;
@@ -106,12 +104,12 @@ TrainerState PlaygroundModel::fitted() const {
 
 void PlaygroundModel::retire() {
     if (!session_) return;
-    if (session_->lane() != nullptr) session_->lane()->stop();
+    session_->lane().stop();
     retired_.add(std::move(session_));
 }
 
 void PlaygroundModel::collect() {
-    if (!session_ || session_->lane() == nullptr) return;
+    if (!session_) return;
     if (auto moment = session_->takeMoment(); moment && moment->generation == generation_) {
         seen_ = true;
         if (moment->state.step != moment_.state.step) {
@@ -124,7 +122,7 @@ void PlaygroundModel::collect() {
             history_.add(moment_.state.step, moment_.trainLoss, moment_.testLoss);
         remember();
     }
-    const LaneSnapshot shot = session_->lane()->snapshot();
+    const LaneSnapshot shot = session_->lane().snapshot();
     if (shot.status != LaneStatus::failed || failed()) return;
     failure_ = shot.message;
     ranUntilFailure_ = std::exchange(running_, false);
@@ -132,7 +130,7 @@ void PlaygroundModel::collect() {
 }
 
 void PlaygroundModel::drive(double seconds) {
-    Lane& lane = *session_->lane();
+    Lane& lane = session_->lane();
     const bool busyNow = lane.snapshot().status == LaneStatus::running;
     if (running_ && pacer_.flatOut()) {
         if (!busyNow) lane.resume();
@@ -149,13 +147,14 @@ void PlaygroundModel::settle(const TrainerMaker& maker) {
     while (std::chrono::steady_clock::now() < deadline) {
         collect();
         const bool follows = follow(maker);
-        if (session_ && !session_->preparing() && !follows && !rebuildWanted_ && !alive()) return;
+        const bool preparing = session_ && session_->preparing();
+        if (!preparing && !follows && !rebuildWanted_ && !alive()) return; // there is nothing to train
         if (follows && !target && seen_ && moment_.generation == generation_) {
             target = step() + queued_;
-            if (queued_ > 0) session_->lane()->step(std::exchange(queued_, 0));
+            if (queued_ > 0) session_->lane().step(std::exchange(queued_, 0));
         }
         if (follows && target && step() >= *target) return;
-        const bool there = target ? session_->lane()->snapshot().step >= *target : true;
+        const bool there = target ? session_->lane().snapshot().step >= *target : true;
         if (follows && there && !session_->looking()) session_->look(generation_);
         std::this_thread::sleep_for(std::chrono::microseconds(300));
     }
@@ -170,7 +169,7 @@ BatchOrder PlaygroundModel::order() const {
 bool PlaygroundModel::busy() const {
     if (running_ || !retired_.empty() || queued_ > 0) return true;
     if (failed() || !trainable()) return false;
-    return rebuildWanted_ || !seen_ || (alive() && session_->lane()->snapshot().step != step());
+    return rebuildWanted_ || !seen_ || (alive() && session_->lane().snapshot().step != step());
 }
 
 bool PlaygroundModel::releaseDevice() {
@@ -237,7 +236,7 @@ void PlaygroundModel::setParameter(std::size_t index, float value) {
     ++revision_;
     ++settingsRevision_; // what comes after cannot be had by training again
     if (!rebuildWanted_ && !failed() && alive()) {
-        session_->lane()->post([index, value](Trainer& trainer) {
+        session_->lane().post([index, value](Trainer& trainer) {
             TrainerState state = trainer.state();
             state.parameters[index] = value;
             trainer.restore(state);

@@ -19,6 +19,7 @@
 #include "demos/exhibits/playground/playground_session.h"
 #include "demos/kit/futures.h"
 #include "demos/kit/pacer.h"
+#include "engine/net/param_layout.h"
 
 namespace lockstep::demos {
 
@@ -91,7 +92,7 @@ class PlaygroundModel {
     }
     void pause() {
         running_ = false;
-        if (alive()) session_->lane()->pause();
+        if (alive()) session_->lane().pause();
     }
     /// Pauses, and makes that many steps more.
     void step(std::uint64_t steps) {
@@ -106,7 +107,7 @@ class PlaygroundModel {
     /// Steps per second; 0: as fast as it goes.
     void setSpeed(double stepsPerSecond) {
         pacer_.setSpeed(stepsPerSecond);
-        if (!pacer_.flatOut() && alive()) session_->lane()->pause();
+        if (!pacer_.flatOut() && alive()) session_->lane().pause();
     }
     /// Fresh weights of the same seed.
     void reset() { setWeights(initialWeights(shape(), settings_.train.seed), 0); }
@@ -134,12 +135,8 @@ class PlaygroundModel {
     /// Grows whenever parameters() change.
     std::uint64_t revision() const { return revision_; }
     const LossHistory& history() const { return history_; }
-    LaneSnapshot laneSnapshot() const {
-        return session_ && session_->lane() != nullptr ? session_->lane()->snapshot() : LaneSnapshot{};
-    }
-    MachineInfo machine() const {
-        return session_ && session_->lane() != nullptr ? session_->lane()->machine() : MachineInfo{};
-    }
+    LaneSnapshot laneSnapshot() const { return session_ ? session_->lane().snapshot() : LaneSnapshot{}; }
+    MachineInfo machine() const { return session_ ? session_->lane().machine() : MachineInfo{}; }
 
     bool failed() const { return !failure_.empty(); }
     const std::string& failure() const { return failure_; } ///< with a hint

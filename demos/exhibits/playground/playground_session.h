@@ -35,14 +35,13 @@ class PlaygroundSession {
   public:
     using TrainerMaker = std::function<Lane::MakeTrainer(const TrainJob&)>;
 
-    PlaygroundSession(const PlaygroundSettings& settings, PlaygroundData data) : data_(std::move(data)) {
+    /// Starts the lane, held at step `start.step`. There has to be a training example.
+    PlaygroundSession(const PlaygroundSettings& settings, PlaygroundData data, const TrainerMaker& maker,
+                      TrainerState start)
+        : data_(std::move(data)) {
         job_.data = &data_.dataset;
         job_.shape = settings.shape();
         job_.settings = settings.train;
-    }
-
-    /// Starts the lane, held at step `start.step`. There has to be a training example.
-    void begin(const TrainerMaker& maker, TrainerState start) {
         LaneOptions options;
         options.finish.steps = mostSteps;
         options.evaluateEvery = 0; // looks do that
@@ -51,12 +50,11 @@ class PlaygroundSession {
         lane_ = std::make_unique<Lane>("playground", job_, maker(job_), std::move(options));
         lane_->start();
     }
-    /// Null before begin().
-    Lane* lane() const { return lane_.get(); }
-    bool preparing() const { return lane_ && lane_->snapshot().status == LaneStatus::preparing; }
+
+    Lane& lane() const { return *lane_; }
+    bool preparing() const { return lane_->snapshot().status == LaneStatus::preparing; }
     /// Takes weights: held or running, not while it is being prepared and not once it is over.
     bool alive() const {
-        if (!lane_) return false;
         const LaneStatus status = lane_->snapshot().status;
         return status == LaneStatus::ready || status == LaneStatus::running || status == LaneStatus::paused;
     }
