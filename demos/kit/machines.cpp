@@ -1,6 +1,5 @@
 #include "demos/kit/machines.h"
 
-#include <algorithm>
 #include <stdexcept>
 #include <utility>
 

@@ -1,6 +1,5 @@
 #include "demos/kit/run_form.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>

@@ -181,9 +181,8 @@ std::shared_ptr<const Dataset> DataLoader::get(const RunOptions& run, bool wait)
     while (!data_ || key_ != key) {
         if (!loading_.valid()) {
             loadingKey_ = key;
-            loading_ = std::async(std::launch::async, [run]() -> std::shared_ptr<const Dataset> {
-                return std::make_shared<const Dataset>(loadData(run));
-            });
+            loading_ = std::async(std::launch::async,
+                                  [run] { return std::make_shared<const Dataset>(loadData(run)); });
         }
         if (!wait && !ready(loading_)) return nullptr;
         try {

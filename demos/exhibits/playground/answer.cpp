@@ -71,23 +71,18 @@ std::string answerText(const PlaygroundParts& parts, PlaygroundView::Probe at) {
     return text;
 }
 
-const char* answerFormula(const PlaygroundModel& model) {
-    switch (model.shape().loss) {
-    case Loss::crossEntropy: return "p = exp(z_c) / (exp(z_1) + … )";
-    case Loss::binaryCrossEntropy: return "p = 1 / (1 + exp(-z))";
-    default: return "y = f(z)";
-    }
-}
-
 void explainMap(const PlaygroundParts& parts) {
     const PlaygroundView::Probe at = *parts.view.probe;
     const std::size_t classes = parts.model.settings().classes();
+    const Loss loss = parts.model.shape().loss;
     const char* const text =
         classes > 2    ? "Colours of the classes, mixed by their probabilities. Hollow marks are test points."
         : classes == 2 ? "Blue: class 1. Orange: class 2. Pale: undecided. Hollow marks are test points."
                        : "Blue: below 0. Orange: above 0. Hollow marks are test points.";
     parts.ui.detail({.title = "The network's answer",
-                     .formula = answerFormula(parts.model),
+                     .formula = loss == Loss::crossEntropy         ? "p = exp(z_c) / (exp(z_1) + … )"
+                                : loss == Loss::binaryCrossEntropy ? "p = 1 / (1 + exp(-z))"
+                                                                   : "y = f(z)",
                      .values = {{"at", fmt::format("({:.2f}, {:.2f})", at.x, at.y)},
                                 {"answer", answerText(parts, at)},
                                 {"step", grouped(parts.model.step())}},

@@ -1,6 +1,5 @@
 // The network's panel: the graph, and above it the numbers of layers and neurons.
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 

@@ -18,11 +18,6 @@ namespace {
 constexpr std::uint64_t undoSteps = 100;
 enum Page : std::size_t { networkPage, dataPage, settingsPage, curvesPage, answerPage };
 
-LaneSpec laneOf(const PlaygroundSettings& settings, Machines& machines) {
-    if (!settings.lane.empty()) return laneSpecFromText(settings.lane);
-    return chooseTrainLane({}, machines).lanes.front();
-}
-
 class PlaygroundExhibit : public Exhibit {
   public:
     std::string_view id() const override { return "playground"; }
@@ -42,7 +37,9 @@ class PlaygroundExhibit : public Exhibit {
 
     void update(Ui& ui) override {
         const auto maker = [&](const TrainJob& job) {
-            return ui.machines.maker(job, laneOf(model_.settings(), ui.machines));
+            const std::string& lane = model_.settings().lane;
+            return ui.machines.maker(job, lane.empty() ? chooseTrainLane({}, ui.machines).lanes.front()
+                                                       : laneSpecFromText(lane));
         };
         pictures_.beginFrame();
         model_.update(maker, ui.delta, ui.scripted);

@@ -1,6 +1,5 @@
 #include "demos/exhibits/playground/playground_model.h"
 
-#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <stdexcept>

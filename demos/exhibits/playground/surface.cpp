@@ -252,16 +252,6 @@ void drawFold(const PlaygroundParts& parts, Space& space, const SurfaceSampler::
             space.label(ends[i] * (foldReach + 0.12f), fmt::format("a{}", parts.view.foldAxes[i] + 1));
 }
 
-void turnWithMouse(SurfaceCamera& camera, float size) {
-    const ImGuiIO& io = ImGui::GetIO();
-    if (ImGui::IsItemActive()) {
-        camera.yaw -= io.MouseDelta.x / size * 4;
-        camera.pitch = std::clamp(camera.pitch + io.MouseDelta.y / size * 4, -1.5f, 1.5f);
-    }
-    if (ImGui::IsItemHovered() && io.MouseWheel != 0)
-        camera.zoom = std::clamp(camera.zoom * std::pow(1.15f, io.MouseWheel), 0.5f, 3.0f);
-}
-
 } // namespace
 
 void SurfaceSampler::update(const PlaygroundModel& model, bool ofPoints, std::size_t layer, bool wait) {
@@ -292,7 +282,14 @@ void drawSurface(const PlaygroundParts& parts, ImVec2 low, ImVec2 high) {
     ImGui::SetCursorScreenPos(low);
     ImGui::InvisibleButton("##surface", {high.x - low.x, high.y - low.y});
     ui.noteControl("##surface");
-    turnWithMouse(parts.view.camera, high.x - low.x);
+    SurfaceCamera& camera = parts.view.camera;
+    const ImGuiIO& io = ImGui::GetIO();
+    if (ImGui::IsItemActive()) {
+        camera.yaw -= io.MouseDelta.x / (high.x - low.x) * 4;
+        camera.pitch = std::clamp(camera.pitch + io.MouseDelta.y / (high.x - low.x) * 4, -1.5f, 1.5f);
+    }
+    if (ImGui::IsItemHovered() && io.MouseWheel != 0)
+        camera.zoom = std::clamp(camera.zoom * std::pow(1.15f, io.MouseWheel), 0.5f, 3.0f);
     if (fold)
         ui.explainItem(
             {.title = "The data as a layer sees them",

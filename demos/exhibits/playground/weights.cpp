@@ -128,23 +128,17 @@ std::size_t affordableRows(const PlaygroundModel& model) {
 }
 
 /// From a neuron's bias through the weights of its inputs and round again: what the mouse picks by pointing.
-ParameterPlace neighbour(const NetShape& shape, ParameterPlace place, bool next) {
-    const std::size_t numbers = shape.widths[place.to.layer - 1] + 1; // 0 is the bias
-    const std::size_t at = place.from ? *place.from + 1 : 0;
-    const std::size_t chosen = (at + (next ? 1 : numbers - 1)) % numbers;
-    place.from = chosen == 0 ? std::nullopt : std::optional(chosen - 1);
-    return place;
-}
-
 void drawNeighbours(const PlaygroundParts& parts, ParameterPlace& place) {
     Ui& ui = parts.ui;
-    const NetShape shape = parts.model.shape();
-    if (ui.button("Previous##parameter")) place = neighbour(shape, place, false);
+    const std::size_t inputs = parts.model.shape().widths[place.to.layer - 1];
+    const std::size_t numbers = inputs + 1; // 0 is the bias
+    std::size_t at = place.from ? *place.from + 1 : 0;
+    if (ui.button("Previous##parameter")) at = (at + numbers - 1) % numbers;
     ImGui::SameLine();
-    if (ui.button("Next##parameter")) place = neighbour(shape, place, true);
+    if (ui.button("Next##parameter")) at = (at + 1) % numbers;
     ImGui::SameLine();
-    ui.muted(place.from ? fmt::format("input {} of {}", *place.from + 1, shape.widths[place.to.layer - 1])
-                        : std::string("bias"));
+    place.from = at == 0 ? std::nullopt : std::optional(at - 1);
+    ui.muted(place.from ? fmt::format("input {} of {}", at, inputs) : std::string("bias"));
 }
 
 } // namespace

@@ -35,9 +35,6 @@ constexpr const char* honestRules[] = {
      "separately."),
 };
 
-constexpr const char* madeByFrames =
-    "A script drives this race frame by frame; at full speed, rates may be higher.";
-
 class RaceExhibit : public Exhibit {
   public:
     std::string_view id() const override { return "race"; }
@@ -194,7 +191,8 @@ class RaceExhibit : public Exhibit {
         ImGui::PushFont(ui.fonts.title);
         ui.paragraph(text);
         ImGui::PopFont();
-        if (run != nullptr && run->byFrames && !ui.presenter) ui.muted(madeByFrames);
+        if (run != nullptr && run->byFrames && !ui.presenter)
+            ui.muted("A script drives this race frame by frame; at full speed, rates may be higher.");
     }
 
     void drawSetup(Ui& ui) {

@@ -87,12 +87,6 @@ void drawTrack(Ui& ui, const LaneSpec& spec, ImU32 colour, double share, ImVec2 
 }
 
 // A cross, a tick or nothing before the words: not by colour alone.
-ImU32 statusColour(const Ui& ui, LaneStatus status) {
-    if (status == LaneStatus::failed) return ui.theme.bad;
-    if (status == LaneStatus::finished) return ui.theme.good;
-    return ui.theme.muted;
-}
-
 std::string statusLabel(const Ui& ui, const RaceRun* run, std::size_t index, double share) {
     if (run == nullptr) return "ready";
     const LaneSnapshot& end = run->lanes[index].end;
@@ -187,8 +181,10 @@ void drawLane(Ui& ui, const RaceRun* run, std::span<const LaneSpec> specs, std::
     if (ImGui::IsItemHovered() && run != nullptr) ui.detail(laneDetail(ui, *run, index));
     const ImVec2 top{low.x + pad, low.y + ui.px(10)};
     const double share = run != nullptr ? shareOfWay(run->finish, lane) : 0;
-    drawTitleRow(ui, spec, lane.machine, statusLabel(ui, run, index, share), colour,
-                 statusColour(ui, lane.end.status), top, width);
+    const ImU32 tint = lane.end.status == LaneStatus::failed     ? ui.theme.bad
+                       : lane.end.status == LaneStatus::finished ? ui.theme.good
+                                                                 : ui.theme.muted;
+    drawTitleRow(ui, spec, lane.machine, statusLabel(ui, run, index, share), colour, tint, top, width);
     drawTrack(ui, spec, colour, share, {top.x, top.y + line + ui.px(9)}, width);
     drawFigures(ui, all, {top.x, low.y + figuresAt}, width, columns);
     if (!message.empty())
