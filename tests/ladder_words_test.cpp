@@ -14,7 +14,7 @@
 #include "demos/exhibits/ladder/rung_result.h"
 #include "demos/exhibits/ladder/source_diff.h"
 #include "demos/kit/source_text.h"
-#include "demos/kit/work_queue.h"
+#include "demos/kit/worker.h"
 
 #include <nlohmann/json.hpp>
 

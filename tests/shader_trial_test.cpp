@@ -12,7 +12,6 @@
 
 #include "demos/exhibits/inside/shader_edits.h"
 #include "demos/exhibits/inside/shader_trial.h"
-#include "demos/kit/shader_compiler.h"
 #include "demos/kit/source_text.h"
 #include "engine/run/make_trainer.h"
 #include "engine/step/shaders.h"

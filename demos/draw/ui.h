@@ -24,9 +24,9 @@ class Machines; // demos/kit/machines.h
 /// The text of the panel on the right for the item under the mouse.
 struct Detail {
     std::string title;
-    std::string formula;                                     ///< empty: none
-    std::vector<std::pair<std::string, std::string>> values; ///< name and live number
-    std::string text;                                        ///< a sentence or two
+    std::string formula = {};                                     ///< empty: none
+    std::vector<std::pair<std::string, std::string>> values = {}; ///< name and live number
+    std::string text = {};                                        ///< a sentence or two
 };
 
 enum class Severity { info, warning, error };

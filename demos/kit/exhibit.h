@@ -98,10 +98,8 @@ struct SidePanels {
 /// What an exhibit needs comes first; the details go, then the list (menus and keys have both).
 inline SidePanels sidePanels(const Ui& ui) {
     const float room = ImGui::GetIO().DisplaySize.x - ui.px(420);
-    SidePanels panels;
-    if (!ui.presenter && room >= ui.px(212)) panels.list = ui.px(212);
-    if (!ui.presenter && room >= ui.px(212 + 286)) panels.details = ui.px(286);
-    return panels;
+    if (ui.presenter || room < ui.px(212)) return {};
+    return {.list = ui.px(212), .details = room >= ui.px(212 + 286) ? ui.px(286) : 0};
 }
 
 } // namespace lockstep::demos

@@ -27,6 +27,19 @@ double secondsPerStep(Trainer& trainer, double seconds, const std::atomic<bool>*
     return (trainer.trainingSeconds() - begin) / static_cast<double>(trainer.completedSteps() - before);
 }
 
+/// Totals so far, in seconds. What the host does besides is not counted here.
+StepParts countedBy(const Trainer& trainer, gpu::Device& device) {
+    const gpu::DeviceCounters& counters = device.counters();
+    const auto seconds = [](const std::atomic<std::uint64_t>& nanoseconds) {
+        return static_cast<double>(nanoseconds.load()) * 1e-9;
+    };
+    return {.recording = seconds(counters.recordingNanoseconds),
+            .submission = seconds(counters.submissionNanoseconds),
+            .upload = seconds(counters.uploadNanoseconds),
+            .execution = trainer.deviceSeconds(),
+            .readBack = seconds(counters.downloadNanoseconds)};
+}
+
 } // namespace
 
 std::vector<float> firstLosses(Trainer& trainer, const TrainJob& job, const std::atomic<bool>* cancelled) {
@@ -39,9 +52,8 @@ std::vector<float> firstLosses(Trainer& trainer, const TrainJob& job, const std:
     trainer.finish();
     std::vector<LossPoint> points;
     trainer.takeLosses(points);
-    std::vector<float> losses;
-    losses.reserve(points.size());
-    for (const LossPoint& point : points) losses.push_back(point.loss);
+    std::vector<float> losses(points.size());
+    std::ranges::transform(points, losses.begin(), &LossPoint::loss);
     return losses;
 }
 
@@ -60,33 +72,11 @@ LaneMeasure measureLane(Trainer& trainer, const TrainJob& job, const std::vector
     return measure;
 }
 
-namespace {
-
-/// What the device has counted so far, in seconds.
-struct Counted {
-    double recording;
-    double submission;
-    double upload;
-    double download;
-};
-
-Counted countedBy(gpu::Device& device) {
-    const gpu::DeviceCounters& counters = device.counters();
-    const auto seconds = [](const std::atomic<std::uint64_t>& nanoseconds) {
-        return static_cast<double>(nanoseconds.load()) * 1e-9;
-    };
-    return {seconds(counters.recordingNanoseconds), seconds(counters.submissionNanoseconds),
-            seconds(counters.uploadNanoseconds), seconds(counters.downloadNanoseconds)};
-}
-
-} // namespace
-
 StepParts measureStepParts(Trainer& trainer, gpu::Device& device, int steps) {
     std::vector<LossPoint> losses;
     trainer.finish();
     trainer.takeLosses(losses);
-    const Counted before = countedBy(device);
-    const double deviceBefore = trainer.deviceSeconds();
+    const StepParts before = countedBy(trainer, device);
     const double begin = secondsNow();
     double taking = 0;
     for (int step = 0; step < steps; ++step) {
@@ -97,13 +87,12 @@ StepParts measureStepParts(Trainer& trainer, gpu::Device& device, int steps) {
         taking += secondsNow() - done;
     }
     const double wall = secondsNow() - begin;
-    const Counted after = countedBy(device);
-    StepParts parts;
-    parts.recording = (after.recording - before.recording) / steps;
-    parts.submission = (after.submission - before.submission) / steps;
-    parts.upload = (after.upload - before.upload) / steps;
-    parts.execution = (trainer.deviceSeconds() - deviceBefore) / steps;
-    parts.readBack = (taking + after.download - before.download) / steps;
+    StepParts parts = countedBy(trainer, device);
+    parts.recording = (parts.recording - before.recording) / steps;
+    parts.submission = (parts.submission - before.submission) / steps;
+    parts.upload = (parts.upload - before.upload) / steps;
+    parts.execution = (parts.execution - before.execution) / steps;
+    parts.readBack = (taking + parts.readBack - before.readBack) / steps;
     parts.waiting = std::max(wall / steps - parts.sum(), 0.0);
     return parts;
 }

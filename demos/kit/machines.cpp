@@ -1,6 +1,5 @@
 #include "demos/kit/machines.h"
 
-#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
@@ -24,17 +23,6 @@ bool isLost(gpu::Device& device) {
 }
 
 } // namespace
-
-void Machines::open(const LaneSpec& spec) { deviceOf(spec); }
-
-bool Machines::software(const LaneSpec& spec) {
-    const gpu::Device* device = deviceOf(spec);
-    return device != nullptr && device->software();
-}
-
-bool Machines::anySoftware(const std::vector<LaneSpec>& lanes) {
-    return std::ranges::any_of(lanes, [this](const LaneSpec& spec) { return software(spec); });
-}
 
 Lane::MakeTrainer Machines::maker(const TrainJob& job, const LaneSpec& spec) {
     return [job, spec, threads = threads_, device = deviceOf(spec)] {
@@ -67,11 +55,6 @@ gpu::Device& Machines::openForDrawing(gpu::DeviceOptions options) {
     return open(std::move(options));
 }
 
-bool Machines::draws(const LaneSpec& spec) {
-    const gpu::Device* device = deviceOf(spec);
-    return device != nullptr && device->options().drawing;
-}
-
 bool Machines::drawsInSoftware() const {
     return std::ranges::any_of(devices_, [](const auto& entry) {
         const gpu::Device* device = entry.second.get();
@@ -86,22 +69,18 @@ void Machines::close(std::string device) {
     device_ = std::move(device);
 }
 
-Machines::~Machines() { storeCaches(); }
-
 void Machines::storeCaches() {
     for (const auto& [select, device] : devices_)
         if (device && !device->abandoned()) storePipelines(*device);
 }
 
 LaneChoice chooseRaceLanes(const std::vector<LaneSpec>& asked, Machines& machines) {
-    if (!asked.empty()) {
-        for (const LaneSpec& spec : asked) machines.open(spec);
-        return {asked, {}};
-    }
+    for (const LaneSpec& spec : asked) machines.deviceOf(spec);
+    if (!asked.empty()) return {asked, {}};
     const LaneSpec cpu = laneSpecFromText("cpu:best");
     const LaneSpec gpu = laneSpecFromText("gpu:best");
     try {
-        machines.open(gpu);
+        machines.deviceOf(gpu);
     } catch (const gpu::GpuError& error) {
         if (machines.deviceAsked()) throw;
         return {{cpu}, std::string("gpu:best is left out: ") + error.what()};
@@ -112,10 +91,8 @@ LaneChoice chooseRaceLanes(const std::vector<LaneSpec>& asked, Machines& machine
 LaneChoice chooseTrainLane(const std::vector<LaneSpec>& asked, Machines& machines) {
     if (asked.size() > 1)
         throw std::invalid_argument("one lane at a time can be trained here; several make a race");
-    if (!asked.empty()) {
-        machines.open(asked.front());
-        return {asked, {}};
-    }
+    for (const LaneSpec& spec : asked) machines.deviceOf(spec);
+    if (!asked.empty()) return {asked, {}};
     const LaneSpec cpu = laneSpecFromText("cpu:best");
     const LaneSpec gpu = laneSpecFromText("gpu:best");
     try {

@@ -1,6 +1,7 @@
 // The machines that a command's lanes run on, opened once and shared by the lanes.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <string>
@@ -18,7 +19,7 @@ class Machines {
     /// device    for GPU lanes that name none; empty: the best
     Machines(std::size_t threads, std::string device) : threads_(threads), device_(std::move(device)) {}
     /// Stores what the devices' drivers have compiled, for the next start.
-    ~Machines();
+    ~Machines() { storeCaches(); }
     Machines(const Machines&) = delete;
     Machines& operator=(const Machines&) = delete;
 
@@ -26,24 +27,29 @@ class Machines {
     /// called before any lane. `options` need not select nor say that drawing is wanted. Throws
     /// gpu::GpuError.
     gpu::Device& openForDrawing(gpu::DeviceOptions options);
-    /// Opens the device of a GPU lane, so that what is wrong with it is known before anything runs; nothing
-    /// for a CPU lane. Throws gpu::GpuError.
-    void open(const LaneSpec& spec);
     /// Whether the lane computes on the device that draws. Opens its device.
-    bool draws(const LaneSpec& spec);
+    bool draws(const LaneSpec& spec) {
+        const gpu::Device* device = deviceOf(spec);
+        return device != nullptr && device->options().drawing;
+    }
     /// Whether the device that draws does so on the processor.
     bool drawsInSoftware() const;
     /// Gives up all devices, which nothing may use any more; lanes that name none get `device` from now on.
     void close(std::string device);
     /// Whether the lane's device is a Vulkan driver that computes on the processor. Opens it.
-    bool software(const LaneSpec& spec);
-    /// The same of any of them.
-    bool anySoftware(const std::vector<LaneSpec>& lanes);
+    bool software(const LaneSpec& spec) {
+        const gpu::Device* device = deviceOf(spec);
+        return device != nullptr && device->software();
+    }
+    bool anySoftware(const std::vector<LaneSpec>& lanes) {
+        return std::ranges::any_of(lanes, [this](const LaneSpec& spec) { return software(spec); });
+    }
     /// Whether somebody has chosen the device of lanes that name none: then it has to be that one.
     bool deviceAsked() const { return !device_.empty(); }
     /// What makes the lane's trainer. Opens its device. This object has to outlive the trainer.
     Lane::MakeTrainer maker(const TrainJob& job, const LaneSpec& spec);
-    /// The lane's device, opened; null for a CPU lane. Throws gpu::GpuError.
+    /// The lane's device, opened, so that what is wrong with it is known before anything runs; null for a CPU
+    /// lane. Throws gpu::GpuError.
     gpu::Device* deviceOf(const LaneSpec& spec);
     /// Of cpu:best; 0: one per core.
     std::size_t threads() const { return threads_; }

@@ -16,15 +16,13 @@ struct Words {
 constexpr Words words[] = {
     {"gather_batch", "batch",
      "Copies this step's examples into the batch. Their order follows from the seed, so it is the same on "
-     "all "
-     "machines."},
+     "all machines."},
     {"dense", "forward",
      "One layer's forward pass: each neuron forms the weighted sum of its inputs, adds its bias and applies "
      "the activation."},
     {"loss_and_gradient", "loss",
      "Measures how far the predictions are from the labels, and the gradient of the loss with respect to "
-     "each "
-     "output."},
+     "each output."},
     {"dense_backward_inputs", "backward: inputs",
      "Passes the gradient back through the weights to the layer below."},
     {"dense_backward_weights", "backward: weights",
@@ -32,8 +30,7 @@ constexpr Words words[] = {
     {"update", "update", "The optimizer changes all weights and biases by one step."},
     {"whole_step", "whole step",
      "Batch, forward, loss, backward and update of the whole network in one kernel, for many steps at a "
-     "time. "
-     "Between them, nothing leaves shared memory."},
+     "time. Between them, nothing leaves shared memory."},
 };
 
 const Words& wordsOf(OperationKind kind) { return words[static_cast<std::size_t>(kind)]; }

@@ -1,16 +1,13 @@
 #include "demos/kit/run_form.h"
 
-#include <algorithm>
 #include <cmath>
 
-#include "demos/options/parse.h"
+#include <fmt/format.h>
 
 namespace lockstep::demos {
 
 namespace {
 
-constexpr std::size_t fewestSamples = 64;
-constexpr std::size_t mostSamples = std::size_t{1} << 20;
 constexpr Schedule schedules[] = {Schedule::constant, Schedule::step, Schedule::cosine};
 constexpr InitScheme schemes[] = {InitScheme::xavier, InitScheme::he, InitScheme::lecun, InitScheme::uniform,
                                   InitScheme::zeros};
@@ -22,28 +19,6 @@ std::vector<std::string> rungNames(std::optional<bool> gpu) {
     for (const std::string_view lane : knownLanes())
         if (!gpu || lane.starts_with(*gpu ? "gpu" : "cpu")) names.emplace_back(lane);
     return names;
-}
-
-std::string RunForm::control(std::string_view field) const {
-    return std::string("##").append(prefix_).append(field);
-}
-
-void RunForm::data(std::string& data, const std::vector<std::string>& names) {
-    add("data", "Data", 130, [&](const char* control) { return chooseText(ui(), control, data, names); });
-}
-
-void RunForm::samples(std::size_t& samples) {
-    add("samples", "Points", 110,
-        [&](const char* control) { return ui().powerSlider(control, samples, fewestSamples, mostSamples); });
-}
-
-void RunForm::noise(double& noise) {
-    number("noise", "Noise", noise, 0, static_cast<float>(mostNoise), "%.2f", Scale::linear);
-}
-
-void RunForm::hidden(std::vector<std::size_t>& widths) {
-    text("layers", "Hidden layers", 110, widthsText(widths),
-         [&](const std::string& typed) { widths = widthsFromText(typed); });
 }
 
 void RunForm::hidden(std::optional<std::vector<std::size_t>>& widths, const std::string& data) {
@@ -61,8 +36,6 @@ void RunForm::hidden(std::optional<std::vector<std::size_t>>& widths, const std:
         return entered;
     });
 }
-
-void RunForm::loss(Loss& value, std::span<const Loss> losses) { choice("loss", "Loss", 136, value, losses); }
 
 void RunForm::init(InitScheme& value) { choice("init", "Initial weights", 104, value, schemes); }
 
@@ -111,25 +84,6 @@ void RunForm::schedule(OptimizerSettings& settings) {
     count("warm-up", "Warm-up steps", settings.warmupSteps, 0, 10000);
 }
 
-void RunForm::batch(std::size_t& batch, std::size_t most) {
-    add("batch", "Batch", 110,
-        [&](const char* control) { return ui().powerSlider(control, batch, 1, most); });
-}
-
-void RunForm::seed(std::uint64_t& seed) {
-    text("seed", "Seed", 70, std::to_string(seed),
-         [&](const std::string& typed) { seed = seedFromText(typed); });
-}
-
-void RunForm::shuffle(bool& value) {
-    add("shuffle", "Shuffle", 60, [&](const char* control) { return ui().checkbox(control, value); });
-}
-
-void RunForm::lane(const char* field, const char* title, std::string& lane,
-                   const std::vector<std::string>& names, float units) {
-    add(field, title, units, [&](const char* control) { return chooseText(ui(), control, lane, names); });
-}
-
 bool RunForm::number(std::string_view field, const char* title, double& value, float from, float to,
                      const char* format, Scale scale) {
     bool moved = false;
@@ -137,7 +91,8 @@ bool RunForm::number(std::string_view field, const char* title, double& value, f
         auto shown = static_cast<float>(value);
         moved = scale == Scale::logarithmic ? ui().logSlider(control, shown, from, to, format)
                                             : ui().slider(control, shown, from, to, format);
-        if (moved) value = rounded(std::clamp(shown, from, to)); // Ctrl and a click let any number be typed
+        // Ctrl and a click let any number be typed. Without a float's last digits: 0.03f as 0.03.
+        if (moved) value = std::stod(fmt::format("{}", std::clamp(shown, from, to)));
         return moved;
     });
     return moved;

@@ -1,17 +1,121 @@
-// The form of a training job: every field that more than one exhibit shows, drawn in one way within one set
-// of limits. An exhibit says which fields it has, and in which order.
+// Fields to set something with: how they stand side by side, the kinds of fields there are, and the form of a
+// training job: every field that more than one exhibit shows, drawn in one way within one set of limits. An
+// exhibit says which fields it has, and in which order.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
+#include <exception>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
-#include "demos/kit/fields.h"
+#include "demos/draw/ui.h"
 #include "demos/kit/run_settings.h"
+#include "demos/options/parse.h"
 
 namespace lockstep::demos {
+
+/// Fields side by side, each with its name above it; a field that does not fit starts the next row. Placed by
+/// hand, because ImGui aligns neighbours by their first line of text.
+class FieldFlow {
+  public:
+    /// `inset` pixels on the right stay free.
+    explicit FieldFlow(Ui& ui, float inset = 0)
+        : ui_(ui), start_(ImGui::GetCursorScreenPos()), at_(start_),
+          right_(start_.x + ImGui::GetContentRegionAvail().x - inset),
+          row_(ImGui::GetTextLineHeight() + ui.px(3) + ImGui::GetFrameHeight()) {}
+
+    /// `draw(control)` draws the widget. A hidden control has no name above it either.
+    template <class Draw> void field(const char* control, const char* name, float units, Draw draw) {
+        if (ui_.hidden(control)) return;
+        const float width = std::max(ui_.px(units), ImGui::CalcTextSize(name).x);
+        if (at_.x + width > right_) newRow();
+        ImGui::SetCursorScreenPos(at_);
+        ImGui::BeginGroup();
+        ui_.muted(name);
+        ImGui::SetCursorScreenPos({at_.x, at_.y + row_ - ImGui::GetFrameHeight()});
+        ImGui::SetNextItemWidth(std::min(width, right_ - at_.x));
+        draw(control);
+        ImGui::EndGroup();
+        at_.x = std::max(at_.x + width, ImGui::GetItemRectMax().x) + ui_.px(10);
+    }
+
+    void newRow() {
+        if (at_.x > start_.x) at_ = {start_.x, at_.y + row_ + ui_.px(8)};
+    }
+    /// The next fields, `units` wide in total, share a row.
+    void keepTogether(float units) {
+        if (at_.x + ui_.px(units) > right_) newRow();
+    }
+    /// A button that opens a popup in which `draw()` draws further fields, with a form of its own.
+    template <class Draw> void popup(const char* control, Draw draw) {
+        ImVec2 below;
+        field(control, "", 60, [&](const char* label) {
+            if (ui_.button(label)) ImGui::OpenPopup("settings");
+            below = {ImGui::GetItemRectMax().x, ImGui::GetItemRectMax().y + ui_.px(4)};
+        });
+        ImGui::SetNextWindowPos(below, ImGuiCond_Always, {1, 0});
+        ImGui::SetNextWindowSize({std::min(ui_.px(440), ImGui::GetIO().DisplaySize.x), 0});
+        if (!ImGui::BeginPopup("settings")) return;
+        ui_.heading("Settings");
+        draw();
+        ImGui::EndPopup();
+    }
+    /// What follows comes below.
+    void end() {
+        ImGui::SetCursorScreenPos({start_.x, at_.y});
+        ImGui::Dummy({right_ - start_.x, at_.x > start_.x ? row_ : 0});
+    }
+
+  protected:
+    Ui& ui() const { return ui_; }
+
+  private:
+    Ui& ui_;
+    ImVec2 start_;
+    ImVec2 at_; // of the next field
+    float right_;
+    float row_;
+};
+
+/// A choice among `names`, and the present value if it is not among them. True when it changed.
+inline bool chooseText(Ui& ui, const char* control, std::string& value, std::vector<std::string> names) {
+    auto found = std::ranges::find(names, value);
+    if (found == names.end()) found = names.insert(found, value);
+    auto chosen = static_cast<std::size_t>(found - names.begin());
+    if (!ui.combo(control, chosen, names)) return false;
+    value = names[chosen];
+    return true;
+}
+
+/// One of the values, by its name. True when it changed.
+template <class Enum>
+bool chooseName(Ui& ui, const char* control, Enum& value, std::span<const std::type_identity_t<Enum>> all) {
+    std::vector<std::string> names;
+    for (const Enum each : all) names.emplace_back(name(each));
+    auto chosen = static_cast<std::size_t>(std::ranges::find(all, value) - all.begin());
+    if (!ui.combo(control, chosen, names)) return false;
+    value = all[chosen];
+    return true;
+}
+
+/// A line that shows `text`: `read` is given what was typed, and what it throws becomes a message. True when
+/// something was typed and taken.
+template <class Read> bool textEntered(Ui& ui, const char* control, const std::string& text, Read read) {
+    const std::optional<std::string> typed = ui.typedText(control, text);
+    if (!typed) return false;
+    try {
+        read(*typed);
+    } catch (const std::exception& error) {
+        ui.say(Severity::error, error.what());
+        return false;
+    }
+    return true;
+}
 
 /// Losses as lists of choices show them; those of values come last.
 inline constexpr Loss allLosses[] = {Loss::binaryCrossEntropy, Loss::crossEntropy, Loss::meanSquared,
@@ -30,17 +134,29 @@ class RunForm : public FieldFlow {
     /// Whether a field has changed its value.
     bool changed() const { return changed_; }
 
-    void data(std::string& data, const std::vector<std::string>& names = dataNames());
-    void samples(std::size_t& samples); ///< of generated points
-    void noise(double& noise);
-    void hidden(std::vector<std::size_t>& widths);
+    void data(std::string& data, const std::vector<std::string>& names = dataNames()) {
+        add("data", "Data", 130, [&](const char* control) { return chooseText(ui(), control, data, names); });
+    }
+    /// Of generated points.
+    void samples(std::size_t& samples) {
+        add("samples", "Points", 110, [&](const char* control) {
+            return ui().powerSlider(control, samples, 64, std::size_t{1} << 20);
+        });
+    }
+    void noise(double& noise) {
+        number("noise", "Noise", noise, 0, static_cast<float>(mostNoise), "%.2f", Scale::linear);
+    }
+    void hidden(std::vector<std::size_t>& widths) {
+        text("layers", "Hidden layers", 110, widthsText(widths),
+             [&](const std::string& typed) { widths = widthsFromText(typed); });
+    }
     /// An empty field leaves the layers to the data; it shows which those are.
     void hidden(std::optional<std::vector<std::size_t>>& widths, const std::string& data);
     void activation(Activation& value) { choice("activation", "Activation", 106, value, allActivations); }
     void outputActivation(Activation& value) {
         choice("output activation", "Output activation", 110, value, allActivations);
     }
-    void loss(Loss& value, std::span<const Loss> losses = allLosses);
+    void loss(Loss& value, std::span<const Loss> losses) { choice("loss", "Loss", 136, value, losses); }
     void init(InitScheme& value);
     /// A new optimizer begins with the rate and the weight decay that suit it.
     void optimizer(OptimizerSettings& settings);
@@ -48,12 +164,22 @@ class RunForm : public FieldFlow {
     void regularisation(OptimizerSettings& settings); ///< L2 and L1
     void moments(OptimizerSettings& settings);        ///< momentum, betas and what else the optimizer has
     void schedule(OptimizerSettings& settings);
-    void batch(std::size_t& batch, std::size_t most = RunLimits{}.batch);
-    void seed(std::uint64_t& seed);
-    void shuffle(bool& value);
+    void batch(std::size_t& batch, std::size_t most = RunLimits{}.batch) {
+        add("batch", "Batch", 110,
+            [&](const char* control) { return ui().powerSlider(control, batch, 1, most); });
+    }
+    void seed(std::uint64_t& seed) {
+        text("seed", "Seed", 70, std::to_string(seed),
+             [&](const std::string& typed) { seed = seedFromText(typed); });
+    }
+    void shuffle(bool& value) {
+        add("shuffle", "Shuffle", 60, [&](const char* control) { return ui().checkbox(control, value); });
+    }
     /// field   of the control's name; a lane that is not among `names` is offered, too
     void lane(const char* field, const char* title, std::string& lane, const std::vector<std::string>& names,
-              float units = 122);
+              float units = 122) {
+        add(field, title, units, [&](const char* control) { return chooseText(ui(), control, lane, names); });
+    }
 
     /// A choice among values by their names.
     template <class Enum>
@@ -63,8 +189,8 @@ class RunForm : public FieldFlow {
     }
     /// Any other field; `draw(control)` says whether it changed something.
     template <class Draw> void add(std::string_view field, const char* title, float units, Draw draw) {
-        this->field(control(field).c_str(), title, units,
-                    [&](const char* label) { changed_ |= draw(label); });
+        const std::string control = std::string("##").append(prefix_).append(field);
+        this->field(control.c_str(), title, units, [&](const char* label) { changed_ |= draw(label); });
     }
     /// A line of text that shows `text`; `read` takes what was typed, and what it throws becomes a message.
     template <class Read>
@@ -74,7 +200,6 @@ class RunForm : public FieldFlow {
 
   private:
     enum class Scale { linear, logarithmic };
-    std::string control(std::string_view field) const;
     /// True when it was moved.
     bool number(std::string_view field, const char* title, double& value, float from, float to,
                 const char* format, Scale scale = Scale::logarithmic);

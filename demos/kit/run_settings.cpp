@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <stdexcept>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -124,14 +125,15 @@ RunOptions runFromJson(const Json& json, RunOptions run, std::string_view exhibi
         run.dataOptions = dataOptionsFromJson(jsonCompleted(toJson(run.dataOptions), value, "data_options"));
     });
     readField(json, "hidden", [&](const Json& value) { run.hiddenWidths = hiddenFrom(value); });
-    readField(json, "activation",
-              [&](const Json& value) { run.activation = activationFromName(stringIn(value)); });
-    readField(json, "output_activation",
-              [&](const Json& value) { run.outputActivation = activationFromName(stringIn(value)); });
+    const auto readName = [&json](const char* field, auto& choice, auto fromName) {
+        readField(json, field, [&](const Json& value) { choice = fromName(stringIn(value)); });
+    };
+    readName("activation", run.activation, activationFromName);
+    readName("output_activation", run.outputActivation, activationFromName);
+    readName("init", run.init, initSchemeFromName);
     readField(json, "loss", [&](const Json& value) {
         run.loss = value.is_null() ? std::nullopt : std::optional(lossFromName(stringIn(value)));
     });
-    readField(json, "init", [&](const Json& value) { run.init = initSchemeFromName(stringIn(value)); });
     Json flat = Json::object();
     for (const std::string_view name : flatSettings)
         if (const auto found = json.find(name); found != json.end()) flat[std::string(name)] = *found;
@@ -144,7 +146,18 @@ RunOptions runFromJson(const Json& json, RunOptions run, std::string_view exhibi
     return run;
 }
 
-bool operator==(const RunOptions& a, const RunOptions& b) { return toJson(a) == toJson(b); }
+bool operator==(const RunOptions& a, const RunOptions& b) {
+    const auto settings = [](TrainSettings train) {
+        train.optimizer.learningRate = train.optimizer.effectiveLearningRate();
+        train.optimizer.weightDecay = train.optimizer.effectiveWeightDecay();
+        return train;
+    };
+    const auto others = [](const RunOptions& run) {
+        return std::tie(run.data, run.dataOptions, run.hiddenWidths, run.activation, run.outputActivation,
+                        run.loss, run.init, run.lanes);
+    };
+    return others(a) == others(b) && settings(a.settings) == settings(b.settings);
+}
 
 std::string dataKey(const RunOptions& run) {
     DataOptions options = run.dataOptions;
@@ -168,9 +181,8 @@ std::shared_ptr<const Dataset> DataLoader::get(const RunOptions& run, bool wait)
     while (!data_ || key_ != key) {
         if (!loading_.valid()) {
             loadingKey_ = key;
-            loading_ = std::async(std::launch::async, [run]() -> std::shared_ptr<const Dataset> {
-                return std::make_shared<const Dataset>(loadData(run));
-            });
+            loading_ = std::async(std::launch::async,
+                                  [run] { return std::make_shared<const Dataset>(loadData(run)); });
         }
         if (!wait && !ready(loading_)) return nullptr;
         try {

@@ -1,6 +1,11 @@
 #include "demos/kit/source_text.h"
 
 #include <algorithm>
+#include <charconv>
+#include <memory>
+#include <optional>
+
+#include <shaderc/shaderc.hpp>
 
 namespace lockstep::demos {
 
@@ -42,6 +47,99 @@ void expand(const ShaderTexts& changed, const std::string& file, const std::vect
     }
 }
 
+// What an include brings, alive until shaderc gives it back.
+struct Included {
+    std::string name;
+    std::string text;
+    shaderc_include_result result{};
+};
+
+class Includer final : public shaderc::CompileOptions::IncluderInterface {
+  public:
+    explicit Includer(const ShaderTexts& changed) : changed_(changed) {}
+
+    // An empty name says that it failed, and why.
+    shaderc_include_result* GetInclude(const char* requested, shaderc_include_type, const char*,
+                                       std::size_t depth) override {
+        constexpr std::size_t deepest = 16;
+        auto included = std::make_unique<Included>();
+        const std::string_view text = textOf(changed_, requested);
+        if (depth > deepest)
+            included->text = "files include each other without an end";
+        else if (text.empty())
+            included->text = "the program has no file of this name";
+        else {
+            included->name = requested;
+            included->text = text;
+        }
+        included->result = {included->name.data(), included->name.size(), included->text.data(),
+                            included->text.size(), included.get()};
+        return &included.release()->result;
+    }
+
+    void ReleaseInclude(shaderc_include_result* result) override {
+        delete static_cast<Included*>(result->user_data);
+    }
+
+  private:
+    const ShaderTexts& changed_;
+};
+
+/// "FILE:LINE: error: MESSAGE", or without LINE or FILE; nothing for other lines, such as "1 error
+/// generated."
+std::optional<CompileError> errorFrom(std::string_view line, const std::string& file) {
+    constexpr std::string_view word = "error: ";
+    const std::size_t at = line.find(word);
+    if (at == std::string_view::npos) return std::nullopt;
+    CompileError error{file, 0, std::string(line.substr(at + word.size()))};
+    std::string_view place = line.substr(0, at); // "dense_naive.comp:23: "
+    const std::size_t colon = place.find(':');
+    if (colon == std::string_view::npos || colon == 0) return error;
+    error.file = place.substr(0, colon);
+    place.remove_prefix(colon + 1);
+    std::from_chars(place.data(), place.data() + place.size(), error.line);
+    return error;
+}
+
+std::vector<CompileError> errorsFrom(const std::string& log, const std::string& file) {
+    constexpr std::size_t most = 20; // more than anybody reads
+    std::vector<CompileError> errors;
+    for (const std::string_view line : linesOf(log)) {
+        const std::optional<CompileError> error = errorFrom(line, file);
+        if (error && errors.size() < most && std::ranges::find(errors, *error) == errors.end())
+            errors.push_back(*error);
+    }
+    if (errors.empty()) errors.push_back({file, 0, log.empty() ? "it does not compile" : log.substr(0, 400)});
+    return errors;
+}
+
+/// The compiler takes a text without this line for another language, and prints pages about it.
+bool beginsWithVersion(std::string_view text) {
+    for (std::string_view line : linesOf(text)) {
+        line.remove_prefix(std::min(line.find_first_not_of(" \t\r"), line.size()));
+        if (line.empty() || line.starts_with("//")) continue;
+        return line.starts_with("#version 450");
+    }
+    return false;
+}
+
+/// The compiler walks an expression by calling itself once per operator: 100,000 of them overflow its stack.
+std::optional<CompileError> overlongStatement(const ShaderTexts& changed) {
+    constexpr std::size_t longest = 16384; // characters
+    for (const auto& [file, text] : changed) {
+        std::size_t begin = 0;
+        for (std::size_t at = 0; at < text.size(); ++at) {
+            if (text[at] == ';' || text[at] == '{' || text[at] == '}') begin = at;
+            if (at - begin <= longest) continue;
+            const auto line = static_cast<std::size_t>(std::count(
+                                  text.begin(), text.begin() + static_cast<std::ptrdiff_t>(begin), '\n')) +
+                              1;
+            return CompileError{file, line, "a statement here has more than 16,384 characters; split it"};
+        }
+    }
+    return std::nullopt;
+}
+
 } // namespace
 
 std::string withIncludesExpanded(const ShaderTexts& changed, const std::string& file,
@@ -80,6 +178,30 @@ bool isStepShaderFile(std::string_view file) {
         const std::vector<std::string> files = withIncludes({}, shader + ".comp");
         return std::ranges::find(files, file) != files.end();
     });
+}
+
+std::string describe(const CompileError& error) {
+    if (error.line == 0) return error.file + ": " + error.message;
+    return error.file + ", line " + std::to_string(error.line) + ": " + error.message;
+}
+
+CompiledShader compileShader(const std::string& stem, const ShaderTexts& changed) {
+    const std::string file = stem + ".comp";
+    const std::string_view text = textOf(changed, file);
+    if (!beginsWithVersion(text)) return {{}, {{file, 1, "a shader here begins with the line #version 450"}}};
+    if (const std::optional<CompileError> error = overlongStatement(changed)) return {{}, {*error}};
+    shaderc::CompileOptions options;
+    options.SetTargetEnvironment(shaderc_target_env_vulkan, shaderc_env_version_vulkan_1_2);
+    options.SetOptimizationLevel(shaderc_optimization_level_performance);
+    options.SetForcedVersionProfile(450, shaderc_profile_none);
+    options.SetSuppressWarnings();
+    options.SetIncluder(std::make_unique<Includer>(changed));
+    const shaderc::Compiler compiler;
+    const shaderc::SpvCompilationResult result =
+        compiler.CompileGlslToSpv(text.data(), text.size(), shaderc_compute_shader, file.c_str(), options);
+    if (result.GetCompilationStatus() != shaderc_compilation_status_success)
+        return {{}, errorsFrom(result.GetErrorMessage(), file)};
+    return {{result.cbegin(), result.cend()}, {}};
 }
 
 } // namespace lockstep::demos

@@ -1,6 +1,9 @@
-// The program's own sources, embedded when it is built, and the changes that a user has made to them.
+// The program's own sources, embedded when it is built, the changes that a user has made to them, and a
+// compiler for changed shaders.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
@@ -35,5 +38,25 @@ std::string withIncludesExpanded(const ShaderTexts& changed, const std::string& 
 std::vector<std::string> stepShaders();
 /// A shader of a training step, or something that one includes: what may be changed.
 bool isStepShaderFile(std::string_view file);
+
+struct CompileError {
+    std::string file;     ///< "dense_naive.comp", or what it includes
+    std::size_t line = 0; ///< from 1; 0: the file as a whole
+    std::string message;
+
+    bool operator==(const CompileError&) const = default;
+};
+
+/// "dense_naive.comp, line 23: 'foo' : undeclared identifier".
+std::string describe(const CompileError& error);
+
+struct CompiledShader {
+    std::vector<std::uint32_t> words; ///< SPIR-V; empty when there are errors
+    std::vector<CompileError> errors;
+};
+
+/// Compiles the compute shader <stem>.comp as the build does (Vulkan 1.2, optimised). Includes are the
+/// changed texts and the embedded ones, never files. Any thread.
+CompiledShader compileShader(const std::string& stem, const ShaderTexts& changed);
 
 } // namespace lockstep::demos

@@ -26,6 +26,8 @@ struct DataOptions {
     /// For files: the classes of a trained network, in its order; any other label is an error. Empty: the
     /// classes are found in the data. Ignored for Fashion-MNIST, whose ten classes are fixed.
     std::vector<std::string> classNames = {};
+
+    bool operator==(const DataOptions&) const = default;
 };
 
 /// Loads or generates the data that `spec` names:

@@ -55,6 +55,8 @@ struct LabelledPoint {
     float y = 0;
     std::uint32_t label = 0; ///< class; 0 in regression
     float target = 0;        ///< value in [-1.2, 1.2] without noise; 0 for classes
+
+    bool operator==(const LabelledPoint&) const = default;
 };
 
 /// "circle", "xor", "gauss", "spiral", "plane", "multi-gauss", "moons", "checkerboard", "rings", "spiral3",

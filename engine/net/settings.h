@@ -46,6 +46,8 @@ struct OptimizerSettings {
     /// Throws std::invalid_argument that names the setting out of range (a negative or non-finite rate, a
     /// beta outside [0, 1), ...).
     void validate() const;
+
+    bool operator==(const OptimizerSettings&) const = default;
 };
 
 struct TrainSettings {
@@ -53,6 +55,8 @@ struct TrainSettings {
     std::size_t batch = 128;
     std::uint64_t seed = 1;
     bool shuffle = true;
+
+    bool operator==(const TrainSettings&) const = default;
 };
 
 /// Everything that changes from step to step, computed on the host in double: the examples, and the

@@ -29,6 +29,8 @@ struct FinishLine {
     /// Throws std::invalid_argument if no condition is set, if one is out of range (an accuracy above 1), or
     /// if `data` cannot decide it (no test split; accuracy in regression).
     void validate(const Dataset& data) const;
+
+    bool operator==(const FinishLine&) const = default;
 };
 
 } // namespace lockstep

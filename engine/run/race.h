@@ -53,14 +53,15 @@ Agreement compareLosses(const std::vector<float>& reference, const std::vector<f
 /// The results of one lane.
 struct LaneResult {
     LaneSpec spec;
-    MachineInfo machine;
-    LaneSnapshot end;
+    MachineInfo machine = {};
+    LaneSnapshot end = {};
     Telemetry telemetry;
-    std::optional<Evaluation> evaluation; ///< on the test split after the last step; empty if there is none
-    std::vector<OperationTiming> operations;
+    /// On the test split after the last step; empty if there is none.
+    std::optional<Evaluation> evaluation = {};
+    std::vector<OperationTiming> operations = {};
     /// Comparison with the first CPU lane that has losses, or else the first fp32 lane, or else the first
     /// lane.
-    Agreement agreement;
+    Agreement agreement = {};
     std::uint64_t skippedSteps = 0; ///< Trainer::skippedSteps
     double gflops = 0;              ///< matrix products only, per training second
 

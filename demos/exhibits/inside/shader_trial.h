@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "demos/kit/shader_compiler.h"
+#include "demos/kit/source_text.h"
 #include "engine/gpu/device.h"
 #include "engine/net/dataset.h"
 #include "engine/run/trainer.h"

@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include "demos/kit/shader_compiler.h"
 #include "demos/kit/source_text.h"
 #include "engine/gpu/recorder.h"
 #include "engine/step/dense_kernel.h"

@@ -14,7 +14,7 @@
 #include "demos/kit/machines.h"
 #include "demos/kit/roof.h"
 #include "demos/kit/run_settings.h"
-#include "demos/kit/work_queue.h"
+#include "demos/kit/worker.h"
 
 namespace lockstep::demos {
 

@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "demos/exhibits/map/map_pane.h"
-#include "demos/kit/fields.h"
 #include "demos/kit/machines.h"
+#include "demos/kit/run_form.h"
 #include "engine/files/atomic_file.h"
 
 namespace lockstep::demos {

@@ -1,6 +1,7 @@
-// Points on the playground's map, and drawing your own there.
+// The network's answer: its map with the points, where you can draw your own, or a surface, and the numbers.
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -16,38 +17,32 @@ constexpr std::size_t mostPointsDrawn = 2000;
 constexpr float brushUnits = 14; // between points put by dragging
 constexpr float graspUnits = 12; // how near the mouse has to be to remove one
 
+/// Where a place of the plane is on a map.
+ImVec2 onMap(float x, float y, ImVec2 low, float size) {
+    return {low.x + size * (0.5f + x / (2 * planeReach)), low.y + size * (0.5f - y / (2 * planeReach))};
+}
+
 void drawMarks(const PlaygroundParts& parts, ImVec2 low, float size, bool test) {
     const PlaygroundSettings& settings = parts.model.settings();
     const std::vector<PlanePoint>& points = parts.model.points();
     const float half = std::max(2.0f, parts.ui.px(points.size() > 600 ? 3.5f : 4.5f));
-    ImDrawList& draw = *ImGui::GetWindowDrawList();
-    for (std::size_t i = 0; i < std::min(points.size(), mostPointsDrawn); ++i) {
-        const PlanePoint& point = points[i];
+    for (const PlanePoint& point : std::span(points).first(std::min(points.size(), mostPointsDrawn))) {
         if (point.test != test) continue;
-        const float x = low.x + size * (0.5f + point.at.x / (2 * planeReach));
-        const float y = low.y + size * (0.5f - point.at.y / (2 * planeReach));
+        const auto [x, y] = onMap(point.at.x, point.at.y, low, size);
         if (x < low.x || y < low.y || x > low.x + size || y > low.y + size) continue;
-        const PicturePart mark = parts.pictures.mark(point.at.label, test);
-        draw.AddImage(mark.picture, {x - half, y - half}, {x + half, y + half}, mark.from, mark.to,
-                      pointColour(parts.ui.theme, settings, point.at));
+        parts.pictures.mark(point.at.label, test)
+            .draw({x - half, y - half}, {x + half, y + half},
+                  pointColour(parts.ui.theme, settings, point.at));
     }
 }
 
-} // namespace
-
-void drawPoints(const PlaygroundParts& parts, ImVec2 low, float size) {
-    if (parts.view.testPoints) drawMarks(parts, low, size, true);
-    if (parts.view.trainPoints) drawMarks(parts, low, size, false);
-}
-
+/// Adds and erases own points with the mouse while drawing; `at` is the place of the plane under it.
 void drawWithMouse(const PlaygroundParts& parts, PlaygroundView::Probe at, float perPixel) {
     PlaygroundSettings settings = parts.model.settings();
-    const auto farFromLast = [&] {
-        if (settings.own.empty()) return true;
-        const LabelledPoint& last = settings.own.back();
-        return std::hypot(last.x - at.x, last.y - at.y) > parts.ui.px(brushUnits) * perPixel;
-    };
-    const bool put = ImGui::IsMouseClicked(0) || (ImGui::IsMouseDown(0) && farFromLast());
+    const auto distance = [at](const LabelledPoint& p) { return std::hypot(p.x - at.x, p.y - at.y); };
+    const bool far =
+        settings.own.empty() || distance(settings.own.back()) > parts.ui.px(brushUnits) * perPixel;
+    const bool put = ImGui::IsMouseClicked(0) || (ImGui::IsMouseDown(0) && far);
     if (put && settings.own.size() < mostOwnPoints) {
         // On a map of values, class 1 puts -1 and class 2 puts 1.
         const float value = parts.view.drawnClass == 0 ? -1.0f : 1.0f;
@@ -57,55 +52,46 @@ void drawWithMouse(const PlaygroundParts& parts, PlaygroundView::Probe at, float
         return;
     }
     if (!ImGui::IsMouseDown(1) || settings.own.empty()) return;
-    const auto distance = [at](const LabelledPoint& p) { return std::hypot(p.x - at.x, p.y - at.y); };
     const auto nearest = std::ranges::min_element(settings.own, {}, distance);
     if (distance(*nearest) > parts.ui.px(graspUnits) * perPixel) return;
     settings.own.erase(nearest);
     parts.model.change(settings);
 }
 
-namespace {
-
 std::string answerText(const PlaygroundParts& parts, PlaygroundView::Probe at) {
     const NetShape shape = parts.model.shape();
-    std::vector<LayerValues> values = forward(shape, parts.model.parameters(),
-                                              planeFeatures(at.x, at.y, parts.model.settings().features), 1);
-    std::vector<float> outputs(values.back().data.begin(),
-                               values.back().data.begin() + static_cast<std::ptrdiff_t>(shape.outputs()));
+    std::vector<float> outputs = forward(shape, parts.model.parameters(),
+                                         planeFeatures(at.x, at.y, parts.model.settings().features), 1)
+                                     .back()
+                                     .data;
+    outputs.resize(shape.outputs()); // without padding
     toAnswer(shape.loss, outputs);
     std::string text;
     for (const float output : outputs) text += (text.empty() ? "" : "  ") + fmt::format("{:.3f}", output);
     return text;
 }
 
-const char* answerFormula(const PlaygroundModel& model) {
-    switch (model.shape().loss) {
-    case Loss::crossEntropy: return "p = exp(z_c) / (exp(z_1) + … )";
-    case Loss::binaryCrossEntropy: return "p = 1 / (1 + exp(-z))";
-    default: return "y = f(z)";
-    }
-}
-
 void explainMap(const PlaygroundParts& parts) {
     const PlaygroundView::Probe at = *parts.view.probe;
-    Detail detail;
-    detail.title = "The network's answer";
-    detail.formula = answerFormula(parts.model);
-    detail.values.emplace_back("at", fmt::format("({:.2f}, {:.2f})", at.x, at.y));
-    detail.values.emplace_back("answer", answerText(parts, at));
-    detail.values.emplace_back("step", grouped(parts.model.step()));
     const std::size_t classes = parts.model.settings().classes();
-    detail.text =
+    const Loss loss = parts.model.shape().loss;
+    const char* const text =
         classes > 2    ? "Colours of the classes, mixed by their probabilities. Hollow marks are test points."
         : classes == 2 ? "Blue: class 1. Orange: class 2. Pale: undecided. Hollow marks are test points."
                        : "Blue: below 0. Orange: above 0. Hollow marks are test points.";
-    parts.ui.detail(detail);
+    parts.ui.detail({.title = "The network's answer",
+                     .formula = loss == Loss::crossEntropy         ? "p = exp(z_c) / (exp(z_1) + … )"
+                                : loss == Loss::binaryCrossEntropy ? "p = 1 / (1 + exp(-z))"
+                                                                   : "y = f(z)",
+                     .values = {{"at", fmt::format("({:.2f}, {:.2f})", at.x, at.y)},
+                                {"answer", answerText(parts, at)},
+                                {"step", grouped(parts.model.step())}},
+                     .text = text});
 }
 
 void drawCross(const PlaygroundParts& parts, ImVec2 low, float size) {
     if (parts.view.shownNeuron || !parts.view.probe) return;
-    const float x = low.x + size * (0.5f + parts.view.probe->x / (2 * planeReach));
-    const float y = low.y + size * (0.5f - parts.view.probe->y / (2 * planeReach));
+    const auto [x, y] = onMap(parts.view.probe->x, parts.view.probe->y, low, size);
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const ImU32 colour = faded(parts.ui.theme.text, 0.5f);
     draw.AddLine({x, low.y}, {x, low.y + size}, colour, parts.ui.line());
@@ -133,14 +119,13 @@ void drawMap(const PlaygroundParts& parts, ImVec2 low, float size) {
     const ImVec2 high{low.x + size, low.y + size};
     const auto& shown = parts.view.shownNeuron;
     // The network may have become another since the mouse was over it.
-    const std::vector<std::size_t> widths = parts.model.shape().widths;
-    const bool one = shown && shown->layer < widths.size() && shown->index < widths[shown->layer];
+    const bool one = shown && isNeuron(parts.model.shape(), *shown);
     const PicturePart part =
         one ? parts.pictures.neuron(shown->layer, shown->index) : parts.pictures.output();
-    ImDrawList& draw = *ImGui::GetWindowDrawList();
-    draw.AddImageRounded(part.picture, low, high, part.from, part.to, IM_COL32_WHITE, ui.px(6));
-    drawPoints(parts, low, size);
-    draw.AddRect(low, high, ui.theme.border, ui.px(6), 0, ui.line());
+    part.draw(low, high, IM_COL32_WHITE, ui.px(6));
+    if (parts.view.testPoints) drawMarks(parts, low, size, true);
+    if (parts.view.trainPoints) drawMarks(parts, low, size, false);
+    ImGui::GetWindowDrawList()->AddRect(low, high, ui.theme.border, ui.px(6), 0, ui.line());
     if (one) drawTag(parts, low, neuronTitle(parts.model, *shown));
     parts.view.probe.reset();
     if (!hovered) return;
@@ -170,11 +155,12 @@ void drawSwitches(const PlaygroundParts& parts, float width) {
     entry("Discrete", parts.view.discretise);
     for (const bool test : {false, true}) {
         entry(test ? "Test" : "Train", test ? parts.view.testPoints : parts.view.trainPoints);
-        ui.explainItem({.title = test ? "Points to test with" : "Points to train with",
-                        .formula = {},
-                        .values = {},
-                        .text = test ? "Hollow marks. The network never trains on them."
-                                     : "Filled marks. The network trains on them."});
+        if (test)
+            ui.explainItem(
+                {.title = "Points to test with", .text = "Hollow marks. The network never trains on them."});
+        else
+            ui.explainItem(
+                {.title = "Points to train with", .text = "Filled marks. The network trains on them."});
     }
     ImGui::PopStyleVar();
 }
@@ -231,9 +217,7 @@ void drawHeadings(const PlaygroundParts& parts) {
         const float size = ui.px(10);
         const ImVec2 low = ImGui::GetItemRectMin();
         const ImVec2 at{low.x - size - ui.px(4), (low.y + ImGui::GetItemRectMax().y - size) / 2};
-        const PicturePart mark = parts.pictures.mark(0, test);
-        ImGui::GetWindowDrawList()->AddImage(mark.picture, at, {at.x + size, at.y + size}, mark.from, mark.to,
-                                             ui.theme.muted);
+        parts.pictures.mark(0, test).draw(at, {at.x + size, at.y + size}, ui.theme.muted);
     }
 }
 
@@ -247,12 +231,6 @@ void drawNumbers(const PlaygroundParts& parts) {
         drawNumbers(ui, "Accuracy", percent(moment.trainAccuracy), percent(moment.testAccuracy));
     ui.row("Step", grouped(parts.model.step()));
     ImGui::PopStyleVar();
-}
-
-void drawShortNumbers(const PlaygroundParts& parts) {
-    const Moment& moment = parts.model.moment();
-    parts.ui.text(fmt::format("Loss {}", lossText(moment.trainLoss)));
-    parts.ui.muted(fmt::format("test {}", lossText(moment.testLoss)));
 }
 
 } // namespace
@@ -287,10 +265,12 @@ void drawAnswer(const PlaygroundParts& parts, ImVec2 size) {
         drawLayerSwitches(parts, width);
     else
         drawSwitches(parts, width);
-    if (small && width < ui.px(200))
-        drawShortNumbers(parts);
-    else
+    if (small && width < ui.px(200)) {
+        ui.text("Loss " + lossText(parts.model.moment().trainLoss));
+        ui.muted("test " + lossText(parts.model.moment().testLoss));
+    } else {
         drawNumbers(parts);
+    }
     ImGui::EndGroup();
     ImGui::EndChild();
 }

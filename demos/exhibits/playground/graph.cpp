@@ -1,11 +1,11 @@
-#include "demos/exhibits/playground/graph.h"
-
+// The network as a graph: a column of tiles for each layer, and the links between them.
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
 
-#include "engine/net/plane_features.h"
+#include "demos/exhibits/playground/playground_view.h"
 
 namespace lockstep::demos {
 
@@ -14,6 +14,37 @@ namespace {
 constexpr std::size_t mostLinksDrawn = 160;
 constexpr std::size_t mostLinksLookedAt = 32768;
 constexpr float tileShare = 0.82f; // of the distance between tiles
+
+/// One layer: a column of tiles, or one picture of all neurons where there are too many.
+struct GraphColumn {
+    std::size_t neurons = 0;
+    float x = 0; ///< of the tiles' middle
+    float top = 0;
+    float pitch = 0; ///< from one tile to the next
+    float tile = 0;
+    bool wide = false;
+    ImVec2 low{}; ///< of the picture of a wide layer
+    ImVec2 high{};
+    std::size_t gridColumns = 1;
+    std::size_t gridLines = 1;
+    std::vector<std::size_t> rows; ///< of the features in use: which of all features each is
+
+    ImVec2 centre(std::size_t neuron) const {
+        if (!wide) {
+            const std::size_t row = rows.empty() ? neuron : rows[neuron];
+            return {x, top + pitch * (static_cast<float>(row) + 0.5f)};
+        }
+        const float w = (high.x - low.x) / static_cast<float>(gridColumns);
+        const float h = (high.y - low.y) / static_cast<float>(gridLines);
+        return {low.x + w * (static_cast<float>(neuron % gridColumns) + 0.5f),
+                low.y + h * (static_cast<float>(neuron / gridColumns) + 0.5f)};
+    }
+    ImVec2 tileLow(std::size_t neuron) const {
+        const ImVec2 middle = centre(neuron);
+        return {std::round(middle.x - tile / 2), std::round(middle.y - tile / 2)};
+    }
+    float half() const { return wide ? (high.x - low.x) / 2 : tile / 2; }
+};
 
 GraphColumn tiles(std::size_t count, float x, float low, float high, float most) {
     GraphColumn column;
@@ -40,24 +71,7 @@ void placeWide(GraphColumn& column, const NeuronGrid& grid, float width, float l
     column.high = {column.x + w, middle + h};
 }
 
-} // namespace
-
-ImVec2 GraphColumn::centre(std::size_t neuron) const {
-    if (!wide) {
-        const std::size_t row = rows.empty() ? neuron : rows[neuron];
-        return {x, top + pitch * (static_cast<float>(row) + 0.5f)};
-    }
-    const float w = (high.x - low.x) / static_cast<float>(gridColumns);
-    const float h = (high.y - low.y) / static_cast<float>(gridLines);
-    return {low.x + w * (static_cast<float>(neuron % gridColumns) + 0.5f),
-            low.y + h * (static_cast<float>(neuron / gridColumns) + 0.5f)};
-}
-
-ImVec2 GraphColumn::tileLow(std::size_t neuron) const {
-    const ImVec2 middle = centre(neuron);
-    return {std::round(middle.x - tile / 2), std::round(middle.y - tile / 2)};
-}
-
+/// All layers, the features first. Tiles lie between `low` and `high`, the features' names left of theirs.
 std::vector<GraphColumn> layOutGraph(const PlaygroundParts& parts, ImVec2 low, ImVec2 high) {
     const Ui& ui = parts.ui;
     const NetShape shape = parts.model.shape();
@@ -85,6 +99,14 @@ std::vector<GraphColumn> layOutGraph(const PlaygroundParts& parts, ImVec2 low, I
     return columns;
 }
 
+/// The weight of one link.
+struct GraphLink {
+    ParameterPlace place;
+    float weight = 0;
+};
+
+/// The links into layer `layer`, the strongest ones where there are too many to draw; empty when there are so
+/// many that a band has to stand for them.
 std::vector<GraphLink> linksInto(const PlaygroundModel& model, std::size_t layer) {
     const NetShape shape = model.shape();
     const std::size_t inputs = shape.widths[layer - 1];
@@ -106,20 +128,7 @@ std::vector<GraphLink> linksInto(const PlaygroundModel& model, std::size_t layer
     return links;
 }
 
-void linkCurve(const GraphColumn& from, std::size_t fromNeuron, const GraphColumn& to, std::size_t toNeuron,
-               ImVec2 (&points)[linkPieces + 1]) {
-    ImVec2 a = from.centre(fromNeuron);
-    ImVec2 b = to.centre(toNeuron);
-    a.x = from.wide ? from.high.x : a.x + from.half();
-    b.x = to.wide ? to.low.x : b.x - to.half();
-    for (std::size_t i = 0; i <= linkPieces; ++i) {
-        const float t = static_cast<float>(i) / linkPieces;
-        const float rise = t * t * (3 - 2 * t);
-        points[i] = {a.x + (b.x - a.x) * t, a.y + (b.y - a.y) * rise};
-    }
-}
-
-namespace {
+constexpr std::size_t linkPieces = 14;
 
 float distanceTo(ImVec2 p, ImVec2 a, ImVec2 b) {
     const ImVec2 d{b.x - a.x, b.y - a.y};
@@ -128,216 +137,239 @@ float distanceTo(ImVec2 p, ImVec2 a, ImVec2 b) {
     return std::hypot(p.x - a.x - t * d.x, p.y - a.y - t * d.y);
 }
 
-} // namespace
+/// One frame of the graph.
+class Graph {
+  public:
+    Graph(const PlaygroundParts& parts, ImVec2 low, ImVec2 high)
+        : parts_(parts), ui_(parts.ui), theme_(parts.ui.theme), draw_(*ImGui::GetWindowDrawList()), low_(low),
+          high_(high), columns_(layOutGraph(parts, low, high)) {
+        for (std::size_t layer = 1; layer < columns_.size(); ++layer)
+            links_.push_back(linksInto(parts_.model, layer));
+    }
 
-Graph::Graph(const PlaygroundParts& parts)
-    : parts_(parts), ui_(parts.ui), theme_(parts.ui.theme), draw_(*ImGui::GetWindowDrawList()) {}
+    DrawnGraph draw() {
+        drawFailure();
+        for (std::size_t layer = 1; layer < columns_.size(); ++layer) drawLinks(layer);
+        for (const PlaneFeature feature : allPlaneFeatures()) drawFeature(feature);
+        for (std::size_t layer = 1; layer < columns_.size(); ++layer) {
+            if (columns_[layer].wide)
+                drawWideLayer(layer);
+            else
+                for (std::size_t i = 0; i < columns_[layer].neurons; ++i) drawNeuron({layer, i});
+        }
+        hoverLinks();
+        for (const GraphColumn& column : columns_) drawn_.x.push_back(column.x);
+        return drawn_;
+    }
 
-void Graph::layOut(ImVec2 low, ImVec2 high) {
-    low_ = low;
-    high_ = high;
-    columns_ = layOutGraph(parts_, low, high);
-    for (std::size_t layer = 1; layer < columns_.size(); ++layer)
-        links_.push_back(linksInto(parts_.model, layer));
-}
+  private:
+    // Where numbers went wrong: the layer in red, with the word.
+    void drawFailure() {
+        const auto layer = parts_.model.failedLayer();
+        if (!layer) return;
+        const GraphColumn& column = columns_[*layer + 1];
+        const float half = std::max(column.half(), ui_.px(16)) + ui_.px(6);
+        draw_.AddRectFilled({column.x - half, low_.y}, {column.x + half, high_.y}, faded(theme_.bad, 0.3f),
+                            ui_.px(8));
+        draw_.AddRect({column.x - half, low_.y}, {column.x + half, high_.y}, theme_.bad, ui_.px(8), 0,
+                      ui_.line(2));
+        const ImVec2 size = ImGui::CalcTextSize("NaN");
+        draw_.AddText({column.x - size.x / 2, high_.y - size.y - ui_.px(4)}, theme_.text, "NaN");
+    }
 
-void Graph::draw() {
-    drawFailure();
-    for (std::size_t layer = 1; layer < columns_.size(); ++layer) drawLinks(layer);
-    drawFeatures();
-    for (std::size_t layer = 1; layer < columns_.size(); ++layer) {
-        if (columns_[layer].wide)
-            drawWideLayer(layer);
+    void drawLinks(std::size_t layer) {
+        const GraphColumn& from = columns_[layer - 1];
+        const GraphColumn& to = columns_[layer];
+        if (links_[layer - 1].empty()) {
+            const float a = from.wide ? from.low.y : from.top;
+            const float b =
+                from.wide ? from.high.y : from.top + from.pitch * static_cast<float>(from.neurons);
+            const float c = to.wide ? to.low.y : to.top;
+            const float d = to.wide ? to.high.y : to.top + to.pitch * static_cast<float>(to.neurons);
+            draw_.AddQuadFilled({from.x + from.half(), a}, {to.x - to.half(), c}, {to.x - to.half(), d},
+                                {from.x + from.half(), b}, faded(theme_.muted, 0.18f));
+        }
+        for (const GraphLink& link : links_[layer - 1])
+            drawLink(link, parts_.view.shownParameter == link.place);
+    }
+
+    /// A link from one column to the next.
+    std::array<ImVec2, linkPieces + 1> curve(const ParameterPlace& place) const {
+        const GraphColumn& from = columns_[place.to.layer - 1];
+        const GraphColumn& to = columns_[place.to.layer];
+        ImVec2 a = from.centre(*place.from);
+        ImVec2 b = to.centre(place.to.index);
+        a.x = from.wide ? from.high.x : a.x + from.half();
+        b.x = to.wide ? to.low.x : b.x - to.half();
+        std::array<ImVec2, linkPieces + 1> points;
+        for (std::size_t i = 0; i <= linkPieces; ++i) {
+            const float t = static_cast<float>(i) / linkPieces;
+            const float rise = t * t * (3 - 2 * t);
+            points[i] = {a.x + (b.x - a.x) * t, a.y + (b.y - a.y) * rise};
+        }
+        return points;
+    }
+
+    void drawLink(const GraphLink& link, bool hovered) {
+        const auto points = curve(link.place);
+        const NeuronPlace& end = link.place.to;
+        const ImVec2 at = points[linkPieces / 3];
+        if (ui_.scripted)
+            ui_.controls[fmt::format("weight/{}.{}.{}", end.layer, end.index + 1, *link.place.from + 1)] = {
+                {at.x - 1, at.y - 1}, {at.x + 1, at.y + 1}};
+        const float size = std::abs(link.weight);
+        const ImU32 strong = signedColour(theme_, link.weight < 0 ? -1.0f : 1.0f);
+        const ImU32 colour =
+            hovered ? theme_.text : faded(strong, std::clamp(0.25f + size * 0.5f, 0.25f, 1.0f));
+        const float crowded = std::clamp(columns_[end.layer].pitch / ui_.px(40), 0.25f, 1.0f);
+        const float width =
+            std::clamp(size * 2.2f * crowded, 0.7f, 6.0f) * ui_.line(1) + (hovered ? ui_.px(1.5f) : 0);
+        if (!(link.weight < 0)) {
+            draw_.AddPolyline(points.data(), linkPieces + 1, colour, 0, width);
+            return;
+        }
+        for (std::size_t i = 0; i < linkPieces; i += 2)
+            draw_.AddLine(points[i], points[i + 1], colour, width);
+    }
+
+    void drawFeature(PlaneFeature feature) {
+        const std::string control = fmt::format("feature/{}", name(feature));
+        if (ui_.hidden(control.c_str())) return;
+        const GraphColumn& column = columns_[0];
+        const float y =
+            std::round(column.top + column.pitch * (static_cast<float>(feature) + 0.5f) - column.tile / 2);
+        const ImVec2 low{std::round(column.x - column.tile / 2), y};
+        const ImVec2 high{low.x + column.tile, low.y + column.tile};
+        const std::string label = featureLabel(feature);
+        const ImVec2 text = ImGui::CalcTextSize(label.c_str());
+        ImGui::SetCursorScreenPos({low.x - ui_.px(6) - text.x, low.y});
+        const bool pressed = ui_.tile(control.c_str(), {high.x - low.x + ui_.px(6) + text.x, column.tile});
+        const std::vector<PlaneFeature>& used = parts_.model.settings().features;
+        const auto found = std::ranges::find(used, feature);
+        const bool on = found != used.end();
+        const bool hovered = ImGui::IsItemHovered();
+        parts_.pictures.feature(feature).draw(low, high, IM_COL32(255, 255, 255, on ? 255 : 70), ui_.px(6));
+        draw_.AddRect(low, high, hovered ? theme_.text : (on ? theme_.muted : theme_.border), ui_.px(6), 0,
+                      ui_.line(on ? 1.5f : 1.0f));
+        draw_.AddText({low.x - ui_.px(6) - text.x, (low.y + high.y - text.y) / 2},
+                      on ? theme_.text : theme_.muted, label.c_str());
+        if (hovered && on) {
+            parts_.view.shownNeuron = NeuronPlace{0, static_cast<std::size_t>(found - used.begin())};
+            ui_.detail(neuronDetail(parts_, *parts_.view.shownNeuron));
+        } else if (hovered) {
+            ui_.detail({.title = "Feature " + label,
+                        .text = "Not an input yet. Click to add it; the weights start over."});
+        }
+        if (!pressed || (on && used.size() == 1)) return;
+        std::vector<PlaneFeature> features = used;
+        if (on)
+            std::erase(features, feature);
         else
-            for (std::size_t i = 0; i < columns_[layer].neurons; ++i) drawNeuron({layer, i});
+            features.push_back(feature);
+        std::ranges::sort(features);
+        drawn_.wantedFeatures = std::move(features);
     }
-    hoverLinks();
-}
 
-// Where numbers went wrong: the layer in red, with the word.
-void Graph::drawFailure() {
-    const auto layer = parts_.model.failedLayer();
-    if (!layer) return;
-    const GraphColumn& column = columns_[*layer + 1];
-    const float half = std::max(column.half(), ui_.px(16)) + ui_.px(6);
-    draw_.AddRectFilled({column.x - half, low_.y}, {column.x + half, high_.y}, faded(theme_.bad, 0.3f),
-                        ui_.px(8));
-    draw_.AddRect({column.x - half, low_.y}, {column.x + half, high_.y}, theme_.bad, ui_.px(8), 0,
-                  ui_.line(2));
-    const ImVec2 size = ImGui::CalcTextSize("NaN");
-    draw_.AddText({column.x - size.x / 2, high_.y - size.y - ui_.px(4)}, theme_.text, "NaN");
-}
-
-void Graph::drawLinks(std::size_t layer) {
-    const GraphColumn& from = columns_[layer - 1];
-    const GraphColumn& to = columns_[layer];
-    if (links_[layer - 1].empty()) {
-        const float a = from.wide ? from.low.y : from.top;
-        const float b = from.wide ? from.high.y : from.top + from.pitch * static_cast<float>(from.neurons);
-        const float c = to.wide ? to.low.y : to.top;
-        const float d = to.wide ? to.high.y : to.top + to.pitch * static_cast<float>(to.neurons);
-        draw_.AddQuadFilled({from.x + from.half(), a}, {to.x - to.half(), c}, {to.x - to.half(), d},
-                            {from.x + from.half(), b}, faded(theme_.muted, 0.18f));
+    void drawNeuron(NeuronPlace place) {
+        const GraphColumn& column = columns_[place.layer];
+        const ImVec2 low = column.tileLow(place.index);
+        const ImVec2 high{low.x + column.tile, low.y + column.tile};
+        const std::string control = fmt::format("neuron/{}.{}", place.layer, place.index + 1);
+        ImGui::SetCursorScreenPos(low);
+        const bool pressed = ImGui::InvisibleButton(control.c_str(), {column.tile, column.tile});
+        ui_.noteControl(control.c_str());
+        const bool hovered = ImGui::IsItemHovered();
+        const float rounding = std::min(ui_.px(6), column.tile / 4);
+        parts_.pictures.neuron(place.layer, place.index).draw(low, high, IM_COL32_WHITE, rounding);
+        draw_.AddRect(low, high, hovered ? theme_.text : theme_.muted, rounding, 0,
+                      ui_.line(hovered ? 2.0f : 1.0f));
+        drawBias(place, low, column.tile);
+        if (hovered) {
+            parts_.view.shownNeuron = place;
+            ui_.detail(neuronDetail(parts_, place));
+        }
+        if (pressed) edit({place, {}});
     }
-    for (const GraphLink& link : links_[layer - 1])
-        drawLink(layer, link, parts_.view.shownParameter == link.place);
-}
 
-void Graph::drawLink(std::size_t layer, const GraphLink& link, bool hovered) {
-    ImVec2 points[linkPieces + 1];
-    linkCurve(columns_[layer - 1], *link.place.from, columns_[layer], link.place.to.index, points);
-    const float size = std::abs(link.weight);
-    if (ui_.scripted) noteLink(link, points);
-    const ImU32 strong = signedColour(theme_, link.weight < 0 ? -1.0f : 1.0f);
-    const ImU32 colour = hovered ? theme_.text : faded(strong, std::clamp(0.25f + size * 0.5f, 0.25f, 1.0f));
-    const float crowded = std::clamp(columns_[layer].pitch / ui_.px(40), 0.25f, 1.0f);
-    const float width =
-        std::clamp(size * 2.2f * crowded, 0.7f, 6.0f) * ui_.line(1) + (hovered ? ui_.px(1.5f) : 0);
-    if (!(link.weight < 0)) {
-        draw_.AddPolyline(points, linkPieces + 1, colour, 0, width);
-        return;
+    // At the lower left corner: filled above 0, hollow below.
+    void drawBias(NeuronPlace place, ImVec2 low, float size) {
+        const float bias = parts_.model.parameters()[parameterIndex(parts_.model.shape(), {place, {}})];
+        const float half = std::clamp(size * (0.06f + 0.08f * std::abs(bias)), 0.06f * size, 0.18f * size);
+        const ImVec2 at{low.x, low.y + size};
+        const ImU32 colour = bias == 0 ? theme_.muted : signedColour(theme_, bias < 0 ? -1.0f : 1.0f);
+        const ImVec2 from{at.x - half, at.y - half};
+        const ImVec2 to{at.x + half, at.y + half};
+        draw_.AddRectFilled(from, to, bias < 0 ? theme_.background : colour);
+        draw_.AddRect(from, to, colour, 0, 0, ui_.line(1));
     }
-    for (std::size_t i = 0; i < linkPieces; i += 2) draw_.AddLine(points[i], points[i + 1], colour, width);
-}
 
-void Graph::noteLink(const GraphLink& link, const ImVec2 (&points)[linkPieces + 1]) {
-    const ImVec2 at = points[linkPieces / 3];
-    const std::string name =
-        fmt::format("weight/{}.{}.{}", link.place.to.layer, link.place.to.index + 1, *link.place.from + 1);
-    ui_.controls[name] = {{at.x - 1, at.y - 1}, {at.x + 1, at.y + 1}};
-}
-
-void Graph::drawFeatures() {
-    for (const PlaneFeature feature : allPlaneFeatures()) drawFeature(feature);
-}
-
-void Graph::drawFeature(PlaneFeature feature) {
-    const std::string control = fmt::format("feature/{}", name(feature));
-    if (ui_.hidden(control.c_str())) return;
-    const GraphColumn& column = columns_[0];
-    const float y =
-        std::round(column.top + column.pitch * (static_cast<float>(feature) + 0.5f) - column.tile / 2);
-    const ImVec2 low{std::round(column.x - column.tile / 2), y};
-    const ImVec2 high{low.x + column.tile, low.y + column.tile};
-    const std::string label = featureLabel(feature);
-    const ImVec2 text = ImGui::CalcTextSize(label.c_str());
-    ImGui::SetCursorScreenPos({low.x - ui_.px(6) - text.x, low.y});
-    const bool pressed = ui_.tile(control.c_str(), {high.x - low.x + ui_.px(6) + text.x, column.tile});
-    const std::vector<PlaneFeature>& used = parts_.model.settings().features;
-    const auto found = std::ranges::find(used, feature);
-    const bool on = found != used.end();
-    const bool hovered = ImGui::IsItemHovered();
-    const PicturePart part = parts_.pictures.feature(feature);
-    draw_.AddImageRounded(part.picture, low, high, part.from, part.to, IM_COL32(255, 255, 255, on ? 255 : 70),
-                          ui_.px(6));
-    draw_.AddRect(low, high, hovered ? theme_.text : (on ? theme_.muted : theme_.border), ui_.px(6), 0,
-                  ui_.line(on ? 1.5f : 1.0f));
-    draw_.AddText({low.x - ui_.px(6) - text.x, (low.y + high.y - text.y) / 2},
-                  on ? theme_.text : theme_.muted, label.c_str());
-    if (hovered && on) {
-        parts_.view.shownNeuron = NeuronPlace{0, static_cast<std::size_t>(found - used.begin())};
-        ui_.detail(neuronDetail(parts_, *parts_.view.shownNeuron));
-    } else if (hovered) {
-        ui_.detail(
-            {"Feature " + label, {}, {}, "Not an input yet. Click to add it; the weights start over."});
+    void drawWideLayer(std::size_t layer) {
+        const GraphColumn& column = columns_[layer];
+        const ImVec2 size{column.high.x - column.low.x, column.high.y - column.low.y};
+        const std::string control = fmt::format("layer/{}", layer);
+        ImGui::SetCursorScreenPos(column.low);
+        ImGui::InvisibleButton(control.c_str(), size);
+        ui_.noteControl(control.c_str());
+        parts_.pictures.wideLayer(layer).draw(column.low, column.high);
+        draw_.AddRect(column.low, column.high, theme_.muted, 0, 0, ui_.line());
+        if (!ImGui::IsItemHovered()) return;
+        const ImVec2 mouse = ImGui::GetIO().MousePos;
+        const auto cell = [](float at, float from, float length, std::size_t count) {
+            const float share = std::clamp((at - from) / length, 0.0f, 0.999f);
+            return static_cast<std::size_t>(share * static_cast<float>(count));
+        };
+        const std::size_t index = cell(mouse.y, column.low.y, size.y, column.gridLines) * column.gridColumns +
+                                  cell(mouse.x, column.low.x, size.x, column.gridColumns);
+        if (index >= column.neurons) return;
+        parts_.view.shownNeuron = NeuronPlace{layer, index};
+        ui_.detail(neuronDetail(parts_, {layer, index}));
+        if (ImGui::IsMouseClicked(0)) edit({{layer, index}, {}});
     }
-    if (!pressed || (on && used.size() == 1)) return;
-    std::vector<PlaneFeature> features = used;
-    if (on)
-        std::erase(features, feature);
-    else
-        features.push_back(feature);
-    std::ranges::sort(features);
-    features_ = std::move(features);
-}
 
-void Graph::drawNeuron(NeuronPlace place) {
-    const GraphColumn& column = columns_[place.layer];
-    const ImVec2 low = column.tileLow(place.index);
-    const ImVec2 high{low.x + column.tile, low.y + column.tile};
-    const std::string control = fmt::format("neuron/{}.{}", place.layer, place.index + 1);
-    ImGui::SetCursorScreenPos(low);
-    const bool pressed = ImGui::InvisibleButton(control.c_str(), {column.tile, column.tile});
-    ui_.noteControl(control.c_str());
-    const bool hovered = ImGui::IsItemHovered();
-    const float rounding = std::min(ui_.px(6), column.tile / 4);
-    const PicturePart part = parts_.pictures.neuron(place.layer, place.index);
-    draw_.AddImageRounded(part.picture, low, high, part.from, part.to, IM_COL32_WHITE, rounding);
-    draw_.AddRect(low, high, hovered ? theme_.text : theme_.muted, rounding, 0,
-                  ui_.line(hovered ? 2.0f : 1.0f));
-    drawBias(place, low, column.tile);
-    if (hovered) {
-        parts_.view.shownNeuron = place;
-        ui_.detail(neuronDetail(parts_, place));
-    }
-    if (pressed) edit({place, {}});
-}
-
-// At the lower left corner: filled above 0, hollow below.
-void Graph::drawBias(NeuronPlace place, ImVec2 low, float size) {
-    const float bias = parts_.model.parameters()[parameterIndex(parts_.model.shape(), {place, {}})];
-    const float half = std::clamp(size * (0.06f + 0.08f * std::abs(bias)), 0.06f * size, 0.18f * size);
-    const ImVec2 at{low.x, low.y + size};
-    const ImU32 colour = bias == 0 ? theme_.muted : signedColour(theme_, bias < 0 ? -1.0f : 1.0f);
-    const ImVec2 from{at.x - half, at.y - half};
-    const ImVec2 to{at.x + half, at.y + half};
-    draw_.AddRectFilled(from, to, bias < 0 ? theme_.background : colour);
-    draw_.AddRect(from, to, colour, 0, 0, ui_.line(1));
-}
-
-void Graph::drawWideLayer(std::size_t layer) {
-    const GraphColumn& column = columns_[layer];
-    const PicturePart part = parts_.pictures.wideLayer(layer);
-    const ImVec2 size{column.high.x - column.low.x, column.high.y - column.low.y};
-    const std::string control = fmt::format("layer/{}", layer);
-    ImGui::SetCursorScreenPos(column.low);
-    ImGui::InvisibleButton(control.c_str(), size);
-    ui_.noteControl(control.c_str());
-    draw_.AddImage(part.picture, column.low, column.high, part.from, part.to);
-    draw_.AddRect(column.low, column.high, theme_.muted, 0, 0, ui_.line());
-    if (!ImGui::IsItemHovered()) return;
-    const ImVec2 mouse = ImGui::GetIO().MousePos;
-    const auto cell = [](float at, float from, float length, std::size_t count) {
-        const float share = std::clamp((at - from) / length, 0.0f, 0.999f);
-        return static_cast<std::size_t>(share * static_cast<float>(count));
-    };
-    const std::size_t index = cell(mouse.y, column.low.y, size.y, column.gridLines) * column.gridColumns +
-                              cell(mouse.x, column.low.x, size.x, column.gridColumns);
-    if (index >= column.neurons) return;
-    parts_.view.shownNeuron = NeuronPlace{layer, index};
-    ui_.detail(neuronDetail(parts_, {layer, index}));
-    if (ImGui::IsMouseClicked(0)) edit({{layer, index}, {}});
-}
-
-void Graph::hoverLinks() {
-    parts_.view.shownParameter.reset();
-    const ImVec2 mouse = ImGui::GetIO().MousePos;
-    const bool inside = mouse.x > low_.x && mouse.x < high_.x && mouse.y > low_.y && mouse.y < high_.y;
-    if (!inside || !ImGui::IsWindowHovered() || ImGui::IsAnyItemHovered()) return;
-    float nearest = ui_.px(6);
-    for (std::size_t layer = 1; layer < columns_.size(); ++layer) {
-        if (mouse.x < columns_[layer - 1].x || mouse.x > columns_[layer].x) continue;
-        for (const GraphLink& link : links_[layer - 1]) {
-            ImVec2 points[linkPieces + 1];
-            linkCurve(columns_[layer - 1], *link.place.from, columns_[layer], link.place.to.index, points);
-            for (std::size_t i = 0; i < linkPieces; ++i) {
-                const float distance = distanceTo(mouse, points[i], points[i + 1]);
-                if (distance >= nearest) continue;
-                nearest = distance;
-                parts_.view.shownParameter = link.place;
+    void hoverLinks() {
+        parts_.view.shownParameter.reset();
+        const ImVec2 mouse = ImGui::GetIO().MousePos;
+        const bool inside = mouse.x > low_.x && mouse.x < high_.x && mouse.y > low_.y && mouse.y < high_.y;
+        if (!inside || !ImGui::IsWindowHovered() || ImGui::IsAnyItemHovered()) return;
+        float nearest = ui_.px(6);
+        for (std::size_t layer = 1; layer < columns_.size(); ++layer) {
+            if (mouse.x < columns_[layer - 1].x || mouse.x > columns_[layer].x) continue;
+            for (const GraphLink& link : links_[layer - 1]) {
+                const auto points = curve(link.place);
+                for (std::size_t i = 0; i < linkPieces; ++i) {
+                    const float distance = distanceTo(mouse, points[i], points[i + 1]);
+                    if (distance >= nearest) continue;
+                    nearest = distance;
+                    parts_.view.shownParameter = link.place;
+                }
             }
         }
+        if (!parts_.view.shownParameter) return;
+        ui_.detail(parameterDetail(parts_, *parts_.view.shownParameter));
+        if (ImGui::IsMouseClicked(0)) edit(*parts_.view.shownParameter);
     }
-    if (!parts_.view.shownParameter) return;
-    ui_.detail(parameterDetail(parts_, *parts_.view.shownParameter));
-    if (ImGui::IsMouseClicked(0)) edit(*parts_.view.shownParameter);
-}
 
-void Graph::edit(const ParameterPlace& place) {
-    if (ui_.hidingControls) return;
-    parts_.view.edited = place;
-    parts_.view.editedValue = parts_.model.parameters()[parameterIndex(parts_.model.shape(), place)];
-    parts_.view.openEditor = true;
+    void edit(const ParameterPlace& place) {
+        if (ui_.hidingControls) return;
+        parts_.view.edited = place;
+        parts_.view.openEditor = true;
+    }
+
+    const PlaygroundParts& parts_;
+    Ui& ui_;
+    const Theme& theme_;
+    ImDrawList& draw_;
+    ImVec2 low_;
+    ImVec2 high_;
+    std::vector<GraphColumn> columns_;
+    std::vector<std::vector<GraphLink>> links_; // by the layer they lead to, from 1
+    DrawnGraph drawn_;
+};
+
+} // namespace
+
+DrawnGraph drawGraph(const PlaygroundParts& parts, ImVec2 low, ImVec2 high) {
+    return Graph(parts, low, high).draw();
 }
 
 } // namespace lockstep::demos

@@ -1,22 +1,13 @@
 // The network's panel: the graph, and above it the numbers of layers and neurons.
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
-#include "demos/exhibits/playground/graph.h"
+#include "demos/exhibits/playground/playground_view.h"
 
 namespace lockstep::demos {
 
 namespace {
-
-/// One more or less; in steps of a quarter where there are many.
-std::size_t moreNeurons(std::size_t count) {
-    return std::min(playgroundLimits.width, count + std::max<std::size_t>(1, count / 4));
-}
-std::size_t fewerNeurons(std::size_t count) {
-    return std::max<std::size_t>(1, count - std::max<std::size_t>(1, count / 5));
-}
 
 // The number of neurons below its buttons, if there is room for them; the number itself opens a slider.
 void drawWidthButtons(const PlaygroundParts& parts, std::size_t layer, float x, float y, float room) {
@@ -35,24 +26,20 @@ void drawWidthButtons(const PlaygroundParts& parts, std::size_t layer, float x, 
     const std::string number = fmt::format("{}", count);
     const float text = ImGui::CalcTextSize(number.c_str()).x + 2 * pad;
     const bool buttons = 2 * button + ui.px(6) <= room;
+    // One less or more; in steps of a quarter where there are many.
     if (buttons && put(fmt::format("-##neurons {}", layer), x - button - ui.px(1), y))
-        changed = true, count = fewerNeurons(count);
+        changed = true, count -= count > 1 ? std::max<std::size_t>(1, count / 5) : 0;
     if (buttons && put(fmt::format("+##neurons {}", layer), x + ui.px(1), y))
-        changed = true, count = moreNeurons(count);
+        changed = true, count = std::min(playgroundLimits.width, count + std::max<std::size_t>(1, count / 4));
     const std::string popup = fmt::format("width {}", layer);
     if (put(fmt::format("{}##width {}", number, layer), x - text / 2, y + line + ui.px(5)))
         ImGui::OpenPopup(popup.c_str());
     ImGui::PopStyleVar();
     if (ImGui::BeginPopup(popup.c_str())) {
         ui.muted(fmt::format("Neurons of layer {}", layer));
-        auto width = static_cast<float>(count);
         ImGui::SetNextItemWidth(ui.px(240));
-        if (ui.logSlider(fmt::format("##neurons {}", layer).c_str(), width, 1,
-                         static_cast<float>(playgroundLimits.width), "%.0f")) {
-            count = static_cast<std::size_t>(
-                std::lround(std::clamp(width, 1.0f, static_cast<float>(playgroundLimits.width))));
-            changed = true;
-        }
+        changed |=
+            countSlider(ui, fmt::format("##neurons {}", layer).c_str(), count, 1, playgroundLimits.width);
         ImGui::EndPopup();
     }
     if (changed) parts.model.change(settings);
@@ -78,26 +65,20 @@ void drawLayerButtons(const PlaygroundParts& parts) {
 }
 
 /// The graph and the buttons above its layers.
-void drawGraph(const PlaygroundParts& parts) {
-    Ui& ui = parts.ui;
+void drawLayers(const PlaygroundParts& parts) {
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const ImVec2 room = ImGui::GetContentRegionAvail();
-    const float header = 2 * ImGui::GetTextLineHeight() + ui.px(16);
-    Graph graph(parts);
-    // Settings may change below: everything is laid out first.
+    const float header = 2 * ImGui::GetTextLineHeight() + parts.ui.px(16);
+    // Settings may change below: what is drawn is of those before.
     const std::size_t layers = parts.model.settings().hidden.size();
-    graph.layOut({start.x, start.y + header},
-                 {start.x + room.x, start.y + std::max(room.y, header + ui.px(60))});
-    std::vector<float> x;
-    for (std::size_t layer = 1; layer <= layers; ++layer) x.push_back(graph.columnX(layer));
-    const float distance = layers > 1 ? x[1] - x[0] : room.x;
-    graph.draw();
+    const DrawnGraph graph =
+        drawGraph(parts, {start.x, start.y + header},
+                  {start.x + room.x, start.y + std::max(room.y, header + parts.ui.px(60))});
+    const float distance = layers > 1 ? graph.x[2] - graph.x[1] : room.x;
     for (std::size_t layer = 1; layer <= layers && layer <= parts.model.settings().hidden.size(); ++layer)
-        drawWidthButtons(parts, layer, x[layer - 1], start.y, distance);
-    if (!graph.wantedFeatures()) return;
-    PlaygroundSettings settings = parts.model.settings();
-    settings.features = *graph.wantedFeatures();
-    parts.model.change(settings);
+        drawWidthButtons(parts, layer, graph.x[layer], start.y, distance);
+    if (graph.wantedFeatures.empty()) return;
+    parts.model.edit([&graph](PlaygroundSettings& settings) { settings.features = graph.wantedFeatures; });
 }
 
 } // namespace
@@ -108,7 +89,7 @@ void drawNetwork(const PlaygroundParts& parts, ImVec2 size) {
     const ImVec2 top = ImGui::GetCursorScreenPos();
     ImGui::Dummy({1, ImGui::GetTextLineHeight() + parts.ui.px(4)});
     if (parts.pictures.fit(parts.model))
-        drawGraph(parts);
+        drawLayers(parts);
     else
         parts.ui.paragraph("Not enough memory for pictures of this network. Try a smaller one.",
                            parts.ui.theme.warning);

@@ -46,8 +46,6 @@ std::uint32_t markPixel(std::uint32_t shape, bool hollow, float x, float y) {
 
 } // namespace
 
-void PlanePictures::release() { *this = {}; }
-
 void PlanePictures::makeMaps(Ui& ui, const PlaygroundModel& model) {
     PlaneMapOptions options;
     options.outputSize = outputPixels;
@@ -82,11 +80,6 @@ bool PlanePictures::fit(const PlaygroundModel& model) const {
     return map_ && marks_ && shape == shape_ && features_ == model.settings().features;
 }
 
-bool PlanePictures::stale(const Ui& ui, const PlaygroundModel& model, bool discretise) const {
-    return dark_ != ui.theme.dark || discretise != discretise_ || revision_ != model.revision() ||
-           (!fine_ && !model.running());
-}
-
 void PlanePictures::compute(Ui& ui, const PlaygroundModel& model, bool discretise) {
     const MapDetail detail = model.running() && !ui.scripted ? MapDetail::moving : MapDetail::still;
     computing_ = map_->compute(model.parameters(), planeColours(ui.theme, discretise), detail);
@@ -116,7 +109,9 @@ void PlanePictures::update(Ui& ui, const PlaygroundModel& model, bool discretise
         show();
         next_ = ui.now + pauseFactor * map_->milliseconds() * 1e-3;
     }
-    if (computing_ || (!other && !stale(ui, model, discretise))) return;
+    const bool stale = other || dark_ != ui.theme.dark || discretise != discretise_ ||
+                       revision_ != model.revision() || (!fine_ && !model.running());
+    if (computing_ || !stale) return;
     if (!atOnce && model.running() && ui.now < next_) return;
     compute(ui, model, discretise);
     if (atOnce) show();

@@ -19,6 +19,11 @@ struct PicturePart {
     ImTextureID picture{};
     ImVec2 from{0, 0};
     ImVec2 to{1, 1};
+
+    /// Fills a rectangle of the window with it.
+    void draw(ImVec2 low, ImVec2 high, ImU32 colour = IM_COL32_WHITE, float rounding = 0) const {
+        ImGui::GetWindowDrawList()->AddImageRounded(picture, low, high, from, to, colour, rounding);
+    }
 };
 
 class PlanePictures {
@@ -32,7 +37,7 @@ class PlanePictures {
     /// Nothing that this frame has drawn is needed any more.
     void beginFrame() { retired_.clear(); }
     bool busy() const { return computing_.has_value(); }
-    void release();
+    void release() { *this = {}; }
 
     PicturePart output() const { return {output_->id(), {0, 0}, {1, 1}}; }
     /// Layer 0 is the features in use. Of a wide layer, neurons from `mapped()` on have a coarser map.
@@ -54,7 +59,6 @@ class PlanePictures {
         std::vector<std::unique_ptr<Picture>> pictures;
     };
 
-    bool stale(const Ui& ui, const PlaygroundModel& model, bool discretise) const;
     void compute(Ui& ui, const PlaygroundModel& model, bool discretise);
     void show();
     void makeMaps(Ui& ui, const PlaygroundModel& model);

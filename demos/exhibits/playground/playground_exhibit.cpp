@@ -1,9 +1,13 @@
-#include "demos/exhibits/playground/playground_exhibit.h"
-
+// Exhibit: a small network that learns points of the plane, with everything about it to be seen and changed.
 #include <algorithm>
+#include <cmath>
+#include <stdexcept>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
+#include "demos/exhibits/playground/playground_view.h"
+#include "demos/kit/exhibit.h"
 #include "demos/words/text.h"
 #include "engine/gpu/error.h"
 
@@ -14,241 +18,303 @@ namespace {
 constexpr std::uint64_t undoSteps = 100;
 enum Page : std::size_t { networkPage, dataPage, settingsPage, curvesPage, answerPage };
 
-LaneSpec laneOf(const PlaygroundSettings& settings, Machines& machines) {
-    if (!settings.lane.empty()) return laneSpecFromText(settings.lane);
-    return chooseTrainLane({}, machines).lanes.front();
-}
-
-} // namespace
-
-void PlaygroundExhibit::drawIcon(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) const {
-    // Two neurons into one.
-    const float r = size / 2;
-    const ImVec2 out{centre.x + 0.65f * r, centre.y};
-    for (const float side : {-0.6f, 0.6f}) {
-        const ImVec2 in{centre.x - 0.65f * r, centre.y + side * r};
-        draw.AddLine(in, out, faded(colour, 0.5f), size / 12);
-        draw.AddCircleFilled(in, size / 7, colour);
+class PlaygroundExhibit : public Exhibit {
+  public:
+    std::string_view id() const override { return "playground"; }
+    const char* title() const override { return "Playground"; }
+    const char* blurb() const override { return "A small network learns points of the plane"; }
+    void drawIcon(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) const override {
+        // Two neurons into one.
+        const float r = size / 2;
+        const ImVec2 out{centre.x + 0.65f * r, centre.y};
+        for (const float side : {-0.6f, 0.6f}) {
+            const ImVec2 in{centre.x - 0.65f * r, centre.y + side * r};
+            draw.AddLine(in, out, faded(colour, 0.5f), size / 12);
+            draw.AddCircleFilled(in, size / 7, colour);
+        }
+        draw.AddCircleFilled(out, size / 5, colour);
     }
-    draw.AddCircleFilled(out, size / 5, colour);
-}
 
-void PlaygroundExhibit::update(Ui& ui) {
-    const auto maker = [&](const TrainJob& job) {
-        return ui.machines.maker(job, laneOf(model_.settings(), ui.machines));
-    };
-    pictures_.beginFrame();
-    model_.update(maker, ui.delta, ui.scripted);
-    renewPictures(ui);
-    if (model_.failed() && !told_) ui.say(Severity::error, model_.failure());
-    told_ = model_.failed();
-}
-
-// If memory runs out for pictures of the network, everything else is still drawn, so it can be made smaller.
-void PlaygroundExhibit::renewPictures(Ui& ui) {
-    try {
-        pictures_.update(ui, model_, view_.discretise);
-    } catch (const gpu::DeviceLostError&) {
-        throw;
-    } catch (const gpu::GpuError& error) {
-        ui.say(Severity::error, error.what());
+    void update(Ui& ui) override {
+        const auto maker = [&](const TrainJob& job) {
+            const std::string& lane = model_.settings().lane;
+            return ui.machines.maker(job, lane.empty() ? chooseTrainLane({}, ui.machines).lanes.front()
+                                                       : laneSpecFromText(lane));
+        };
+        pictures_.beginFrame();
+        model_.update(maker, ui.delta, ui.scripted);
+        renewPictures(ui);
+        if (model_.failed() && !told_) ui.say(Severity::error, model_.failure());
+        told_ = model_.failed();
     }
-}
 
-void PlaygroundExhibit::run(Ui& ui) {
-    if (!model_.trainable()) {
-        ui.say(Severity::warning, "There are no points to train on.",
-               "Draw some on the map, or choose a data set.");
-        return;
+    void draw(Ui& ui) override {
+        const ImVec2 room = ImGui::GetContentRegionAvail();
+        if (model_.failed()) drawFailure(ui);
+        if (room.x >= ui.px(640) && room.y >= ui.px(520))
+            drawWide(ui);
+        else
+            drawPages(ui);
+        drawEditor(parts(ui));
     }
-    model_.run();
-}
 
-bool PlaygroundExhibit::canStep(StepUnit unit) const {
-    return unit != StepUnit::kernel && model_.trainable() && !model_.failed();
-}
-
-void PlaygroundExhibit::step(Ui&, StepUnit unit) {
-    model_.step(unit == StepUnit::epoch ? model_.stepsToEpochEnd() : 1);
-}
-
-void PlaygroundExhibit::reset(Ui&) { model_.reset(); }
-void PlaygroundExhibit::reroll(Ui&) { model_.reroll(); }
-
-std::string PlaygroundExhibit::releaseDevice() {
-    const bool training = model_.releaseDevice();
-    pictures_.release();
-    if (!training) return {};
-    return fmt::format("The playground continues from step {}.", grouped(model_.step()));
-}
-
-bool PlaygroundExhibit::takeDigit(int digit) {
-    if (!view_.drawing || digit < 1) return false;
-    view_.drawnClass = static_cast<std::uint32_t>(digit - 1);
-    return true;
-}
-
-bool PlaygroundExhibit::dropFile(Ui& ui, const std::filesystem::path& file) {
-    if (file.extension() != ".csv") return false;
-    OwnPoints own = readOwnPoints(file);
-    PlaygroundSettings settings = model_.settings();
-    settings.own = std::move(own.points);
-    settings.ownValues = own.values;
-    settings.data = ownData;
-    model_.change(settings);
-    ui.say(Severity::info, fmt::format("{} points from {}", settings.own.size(), file.filename().string()),
-           own.scaled ? "Columns outside -6 to 6 were scaled into that range." : "");
-    return true;
-}
-
-void PlaygroundExhibit::draw(Ui& ui) {
-    const ImVec2 room = ImGui::GetContentRegionAvail();
-    if (model_.failed()) drawFailure(ui);
-    if (room.x >= ui.px(640) && room.y >= ui.px(520))
-        drawWide(ui);
-    else
-        drawPages(ui);
-    drawEditor(parts(ui));
-}
-
-// Everything at once: settings above, data, network and answer side by side, curves below.
-void PlaygroundExhibit::drawWide(Ui& ui) {
-    drawSettingsBar(parts(ui), false);
-    const ImVec2 room = ImGui::GetContentRegionAvail();
-    const float gap = ui.px(10);
-    const float lower = std::clamp(room.y * 0.34f, ui.px(150), ui.px(300));
-    const float upper = room.y - lower - gap;
-    const float dataWidth = ui.px(150);
-    const float answerWidth = std::clamp(room.x * 0.32f, ui.px(210), ui.px(460));
-    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {gap, gap});
-    ImGui::BeginChild("data", {dataWidth, upper}, false, ImGuiWindowFlags_NoScrollbar);
-    ImGui::PopStyleVar();
-    drawDataPanel(parts(ui));
-    ImGui::EndChild();
-    renewPictures(ui); // settings above may have made it another network
-    ImGui::SameLine(0, gap);
-    drawNetwork(parts(ui), {room.x - dataWidth - answerWidth - 2 * gap, upper});
-    renewPictures(ui);
-    ImGui::SameLine(0, gap);
-    drawAnswer(parts(ui), {answerWidth, upper});
-    drawLower(ui);
-}
-
-// One thing at a time, where the window is small or the letters are large.
-void PlaygroundExhibit::drawPages(Ui& ui) {
-    const std::string names[] = {"Network", "Data", "Settings", "Curves", "Answer"};
-    const bool narrow = ImGui::GetContentRegionAvail().x < ui.px(380);
-    const float gap = ui.px(10);
-    if (narrow) {
-        ImGui::SetNextItemWidth(-1);
-        ui.combo("##page", view_.page, names);
-    } else {
-        if (view_.page == answerPage) view_.page = networkPage; // which shows both
-        ui.segments("##page", view_.page, std::span(names).first(answerPage));
+    void drawDetails(Ui& ui) override {
+        ui.heading("Playground");
+        ui.paragraph("From a few points, a network learns which colour belongs where in the plane. Each tile "
+                     "shows one "
+                     "neuron's output over the plane: orange above 0, blue below.",
+                     ui.theme.muted);
+        const MachineInfo machine = model_.machine();
+        if (!machine.device.empty()) {
+            ui.heading("Trains on");
+            ui.paragraph(ui.masked ? "-" : honestDevice(machine), ui.theme.muted);
+            const LaneSnapshot shot = model_.laneSnapshot();
+            ui.row("samples/s", ui.timing(shortRate(shot.recentRate)));
+        }
+        const NetShape shape = model_.shape();
+        ui.heading("Network");
+        ui.row("layers", shape.describeWidths());
+        ui.row("parameters", grouped(shape.parameters()));
+        ui.row("step", grouped(model_.step()));
+        ui.row("epoch",
+               fixed(static_cast<double>(model_.step()) / static_cast<double>(model_.order().stepsPerEpoch()),
+                     2));
+        ui.row("learning rate now",
+               fmt::format("{:.3g}", learningRate(model_.settings().train.optimizer, model_.step())));
+        ui.heading("Points");
+        ui.row("training", grouped(model_.dataset().train.count));
+        ui.row("test", grouped(model_.dataset().test.count));
+        ui.paragraph("Hover over a neuron or a link to see its formula and numbers. Click to edit it.",
+                     ui.theme.muted);
     }
-    const ImVec2 room = ImGui::GetContentRegionAvail();
-    switch (view_.page) {
-    case dataPage:
-        ImGui::BeginChild("data", {narrow ? room.x : ui.px(190), room.y});
+
+    void drawMenu(Ui& ui) override {
+        if (ImGui::MenuItem("Undo 100 steps", nullptr, false, model_.canUndo())) model_.undo(undoSteps);
+        ui.noteControl("menu/Undo 100 steps");
+        if (ImGui::MenuItem("Save weights with the state", nullptr, view_.keepWeights))
+            view_.keepWeights = !view_.keepWeights;
+        ui.noteControl("menu/Save weights with the state");
+    }
+
+    bool running() const override { return model_.running(); }
+    std::uint64_t trainedExamples() const override { return model_.laneSnapshot().examples; }
+    bool moving() const override { return model_.busy() || view_.sampler.busy() || pictures_.busy(); }
+    void run(Ui& ui) override {
+        if (!model_.trainable()) {
+            ui.say(Severity::warning, "There are no points to train on.",
+                   "Draw some on the map, or choose a data set.");
+            return;
+        }
+        model_.run();
+    }
+    void pause() override { model_.pause(); }
+    bool canStep(StepUnit unit) const override {
+        return unit != StepUnit::kernel && model_.trainable() && !model_.failed();
+    }
+    void step(Ui&, StepUnit unit) override {
+        model_.step(unit == StepUnit::epoch ? model_.stepsToEpochEnd() : 1);
+    }
+    void reset(Ui&) override { model_.reset(); }
+    void reroll(Ui&) override { model_.reroll(); }
+    void setSpeed(Speed stepsPerSecond) override { model_.setSpeed(stepsPerSecond); }
+
+    nlohmann::ordered_json state() const override {
+        nlohmann::ordered_json json = toJson(model_.settings());
+        json["view"] = toJson(view_);
+        json["plot"] = plot_.state();
+        const std::vector<float>& weights = model_.parameters();
+        // JSON has no NaN: a network that has failed comes back with fresh weights.
+        if (view_.keepWeights && std::ranges::all_of(weights, [](float w) { return std::isfinite(w); })) {
+            json["step"] = model_.step();
+            json["weights"] = weightsToJson(weights);
+        }
+        return json;
+    }
+
+    std::function<void()> readState(const nlohmann::ordered_json& state) override {
+        if (!state.is_object()) throw std::invalid_argument("the playground's state must be an object");
+        nlohmann::ordered_json json = state;
+        const auto taken = [&json](const char* field) {
+            nlohmann::ordered_json value;
+            if (const auto found = json.find(field); found != json.end()) value = *found, json.erase(field);
+            return value;
+        };
+        const nlohmann::ordered_json view = taken("view");
+        const nlohmann::ordered_json plot = taken("plot");
+        const nlohmann::ordered_json weights = taken("weights");
+        const nlohmann::ordered_json step = taken("step");
+        const PlaygroundSettings settings = playgroundSettingsFromJson(json);
+        const ViewSettings newView = view.is_null() ? ViewSettings{} : viewFromJson(view);
+        if (!step.is_null() && (!step.is_number_unsigned() || step.get<std::uint64_t>() > mostSteps / 2))
+            throw std::invalid_argument(
+                fmt::format("the field 'step' must be a whole number up to {}", mostSteps / 2));
+        const std::uint64_t steps = step.is_null() ? 0 : step.get<std::uint64_t>();
+        std::vector<float> values;
+        if (!weights.is_null()) values = weightsFromJson(weights, settings.shape());
+        Plot newPlot = plot_;
+        if (!plot.is_null()) newPlot.setState(plot);
+        return [this, settings, newView, values, steps, newPlot] {
+            plot_ = newPlot;
+            model_.pause();
+            model_.change(settings);
+            model_.reset();
+            if (!values.empty()) model_.setWeights(values, steps);
+            static_cast<ViewSettings&>(view_) = newView;
+            view_.drawing = false;
+            view_.edited.reset();
+        };
+    }
+
+    bool takeDigit(int digit) override {
+        if (!view_.drawing || digit < 1) return false;
+        view_.drawnClass = static_cast<std::uint32_t>(digit - 1);
+        return true;
+    }
+
+    bool dropFile(Ui& ui, const std::filesystem::path& file) override {
+        if (file.extension() != ".csv") return false;
+        OwnPoints own = readOwnPoints(file);
+        PlaygroundSettings settings = model_.settings();
+        settings.own = std::move(own.points);
+        settings.ownValues = own.values;
+        settings.data = ownData;
+        model_.change(settings);
+        ui.say(Severity::info,
+               fmt::format("{} points from {}", settings.own.size(), file.filename().string()),
+               own.scaled ? "Columns outside -6 to 6 were scaled into that range." : "");
+        return true;
+    }
+
+    std::string releaseDevice() override {
+        const bool training = model_.releaseDevice();
+        pictures_.release();
+        if (!training) return {};
+        return fmt::format("The playground continues from step {}.", grouped(model_.step()));
+    }
+
+  private:
+    PlaygroundParts parts(Ui& ui) { return {ui, model_, view_, pictures_}; }
+
+    // If memory runs out for pictures of the network, everything else is still drawn, so it can be made
+    // smaller.
+    void renewPictures(Ui& ui) {
+        try {
+            pictures_.update(ui, model_, view_.discretise);
+        } catch (const gpu::DeviceLostError&) {
+            throw;
+        } catch (const gpu::GpuError& error) {
+            ui.say(Severity::error, error.what());
+        }
+    }
+
+    // Everything at once: settings above, data, network and answer side by side, curves below.
+    void drawWide(Ui& ui) {
+        drawSettingsBar(parts(ui), false);
+        const ImVec2 room = ImGui::GetContentRegionAvail();
+        const float gap = ui.px(10);
+        const float lower = std::clamp(room.y * 0.34f, ui.px(150), ui.px(300));
+        const float upper = room.y - lower - gap;
+        const float dataWidth = ui.px(150);
+        const float answerWidth = std::clamp(room.x * 0.32f, ui.px(210), ui.px(460));
+        ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {gap, gap});
+        ImGui::BeginChild("data", {dataWidth, upper}, false, ImGuiWindowFlags_NoScrollbar);
+        ImGui::PopStyleVar();
         drawDataPanel(parts(ui));
         ImGui::EndChild();
-        renewPictures(ui);
-        if (narrow) return;
+        renewPictures(ui); // settings above may have made it another network
         ImGui::SameLine(0, gap);
+        drawNetwork(parts(ui), {room.x - dataWidth - answerWidth - 2 * gap, upper});
+        renewPictures(ui);
+        ImGui::SameLine(0, gap);
+        drawAnswer(parts(ui), {answerWidth, upper});
+        drawLower(ui);
+    }
+
+    // One thing at a time, where the window is small or the letters are large.
+    void drawPages(Ui& ui) {
+        const std::string names[] = {"Network", "Data", "Settings", "Curves", "Answer"};
+        const bool narrow = ImGui::GetContentRegionAvail().x < ui.px(380);
+        const float gap = ui.px(10);
+        if (narrow) {
+            ImGui::SetNextItemWidth(-1);
+            ui.combo("##page", view_.page, names);
+        } else {
+            if (view_.page == answerPage) view_.page = networkPage; // which shows both
+            ui.segments("##page", view_.page, std::span(names).first(answerPage));
+        }
+        const ImVec2 room = ImGui::GetContentRegionAvail();
+        if (view_.page == curvesPage) {
+            drawLower(ui);
+            return;
+        }
+        if (view_.page == settingsPage) {
+            ImGui::BeginChild("settings", room);
+            drawSettingsBar(parts(ui), true);
+            ImGui::EndChild();
+            return;
+        }
+        if (view_.page == dataPage) {
+            ImGui::BeginChild("data", {narrow ? room.x : ui.px(190), room.y});
+            drawDataPanel(parts(ui));
+            ImGui::EndChild();
+            renewPictures(ui);
+        } else if (view_.page == networkPage) {
+            drawNetwork(parts(ui), {narrow ? room.x : (room.x - gap) * 0.52f, room.y});
+            renewPictures(ui);
+        }
+        if (narrow && view_.page != answerPage) return;
+        if (!narrow) ImGui::SameLine(0, gap);
         drawAnswer(parts(ui), {0, 0});
-        return;
-    case settingsPage:
-        ImGui::BeginChild("settings", room);
-        drawSettingsBar(parts(ui), true);
-        ImGui::EndChild();
-        return;
-    case curvesPage: drawLower(ui); return;
-    case answerPage: drawAnswer(parts(ui), {0, 0}); return;
-    default: break;
     }
-    drawNetwork(parts(ui), {narrow ? room.x : (room.x - gap) * 0.52f, room.y});
-    renewPictures(ui);
-    if (narrow) return;
-    ImGui::SameLine(0, gap);
-    drawAnswer(parts(ui), {0, 0});
-}
 
-void PlaygroundExhibit::drawFailure(Ui& ui) {
-    ui.paragraph(model_.failure(), ui.theme.bad);
-    if (ui.primaryButton("Undo 100 steps##failure")) model_.undo(undoSteps);
-    ImGui::SameLine();
-    if (ui.button("A tenth of the learning rate##failure")) {
-        PlaygroundSettings settings = model_.settings();
-        settings.train.optimizer.learningRate = settings.train.optimizer.effectiveLearningRate() / 10;
-        model_.change(settings);
+    void drawFailure(Ui& ui) {
+        ui.paragraph(model_.failure(), ui.theme.bad);
+        if (ui.primaryButton("Undo 100 steps##failure")) model_.undo(undoSteps);
+        ImGui::SameLine();
+        if (ui.button("A tenth of the learning rate##failure"))
+            model_.edit([](PlaygroundSettings& settings) {
+                settings.train.optimizer.learningRate = settings.train.optimizer.effectiveLearningRate() / 10;
+            });
     }
-}
 
-void PlaygroundExhibit::drawLower(Ui& ui) {
-    const std::string names[] = {"Losses", "Weights"};
-    auto chosen = static_cast<std::size_t>(view_.lower);
-    if (ui.segments("##lower", chosen, names)) view_.lower = static_cast<LowerView>(chosen);
-    if (!model_.failed()) {
-        ImGui::SameLine(0, ui.px(16));
-        if (ui.button("Undo 100 steps##undo", model_.canUndo())) model_.undo(undoSteps);
+    void drawLower(Ui& ui) {
+        const std::string names[] = {"Losses", "Weights"};
+        auto chosen = static_cast<std::size_t>(view_.lower);
+        if (ui.segments("##lower", chosen, names)) view_.lower = static_cast<LowerView>(chosen);
+        if (!model_.failed()) {
+            ImGui::SameLine(0, ui.px(16));
+            if (ui.button("Undo 100 steps##undo", model_.canUndo())) model_.undo(undoSteps);
+        }
+        if (view_.lower == LowerView::weights)
+            drawWeights(parts(ui));
+        else
+            drawCurves(ui);
     }
-    if (view_.lower == LowerView::weights)
-        drawWeights(parts(ui));
-    else
-        drawCurves(ui);
-}
 
-void PlaygroundExhibit::drawCurves(Ui& ui) {
-    const LossHistory& history = model_.history();
-    const PlotLine lines[] = {
-        {.name = "train", .colour = ui.theme.text, .x = history.steps(), .y = history.train()},
-        {.name = "test", .colour = ui.theme.muted, .dashed = true, .x = history.steps(), .y = history.test()},
-    };
-    PlotOptions options;
-    options.x.title = "step";
-    options.x.whole = true;
-    options.y.title = "loss";
-    options.empty = "Press Run to see the losses here.";
-    plot_.draw(ui, "playground losses", lines, options);
-}
-
-void PlaygroundExhibit::drawDetails(Ui& ui) {
-    ui.heading("Playground");
-    ui.paragraph(
-        "From a few points, a network learns which colour belongs where in the plane. Each tile shows one "
-        "neuron's output over the plane: orange above 0, blue below.",
-        ui.theme.muted);
-    const MachineInfo machine = model_.machine();
-    if (!machine.device.empty()) {
-        ui.heading("Trains on");
-        ui.paragraph(ui.masked ? "-" : honestDevice(machine), ui.theme.muted);
-        const LaneSnapshot shot = model_.laneSnapshot();
-        ui.row("samples/s", ui.timing(shortRate(shot.recentRate)));
+    void drawCurves(Ui& ui) {
+        const LossHistory& history = model_.history();
+        const PlotLine lines[] = {
+            {.name = "train", .colour = ui.theme.text, .x = history.steps(), .y = history.train()},
+            {.name = "test",
+             .colour = ui.theme.muted,
+             .dashed = true,
+             .x = history.steps(),
+             .y = history.test()},
+        };
+        plot_.draw(ui, "playground losses", lines,
+                   {.x = {.title = "step", .unit = "", .whole = true},
+                    .y = {.title = "loss", .unit = ""},
+                    .empty = "Press Run to see the losses here."});
     }
-    const NetShape shape = model_.shape();
-    ui.heading("Network");
-    ui.row("layers", shape.describeWidths());
-    ui.row("parameters", grouped(shape.parameters()));
-    ui.row("step", grouped(model_.step()));
-    ui.row(
-        "epoch",
-        fixed(static_cast<double>(model_.step()) / static_cast<double>(model_.order().stepsPerEpoch()), 2));
-    ui.row("learning rate now",
-           fmt::format("{:.3g}", learningRate(model_.settings().train.optimizer, model_.step())));
-    ui.heading("Points");
-    ui.row("training", grouped(model_.dataset().train.count));
-    ui.row("test", grouped(model_.dataset().test.count));
-    ui.paragraph("Hover over a neuron or a link to see its formula and numbers. Click to edit it.",
-                 ui.theme.muted);
-}
 
-void PlaygroundExhibit::drawMenu(Ui& ui) {
-    if (ImGui::MenuItem("Undo 100 steps", nullptr, false, model_.canUndo())) model_.undo(undoSteps);
-    ui.noteControl("menu/Undo 100 steps");
-    if (ImGui::MenuItem("Save weights with the state", nullptr, view_.keepWeights))
-        view_.keepWeights = !view_.keepWeights;
-    ui.noteControl("menu/Save weights with the state");
-}
+    PlaygroundModel model_;
+    PlaygroundView view_;
+    PlanePictures pictures_;
+    Plot plot_;
+    bool told_ = false; // of the failure
+};
+
+} // namespace
 
 std::unique_ptr<Exhibit> makePlayground() { return std::make_unique<PlaygroundExhibit>(); }
 

@@ -1,7 +1,7 @@
 #include "demos/exhibits/playground/playground_model.h"
 
-#include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -16,15 +16,17 @@ constexpr double lookSeconds = 1.0 / 30;
 constexpr double looksShare = 0.2; // of the lane's time that looking may take
 constexpr std::uint64_t scriptedSteps = 10;
 constexpr std::chrono::seconds scriptPatience{60};
+constexpr std::size_t mostKept = 200;
+constexpr std::uint64_t mostReplayed = 5000;
+constexpr std::size_t mostKeptBytes = std::size_t{128} << 20;
 
-/// Whether the optimizer state of one means the same to the other.
-bool sharesState(Optimizer a, Optimizer b) { return infoOf(a).state == infoOf(b).state; }
+std::size_t bytesOf(const TrainerState& state) {
+    return (state.optimizerState.size() + 1) * state.parameters.size() * sizeof(float);
+}
 
 } // namespace
 
-PlaygroundModel::PlaygroundModel() : data_(makePlaygroundData(settings_)) { startFresh(); }
-
-PlaygroundModel::~PlaygroundModel() = default;
+PlaygroundModel::PlaygroundModel() : data_(makePlaygroundData(settings_)) { reset(); }
 
 void PlaygroundModel::change(const PlaygroundSettings& wanted) {
     wanted.validate();
@@ -35,11 +37,11 @@ void PlaygroundModel::change(const PlaygroundSettings& wanted) {
     ++settingsRevision_;
     if (fresh) {
         rebuildWanted_ = true;
-        startFresh();
+        reset();
     } else if (rebuild || rebuildWanted_) {
         lastLookWanted_ = lastLookWanted_ || !rebuildWanted_;
         rebuildWanted_ = true;
-    } else if (!session_ || !session_->changeOptimizer(settings_)) {
+    } else if (!session_ || !session_->changeOptimizer(settings_.train.optimizer)) {
         rebuildWanted_ = lastLookWanted_ = true;
     }
 }
@@ -54,7 +56,12 @@ void PlaygroundModel::update(const TrainerMaker& maker, double seconds, bool scr
     collect();
     if (!follow(maker)) return;
     drive(seconds);
-    lookIfDue(seconds);
+    sinceLook_ += seconds;
+    if (session_->looking()) return;
+    const bool moved = session_->lane().snapshot().step != step();
+    if (seen_ && (!moved || sinceLook_ < std::max(lookSeconds, moment_.seconds / looksShare))) return;
+    sinceLook_ = 0;
+    session_->look(generation_);
 }
 
 /// Brings the lane in line with the settings; false while that is not done.
@@ -64,8 +71,7 @@ bool PlaygroundModel::follow(const TrainerMaker& maker) {
     if (lastLookWanted_ && alive()) {
         if (!lastLookAsked_) session_->lane().pause();
         if (session_->looking()) return false;
-        if (!lastLookAsked_) {
-            lastLookAsked_ = true;
+        if (!std::exchange(lastLookAsked_, true)) {
             session_->look(generation_);
             return false;
         }
@@ -73,11 +79,10 @@ bool PlaygroundModel::follow(const TrainerMaker& maker) {
     }
     retire();
     rebuildWanted_ = lastLookWanted_ = lastLookAsked_ = seen_ = false;
-    session_ = std::make_unique<PlaygroundSession>(settings_, data_);
     failure_.clear();
-    if (!session_->trainable()) return false;
+    if (!trainable()) return false;
     try {
-        session_->begin(maker, fitted());
+        session_ = std::make_unique<PlaygroundSession>(settings_, data_, maker, fitted());
     } catch (const std::exception& error) {
         failure_ = error.what();
         running_ = false;
@@ -90,7 +95,7 @@ bool PlaygroundModel::follow(const TrainerMaker& maker) {
 TrainerState PlaygroundModel::fitted() const {
     TrainerState state = moment_.state;
     const Optimizer kind = settings_.train.optimizer.kind;
-    if (!sharesState(kind, moment_.optimizer)) state.optimizerState.clear();
+    if (infoOf(kind).state != infoOf(moment_.optimizer).state) state.optimizerState.clear();
     state.optimizerState.resize(settings_.train.optimizer.stateArrays());
     for (std::vector<float>& array : state.optimizerState) array.resize(state.parameters.size(), 0.0f);
     return state;
@@ -98,12 +103,12 @@ TrainerState PlaygroundModel::fitted() const {
 
 void PlaygroundModel::retire() {
     if (!session_) return;
-    if (session_->begun()) session_->lane().stop();
+    session_->lane().stop();
     retired_.add(std::move(session_));
 }
 
 void PlaygroundModel::collect() {
-    if (!session_ || !session_->begun()) return;
+    if (!session_) return;
     if (auto moment = session_->takeMoment(); moment && moment->generation == generation_) {
         seen_ = true;
         if (moment->state.step != moment_.state.step) {
@@ -134,15 +139,6 @@ void PlaygroundModel::drive(double seconds) {
     if (queued_ > 0) lane.step(std::exchange(queued_, 0));
 }
 
-void PlaygroundModel::lookIfDue(double seconds) {
-    sinceLook_ += seconds;
-    if (session_->looking()) return;
-    const bool moved = session_->lane().snapshot().step != step();
-    if (seen_ && (!moved || sinceLook_ < std::max(lookSeconds, moment_.seconds / looksShare))) return;
-    sinceLook_ = 0;
-    session_->look(generation_);
-}
-
 /// Waits until all that was asked for has been done and seen: what a script shows does not depend on speed.
 void PlaygroundModel::settle(const TrainerMaker& maker) {
     const auto deadline = std::chrono::steady_clock::now() + scriptPatience;
@@ -150,7 +146,8 @@ void PlaygroundModel::settle(const TrainerMaker& maker) {
     while (std::chrono::steady_clock::now() < deadline) {
         collect();
         const bool follows = follow(maker);
-        if (session_ && !session_->preparing() && !follows && !rebuildWanted_ && !alive()) return;
+        const bool preparing = session_ && session_->preparing();
+        if (!preparing && !follows && !rebuildWanted_ && !alive()) return; // there is nothing to train
         if (follows && !target && seen_ && moment_.generation == generation_) {
             target = step() + queued_;
             if (queued_ > 0) session_->lane().step(std::exchange(queued_, 0));
@@ -163,44 +160,9 @@ void PlaygroundModel::settle(const TrainerMaker& maker) {
     throw std::runtime_error("the playground's lane did not do what a script asked for within a minute");
 }
 
-void PlaygroundModel::run() {
-    if (failed()) rebuildWanted_ = true; // once more from what was seen last
-    running_ = true;
-    pacer_.restart();
-}
-
-void PlaygroundModel::pause() {
-    running_ = false;
-    if (alive()) session_->lane().pause();
-}
-
-void PlaygroundModel::step(std::uint64_t steps) {
-    if (failed()) return;
-    pause();
-    queued_ += steps;
-}
-
 BatchOrder PlaygroundModel::order() const {
     const TrainSettings& train = settings_.train;
     return {std::max<std::size_t>(data_.dataset.train.count, 1), train.batch, train.seed, train.shuffle};
-}
-
-std::uint64_t PlaygroundModel::stepsToEpochEnd() const {
-    const std::uint64_t epoch = order().stepsPerEpoch();
-    return epoch - step() % epoch;
-}
-
-void PlaygroundModel::setSpeed(double stepsPerSecond) {
-    pacer_.setSpeed(stepsPerSecond);
-    if (!pacer_.flatOut() && alive()) session_->lane().pause();
-}
-
-LaneSnapshot PlaygroundModel::laneSnapshot() const {
-    return session_ && session_->begun() ? session_->lane().snapshot() : LaneSnapshot{};
-}
-
-MachineInfo PlaygroundModel::machine() const {
-    return session_ && session_->begun() ? session_->lane().machine() : MachineInfo{};
 }
 
 bool PlaygroundModel::busy() const {
@@ -223,43 +185,94 @@ bool PlaygroundModel::releaseDevice() {
     return running_;
 }
 
-void LossHistory::clear() { *this = {}; }
+// What sets weights: reset, undo, and what a person writes into them.
 
-void LossHistory::add(std::uint64_t step, double trainLoss, double testLoss) {
-    const auto at = static_cast<double>(step);
-    // The newest is always there; it is replaced until it is far enough from the one before.
-    const std::size_t count = steps_.size();
-    const bool close = count >= 2 && at - steps_[count - 2] < static_cast<double>(stride_);
-    if (count > 0 && (close || steps_.back() >= at)) {
-        steps_.pop_back();
-        train_.pop_back();
-        test_.pop_back();
-    }
-    steps_.push_back(at);
-    train_.push_back(trainLoss);
-    test_.push_back(testLoss);
-    if (steps_.size() >= capacity) thinOut();
+/// The settings' first weights, before any lane has seen them.
+/// From now on these are the weights.
+void PlaygroundModel::adopt(TrainerState state, Optimizer optimizer) {
+    moment_ = {};
+    moment_.state = std::move(state);
+    moment_.optimizer = optimizer;
+    moment_.state = fitted();
+    moment_.optimizer = settings_.train.optimizer.kind;
+    moment_.generation = ++generation_;
+    ++revision_;
+    earlier_.clear();
+    earlierStep_ = step();
+    seen_ = lastLookWanted_ = lastLookAsked_ = false;
+    queued_ = 0;
+    pacer_.restart();
+    if (!rebuildWanted_ && !failed() && alive())
+        session_->restore(moment_.state);
+    else
+        rebuildWanted_ = true;
 }
 
-void LossHistory::goBackTo(std::uint64_t step) {
-    while (!steps_.empty() && steps_.back() > static_cast<double>(step)) {
-        steps_.pop_back();
-        train_.pop_back();
-        test_.pop_back();
+void PlaygroundModel::setWeights(std::vector<float> parameters, std::uint64_t step) {
+    ring_.clear();
+    history_ = {};
+    TrainerState state;
+    state.step = step;
+    state.parameters = std::move(parameters);
+    adopt(std::move(state), settings_.train.optimizer.kind);
+    remember();
+}
+
+void PlaygroundModel::undo(std::uint64_t steps) {
+    const std::uint64_t target = step() > steps ? step() - steps : 0;
+    while (ring_.size() > 1 && ring_.back().state.step > target) ring_.pop_back();
+    const Kept kept = ring_.back();
+    pause();
+    adopt(kept.state, kept.optimizer);
+    history_.goBackTo(step());
+    const std::uint64_t missing = target > step() ? target - step() : 0;
+    if (kept.settingsRevision == settingsRevision_ && missing <= mostReplayed) queued_ = missing;
+}
+
+void PlaygroundModel::setParameter(std::size_t index, float value) {
+    if (index >= parameters().size()) throw std::out_of_range("there is no such weight");
+    moment_.state.parameters[index] = value;
+    ++revision_;
+    ++settingsRevision_; // what comes after cannot be had by training again
+    if (!rebuildWanted_ && !failed() && alive()) {
+        session_->lane().post([index, value](Trainer& trainer) {
+            TrainerState state = trainer.state();
+            state.parameters[index] = value;
+            trainer.restore(state);
+        });
+        moment_.generation = ++generation_;
+        seen_ = false;
+    } else {
+        rebuildWanted_ = true;
     }
 }
 
-void LossHistory::thinOut() {
-    const std::size_t half = steps_.size() / 2;
-    for (std::size_t i = 0; i < half; ++i) {
-        steps_[i] = steps_[2 * i];
-        train_[i] = train_[2 * i];
-        test_[i] = test_[2 * i];
+/// Keeps the moment for undo(). When there are too many, every other one of the older half goes.
+void PlaygroundModel::remember() {
+    if (!ring_.empty() && ring_.back().state.step >= step()) {
+        if (ring_.back().state.step == step()) ring_.back().state = moment_.state;
+        return;
     }
-    steps_.resize(half);
-    train_.resize(half);
-    test_.resize(half);
-    stride_ = static_cast<std::uint64_t>((steps_.back() - steps_.front()) / static_cast<double>(half)) + 1;
+    ring_.push_back({moment_.state, moment_.optimizer, settingsRevision_});
+    const std::size_t most = std::clamp(mostKeptBytes / std::max<std::size_t>(bytesOf(moment_.state), 1),
+                                        std::size_t{4}, mostKept);
+    if (ring_.size() <= most) return;
+    std::deque<Kept> thinned;
+    for (std::size_t i = 0; i < ring_.size(); ++i)
+        if (i >= ring_.size() / 2 || i % 2 == 0) thinned.push_back(std::move(ring_[i]));
+    ring_ = std::move(thinned);
+}
+
+/// The engine's message says "layer 2 (256 -> 128): its weights", counted from 1.
+std::optional<std::size_t> PlaygroundModel::failedLayer() const {
+    const std::size_t last = settings_.hidden.size();
+    const std::size_t found = failure_.find("layer ");
+    if (found != std::string::npos) {
+        const auto layer = std::strtoul(failure_.c_str() + found + 6, nullptr, 10) - 1;
+        return layer <= last ? std::optional(layer) : std::nullopt;
+    }
+    // All numbers up to the outputs were finite: the loss, which is made of them, was not.
+    return failure_.find("the loss") != std::string::npos ? std::optional(last) : std::nullopt;
 }
 
 } // namespace lockstep::demos

@@ -5,6 +5,8 @@
 // neither.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -17,29 +19,48 @@
 #include "demos/exhibits/playground/playground_session.h"
 #include "demos/kit/futures.h"
 #include "demos/kit/pacer.h"
+#include "engine/net/param_layout.h"
 
 namespace lockstep::demos {
 
 /// The losses seen so far, for the curves; thinned out as they grow, so that a night of training still fits.
 class LossHistory {
   public:
-    void clear();
     /// Steps must not go down; the same step replaces its values.
-    void add(std::uint64_t step, double trainLoss, double testLoss);
+    void add(std::uint64_t step, double trainLoss, double testLoss) {
+        const auto at = static_cast<double>(step);
+        // The newest is always there; it is replaced until it is far enough from the one before.
+        const std::size_t count = steps().size();
+        const bool close = count >= 2 && at - steps()[count - 2] < static_cast<double>(stride_);
+        if (count > 0 && (close || steps().back() >= at)) resize(count - 1);
+        columns_[0].push_back(at);
+        columns_[1].push_back(trainLoss);
+        columns_[2].push_back(testLoss);
+        if (steps().size() < capacity) return;
+        const std::size_t half = steps().size() / 2;
+        for (std::vector<double>& column : columns_)
+            for (std::size_t i = 0; i < half; ++i) column[i] = column[2 * i];
+        resize(half);
+        stride_ =
+            static_cast<std::uint64_t>((steps().back() - steps().front()) / static_cast<double>(half)) + 1;
+    }
     /// Forgets what came after `step`.
-    void goBackTo(std::uint64_t step);
+    void goBackTo(std::uint64_t step) {
+        const auto after = std::ranges::upper_bound(steps(), static_cast<double>(step));
+        resize(static_cast<std::size_t>(after - steps().begin()));
+    }
 
-    std::span<const double> steps() const { return steps_; }
-    std::span<const double> train() const { return train_; }
-    std::span<const double> test() const { return test_; }
+    std::span<const double> steps() const { return columns_[0]; }
+    std::span<const double> train() const { return columns_[1]; }
+    std::span<const double> test() const { return columns_[2]; }
 
   private:
-    void thinOut();
+    void resize(std::size_t count) {
+        for (std::vector<double>& column : columns_) column.resize(count);
+    }
 
     static constexpr std::size_t capacity = 2048;
-    std::vector<double> steps_;
-    std::vector<double> train_;
-    std::vector<double> test_;
+    std::array<std::vector<double>, 3> columns_;
     std::uint64_t stride_ = 1; // between points kept
 };
 
@@ -48,27 +69,52 @@ class PlaygroundModel {
     using TrainerMaker = PlaygroundSession::TrainerMaker;
 
     PlaygroundModel();
-    ~PlaygroundModel();
 
     const PlaygroundSettings& settings() const { return settings_; }
     /// Throws std::invalid_argument, and then nothing has changed. Another shape starts with fresh weights.
     void change(const PlaygroundSettings& settings);
+    /// Changes what `action(settings)` changes.
+    template <class Action> void edit(Action action) {
+        PlaygroundSettings settings = settings_;
+        action(settings);
+        change(settings);
+    }
 
     /// Once per frame: brings news, follows changes. `maker` makes trainers for the settings' lane.
     /// scripted   trains a fixed number of steps and waits until all that was asked for has been done
     void update(const TrainerMaker& maker, double seconds, bool scripted);
 
     bool running() const { return running_; }
-    void run();
-    void pause();
+    void run() {
+        if (failed()) rebuildWanted_ = true; // once more from what was seen last
+        running_ = true;
+        pacer_.restart();
+    }
+    void pause() {
+        running_ = false;
+        if (alive()) session_->lane().pause();
+    }
     /// Pauses, and makes that many steps more.
-    void step(std::uint64_t steps);
-    std::uint64_t stepsToEpochEnd() const;
+    void step(std::uint64_t steps) {
+        if (failed()) return;
+        pause();
+        queued_ += steps;
+    }
+    std::uint64_t stepsToEpochEnd() const {
+        const std::uint64_t epoch = order().stepsPerEpoch();
+        return epoch - step() % epoch;
+    }
     /// Steps per second; 0: as fast as it goes.
-    void setSpeed(double stepsPerSecond);
+    void setSpeed(double stepsPerSecond) {
+        pacer_.setSpeed(stepsPerSecond);
+        if (!pacer_.flatOut() && alive()) session_->lane().pause();
+    }
     /// Fresh weights of the same seed.
-    void reset();
-    void reroll();
+    void reset() { setWeights(initialWeights(shape(), settings_.train.seed), 0); }
+    void reroll() {
+        edit([](PlaygroundSettings& settings) { ++settings.train.seed; });
+        reset();
+    }
     /// Back by so many steps, exactly where no setting has changed since; else to the state kept before it.
     void undo(std::uint64_t steps);
     bool canUndo() const { return step() > 0 || failed(); }
@@ -89,8 +135,8 @@ class PlaygroundModel {
     /// Grows whenever parameters() change.
     std::uint64_t revision() const { return revision_; }
     const LossHistory& history() const { return history_; }
-    LaneSnapshot laneSnapshot() const;
-    MachineInfo machine() const;
+    LaneSnapshot laneSnapshot() const { return session_ ? session_->lane().snapshot() : LaneSnapshot{}; }
+    MachineInfo machine() const { return session_ ? session_->lane().machine() : MachineInfo{}; }
 
     bool failed() const { return !failure_.empty(); }
     const std::string& failure() const { return failure_; } ///< with a hint
@@ -116,10 +162,8 @@ class PlaygroundModel {
     bool follow(const TrainerMaker& maker);
     void collect();
     void drive(double seconds);
-    void lookIfDue(double seconds);
     void settle(const TrainerMaker& maker);
     void adopt(TrainerState state, Optimizer optimizer);
-    void startFresh();
     void remember();
     void retire();
     TrainerState fitted() const;

@@ -1,7 +1,6 @@
 #include "demos/exhibits/playground/playground_settings.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <stdexcept>
 
@@ -23,11 +22,7 @@ void require(bool fine, std::string_view field, std::string_view reason) {
     if (!fine) throw std::invalid_argument(fmt::format("'{}' of the playground {}", field, reason));
 }
 
-std::size_t ownClassCount(const std::vector<LabelledPoint>& points) {
-    std::uint32_t most = 1;
-    for (const LabelledPoint& point : points) most = std::max(most, point.label);
-    return std::size_t{most} + 1;
-}
+bool comparesValues(Loss loss) { return loss == Loss::meanSquared || loss == Loss::huber; }
 
 void validateOwn(const std::vector<LabelledPoint>& points) {
     require(points.size() <= mostOwnPoints, "own", fmt::format("has more than {} points", mostOwnPoints));
@@ -38,30 +33,93 @@ void validateOwn(const std::vector<LabelledPoint>& points) {
     }
 }
 
-} // namespace
+using nlohmann::ordered_json;
 
-PlaygroundSettings::PlaygroundSettings() {
-    // As TensorFlow Playground begins.
-    train.optimizer.kind = Optimizer::sgd;
-    train.optimizer.learningRate = 0.03;
-    train.optimizer.weightDecay = 0;
-    train.batch = 10;
+ordered_json ownToJson(const PlaygroundSettings& settings) {
+    ordered_json points = ordered_json::array();
+    for (const LabelledPoint& point : settings.own) {
+        const ordered_json answer =
+            settings.ownValues ? ordered_json(point.target) : ordered_json(point.label);
+        points.push_back({point.x, point.y, answer});
+    }
+    return points;
 }
+
+LabelledPoint ownFromJson(const ordered_json& json, bool values) {
+    const bool fits = json.is_array() && json.size() == 3 && json[0].is_number() && json[1].is_number() &&
+                      (values ? json[2].is_number() : json[2].is_number_unsigned());
+    if (!fits)
+        throw std::invalid_argument(
+            fmt::format("the field 'own' must have points [x, y, {}]", values ? "value" : "class from 0"));
+    LabelledPoint point{json[0].get<float>(), json[1].get<float>(), 0, 0};
+    if (values)
+        point.target = json[2].get<float>();
+    else
+        point.label = static_cast<std::uint32_t>(std::min<std::uint64_t>(json[2].get<std::uint64_t>(), 1000));
+    return point;
+}
+
+std::vector<PlaneFeature> featuresFromJson(const ordered_json& json) {
+    std::vector<PlaneFeature> features;
+    for (const std::string& feature : jsonValue<std::vector<std::string>>(json, "features"))
+        features.push_back(planeFeatureFromName(feature));
+    std::ranges::sort(features);
+    return features;
+}
+
+std::vector<PlanePoint> pointsOf(const PlaygroundSettings& settings) {
+    std::vector<PlanePoint> points;
+    if (settings.data == ownData) {
+        for (const LabelledPoint& point : settings.own) points.push_back({point, false});
+        return points;
+    }
+    const Points2d set = points2dFromName(settings.data);
+    points.reserve(settings.samples);
+    for (std::size_t i = 0; i < settings.samples; ++i)
+        points.push_back({point2d(set, settings.dataSeed, i, settings.noise), false});
+    return points;
+}
+
+// The engine's own split, asked by numbers which points it moves.
+void markTestPoints(std::vector<PlanePoint>& points, const PlaygroundSettings& settings) {
+    const double share = 1 - settings.trainShare;
+    const auto count = static_cast<double>(points.size());
+    if (std::round(share * count) >= count) return; // too few to hold any back
+    Dataset numbers;
+    numbers.inputs = 1;
+    numbers.classes = 2;
+    numbers.train.count = points.size();
+    numbers.train.labels.assign(points.size(), 0);
+    for (std::size_t i = 0; i < points.size(); ++i) numbers.train.values.push_back(static_cast<float>(i));
+    splitOffTest(numbers, share, settings.dataSeed);
+    for (const float number : numbers.test.values) points[static_cast<std::size_t>(number)].test = true;
+}
+
+void add(Examples& examples, const LabelledPoint& point, const PlaygroundSettings& settings, bool classes) {
+    const std::vector<float> features = planeFeatures(point.x, point.y, settings.features);
+    examples.values.insert(examples.values.end(), features.begin(), features.end());
+    if (classes)
+        examples.labels.push_back(point.label);
+    else
+        examples.targets.push_back(point.target);
+    ++examples.count;
+}
+
+} // namespace
 
 std::size_t PlaygroundSettings::classes() const {
     if (data != ownData) return points2dClasses(points2dFromName(data));
-    return ownValues ? 0 : ownClassCount(own);
+    if (ownValues) return 0;
+    std::size_t most = 1;
+    for (const LabelledPoint& point : own) most = std::max<std::size_t>(most, point.label);
+    return most + 1;
 }
 
 Loss PlaygroundSettings::effectiveLoss() const {
-    const bool compares = loss == Loss::meanSquared || loss == Loss::huber;
-    return classes() > 0 || compares ? loss : Loss::meanSquared;
+    return classes() > 0 || comparesValues(loss) ? loss : Loss::meanSquared;
 }
 
-bool PlaygroundSettings::allowsOutputActivation() const {
-    const Loss used = effectiveLoss();
-    return used == Loss::meanSquared || used == Loss::huber;
-}
+bool PlaygroundSettings::allowsOutputActivation() const { return comparesValues(effectiveLoss()); }
 
 NetShape PlaygroundSettings::shape() const {
     Dataset answers;
@@ -103,14 +161,11 @@ bool sameWeights(const PlaygroundSettings& a, const PlaygroundSettings& b) {
 }
 
 bool sameData(const PlaygroundSettings& a, const PlaygroundSettings& b) {
-    const auto samePoint = [](const LabelledPoint& p, const LabelledPoint& q) {
-        return p.x == q.x && p.y == q.y && p.label == q.label && p.target == q.target;
-    };
     if (a.data != b.data || a.trainShare != b.trainShare || a.dataSeed != b.dataSeed ||
         a.features != b.features)
         return false;
     if (a.data != ownData) return a.noise == b.noise && a.samples == b.samples;
-    return a.ownValues == b.ownValues && std::ranges::equal(a.own, b.own, samePoint);
+    return a.ownValues == b.ownValues && a.own == b.own;
 }
 
 bool sameTrainer(const PlaygroundSettings& a, const PlaygroundSettings& b) {
@@ -120,45 +175,6 @@ bool sameTrainer(const PlaygroundSettings& a, const PlaygroundSettings& b) {
            a.train.seed == b.train.seed && a.train.shuffle == b.train.shuffle &&
            a.train.optimizer.kind == b.train.optimizer.kind && a.lane == b.lane;
 }
-
-namespace {
-
-using nlohmann::ordered_json;
-
-ordered_json ownToJson(const PlaygroundSettings& settings) {
-    ordered_json points = ordered_json::array();
-    for (const LabelledPoint& point : settings.own) {
-        if (settings.ownValues)
-            points.push_back({point.x, point.y, point.target});
-        else
-            points.push_back({point.x, point.y, point.label});
-    }
-    return points;
-}
-
-LabelledPoint ownFromJson(const ordered_json& json, bool values) {
-    const bool fits = json.is_array() && json.size() == 3 && json[0].is_number() && json[1].is_number() &&
-                      (values ? json[2].is_number() : json[2].is_number_unsigned());
-    if (!fits)
-        throw std::invalid_argument(
-            fmt::format("the field 'own' must have points [x, y, {}]", values ? "value" : "class from 0"));
-    LabelledPoint point{json[0].get<float>(), json[1].get<float>(), 0, 0};
-    if (values)
-        point.target = json[2].get<float>();
-    else
-        point.label = static_cast<std::uint32_t>(std::min<std::uint64_t>(json[2].get<std::uint64_t>(), 1000));
-    return point;
-}
-
-std::vector<PlaneFeature> featuresFromJson(const ordered_json& json) {
-    std::vector<PlaneFeature> features;
-    for (const std::string& feature : jsonValue<std::vector<std::string>>(json, "features"))
-        features.push_back(planeFeatureFromName(feature));
-    std::ranges::sort(features);
-    return features;
-}
-
-} // namespace
 
 ordered_json toJson(const PlaygroundSettings& settings) {
     ordered_json features = ordered_json::array();
@@ -207,48 +223,6 @@ PlaygroundSettings playgroundSettingsFromJson(const ordered_json& given) {
     settings.validate();
     return settings;
 }
-
-namespace {
-
-std::vector<PlanePoint> pointsOf(const PlaygroundSettings& settings) {
-    std::vector<PlanePoint> points;
-    if (settings.data == ownData) {
-        for (const LabelledPoint& point : settings.own) points.push_back({point, false});
-        return points;
-    }
-    const Points2d set = points2dFromName(settings.data);
-    points.reserve(settings.samples);
-    for (std::size_t i = 0; i < settings.samples; ++i)
-        points.push_back({point2d(set, settings.dataSeed, i, settings.noise), false});
-    return points;
-}
-
-// The engine's own split, asked by numbers which points it moves.
-void markTestPoints(std::vector<PlanePoint>& points, const PlaygroundSettings& settings) {
-    const double share = 1 - settings.trainShare;
-    const auto count = static_cast<double>(points.size());
-    if (std::round(share * count) >= count) return; // too few to hold any back
-    Dataset numbers;
-    numbers.inputs = 1;
-    numbers.classes = 2;
-    numbers.train.count = points.size();
-    numbers.train.labels.assign(points.size(), 0);
-    for (std::size_t i = 0; i < points.size(); ++i) numbers.train.values.push_back(static_cast<float>(i));
-    splitOffTest(numbers, share, settings.dataSeed);
-    for (const float number : numbers.test.values) points[static_cast<std::size_t>(number)].test = true;
-}
-
-void add(Examples& examples, const LabelledPoint& point, const PlaygroundSettings& settings, bool classes) {
-    const std::vector<float> features = planeFeatures(point.x, point.y, settings.features);
-    examples.values.insert(examples.values.end(), features.begin(), features.end());
-    if (classes)
-        examples.labels.push_back(point.label);
-    else
-        examples.targets.push_back(point.target);
-    ++examples.count;
-}
-
-} // namespace
 
 PlaygroundData makePlaygroundData(const PlaygroundSettings& settings) {
     PlaygroundData data;

@@ -30,8 +30,6 @@ inline constexpr float planeReach = 6;           ///< the plane is [-6, 6] x [-6
 inline constexpr std::string_view ownData = "own";
 
 struct PlaygroundSettings {
-    PlaygroundSettings();
-
     std::string data = "circle"; ///< one of points2dNames, or ownData
     double noise = 0;            ///< 0 to 0.8
     std::size_t samples = 500;   ///< training and test together; of generated sets
@@ -46,7 +44,9 @@ struct PlaygroundSettings {
     Activation outputActivation = Activation::identity; ///< where the loss allows one
     Loss loss = Loss::binaryCrossEntropy;               ///< see effectiveLoss()
     InitScheme init = InitScheme::xavier;               ///< of the next reset
-    TrainSettings train;
+    /// As TensorFlow Playground begins.
+    TrainSettings train{.optimizer = {.kind = Optimizer::sgd, .learningRate = 0.03, .weightDecay = 0},
+                        .batch = 10};
     std::string lane; ///< "cpu:best", ...; empty: chosen for the machine
 
     /// Classes of the data: 0 where they have values.

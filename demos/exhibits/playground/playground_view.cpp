@@ -1,14 +1,36 @@
-// Words and colours that several panels of the playground share.
+#include "demos/exhibits/playground/playground_view.h"
+
 #include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <iterator>
+#include <stdexcept>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
-#include "demos/exhibits/playground/playground_view.h"
+#include "engine/files/json_field.h"
+#include "engine/net/names.h"
 
 namespace lockstep::demos {
 
 namespace {
+
+using nlohmann::ordered_json;
+
+constexpr NameOf<AnswerView> answerNames[] = {
+    {AnswerView::map, "map"}, {AnswerView::surface, "surface"}, {AnswerView::layer, "layer"}};
+constexpr NameOf<LowerView> lowerNames[] = {{LowerView::losses, "losses"}, {LowerView::weights, "weights"}};
+constexpr std::size_t pages = 5;
+
+/// The same number as JSON's double, with as few digits as a float needs: half as many.
+double withFewDigits(float value) {
+    char text[32];
+    const char* const end = std::to_chars(std::begin(text), std::end(text), value).ptr;
+    double shorter = 0;
+    std::from_chars(text, end, shorter);
+    return static_cast<float>(shorter) == value ? shorter : value;
+}
 
 std::string number(float value) { return fmt::format("{:.4g}", value); }
 
@@ -17,18 +39,14 @@ std::string inputName(const PlaygroundModel& model, std::size_t layer, std::size
     return fmt::format("a{}", index + 1);
 }
 
-PlaygroundView::Probe probeOf(const PlaygroundParts& parts) {
-    return parts.view.probe.value_or(PlaygroundView::Probe{});
-}
-
 std::vector<LayerValues> valuesAtProbe(const PlaygroundParts& parts) {
-    const PlaygroundView::Probe at = probeOf(parts);
+    const auto at = parts.view.probe.value_or(PlaygroundView::Probe{});
     return forward(parts.model.shape(), parts.model.parameters(),
                    planeFeatures(at.x, at.y, parts.model.settings().features), 1);
 }
 
 std::string probeText(const PlaygroundParts& parts) {
-    const PlaygroundView::Probe at = probeOf(parts);
+    const auto at = parts.view.probe.value_or(PlaygroundView::Probe{});
     return fmt::format("at ({:.1f}, {:.1f})", at.x, at.y);
 }
 
@@ -43,16 +61,18 @@ ImU32 pointColour(const Theme& theme, const PlaygroundSettings& settings, const 
 }
 
 std::string featureLabel(PlaneFeature feature) {
-    switch (feature) {
-    case PlaneFeature::x: return "x";
-    case PlaneFeature::y: return "y";
-    case PlaneFeature::xx: return "x²";
-    case PlaneFeature::yy: return "y²";
-    case PlaneFeature::xy: return "x y";
-    case PlaneFeature::sinX: return "sin x";
-    case PlaneFeature::sinY: return "sin y";
-    }
-    return "?";
+    constexpr const char* labels[] = {"x", "y", "x²", "y²", "x y", "sin x", "sin y"};
+    return labels[static_cast<std::size_t>(feature)];
+}
+
+bool countSlider(Ui& ui, const char* control, std::size_t& value, std::size_t from, std::size_t to,
+                 const char* format) {
+    const auto low = static_cast<float>(from);
+    const auto high = static_cast<float>(to);
+    auto shown = static_cast<float>(value);
+    if (!ui.logSlider(control, shown, low, high, format)) return false;
+    value = static_cast<std::size_t>(std::lround(std::clamp(shown, low, high)));
+    return true;
 }
 
 std::string neuronTitle(const PlaygroundModel& model, NeuronPlace place) {
@@ -79,14 +99,11 @@ std::size_t parameterIndex(const NetShape& shape, const ParameterPlace& place) {
 Detail neuronDetail(const PlaygroundParts& parts, NeuronPlace place) {
     const PlaygroundModel& model = parts.model;
     const NetShape shape = model.shape();
-    Detail detail;
-    detail.title = neuronTitle(model, place);
-    const std::vector<LayerValues> values = valuesAtProbe(parts);
-    detail.values.emplace_back(probeText(parts), number(values[place.layer].at(0, place.index)));
-    if (place.layer == 0) {
-        detail.text = "An input of the network. Click to add or remove it.";
-        return detail;
-    }
+    const float output = valuesAtProbe(parts)[place.layer].at(0, place.index);
+    Detail detail{.title = neuronTitle(model, place),
+                  .values = {{probeText(parts), number(output)}},
+                  .text = "An input of the network. Click to add or remove it."};
+    if (place.layer == 0) return detail;
     const std::size_t inputs = shape.widths[place.layer - 1];
     const std::size_t shown = std::min<std::size_t>(inputs, 8);
     std::string sum;
@@ -108,10 +125,9 @@ Detail parameterDetail(const PlaygroundParts& parts, const ParameterPlace& place
     const PlaygroundModel& model = parts.model;
     const std::size_t index = parameterIndex(model.shape(), place);
     const float value = model.parameters()[index];
-    Detail detail;
-    detail.title = parameterTitle(model, place);
-    detail.formula = place.from ? "z = … + w a + …" : "z = … + b";
-    detail.values.emplace_back(place.from ? "w" : "b", number(value));
+    Detail detail{.title = parameterTitle(model, place),
+                  .formula = place.from ? "z = … + w a + …" : "z = … + b",
+                  .values = {{place.from ? "w" : "b", number(value)}}};
     if (model.earlier().size() == model.parameters().size())
         detail.values.emplace_back(fmt::format("change in {} steps", model.stepsSinceEarlier()),
                                    number(value - model.earlier()[index]));
@@ -124,6 +140,60 @@ Detail parameterDetail(const PlaygroundParts& parts, const ParameterPlace& place
                                "Click to edit it."
                              : "Added to the weighted sum of the inputs. Click to edit it.";
     return detail;
+}
+
+ordered_json toJson(const ViewSettings& view) {
+    return {{"page", view.page},
+            {"answer", nameOf(answerNames, view.answer)},
+            {"lower", nameOf(lowerNames, view.lower)},
+            {"decided", view.discretise},
+            {"train_points", view.trainPoints},
+            {"test_points", view.testPoints},
+            {"yaw", view.camera.yaw},
+            {"pitch", view.camera.pitch},
+            {"zoom", view.camera.zoom},
+            {"layer", view.foldLayer},
+            {"axes", view.foldAxes},
+            {"keep_weights", view.keepWeights}};
+}
+
+ViewSettings viewFromJson(const ordered_json& given) {
+    const ordered_json json = jsonCompleted(toJson(ViewSettings{}), given, "view");
+    ViewSettings view;
+    view.page = jsonValue<std::size_t>(json, "page");
+    if (view.page >= pages)
+        throw std::invalid_argument(fmt::format("the field 'page' must be below {}", pages));
+    view.answer = valueFromName(answerNames, "answer", jsonValue<std::string>(json, "answer"));
+    view.lower = valueFromName(lowerNames, "lower", jsonValue<std::string>(json, "lower"));
+    view.discretise = jsonValue<bool>(json, "decided");
+    view.trainPoints = jsonValue<bool>(json, "train_points");
+    view.testPoints = jsonValue<bool>(json, "test_points");
+    view.camera = {static_cast<float>(jsonValue<double>(json, "yaw")),
+                   static_cast<float>(jsonValue<double>(json, "pitch")),
+                   static_cast<float>(jsonValue<double>(json, "zoom"))};
+    view.foldLayer = jsonValue<std::size_t>(json, "layer");
+    view.foldAxes = jsonValue<std::vector<std::size_t>>(json, "axes");
+    if (view.foldAxes.size() != 3) throw std::invalid_argument("the field 'axes' must have three numbers");
+    view.keepWeights = jsonValue<bool>(json, "keep_weights");
+    return view;
+}
+
+ordered_json weightsToJson(const std::vector<float>& weights) {
+    ordered_json json = ordered_json::array();
+    for (const float weight : weights) json.push_back(withFewDigits(weight));
+    return json;
+}
+
+std::vector<float> weightsFromJson(const ordered_json& json, const NetShape& shape) {
+    const std::size_t count = ParamLayout(shape).size();
+    if (!json.is_array() || json.size() != count)
+        throw std::invalid_argument(fmt::format("the field 'weights' must have {} numbers", count));
+    std::vector<float> weights;
+    for (const ordered_json& number : json) {
+        if (!number.is_number()) throw std::invalid_argument("the field 'weights' must have numbers");
+        weights.push_back(number.get<float>());
+    }
+    return weights;
 }
 
 } // namespace lockstep::demos

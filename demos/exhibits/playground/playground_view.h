@@ -59,6 +59,10 @@ struct ParameterPlace {
     bool operator==(const ParameterPlace&) const = default;
 };
 
+inline bool isNeuron(const NetShape& shape, NeuronPlace place) {
+    return place.layer < shape.widths.size() && place.index < shape.widths[place.layer];
+}
+
 enum class AnswerView { map, surface, layer };
 enum class LowerView { losses, weights };
 
@@ -68,20 +72,31 @@ struct SurfaceCamera {
     float zoom = 1;
 };
 
-struct PlaygroundView {
+/// How a person looks at it: part of the state.
+struct ViewSettings {
     std::size_t page = 0; ///< where there is room for one panel only
     AnswerView answer = AnswerView::map;
     LowerView lower = LowerView::losses;
     bool discretise = false;
     bool trainPoints = true;
     bool testPoints = true;
+    SurfaceCamera camera;
+    std::size_t foldLayer = 1;                  ///< whose neurons are the axes; 0 the features
+    std::vector<std::size_t> foldAxes{0, 1, 2}; ///< neurons; as many as there are: no such axis
+    bool keepWeights = false;                   ///< in state files
+};
+
+/// As JSON, and back: a field that is missing has its default. Throws std::invalid_argument naming the field.
+nlohmann::ordered_json toJson(const ViewSettings& view);
+ViewSettings viewFromJson(const nlohmann::ordered_json& json);
+/// The arena's floats, each with as few digits as it needs.
+nlohmann::ordered_json weightsToJson(const std::vector<float>& weights);
+std::vector<float> weightsFromJson(const nlohmann::ordered_json& json, const NetShape& shape);
+
+struct PlaygroundView : ViewSettings {
     bool drawing = false;
     std::uint32_t drawnClass = 0;
-    SurfaceCamera camera;
-    std::size_t foldLayer = 1;           ///< whose neurons are the axes; 0 the features
-    std::size_t foldAxes[3] = {0, 1, 2}; ///< neurons; as many as there are: no such axis
     SurfaceSampler sampler;
-    bool keepWeights = false; ///< in state files
 
     // Of the last frame.
     struct Probe {
@@ -93,7 +108,6 @@ struct PlaygroundView {
     std::optional<ParameterPlace> shownParameter;
 
     std::optional<ParameterPlace> edited;
-    float editedValue = 0;
     bool openEditor = false;
 };
 
@@ -114,14 +128,20 @@ void drawSurface(const PlaygroundParts& parts, ImVec2 low, ImVec2 high);
 void drawWeights(const PlaygroundParts& parts);
 void drawEditor(const PlaygroundParts& parts);
 
-// Points on the map.
-void drawPoints(const PlaygroundParts& parts, ImVec2 low, float size);
-/// Adds and erases own points with the mouse while drawing; `at` is the place of the plane under it.
-void drawWithMouse(const PlaygroundParts& parts, PlaygroundView::Probe at, float perPixel);
+/// Where the graph has put its layers, from left to right, and the features that a click asks for (empty:
+/// none was made).
+struct DrawnGraph {
+    std::vector<float> x;
+    std::vector<PlaneFeature> wantedFeatures;
+};
+DrawnGraph drawGraph(const PlaygroundParts& parts, ImVec2 low, ImVec2 high);
 
 /// Of a point: its class's, or its value's.
 ImU32 pointColour(const Theme& theme, const PlaygroundSettings& settings, const LabelledPoint& point);
 
+/// A logarithmic slider for a whole number. True when it was moved.
+bool countSlider(Ui& ui, const char* control, std::size_t& value, std::size_t from, std::size_t to,
+                 const char* format = "%.0f");
 /// "x", "x²", "sin x".
 std::string featureLabel(PlaneFeature feature);
 /// "neuron 3 of layer 2", "feature x", "output".

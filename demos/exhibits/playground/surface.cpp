@@ -1,6 +1,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
+
+#include <fmt/format.h>
 #include <glm/glm.hpp>
 #include <glm/gtc/matrix_transform.hpp>
 
@@ -15,82 +18,49 @@ constexpr double cheapProducts = 1.5e7; // multiplications that are done within 
 constexpr std::size_t finestGrid = 40;
 constexpr std::size_t coarsestGrid = 10;
 
-struct Job {
-    NetShape shape;
-    std::vector<float> parameters;
-    std::vector<float> inputs;
-    SurfaceSampler::Samples samples;
-};
-
-SurfaceSampler::Samples work(Job job) {
-    const std::size_t rows = job.inputs.size() / job.shape.inputs();
-    std::vector<LayerValues> all = forward(job.shape, job.parameters, job.inputs, rows);
-    LayerValues& values = all[job.samples.layer];
-    if (!job.samples.ofPoints)
+/// Fills in the values, by features [points][inputs].
+SurfaceSampler::Samples evaluated(const NetShape& shape, const std::vector<float>& parameters,
+                                  const std::vector<float>& features, SurfaceSampler::Samples samples) {
+    const std::size_t rows = features.size() / shape.inputs();
+    std::vector<LayerValues> all = forward(shape, parameters, features, rows);
+    LayerValues& values = all[samples.layer];
+    if (!samples.ofPoints)
         for (std::size_t row = 0; row < rows; ++row)
-            toAnswer(job.shape.loss, std::span(values.data).subspan(row * values.stride, values.width));
-    job.samples.values = std::move(values);
-    return std::move(job.samples);
+            toAnswer(shape.loss, std::span(values.data).subspan(row * values.stride, values.width));
+    samples.values = std::move(values);
+    return samples;
 }
 
-void addInputs(Job& job, const PlaygroundModel& model, float x, float y) {
-    const std::vector<float> features = planeFeatures(x, y, model.settings().features);
-    job.inputs.insert(job.inputs.end(), features.begin(), features.end());
-}
-
-Job jobFor(const PlaygroundModel& model, bool ofPoints, std::size_t layer) {
-    Job job{model.shape(), model.parameters(), {}, {}};
-    SurfaceSampler::Samples& samples = job.samples;
-    samples.revision = model.revision();
-    samples.ofPoints = ofPoints;
-    samples.layer = layer;
+/// What has to be computed: points of the data, or of a grid as fine as is cheap.
+SurfaceSampler::Samples wantedSamples(const PlaygroundModel& model, bool ofPoints, std::size_t layer) {
+    SurfaceSampler::Samples samples{
+        .revision = model.revision(), .ofPoints = ofPoints, .layer = layer, .points = {}, .values = {}};
     if (ofPoints) {
-        for (const PlanePoint& point : model.points()) {
-            if (samples.points.size() == SurfaceSampler::mostPoints) break;
+        const std::span points(model.points());
+        for (const PlanePoint& point : points.first(std::min(points.size(), SurfaceSampler::mostPoints)))
             samples.points.push_back(point.at);
-            addInputs(job, model, point.at.x, point.at.y);
-        }
-        return job;
+        return samples;
     }
-    const double side = std::sqrt(cheapProducts / static_cast<double>(job.shape.parameters()));
+    const double side = std::sqrt(cheapProducts / static_cast<double>(model.shape().parameters()));
     samples.grid = std::clamp(static_cast<std::size_t>(side), coarsestGrid, finestGrid);
     const auto plane = [&](std::size_t i) {
         return planeReach * (2 * static_cast<float>(i) / static_cast<float>(samples.grid - 1) - 1);
     };
     for (std::size_t y = 0; y < samples.grid; ++y)
-        for (std::size_t x = 0; x < samples.grid; ++x) addInputs(job, model, plane(x), plane(y));
-    return job;
+        for (std::size_t x = 0; x < samples.grid; ++x) samples.points.push_back({plane(x), plane(y)});
+    return samples;
 }
-
-} // namespace
-
-void SurfaceSampler::update(const PlaygroundModel& model, bool ofPoints, std::size_t layer, bool wait) {
-    if (pending_.valid() && (wait || ready(pending_))) samples_ = pending_.get();
-    const bool fresh = samples_ && samples_->revision == model.revision() && samples_->ofPoints == ofPoints &&
-                       samples_->layer == layer;
-    if (fresh || pending_.valid()) return;
-    if (ofPoints && model.points().empty()) {
-        samples_.reset();
-        return;
-    }
-    pending_ = std::async(std::launch::async, work, jobFor(model, ofPoints, layer));
-    if (wait) samples_ = pending_.get();
-}
-
-namespace {
 
 constexpr float surfaceHeight = 0.55f; // of an answer of 1, where the plane goes from -1 to 1
 constexpr float foldReach = 0.75f;     // of the longest axis
 constexpr std::size_t surfacePoints = 400;
 
-/// Something flat in space, painted from back to front.
+/// Something flat in space, painted from back to front: four corners, or a mark at the first one.
 struct Piece {
     float depth = 0;
     std::array<ImVec2, 4> corners{};
     ImU32 colour = 0;
-    bool mark = false;
-    bool hollow = false;
-    std::size_t shape = 0;
+    std::optional<PicturePart> mark{};
 };
 
 class Space {
@@ -116,8 +86,7 @@ class Space {
     }
 
     void quad(const std::array<glm::vec3, 4>& corners, ImU32 colour) {
-        Piece piece;
-        piece.colour = colour;
+        Piece piece{.colour = colour};
         for (std::size_t i = 0; i < 4; ++i) {
             float depth = 0;
             piece.corners[i] = project(corners[i], &depth);
@@ -127,11 +96,7 @@ class Space {
     }
 
     void mark(glm::vec3 at, std::size_t shape, bool hollow, ImU32 colour) {
-        Piece piece;
-        piece.mark = true;
-        piece.hollow = hollow;
-        piece.shape = shape;
-        piece.colour = colour;
+        Piece piece{.colour = colour, .mark = parts_.pictures.mark(shape, hollow)};
         piece.corners[0] = project(at, &piece.depth);
         piece.depth -= 0.05f; // before the surface that it lies on
         pieces_.push_back(piece);
@@ -141,13 +106,13 @@ class Space {
         ImGui::GetWindowDrawList()->AddLine(project(a), project(b), colour, parts_.ui.line());
     }
 
-    void label(glm::vec3 at, const char* text) {
-        const ImVec2 size = ImGui::CalcTextSize(text);
+    void label(glm::vec3 at, const std::string& text) {
+        const ImVec2 size = ImGui::CalcTextSize(text.c_str());
         const ImVec2 middle = project(at);
         const float edge = parts_.ui.px(4);
         const float x = std::clamp(middle.x - size.x / 2, low_.x + edge, high_.x - size.x - edge);
         const float y = std::clamp(middle.y - size.y / 2, low_.y + edge, high_.y - size.y - edge);
-        ImGui::GetWindowDrawList()->AddText({x, y}, parts_.ui.theme.muted, text);
+        ImGui::GetWindowDrawList()->AddText({x, y}, parts_.ui.theme.muted, text.c_str());
     }
 
     void paint() {
@@ -155,14 +120,11 @@ class Space {
         ImDrawList& draw = *ImGui::GetWindowDrawList();
         const ImDrawListFlags flags = draw.Flags;
         draw.Flags &= ~ImDrawListFlags_AntiAliasedFill; // a seam between quads, else, and twice the vertices
-        for (const Piece& piece : pieces_) {
-            const auto& c = piece.corners;
-            if (!piece.mark) {
+        for (const Piece& piece : pieces_)
+            if (const auto& c = piece.corners; piece.mark)
+                paintMark(piece, 1);
+            else
                 draw.AddQuadFilled(c[0], c[1], c[2], c[3], piece.colour);
-                continue;
-            }
-            paintMark(piece, 1);
-        }
         // Marks behind the surface shine through; over those before it this changes nothing.
         constexpr float through = 0.35f;
         for (const Piece& piece : pieces_)
@@ -174,10 +136,7 @@ class Space {
     void paintMark(const Piece& piece, float share) const {
         const float half = parts_.ui.px(4);
         const ImVec2 at = piece.corners[0];
-        const PicturePart part = parts_.pictures.mark(piece.shape, piece.hollow);
-        ImGui::GetWindowDrawList()->AddImage(part.picture, {at.x - half, at.y - half},
-                                             {at.x + half, at.y + half}, part.from, part.to,
-                                             faded(piece.colour, share));
+        piece.mark->draw({at.x - half, at.y - half}, {at.x + half, at.y + half}, faded(piece.colour, share));
     }
 
     const PlaygroundParts& parts_;
@@ -225,15 +184,6 @@ ImU32 shaded(const Theme& theme, ImU32 colour, const std::array<glm::vec3, 4>& c
     return mixed(colour, shade, 0.4f * (1 - light)) | IM_COL32_A_MASK;
 }
 
-void drawFrame(Space& space, const Theme& theme) {
-    const float z = -surfaceHeight;
-    for (int i = 0; i < 4; ++i) {
-        const float a[] = {-1, 1, 1, -1};
-        const float b[] = {-1, -1, 1, 1};
-        space.line({a[i], b[i], z}, {a[(i + 1) % 4], b[(i + 1) % 4], z}, theme.border);
-    }
-}
-
 void drawOutput(const PlaygroundParts& parts, Space& space, const SurfaceSampler::Samples& samples) {
     const Theme& theme = parts.ui.theme;
     const NetShape shape = parts.model.shape();
@@ -268,7 +218,9 @@ void drawOutput(const PlaygroundParts& parts, Space& space, const SurfaceSampler
             {point.at.x / planeReach, point.at.y / planeReach, (single ? wanted : 1.0f) * surfaceHeight},
             point.at.label, point.test, pointColour(theme, settings, point.at));
     }
-    drawFrame(space, theme);
+    constexpr float z = -surfaceHeight;
+    constexpr std::array<glm::vec3, 4> ground{{{-1, -1, z}, {1, -1, z}, {1, 1, z}, {-1, 1, z}}};
+    for (std::size_t i = 0; i < 4; ++i) space.line(ground[i], ground[(i + 1) % 4], theme.border);
     space.paint();
     space.label({0, -1.15f, -surfaceHeight}, "x");
     space.label({1.15f, 0, -surfaceHeight}, "y");
@@ -291,27 +243,36 @@ void drawFold(const PlaygroundParts& parts, Space& space, const SurfaceSampler::
                    pointColour(theme, parts.model.settings(), samples.points[row]));
     }
     const glm::vec3 ends[] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    const auto exists = [&](std::size_t i) { return parts.view.foldAxes[i] < values.width; };
     for (std::size_t i = 0; i < 3; ++i)
-        if (parts.view.foldAxes[i] < values.width)
-            space.line(-ends[i] * foldReach, ends[i] * foldReach, theme.muted);
+        if (exists(i)) space.line(-ends[i] * foldReach, ends[i] * foldReach, theme.muted);
     space.paint();
     for (std::size_t i = 0; i < 3; ++i)
-        if (parts.view.foldAxes[i] < values.width)
-            space.label(ends[i] * (foldReach + 0.12f),
-                        ("a" + std::to_string(parts.view.foldAxes[i] + 1)).c_str());
-}
-
-void turnWithMouse(SurfaceCamera& camera, float size) {
-    const ImGuiIO& io = ImGui::GetIO();
-    if (ImGui::IsItemActive()) {
-        camera.yaw -= io.MouseDelta.x / size * 4;
-        camera.pitch = std::clamp(camera.pitch + io.MouseDelta.y / size * 4, -1.5f, 1.5f);
-    }
-    if (ImGui::IsItemHovered() && io.MouseWheel != 0)
-        camera.zoom = std::clamp(camera.zoom * std::pow(1.15f, io.MouseWheel), 0.5f, 3.0f);
+        if (exists(i))
+            space.label(ends[i] * (foldReach + 0.12f), fmt::format("a{}", parts.view.foldAxes[i] + 1));
 }
 
 } // namespace
+
+void SurfaceSampler::update(const PlaygroundModel& model, bool ofPoints, std::size_t layer, bool wait) {
+    if (pending_.valid() && (wait || ready(pending_))) samples_ = pending_.get();
+    const bool fresh = samples_ && samples_->revision == model.revision() && samples_->ofPoints == ofPoints &&
+                       samples_->layer == layer;
+    if (fresh || pending_.valid()) return;
+    if (ofPoints && model.points().empty()) {
+        samples_.reset();
+        return;
+    }
+    Samples wanted = wantedSamples(model, ofPoints, layer);
+    std::vector<float> features;
+    for (const LabelledPoint& point : wanted.points) {
+        const std::vector<float> values = planeFeatures(point.x, point.y, model.settings().features);
+        features.insert(features.end(), values.begin(), values.end());
+    }
+    pending_ = std::async(std::launch::async, evaluated, model.shape(), model.parameters(),
+                          std::move(features), std::move(wanted));
+    if (wait) samples_ = pending_.get();
+}
 
 void drawSurface(const PlaygroundParts& parts, ImVec2 low, ImVec2 high) {
     Ui& ui = parts.ui;
@@ -321,17 +282,25 @@ void drawSurface(const PlaygroundParts& parts, ImVec2 low, ImVec2 high) {
     ImGui::SetCursorScreenPos(low);
     ImGui::InvisibleButton("##surface", {high.x - low.x, high.y - low.y});
     ui.noteControl("##surface");
-    turnWithMouse(parts.view.camera, high.x - low.x);
-    ui.explainItem(
-        {.title = fold ? "The data as a layer sees them" : "The output as a surface",
-         .formula = {},
-         .values = {},
-         .text =
-             fold ? "Each point is placed by the outputs of the chosen neurons. If a plane separates the "
-                    "colours, the next layer has an easy task. Drag to turn, scroll to zoom."
-                  : "Height and colour show the prediction at each place of the plane. Marks show the points "
-                    "at "
-                    "their target height, pale where the surface hides them. Drag to turn, scroll to zoom."});
+    SurfaceCamera& camera = parts.view.camera;
+    const ImGuiIO& io = ImGui::GetIO();
+    if (ImGui::IsItemActive()) {
+        camera.yaw -= io.MouseDelta.x / (high.x - low.x) * 4;
+        camera.pitch = std::clamp(camera.pitch + io.MouseDelta.y / (high.x - low.x) * 4, -1.5f, 1.5f);
+    }
+    if (ImGui::IsItemHovered() && io.MouseWheel != 0)
+        camera.zoom = std::clamp(camera.zoom * std::pow(1.15f, io.MouseWheel), 0.5f, 3.0f);
+    if (fold)
+        ui.explainItem(
+            {.title = "The data as a layer sees them",
+             .text = "Each point is placed by the outputs of the chosen neurons. If a plane separates the "
+                     "colours, the next layer has an easy task. Drag to turn, scroll to zoom."});
+    else
+        ui.explainItem(
+            {.title = "The output as a surface",
+             .text = "Height and colour show the prediction at each place of the plane. Marks show the "
+                     "points at their target height, pale where the surface hides them. Drag to turn, "
+                     "scroll to zoom."});
     parts.view.sampler.update(parts.model, fold, fold ? std::min(parts.view.foldLayer, last) : last,
                               ui.scripted);
     ImDrawList& draw = *ImGui::GetWindowDrawList();

@@ -98,7 +98,6 @@ void drawEntry(const PlaygroundParts& parts, const char* what, std::size_t layer
     ui.explainItem(
         {.title = fmt::format("{}, layer {} of {} ({} to {})", what, layer + 1, parts.model.shape().layers(),
                               place.inputs, place.outputs),
-         .formula = {},
          .values = {{"largest", fmt::format("{:.4g}", histogram.reach)},
                     {"mean", fmt::format("{:.4g}", histogram.mean)},
                     {"deviation", fmt::format("{:.4g}", histogram.deviation)},
@@ -129,23 +128,17 @@ std::size_t affordableRows(const PlaygroundModel& model) {
 }
 
 /// From a neuron's bias through the weights of its inputs and round again: what the mouse picks by pointing.
-ParameterPlace neighbour(const NetShape& shape, ParameterPlace place, bool next) {
-    const std::size_t numbers = shape.widths[place.to.layer - 1] + 1; // 0 is the bias
-    const std::size_t at = place.from ? *place.from + 1 : 0;
-    const std::size_t chosen = (at + (next ? 1 : numbers - 1)) % numbers;
-    place.from = chosen == 0 ? std::nullopt : std::optional(chosen - 1);
-    return place;
-}
-
 void drawNeighbours(const PlaygroundParts& parts, ParameterPlace& place) {
     Ui& ui = parts.ui;
-    const NetShape shape = parts.model.shape();
-    if (ui.button("Previous##parameter")) place = neighbour(shape, place, false);
+    const std::size_t inputs = parts.model.shape().widths[place.to.layer - 1];
+    const std::size_t numbers = inputs + 1; // 0 is the bias
+    std::size_t at = place.from ? *place.from + 1 : 0;
+    if (ui.button("Previous##parameter")) at = (at + numbers - 1) % numbers;
     ImGui::SameLine();
-    if (ui.button("Next##parameter")) place = neighbour(shape, place, true);
+    if (ui.button("Next##parameter")) at = (at + 1) % numbers;
     ImGui::SameLine();
-    ui.muted(place.from ? fmt::format("input {} of {}", *place.from + 1, shape.widths[place.to.layer - 1])
-                        : std::string("bias"));
+    place.from = at == 0 ? std::nullopt : std::optional(at - 1);
+    ui.muted(place.from ? fmt::format("input {} of {}", at, inputs) : std::string("bias"));
 }
 
 } // namespace
@@ -160,9 +153,8 @@ void drawWeights(const PlaygroundParts& parts) {
     if (const std::size_t rows = affordableRows(model); rows > 0) {
         drawRow(
             parts,
-            rows < std::min(model.order().batch(), gradientRows) || model.order().batch() > gradientRows
-                ? "Gradients of the next batch's first examples"
-                : "Gradients of the next batch",
+            rows < model.order().batch() ? "Gradients of the next batch's first examples"
+                                         : "Gradients of the next batch",
             gradient(model.shape(), model.parameters(), model.dataset(), model.order(), model.step(), rows),
             height);
         return;
@@ -189,26 +181,25 @@ void drawEditor(const PlaygroundParts& parts) {
     const NetShape shape = parts.model.shape();
     auto& place = view.edited;
     // The network may have become another while this was open.
-    const bool exists = place && place->to.layer < shape.widths.size() &&
-                        place->to.index < shape.widths[place->to.layer] &&
-                        (!place->from || *place->from < shape.widths[place->to.layer - 1]);
-    if (exists) {
+    const bool there = place && isNeuron(shape, place->to) &&
+                       (!place->from || isNeuron(shape, {place->to.layer - 1, *place->from}));
+    if (there) {
         ImGui::PushTextWrapPos(ui.px(280));
         ui.heading(parameterTitle(parts.model, *place));
         ImGui::PopTextWrapPos();
         const std::size_t index = parameterIndex(shape, *place);
-        view.editedValue = parts.model.parameters()[index];
+        float value = parts.model.parameters()[index];
         ImGui::SetNextItemWidth(-1);
-        bool changed = ui.slider("##parameter", view.editedValue, -4, 4, "%.3f");
-        if (ui.button("Zero##parameter")) view.editedValue = 0, changed = true;
+        bool changed = ui.slider("##parameter", value, -4, 4, "%.3f");
+        if (ui.button("Zero##parameter")) value = 0, changed = true;
         ImGui::SameLine();
-        if (ui.button("Other sign##parameter")) view.editedValue = -view.editedValue, changed = true;
-        if (changed && std::isfinite(view.editedValue)) parts.model.setParameter(index, view.editedValue);
+        if (ui.button("Other sign##parameter")) value = -value, changed = true;
+        if (changed && std::isfinite(value)) parts.model.setParameter(index, value);
         drawNeighbours(parts, *place);
         ui.detail(parameterDetail(parts, *place));
         view.shownParameter = place; // the link itself is lit
     }
-    if (!exists) ImGui::CloseCurrentPopup();
+    if (!there) ImGui::CloseCurrentPopup();
     ImGui::EndPopup();
 }
 

@@ -1,5 +1,6 @@
 // What a lane's network predicts: test images with their predictions, and the confusion matrix.
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <utility>
 
@@ -22,11 +23,6 @@ bool haveImages(const Dataset& data) {
     return data.imageWidth > 0 && data.classes > 1 && data.test.count > 0;
 }
 
-std::optional<LaneAnswers> answersOf(const LaneProbe& probe) {
-    const std::lock_guard lock(probe.mutex);
-    return probe.answers;
-}
-
 /// The lane's last evaluation, or the one that was asked for when that is newer.
 std::pair<std::optional<Evaluation>, std::uint64_t> evaluationOf(const RaceRun& run, std::size_t lane) {
     const LaneResult& view = run.lanes[lane];
@@ -43,6 +39,8 @@ struct Tile {
     std::size_t label = 0;
     std::optional<std::size_t> answer;
     std::vector<double> odds; // per class; empty when outputs are none
+
+    bool right() const { return answer == label; }
 };
 
 Tile tileOf(const RaceRun& run, const std::optional<LaneAnswers>& answers, std::size_t example) {
@@ -56,34 +54,33 @@ Tile tileOf(const RaceRun& run, const std::optional<LaneAnswers>& answers, std::
 
 void explainTile(Ui& ui, const RaceRun& run, const Tile& tile) {
     const std::vector<std::string>& names = run.data->classNames;
-    Detail detail;
-    detail.title = "Test image " + grouped(tile.example);
-    detail.values.emplace_back("label", names[tile.label]);
+    Detail detail{.title = "Test image " + grouped(tile.example),
+                  .values = {{"label", names[tile.label]}},
+                  .text =
+                      tile.answer ? "A test image: the network never trained on it." : "No prediction yet."};
     if (tile.answer) detail.values.emplace_back("prediction", names[*tile.answer]);
     std::vector<std::size_t> order(tile.odds.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return tile.odds[a] > tile.odds[b]; });
+    std::ranges::sort(order, std::greater{}, [&](std::size_t i) { return tile.odds[i]; });
     for (std::size_t i = 0; i < std::min(shownGuesses, order.size()); ++i)
         detail.values.emplace_back(names[order[i]], percent(tile.odds[order[i]]));
-    detail.text = tile.answer ? "A test image: the network never trained on it." : "No prediction yet.";
     ui.detail(std::move(detail));
 }
 
 void drawTile(Ui& ui, const RaceRun& run, const Tile& tile, ImTextureID sheet, float v0, float v1,
-              const Panel& at) {
+              const Place& at) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const float side = at.max.x - at.min.x;
     draw.AddImageRounded(sheet, at.min, {at.max.x, at.min.y + side}, {0, v0}, {1, v1}, IM_COL32_WHITE,
                          ui.px(4));
-    const bool right = tile.answer && *tile.answer == tile.label;
+    const bool right = tile.right();
     const ImU32 colour = !tile.answer ? ui.theme.muted : right ? ui.theme.good : ui.theme.bad;
     draw.AddRect(at.min, {at.max.x, at.min.y + side}, colour, ui.px(4), 0, ui.line(right ? 1.5f : 2.5f));
     const std::string answer = tile.answer ? (right ? "✓ " : "✗ ") + run.data->classNames[*tile.answer] : "-";
     draw.AddText({at.min.x, at.min.y + side + ui.px(2)}, colour, fittedText(answer, side + ui.px(6)).c_str());
 }
 
-} // namespace
-
+/// Test example `index` of images as width * height words of grey.
 std::vector<std::uint32_t> greyImage(const Dataset& data, std::size_t index) {
     std::vector<std::uint32_t> pixels(data.inputs);
     for (std::size_t i = 0; i < data.inputs; ++i) {
@@ -96,10 +93,92 @@ std::vector<std::uint32_t> greyImage(const Dataset& data, std::size_t index) {
     return pixels;
 }
 
-void RaceAnswers::release() {
-    sheet_.reset();
-    sheetData_.reset();
+constexpr std::size_t mostClasses = 64; // more cells than that are no picture
+
+struct Grid {
+    ImVec2 at;
+    float wide = 0; // of a cell
+    float high = 0;
+};
+
+void explainCell(Ui& ui, const std::vector<std::string>& names, std::size_t row, std::size_t column,
+                 std::uint64_t count, std::uint64_t rowSum) {
+    const std::string title =
+        row == column ? names[row] + ", classified correctly" : names[row] + " taken for " + names[column];
+    ImGui::SetTooltip("%s\n%s of %s", title.c_str(), grouped(count).c_str(), grouped(rowSum).c_str());
+    ui.detail({title,
+               {},
+               {{"label", names[row]},
+                {"prediction", names[column]},
+                {"examples", grouped(count)},
+                {"of this class", percent(static_cast<double>(count) / static_cast<double>(rowSum))}},
+               {}});
 }
+
+void drawRow(Ui& ui, std::span<const std::uint64_t> counts, std::size_t row,
+             const std::vector<std::string>& names, const Grid& grid) {
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    std::uint64_t sum = 0;
+    for (const std::uint64_t count : counts) sum += count;
+    const float gap = ui.line();
+    const float y = grid.at.y + grid.high * static_cast<float>(row);
+    for (std::size_t column = 0; column < counts.size(); ++column) {
+        const float x = grid.at.x + grid.wide * static_cast<float>(column);
+        const float share = sum > 0 ? static_cast<float>(counts[column]) / static_cast<float>(sum) : 0;
+        const ImVec2 low{x + grid.wide - gap, y + grid.high - gap};
+        draw.AddRectFilled({x, y}, low, viridis(share));
+        if (column == row) // what is right
+            draw.AddRect({x, y}, low, ui.theme.text, 0, 0, 2 * ui.line());
+        const std::string text = counts[column] == 0 ? "·" : grouped(counts[column]);
+        const ImVec2 size = ImGui::CalcTextSize(text.c_str());
+        if (size.x + ui.px(2) < grid.wide && size.y <= grid.high)
+            draw.AddText({x + (grid.wide - size.x) / 2, y + (grid.high - size.y) / 2},
+                         share > 0.6f ? IM_COL32(16, 20, 24, 255) : IM_COL32(240, 243, 247, 255),
+                         text.c_str());
+        if (ImGui::IsMouseHoveringRect({x, y}, low) && sum > 0)
+            explainCell(ui, names, row, column, counts[column], sum);
+    }
+}
+
+/// A heat map of that size at most, with counts on hover.
+void drawConfusionMatrix(Ui& ui, const Evaluation& evaluation, const std::vector<std::string>& classNames,
+                         ImVec2 size) {
+    const std::size_t classes = classNames.size();
+    if (classes > mostClasses || classes * classes != evaluation.confusion.size()) {
+        ui.muted(fmt::format("{} classes are too many for a picture; the saved JSON has the whole matrix.",
+                             classes));
+        return;
+    }
+    const float line = ImGui::GetTextLineHeight();
+    constexpr const char* corner = "is \\ says";
+    float longest = 0;
+    for (const std::string& name : classNames)
+        longest = std::max(longest, ImGui::CalcTextSize(name.c_str()).x);
+    const float names = std::max(ImGui::CalcTextSize(corner).x, std::min(longest, ui.px(110))) + ui.px(20);
+    const float n = static_cast<float>(classes);
+    Grid grid;
+    grid.wide = std::min((size.x - names) / n, ui.px(72));
+    grid.high = std::clamp((size.y - line - ui.px(8)) / n, ui.px(14), ui.px(34));
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    grid.at = {start.x + names, start.y + line + ui.px(4)};
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    draw.AddText(start, ui.theme.muted, corner);
+    for (std::size_t i = 0; i < classes; ++i) {
+        const float x = grid.at.x + grid.wide * static_cast<float>(i);
+        const float y = grid.at.y + grid.high * static_cast<float>(i);
+        const std::string head = fittedText(classNames[i], grid.wide - ui.px(4));
+        const float centre = x + (grid.wide - ImGui::CalcTextSize(head.c_str()).x) / 2;
+        draw.AddText({centre, start.y}, ui.theme.muted, head.c_str());
+        if (line <= grid.high + ui.px(2))
+            draw.AddText({start.x, y + (grid.high - line) / 2}, ui.theme.muted,
+                         fittedText(classNames[i], names - ui.px(20)).c_str());
+        drawRow(ui, std::span(evaluation.confusion).subspan(i * classes, classes), i, classNames, grid);
+    }
+    ImGui::Dummy({names + grid.wide * n, line + ui.px(4) + grid.high * n});
+    ui.noteControl("confusion matrix");
+}
+
+} // namespace
 
 ProbeWish RaceAnswers::wish(const RaceRun& run) {
     ProbeWish wish;
@@ -172,13 +251,15 @@ void RaceAnswers::showSheet(Ui& ui, const RaceRun& run) {
 
 void RaceAnswers::drawImages(Ui& ui, const RaceRun& run, ImVec2 size) {
     showSheet(ui, run);
-    const std::optional<LaneAnswers> answers = answersOf(run.probes[lane_]);
-    const std::size_t count = std::min(images, run.data->test.count - first_);
-    std::size_t right = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-        const Tile tile = tileOf(run, answers, first_ + i);
-        right += tile.answer && *tile.answer == tile.label ? 1 : 0;
+    std::optional<LaneAnswers> answers;
+    {
+        const std::lock_guard lock(run.probes[lane_].mutex);
+        answers = run.probes[lane_].answers;
     }
+    const std::size_t count = std::min(images, run.data->test.count - first_);
+    std::vector<Tile> tiles;
+    for (std::size_t i = 0; i < count; ++i) tiles.push_back(tileOf(run, answers, first_ + i));
+    const auto right = std::ranges::count_if(tiles, &Tile::right);
     ui.muted(answers ? fmt::format("{} of {} correct at step {}", right, count, grouped(answers->step))
                      : "no predictions yet");
     const float line = ImGui::GetTextLineHeight();
@@ -193,8 +274,8 @@ void RaceAnswers::drawImages(Ui& ui, const RaceRun& run, ImVec2 size) {
     for (std::size_t i = 0; i < count; ++i) {
         const float x = start.x + (wide + gap) * static_cast<float>(i % columns);
         const float y = start.y + (side + line + ui.px(10)) * static_cast<float>(i / columns);
-        const Panel at{{x, y}, {x + side, y + side + line}};
-        const Tile tile = tileOf(run, answers, first_ + i);
+        const Place at{{x, y}, {x + side, y + side + line}};
+        const Tile& tile = tiles[i];
         const auto v = [](std::size_t row) { return static_cast<float>(row) / static_cast<float>(images); };
         drawTile(ui, run, tile, sheet_->id(), v(i), v(i + 1), at);
         if (ImGui::IsMouseHoveringRect(at.min, at.max)) explainTile(ui, run, tile);
@@ -202,7 +283,7 @@ void RaceAnswers::drawImages(Ui& ui, const RaceRun& run, ImVec2 size) {
     ImGui::Dummy({size.x, (side + line + ui.px(10)) * static_cast<float>(rows)});
 }
 
-void RaceAnswers::drawConfusion(Ui& ui, const RaceRun& run, ImVec2 size) {
+void RaceAnswers::drawConfusion(Ui& ui, const RaceRun& run, ImVec2 size) const {
     const auto [evaluation, step] = evaluationOf(run, lane_);
     if (!evaluation || evaluation->confusion.empty()) {
         ui.muted("No evaluation on the test examples yet.");
@@ -212,97 +293,6 @@ void RaceAnswers::drawConfusion(Ui& ui, const RaceRun& run, ImVec2 size) {
                          percent(evaluation->accuracy), grouped(evaluation->count), grouped(step)));
     size.y -= ImGui::GetTextLineHeightWithSpacing();
     drawConfusionMatrix(ui, *evaluation, run.data->classNames, size);
-}
-
-namespace {
-
-constexpr std::size_t mostClasses = 64; // more cells than that are no picture
-
-struct Grid {
-    ImVec2 at;
-    float wide = 0; // of a cell
-    float high = 0;
-};
-
-void explainCell(Ui& ui, const std::vector<std::string>& names, std::size_t row, std::size_t column,
-                 std::uint64_t count, std::uint64_t rowSum) {
-    Detail detail;
-    detail.title =
-        row == column ? names[row] + ", classified correctly" : names[row] + " taken for " + names[column];
-    detail.values = {{"label", names[row]},
-                     {"prediction", names[column]},
-                     {"examples", grouped(count)},
-                     {"of this class", percent(static_cast<double>(count) / static_cast<double>(rowSum))}};
-    ImGui::SetTooltip("%s\n%s of %s", detail.title.c_str(), grouped(count).c_str(), grouped(rowSum).c_str());
-    ui.detail(std::move(detail));
-}
-
-void drawRow(Ui& ui, std::span<const std::uint64_t> counts, std::size_t row,
-             const std::vector<std::string>& names, const Grid& grid) {
-    ImDrawList& draw = *ImGui::GetWindowDrawList();
-    std::uint64_t sum = 0;
-    for (const std::uint64_t count : counts) sum += count;
-    const float gap = ui.line();
-    const float y = grid.at.y + grid.high * static_cast<float>(row);
-    for (std::size_t column = 0; column < counts.size(); ++column) {
-        const float x = grid.at.x + grid.wide * static_cast<float>(column);
-        const float share = sum > 0 ? static_cast<float>(counts[column]) / static_cast<float>(sum) : 0;
-        const ImVec2 low{x + grid.wide - gap, y + grid.high - gap};
-        draw.AddRectFilled({x, y}, low, viridis(share));
-        if (column == row) // what is right
-            draw.AddRect({x, y}, low, ui.theme.text, 0, 0, 2 * ui.line());
-        const std::string text = counts[column] == 0 ? "·" : grouped(counts[column]);
-        const ImVec2 size = ImGui::CalcTextSize(text.c_str());
-        if (size.x + ui.px(2) < grid.wide && size.y <= grid.high)
-            draw.AddText({x + (grid.wide - size.x) / 2, y + (grid.high - size.y) / 2},
-                         share > 0.6f ? IM_COL32(16, 20, 24, 255) : IM_COL32(240, 243, 247, 255),
-                         text.c_str());
-        if (ImGui::IsMouseHoveringRect({x, y}, low) && sum > 0)
-            explainCell(ui, names, row, column, counts[column], sum);
-    }
-}
-
-float longest(const std::vector<std::string>& names) {
-    float width = 0;
-    for (const std::string& name : names) width = std::max(width, ImGui::CalcTextSize(name.c_str()).x);
-    return width;
-}
-
-} // namespace
-
-void drawConfusionMatrix(Ui& ui, const Evaluation& evaluation, const std::vector<std::string>& classNames,
-                         ImVec2 size) {
-    const std::size_t classes = classNames.size();
-    if (classes > mostClasses || classes * classes != evaluation.confusion.size()) {
-        ui.muted(fmt::format("{} classes are too many for a picture; the saved JSON has the whole matrix.",
-                             classes));
-        return;
-    }
-    const float line = ImGui::GetTextLineHeight();
-    constexpr const char* corner = "is \\ says";
-    const float least = ImGui::CalcTextSize(corner).x;
-    const float names = std::max(least, std::min(longest(classNames), ui.px(110))) + ui.px(20);
-    const float n = static_cast<float>(classes);
-    Grid grid;
-    grid.wide = std::min((size.x - names) / n, ui.px(72));
-    grid.high = std::clamp((size.y - line - ui.px(8)) / n, ui.px(14), ui.px(34));
-    const ImVec2 start = ImGui::GetCursorScreenPos();
-    grid.at = {start.x + names, start.y + line + ui.px(4)};
-    ImDrawList& draw = *ImGui::GetWindowDrawList();
-    draw.AddText(start, ui.theme.muted, corner);
-    for (std::size_t i = 0; i < classes; ++i) {
-        const float x = grid.at.x + grid.wide * static_cast<float>(i);
-        const float y = grid.at.y + grid.high * static_cast<float>(i);
-        const std::string head = fittedText(classNames[i], grid.wide - ui.px(4));
-        const float centre = x + (grid.wide - ImGui::CalcTextSize(head.c_str()).x) / 2;
-        draw.AddText({centre, start.y}, ui.theme.muted, head.c_str());
-        if (line <= grid.high + ui.px(2))
-            draw.AddText({start.x, y + (grid.high - line) / 2}, ui.theme.muted,
-                         fittedText(classNames[i], names - ui.px(20)).c_str());
-        drawRow(ui, std::span(evaluation.confusion).subspan(i * classes, classes), i, classNames, grid);
-    }
-    ImGui::Dummy({names + grid.wide * n, line + ui.px(4) + grid.high * n});
-    ui.noteControl("confusion matrix");
 }
 
 } // namespace lockstep::demos

@@ -16,15 +16,6 @@ ImU32 laneColour(const Ui& ui, std::span<const LaneSpec> lanes, std::size_t inde
     return mixed(ui.colour(lanes[index]), ui.theme.text, std::min(shade * static_cast<float>(before), 0.85f));
 }
 
-Panel drawPanel(Ui& ui, float height) {
-    const ImVec2 start = ImGui::GetCursorScreenPos();
-    const float width = ImGui::GetContentRegionAvail().x;
-    const ImVec2 end{start.x + width, start.y + height};
-    ImGui::GetWindowDrawList()->AddRectFilled(start, end, ui.theme.panel, ui.px(8));
-    ImGui::Dummy({width, height});
-    return {start, end};
-}
-
 namespace {
 
 struct Figure {
@@ -34,10 +25,6 @@ struct Figure {
 
 constexpr float figureUnits = 98; // the least width of a figure's column
 constexpr float trackUnits = 12;
-
-std::string stepRate(double perSecond) {
-    return perSecond < 99.5 ? threeDigits(perSecond) : shortRate(perSecond);
-}
 
 /// Only name, track and rate: for the back row, and where many lanes have to fit.
 bool compact(const Ui& ui, std::size_t lanes) {
@@ -52,18 +39,15 @@ std::vector<Figure> figures(const Ui& ui, const LaneResult& lane) {
     const bool begun = end.runSteps > 0;
     const double rate = end.over() ? end.rate() : end.recentRate;
     const double perStep = begun ? static_cast<double>(end.examples) / static_cast<double>(end.runSteps) : 0;
+    const double steps = perStep > 0 ? rate / perStep : 0;
     const auto measured = [&](std::string text) { return begun ? ui.timing(std::move(text)) : "-"; };
     return {{"step", begun ? grouped(end.step) : "-"},
             {"mean loss", lossText(end.loss)},
             {"accuracy", percent(end.testAccuracy)},
-            {"steps/s", measured(stepRate(perStep > 0 ? rate / perStep : 0))},
+            {"steps/s", measured(steps < 99.5 ? threeDigits(steps) : shortRate(steps))},
             {"samples/s", measured(shortRate(rate))},
             {"FLOP/s", measured(shortRate(lane.gflops * 1e9))},
             {"elapsed", measured(duration(end.trainingSeconds))}};
-}
-
-std::size_t figureColumns(const Ui& ui, float width, std::size_t count) {
-    return std::clamp<std::size_t>(static_cast<std::size_t>(width / ui.px(figureUnits)), 1, count);
 }
 
 void drawFigures(Ui& ui, const std::vector<Figure>& all, ImVec2 at, float width, std::size_t columns) {
@@ -103,12 +87,6 @@ void drawTrack(Ui& ui, const LaneSpec& spec, ImU32 colour, double share, ImVec2 
 }
 
 // A cross, a tick or nothing before the words: not by colour alone.
-ImU32 statusColour(const Ui& ui, LaneStatus status) {
-    if (status == LaneStatus::failed) return ui.theme.bad;
-    if (status == LaneStatus::finished) return ui.theme.good;
-    return ui.theme.muted;
-}
-
 std::string statusLabel(const Ui& ui, const RaceRun* run, std::size_t index, double share) {
     if (run == nullptr) return "ready";
     const LaneSnapshot& end = run->lanes[index].end;
@@ -127,8 +105,7 @@ Detail laneDetail(const Ui& ui, const RaceRun& run, std::size_t index) {
     const LaneResult& lane = run.lanes[index];
     const LaneSnapshot& end = lane.end;
     const auto seconds = [&ui](double value) { return ui.timing(fmt::format("{:.3f} s", value)); };
-    Detail detail;
-    detail.title = lane.spec.text();
+    Detail detail{.title = lane.spec.text()};
     detail.values = {{"device", lane.machine.device.empty() ? "-" : shortDevice(lane.machine)},
                      {"status", statusText(run, index)},
                      {"steps", grouped(end.runSteps)},
@@ -149,43 +126,13 @@ Detail laneDetail(const Ui& ui, const RaceRun& run, std::size_t index) {
 
 /// The device, its name cut rather than what must not be left out.
 std::string deviceText(const MachineInfo& machine, float width) {
-    constexpr std::size_t most = 60;
-    constexpr std::size_t least = 8;
     if (machine.device.empty()) return {};
     std::string text;
-    for (std::size_t letters = most; letters >= least; letters -= 4) {
+    for (std::size_t letters = 60; letters >= 8; letters -= 4) {
         text = honestDevice(machine, letters);
         if (ImGui::CalcTextSize(text.c_str()).x <= width) return text;
     }
     return fittedText(text, width);
-}
-
-struct CardLayout {
-    float pad = 0;
-    float inner = 0; // width
-    std::size_t columns = 0;
-    float figuresAt = 0; // below the card's top
-    float height = 0;
-};
-
-CardLayout layoutOf(const Ui& ui, std::size_t lanes, float width, std::size_t figureCount,
-                    float messageHeight) {
-    const float line = ImGui::GetTextLineHeight();
-    CardLayout layout;
-    layout.pad = ui.px(12);
-    layout.inner = width - 2 * layout.pad;
-    layout.columns = figureColumns(ui, layout.inner, figureCount);
-    const std::size_t rows = (figureCount + layout.columns - 1) / layout.columns;
-    layout.figuresAt = ui.px(10) + line + ui.px(9) + ui.px(trackUnits) + ui.px(10);
-    if (compact(ui, lanes)) {
-        layout.columns = 0;
-        layout.height = layout.figuresAt;
-        if (messageHeight > 0) layout.height += messageHeight + ui.px(6);
-        return layout;
-    }
-    layout.height = layout.figuresAt + (2 * line + ui.px(6)) * static_cast<float>(rows) + ui.px(2);
-    if (messageHeight > 0) layout.height += messageHeight + ui.px(6);
-    return layout;
 }
 
 void drawTitleRow(Ui& ui, const LaneSpec& spec, const MachineInfo& machine, const std::string& status,
@@ -207,37 +154,42 @@ void drawTitleRow(Ui& ui, const LaneSpec& spec, const MachineInfo& machine, cons
 
 void drawLane(Ui& ui, const RaceRun* run, std::span<const LaneSpec> specs, std::size_t index) {
     const LaneSpec& spec = specs[index];
-    const LaneResult waiting{.spec = spec,
-                             .machine = {},
-                             .end = {},
-                             .telemetry = Telemetry(BatchOrder()),
-                             .evaluation = {},
-                             .operations = {},
-                             .agreement = {}};
+    const LaneResult waiting{.spec = spec, .telemetry = Telemetry(BatchOrder())};
     const LaneResult& lane = run != nullptr ? run->lanes[index] : waiting;
     const ImU32 colour = laneColour(ui, specs, index);
-    const float width = ImGui::GetContentRegionAvail().x;
-    const std::vector<Figure> all = figures(ui, lane);
-    const float wrap = width - ui.px(24);
+    const float line = ImGui::GetTextLineHeight();
+    const float pad = ui.px(12);
+    const float room = ImGui::GetContentRegionAvail().x;
+    const float width = room - 2 * pad;
     const std::string& message = lane.end.message;
     const float messageHeight =
-        message.empty() ? 0 : ImGui::CalcTextSize(message.c_str(), nullptr, false, wrap).y;
-    const CardLayout layout = layoutOf(ui, specs.size(), width, all.size(), messageHeight);
+        message.empty() ? 0 : ImGui::CalcTextSize(message.c_str(), nullptr, false, width).y;
+    const std::vector<Figure> all = compact(ui, specs.size()) ? std::vector<Figure>{} : figures(ui, lane);
+    const std::size_t columns = std::clamp<std::size_t>(static_cast<std::size_t>(width / ui.px(figureUnits)),
+                                                        1, std::max<std::size_t>(all.size(), 1));
+    const auto rows = static_cast<float>((all.size() + columns - 1) / columns);
+    const float figuresAt = ui.px(10) + line + ui.px(9) + ui.px(trackUnits) + ui.px(10);
+    float height = figuresAt;
+    if (!all.empty()) height = figuresAt + (2 * line + ui.px(6)) * rows + ui.px(2);
+    if (messageHeight > 0) height += messageHeight + ui.px(6);
 
-    const Panel panel = drawPanel(ui, layout.height);
+    const ImVec2 low = ImGui::GetCursorScreenPos();
+    const ImVec2 high{low.x + room, low.y + height};
+    ImGui::GetWindowDrawList()->AddRectFilled(low, high, ui.theme.panel, ui.px(8));
+    ImGui::Dummy({room, height});
     ui.noteControl(fmt::format("lane {}", index + 1).c_str());
     if (ImGui::IsItemHovered() && run != nullptr) ui.detail(laneDetail(ui, *run, index));
-    const ImVec2 top{panel.min.x + layout.pad, panel.min.y + ui.px(10)};
-    const float line = ImGui::GetTextLineHeight();
+    const ImVec2 top{low.x + pad, low.y + ui.px(10)};
     const double share = run != nullptr ? shareOfWay(run->finish, lane) : 0;
-    drawTitleRow(ui, spec, lane.machine, statusLabel(ui, run, index, share), colour,
-                 statusColour(ui, lane.end.status), top, layout.inner);
-    drawTrack(ui, spec, colour, share, {top.x, top.y + line + ui.px(9)}, layout.inner);
-    if (layout.columns > 0)
-        drawFigures(ui, all, {top.x, panel.min.y + layout.figuresAt}, layout.inner, layout.columns);
+    const ImU32 tint = lane.end.status == LaneStatus::failed     ? ui.theme.bad
+                       : lane.end.status == LaneStatus::finished ? ui.theme.good
+                                                                 : ui.theme.muted;
+    drawTitleRow(ui, spec, lane.machine, statusLabel(ui, run, index, share), colour, tint, top, width);
+    drawTrack(ui, spec, colour, share, {top.x, top.y + line + ui.px(9)}, width);
+    drawFigures(ui, all, {top.x, low.y + figuresAt}, width, columns);
     if (!message.empty())
-        ImGui::GetWindowDrawList()->AddText(nullptr, 0, {top.x, panel.max.y - messageHeight - ui.px(8)},
-                                            ui.theme.bad, message.c_str(), nullptr, wrap);
+        ImGui::GetWindowDrawList()->AddText(nullptr, 0, {top.x, high.y - messageHeight - ui.px(8)},
+                                            ui.theme.bad, message.c_str(), nullptr, width);
 }
 
 } // namespace

@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <stdexcept>
 #include <utility>
-
-#include <nlohmann/json.hpp>
 
 namespace lockstep::demos {
 
@@ -20,15 +19,56 @@ WindowTime::Kind windowKind(const LaneSpec& spec, Machines& machines, bool measu
     using Kind = WindowTime::Kind;
     if (machines.draws(spec)) return measured ? Kind::measured : Kind::unknown;
     // A device that is software draws on the processor.
-    const bool sameProcessor = !spec.gpu && machines.drawsInSoftware();
-    return sameProcessor ? Kind::unknown : Kind::none;
+    return !spec.gpu && machines.drawsInSoftware() ? Kind::unknown : Kind::none;
+}
+
+// What a script's frame moves the lanes by: a race takes about forty frames per lane.
+constexpr std::uint64_t framesPerRace = 40;
+constexpr std::uint64_t framesPerEpoch = 20;
+constexpr std::uint64_t fewestSteps = 5;
+
+std::uint64_t scriptedSteps(const RaceRun& run) {
+    const bool counted = run.finish.epochs > 0 || run.finish.steps > 0;
+    if (counted && !run.finish.needsEvaluation())
+        return std::max<std::uint64_t>(1, (run.lastStep() + framesPerRace - 1) / framesPerRace);
+    return std::max(fewestSteps, run.order().stepsPerEpoch() / framesPerEpoch);
+}
+
+bool held(LaneStatus status) { return status == LaneStatus::ready || status == LaneStatus::paused; }
+
+void waitUntilHeld(Lane& lane, std::uint64_t step) {
+    while (true) {
+        const LaneSnapshot shot = lane.snapshot();
+        if (shot.over() || (held(shot.status) && shot.step >= step)) return;
+        lane.waitFor(1ms);
+    }
+}
+
+/// On the thread that uses the trainer.
+void answer(const ProbeWish& wish, const TrainJob& job, Trainer& trainer, LaneProbe& probe) {
+    std::vector<OperationTiming> operations;
+    std::optional<LaneAnswers> answers;
+    std::optional<Evaluation> evaluation;
+    const std::uint64_t step = trainer.completedSteps();
+    if (wish.operations) operations = trainer.operations();
+    const std::size_t count = job.data->test.count;
+    if (wish.rows > 0 && wish.first < count) {
+        const std::size_t rows = std::min(wish.rows, count - wish.first);
+        answers = LaneAnswers{step, wish.first, rows, trainer.predict(Split::test, wish.first, rows)};
+    }
+    if (wish.evaluation) evaluation = trainer.evaluate(Split::test);
+
+    const std::lock_guard lock(probe.mutex);
+    if (wish.operations) probe.operations = std::move(operations);
+    if (answers) probe.answers = std::move(answers);
+    if (evaluation) {
+        probe.evaluation = std::move(evaluation);
+        probe.evaluatedStep = step;
+    }
+    probe.pending = false;
 }
 
 } // namespace
-
-BatchOrder RaceRun::order() const {
-    return {job.data->train.count, job.settings.batch, job.settings.seed, job.settings.shuffle};
-}
 
 std::vector<std::size_t> RaceRun::current() const {
     std::vector<std::size_t> result;
@@ -42,11 +82,6 @@ std::vector<std::size_t> RaceRun::current() const {
     return result;
 }
 
-bool RaceModel::running() const {
-    const bool racing = run_ && run_->race && !run_->over;
-    return (startWanted_ || racing) && !paused_;
-}
-
 bool RaceModel::busy() const {
     if (startWanted_ || !retired_.empty()) return true;
     if (!run_ || !run_->race) return false;
@@ -58,8 +93,6 @@ bool RaceModel::busy() const {
     });
 }
 
-bool RaceModel::changed() const { return run_ && toJson(run_->settings) != toJson(settings); }
-
 void RaceModel::start() {
     paused_ = false;
     if (!run_ || !run_->race || run_->over || changed()) {
@@ -68,28 +101,6 @@ void RaceModel::start() {
     } else if (pacer_.flatOut() && !byScript_) {
         run_->race->resume();
     }
-}
-
-void RaceModel::pause() {
-    paused_ = true;
-    if (run_ && run_->race) run_->race->pause();
-}
-
-void RaceModel::step(std::uint64_t steps) {
-    if (!run_ || !run_->race || run_->over || changed()) start();
-    pause();
-    pendingSteps_ += steps;
-}
-
-void RaceModel::stepEpoch() {
-    step(0);
-    ++pendingEpochs_;
-}
-
-void RaceModel::reset() {
-    retire();
-    startWanted_ = false;
-    paused_ = false;
 }
 
 void RaceModel::setSpeed(double stepsPerSecond) {
@@ -106,13 +117,7 @@ void RaceModel::retire() {
     pacer_.restart();
     if (!run_) return;
     if (run_->race) run_->race->stop();
-    earlier_ = std::make_unique<RaceRun>();
-    earlier_->settings = run_->settings;
-    earlier_->data = run_->data;
-    earlier_->job = run_->job;
-    earlier_->finish = run_->finish;
-    earlier_->lanes = run_->lanes;
-    earlier_->seen = run_->seen;
+    earlier_ = std::make_unique<RaceRecord>(*run_);
     retired_.add(std::move(run_));
 }
 
@@ -137,16 +142,12 @@ void RaceModel::update(Machines& machines, double seconds, bool wait) {
     byScript_ = wait;
     const bool alone = retired_.clear(wait); // an earlier race would compete with a new one
     if (startWanted_) {
-        try {
-            if (!alone) return;
-            if (const auto data = data_.get(settings.run, wait))
-                begin(machines, data);
-            else
-                return;
-        } catch (...) {
-            startWanted_ = false;
-            throw;
-        }
+        if (!alone) return;
+        startWanted_ = false; // also where one of these throws
+        const std::shared_ptr<const Dataset> data = data_.get(settings.run, wait);
+        if (data) begin(machines, data);
+        startWanted_ = !data;
+        if (!data) return;
     }
     const bool open = run_ && asking();
     if (!run_ || !run_->race || run_->over) return;
@@ -174,13 +175,7 @@ void RaceModel::begin(Machines& machines, const std::shared_ptr<const Dataset>& 
     std::vector<RaceEntry> entries;
     for (const LaneSpec& spec : choice.lanes) {
         entries.push_back({spec, machines.maker(run->job, spec)});
-        run->lanes.push_back({.spec = spec,
-                              .machine = {},
-                              .end = {},
-                              .telemetry = Telemetry(run->order()),
-                              .evaluation = {},
-                              .operations = {},
-                              .agreement = {}});
+        run->lanes.push_back({.spec = spec, .telemetry = Telemetry(run->order())});
         run->probes.emplace_back();
         run->window.push_back({.kind = windowKind(spec, machines, drawn_.has_value())});
     }
@@ -189,7 +184,6 @@ void RaceModel::begin(Machines& machines, const std::shared_ptr<const Dataset>& 
     run->race = std::make_unique<Race>(run->job, std::move(entries), std::move(options));
     run_ = std::move(run);
     run_->number = ++runs_;
-    startWanted_ = false;
     if (pacer_.flatOut() && !paused_ && !byScript_) run_->race->resume();
     run_->race->start();
 }
@@ -237,32 +231,6 @@ void RaceModel::end() {
 
 // What moves the lanes: their own pace, slow motion, steps by hand, or a script's frames.
 
-namespace {
-
-// What a script's frame moves the lanes by: a race takes about forty frames per lane.
-constexpr std::uint64_t framesPerRace = 40;
-constexpr std::uint64_t framesPerEpoch = 20;
-constexpr std::uint64_t fewestSteps = 5;
-
-std::uint64_t scriptedSteps(const RaceRun& run) {
-    const bool counted = run.finish.epochs > 0 || run.finish.steps > 0;
-    if (counted && !run.finish.needsEvaluation())
-        return std::max<std::uint64_t>(1, (run.lastStep() + framesPerRace - 1) / framesPerRace);
-    return std::max(fewestSteps, run.order().stepsPerEpoch() / framesPerEpoch);
-}
-
-bool held(LaneStatus status) { return status == LaneStatus::ready || status == LaneStatus::paused; }
-
-void waitUntilHeld(Lane& lane, std::uint64_t step) {
-    while (true) {
-        const LaneSnapshot shot = lane.snapshot();
-        if (shot.over() || (held(shot.status) && shot.step >= step)) return;
-        lane.waitFor(1ms);
-    }
-}
-
-} // namespace
-
 void RaceModel::drive(double seconds, bool wait) {
     if (pendingEpochs_ > 0) {
         const std::uint64_t epoch = run_->order().stepsPerEpoch();
@@ -276,16 +244,9 @@ void RaceModel::drive(double seconds, bool wait) {
         run_->race->pause();
         for (const std::size_t i : run_->current()) waitUntilHeld(run_->race->lane(i), 0);
     }
-    move(stepsNow(seconds, wait), wait);
-}
-
-/// How many steps this frame is worth.
-std::uint64_t RaceModel::stepsNow(double seconds, bool wait) {
-    if (paused_) return std::exchange(pendingSteps_, 0);
-    return pacer_.due(seconds, wait ? scriptedSteps(*run_) : 0);
-}
-
-void RaceModel::move(std::uint64_t steps, bool wait) {
+    // How many steps this frame is worth.
+    const std::uint64_t steps =
+        paused_ ? std::exchange(pendingSteps_, 0) : pacer_.due(seconds, wait ? scriptedSteps(*run_) : 0);
     if (steps == 0) return;
     (wait && !paused_ && pacer_.flatOut() ? run_->byFrames : run_->stepped) = true;
     std::vector<std::pair<Lane*, std::uint64_t>> moving;
@@ -299,6 +260,72 @@ void RaceModel::move(std::uint64_t steps, bool wait) {
     }
     if (!wait) return;
     for (const auto& [lane, target] : moving) waitUntilHeld(*lane, target);
+}
+
+// Looking into the lanes while they train: timings of operations, answers, evaluations on demand.
+
+/// A lane that is over: its thread is done with the trainer, and the last question may have been dropped. Its
+/// last evaluation is as of its last step, so that it is not asked for another.
+bool RaceModel::ask(std::size_t index, const ProbeWish& wish, bool wait) {
+    Lane& lane = run_->race->lane(index);
+    std::future<void>& asked = run_->asked[index];
+    if (lane.trainer() == nullptr || lane.snapshot().status == LaneStatus::failed) return true;
+    if (asked.valid()) return false;
+    const ProbeWish rest{wish.operations, false, wish.first, wish.rows};
+    asked =
+        std::async(std::launch::async, [rest, &job = run_->job, &trainer = *lane.trainer(),
+                                        &probe = run_->probes[index]] { answer(rest, job, trainer, probe); });
+    if (wait) asked.wait();
+    return true;
+}
+
+/// Whether an answer is still on its way. Throws what has kept another from coming, as std::runtime_error:
+/// where that is the loss of a device, it need not be the window's.
+bool RaceModel::asking() {
+    bool open = false;
+    for (std::size_t i = 0; i < run_->asked.size(); ++i) {
+        std::future<void>& asked = run_->asked[i];
+        if (!asked.valid()) continue;
+        if (!ready(asked)) {
+            open = true;
+            continue;
+        }
+        try {
+            asked.get();
+        } catch (const std::exception& error) {
+            throw std::runtime_error(run_->lanes[i].spec.text() + ": " + error.what());
+        }
+    }
+    return open;
+}
+
+bool RaceModel::probe(const ProbeWish& wish, bool wait) {
+    bool all = true;
+    if (!run_ || !run_->race) return all;
+    for (std::size_t i = 0; i < run_->probes.size(); ++i) {
+        LaneProbe& probe = run_->probes[i];
+        Lane& lane = run_->race->lane(i);
+        const LaneStatus status = lane.snapshot().status;
+        if (status == LaneStatus::waiting || status == LaneStatus::preparing) continue;
+        if (status >= LaneStatus::finished) {
+            all = ask(i, wish, wait) && all;
+            continue;
+        }
+        {
+            const std::lock_guard lock(probe.mutex);
+            all = all && !probe.pending;
+            if (probe.pending) continue;
+            probe.pending = true;
+        }
+        // The run's data and probes outlive its race, and with it the lane's thread.
+        lane.post([wish, &job = run_->job, &probe](Trainer& trainer) { answer(wish, job, trainer, probe); });
+        const auto pending = [&probe] {
+            const std::lock_guard lock(probe.mutex);
+            return probe.pending;
+        };
+        while (wait && pending() && !lane.snapshot().over()) lane.waitFor(1ms);
+    }
+    return all;
 }
 
 } // namespace lockstep::demos

@@ -63,21 +63,34 @@ struct WindowTime {
     bool training = false; ///< the lane, when it was last looked at
 };
 
-/// One race, from its start until the next one begins.
-struct RaceRun {
-    std::uint64_t number = 0;            ///< counted from 1
+/// What is kept of a race once the next one has begun.
+struct RaceRecord {
     RaceSettings settings;               ///< that it was started with
     std::shared_ptr<const Dataset> data; ///< shared with races that are still stopping
     TrainJob job;
     FinishLine finish;
-    std::string remark; ///< on the choice of lanes; empty: nothing to say
+    std::vector<LaneResult> lanes; ///< as far as they are; final once the race is over
+    std::vector<std::vector<SeenEvaluation>> seen;
+
+    std::vector<LaneSpec> specs() const {
+        std::vector<LaneSpec> specs;
+        for (const LaneResult& lane : lanes) specs.push_back(lane.spec);
+        return specs;
+    }
+    BatchOrder order() const {
+        return {job.data->train.count, job.settings.batch, job.settings.seed, job.settings.shuffle};
+    }
+};
+
+/// One race, from its start until the next one begins.
+struct RaceRun : RaceRecord {
+    std::uint64_t number = 0; ///< counted from 1
+    std::string remark;       ///< on the choice of lanes; empty: nothing to say
 
     std::deque<LaneProbe> probes;         ///< one per lane; they outlive the race
     std::unique_ptr<Race> race;           ///< null once its device was given up
     std::vector<std::future<void>> asked; ///< one per lane: what is asked of those that are over
 
-    std::vector<LaneResult> lanes; ///< as far as they are; final once `over`
-    std::vector<std::vector<SeenEvaluation>> seen;
     std::vector<WindowTime> window; ///< one per lane
     bool over = false;
     bool paused = false;   ///< by a person
@@ -85,7 +98,6 @@ struct RaceRun {
     bool byFrames = false; ///< made in pieces by a script: a GPU is a little slower than flat out
     Headline headline;     ///< once `over`
 
-    BatchOrder order() const;
     std::uint64_t lastStep() const { return finish.lastStep(order()); }
     /// Lanes that may move now: all of a head to head, the one whose turn it is in a time trial.
     std::vector<std::size_t> current() const;
@@ -102,12 +114,26 @@ class RaceModel {
 
     /// Goes on with a race that is paused; else begins a new one at the next update().
     void start();
-    void pause();
+    void pause() {
+        paused_ = true;
+        if (run_ && run_->race) run_->race->pause();
+    }
     /// Lanes that may move make so many steps and hold again. Begins a race when there is none.
-    void step(std::uint64_t steps);
-    void stepEpoch();
+    void step(std::uint64_t steps) {
+        if (!run_ || !run_->race || run_->over || changed()) start();
+        pause();
+        pendingSteps_ += steps;
+    }
+    void stepEpoch() {
+        step(0);
+        ++pendingEpochs_;
+    }
     /// Stops and forgets the race. Its curves stay as the earlier run.
-    void reset();
+    void reset() {
+        retire();
+        startWanted_ = false;
+        paused_ = false;
+    }
     /// Steps per second; 0: as fast as it goes.
     void setSpeed(double stepsPerSecond);
     /// Stops the race and waits for its threads: nothing is left on any device. Results stay. True when a
@@ -126,20 +152,21 @@ class RaceModel {
 
     const RaceRun* shown() const { return run_.get(); }
     /// The run before this one; null when there is none.
-    const RaceRun* earlier() const { return earlier_.get(); }
-    bool running() const;
+    const RaceRecord* earlier() const { return earlier_.get(); }
+    bool running() const {
+        const bool racing = run_ && run_->race && !run_->over;
+        return (startWanted_ || racing) && !paused_;
+    }
     /// Something is under way that will be seen, also while it is paused.
     bool busy() const;
     bool paused() const { return paused_; }
     bool loading() const { return startWanted_; }
     /// The settings are no longer those of the race that is shown.
-    bool changed() const;
+    bool changed() const { return run_ && run_->settings != settings; }
 
   private:
     void begin(Machines& machines, const std::shared_ptr<const Dataset>& data);
     void drive(double seconds, bool wait);
-    std::uint64_t stepsNow(double seconds, bool wait);
-    void move(std::uint64_t steps, bool wait);
     void look();
     void noteWindow();
     bool asking();
@@ -149,8 +176,8 @@ class RaceModel {
 
     DataLoader data_;
     std::unique_ptr<RaceRun> run_;
-    std::uint64_t runs_ = 0;            // begun
-    std::unique_ptr<RaceRun> earlier_;  // results only
+    std::uint64_t runs_ = 0; // begun
+    std::unique_ptr<RaceRecord> earlier_;
     Retirement retired_;                // races on their way out; a new one waits for them
     std::optional<double> drawn_;       // seconds, as of this frame
     std::optional<double> drawnBefore_; // as of the last look

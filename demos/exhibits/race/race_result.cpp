@@ -31,6 +31,17 @@ std::string speedText(const RaceRun& run, std::size_t lane) {
     return run.headline.bySeconds ? duration(end.trainingSeconds) : shortRate(end.rate()) + " samples/s";
 }
 
+/// Indices of the lanes whose numbers count, the fastest first: by the headline's measure.
+std::vector<std::size_t> ranking(const RaceRun& run) {
+    std::vector<std::size_t> lanes;
+    if (run.stepped) return lanes;
+    for (std::size_t i = 0; i < run.lanes.size(); ++i)
+        if (run.lanes[i].counts()) lanes.push_back(i);
+    std::ranges::stable_sort(lanes,
+                             [&](std::size_t a, std::size_t b) { return speedOf(run, a) > speedOf(run, b); });
+    return lanes;
+}
+
 /// "lockstep-race-20250131-140509.json", in the working folder.
 std::filesystem::path resultFile(const char* ending) {
     return std::filesystem::absolute(
@@ -144,24 +155,13 @@ void drawTable(Ui& ui, const RaceRun& run, std::span<const LaneSpec> specs) {
 
 } // namespace
 
-std::vector<std::size_t> ranking(const RaceRun& run) {
-    std::vector<std::size_t> lanes;
-    if (run.stepped) return lanes;
-    for (std::size_t i = 0; i < run.lanes.size(); ++i)
-        if (run.lanes[i].counts()) lanes.push_back(i);
-    std::ranges::stable_sort(lanes,
-                             [&](std::size_t a, std::size_t b) { return speedOf(run, a) > speedOf(run, b); });
-    return lanes;
-}
-
 void drawResult(Ui& ui, const RaceRun* run) {
     if (run == nullptr || !run->over) {
         ui.muted("The podium appears once all lanes have reached the finish line. Then you can save the "
                  "results here.");
         return;
     }
-    std::vector<LaneSpec> specs;
-    for (const LaneResult& lane : run->lanes) specs.push_back(lane.spec);
+    const std::vector<LaneSpec> specs = run->specs();
     drawPodium(ui, *run, specs);
     drawTable(ui, *run, specs);
     if (run->settings.together)

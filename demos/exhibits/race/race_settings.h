@@ -1,8 +1,7 @@
-// What a person sets for a race, the same as JSON, and its finish line as a kind and a number.
+// What a person sets for a race, as a value, as JSON and as a form.
 #pragma once
 
 #include <future>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -18,6 +17,9 @@ struct RaceSettings {
     bool together = false; ///< head to head; else a time trial
 };
 
+/// Equal in everything that toJson() writes.
+bool operator==(const RaceSettings& a, const RaceSettings& b);
+
 /// The fields of the run's JSON, "finish" and "together". `finish` is null where it is left to the data.
 nlohmann::ordered_json toJson(const RaceSettings& settings);
 /// Missing fields have the values of the first start. Throws std::invalid_argument naming the field.
@@ -28,20 +30,6 @@ std::vector<LaneSpec> plannedLanes(const RaceSettings& settings);
 /// The settings in one line.
 std::string setupText(const RaceSettings& settings);
 
-enum class FinishKind { usual, epochs, steps, seconds, accuracy, loss };
-
-/// "automatic", "epochs", ...: in the order of FinishKind.
-std::span<const std::string> finishKindNames();
-FinishKind finishKind(const FinishLine& line);
-/// What stands above the number: "Epochs", "At least".
-const char* finishUnit(FinishKind kind);
-/// A line of that kind to begin with.
-FinishLine usualFinish(FinishKind kind);
-/// Throws std::invalid_argument for a text that is not such a number.
-FinishLine finishFromText(FinishKind kind, const std::string& text);
-/// The number: "10", "85%".
-std::string finishValueText(const FinishLine& line);
-
 /// The form: data, network, training, finish line, lanes.
 class RaceSetup {
   public:
@@ -49,8 +37,6 @@ class RaceSetup {
     void draw(Ui& ui, RaceSettings& settings);
 
   private:
-    void findDevices(bool wait);
-
     std::vector<std::string> lanes_; // that can be chosen
     std::future<std::vector<std::string>> devices_;
 };

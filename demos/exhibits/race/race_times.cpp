@@ -48,52 +48,50 @@ void fillPart(const Ui& ui, ImVec2 min, ImVec2 max, std::string_view part) {
 
 std::vector<OperationTiming> timingsOf(const RaceRun& run, std::size_t lane) {
     if (!run.lanes[lane].operations.empty()) return run.lanes[lane].operations;
-    const LaneProbe& probe = run.probes[lane];
-    const std::lock_guard lock(probe.mutex);
-    return probe.operations;
+    const std::lock_guard lock(run.probes[lane].mutex);
+    return run.probes[lane].operations;
 }
 
-struct Bar {
-    ImVec2 at;
-    float width = 0;
-    float height = 0;
-};
+double total(std::span<const TimeShare> shares) {
+    double seconds = 0;
+    for (const TimeShare& share : shares) seconds += share.seconds;
+    return seconds;
+}
 
-void explainShare(Ui& ui, const LaneResult& lane, const TimeShare& share, double total) {
-    Detail detail;
-    detail.title = labelOfPart(share.name);
-    detail.values = {{"lane", lane.spec.text()},
-                     {"of a step", ui.timing(duration(share.seconds))},
-                     {"share", ui.timing(fmt::format("{:.1f} %", 100 * share.seconds / total))}};
+void explainShare(Ui& ui, const LaneResult& lane, const TimeShare& share, double step) {
+    Detail detail{.title = std::string(labelOfPart(share.name)),
+                  .values = {{"lane", lane.spec.text()},
+                             {"of a step", ui.timing(duration(share.seconds))},
+                             {"share", ui.timing(fmt::format("{:.1f} %", 100 * share.seconds / step))}},
+                  .text = explanationOf(share.name)};
     if (isOperation(share.name)) detail.values.emplace_back("operation", share.name);
-    detail.text = explanationOf(share.name);
     ui.detail(std::move(detail));
 }
 
-void drawBar(Ui& ui, const LaneResult& lane, std::span<const TimeShare> shares, double whole,
-             const Bar& bar) {
+/// `whole`: seconds of a bar of that width.
+void drawBar(Ui& ui, const LaneResult& lane, std::span<const TimeShare> shares, double whole, ImVec2 place,
+             float width, float height) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
-    draw.AddRectFilled(bar.at, {bar.at.x + bar.width, bar.at.y + bar.height}, ui.theme.raised, ui.px(4));
+    draw.AddRectFilled(place, {place.x + width, place.y + height}, ui.theme.raised, ui.px(4));
     if (ui.masked) return;
-    double total = 0;
-    for (const TimeShare& share : shares) total += share.seconds;
     double before = 0;
     for (const TimeShare& share : shares) {
-        const float x0 = bar.at.x + bar.width * static_cast<float>(before / whole);
+        const float x0 = place.x + width * static_cast<float>(before / whole);
         before += share.seconds;
-        const float x1 = bar.at.x + bar.width * static_cast<float>(before / whole);
-        const ImVec2 low{std::max(x0, x1 - ui.line()), bar.at.y + bar.height};
-        fillPart(ui, {x0, bar.at.y}, low, share.name);
+        const float x1 = place.x + width * static_cast<float>(before / whole);
+        const ImVec2 low{std::max(x0, x1 - ui.line()), place.y + height};
+        fillPart(ui, {x0, place.y}, low, share.name);
         const std::string label(labelOfPart(share.name));
         const ImVec2 size = ImGui::CalcTextSize(label.c_str());
         if (size.x + ui.px(8) < x1 - x0) {
-            const ImVec2 at{(x0 + x1 - size.x) / 2, bar.at.y + (bar.height - size.y) / 2};
+            const ImVec2 at{(x0 + x1 - size.x) / 2, place.y + (height - size.y) / 2};
             const ImU32 ground = isOperation(share.name) ? faded(ui.theme.panel, 0.82f) : 0;
             draw.AddRectFilled({at.x - ui.px(2), at.y}, {at.x + size.x + ui.px(2), at.y + size.y}, ground,
                                ui.px(3));
             draw.AddText(at, ui.theme.text, label.c_str());
         }
-        if (ImGui::IsMouseHoveringRect({x0, bar.at.y}, {x1, low.y})) explainShare(ui, lane, share, total);
+        if (ImGui::IsMouseHoveringRect({x0, place.y}, {x1, low.y}))
+            explainShare(ui, lane, share, total(shares));
     }
 }
 
@@ -111,7 +109,7 @@ void drawLegendEntry(Ui& ui, std::string_view part, bool first) {
     ImGui::GetWindowDrawList()->AddText({at.x + box + ui.px(6), at.y}, ui.theme.muted, label.c_str());
     ImGui::Dummy({width, line});
     ui.noteControl(("legend/" + label).c_str());
-    ui.explainItem({.title = label, .formula = {}, .values = {}, .text = explanationOf(part)});
+    ui.explainItem({.title = label, .text = explanationOf(part)});
 }
 
 void drawLegend(Ui& ui) {
@@ -123,25 +121,20 @@ void drawLegend(Ui& ui) {
 
 } // namespace
 
-void RaceTimes::draw(Ui& ui, const RaceRun* run) {
+void drawTimes(Ui& ui, const RaceRun* run, std::size_t& scale) {
     if (run == nullptr) {
         ui.muted("Start the race to see where each lane spends its time.");
         return;
     }
-    ui.segments("##race time scale", scale_, scaleNames);
+    ui.segments("##race time scale", scale, scaleNames);
     drawLegend(ui);
     std::vector<std::vector<TimeShare>> all;
     double longest = 0;
-    std::vector<double> totals;
     for (std::size_t i = 0; i < run->lanes.size(); ++i) {
         all.push_back(timeShares(run->lanes[i], timingsOf(*run, i), run->window[i].seconds));
-        double total = 0;
-        for (const TimeShare& share : all.back()) total += share.seconds;
-        totals.push_back(total);
-        longest = std::max(longest, total);
+        longest = std::max(longest, total(all.back()));
     }
-    std::vector<LaneSpec> specs;
-    for (const LaneResult& lane : run->lanes) specs.push_back(lane.spec);
+    const std::vector<LaneSpec> specs = run->specs();
     const float line = ImGui::GetTextLineHeight();
     for (std::size_t i = 0; i < all.size(); ++i) {
         const float width = ImGui::GetContentRegionAvail().x;
@@ -151,17 +144,17 @@ void RaceTimes::draw(Ui& ui, const RaceRun* run) {
         drawLaneMark(draw, specs[i], {at.x + line / 2, at.y + line / 2}, ui.px(13), laneColour(ui, specs, i));
         draw.AddText({at.x + line + ui.px(4), at.y}, ui.theme.text, specs[i].text().c_str());
         const bool unknown = run->window[i].kind == WindowTime::Kind::unknown;
-        std::string cost = all[i].empty() ? "no timings yet" : ui.timing(duration(totals[i])) + " per step";
+        std::string cost =
+            all[i].empty() ? "no timings yet" : ui.timing(duration(total(all[i]))) + " per step";
         if (unknown && !all[i].empty()) cost += std::string("; ") + windowUnknown;
         const float costWidth = ImGui::CalcTextSize(cost.c_str()).x;
         draw.AddText({at.x + width - costWidth, at.y}, ui.theme.muted, cost.c_str());
         ImGui::Dummy({width, line + ui.px(4) + height});
         ui.noteControl(fmt::format("time of lane {}", i + 1).c_str());
-        if (unknown && ImGui::IsItemHovered())
-            ui.detail({.title = windowUnknown, .formula = {}, .values = {}, .text = whyUnknown});
+        if (unknown && ImGui::IsItemHovered()) ui.detail({.title = windowUnknown, .text = whyUnknown});
         if (!all[i].empty())
-            drawBar(ui, run->lanes[i], all[i], scale_ == 0 ? totals[i] : longest,
-                    {{at.x, at.y + line + ui.px(4)}, width, height});
+            drawBar(ui, run->lanes[i], all[i], scale == 0 ? total(all[i]) : longest,
+                    {at.x, at.y + line + ui.px(4)}, width, height);
     }
     if (const std::string why = whyTheProcessorWins(*run); !why.empty()) ui.paragraph(ui.timing(why));
 }

@@ -3,9 +3,7 @@
 
 #include <memory>
 #include <span>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "demos/draw/icons.h"
 #include "demos/draw/picture.h"
@@ -20,20 +18,13 @@ namespace lockstep::demos {
 /// Lane `index` of several: its machine's colour, the second lane of a machine a shade nearer to the text.
 ImU32 laneColour(const Ui& ui, std::span<const LaneSpec> lanes, std::size_t index);
 
-/// A rounded panel of that size at the cursor, which moves below it.
-struct Panel {
-    ImVec2 min;
-    ImVec2 max;
-};
-Panel drawPanel(Ui& ui, float height);
-
 /// The lanes of `run`; before the first race, `specs` at their start.
 void drawLanes(Ui& ui, const RaceRun* run, std::span<const LaneSpec> specs);
 
 class RaceCurves {
   public:
     /// `earlier` is drawn faintly behind; null: there is none.
-    void draw(Ui& ui, const RaceRun* run, const RaceRun* earlier, ImVec2 size);
+    void draw(Ui& ui, const RaceRun* run, const RaceRecord* earlier, ImVec2 size);
 
     /// {"by": "step" or "seconds", "show": "train_loss" or "test_accuracy", "plot": ...}
     nlohmann::ordered_json state() const;
@@ -41,33 +32,13 @@ class RaceCurves {
     void setState(const nlohmann::ordered_json& state);
 
   private:
-    struct Curve {
-        std::vector<double> x;
-        std::vector<double> y;
-    };
-    void drawSwitches(Ui& ui, const RaceRun* run);
-    void gather(const RaceRun& run, std::size_t lane, Curve& curve) const;
-    void addLines(Ui& ui, const RaceRun& run, bool faint, std::vector<Curve>& curves,
-                  std::vector<PlotLine>& lines) const;
-
     std::size_t by_ = 0;   // step, seconds
     std::size_t show_ = 0; // train loss, test accuracy
     Plot plot_;
-    std::vector<Curve> now_;
-    std::vector<Curve> before_;
 };
 
-/// "same mathematics: ...", in green with a tick, or what differs, in red with a cross. Nothing before two
-/// lanes can be compared.
-void drawAgreement(Ui& ui, const RaceRun& run);
-
-class RaceTimes {
-  public:
-    void draw(Ui& ui, const RaceRun* run);
-
-  private:
-    std::size_t scale_ = 0; // share of the time, time per step
-};
+/// Where each lane spends its time. `scale`: 0 its share of the time, 1 the time per step.
+void drawTimes(Ui& ui, const RaceRun* run, std::size_t& scale);
 
 class RaceAnswers {
   public:
@@ -79,13 +50,16 @@ class RaceAnswers {
     /// A person has just asked for something else to be shown.
     bool takeAsked() { return std::exchange(asked_, false); }
     /// Gives up the picture of the images.
-    void release();
+    void release() {
+        sheet_.reset();
+        sheetData_.reset();
+    }
 
   private:
     void drawBar(Ui& ui, const RaceRun& run);
     void drawImages(Ui& ui, const RaceRun& run, ImVec2 size);
     void showSheet(Ui& ui, const RaceRun& run);
-    void drawConfusion(Ui& ui, const RaceRun& run, ImVec2 size);
+    void drawConfusion(Ui& ui, const RaceRun& run, ImVec2 size) const;
 
     std::size_t lane_ = 0;
     std::size_t view_ = 0;                     // images, confusion matrix
@@ -97,16 +71,6 @@ class RaceAnswers {
     std::size_t sheetFirst_ = 0;
 };
 
-/// Test example `index` of images as width * height words of grey.
-std::vector<std::uint32_t> greyImage(const Dataset& data, std::size_t index);
-
-/// A confusion matrix as a heat map of that size at most, with counts on hover.
-void drawConfusionMatrix(Ui& ui, const Evaluation& evaluation, const std::vector<std::string>& classNames,
-                         ImVec2 size);
-
 void drawResult(Ui& ui, const RaceRun* run);
-
-/// Indices of the lanes whose numbers count, the fastest first: by the headline's measure.
-std::vector<std::size_t> ranking(const RaceRun& run);
 
 } // namespace lockstep::demos

@@ -29,19 +29,17 @@ std::string atStep(const LaneResult& lane) {
 /// Of more than two lanes, only between which steps they are.
 std::string whereTheyAre(const RaceRun& run) {
     const std::vector<std::size_t> current = run.current();
-    std::string text;
     if (current.size() <= 2) {
+        std::string text;
         for (const std::size_t i : current) text += (text.empty() ? "" : ", ") + atStep(run.lanes[i]);
         return text;
     }
-    const auto stepOf = [&run](std::size_t i) { return run.lanes[i].end.step; };
-    const std::uint64_t first = stepOf(*std::ranges::max_element(current, {}, stepOf));
-    const std::uint64_t last = stepOf(*std::ranges::min_element(current, {}, stepOf));
+    std::vector<std::uint64_t> steps;
+    for (const std::size_t i : current) steps.push_back(run.lanes[i].end.step);
+    const auto [last, first] = std::ranges::minmax(steps);
     if (first == last) return fmt::format("{} lanes are at step {}", current.size(), grouped(first));
     return fmt::format("{} lanes are between step {} and {}", current.size(), grouped(last), grouped(first));
 }
-
-bool stepsKnown(const RaceRun& run) { return run.lastStep() != std::numeric_limits<std::uint64_t>::max(); }
 
 } // namespace
 
@@ -53,20 +51,16 @@ std::string matchText(const std::vector<LaneSpec>& lanes) {
 
 std::string liveText(const RaceRun& run) {
     std::string text = whereTheyAre(run);
-    if (text.empty()) {
-        std::vector<LaneSpec> specs;
-        for (const LaneResult& lane : run.lanes) specs.push_back(lane.spec);
-        return matchText(specs);
-    }
+    if (text.empty()) return matchText(run.specs());
     const auto warming = [&](std::size_t i) { return run.lanes[i].end.status == LaneStatus::preparing; };
     if (std::ranges::all_of(run.current(), warming)) return text;
     if (run.finish.needsEvaluation()) {
-        FinishLine goal; // without the limit that ends a run which never gets there
-        goal.accuracy = run.finish.accuracy;
-        goal.loss = run.finish.loss;
+        // Without the limit that ends a run which never gets there.
+        const FinishLine goal{.accuracy = run.finish.accuracy, .loss = run.finish.loss};
         return text + ", aiming for " + goal.text();
     }
-    if (run.finish.seconds == 0 && stepsKnown(run)) return text + " of " + grouped(run.lastStep());
+    const bool stepsKnown = run.lastStep() != std::numeric_limits<std::uint64_t>::max();
+    if (run.finish.seconds == 0 && stepsKnown) return text + " of " + grouped(run.lastStep());
     return text + ", until " + run.finish.text();
 }
 
@@ -162,27 +156,11 @@ std::string whyTheProcessorWins(const RaceRun& run) {
                        100 * slow.deviceSeconds / slow.seconds);
 }
 
-namespace {
-
-/// In the order of a step; then what the window takes, and waiting.
-std::size_t placeOf(std::string_view name) {
-    constexpr std::size_t operations = std::size(operationKinds);
-    if (name == windowPart) return operations;
-    if (name == waitingPart) return operations + 1;
-    return static_cast<std::size_t>(kindOf(name));
-}
-
-} // namespace
-
 std::vector<TimeShare> timeShares(const LaneResult& lane, std::span<const OperationTiming> operations,
                                   double windowSeconds) {
     if (lane.end.runSteps == 0) return {};
-    std::uint64_t sampled = std::numeric_limits<std::uint64_t>::max();
     double sum = 0;
-    for (const OperationTiming& operation : operations) {
-        if (operation.calls > 0) sampled = std::min(sampled, operation.calls);
-        sum += operation.milliseconds;
-    }
+    for (const OperationTiming& operation : operations) sum += operation.milliseconds;
     if (!(sum > 0)) return {};
     const auto steps = static_cast<double>(lane.end.runSteps);
     const double device = lane.end.deviceSeconds / steps;
@@ -192,7 +170,7 @@ std::vector<TimeShare> timeShares(const LaneResult& lane, std::span<const Operat
             shares.push_back({operation.name, device * operation.milliseconds / sum});
     const double rest = std::max(0.0, lane.end.trainingSeconds - lane.end.deviceSeconds) / steps;
     const double drawn = std::min(windowSeconds / steps, rest);
-    std::ranges::stable_sort(shares, {}, [](const TimeShare& share) { return placeOf(share.name); });
+    std::ranges::stable_sort(shares, {}, [](const TimeShare& share) { return kindOf(share.name); });
     if (drawn > 0) shares.push_back({std::string(windowPart), drawn});
     if (rest > drawn) shares.push_back({std::string(waitingPart), rest - drawn});
     return shares;
