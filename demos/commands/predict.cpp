@@ -166,19 +166,17 @@ Action addPredict(CLI::App& command) {
     addText(
         command, "--split", "NAME",
         [options](std::string_view text) { options->split = valueFromName(splitNames, "split", text); },
-        "examples to use: test train all [test; all for a table new to the model]")
-        ->group(dataGroup);
+        "examples to use: test train all [test; all for a table new to the model]");
     command
         .add_option("--seed", options->run.settings.seed,
                     "random seed for generated data and test split [the model's]")
-        ->type_name("N")
-        ->group(dataGroup);
+        ->type_name("N");
     addNetworkOptions(command, options->run);
     addMachineOptions(command, options->run, "where to run:", knownLanes());
+    command.option_defaults()->group(outputGroup);
     command
         .add_option("--json", options->run.jsonFile, "write every prediction as JSON; - for standard output")
-        ->type_name("FILE")
-        ->group(outputGroup);
+        ->type_name("FILE");
     return [options, &command] {
         if (options->modelFile.empty())
             throw std::invalid_argument("predict needs a trained network: --model FILE");

@@ -82,10 +82,8 @@ Action addRace(CLI::App& command) {
     addFinishOptions(command, options->run);
     addMachineOptions(command, options->run,
                       "a contestant; repeat for more [cpu:best and gpu:best]:", knownLanes());
-    command
-        .add_flag("--together", options->together,
-                  "run all lanes at once (head to head); they then compete for the machine")
-        ->group(machineGroup);
+    command.add_flag("--together", options->together,
+                     "run all lanes at once (head to head); they then compete for the machine");
     addRunOutputOptions(command, options->run);
     return [options, &command] {
         refuseIdleOptions(command, options->run);

@@ -136,16 +136,12 @@ Action addTrain(CLI::App& command) {
     addRunOutputOptions(command, options->run);
     CLI::Option* save =
         command.add_option("--save", options->saveFile, "save the network and the state of its training")
-            ->type_name("FILE")
-            ->group(outputGroup);
+            ->type_name("FILE");
     command.add_option("--save-every", options->saveEvery, "also save after every N epochs")
         ->type_name("N")
         ->check(atLeastOne())
-        ->needs(save)
-        ->group(outputGroup);
-    command.add_option("--resume", options->resumeFile, "continue a saved run")
-        ->type_name("FILE")
-        ->group(outputGroup);
+        ->needs(save);
+    command.add_option("--resume", options->resumeFile, "continue a saved run")->type_name("FILE");
     return [options, &command] {
         if (!options->resumeFile.empty()) refuseWithResume(command);
         refuseIdleOptions(command, options->run);

@@ -25,6 +25,13 @@ void addManual(CLI::App& command, const std::string& about, const std::string& e
 /// std::invalid_argument, prefixed with the option's name.
 CLI::Option* addText(CLI::App& command, const std::string& name, const std::string& typeName,
                      const std::function<void(std::string_view)>& read, const std::string& help);
+/// The same where `value` becomes what `read` makes of the text.
+template <class Value, class Read>
+CLI::Option* addText(CLI::App& command, const std::string& name, const std::string& typeName, Value& value,
+                     Read read, const std::string& help) {
+    const auto store = [&value, read](std::string_view text) { value = read(text); };
+    return addText(command, name, typeName, store, help);
+}
 
 /// Validators for numbers: at least 1; above 0; at least 0.
 CLI::Validator atLeastOne();
