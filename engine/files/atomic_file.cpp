@@ -7,12 +7,10 @@
 #include <string>
 #include <system_error>
 
-#ifndef _WIN32
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#endif
 
 namespace lockstep {
 
@@ -52,8 +50,6 @@ std::string temporaryPrefix(const fs::path& target) { return target.filename().s
 fs::path folderOf(const fs::path& target) {
     return target.has_parent_path() ? target.parent_path() : fs::path(".");
 }
-
-#ifndef _WIN32
 
 // A file descriptor that is closed at the end of its scope.
 struct Descriptor {
@@ -142,33 +138,6 @@ void tryTemporary(const fs::path& target) {
     const Descriptor file(openTemporary(target, temporary));
     ::unlink(temporary.c_str());
 }
-
-#else
-
-void tryTemporary(const fs::path& target) {
-    const fs::path temporary = folderOf(target) / (temporaryPrefix(target) + "new");
-    writeDirectly(temporary, {});
-    std::error_code ignored;
-    fs::remove(temporary, ignored);
-}
-
-// A fixed temporary name, so that at most one stray file can remain.
-void replaceFile(const fs::path& target, std::span<const std::byte> bytes) {
-    const fs::path temporary = folderOf(target) / (temporaryPrefix(target) + "new");
-    std::error_code error;
-    try {
-        writeDirectly(temporary, bytes);
-        fs::rename(temporary, target);
-    } catch (const fs::filesystem_error& failure) {
-        fs::remove(temporary, error);
-        throwUnwritable(target, failure.code().value());
-    } catch (...) {
-        fs::remove(temporary, error);
-        throw;
-    }
-}
-
-#endif
 
 // Where a write to a path ends up.
 struct Target {

@@ -82,8 +82,6 @@ GzipReader::GzipReader(std::span<const std::byte> compressed, std::string_view n
 }
 
 GzipReader::~GzipReader() = default;
-GzipReader::GzipReader(GzipReader&&) noexcept = default;
-GzipReader& GzipReader::operator=(GzipReader&&) noexcept = default;
 
 std::size_t GzipReader::read(std::span<std::byte> out) {
     std::size_t written = 0;

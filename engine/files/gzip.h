@@ -26,8 +26,6 @@ class GzipReader {
     /// Throws std::runtime_error if this is not a gzip file.
     GzipReader(std::span<const std::byte> compressed, std::string_view name);
     ~GzipReader();
-    GzipReader(GzipReader&&) noexcept;
-    GzipReader& operator=(GzipReader&&) noexcept;
 
     /// Fills `out` and returns the number of bytes written; fewer than asked means the end of the data. Only
     /// such a call has verified the last checksum. Throws std::runtime_error "NAME: byte N: reason", N

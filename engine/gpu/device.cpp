@@ -1,6 +1,5 @@
 #include "engine/gpu/device.h"
 
-#include <cstring>
 #include <exception>
 #include <limits>
 
@@ -8,6 +7,7 @@
 #include "engine/gpu/error.h"
 #include "engine/gpu/instance.h"
 #include "engine/gpu/matrix_tiles.h"
+#include "engine/gpu/owned.h"
 #include "engine/gpu/pipeline_cache.h"
 
 namespace lockstep::gpu {
@@ -75,27 +75,18 @@ void Device::destroy() noexcept {
 std::vector<const char*> Device::extensionsToEnable() const {
     std::vector<const char*> extensions;
     if (limits().pushDescriptors > 0) extensions.push_back(VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME);
-    std::uint32_t count = 0;
-    instance_->api().EnumerateDeviceExtensionProperties(physical_, nullptr, &count, nullptr);
-    std::vector<VkExtensionProperties> offered(count);
-    instance_->api().EnumerateDeviceExtensionProperties(physical_, nullptr, &count, offered.data());
+    constexpr const char* subset = "VK_KHR_portability_subset";
     // Vulkan requires enabling it where it is present (MoltenVK).
-    for (const VkExtensionProperties& extension : offered)
-        if (std::strcmp(extension.extensionName, "VK_KHR_portability_subset") == 0)
-            extensions.push_back("VK_KHR_portability_subset");
+    if (contains(extensionsOf(instance_->api(), physical_), subset)) extensions.push_back(subset);
     for (const std::string& name : options_.deviceExtensions) extensions.push_back(name.c_str());
     return extensions;
 }
 
 void Device::createLogicalDevice() {
     const InstanceApi& api = instance_->api();
-    std::uint32_t familyCount = 0;
-    api.GetPhysicalDeviceQueueFamilyProperties(physical_, &familyCount, nullptr);
-    std::vector<VkQueueFamilyProperties> families(familyCount);
-    api.GetPhysicalDeviceQueueFamilyProperties(physical_, &familyCount, families.data());
-
     const bool sameFamily = drawing_.family == queueFamily_;
-    const bool secondQueue = options_.drawing && sameFamily && families[queueFamily_].queueCount > 1;
+    const bool secondQueue =
+        options_.drawing && sameFamily && queueFamiliesOf(api, physical_)[queueFamily_].queueCount > 1;
     const float priorities[] = {1.0f, 1.0f};
     std::vector<VkDeviceQueueCreateInfo> queues(
         1, structure<VkDeviceQueueCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO));
@@ -229,21 +220,10 @@ void Device::waitForAll() {
 void Device::runOnce(const std::function<void(VkCommandBuffer)>& record) {
     auto poolInfo = structure<VkCommandPoolCreateInfo>(VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO);
     poolInfo.queueFamilyIndex = queueFamily_;
-    VkCommandPool pool = VK_NULL_HANDLE;
-    check(vk_.CreateCommandPool(device_, &poolInfo, nullptr, &pool), "vkCreateCommandPool");
-    try {
-        runInPool(pool, record);
-    } catch (...) {
-        // After a timeout the buffer may still be executing.
-        if (!abandoned_) vk_.DestroyCommandPool(device_, pool, nullptr);
-        throw;
-    }
-    vk_.DestroyCommandPool(device_, pool, nullptr);
-}
-
-void Device::runInPool(VkCommandPool pool, const std::function<void(VkCommandBuffer)>& record) {
+    const auto pool =
+        create(*this, vk_.CreateCommandPool, vk_.DestroyCommandPool, poolInfo, "vkCreateCommandPool");
     auto allocate = structure<VkCommandBufferAllocateInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO);
-    allocate.commandPool = pool;
+    allocate.commandPool = pool.get();
     allocate.commandBufferCount = 1;
     VkCommandBuffer commands = VK_NULL_HANDLE;
     check(vk_.AllocateCommandBuffers(device_, &allocate, &commands), "vkAllocateCommandBuffers");

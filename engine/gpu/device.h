@@ -19,7 +19,8 @@ namespace lockstep::gpu {
 class Instance;
 class TexelViews;
 
-enum class DeviceType { discrete, integrated, virtualGpu, software, other };
+/// Best for training first.
+enum class DeviceType { discrete, integrated, virtualGpu, other, software };
 
 /// The size of a cooperative matrix product: one subgroup instruction computes C[m][n] += A[m][k] B[k][n].
 /// All 0: not supported.
@@ -212,7 +213,6 @@ class Device {
     std::vector<const char*> extensionsToEnable() const;
     void createTimeline();
     void createPipelineCache();
-    void runInPool(VkCommandPool pool, const std::function<void(VkCommandBuffer)>& record);
     void destroy() noexcept;
 
     DeviceOptions options_;

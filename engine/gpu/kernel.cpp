@@ -4,7 +4,6 @@
 #include <stdexcept>
 
 #include "engine/gpu/buffer.h"
-#include "engine/gpu/error.h"
 
 namespace lockstep::gpu {
 
@@ -32,23 +31,8 @@ AnyKernel::AnyKernel(Device& device, const KernelSource& source)
                       given.y != 0 ? given.y : info_.groupSize[1],
                       given.z != 0 ? given.z : info_.groupSize[2]};
     checkLimits();
-    try {
-        createLayout();
-        createPipeline(source);
-    } catch (...) {
-        destroy();
-        throw;
-    }
-}
-
-AnyKernel::~AnyKernel() { destroy(); }
-
-void AnyKernel::destroy() noexcept {
-    if (device_->abandoned()) return;
-    const DeviceApi& vk = device_->vk();
-    if (pipeline_ != VK_NULL_HANDLE) vk.DestroyPipeline(device_->handle(), pipeline_, nullptr);
-    if (layout_ != VK_NULL_HANDLE) vk.DestroyPipelineLayout(device_->handle(), layout_, nullptr);
-    if (setLayout_ != VK_NULL_HANDLE) vk.DestroyDescriptorSetLayout(device_->handle(), setLayout_, nullptr);
+    createLayout();
+    createPipeline(source);
 }
 
 bool AnyKernel::firstUse(std::span<const BufferView> views) const {
@@ -112,17 +96,18 @@ void AnyKernel::createLayout() {
         setInfo.flags = VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR;
     setInfo.bindingCount = static_cast<std::uint32_t>(bindings.size());
     setInfo.pBindings = bindings.data();
-    check(vk.CreateDescriptorSetLayout(device_->handle(), &setInfo, nullptr, &setLayout_),
-          "vkCreateDescriptorSetLayout");
+    setLayout_ = create(*device_, vk.CreateDescriptorSetLayout, vk.DestroyDescriptorSetLayout, setInfo,
+                        "vkCreateDescriptorSetLayout");
 
+    const VkDescriptorSetLayout set = setLayout_.get();
     const VkPushConstantRange range{VK_SHADER_STAGE_COMPUTE_BIT, 0, info_.pushConstantBytes};
     auto layoutInfo = structure<VkPipelineLayoutCreateInfo>(VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO);
     layoutInfo.setLayoutCount = 1;
-    layoutInfo.pSetLayouts = &setLayout_;
+    layoutInfo.pSetLayouts = &set;
     layoutInfo.pushConstantRangeCount = info_.pushConstantBytes == 0 ? 0 : 1;
     layoutInfo.pPushConstantRanges = &range;
-    check(vk.CreatePipelineLayout(device_->handle(), &layoutInfo, nullptr, &layout_),
-          "vkCreatePipelineLayout");
+    layout_ = create(*device_, vk.CreatePipelineLayout, vk.DestroyPipelineLayout, layoutInfo,
+                     "vkCreatePipelineLayout");
 }
 
 void AnyKernel::createPipeline(const KernelSource& source) {
@@ -130,8 +115,8 @@ void AnyKernel::createPipeline(const KernelSource& source) {
     auto moduleInfo = structure<VkShaderModuleCreateInfo>(VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO);
     moduleInfo.codeSize = source.words.size_bytes();
     moduleInfo.pCode = source.words.data();
-    VkShaderModule module = VK_NULL_HANDLE;
-    check(vk.CreateShaderModule(device_->handle(), &moduleInfo, nullptr, &module), "vkCreateShaderModule");
+    const auto module =
+        create(*device_, vk.CreateShaderModule, vk.DestroyShaderModule, moduleInfo, "vkCreateShaderModule");
 
     std::vector<VkSpecializationMapEntry> entries;
     std::vector<std::uint32_t> values;
@@ -151,14 +136,15 @@ void AnyKernel::createPipeline(const KernelSource& source) {
     if (info_.matrices != MatrixDialect::none)
         info.stage.flags = VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT;
     info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
-    info.stage.module = module;
+    info.stage.module = module.get();
     info.stage.pName = "main";
     info.stage.pSpecializationInfo = &specialization;
-    info.layout = layout_;
-    const VkResult result =
-        vk.CreateComputePipelines(device_->handle(), device_->pipelineCache(), 1, &info, nullptr, &pipeline_);
-    vk.DestroyShaderModule(device_->handle(), module, nullptr);
-    check(result, ("vkCreateComputePipelines for kernel '" + name_ + "'").c_str());
+    info.layout = layout_.get();
+    VkPipeline pipeline = VK_NULL_HANDLE;
+    check(
+        vk.CreateComputePipelines(device_->handle(), device_->pipelineCache(), 1, &info, nullptr, &pipeline),
+        ("vkCreateComputePipelines for kernel '" + name_ + "'").c_str());
+    pipeline_ = {pipeline, {device_, vk.DestroyPipeline}};
 }
 
 WorkItems AnyKernel::groupsFor(const WorkItems& items) const {

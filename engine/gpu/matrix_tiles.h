@@ -10,8 +10,7 @@ namespace lockstep::gpu {
 /// Tile sizes for fp16 inputs with fp32 accumulation from VK_KHR_cooperative_matrix and
 /// VK_NV_cooperative_matrix, on a device with these `extensions`. Empty if the driver lacks fp16 arithmetic,
 /// the Vulkan memory model or full subgroups, which the kernels also need.
-MatrixTiles matrixTilesOf(const InstanceApi& api, VkPhysicalDevice device,
-                          const std::vector<VkExtensionProperties>& extensions);
+MatrixTiles matrixTilesOf(const InstanceApi& api, VkPhysicalDevice device, const Extensions& extensions);
 
 /// The extensions and features that a logical device needs for these tiles. The features point to each other,
 /// so it cannot be copied.

@@ -6,8 +6,6 @@ namespace lockstep::gpu {
 
 namespace {
 
-constexpr char magic[8] = {'L', 'O', 'C', 'K', 'P', 'C', '0', '1'};
-
 // Fowler, Noll, Vo: FNV-1a, 64 bits.
 std::uint64_t fnv1a(std::span<const std::byte> bytes) {
     std::uint64_t hash = 0xCBF29CE484222325u;
@@ -15,16 +13,9 @@ std::uint64_t fnv1a(std::span<const std::byte> bytes) {
     return hash;
 }
 
-std::vector<std::byte> header(std::span<const std::byte> data, const std::string& identity) {
-    std::vector<std::byte> bytes(sizeof magic + identity.size() + 1 + 2 * sizeof(std::uint64_t));
-    std::byte* at = bytes.data();
-    const std::uint64_t size = data.size();
-    const std::uint64_t checksum = fnv1a(data);
-    std::memcpy(at, magic, sizeof magic);
-    std::memcpy(at + sizeof magic, identity.c_str(), identity.size() + 1);
-    std::memcpy(at + sizeof magic + identity.size() + 1, &size, sizeof size);
-    std::memcpy(at + sizeof magic + identity.size() + 1 + sizeof size, &checksum, sizeof checksum);
-    return bytes;
+std::string header(std::span<const std::byte> data, const std::string& identity) {
+    const std::uint64_t numbers[] = {data.size(), fnv1a(data)};
+    return "LOCKPC01" + identity + '\0' + std::string(reinterpret_cast<const char*>(numbers), sizeof numbers);
 }
 
 } // namespace
@@ -34,7 +25,9 @@ std::string cacheIdentity(const DeviceReport& report) {
 }
 
 std::vector<std::byte> wrapPipelineCache(std::span<const std::byte> data, const std::string& identity) {
-    std::vector<std::byte> bytes = header(data, identity);
+    const std::string text = header(data, identity);
+    const auto begin = std::as_bytes(std::span(text));
+    std::vector<std::byte> bytes(begin.begin(), begin.end());
     bytes.insert(bytes.end(), data.begin(), data.end());
     return bytes;
 }
@@ -45,8 +38,8 @@ std::span<const std::byte> unwrapPipelineCache(std::span<const std::byte> stored
     if (stored.size() < headerSize) return {};
     const std::span<const std::byte> data = stored.subspan(headerSize);
     // The header must equal the one that this data and identity would produce.
-    const std::vector<std::byte> expected = header(data, identity);
-    return std::memcmp(stored.data(), expected.data(), headerSize) == 0 ? data : std::span<const std::byte>{};
+    const bool same = std::memcmp(stored.data(), header(data, identity).data(), headerSize) == 0;
+    return same ? data : std::span<const std::byte>{};
 }
 
 } // namespace lockstep::gpu

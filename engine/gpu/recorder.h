@@ -115,7 +115,7 @@ class Recorder {
 
     struct Slot {
         VkCommandBuffer commands = VK_NULL_HANDLE;
-        VkQueryPool queries = VK_NULL_HANDLE;
+        Owned<VkQueryPool> queries;           ///< null without timestamps
         std::unique_ptr<DescriptorSets> sets; ///< null if push descriptors are used
         Ticket ticket = 0;                    ///< 0: not in flight
         std::chrono::steady_clock::time_point submitted;
@@ -123,8 +123,6 @@ class Recorder {
         bool traced = false;               ///< `timed` is for takeTrace(), not for timings()
     };
 
-    void createSlots();
-    void release() noexcept;
     void requireRecording(const std::string& what) const;
     void dispatchBytes(const AnyKernel& kernel, const WorkItems& items, const void* params,
                        std::span<const BufferView> views, const Cost& cost);
@@ -141,7 +139,7 @@ class Recorder {
     Slot& current() { return slots_[next_]; }
 
     Device& device_;
-    VkCommandPool pool_ = VK_NULL_HANDLE;
+    Owned<VkCommandPool> pool_;
     std::array<Slot, slots> slots_;
     std::size_t next_ = 0;
     bool recording_ = false;
