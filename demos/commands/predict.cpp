@@ -106,12 +106,7 @@ void load(const CLI::App& command, const PredictOptions& options, Model& model) 
 }
 
 SplitAnswers answer(Trainer& trainer, const TrainJob& job, Split split) {
-    SplitAnswers answers;
-    answers.split = split;
-    const std::size_t count = split == Split::train ? job.data->train.count : job.data->test.count;
-    answers.outputs = trainer.predict(split, 0, count);
-    answers.evaluation = trainer.evaluate(split);
-    return answers;
+    return {split, trainer.predict(split, 0, job.data->of(split).count), trainer.evaluate(split)};
 }
 
 int predict(const CLI::App& command, const PredictOptions& options) {

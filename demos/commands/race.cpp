@@ -58,15 +58,9 @@ int race(const RaceCommandOptions& command) {
     fmt::print(people, "{}", jobText(job, finish));
     std::fflush(people);
 
-    RaceOptions raceOptions;
-    raceOptions.together = command.together;
-    raceOptions.lane.finish = finish;
-    raceOptions.lane.evaluateEvery = options.evaluateEvery;
-    raceOptions.lane.keepLossEvery = options.logEvery;
-    raceOptions.lane.start = startFromWeights(options, job);
     std::vector<RaceEntry> entries;
     for (const LaneSpec& spec : choice.lanes) entries.push_back({spec, machines.maker(job, spec)});
-    Race lanes(job, std::move(entries), std::move(raceOptions));
+    Race lanes(job, std::move(entries), {laneOptions(options, job, finish), command.together});
     const int exitCode = runToEnd(lanes, options.quiet);
     return report(job, finish, options, lanes, exitCode);
 }

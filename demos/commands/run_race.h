@@ -15,7 +15,7 @@ int runToEnd(Race& race, bool quiet);
 /// otherwise 0.
 int report(const TrainJob& job, const FinishLine& finish, const RunOptions& options, Race& race, int soFar);
 
-/// The initial parameters from --init; empty without it.
-std::optional<TrainerState> startFromWeights(const RunOptions& options, const TrainJob& job);
+/// Finish line, evaluation, recorded losses, and the initial weights from --init.
+LaneOptions laneOptions(const RunOptions& options, const TrainJob& job, const FinishLine& finish);
 
 } // namespace lockstep::demos

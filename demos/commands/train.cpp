@@ -106,11 +106,8 @@ int train(TrainCommandOptions command) {
     const auto save = [&](Trainer& trainer) {
         saveCheckpoint(command.saveFile, checkpointOf(options, job, lane, trainer.state()));
     };
-    RaceOptions raceOptions;
-    raceOptions.lane.finish = finish;
-    raceOptions.lane.evaluateEvery = options.evaluateEvery;
-    raceOptions.lane.keepLossEvery = options.logEvery;
-    raceOptions.lane.start = resumed ? std::optional(resumed->state) : startFromWeights(options, job);
+    RaceOptions raceOptions{laneOptions(options, job, finish)};
+    if (resumed) raceOptions.lane.start = resumed->state;
     raceOptions.lane.saveEvery = command.saveEvery;
     raceOptions.lane.save = save;
     Race race(job, {{lane, machines.maker(job, lane)}}, std::move(raceOptions));

@@ -102,9 +102,7 @@ Headline headlineFor(const std::vector<LaneResult>& results, const FinishLine& f
         return headline;
     }
     headline.valid = true;
-    headline.faster = pairing->faster;
-    headline.slower = pairing->slower;
-    headline.ratio = pairing->ratio;
+    static_cast<Pairing&>(headline) = *pairing;
     headline.text = sentence(results[pairing->faster], results[pairing->slower], headline, finish, together);
     return headline;
 }

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "demos/words/text.h"
+#include "engine/net/plain_ops.h"
 
 namespace lockstep::demos {
 
@@ -17,16 +18,10 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t mostColumns = 16;
 constexpr std::size_t nameWidth = 12;
 
-const Examples& examplesOf(const Dataset& data, Split split) {
-    return split == Split::train ? data.train : data.test;
-}
-
 } // namespace
 
 std::size_t answeredClass(const NetShape& shape, const float* outputs) {
-    if (shape.outputs() == 1)
-        return outputs[0] > (shape.outputActivation == Activation::sigmoid ? 0.5F : 0.0F) ? 1 : 0;
-    return static_cast<std::size_t>(std::max_element(outputs, outputs + shape.outputs()) - outputs);
+    return plain::predictedClass(outputs, shape.outputs(), shape.outputActivation);
 }
 
 std::vector<double> probabilities(const NetShape& shape, const float* outputs) {
@@ -88,7 +83,7 @@ Json predictionsJson(const TrainJob& job, const std::vector<SplitAnswers>& split
     const std::size_t width = job.shape.outputs();
     Json all = Json::array();
     for (const SplitAnswers& answers : splits) {
-        const Examples& examples = examplesOf(data, answers.split);
+        const Examples& examples = data.of(answers.split);
         for (std::size_t example = 0; example < examples.count; ++example) {
             const float* outputs = answers.outputs.data() + example * width;
             Json json = {{"split", answers.split == Split::train ? "train" : "test"}, {"example", example}};

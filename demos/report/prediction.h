@@ -18,8 +18,7 @@ struct SplitAnswers {
     Evaluation evaluation;
 };
 
-/// The class that a row of outputs answers: the largest (the first among equals); with one output and two
-/// classes, class 1 when the output is above 0, or above 0.5 behind a sigmoid.
+/// plain::predictedClass() of a row of outputs.
 std::size_t answeredClass(const NetShape& shape, const float* outputs);
 
 /// The probability of every class (cross-entropy: softmax; one output with bce: sigmoid); empty for other

@@ -12,6 +12,7 @@
 // respect to z, and so on.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -97,10 +98,16 @@ template <class T>
 void update(Optimizer optimizer, const shared::UpdateParams& params, std::size_t begin, std::size_t end,
             const T* gradients, T* weights, T* state1, T* state2);
 
+/// The class that a row of `count` outputs predicts: that of the largest (the first among equals); with one
+/// output and two classes, class 1 when the output is above 0, or above 0.5 after a sigmoid.
+template <class T>
+std::size_t predictedClass(const T* outputs, std::size_t count, Activation outputActivation) {
+    if (count == 1) return outputs[0] > (outputActivation == Activation::sigmoid ? T(0.5) : T(0)) ? 1 : 0;
+    return static_cast<std::size_t>(std::max_element(outputs, outputs + count) - outputs);
+}
+
 /// Returns the sum of the rows' loss terms and the number of correct predictions. Where `confusion` is not
-/// null, adds one count per row at confusion[label * classes + prediction]. The prediction is the class of
-/// the largest output (the first among equals); with one output and two classes, it is class 1 when the
-/// output is above 0, or above 0.5 after a sigmoid.
+/// null, adds one count per row at confusion[label * classes + prediction].
 template <class T>
 ScoreSum score(const LossShape& shape, std::size_t classes, const T* outputs, const TargetWord* targets,
                std::uint64_t* confusion);
