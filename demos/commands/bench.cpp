@@ -13,6 +13,7 @@
 #include "demos/kit/lane_measure.h"
 #include "demos/kit/machines.h"
 #include "demos/kit/roof.h"
+#include "demos/options/machine_options.h"
 #include "demos/options/parse.h"
 #include "demos/words/text.h"
 #include "engine/files/atomic_file.h"
@@ -37,13 +38,10 @@ constexpr const char* benchExamples = R"(examples:
   lockstep bench --lane gpu:best --lane cpu:best       only these rungs, whole steps
 )";
 
-struct BenchOptions {
+struct BenchOptions : MachineOptions {
     std::vector<std::size_t> widths{784, 256, 128, 10};
     std::size_t batch = 128;
     double seconds = 0.5;
-    std::vector<LaneSpec> lanes;
-    std::size_t threads = 0;
-    std::string device;
     std::string jsonFile;
 };
 
@@ -153,13 +151,10 @@ ordered_json benchKernels(gpu::Device& device, const BenchOptions& options) {
             {"roof", roofJson(roof)}, {"fastest_product_gflops", fastest}, {"products", products}};
 }
 
-struct LaneBench {
-    std::vector<std::string> row;
-    ordered_json json;
-};
-
-LaneBench benchLane(const TrainJob& job, const LaneSpec& lane, Machines& machines,
-                    const std::vector<float>& expected, double seconds, Roofs& roofs) {
+// One row of the table and one entry of the JSON.
+void benchLane(const TrainJob& job, const LaneSpec& lane, Machines& machines,
+               const std::vector<float>& expected, double seconds, Roofs& roofs,
+               std::vector<std::vector<std::string>>& rows, ordered_json& json) {
     const auto trainer = machines.maker(job, lane)();
     const LaneMeasure measure = measureLane(*trainer, job, expected, lossTolerance(lane), seconds);
     const bool right = measure.right();
@@ -167,20 +162,20 @@ LaneBench benchLane(const TrainJob& job, const LaneSpec& lane, Machines& machine
     const double samples = right ? measure.samplesPerSecond : NAN;
     const double gflops = right ? measure.gflops : NAN;
     const double share = gflops / roofs.of(lane, measure.machine.threads).gflopsFor(lane.rung);
-    return {{lane.text(), honestDevice(measure.machine, 50), right ? fixed(perStep * 1e3, 3) : "wrong",
-             right ? shortRate(samples) : "-", fixed(gflops, 2), percent(share),
-             fmt::format("{:.0e}", measure.agreement.largestDifference)},
-            {{"lane", lane.text()},
-             {"device", measure.machine.device},
-             {"software", measure.machine.software},
-             {"threads", measure.machine.threads},
-             {"kernels", measure.machine.kernels},
-             {"verified", right},
-             {"largest_difference", measure.agreement.largestDifference},
-             {"milliseconds_per_step", perStep * 1e3},
-             {"samples_per_second", samples},
-             {"gflops", gflops},
-             {"share_of_roof", share}}};
+    rows.push_back({lane.text(), honestDevice(measure.machine, 50), right ? fixed(perStep * 1e3, 3) : "wrong",
+                    right ? shortRate(samples) : "-", fixed(gflops, 2), percent(share),
+                    fmt::format("{:.0e}", measure.agreement.largestDifference)});
+    json.push_back({{"lane", lane.text()},
+                    {"device", measure.machine.device},
+                    {"software", measure.machine.software},
+                    {"threads", measure.machine.threads},
+                    {"kernels", measure.machine.kernels},
+                    {"verified", right},
+                    {"largest_difference", measure.agreement.largestDifference},
+                    {"milliseconds_per_step", perStep * 1e3},
+                    {"samples_per_second", samples},
+                    {"gflops", gflops},
+                    {"share_of_roof", share}});
 }
 
 ordered_json benchLanes(const TrainJob& job, const std::vector<LaneSpec>& lanes, Machines& machines,
@@ -196,9 +191,7 @@ ordered_json benchLanes(const TrainJob& job, const std::vector<LaneSpec>& lanes,
     std::string failures;
     for (const LaneSpec& lane : lanes) {
         try {
-            LaneBench result = benchLane(job, lane, machines, expected, options.seconds, roofs);
-            rows.push_back(std::move(result.row));
-            results.push_back(std::move(result.json));
+            benchLane(job, lane, machines, expected, options.seconds, roofs, rows, results);
         } catch (const std::exception& error) { // a lane that fails must not end the others
             failures += fmt::format("{}: {}\n", lane.text(), error.what());
             results.push_back({{"lane", lane.text()}, {"error", error.what()}});
@@ -264,10 +257,8 @@ int bench(const BenchOptions& options) {
 Action addBench(CLI::App& command) {
     const auto options = std::make_shared<BenchOptions>();
     addManual(command, benchAbout, benchExamples);
-    addText(
-        command, "--widths", "WIDTHS",
-        [options](std::string_view text) { options->widths = widthsFromText(text); },
-        "layer widths, including inputs and outputs [784,256,128,10]");
+    addText(command, "--widths", "WIDTHS", options->widths, widthsFromText,
+            "layer widths, including inputs and outputs [784,256,128,10]");
     command.add_option("--batch", options->batch, "examples per step [128]")->check(atLeastOne());
     command.add_option("--seconds", options->seconds, "time spent on each rung [0.5]")->check(aboveZero());
     addText(

@@ -201,13 +201,66 @@ class TableReader {
     TableReader(std::string_view text, std::string_view name, const CsvOptions& options)
         : reader_(text, name), name_(name), options_(options) {}
 
-    Dataset read();
+    Dataset read() {
+        for (readHead(); more_; more_ = reader_.next(row_)) addRow();
+        Dataset data;
+        data.name = name_;
+        data.inputs = columns_ - 1;
+        data.train.count = targets_.size();
+        data.train.values = std::move(values_);
+        fillTargets(data, targets_, column(target_), options_);
+        if (!names_.empty()) {
+            data.inputNames = names_;
+            data.inputNames.erase(data.inputNames.begin() + static_cast<std::ptrdiff_t>(target_));
+        }
+        return data;
+    }
 
   private:
-    void readHead();
-    void addRow();
-    float feature(std::size_t index) const;
-    Column column(std::size_t index) const;
+    void readHead() {
+        if (!reader_.next(row_)) throw std::runtime_error(name_ + ": the table has no rows");
+        requireTwoColumns(row_, name_);
+        columns_ = row_.size();
+        const bool header =
+            options_.header == CsvHeader::present ||
+            (options_.header == CsvHeader::automatic && looksLikeHeader(row_, options_.label));
+        if (header)
+            for (const CsvField& field : row_) names_.push_back(cellText(field));
+        target_ = targetColumn(names_, columns_, options_.label, name_);
+        more_ = header ? reader_.next(row_) : true;
+        if (!more_) throw std::runtime_error(name_ + ": the table has a header but no rows");
+    }
+
+    void addRow() {
+        if (row_.size() != columns_)
+            throw std::runtime_error(name_ + ":" + std::to_string(row_.front().line) + ": this row has " +
+                                     std::to_string(row_.size()) + " fields, the first row " +
+                                     std::to_string(columns_));
+        for (std::size_t index = 0; index < columns_; ++index)
+            if (index != target_) values_.push_back(feature(index));
+        if (trimmed(row_[target_].raw).empty())
+            throwAt(column(target_), row_[target_],
+                    "the cell is empty; it must hold the row's class or value");
+        targets_.push_back(row_[target_]);
+    }
+
+    float feature(std::size_t index) const {
+        const CsvField& cell = row_[index];
+        const ParsedNumber number = cellNumber(cell);
+        if (number.kind == NumberKind::finite) return static_cast<float>(number.value);
+        if (trimmed(cell.raw).empty())
+            throwAt(column(index), cell, "the cell is empty; it must hold a number");
+        if (number.kind == NumberKind::notFinite)
+            throwAt(column(index), cell,
+                    quotedForMessage(cell.raw) + " is not a finite number that a float can hold");
+        const bool firstRow = values_.size() < columns_ - 1;
+        throwAt(column(index), cell,
+                quotedForMessage(cell.raw) + " is not a number" +
+                    (names_.empty() && firstRow ? "; is this row a header?"
+                                                : "; every column but the target needs numbers"));
+    }
+
+    Column column(std::size_t index) const { return {name_, index + 1, names_.empty() ? "" : names_[index]}; }
 
     CsvReader reader_;
     std::string name_;
@@ -220,65 +273,6 @@ class TableReader {
     std::vector<float> values_;
     std::vector<CsvField> targets_;
 };
-
-void TableReader::readHead() {
-    if (!reader_.next(row_)) throw std::runtime_error(name_ + ": the table has no rows");
-    requireTwoColumns(row_, name_);
-    columns_ = row_.size();
-    const bool header = options_.header == CsvHeader::present ||
-                        (options_.header == CsvHeader::automatic && looksLikeHeader(row_, options_.label));
-    if (header)
-        for (const CsvField& field : row_) names_.push_back(cellText(field));
-    target_ = targetColumn(names_, columns_, options_.label, name_);
-    more_ = header ? reader_.next(row_) : true;
-    if (!more_) throw std::runtime_error(name_ + ": the table has a header but no rows");
-}
-
-Column TableReader::column(std::size_t index) const {
-    return {name_, index + 1, names_.empty() ? "" : names_[index]};
-}
-
-float TableReader::feature(std::size_t index) const {
-    const CsvField& cell = row_[index];
-    const ParsedNumber number = cellNumber(cell);
-    if (number.kind == NumberKind::finite) return static_cast<float>(number.value);
-    if (trimmed(cell.raw).empty()) throwAt(column(index), cell, "the cell is empty; it must hold a number");
-    if (number.kind == NumberKind::notFinite)
-        throwAt(column(index), cell,
-                quotedForMessage(cell.raw) + " is not a finite number that a float can hold");
-    const bool firstRow = values_.size() < columns_ - 1;
-    throwAt(column(index), cell,
-            quotedForMessage(cell.raw) + " is not a number" +
-                (names_.empty() && firstRow ? "; is this row a header?"
-                                            : "; every column but the target needs numbers"));
-}
-
-void TableReader::addRow() {
-    if (row_.size() != columns_)
-        throw std::runtime_error(name_ + ":" + std::to_string(row_.front().line) + ": this row has " +
-                                 std::to_string(row_.size()) + " fields, the first row " +
-                                 std::to_string(columns_));
-    for (std::size_t index = 0; index < columns_; ++index)
-        if (index != target_) values_.push_back(feature(index));
-    if (trimmed(row_[target_].raw).empty())
-        throwAt(column(target_), row_[target_], "the cell is empty; it must hold the row's class or value");
-    targets_.push_back(row_[target_]);
-}
-
-Dataset TableReader::read() {
-    for (readHead(); more_; more_ = reader_.next(row_)) addRow();
-    Dataset data;
-    data.name = name_;
-    data.inputs = columns_ - 1;
-    data.train.count = targets_.size();
-    data.train.values = std::move(values_);
-    fillTargets(data, targets_, column(target_), options_);
-    if (!names_.empty()) {
-        data.inputNames = names_;
-        data.inputNames.erase(data.inputNames.begin() + static_cast<std::ptrdiff_t>(target_));
-    }
-    return data;
-}
 
 } // namespace
 

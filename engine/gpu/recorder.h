@@ -59,8 +59,6 @@ class Recorder {
   public:
     explicit Recorder(Device& device);
     ~Recorder();
-    Recorder(const Recorder&) = delete;
-    Recorder& operator=(const Recorder&) = delete;
 
     void begin();
 

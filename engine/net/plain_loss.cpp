@@ -115,6 +115,18 @@ ScoreSum score(const LossShape& shape, std::size_t classes, const T* outputs, co
     return sum;
 }
 
+std::vector<double> probabilities(const NetShape& shape, const float* outputs) {
+    if (shape.loss == Loss::binaryCrossEntropy && shape.outputs() == 1) {
+        const double one = activate(Activation::sigmoid, static_cast<double>(outputs[0]));
+        return {1 - one, one};
+    }
+    if (shape.loss != Loss::crossEntropy) return {};
+    std::vector<double> result(outputs, outputs + shape.outputs());
+    const Softmax<double> softmax(result.data(), result.size());
+    for (double& value : result) value = std::exp(value - softmax.largest) / softmax.sum;
+    return result;
+}
+
 template double lossAndGradient(const LossShape&, const float*, const float*, const TargetWord*, float*);
 template double lossAndGradient(const LossShape&, const double*, const double*, const TargetWord*, double*);
 template ScoreSum score(const LossShape&, std::size_t, const float*, const TargetWord*, std::uint64_t*);

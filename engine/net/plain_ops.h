@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "engine/net/dataset.h"
 #include "engine/net/net_shape.h"
@@ -105,6 +106,10 @@ std::size_t predictedClass(const T* outputs, std::size_t count, Activation outpu
     if (count == 1) return outputs[0] > (outputActivation == Activation::sigmoid ? T(0.5) : T(0)) ? 1 : 0;
     return static_cast<std::size_t>(std::max_element(outputs, outputs + count) - outputs);
 }
+
+/// The probability of every class (cross-entropy: softmax; one output with bce: sigmoid) from a row of
+/// outputs; empty for other losses, whose outputs are no probabilities.
+std::vector<double> probabilities(const NetShape& shape, const float* outputs);
 
 /// Returns the sum of the rows' loss terms and the number of correct predictions. Where `confusion` is not
 /// null, adds one count per row at confusion[label * classes + prediction].
