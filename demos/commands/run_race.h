@@ -6,8 +6,7 @@
 
 namespace lockstep::demos {
 
-/// Runs the race to its end. The first interrupt stops the lanes. Returns the exit code so far: 0, or 130
-/// after an interrupt.
+/// Runs the race to its end; an interrupt stops the lanes. Returns the exit code so far: 0, or then 130.
 int runToEnd(Race& race, bool quiet);
 
 /// Prints the table and the headline, and writes the requested files. If results go to standard output

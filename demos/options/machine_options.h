@@ -24,8 +24,7 @@ struct MachineOptions {
 /// Heading of this group of options in the help.
 inline constexpr const char* machineGroup = "Machines";
 
-/// Adds --lane, --threads and --device to a command. They are parsed into `options`, which must outlive the
-/// parsing, as must `lanes`.
+/// Adds --lane, --threads and --device to a command. `options` and `lanes` must outlive the parsing.
 ///   what    introduces the list of `lanes` in the help
 void addMachineOptions(CLI::App& command, MachineOptions& options, const std::string& what,
                        std::span<const std::string_view> lanes);

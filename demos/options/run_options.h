@@ -85,8 +85,8 @@ Dataset loadData(const RunOptions& options);
 TrainJob makeJob(const RunOptions& options, const Dataset& data);
 
 /// The finish line given, or a default: 10 epochs of large data (1 if a software Vulkan device takes part),
-/// 5,000 steps of small data. A target accuracy or loss alone gets a limit in epochs, because it may never be
-/// reached.
+/// 5,000 steps of small data. A target accuracy or loss alone may never be reached and gets a limit in
+/// epochs.
 FinishLine finishLineFor(const RunOptions& options, const TrainJob& job, bool softwareDevice);
 
 } // namespace lockstep::demos

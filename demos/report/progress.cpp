@@ -15,8 +15,7 @@ namespace lockstep::demos {
 
 namespace {
 
-// Plain lines: one per tenth of the run, but at least `leastTime` apart; one per `longestSilence` if the end
-// is open.
+// Plain lines: one per tenth of the run, at least `leastTime` apart; with an open end, per `longestSilence`.
 constexpr double share = 0.1;
 constexpr std::chrono::seconds leastTime{1};
 constexpr std::chrono::seconds longestSilence{15};

@@ -6,9 +6,8 @@
 
 namespace lockstep::demos {
 
-/// Checks output paths before training, so that hours of work are not lost. Throws std::runtime_error if a
-/// file cannot be written, std::invalid_argument if two results would share standard output. Empty paths are
-/// ignored.
+/// Checks output paths (unless empty) before training, so that hours of work are not lost. Throws
+/// std::runtime_error if a file cannot be written, std::invalid_argument if two share standard output.
 void requireResultFiles(const std::string& jsonFile, const std::string& csvFile);
 /// The same check for a picture, which cannot go to standard output.
 void requirePictureFile(const std::string& pngFile);

@@ -51,8 +51,7 @@ std::string wrapped(const std::string& text, std::size_t width = 110);
 /// A field of a CSV file, quoted if it contains a comma, a quote or a line break (device names may).
 std::string csvField(std::string text);
 
-/// Formats rows of cells as aligned columns. The first `leftColumns` are left-aligned, the others
-/// right-aligned.
+/// Formats rows of cells as columns: the first `leftColumns` left-aligned, the others right-aligned.
 std::string table(const std::vector<std::vector<std::string>>& rows, std::size_t leftColumns);
 
 /// "cpu:scalar on AMD Ryzen 9 9950X (one thread, no SIMD)", "gpu:best on llvmpipe (software, not a GPU)".

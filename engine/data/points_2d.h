@@ -57,8 +57,6 @@ struct LabelledPoint {
     float target = 0;        ///< value in [-1.2, 1.2] without noise; 0 for classes
 };
 
-/// "circle", "xor", "gauss", "spiral", "plane", "multi-gauss", "moons", "checkerboard", "rings", "spiral3",
-/// "pinwheel", "blobs".
 inline constexpr std::array<std::string_view, 12> points2dNames = {
     "circle", "xor",          "gauss", "spiral",  "plane",    "multi-gauss",
     "moons",  "checkerboard", "rings", "spiral3", "pinwheel", "blobs"};

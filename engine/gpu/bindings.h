@@ -1,5 +1,4 @@
-// Vulkan objects for binding buffers: descriptor sets for devices without push descriptors, and texel buffer
-// views.
+// Vulkan objects for binding buffers: descriptor sets where there are no push descriptors, and texel views.
 #pragma once
 
 #include <map>

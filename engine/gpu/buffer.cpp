@@ -16,8 +16,7 @@ constexpr std::uint64_t granularity = 16; // a whole vec4, so that the last one 
 
 // The allowed memory types with the properties `wanted`, best first. For kernels, types in the largest heap
 // come first (without resizable BAR, the small host-visible heap would fill up at once), then those that are
-// `alsoGood`. For the host, `alsoGood` types come first in any heap, because the host reads a card's memory
-// slowly.
+// `alsoGood`. For the host, which reads a card's memory slowly, `alsoGood` types come first in any heap.
 std::vector<std::uint32_t> memoryTypes(const VkPhysicalDeviceMemoryProperties& memory, std::uint32_t allowed,
                                        VkMemoryPropertyFlags wanted, VkMemoryPropertyFlags alsoGood) {
     std::vector<std::uint32_t> types;
@@ -91,8 +90,7 @@ void Buffer::allocate(VkMemoryPropertyFlags wanted, VkMemoryPropertyFlags alsoGo
     std::uint64_t available = 0;
     std::uint32_t type = 0;
     for (const std::uint32_t candidate : memoryTypes(memory, requirements.memoryTypeBits, wanted, alsoGood)) {
-        // Software drivers accept allocations beyond the heap and fail silently later, so check its size
-        // here.
+        // Software drivers accept allocations beyond the heap and fail silently later.
         const std::uint64_t left = device_.heapLeft(memory.memoryTypes[candidate].heapIndex);
         available = std::max(available, left);
         if (requirements.size > left) continue;
@@ -114,8 +112,7 @@ void Buffer::allocate(VkMemoryPropertyFlags wanted, VkMemoryPropertyFlags alsoGo
 
     const VkMemoryPropertyFlags flags = memory.memoryTypes[type].propertyFlags;
     coherent_ = (flags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT) != 0;
-    // Uncached, the host reads a card's memory over the bus word by word; staging is then faster in both
-    // directions.
+    // The host reads uncached memory over the bus word by word; staging is faster in both directions.
     constexpr VkMemoryPropertyFlags cached =
         VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
     const bool mustMap = (wanted & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) != 0;
@@ -207,8 +204,7 @@ std::span<const std::byte> Buffer::mapped() const {
     return {host_, static_cast<std::size_t>(size_)};
 }
 
-// Ranges of non-coherent memory start and end at multiples of nonCoherentAtomSize, or at the end of the
-// memory.
+// Ranges of non-coherent memory start and end at multiples of nonCoherentAtomSize, or where it ends.
 VkMappedMemoryRange Buffer::alignedRange(std::uint64_t offset, std::uint64_t size) const {
     const std::uint64_t atom = std::max<std::uint64_t>(1, device_.limits().nonCoherentAtomSize);
     const std::uint64_t begin = offset / atom * atom;

@@ -13,8 +13,7 @@ namespace lockstep::gpu {
 
 struct BufferView; // engine/gpu/buffer.h
 
-/// The number of items (outputs, rows, elements) a dispatch covers along each axis. The kernel rounds up to
-/// workgroups.
+/// The items (outputs, rows, elements) that a dispatch covers along each axis, rounded up to workgroups.
 struct WorkItems {
     std::uint32_t x = 1;
     std::uint32_t y = 1;

@@ -12,8 +12,7 @@ namespace lockstep::gpu {
 /// the Vulkan memory model or full subgroups, which the kernels also need.
 MatrixTiles matrixTilesOf(const InstanceApi& api, VkPhysicalDevice device, const Extensions& extensions);
 
-/// The extensions and features that a logical device needs for these tiles. The features point to each other,
-/// so it cannot be copied.
+/// The extensions and features that a device needs for these tiles. Not copied: they point to each other.
 class MatrixFeatures {
   public:
     /// Enables in `features12` what the tiles need.

@@ -265,8 +265,7 @@ void Recorder::noteTimed(Slot& slot) {
             sum.bytes += timed.cost.bytes;
             continue;
         }
-        // The start timestamp may be taken while the dispatch still waits at its barrier; it really starts
-        // after that wait.
+        // Its start timestamp may be taken while it still waits at its barrier.
         if (timed.barrierBefore) timed.beginMs = std::max(timed.beginMs, traceBarrier_);
         timed.endMs = std::max(timed.endMs, timed.beginMs);
         traceBarrier_ = std::max(traceBarrier_, timed.endMs);

@@ -34,8 +34,7 @@ struct KernelTiming {
     double bytes = 0;
 };
 
-/// The time span of one dispatch, in milliseconds of the device's clock since the first traced submission
-/// began.
+/// The time span of one dispatch, in milliseconds of the device since the first traced submission began.
 struct TracedDispatch {
     std::string name;    ///< of the kernel: the operation
     std::string shader;  ///< stem of the kernel's shader file
@@ -46,8 +45,7 @@ struct TracedDispatch {
     double endMs = 0;
 };
 
-/// A finished submission. Device time comes from timestamps or, on devices without them, from the host's
-/// clock.
+/// A finished submission. Its time comes from timestamps or, where there are none, from the host's clock.
 struct FinishedSubmission {
     Ticket ticket = 0;
     double milliseconds = 0;
@@ -74,8 +72,7 @@ class Recorder {
     std::vector<TracedDispatch> takeTrace();
 
     /// Runs `kernel` over `items`, with `views` as its bindings 0, 1, ... Adds the necessary barriers. Throws
-    /// std::runtime_error, naming the kernel, for a wrong number of views or a view that the device cannot
-    /// bind.
+    /// std::runtime_error, naming the kernel, for too few or many views or one that cannot be bound.
     template <class Params>
     void dispatch(const Kernel<Params>& kernel, const WorkItems& items, const Params& params,
                   std::initializer_list<BufferView> views, const Cost& cost = {}) {

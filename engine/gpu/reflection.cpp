@@ -215,8 +215,7 @@ class Module {
     void describeGroupSize(ShaderInfo& info) const {
         for (std::size_t axis = 0; axis < 3; ++axis)
             info.groupSize[axis] = groupSizeIsIds_ ? value(groupSize_[axis]) : groupSize_[axis];
-        // A size with specialisation constants is a composite decorated as the built-in; it overrides the
-        // execution mode.
+        // A composite that is decorated as the built-in overrides the execution mode.
         for (const auto& [id, marks] : decorations_) {
             if (!marks.has(decorationBuiltIn) || marks.values.at(decorationBuiltIn) != builtInWorkgroupSize)
                 continue;

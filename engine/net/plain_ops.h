@@ -45,8 +45,7 @@ struct LossShape {
 /// The number of terms in the mean that the loss takes over a batch: rows, or rows * outputs.
 std::size_t lossTerms(Loss loss, std::size_t rows, std::size_t outputs);
 
-/// A gathered target is one 32-bit word: the class number, or the bits of a float when targetKind is
-/// targetValues.
+/// A gathered target in 32 bits: the class number or, when targetKind is targetValues, a float.
 using TargetWord = std::uint32_t;
 
 /// The totals of an evaluation.

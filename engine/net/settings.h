@@ -19,8 +19,7 @@ enum class Schedule : std::uint32_t {
             ///< eta_min 0, then 0
 };
 
-/// Hyperparameters with PyTorch's names and defaults, but for the learning rate: 0 means
-/// defaultLearningRate().
+/// Hyperparameters with PyTorch's names and defaults. A learning rate of 0 means defaultLearningRate().
 struct OptimizerSettings {
     Optimizer kind = Optimizer::adam;
     double learningRate = 0;
@@ -55,8 +54,7 @@ struct TrainSettings {
     bool shuffle = true;
 };
 
-/// Everything that changes from step to step, computed on the host in double: the examples, and the
-/// optimizer's numbers.
+/// What changes from step to step, computed on the host in double: the examples and the optimizer's numbers.
 struct StepSettings {
     std::uint64_t step = 0; ///< counted from 0
     BatchRange batch;
