@@ -104,28 +104,16 @@ ordered_json roofJson(const Roof& roof) {
     return json;
 }
 
-/// The roof of every machine that a lane runs on, measured once.
-class Roofs {
-  public:
-    explicit Roofs(Machines& machines) : machines_(machines) {}
+/// The roof of every machine that a lane runs on, by device (or null) and threads (or 0); measured once.
+using Roofs = std::map<std::pair<gpu::Device*, std::size_t>, Roof>;
 
-    const Roof& of(const LaneSpec& lane, std::size_t threads) {
-        gpu::Device* device = machines_.deviceOf(lane);
-        const auto [found, isNew] = known_.try_emplace({device, device != nullptr ? 0 : threads});
-        if (!isNew) return found->second;
-        if (device == nullptr) {
-            found->second = measureCpuRoof(threads);
-        } else {
-            Kernels kernels(*device);
-            found->second = measureRoof(*device, kernels);
-        }
-        return found->second;
-    }
-
-  private:
-    Machines& machines_;
-    std::map<std::pair<gpu::Device*, std::size_t>, Roof> known_;
-};
+const Roof& roofOf(gpu::Device* device, std::size_t threads, Roofs& known) {
+    const auto [found, isNew] = known.try_emplace({device, device != nullptr ? 0 : threads});
+    if (!isNew) return found->second;
+    if (device == nullptr) return found->second = measureCpuRoof(threads);
+    Kernels kernels(*device);
+    return found->second = measureRoof(*device, kernels);
+}
 
 ordered_json benchKernels(gpu::Device& device, const BenchOptions& options) {
     const gpu::DeviceReport& report = device.report();
@@ -161,7 +149,8 @@ void benchLane(const TrainJob& job, const LaneSpec& lane, Machines& machines,
     const double perStep = right ? measure.secondsPerStep : NAN;
     const double samples = right ? measure.samplesPerSecond : NAN;
     const double gflops = right ? measure.gflops : NAN;
-    const double share = gflops / roofs.of(lane, measure.machine.threads).gflopsFor(lane.rung);
+    const Roof& roof = roofOf(machines.deviceOf(lane), measure.machine.threads, roofs);
+    const double share = gflops / roof.gflopsFor(lane.rung);
     rows.push_back({lane.text(), honestDevice(measure.machine, 50), right ? fixed(perStep * 1e3, 3) : "wrong",
                     right ? shortRate(samples) : "-", fixed(gflops, 2), percent(share),
                     fmt::format("{:.0e}", measure.agreement.largestDifference)});
@@ -186,7 +175,7 @@ ordered_json benchLanes(const TrainJob& job, const std::vector<LaneSpec>& lanes,
         {"lane", "device", "ms per step", "samples/s", "GFLOP/s", "of roof", "difference"}};
     const std::vector<float> expected =
         firstLosses(*machines.maker(job, laneSpecFromText("cpu:scalar"))(), job);
-    Roofs roofs(machines);
+    Roofs roofs;
     ordered_json results = ordered_json::array();
     std::string failures;
     for (const LaneSpec& lane : lanes) {

@@ -64,16 +64,10 @@ void takeOver(const Checkpoint& checkpoint, RunOptions& options) {
 
 Checkpoint checkpointOf(const RunOptions& options, const TrainJob& job, const LaneSpec& lane,
                         TrainerState state) {
-    Checkpoint checkpoint;
-    checkpoint.dataSpec = options.data;
-    checkpoint.dataOptions = options.dataOptions;
-    checkpoint.dataOptions.seed = job.settings.seed;
-    checkpoint.dataOptions.classNames = job.data->classNames;
-    checkpoint.lane = lane.text();
-    checkpoint.shape = job.shape;
-    checkpoint.settings = job.settings;
-    checkpoint.state = std::move(state);
-    return checkpoint;
+    DataOptions data = options.dataOptions;
+    data.seed = job.settings.seed;
+    data.classNames = job.data->classNames;
+    return {options.data, data, lane.text(), job.shape, job.settings, std::move(state)};
 }
 
 int train(TrainCommandOptions command) {

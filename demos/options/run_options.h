@@ -12,10 +12,6 @@
 #include "engine/run/finish_line.h"
 #include "engine/run/trainer.h"
 
-namespace CLI {
-class App;
-}
-
 namespace lockstep::demos {
 
 struct RunOptions : MachineOptions {

@@ -2,7 +2,6 @@
 
 #include <atomic>
 #include <cerrno>
-#include <fstream>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -34,15 +33,6 @@ const char* hintFor(int error) {
 [[noreturn]] void throwUnwritable(const fs::path& path, int error) {
     throw std::runtime_error("cannot write " + path.string() + ": " + std::generic_category().message(error) +
                              hintFor(error));
-}
-
-// Devices and pipes have no old contents to protect, and a rename would replace them with a file.
-void writeDirectly(const fs::path& path, std::span<const std::byte> bytes) {
-    errno = 0;
-    std::ofstream file(path, std::ios::binary);
-    file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-    file.close();
-    if (!file) throwUnwritable(path, errno != 0 ? errno : EIO);
 }
 
 std::string temporaryPrefix(const fs::path& target) { return target.filename().string() + ".tmp-"; }
@@ -83,6 +73,13 @@ int writeAll(int file, std::span<const std::byte> bytes) {
         bytes = bytes.subspan(static_cast<std::size_t>(written));
     }
     return 0;
+}
+
+// Devices and pipes have no old contents to protect, and a rename would replace them with a file.
+void writeDirectly(const fs::path& path, std::span<const std::byte> bytes) {
+    const Descriptor file(::open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC));
+    if (const int error = file.number < 0 ? errno : writeAll(file.number, bytes); error != 0)
+        throwUnwritable(path, error);
 }
 
 // The new file keeps the old one's permissions.

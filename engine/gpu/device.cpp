@@ -1,7 +1,9 @@
 #include "engine/gpu/device.h"
 
+#include <algorithm>
 #include <exception>
 #include <limits>
+#include <span>
 
 #include "engine/gpu/bindings.h"
 #include "engine/gpu/error.h"
@@ -105,8 +107,8 @@ void Device::createLogicalDevice() {
     features12.subgroupBroadcastDynamicId = limits().broadcastInvocations > 0 ? VK_TRUE : VK_FALSE;
     auto info = structure<VkDeviceCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO);
     MatrixFeatures matrices(limits().matrixTiles, features12);
-    extensions.insert(extensions.end(), matrices.extensions().begin(), matrices.extensions().end());
-    info.pNext = matrices.chain();
+    extensions.insert(extensions.end(), matrices.extensions.begin(), matrices.extensions.end());
+    info.pNext = matrices.chain;
     VkPhysicalDeviceFeatures features{};
     features.robustBufferAccess = options_.robust ? VK_TRUE : VK_FALSE; // supported by every device
     info.pEnabledFeatures = &features;
@@ -169,15 +171,12 @@ std::uint64_t Device::heapLeft(std::uint32_t heap) const {
 }
 
 std::uint64_t Device::memoryLeft() const {
-    std::uint64_t size = 0;
-    std::uint32_t largest = 0;
-    for (std::uint32_t heap = 0; heap < memory_.memoryHeapCount; ++heap) {
-        const VkMemoryHeap& candidate = memory_.memoryHeaps[heap];
-        if ((candidate.flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) == 0 || candidate.size <= size) continue;
-        size = candidate.size;
-        largest = heap;
-    }
-    return heapLeft(largest);
+    const auto localSize = [](const VkMemoryHeap& heap) {
+        return (heap.flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) != 0 ? heap.size : 0;
+    };
+    const std::span heaps(memory_.memoryHeaps, memory_.memoryHeapCount);
+    return heapLeft(
+        static_cast<std::uint32_t>(std::ranges::max_element(heaps, {}, localSize) - heaps.begin()));
 }
 
 bool Device::done(Ticket ticket) {
@@ -209,11 +208,9 @@ void Device::wait(Ticket ticket) {
 }
 
 void Device::waitForAll() {
-    Ticket last = 0;
-    {
-        const std::lock_guard lock(queueMutex_);
-        last = lastTicket_;
-    }
+    std::unique_lock lock(queueMutex_);
+    const Ticket last = lastTicket_;
+    lock.unlock();
     wait(last);
 }
 

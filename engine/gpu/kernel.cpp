@@ -7,14 +7,6 @@
 
 namespace lockstep::gpu {
 
-namespace {
-
-std::uint32_t groupsAlong(std::uint32_t items, std::uint32_t perGroup) {
-    return items / perGroup + (items % perGroup != 0 ? 1 : 0);
-}
-
-} // namespace
-
 VkDescriptorType descriptorType(BindingKind kind) {
     return kind == BindingKind::texels ? VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER
                                        : VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
@@ -148,8 +140,11 @@ void AnyKernel::createPipeline(const KernelSource& source) {
 }
 
 WorkItems AnyKernel::groupsFor(const WorkItems& items) const {
-    const WorkItems groups{groupsAlong(items.x, itemsPerGroup_.x), groupsAlong(items.y, itemsPerGroup_.y),
-                           groupsAlong(items.z, itemsPerGroup_.z)};
+    const auto along = [](std::uint32_t count, std::uint32_t perGroup) {
+        return count / perGroup + (count % perGroup != 0 ? 1 : 0);
+    };
+    const WorkItems groups{along(items.x, itemsPerGroup_.x), along(items.y, itemsPerGroup_.y),
+                           along(items.z, itemsPerGroup_.z)};
     const std::uint32_t* limit = device_->limits().groupCount;
     if (groups.x > limit[0] || groups.y > limit[1] || groups.z > limit[2])
         throw GpuError("kernel '" + name_ + "' would need " + std::to_string(groups.x) + "x" +

@@ -68,29 +68,29 @@ MatrixTiles matrixTilesOf(const InstanceApi& api, VkPhysicalDevice device, const
 }
 
 MatrixFeatures::MatrixFeatures(const MatrixTiles& tiles, VkPhysicalDeviceVulkan12Features& features12)
-    : chain_(&features12) {
+    : chain(&features12) {
     if (tiles.nv.m > 0) {
-        extensions_.push_back(VK_NV_COOPERATIVE_MATRIX_EXTENSION_NAME);
-        nv_ = structure<VkPhysicalDeviceCooperativeMatrixFeaturesNV>(
-            VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_NV, chain_);
-        nv_.cooperativeMatrix = VK_TRUE;
-        chain_ = &nv_;
+        extensions.push_back(VK_NV_COOPERATIVE_MATRIX_EXTENSION_NAME);
+        nv = structure<VkPhysicalDeviceCooperativeMatrixFeaturesNV>(
+            VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_NV, chain);
+        nv.cooperativeMatrix = VK_TRUE;
+        chain = &nv;
     }
 #ifdef VK_KHR_cooperative_matrix
     if (tiles.khr.m > 0) {
-        extensions_.push_back(VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME);
-        khr_ = structure<VkPhysicalDeviceCooperativeMatrixFeaturesKHR>(
-            VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR, chain_);
-        khr_.cooperativeMatrix = VK_TRUE;
-        chain_ = &khr_;
+        extensions.push_back(VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME);
+        khr = structure<VkPhysicalDeviceCooperativeMatrixFeaturesKHR>(
+            VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR, chain);
+        khr.cooperativeMatrix = VK_TRUE;
+        chain = &khr;
     }
 #endif
-    if (extensions_.empty()) return;
-    extensions_.push_back(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
-    subgroups_ = structure<VkPhysicalDeviceSubgroupSizeControlFeatures>(
-        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES, chain_);
-    subgroups_.computeFullSubgroups = VK_TRUE;
-    chain_ = &subgroups_;
+    if (extensions.empty()) return;
+    extensions.push_back(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
+    subgroups = structure<VkPhysicalDeviceSubgroupSizeControlFeatures>(
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES, chain);
+    subgroups.computeFullSubgroups = VK_TRUE;
+    chain = &subgroups;
     features12.shaderFloat16 = VK_TRUE;
     features12.vulkanMemoryModel = VK_TRUE;
     features12.vulkanMemoryModelDeviceScope = VK_TRUE;

@@ -13,23 +13,18 @@ namespace lockstep::gpu {
 MatrixTiles matrixTilesOf(const InstanceApi& api, VkPhysicalDevice device, const Extensions& extensions);
 
 /// The extensions and features that a device needs for these tiles. Not copied: they point to each other.
-class MatrixFeatures {
-  public:
+struct MatrixFeatures {
     /// Enables in `features12` what the tiles need.
     MatrixFeatures(const MatrixTiles& tiles, VkPhysicalDeviceVulkan12Features& features12);
     MatrixFeatures(const MatrixFeatures&) = delete;
     MatrixFeatures& operator=(const MatrixFeatures&) = delete;
 
-    const std::vector<const char*>& extensions() const { return extensions_; }
-    void* chain() { return chain_; } ///< ends with `features12`
-
-  private:
-    std::vector<const char*> extensions_;
-    void* chain_;
-    VkPhysicalDeviceSubgroupSizeControlFeatures subgroups_{};
-    VkPhysicalDeviceCooperativeMatrixFeaturesNV nv_{};
+    std::vector<const char*> extensions;
+    void* chain; ///< ends with `features12`
+    VkPhysicalDeviceSubgroupSizeControlFeatures subgroups{};
+    VkPhysicalDeviceCooperativeMatrixFeaturesNV nv{};
 #ifdef VK_KHR_cooperative_matrix
-    VkPhysicalDeviceCooperativeMatrixFeaturesKHR khr_{};
+    VkPhysicalDeviceCooperativeMatrixFeaturesKHR khr{};
 #endif
 };
 
