@@ -70,15 +70,10 @@ int race(const RaceCommandOptions& command) {
 Action addRace(CLI::App& command) {
     const auto options = std::make_shared<RaceCommandOptions>(); // as long as the command may be run
     addManual(command, raceAbout, raceExamples);
-    addDataOptions(command, options->run);
-    addNetworkOptions(command, options->run);
-    addSettingsOptions(command, options->run);
-    addFinishOptions(command, options->run);
-    addMachineOptions(command, options->run,
-                      "a contestant; repeat for more [cpu:best and gpu:best]:", knownLanes());
+    addRunOptions(command, options->run, "a contestant; repeat for more [cpu:best and gpu:best]:");
+    command.option_defaults()->group(machineGroup);
     command.add_flag("--together", options->together,
                      "run all lanes at once (head to head); they then compete for the machine");
-    addRunOutputOptions(command, options->run);
     return [options, &command] {
         refuseIdleOptions(command, options->run);
         return race(*options);

@@ -119,12 +119,7 @@ int train(TrainCommandOptions command) {
 Action addTrain(CLI::App& command) {
     const auto options = std::make_shared<TrainCommandOptions>(); // as long as the command may be run
     addManual(command, trainAbout, trainExamples);
-    addDataOptions(command, options->run);
-    addNetworkOptions(command, options->run);
-    addSettingsOptions(command, options->run);
-    addFinishOptions(command, options->run);
-    addMachineOptions(command, options->run, "where to run:", knownLanes());
-    addRunOutputOptions(command, options->run);
+    addRunOptions(command, options->run, "where to run:");
     CLI::Option* save =
         command.add_option("--save", options->saveFile, "save the network and the state of its training")
             ->type_name("FILE");

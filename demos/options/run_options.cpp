@@ -42,6 +42,20 @@ CLI::Option* addNumber(CLI::App& command, const char* name, const char* typeName
     return command.add_option(name, value, help)->type_name(typeName)->check(check);
 }
 
+void addFinishOptions(CLI::App& command, RunOptions& options) {
+    command.option_defaults()->group(finishGroup);
+    FinishLine& finish = options.finish;
+    addNumber(command, "--epochs", "N", finish.epochs, atLeastOne(), "passes through the training data");
+    addNumber(command, "--steps", "N", finish.steps, atLeastOne(), "batches");
+    addNumber(command, "--seconds", "S", finish.seconds, aboveZero(),
+              "training time, without evaluation and warm-up");
+    addText(command, "--until-accuracy", "A", finish.accuracy, shareFromText,
+            "target test accuracy: 0.85 or 85%");
+    addNumber(command, "--until-loss", "L", finish.loss, aboveZero(), "target test loss");
+    addNumber(command, "--evaluate-every", "N", options.evaluateEvery, notNegative(),
+              "epochs between evaluations on the test data; 0: only at the end [1]");
+}
+
 } // namespace
 
 void addDataOptions(CLI::App& command, RunOptions& options) {
@@ -114,21 +128,42 @@ void addSettingsOptions(CLI::App& command, RunOptions& options) {
         "--no-shuffle", [&options] { options.settings.shuffle = false; }, "take examples in file order");
 }
 
-void addFinishOptions(CLI::App& command, RunOptions& options) {
-    command.option_defaults()->group(finishGroup);
-    FinishLine& finish = options.finish;
-    addNumber(command, "--epochs", "N", finish.epochs, atLeastOne(), "passes through the training data");
-    addNumber(command, "--steps", "N", finish.steps, atLeastOne(), "batches");
-    addNumber(command, "--seconds", "S", finish.seconds, aboveZero(),
-              "training time, without evaluation and warm-up");
-    addText(command, "--until-accuracy", "A", finish.accuracy, shareFromText,
-            "target test accuracy: 0.85 or 85%");
-    addNumber(command, "--until-loss", "L", finish.loss, aboveZero(), "target test loss");
-    addNumber(command, "--evaluate-every", "N", options.evaluateEvery, notNegative(),
-              "epochs between evaluations on the test data; 0: only at the end [1]");
+void addOutputOptions(CLI::App& command, RunOptions& options, const std::string& csvRows) {
+    command.option_defaults()->group(outputGroup);
+    command.add_flag("--quiet", options.quiet, "do not show progress");
+    command.add_option("--json", options.jsonFile, "write all results as JSON; - for standard output")
+        ->type_name("FILE");
+    command.add_option("--csv", options.csvFile, "write " + csvRows + "; - for standard output")
+        ->type_name("FILE");
 }
 
-void addRunOutputOptions(CLI::App& command, RunOptions& options) {
+void addMachineOptions(CLI::App& command, MachineOptions& options, const std::string& what,
+                       std::span<const std::string_view> lanes) {
+    command.option_defaults()->group(machineGroup);
+    const std::string help = listing(what, lanes) + ";\nadd @DEVICE to a gpu lane to choose its device";
+    addText(
+        command, "--lane", "LANE",
+        [&options, lanes](std::string_view text) { options.lanes.push_back(laneSpecFromText(text, lanes)); },
+        help)
+        ->take_all()
+        ->trigger_on_parse();
+    command
+        .add_option("--threads", options.threads,
+                    "threads for CPU lanes that use several cores [one per core]")
+        ->type_name("N")
+        ->check(atLeastOne());
+    command
+        .add_option("--device", options.device,
+                    "Vulkan device for GPU lanes: number, part of its name, or UUID [the best]")
+        ->type_name("DEVICE");
+}
+
+void addRunOptions(CLI::App& command, RunOptions& options, const std::string& what) {
+    addDataOptions(command, options);
+    addNetworkOptions(command, options);
+    addSettingsOptions(command, options);
+    addFinishOptions(command, options);
+    addMachineOptions(command, options, what, knownLanes());
     command.option_defaults()->group(networkGroup);
     command
         .add_option("--init", options.weightsFile,
@@ -138,15 +173,6 @@ void addRunOutputOptions(CLI::App& command, RunOptions& options) {
     addNumber(command, "--log-every", "N", options.logEvery, atLeastOne(),
               "record the loss of every Nth step for --json and --csv [automatic]");
     addOutputOptions(command, options, "losses, one row per lane and recorded step");
-}
-
-void addOutputOptions(CLI::App& command, RunOptions& options, const std::string& csvRows) {
-    command.option_defaults()->group(outputGroup);
-    command.add_flag("--quiet", options.quiet, "do not show progress");
-    command.add_option("--json", options.jsonFile, "write all results as JSON; - for standard output")
-        ->type_name("FILE");
-    command.add_option("--csv", options.csvFile, "write " + csvRows + "; - for standard output")
-        ->type_name("FILE");
 }
 
 std::vector<std::size_t> suitableLayers(std::size_t inputs) {

@@ -1,5 +1,4 @@
-// Decompresses gzip data (RFC 1952) piece by piece; the caller, not the file, decides how much memory that
-// takes.
+// Decompresses gzip data (RFC 1952) piece by piece: the caller, not the file, decides how much memory to use.
 #pragma once
 
 #include <cstddef>

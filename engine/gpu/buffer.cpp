@@ -56,13 +56,10 @@ Buffer::Buffer(Device& device, std::uint64_t bytes, Memory memory, std::string n
     } catch (const OutOfMemoryError&) {
         throwOutOfMemory(size_, device_.memoryLeft());
     }
-    if (memory == Memory::device)
-        allocate(VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT,
-                 VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_CACHED_BIT);
-    else if (memory == Memory::upload)
-        allocate(VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT, VK_MEMORY_PROPERTY_HOST_COHERENT_BIT);
-    else
-        allocate(VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT, VK_MEMORY_PROPERTY_HOST_CACHED_BIT);
+    allocate(
+        memory == Memory::device ? VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT : VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT,
+        memory == Memory::upload ? VK_MEMORY_PROPERTY_HOST_COHERENT_BIT
+                                 : VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_CACHED_BIT);
     if (direct()) {
         std::memset(host_, 0, size_);
         flush(0, size_);

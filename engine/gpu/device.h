@@ -1,5 +1,4 @@
-// A Vulkan device as the engine uses it: one compute queue, and one timeline semaphore that counts
-// submissions.
+// A Vulkan device as the engine uses it: one compute queue, and a timeline that counts submissions.
 #pragma once
 
 #include <array>
