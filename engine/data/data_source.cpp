@@ -32,15 +32,6 @@ void requireSensible(const DataOptions& options) {
                                     " is out of range: choose 0 to 0.8 (80 percent)");
 }
 
-void addPoint(Dataset& data, const LabelledPoint& point) {
-    data.train.values.push_back(point.x);
-    data.train.values.push_back(point.y);
-    if (data.classes == 0)
-        data.train.targets.push_back(point.target);
-    else
-        data.train.labels.push_back(point.label);
-}
-
 Dataset makePoints(std::string_view name, const DataOptions& options) {
     requireSensible(options);
     const Points2d set = points2dFromName(name);
@@ -51,8 +42,14 @@ Dataset makePoints(std::string_view name, const DataOptions& options) {
     data.classes = points2dClasses(set);
     for (std::size_t i = 0; i < data.classes; ++i) data.classNames.push_back(std::to_string(i));
     data.train.count = options.samples;
-    for (std::size_t i = 0; i < options.samples; ++i)
-        addPoint(data, point2d(set, options.seed, i, options.noise));
+    for (std::size_t i = 0; i < options.samples; ++i) {
+        const LabelledPoint point = point2d(set, options.seed, i, options.noise);
+        data.train.values.insert(data.train.values.end(), {point.x, point.y});
+        if (data.classes == 0)
+            data.train.targets.push_back(point.target);
+        else
+            data.train.labels.push_back(point.label);
+    }
     return data;
 }
 

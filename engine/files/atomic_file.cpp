@@ -114,28 +114,6 @@ int openTemporary(const fs::path& target, fs::path& path) {
     }
 }
 
-void replaceFile(const fs::path& target, std::span<const std::byte> bytes) {
-    removeStaleTemporaries(target);
-    fs::path temporary;
-    const Descriptor file(openTemporary(target, temporary));
-    keepPermissions(file.number, target);
-
-    int error = writeAll(file.number, bytes);
-    if (error == 0 && ::fsync(file.number) != 0) error = errno;
-    if (error == 0 && ::rename(temporary.c_str(), target.c_str()) != 0) error = errno;
-    if (error != 0) {
-        ::unlink(temporary.c_str());
-        throwUnwritable(target, error);
-    }
-    flushFolder(folderOf(target));
-}
-
-void tryTemporary(const fs::path& target) {
-    fs::path temporary;
-    const Descriptor file(openTemporary(target, temporary));
-    ::unlink(temporary.c_str());
-}
-
 // Where a write to a path ends up.
 struct Target {
     fs::path path;
@@ -154,18 +132,33 @@ Target targetOf(const fs::path& path) {
 } // namespace
 
 void writeFileAtomically(const std::filesystem::path& path, std::span<const std::byte> bytes) {
-    const Target target = targetOf(path);
-    if (target.direct) return writeDirectly(target.path, bytes);
-    replaceFile(target.path, bytes);
-}
+    const auto [target, direct] = targetOf(path);
+    if (direct) return writeDirectly(target, bytes);
+    removeStaleTemporaries(target);
+    fs::path temporary;
+    const Descriptor file(openTemporary(target, temporary));
+    keepPermissions(file.number, target);
 
-void requireWritable(const std::filesystem::path& path) {
-    const Target target = targetOf(path);
-    if (!target.direct) tryTemporary(target.path);
+    int error = writeAll(file.number, bytes);
+    if (error == 0 && ::fsync(file.number) != 0) error = errno;
+    if (error == 0 && ::rename(temporary.c_str(), target.c_str()) != 0) error = errno;
+    if (error != 0) {
+        ::unlink(temporary.c_str());
+        throwUnwritable(target, error);
+    }
+    flushFolder(folderOf(target));
 }
 
 void writeFileAtomically(const std::filesystem::path& path, std::string_view text) {
     writeFileAtomically(path, std::as_bytes(std::span(text.data(), text.size())));
+}
+
+void requireWritable(const std::filesystem::path& path) {
+    const auto [target, direct] = targetOf(path);
+    if (direct) return;
+    fs::path temporary;
+    const Descriptor file(openTemporary(target, temporary));
+    ::unlink(temporary.c_str());
 }
 
 } // namespace lockstep

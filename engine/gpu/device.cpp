@@ -69,9 +69,7 @@ void Device::destroy() noexcept {
         if (pipelineCache_ != VK_NULL_HANDLE) vk_.DestroyPipelineCache(device_, pipelineCache_, nullptr);
         if (timeline_ != VK_NULL_HANDLE) vk_.DestroySemaphore(device_, timeline_, nullptr);
         vk_.DestroyDevice(device_, nullptr);
-        device_ = VK_NULL_HANDLE;
     }
-    instance_.reset();
 }
 
 std::vector<const char*> Device::extensionsToEnable() const {

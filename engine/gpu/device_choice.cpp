@@ -81,21 +81,11 @@ Limits limitsOf(const VkPhysicalDeviceLimits& source, std::uint32_t pushDescript
     return limits;
 }
 
-// A compute-only family, if there is one, keeps training off the queue that the window draws with.
-std::optional<std::uint32_t> computeFamily(const std::vector<VkQueueFamilyProperties>& families) {
-    std::optional<std::uint32_t> found;
-    for (std::uint32_t index = 0; index < families.size(); ++index) {
-        const VkQueueFlags flags = families[index].queueFlags;
-        if ((flags & VK_QUEUE_COMPUTE_BIT) == 0 || families[index].queueCount == 0) continue;
-        if ((flags & VK_QUEUE_GRAPHICS_BIT) == 0) return index;
-        if (!found) found = index;
-    }
-    return found;
-}
-
-std::optional<std::uint32_t> graphicsFamily(const std::vector<VkQueueFamilyProperties>& families) {
+// The first family with a flag, and without the other.
+std::optional<std::uint32_t> familyWith(const std::vector<VkQueueFamilyProperties>& families,
+                                        VkQueueFlags flag, VkQueueFlags other = 0) {
     for (std::uint32_t index = 0; index < families.size(); ++index)
-        if ((families[index].queueFlags & VK_QUEUE_GRAPHICS_BIT) != 0 && families[index].queueCount > 0)
+        if ((families[index].queueFlags & (flag | other)) == flag && families[index].queueCount > 0)
             return index;
     return std::nullopt;
 }
@@ -126,11 +116,13 @@ Instance::Candidate inspect(const InstanceApi& api, VkPhysicalDevice device, std
     api.GetPhysicalDeviceMemoryProperties(device, &memory);
 
     const VkPhysicalDeviceProperties& core = properties.properties;
-    const std::optional<std::uint32_t> family = computeFamily(families);
+    // A compute-only family, if there is one, keeps training off the queue that the window draws with.
+    std::optional<std::uint32_t> family = familyWith(families, VK_QUEUE_COMPUTE_BIT, VK_QUEUE_GRAPHICS_BIT);
+    if (!family) family = familyWith(families, VK_QUEUE_COMPUTE_BIT);
     Instance::Candidate candidate;
     candidate.handle = device;
     candidate.queueFamily = family.value_or(0);
-    const std::optional<std::uint32_t> drawFamily = graphicsFamily(families);
+    const std::optional<std::uint32_t> drawFamily = familyWith(families, VK_QUEUE_GRAPHICS_BIT);
     candidate.drawFamily = drawFamily.value_or(0);
     DeviceReport& report = candidate.report;
     report.index = index;
