@@ -30,8 +30,8 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr const char* benchAbout =
-    "Times every kernel for a network's matrix products on a Vulkan device, and whole training steps on "
-    "every\nrung. Each result is first checked against plain loops on the CPU; a wrong one is not timed.";
+    R"(Times every kernel for a network's matrix products on a Vulkan device, and whole training steps on every
+rung. Each result is first checked against plain loops on the CPU; a wrong one is not timed.)";
 constexpr const char* benchExamples = R"(examples:
   lockstep bench                                       784-256-128-10, batch 128, on random pixels
   lockstep bench --widths 784,2048,2048,10 --batch 512
@@ -74,9 +74,10 @@ void benchProduct(gpu::Device& device, Kernels& kernels, const Roof& roof, Produ
         const bool right = result.verified();
         const double gflops = right ? work.flops / result.milliseconds * 1e-6 : NAN;
         const double bandwidth = right ? work.bytes / result.milliseconds * 1e-6 : NAN;
+        const double share = gflops / roof.gflopsFor(candidate.rung);
         rows.push_back({std::string(name(product)), sizeText(shape), candidate.describe(),
                         right ? fixed(result.milliseconds, 3) : "wrong", fixed(gflops, 2),
-                        fixed(bandwidth, 2), percent(gflops / roof.gflopsFor(candidate.rung)),
+                        fixed(bandwidth, 2), percent(share),
                         fmt::format("{:.0e}", result.largestDifference)});
         json.push_back({{"product", name(product)},
                         {"rows", shape.rows},
@@ -88,7 +89,7 @@ void benchProduct(gpu::Device& device, Kernels& kernels, const Roof& roof, Produ
                         {"milliseconds", result.milliseconds},
                         {"gflops", gflops},
                         {"gigabytes_per_second", bandwidth},
-                        {"share_of_roof", gflops / roof.gflopsFor(candidate.rung)}});
+                        {"share_of_roof", share}});
     }
 }
 

@@ -10,8 +10,7 @@ namespace lockstep::demos {
 int runToEnd(Race& race, bool quiet);
 
 /// Prints the table and the headline, and writes the requested files. If results go to standard output
-/// (--json -), the table goes to standard error. Returns the exit code: `soFar` if not 0, 1 if a lane failed,
-/// otherwise 0.
+/// (--json -), the table goes to standard error. Returns the exit code: `soFar`, or 1 if a lane failed.
 int report(const TrainJob& job, const FinishLine& finish, const RunOptions& options, Race& race, int soFar);
 
 /// Finish line, evaluation, recorded losses, and the initial weights from --init.

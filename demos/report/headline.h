@@ -32,8 +32,7 @@ inline constexpr double alike = 1.05;
 struct Headline : Pairing {
     std::string text; ///< the sentence, or why there is none
     bool valid = false;
-    bool bySeconds =
-        false; ///< compared by training time to a target accuracy or loss; otherwise by samples per second
+    bool bySeconds = false; ///< compared by training time to a target; otherwise by samples per second
 };
 
 /// Compares the lanes that pairUp() chooses among those that reached the finish line and agree in their

@@ -18,8 +18,7 @@ std::string grouped(std::uint64_t value);
 std::string shortRate(double perSecond);
 /// An amount or a rate with three digits: "412 B", "1.50 GFLOP", "435 kFLOP/s".
 std::string amountText(double amount, const char* unit);
-/// Three significant digits, without an exponent if the number stays readable: "0.0123", "1.23", "7,580";
-/// "-" for NaN.
+/// Three significant digits, without an exponent where possible: "0.0123", "1.23", "7,580"; "-" for NaN.
 std::string threeDigits(double value);
 /// A loss: four decimals, or three digits if it is large.
 std::string lossText(double loss);

@@ -128,8 +128,7 @@ LabelledPoint moonsPoint(const Draw& draw) {
     constexpr double radius = 3.5;
     const std::uint32_t label = draw.wantedClass(2);
     const double angle = turn / 2 * uniform01(draw.place.x);
-    const double side =
-        label == 0 ? 1 : -1; // the upper half circle, and the lower one that interlocks with it
+    const double side = label == 0 ? 1 : -1; // the upper half circle, and the lower one
     const Place p{side * (std::cos(angle) * radius - radius / 2), side * (std::sin(angle) - 0.25) * radius};
     return ofClass(moved(p, 1, draw), label);
 }

@@ -18,8 +18,7 @@ inline std::string cacheIdentity(const DeviceReport& report) {
     return report.name + "|" + report.driver + "|" + report.uuid + "|" + report.apiVersion;
 }
 
-/// What precedes the data in storage: magic, identity with its closing zero, length of the data, FNV-1a
-/// (Fowler, Noll, Vo) of the data in 64 bits.
+/// What precedes stored data: magic, identity, a zero, the data's length and its FNV-1a, 64 bits each.
 inline std::string cacheHeader(std::span<const std::byte> data, const std::string& identity) {
     std::uint64_t hash = 0xCBF29CE484222325u;
     for (const std::byte byte : data) hash = (hash ^ std::to_integer<std::uint64_t>(byte)) * 0x100000001B3u;

@@ -84,8 +84,7 @@ void Recorder::begin() {
 
 // The only rule for barriers: emit a full memory barrier before an access that conflicts with one since the
 // last barrier (read after write, write after read, write after write). HazardTracker decides; no other code
-// emits barriers between dispatches. While profiling, a barrier precedes every dispatch, so that times do not
-// overlap.
+// emits barriers between dispatches. While profiling, every dispatch gets one, so that times do not overlap.
 bool Recorder::order(std::span<const Access> accesses) {
     const bool hazard = hazards_.add(accesses);
     if (!hazard && !profiling_) return false;

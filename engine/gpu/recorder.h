@@ -60,8 +60,7 @@ class Recorder {
 
     void begin();
 
-    /// Times every dispatch until the end of the submission. Dispatches then run one after another, so that
-    /// their times do not overlap.
+    /// Times every dispatch until the end of the submission; they then run one after another.
     void profileDispatches(bool on) { profiling_ = on && device_.limits().timestampNanoseconds > 0; }
 
     /// Traces every dispatch until the end of the submission as it really runs: only the necessary barriers

@@ -92,8 +92,7 @@ void denseBackwardWeights(const DenseShape& shape, const T* dSums, const T* inpu
                           std::size_t outputEnd, T* dWeights, T* dBias);
 
 /// One optimizer step on elements [begin, end) of the arena, with g = gradient + l2 w + l1 sign(w). The
-/// formulas are in shaders/shared/optimizers.h; `state1` is their m and `state2` their v, null where the
-/// optimizer has none.
+/// formulas are in shaders/shared/optimizers.h; `state1` is their m and `state2` their v, null if unused.
 template <class T>
 void update(Optimizer optimizer, const shared::UpdateParams& params, std::size_t begin, std::size_t end,
             const T* gradients, T* weights, T* state1, T* state2);
