@@ -97,6 +97,34 @@ Dataset loadSource(std::string_view spec, const DataOptions& options) {
     throwUnknownData(spec);
 }
 
+// The test split takes the examples that come first in a random permutation.
+std::vector<bool> chooseTest(std::size_t count, std::size_t testCount, std::uint64_t seed) {
+    const shared::Random4 words = randomWords(seed, RandomStream::split, 0);
+    const shared::OrderKeys keys{words.x, words.y, words.z, words.w};
+    std::vector<bool> chosen(count, false);
+    for (std::size_t position = 0; position < testCount; ++position)
+        chosen[shared::orderIndex(static_cast<std::uint32_t>(position), static_cast<std::uint32_t>(count),
+                                  keys)] = true;
+    return chosen;
+}
+
+// The rows of `values` [chosen.size()][width] for which chosen == wanted; empty if there are no values.
+template <class T>
+std::vector<T> pick(const std::vector<T>& values, const std::vector<bool>& chosen, bool wanted) {
+    std::vector<T> picked;
+    const std::size_t width = values.size() / chosen.size();
+    for (std::size_t row = 0; row < chosen.size(); ++row)
+        if (chosen[row] == wanted)
+            picked.insert(picked.end(), values.begin() + static_cast<std::ptrdiff_t>(row * width),
+                          values.begin() + static_cast<std::ptrdiff_t>((row + 1) * width));
+    return picked;
+}
+
+Examples pickExamples(const Examples& all, const std::vector<bool>& chosen, bool wanted, std::size_t count) {
+    return {count, pick(all.pixels, chosen, wanted), pick(all.values, chosen, wanted),
+            pick(all.labels, chosen, wanted), pick(all.targets, chosen, wanted)};
+}
+
 } // namespace
 
 Dataset loadDataset(std::string_view spec, const DataOptions& options) {
@@ -134,38 +162,6 @@ std::vector<std::filesystem::path> fashionMnistFolders() {
     folders.emplace_back("/usr/share/datasets/fashion-mnist");
     return folders;
 }
-
-namespace {
-
-// The test split takes the examples that come first in a random permutation.
-std::vector<bool> chooseTest(std::size_t count, std::size_t testCount, std::uint64_t seed) {
-    const shared::Random4 words = randomWords(seed, RandomStream::split, 0);
-    const shared::OrderKeys keys{words.x, words.y, words.z, words.w};
-    std::vector<bool> chosen(count, false);
-    for (std::size_t position = 0; position < testCount; ++position)
-        chosen[shared::orderIndex(static_cast<std::uint32_t>(position), static_cast<std::uint32_t>(count),
-                                  keys)] = true;
-    return chosen;
-}
-
-// The rows of `values` [chosen.size()][width] for which chosen == wanted; empty if there are no values.
-template <class T>
-std::vector<T> pick(const std::vector<T>& values, const std::vector<bool>& chosen, bool wanted) {
-    std::vector<T> picked;
-    const std::size_t width = values.size() / chosen.size();
-    for (std::size_t row = 0; row < chosen.size(); ++row)
-        if (chosen[row] == wanted)
-            picked.insert(picked.end(), values.begin() + static_cast<std::ptrdiff_t>(row * width),
-                          values.begin() + static_cast<std::ptrdiff_t>((row + 1) * width));
-    return picked;
-}
-
-Examples pickExamples(const Examples& all, const std::vector<bool>& chosen, bool wanted, std::size_t count) {
-    return {count, pick(all.pixels, chosen, wanted), pick(all.values, chosen, wanted),
-            pick(all.labels, chosen, wanted), pick(all.targets, chosen, wanted)};
-}
-
-} // namespace
 
 void splitOffTest(Dataset& data, double share, std::uint64_t seed) {
     if (!(share >= 0 && share < 1))
