@@ -119,10 +119,6 @@ struct SplitAnswers {
     Evaluation evaluation;
 };
 
-SplitAnswers answer(Trainer& trainer, const TrainJob& job, Split split) {
-    return {split, trainer.predict(split, 0, job.data->of(split).count), trainer.evaluate(split)};
-}
-
 /// Several splits as one. Losses are weighted by the number of examples.
 Evaluation merged(const std::vector<SplitAnswers>& splits) {
     Evaluation all;
@@ -204,9 +200,12 @@ int predict(const CLI::App& command, const PredictOptions& options) {
     trainer->restore(model.state);
 
     std::vector<SplitAnswers> splits;
-    if (model.split != Which::test) splits.push_back(answer(*trainer, job, Split::train));
-    if (model.split != Which::train && job.data->test.count > 0)
-        splits.push_back(answer(*trainer, job, Split::test));
+    for (const Split split : {Split::train, Split::test}) {
+        const std::size_t count = job.data->of(split).count;
+        const Which other = split == Split::train ? Which::test : Which::train;
+        if (model.split != other && count > 0)
+            splits.push_back({split, trainer->predict(split, 0, count), trainer->evaluate(split)});
+    }
     if (splits.empty())
         throw std::runtime_error("'" + job.data->name +
                                  "' has no test examples; use --split train or --split all");

@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -282,8 +283,7 @@ std::string headerText(const TensorFile& file) {
 } // namespace
 
 const Tensor* TensorFile::find(std::string_view name) const {
-    const auto found =
-        std::find_if(tensors.begin(), tensors.end(), [&](const Tensor& t) { return t.name == name; });
+    const auto found = std::ranges::find(tensors, name, &Tensor::name);
     return found == tensors.end() ? nullptr : &*found;
 }
 
@@ -293,10 +293,8 @@ TensorFile parseSafetensors(std::span<const std::byte> bytes, std::string_view n
     const auto data = bytes.subspan(lengthBytes + length);
 
     // An empty tensor may share its offset with the next one; it goes first.
-    std::stable_sort(header.entries.begin(), header.entries.end(),
-                     [](const TensorEntry& a, const TensorEntry& b) {
-                         return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
-                     });
+    const auto place = [](const TensorEntry& entry) { return std::pair(entry.begin, entry.end); };
+    std::ranges::stable_sort(header.entries, {}, place);
     checkOffsets(name, header.entries, data.size());
     TensorFile file;
     file.metadata = std::move(header.metadata);

@@ -124,7 +124,6 @@ class CountedTime {
         counter_ += static_cast<std::uint64_t>(passed.count());
     }
     CountedTime(const CountedTime&) = delete;
-    CountedTime& operator=(const CountedTime&) = delete;
 
   private:
     std::atomic<std::uint64_t>& counter_;

@@ -24,9 +24,8 @@ VKAPI_ATTR VkBool32 VKAPI_CALL onMessage(VkDebugUtilsMessageSeverityFlagBitsEXT 
 bool hasLayer(const char* name) {
     const auto layers = enumerate<VkLayerProperties>(
         [](auto* count, auto* out) { loadVulkan().EnumerateInstanceLayerProperties(count, out); });
-    return std::any_of(layers.begin(), layers.end(), [&](const VkLayerProperties& layer) {
-        return std::strcmp(layer.layerName, name) == 0;
-    });
+    return std::ranges::any_of(
+        layers, [name](const VkLayerProperties& layer) { return std::strcmp(layer.layerName, name) == 0; });
 }
 
 bool hasExtension(const char* layer, const char* name) {

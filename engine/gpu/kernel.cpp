@@ -75,12 +75,8 @@ void AnyKernel::createLayout() {
         if (info_.bindings[index].binding != index)
             throw std::runtime_error("kernel '" + name_ + "' leaves binding " + std::to_string(index) +
                                      " unused");
-        VkDescriptorSetLayoutBinding binding{};
-        binding.binding = index;
-        binding.descriptorType = descriptorType(info_.bindings[index].kind);
-        binding.descriptorCount = 1;
-        binding.stageFlags = VK_SHADER_STAGE_COMPUTE_BIT;
-        bindings.push_back(binding);
+        const VkDescriptorType type = descriptorType(info_.bindings[index].kind);
+        bindings.push_back({index, type, 1, VK_SHADER_STAGE_COMPUTE_BIT, nullptr});
     }
     auto setInfo =
         structure<VkDescriptorSetLayoutCreateInfo>(VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO);
@@ -117,11 +113,8 @@ void AnyKernel::createPipeline(const KernelSource& source) {
         entries.push_back({id, offset, sizeof(std::uint32_t)});
         values.push_back(value);
     }
-    VkSpecializationInfo specialization{};
-    specialization.mapEntryCount = static_cast<std::uint32_t>(entries.size());
-    specialization.pMapEntries = entries.data();
-    specialization.dataSize = values.size() * sizeof(std::uint32_t);
-    specialization.pData = values.data();
+    const VkSpecializationInfo specialization{asUint(entries.size()), entries.data(),
+                                              values.size() * sizeof(std::uint32_t), values.data()};
 
     auto info = structure<VkComputePipelineCreateInfo>(VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO);
     info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
