@@ -14,6 +14,7 @@
 #include "demos/kit/machines.h"
 #include "demos/kit/roof.h"
 #include "demos/options/parse.h"
+#include "demos/options/run_options.h"
 #include "demos/words/text.h"
 #include "engine/files/atomic_file.h"
 #include "engine/gpu/error.h"
@@ -29,21 +30,18 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr const char* benchAbout =
-    "Times every kernel for a network's matrix products on a Vulkan device, and whole training steps on "
-    "every\nrung. Each result is first checked against plain loops on the CPU; a wrong one is not timed.";
+    R"(Times every kernel for a network's matrix products on a Vulkan device, and whole training steps on every
+rung. Each result is first checked against plain loops on the CPU; a wrong one is not timed.)";
 constexpr const char* benchExamples = R"(examples:
   lockstep bench                                       784-256-128-10, batch 128, on random pixels
   lockstep bench --widths 784,2048,2048,10 --batch 512
   lockstep bench --lane gpu:best --lane cpu:best       only these rungs, whole steps
 )";
 
-struct BenchOptions {
+struct BenchOptions : MachineOptions {
     std::vector<std::size_t> widths{784, 256, 128, 10};
     std::size_t batch = 128;
     double seconds = 0.5;
-    std::vector<LaneSpec> lanes;
-    std::size_t threads = 0;
-    std::string device;
     std::string jsonFile;
 };
 
@@ -76,9 +74,10 @@ void benchProduct(gpu::Device& device, Kernels& kernels, const Roof& roof, Produ
         const bool right = result.verified();
         const double gflops = right ? work.flops / result.milliseconds * 1e-6 : NAN;
         const double bandwidth = right ? work.bytes / result.milliseconds * 1e-6 : NAN;
+        const double share = gflops / roof.gflopsFor(candidate.rung);
         rows.push_back({std::string(name(product)), sizeText(shape), candidate.describe(),
                         right ? fixed(result.milliseconds, 3) : "wrong", fixed(gflops, 2),
-                        fixed(bandwidth, 2), percent(gflops / roof.gflopsFor(candidate.rung)),
+                        fixed(bandwidth, 2), percent(share),
                         fmt::format("{:.0e}", result.largestDifference)});
         json.push_back({{"product", name(product)},
                         {"rows", shape.rows},
@@ -90,7 +89,7 @@ void benchProduct(gpu::Device& device, Kernels& kernels, const Roof& roof, Produ
                         {"milliseconds", result.milliseconds},
                         {"gflops", gflops},
                         {"gigabytes_per_second", bandwidth},
-                        {"share_of_roof", gflops / roof.gflopsFor(candidate.rung)}});
+                        {"share_of_roof", share}});
     }
 }
 
@@ -106,28 +105,16 @@ ordered_json roofJson(const Roof& roof) {
     return json;
 }
 
-/// The roof of every machine that a lane runs on, measured once.
-class Roofs {
-  public:
-    explicit Roofs(Machines& machines) : machines_(machines) {}
+/// The roof of every machine that a lane runs on, by device (or null) and threads (or 0); measured once.
+using Roofs = std::map<std::pair<gpu::Device*, std::size_t>, Roof>;
 
-    const Roof& of(const LaneSpec& lane, std::size_t threads) {
-        gpu::Device* device = machines_.deviceOf(lane);
-        const auto [found, isNew] = known_.try_emplace({device, device != nullptr ? 0 : threads});
-        if (!isNew) return found->second;
-        if (device == nullptr) {
-            found->second = measureCpuRoof(threads);
-        } else {
-            Kernels kernels(*device);
-            found->second = measureRoof(*device, kernels);
-        }
-        return found->second;
-    }
-
-  private:
-    Machines& machines_;
-    std::map<std::pair<gpu::Device*, std::size_t>, Roof> known_;
-};
+const Roof& roofOf(gpu::Device* device, std::size_t threads, Roofs& known) {
+    const auto [found, isNew] = known.try_emplace({device, device != nullptr ? 0 : threads});
+    if (!isNew) return found->second;
+    if (device == nullptr) return found->second = measureCpuRoof(threads);
+    Kernels kernels(*device);
+    return found->second = measureRoof(*device, kernels);
+}
 
 ordered_json benchKernels(gpu::Device& device, const BenchOptions& options) {
     const gpu::DeviceReport& report = device.report();
@@ -153,34 +140,32 @@ ordered_json benchKernels(gpu::Device& device, const BenchOptions& options) {
             {"roof", roofJson(roof)}, {"fastest_product_gflops", fastest}, {"products", products}};
 }
 
-struct LaneBench {
-    std::vector<std::string> row;
-    ordered_json json;
-};
-
-LaneBench benchLane(const TrainJob& job, const LaneSpec& lane, Machines& machines,
-                    const std::vector<float>& expected, double seconds, Roofs& roofs) {
+// One row of the table and one entry of the JSON.
+void benchLane(const TrainJob& job, const LaneSpec& lane, Machines& machines,
+               const std::vector<float>& expected, double seconds, Roofs& roofs,
+               std::vector<std::vector<std::string>>& rows, ordered_json& json) {
     const auto trainer = machines.maker(job, lane)();
     const LaneMeasure measure = measureLane(*trainer, job, expected, lossTolerance(lane), seconds);
     const bool right = measure.right();
     const double perStep = right ? measure.secondsPerStep : NAN;
     const double samples = right ? measure.samplesPerSecond : NAN;
     const double gflops = right ? measure.gflops : NAN;
-    const double share = gflops / roofs.of(lane, measure.machine.threads).gflopsFor(lane.rung);
-    return {{lane.text(), honestDevice(measure.machine, 50), right ? fixed(perStep * 1e3, 3) : "wrong",
-             right ? shortRate(samples) : "-", fixed(gflops, 2), percent(share),
-             fmt::format("{:.0e}", measure.agreement.largestDifference)},
-            {{"lane", lane.text()},
-             {"device", measure.machine.device},
-             {"software", measure.machine.software},
-             {"threads", measure.machine.threads},
-             {"kernels", measure.machine.kernels},
-             {"verified", right},
-             {"largest_difference", measure.agreement.largestDifference},
-             {"milliseconds_per_step", perStep * 1e3},
-             {"samples_per_second", samples},
-             {"gflops", gflops},
-             {"share_of_roof", share}}};
+    const Roof& roof = roofOf(machines.deviceOf(lane), measure.machine.threads, roofs);
+    const double share = gflops / roof.gflopsFor(lane.rung);
+    rows.push_back({lane.text(), honestDevice(measure.machine, 50), right ? fixed(perStep * 1e3, 3) : "wrong",
+                    right ? shortRate(samples) : "-", fixed(gflops, 2), percent(share),
+                    fmt::format("{:.0e}", measure.agreement.largestDifference)});
+    json.push_back({{"lane", lane.text()},
+                    {"device", measure.machine.device},
+                    {"software", measure.machine.software},
+                    {"threads", measure.machine.threads},
+                    {"kernels", measure.machine.kernels},
+                    {"verified", right},
+                    {"largest_difference", measure.agreement.largestDifference},
+                    {"milliseconds_per_step", perStep * 1e3},
+                    {"samples_per_second", samples},
+                    {"gflops", gflops},
+                    {"share_of_roof", share}});
 }
 
 ordered_json benchLanes(const TrainJob& job, const std::vector<LaneSpec>& lanes, Machines& machines,
@@ -191,14 +176,12 @@ ordered_json benchLanes(const TrainJob& job, const std::vector<LaneSpec>& lanes,
         {"lane", "device", "ms per step", "samples/s", "GFLOP/s", "of roof", "difference"}};
     const std::vector<float> expected =
         firstLosses(*machines.maker(job, laneSpecFromText("cpu:scalar"))(), job);
-    Roofs roofs(machines);
+    Roofs roofs;
     ordered_json results = ordered_json::array();
     std::string failures;
     for (const LaneSpec& lane : lanes) {
         try {
-            LaneBench result = benchLane(job, lane, machines, expected, options.seconds, roofs);
-            rows.push_back(std::move(result.row));
-            results.push_back(std::move(result.json));
+            benchLane(job, lane, machines, expected, options.seconds, roofs, rows, results);
         } catch (const std::exception& error) { // a lane that fails must not end the others
             failures += fmt::format("{}: {}\n", lane.text(), error.what());
             results.push_back({{"lane", lane.text()}, {"error", error.what()}});
@@ -264,10 +247,8 @@ int bench(const BenchOptions& options) {
 Action addBench(CLI::App& command) {
     const auto options = std::make_shared<BenchOptions>();
     addManual(command, benchAbout, benchExamples);
-    addText(
-        command, "--widths", "WIDTHS",
-        [options](std::string_view text) { options->widths = widthsFromText(text); },
-        "layer widths, including inputs and outputs [784,256,128,10]");
+    addText(command, "--widths", "WIDTHS", options->widths, widthsFromText,
+            "layer widths, including inputs and outputs [784,256,128,10]");
     command.add_option("--batch", options->batch, "examples per step [128]")->check(atLeastOne());
     command.add_option("--seconds", options->seconds, "time spent on each rung [0.5]")->check(aboveZero());
     addText(

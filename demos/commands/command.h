@@ -1,5 +1,4 @@
-// The program's commands. Each describes its options to the parser and returns the function that runs it once
-// they are parsed.
+// The program's commands. Each describes its options to the parser and returns the function that runs it.
 #pragma once
 
 #include <functional>

@@ -68,8 +68,7 @@ void printDevice(const gpu::DeviceReport& report) {
     fmt::print("{}  {} ({})\n   {}\n", report.index, report.name, gpu::describe(report.type), verdict);
     fmt::print("   driver {}, Vulkan {}, UUID {}\n", report.driver, report.apiVersion, report.uuid);
     fmt::print("   {:.1f} GiB of memory, {} KiB of shared memory, workgroups of up to {}, subgroups of {}, "
-               "buffers of up to "
-               "{} MiB, {}\n",
+               "buffers of up to {} MiB, {}\n",
                static_cast<double>(report.memory) / (1 << 30), limits.sharedMemory / 1024,
                limits.groupInvocations, limits.subgroupSize, limits.storageRange >> 20,
                limits.timestampNanoseconds > 0

@@ -1,5 +1,7 @@
 // `lockstep predict`: the predictions of a trained network.
+#include <algorithm>
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -12,11 +14,11 @@
 #include "demos/kit/machines.h"
 #include "demos/options/parse.h"
 #include "demos/options/run_options.h"
-#include "demos/report/prediction.h"
 #include "demos/report/race_report.h"
 #include "demos/report/result_files.h"
 #include "demos/words/text.h"
 #include "engine/net/names.h"
+#include "engine/net/plain_ops.h"
 #include "engine/run/checkpoint.h"
 #include "engine/run/settings_json.h"
 
@@ -35,6 +37,11 @@ constexpr const char* predictExamples = R"(examples:
 A model saved by `lockstep train` knows its network and data. For weights from elsewhere say --data, and the network
 where it is not the default one.
 )";
+
+using nlohmann::ordered_json;
+
+constexpr std::size_t mostColumns = 16;
+constexpr std::size_t nameWidth = 12;
 
 enum class Which { test, train, all };
 
@@ -105,13 +112,81 @@ void load(const CLI::App& command, const PredictOptions& options, Model& model) 
     model.job.validate();
 }
 
-SplitAnswers answer(Trainer& trainer, const TrainJob& job, Split split) {
-    SplitAnswers answers;
-    answers.split = split;
-    const std::size_t count = split == Split::train ? job.data->train.count : job.data->test.count;
-    answers.outputs = trainer.predict(split, 0, count);
-    answers.evaluation = trainer.evaluate(split);
-    return answers;
+/// A split's answers.
+struct SplitAnswers {
+    Split split = Split::test;
+    std::vector<float> outputs; ///< [count][outputs], after the output activation
+    Evaluation evaluation;
+};
+
+/// Several splits as one. Losses are weighted by the number of examples.
+Evaluation merged(const std::vector<SplitAnswers>& splits) {
+    Evaluation all;
+    for (const SplitAnswers& split : splits) {
+        const Evaluation& part = split.evaluation;
+        const auto weight = static_cast<double>(part.count);
+        all.loss += part.loss * weight;
+        all.accuracy += part.accuracy * weight;
+        all.count += part.count;
+        all.confusion.resize(part.confusion.size());
+        std::ranges::transform(all.confusion, part.confusion, all.confusion.begin(), std::plus<>());
+    }
+    all.loss /= static_cast<double>(all.count);
+    all.accuracy /= static_cast<double>(all.count);
+    return all;
+}
+
+/// The confusion matrix: a row per true class, a column per answer, with the share of right answers of each
+/// class. Empty in regression, and a remark for more than 16 classes.
+std::string confusionText(const Evaluation& evaluation, const std::vector<std::string>& classNames) {
+    const std::size_t classes = classNames.size();
+    if (evaluation.confusion.empty()) return {};
+    if (classes > mostColumns)
+        return fmt::format("the confusion matrix of {} classes is too wide to print; --json has it\n",
+                           classes);
+    std::vector<std::vector<std::string>> rows = {{"is \\ says"}};
+    for (std::size_t column = 0; column < classes; ++column)
+        rows[0].push_back(cut(classNames[column], classes > 8 ? 6 : nameWidth));
+    rows[0].emplace_back("found");
+    for (std::size_t row = 0; row < classes; ++row) {
+        rows.push_back({cut(classNames[row], nameWidth)});
+        std::uint64_t sum = 0;
+        for (std::size_t column = 0; column < classes; ++column) {
+            const std::uint64_t count = evaluation.confusion[row * classes + column];
+            sum += count;
+            rows.back().push_back(count == 0 ? "." : grouped(count));
+        }
+        const auto right = static_cast<double>(evaluation.confusion[row * classes + row]);
+        rows.back().push_back(sum == 0 ? "-" : percent(right / static_cast<double>(sum)));
+    }
+    return table(rows, 1);
+}
+
+/// One object per example: {"split", "example", "label" or "target", "answer", "outputs", "probabilities"}.
+ordered_json predictionsJson(const TrainJob& job, const std::vector<SplitAnswers>& splits) {
+    const Dataset& data = *job.data;
+    const std::size_t width = job.shape.outputs();
+    ordered_json all = ordered_json::array();
+    for (const SplitAnswers& answers : splits) {
+        const Examples& examples = data.of(answers.split);
+        for (std::size_t example = 0; example < examples.count; ++example) {
+            const float* outputs = answers.outputs.data() + example * width;
+            ordered_json json = {{"split", answers.split == Split::train ? "train" : "test"},
+                                 {"example", example}};
+            if (data.classes > 0) {
+                json["label"] = examples.labels[example];
+                json["answer"] = plain::predictedClass(outputs, width, job.shape.outputActivation);
+            } else {
+                const float* target = examples.targets.data() + example * data.targetWidth;
+                json["target"] = std::vector<float>(target, target + data.targetWidth);
+            }
+            json["outputs"] = std::vector<float>(outputs, outputs + width);
+            if (const auto shares = plain::probabilities(job.shape, outputs); !shares.empty())
+                json["probabilities"] = shares;
+            all.push_back(std::move(json));
+        }
+    }
+    return all;
 }
 
 int predict(const CLI::App& command, const PredictOptions& options) {
@@ -125,9 +200,12 @@ int predict(const CLI::App& command, const PredictOptions& options) {
     trainer->restore(model.state);
 
     std::vector<SplitAnswers> splits;
-    if (model.split != Which::test) splits.push_back(answer(*trainer, job, Split::train));
-    if (model.split != Which::train && job.data->test.count > 0)
-        splits.push_back(answer(*trainer, job, Split::test));
+    for (const Split split : {Split::train, Split::test}) {
+        const std::size_t count = job.data->of(split).count;
+        const Which other = split == Split::train ? Which::test : Which::train;
+        if (model.split != other && count > 0)
+            splits.push_back({split, trainer->predict(split, 0, count), trainer->evaluate(split)});
+    }
     if (splits.empty())
         throw std::runtime_error("'" + job.data->name +
                                  "' has no test examples; use --split train or --split all");
@@ -140,15 +218,15 @@ int predict(const CLI::App& command, const PredictOptions& options) {
     fmt::print(people, "loss {}, accuracy {}\n{}", fixed(total.loss, 4), percent(total.accuracy),
                confusionText(total, job.data->classNames));
     if (options.run.jsonFile.empty()) return 0;
-    const nlohmann::ordered_json json = {{"model", options.modelFile},
-                                         {"data", dataJson(*job.data)},
-                                         {"net", toJson(job.shape)},
-                                         {"lane", lane.text()},
-                                         {"device", trainer->machine().device},
-                                         {"software", trainer->machine().software},
-                                         {"split", nameOf(splitNames, model.split)},
-                                         {"test", evaluationJson(total, job.data->classes)},
-                                         {"predictions", predictionsJson(job, splits)}};
+    const ordered_json json = {{"model", options.modelFile},
+                               {"data", dataJson(*job.data)},
+                               {"net", toJson(job.shape)},
+                               {"lane", lane.text()},
+                               {"device", trainer->machine().device},
+                               {"software", trainer->machine().software},
+                               {"split", nameOf(splitNames, model.split)},
+                               {"test", evaluationJson(total, job.data->classes)},
+                               {"predictions", predictionsJson(job, splits)}};
     writeResult(options.run.jsonFile, json.dump() + "\n");
     return 0;
 }
@@ -166,19 +244,17 @@ Action addPredict(CLI::App& command) {
     addText(
         command, "--split", "NAME",
         [options](std::string_view text) { options->split = valueFromName(splitNames, "split", text); },
-        "examples to use: test train all [test; all for a table new to the model]")
-        ->group(dataGroup);
+        "examples to use: test train all [test; all for a table new to the model]");
     command
         .add_option("--seed", options->run.settings.seed,
                     "random seed for generated data and test split [the model's]")
-        ->type_name("N")
-        ->group(dataGroup);
+        ->type_name("N");
     addNetworkOptions(command, options->run);
     addMachineOptions(command, options->run, "where to run:", knownLanes());
+    command.option_defaults()->group(outputGroup);
     command
         .add_option("--json", options->run.jsonFile, "write every prediction as JSON; - for standard output")
-        ->type_name("FILE")
-        ->group(outputGroup);
+        ->type_name("FILE");
     return [options, &command] {
         if (options->modelFile.empty())
             throw std::invalid_argument("predict needs a trained network: --model FILE");

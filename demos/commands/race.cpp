@@ -58,15 +58,9 @@ int race(const RaceCommandOptions& command) {
     fmt::print(people, "{}", jobText(job, finish));
     std::fflush(people);
 
-    RaceOptions raceOptions;
-    raceOptions.together = command.together;
-    raceOptions.lane.finish = finish;
-    raceOptions.lane.evaluateEvery = options.evaluateEvery;
-    raceOptions.lane.keepLossEvery = options.logEvery;
-    raceOptions.lane.start = startFromWeights(options, job);
     std::vector<RaceEntry> entries;
     for (const LaneSpec& spec : choice.lanes) entries.push_back({spec, machines.maker(job, spec)});
-    Race lanes(job, std::move(entries), std::move(raceOptions));
+    Race lanes(job, std::move(entries), {laneOptions(options, job, finish), command.together});
     const int exitCode = runToEnd(lanes, options.quiet);
     return report(job, finish, options, lanes, exitCode);
 }
@@ -76,17 +70,10 @@ int race(const RaceCommandOptions& command) {
 Action addRace(CLI::App& command) {
     const auto options = std::make_shared<RaceCommandOptions>(); // as long as the command may be run
     addManual(command, raceAbout, raceExamples);
-    addDataOptions(command, options->run);
-    addNetworkOptions(command, options->run);
-    addSettingsOptions(command, options->run);
-    addFinishOptions(command, options->run);
-    addMachineOptions(command, options->run,
-                      "a contestant; repeat for more [cpu:best and gpu:best]:", knownLanes());
-    command
-        .add_flag("--together", options->together,
-                  "run all lanes at once (head to head); they then compete for the machine")
-        ->group(machineGroup);
-    addRunOutputOptions(command, options->run);
+    addRunOptions(command, options->run, "a contestant; repeat for more [cpu:best and gpu:best]:");
+    command.option_defaults()->group(machineGroup);
+    command.add_flag("--together", options->together,
+                     "run all lanes at once (head to head); they then compete for the machine");
     return [options, &command] {
         refuseIdleOptions(command, options->run);
         return race(*options);

@@ -20,16 +20,16 @@ namespace lockstep::demos {
 
 int runToEnd(Race& race, bool quiet) {
     const InterruptGuard interrupt;
-    Progress progress(race, quiet);
+    ProgressLines progress(quiet);
     race.start();
     bool stopping = false;
     while (!race.waitFor(std::chrono::milliseconds(100))) {
-        progress.update();
+        progress.show(progressOf(race));
         if (interrupt.exitCode() == 0 || stopping) continue;
         race.stop();
         stopping = true;
     }
-    progress.update();
+    progress.show(progressOf(race));
     return interrupt.exitCode();
 }
 
@@ -50,13 +50,18 @@ int report(const TrainJob& job, const FinishLine& finish, const RunOptions& opti
     return std::ranges::any_of(results, failed) ? 1 : 0;
 }
 
-std::optional<TrainerState> startFromWeights(const RunOptions& options, const TrainJob& job) {
-    if (options.weightsFile.empty()) return std::nullopt;
+LaneOptions laneOptions(const RunOptions& options, const TrainJob& job, const FinishLine& finish) {
+    LaneOptions lane;
+    lane.finish = finish;
+    lane.evaluateEvery = options.evaluateEvery;
+    lane.keepLossEvery = options.logEvery;
+    if (options.weightsFile.empty()) return lane;
     TrainerState state;
     state.parameters = loadWeights(options.weightsFile, job.shape);
     const std::size_t size = ParamLayout(job.shape).size();
     state.optimizerState.assign(job.settings.optimizer.stateArrays(), std::vector<float>(size, 0.0F));
-    return state;
+    lane.start = std::move(state);
+    return lane;
 }
 
 } // namespace lockstep::demos

@@ -6,16 +6,14 @@
 
 namespace lockstep::demos {
 
-/// Runs the race to its end. The first interrupt stops the lanes. Returns the exit code so far: 0, or 130
-/// after an interrupt.
+/// Runs the race to its end; an interrupt stops the lanes. Returns the exit code so far: 0, or then 130.
 int runToEnd(Race& race, bool quiet);
 
 /// Prints the table and the headline, and writes the requested files. If results go to standard output
-/// (--json -), the table goes to standard error. Returns the exit code: `soFar` if not 0, 1 if a lane failed,
-/// otherwise 0.
+/// (--json -), the table goes to standard error. Returns the exit code: `soFar`, or 1 if a lane failed.
 int report(const TrainJob& job, const FinishLine& finish, const RunOptions& options, Race& race, int soFar);
 
-/// The initial parameters from --init; empty without it.
-std::optional<TrainerState> startFromWeights(const RunOptions& options, const TrainJob& job);
+/// Finish line, evaluation, recorded losses, and the initial weights from --init.
+LaneOptions laneOptions(const RunOptions& options, const TrainJob& job, const FinishLine& finish);
 
 } // namespace lockstep::demos

@@ -71,35 +71,29 @@ Action addShow(CLI::App& command) {
     command.add_option("--threads", shown.threads, "threads for CPU lanes; 0: one per core")->type_name("N");
     command.add_flag("--log", shown.log, "print the window's events on standard output");
     command.add_flag("--validation", shown.validation, "run with the Vulkan validation layer");
-    constexpr const char* windowless = "Without a window";
+    command.option_defaults()->group("Without a window");
     CLI::Option* headless =
-        command.add_flag("--headless", options->headless, "draw without opening a window")->group(windowless);
+        command.add_flag("--headless", options->headless, "draw without opening a window");
     command.add_option("--frames", shown.frames, "number of frames to draw; --png saves the last")
         ->type_name("N")
-        ->needs(headless)
-        ->group(windowless);
+        ->needs(headless);
     command.add_option("--png", shown.png, "save the last frame to this file")
         ->type_name("FILE")
-        ->needs(headless)
-        ->group(windowless);
+        ->needs(headless);
     command
         .add_option("--script", shown.script,
                     "scripted user input, one action per line (demos/shell/input_queue.h)")
         ->type_name("FILE")
-        ->needs(headless)
-        ->group(windowless);
+        ->needs(headless);
     command.add_option("--scale", shown.displayScale, "display scale: 2 on most HiDPI screens")
         ->type_name("X")
-        ->needs(headless)
-        ->group(windowless);
+        ->needs(headless);
     command
         .add_flag("--mask", shown.masked, "replace times and rates, which vary from run to run, by dashes")
-        ->needs(headless)
-        ->group(windowless);
+        ->needs(headless);
     command
         .add_flag("--platform", shown.platform, "print what pictures depend on besides the program, and exit")
-        ->needs(headless)
-        ->group(windowless);
+        ->needs(headless);
     return [options] { return show(*options); };
 }
 

@@ -64,16 +64,10 @@ void takeOver(const Checkpoint& checkpoint, RunOptions& options) {
 
 Checkpoint checkpointOf(const RunOptions& options, const TrainJob& job, const LaneSpec& lane,
                         TrainerState state) {
-    Checkpoint checkpoint;
-    checkpoint.dataSpec = options.data;
-    checkpoint.dataOptions = options.dataOptions;
-    checkpoint.dataOptions.seed = job.settings.seed;
-    checkpoint.dataOptions.classNames = job.data->classNames;
-    checkpoint.lane = lane.text();
-    checkpoint.shape = job.shape;
-    checkpoint.settings = job.settings;
-    checkpoint.state = std::move(state);
-    return checkpoint;
+    DataOptions data = options.dataOptions;
+    data.seed = job.settings.seed;
+    data.classNames = job.data->classNames;
+    return {options.data, data, lane.text(), job.shape, job.settings, std::move(state)};
 }
 
 int train(TrainCommandOptions command) {
@@ -106,11 +100,8 @@ int train(TrainCommandOptions command) {
     const auto save = [&](Trainer& trainer) {
         saveCheckpoint(command.saveFile, checkpointOf(options, job, lane, trainer.state()));
     };
-    RaceOptions raceOptions;
-    raceOptions.lane.finish = finish;
-    raceOptions.lane.evaluateEvery = options.evaluateEvery;
-    raceOptions.lane.keepLossEvery = options.logEvery;
-    raceOptions.lane.start = resumed ? std::optional(resumed->state) : startFromWeights(options, job);
+    RaceOptions raceOptions{laneOptions(options, job, finish)};
+    if (resumed) raceOptions.lane.start = resumed->state;
     raceOptions.lane.saveEvery = command.saveEvery;
     raceOptions.lane.save = save;
     Race race(job, {{lane, machines.maker(job, lane)}}, std::move(raceOptions));
@@ -128,24 +119,15 @@ int train(TrainCommandOptions command) {
 Action addTrain(CLI::App& command) {
     const auto options = std::make_shared<TrainCommandOptions>(); // as long as the command may be run
     addManual(command, trainAbout, trainExamples);
-    addDataOptions(command, options->run);
-    addNetworkOptions(command, options->run);
-    addSettingsOptions(command, options->run);
-    addFinishOptions(command, options->run);
-    addMachineOptions(command, options->run, "where to run:", knownLanes());
-    addRunOutputOptions(command, options->run);
+    addRunOptions(command, options->run, "where to run:");
     CLI::Option* save =
         command.add_option("--save", options->saveFile, "save the network and the state of its training")
-            ->type_name("FILE")
-            ->group(outputGroup);
+            ->type_name("FILE");
     command.add_option("--save-every", options->saveEvery, "also save after every N epochs")
         ->type_name("N")
         ->check(atLeastOne())
-        ->needs(save)
-        ->group(outputGroup);
-    command.add_option("--resume", options->resumeFile, "continue a saved run")
-        ->type_name("FILE")
-        ->group(outputGroup);
+        ->needs(save);
+    command.add_option("--resume", options->resumeFile, "continue a saved run")->type_name("FILE");
     return [options, &command] {
         if (!options->resumeFile.empty()) refuseWithResume(command);
         refuseIdleOptions(command, options->run);

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "demos/options/machine_options.h"
+#include "demos/options/run_options.h"
 #include "engine/grid/map.h"
 
 namespace CLI {

@@ -26,19 +26,17 @@ CLI::Validator numberCheck(const std::string& range, bool (*fits)(double)) {
         "");
 }
 
-std::string nearestOption(const CLI::App& command, const std::string& text) {
+/// The option or command that `text` was probably meant to be; empty if there is none.
+std::string nearest(const CLI::App& command, const std::string& text) {
     std::vector<std::string> known;
-    for (const CLI::Option* option : command.get_options())
-        for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+    if (text.starts_with('-')) {
+        for (const CLI::Option* option : command.get_options())
+            for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+    } else {
+        for (const CLI::App* each : command.get_subcommands({})) known.push_back(each->get_name());
+    }
     const std::vector<std::string_view> views(known.begin(), known.end());
     return std::string(nearestName(text.substr(0, text.find('=')), views));
-}
-
-std::string nearestCommand(const CLI::App& app, const std::string& text) {
-    std::vector<std::string> known;
-    for (const CLI::App* command : app.get_subcommands({})) known.push_back(command->get_name());
-    const std::vector<std::string_view> views(known.begin(), known.end());
-    return std::string(nearestName(text, views));
 }
 
 } // namespace
@@ -132,7 +130,7 @@ void requireNoExtras(const CLI::App& command) {
     if (extras.empty()) return;
     const std::string& text = extras.front();
     const bool option = text.starts_with('-');
-    const std::string near = option ? nearestOption(command, text) : nearestCommand(command, text);
+    const std::string near = nearest(command, text);
     const std::string of = command.get_parent() == nullptr ? "" : " of '" + command.get_name() + "'";
     std::string message = fmt::format("unknown {} '{}'{}", option ? "option" : "argument", text, of);
     if (!near.empty()) message += fmt::format("; did you mean '{}'?", near);

@@ -17,14 +17,20 @@ class Validator;
 
 namespace lockstep::demos {
 
-/// Sets the text before and after the options in a command's help. The list of commands keeps the short
-/// description.
+/// Sets the text before and after the options in a command's help; the list of commands stays brief.
 void addManual(CLI::App& command, const std::string& about, const std::string& examples);
 
 /// Adds an option whose text is passed to `read`. An exception from `read` is rethrown as
 /// std::invalid_argument, prefixed with the option's name.
 CLI::Option* addText(CLI::App& command, const std::string& name, const std::string& typeName,
                      const std::function<void(std::string_view)>& read, const std::string& help);
+/// The same where `value` becomes what `read` makes of the text.
+template <class Value, class Read>
+CLI::Option* addText(CLI::App& command, const std::string& name, const std::string& typeName, Value& value,
+                     Read read, const std::string& help) {
+    const auto store = [&value, read](std::string_view text) { value = read(text); };
+    return addText(command, name, typeName, store, help);
+}
 
 /// Validators for numbers: at least 1; above 0; at least 0.
 CLI::Validator atLeastOne();
@@ -34,22 +40,19 @@ CLI::Validator notNegative();
 /// "what: a b c", with line breaks so that it fits beside the options' names in the help.
 std::string listing(const std::string& what, std::span<const std::string_view> names);
 
-/// Parses "256,128" or "256, 128"; "none" gives an empty list. Throws std::invalid_argument for anything
-/// else, including 0.
+/// Parses "256,128" or "256, 128"; "none" gives an empty list. Throws std::invalid_argument, also for 0.
 std::vector<std::size_t> widthsFromText(std::string_view text);
 /// "256, 128"; "none".
 std::string widthsText(const std::vector<std::size_t>& widths);
 
-/// Parses a non-negative whole number. Throws std::invalid_argument "`what` a non-negative whole number, not
-/// '...'".
+/// Throws std::invalid_argument "`what` a non-negative whole number, not '...'".
 std::uint64_t wholeNumberFromText(std::string_view text, std::string_view what);
 inline std::uint64_t seedFromText(std::string_view text) { return wholeNumberFromText(text, "a seed is"); }
 
 /// Parses "0.85" or "85%" as 0.85. Throws std::invalid_argument outside 0 to 100 %.
 double shareFromText(std::string_view text);
 
-/// Throws std::invalid_argument for the first argument that `command` does not know, and suggests the nearest
-/// option or command.
+/// Throws std::invalid_argument for the first unknown argument, and suggests the nearest option or command.
 void requireNoExtras(const CLI::App& command);
 
 } // namespace lockstep::demos

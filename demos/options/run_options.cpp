@@ -36,170 +36,143 @@ std::string defaultRates() {
     return text;
 }
 
-} // namespace
-
-void addDataOptions(CLI::App& command, RunOptions& options) {
-    DataOptions& data = options.dataOptions;
-    command.add_option("--data", options.data, listing("training data:", dataSpecs()))
-        ->type_name("SPEC")
-        ->capture_default_str()
-        ->group(dataGroup);
-    command.add_option("--samples", data.samples, "number of generated points, test points included")
-        ->type_name("N")
-        ->check(atLeastOne())
-        ->capture_default_str()
-        ->group(dataGroup);
-    command.add_option("--noise", data.noise, "noise in generated points, 0 to 0.8")
-        ->type_name("X")
-        ->check(notNegative())
-        ->capture_default_str()
-        ->group(dataGroup);
-    addText(
-        command, "--test-share", "X",
-        [&data](std::string_view text) { data.testShare = shareFromText(text); },
-        "share held out for testing if the data have no test split: 0.2 or 20% [0.2]")
-        ->group(dataGroup);
-    command
-        .add_option("--label", data.labelColumn,
-                    "target column of a CSV file, by name or number from 1 [the last]")
-        ->type_name("COLUMN")
-        ->group(dataGroup);
-}
-
-void addNetworkOptions(CLI::App& command, RunOptions& options, const std::string& suitableLoss) {
-    const std::string layers = options.hiddenWidths ? fmt::format("{}", fmt::join(*options.hiddenWidths, ","))
-                                                    : "256,128, or 32,32 for fewer than 32 inputs";
-    addText(
-        command, "--layers", "N,N,...",
-        [&options](std::string_view text) { options.hiddenWidths = widthsFromText(text); },
-        "widths of the hidden layers, or 'none' [" + layers + "]")
-        ->group(networkGroup);
-    addText(
-        command, "--activation", "NAME",
-        [&options](std::string_view text) { options.activation = activationFromName(text); },
-        fmt::format("activation of the hidden layers: {} [{}]", namesOf(allActivations),
-                    name(options.activation)))
-        ->group(networkGroup);
-    addText(
-        command, "--output-activation", "NAME",
-        [&options](std::string_view text) { options.outputActivation = activationFromName(text); },
-        "activation of the last layer [identity]")
-        ->group(networkGroup);
-    addText(
-        command, "--loss", "NAME", [&options](std::string_view text) { options.loss = lossFromName(text); },
-        "loss function: cross-entropy mse huber bce [" + suitableLoss + "]")
-        ->group(networkGroup);
-    addText(
-        command, "--init-scheme", "NAME",
-        [&options](std::string_view text) { options.init = initSchemeFromName(text); },
-        fmt::format("initial weights: he xavier lecun uniform zeros [{}]", name(options.init)))
-        ->group(networkGroup);
-}
-
-void addSettingsOptions(CLI::App& command, RunOptions& options) {
-    OptimizerSettings& optimizer = options.settings.optimizer;
-    const auto number = [&command](const char* name, double& value, const CLI::Validator& check,
-                                   const std::string& help) {
-        command.add_option(name, value, help)->type_name("X")->check(check)->group(settingsGroup);
-    };
-    const auto count = [&command](const char* name, auto& value, const CLI::Validator& check,
-                                  const std::string& help) {
-        command.add_option(name, value, help)->type_name("N")->check(check)->group(settingsGroup);
-    };
-    addText(
-        command, "--optimizer", "NAME",
-        [&optimizer](std::string_view text) { optimizer.kind = optimizerFromName(text); },
-        fmt::format("optimizer: {} [{}]", namesOf(allOptimizers), name(optimizer.kind)))
-        ->group(settingsGroup);
-    number("--lr", optimizer.learningRate, aboveZero(), "learning rate [" + defaultRates() + "]");
-    number("--momentum", optimizer.momentum, notNegative(),
-           "momentum coefficient, for --optimizer " + optimizersWith(usesMomentum) + " [0.9]");
-    command
-        .add_flag("--nesterov", optimizer.nesterov,
-                  "Nesterov momentum, for --optimizer " + optimizersWith(usesMomentum))
-        ->group(settingsGroup);
-    number("--beta1", optimizer.beta1, notNegative(),
-           "decay of the gradient average, for " + optimizersWith(usesBetas) + " [0.9]");
-    number("--beta2", optimizer.beta2, notNegative(),
-           "decay of the squared-gradient average, for " + optimizersWith(usesBetas) + " [0.999]");
-    number("--weight-decay", optimizer.weightDecay, notNegative(),
-           "L2 regularisation [0; for " + optimizersWith(decouplesDecay) + " 0.01]");
-    number("--l1", optimizer.l1, notNegative(), "L1 regularisation [0]");
-    addText(
-        command, "--schedule", "NAME",
-        [&optimizer](std::string_view text) { optimizer.schedule = scheduleFromName(text); },
-        "learning-rate schedule: constant step cosine [constant]")
-        ->group(settingsGroup);
-    count("--schedule-steps", optimizer.scheduleSteps, atLeastOne(),
-          "steps between drops (step) or until the rate is 0 (cosine) [1000]");
-    number("--schedule-gamma", optimizer.scheduleGamma, notNegative(),
-           "factor of each drop, for --schedule step [0.1]");
-    count("--warmup-steps", optimizer.warmupSteps, notNegative(),
-          "steps over which the learning rate rises to its full value [0]");
-    count("--batch", options.settings.batch, atLeastOne(),
-          fmt::format("examples per step [{}]", options.settings.batch));
-    count("--seed", options.settings.seed, notNegative(),
-          "random seed for weights, order, generated data and test split [1]");
-    command
-        .add_flag_callback(
-            "--no-shuffle", [&options] { options.settings.shuffle = false; }, "take examples in file order")
-        ->group(settingsGroup);
+template <class Value>
+CLI::Option* addNumber(CLI::App& command, const char* name, const char* typeName, Value& value,
+                       const CLI::Validator& check, const std::string& help) {
+    return command.add_option(name, value, help)->type_name(typeName)->check(check);
 }
 
 void addFinishOptions(CLI::App& command, RunOptions& options) {
+    command.option_defaults()->group(finishGroup);
     FinishLine& finish = options.finish;
-    command.add_option("--epochs", finish.epochs, "passes through the training data")
-        ->type_name("N")
-        ->check(atLeastOne())
-        ->group(finishGroup);
-    command.add_option("--steps", finish.steps, "batches")
-        ->type_name("N")
-        ->check(atLeastOne())
-        ->group(finishGroup);
-    command.add_option("--seconds", finish.seconds, "training time, without evaluation and warm-up")
-        ->type_name("S")
-        ->check(aboveZero())
-        ->group(finishGroup);
-    addText(
-        command, "--until-accuracy", "A",
-        [&finish](std::string_view text) { finish.accuracy = shareFromText(text); },
-        "target test accuracy: 0.85 or 85%")
-        ->group(finishGroup);
-    command.add_option("--until-loss", finish.loss, "target test loss")
-        ->type_name("L")
-        ->check(aboveZero())
-        ->group(finishGroup);
-    command
-        .add_option("--evaluate-every", options.evaluateEvery,
-                    "epochs between evaluations on the test data; 0: only at the end [1]")
-        ->type_name("N")
-        ->check(notNegative())
-        ->group(finishGroup);
+    addNumber(command, "--epochs", "N", finish.epochs, atLeastOne(), "passes through the training data");
+    addNumber(command, "--steps", "N", finish.steps, atLeastOne(), "batches");
+    addNumber(command, "--seconds", "S", finish.seconds, aboveZero(),
+              "training time, without evaluation and warm-up");
+    addText(command, "--until-accuracy", "A", finish.accuracy, shareFromText,
+            "target test accuracy: 0.85 or 85%");
+    addNumber(command, "--until-loss", "L", finish.loss, aboveZero(), "target test loss");
+    addNumber(command, "--evaluate-every", "N", options.evaluateEvery, notNegative(),
+              "epochs between evaluations on the test data; 0: only at the end [1]");
 }
 
-void addRunOutputOptions(CLI::App& command, RunOptions& options) {
+} // namespace
+
+void addDataOptions(CLI::App& command, RunOptions& options) {
+    command.option_defaults()->group(dataGroup); // of the options that follow
+    DataOptions& data = options.dataOptions;
+    command.add_option("--data", options.data, listing("training data:", dataSpecs()))
+        ->type_name("SPEC")
+        ->capture_default_str();
+    addNumber(command, "--samples", "N", data.samples, atLeastOne(),
+              "number of generated points, test points included")
+        ->capture_default_str();
+    addNumber(command, "--noise", "X", data.noise, notNegative(), "noise in generated points, 0 to 0.8")
+        ->capture_default_str();
+    addText(command, "--test-share", "X", data.testShare, shareFromText,
+            "share held out for testing if the data have no test split: 0.2 or 20% [0.2]");
     command
-        .add_option("--init", options.weightsFile,
-                    "initial weights from a file (safetensors with PyTorch's names)")
-        ->type_name("FILE")
-        ->group(networkGroup);
-    command
-        .add_option("--log-every", options.logEvery,
-                    "record the loss of every Nth step for --json and --csv [automatic]")
-        ->type_name("N")
-        ->check(atLeastOne())
-        ->group(outputGroup);
-    addOutputOptions(command, options, "losses, one row per lane and recorded step");
+        .add_option("--label", data.labelColumn,
+                    "target column of a CSV file, by name or number from 1 [the last]")
+        ->type_name("COLUMN");
+}
+
+void addNetworkOptions(CLI::App& command, RunOptions& options, const std::string& suitableLoss) {
+    command.option_defaults()->group(networkGroup);
+    const std::string layers = options.hiddenWidths ? fmt::format("{}", fmt::join(*options.hiddenWidths, ","))
+                                                    : "256,128, or 32,32 for fewer than 32 inputs";
+    addText(command, "--layers", "N,N,...", options.hiddenWidths, widthsFromText,
+            "widths of the hidden layers, or 'none' [" + layers + "]");
+    addText(command, "--activation", "NAME", options.activation, activationFromName,
+            fmt::format("activation of the hidden layers: {} [{}]", namesOf(allActivations),
+                        name(options.activation)));
+    addText(command, "--output-activation", "NAME", options.outputActivation, activationFromName,
+            "activation of the last layer [identity]");
+    addText(command, "--loss", "NAME", options.loss, lossFromName,
+            "loss function: cross-entropy mse huber bce [" + suitableLoss + "]");
+    addText(command, "--init-scheme", "NAME", options.init, initSchemeFromName,
+            fmt::format("initial weights: he xavier lecun uniform zeros [{}]", name(options.init)));
+}
+
+void addSettingsOptions(CLI::App& command, RunOptions& options) {
+    command.option_defaults()->group(settingsGroup);
+    OptimizerSettings& optimizer = options.settings.optimizer;
+    const std::string withMomentum = optimizersWith(usesMomentum);
+    addText(command, "--optimizer", "NAME", optimizer.kind, optimizerFromName,
+            fmt::format("optimizer: {} [{}]", namesOf(allOptimizers), name(optimizer.kind)));
+    addNumber(command, "--lr", "X", optimizer.learningRate, aboveZero(),
+              "learning rate [" + defaultRates() + "]");
+    addNumber(command, "--momentum", "X", optimizer.momentum, notNegative(),
+              "momentum coefficient, for --optimizer " + withMomentum + " [0.9]");
+    command.add_flag("--nesterov", optimizer.nesterov, "Nesterov momentum, for --optimizer " + withMomentum);
+    addNumber(command, "--beta1", "X", optimizer.beta1, notNegative(),
+              "decay of the gradient average, for " + optimizersWith(usesBetas) + " [0.9]");
+    addNumber(command, "--beta2", "X", optimizer.beta2, notNegative(),
+              "decay of the squared-gradient average, for " + optimizersWith(usesBetas) + " [0.999]");
+    addNumber(command, "--weight-decay", "X", optimizer.weightDecay, notNegative(),
+              "L2 regularisation [0; for " + optimizersWith(decouplesDecay) + " 0.01]");
+    addNumber(command, "--l1", "X", optimizer.l1, notNegative(), "L1 regularisation [0]");
+    addText(command, "--schedule", "NAME", optimizer.schedule, scheduleFromName,
+            "learning-rate schedule: constant step cosine [constant]");
+    addNumber(command, "--schedule-steps", "N", optimizer.scheduleSteps, atLeastOne(),
+              "steps between drops (step) or until the rate is 0 (cosine) [1000]");
+    addNumber(command, "--schedule-gamma", "X", optimizer.scheduleGamma, notNegative(),
+              "factor of each drop, for --schedule step [0.1]");
+    addNumber(command, "--warmup-steps", "N", optimizer.warmupSteps, notNegative(),
+              "steps over which the learning rate rises to its full value [0]");
+    addNumber(command, "--batch", "N", options.settings.batch, atLeastOne(),
+              fmt::format("examples per step [{}]", options.settings.batch));
+    addNumber(command, "--seed", "N", options.settings.seed, notNegative(),
+              "random seed for weights, order, generated data and test split [1]");
+    command.add_flag_callback(
+        "--no-shuffle", [&options] { options.settings.shuffle = false; }, "take examples in file order");
 }
 
 void addOutputOptions(CLI::App& command, RunOptions& options, const std::string& csvRows) {
-    command.add_flag("--quiet", options.quiet, "do not show progress")->group(outputGroup);
+    command.option_defaults()->group(outputGroup);
+    command.add_flag("--quiet", options.quiet, "do not show progress");
     command.add_option("--json", options.jsonFile, "write all results as JSON; - for standard output")
-        ->type_name("FILE")
-        ->group(outputGroup);
+        ->type_name("FILE");
     command.add_option("--csv", options.csvFile, "write " + csvRows + "; - for standard output")
-        ->type_name("FILE")
-        ->group(outputGroup);
+        ->type_name("FILE");
+}
+
+void addMachineOptions(CLI::App& command, MachineOptions& options, const std::string& what,
+                       std::span<const std::string_view> lanes) {
+    command.option_defaults()->group(machineGroup);
+    const std::string help = listing(what, lanes) + ";\nadd @DEVICE to a gpu lane to choose its device";
+    addText(
+        command, "--lane", "LANE",
+        [&options, lanes](std::string_view text) { options.lanes.push_back(laneSpecFromText(text, lanes)); },
+        help)
+        ->take_all()
+        ->trigger_on_parse();
+    command
+        .add_option("--threads", options.threads,
+                    "threads for CPU lanes that use several cores [one per core]")
+        ->type_name("N")
+        ->check(atLeastOne());
+    command
+        .add_option("--device", options.device,
+                    "Vulkan device for GPU lanes: number, part of its name, or UUID [the best]")
+        ->type_name("DEVICE");
+}
+
+void addRunOptions(CLI::App& command, RunOptions& options, const std::string& what) {
+    addDataOptions(command, options);
+    addNetworkOptions(command, options);
+    addSettingsOptions(command, options);
+    addFinishOptions(command, options);
+    addMachineOptions(command, options, what, knownLanes());
+    command.option_defaults()->group(networkGroup);
+    command
+        .add_option("--init", options.weightsFile,
+                    "initial weights from a file (safetensors with PyTorch's names)")
+        ->type_name("FILE");
+    command.option_defaults()->group(outputGroup);
+    addNumber(command, "--log-every", "N", options.logEvery, atLeastOne(),
+              "record the loss of every Nth step for --json and --csv [automatic]");
+    addOutputOptions(command, options, "losses, one row per lane and recorded step");
 }
 
 std::vector<std::size_t> suitableLayers(std::size_t inputs) {

@@ -1,22 +1,31 @@
-// The options of a training run that `race` and `train` share, as values.
+// The options of a training run, as values, and those of machines that all commands with lanes share.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "demos/options/machine_options.h"
 #include "engine/data/data_source.h"
 #include "engine/run/finish_line.h"
 #include "engine/run/trainer.h"
+#include "engine/step/lane_spec.h"
 
 namespace CLI {
 class App;
 }
 
 namespace lockstep::demos {
+
+/// What all commands with lanes share.
+struct MachineOptions {
+    std::vector<LaneSpec> lanes; ///< empty: the command's default lanes
+    std::size_t threads = 0;
+    std::string device; ///< for GPU lanes that name none
+};
 
 struct RunOptions : MachineOptions {
     std::string data = "fashion-mnist";
@@ -40,6 +49,7 @@ struct RunOptions : MachineOptions {
 };
 
 /// Headings of the groups of options in the help. A checkpoint records data, network and settings.
+inline constexpr const char* machineGroup = "Machines";
 inline constexpr const char* dataGroup = "Data";
 inline constexpr const char* networkGroup = "Network";
 inline constexpr const char* settingsGroup = "Training";
@@ -53,12 +63,17 @@ void addDataOptions(CLI::App& command, RunOptions& options);
 void addNetworkOptions(CLI::App& command, RunOptions& options,
                        const std::string& suitableLoss = "cross-entropy for classes, mse for values");
 void addSettingsOptions(CLI::App& command, RunOptions& options);
-void addFinishOptions(CLI::App& command, RunOptions& options);
 /// --json, --csv and --quiet.
 ///   csvRows   describes the table in the help
 void addOutputOptions(CLI::App& command, RunOptions& options, const std::string& csvRows);
-/// addOutputOptions() plus --init and --log-every, for `race` and `train`.
-void addRunOutputOptions(CLI::App& command, RunOptions& options);
+/// All groups, for `race` and `train`: these, the finish line, the lanes that `what` introduces, --init and
+/// --log-every.
+void addRunOptions(CLI::App& command, RunOptions& options, const std::string& what);
+
+/// Adds --lane, --threads and --device to a command. `options` and `lanes` must outlive the parsing.
+///   what    introduces the list of `lanes` in the help
+void addMachineOptions(CLI::App& command, MachineOptions& options, const std::string& what,
+                       std::span<const std::string_view> lanes);
 
 /// Default widths of the hidden layers.
 std::vector<std::size_t> suitableLayers(std::size_t inputs);
@@ -85,8 +100,8 @@ Dataset loadData(const RunOptions& options);
 TrainJob makeJob(const RunOptions& options, const Dataset& data);
 
 /// The finish line given, or a default: 10 epochs of large data (1 if a software Vulkan device takes part),
-/// 5,000 steps of small data. A target accuracy or loss alone gets a limit in epochs, because it may never be
-/// reached.
+/// 5,000 steps of small data. A target accuracy or loss alone, which may never be reached, gets a
+/// limit in epochs.
 FinishLine finishLineFor(const RunOptions& options, const TrainJob& job, bool softwareDevice);
 
 } // namespace lockstep::demos

@@ -1,6 +1,7 @@
 #include "demos/report/headline.h"
 
 #include <algorithm>
+#include <functional>
 
 #include <fmt/format.h>
 
@@ -9,29 +10,6 @@
 namespace lockstep::demos {
 
 namespace {
-
-/// The fastest lane that counts and for which `wanted` holds.
-std::optional<std::size_t> fastest(const std::vector<Contender>& lanes, auto wanted) {
-    std::optional<std::size_t> best;
-    for (std::size_t i = 0; i < lanes.size(); ++i) {
-        if (lanes[i].speed <= 0 || !wanted(lanes[i])) continue;
-        if (!best || lanes[i].speed > lanes[*best].speed) best = i;
-    }
-    return best;
-}
-
-/// The lane to compare with the fastest.
-std::optional<std::size_t> opponent(const std::vector<Contender>& lanes, std::size_t best) {
-    const bool gpu = lanes[best].gpu;
-    if (const auto other = fastest(lanes, [gpu](const Contender& lane) { return lane.gpu != gpu; }))
-        return other;
-    std::optional<std::size_t> slowest;
-    for (std::size_t i = 0; i < lanes.size(); ++i) {
-        if (i == best || lanes[i].speed <= 0) continue;
-        if (!slowest || lanes[i].speed < lanes[*slowest].speed) slowest = i;
-    }
-    return slowest;
-}
 
 bool reached(const LaneResult& result, const FinishLine& finish) {
     if (!result.evaluation) return false;
@@ -84,10 +62,16 @@ std::string sentence(const LaneResult& faster, const LaneResult& slower, const H
 } // namespace
 
 std::optional<Pairing> pairUp(const std::vector<Contender>& lanes) {
-    const auto best = fastest(lanes, [](const Contender&) { return true; });
-    const auto other = best ? opponent(lanes, *best) : std::nullopt;
-    if (!other) return std::nullopt;
-    return Pairing{*best, *other, lanes[*best].speed / lanes[*other].speed};
+    const auto speed = [&lanes](std::size_t lane) { return lanes[lane].speed; };
+    std::vector<std::size_t> counting;
+    for (std::size_t lane = 0; lane < lanes.size(); ++lane)
+        if (speed(lane) > 0) counting.push_back(lane);
+    if (counting.size() < 2) return std::nullopt;
+    std::ranges::stable_sort(counting, std::greater<>(), speed);
+    const std::size_t best = counting.front();
+    auto other = std::ranges::find(counting, !lanes[best].gpu, [&](auto lane) { return lanes[lane].gpu; });
+    if (other == counting.end()) other = std::ranges::min_element(counting.begin() + 1, other, {}, speed);
+    return Pairing{best, *other, speed(best) / speed(*other)};
 }
 
 Headline headlineFor(const std::vector<LaneResult>& results, const FinishLine& finish, bool together) {
@@ -102,9 +86,7 @@ Headline headlineFor(const std::vector<LaneResult>& results, const FinishLine& f
         return headline;
     }
     headline.valid = true;
-    headline.faster = pairing->faster;
-    headline.slower = pairing->slower;
-    headline.ratio = pairing->ratio;
+    static_cast<Pairing&>(headline) = *pairing;
     headline.text = sentence(results[pairing->faster], results[pairing->slower], headline, finish, together);
     return headline;
 }

@@ -17,7 +17,7 @@ struct Contender {
 };
 
 struct Pairing {
-    std::size_t faster = 0;
+    std::size_t faster = 0; ///< indices of the compared lanes
     std::size_t slower = 0;
     double ratio = 1; ///< of speeds, at least 1
 };
@@ -29,20 +29,15 @@ std::optional<Pairing> pairUp(const std::vector<Contender>& lanes);
 /// Speeds are called equal if their ratio is below this.
 inline constexpr double alike = 1.05;
 
-struct Headline {
+struct Headline : Pairing {
     std::string text; ///< the sentence, or why there is none
     bool valid = false;
-    std::size_t faster = 0; ///< indices of the compared lanes
-    std::size_t slower = 0;
-    double ratio = 0; ///< of speeds, at least 1
-    bool bySeconds =
-        false; ///< compared by training time to a target accuracy or loss; otherwise by samples per second
+    bool bySeconds = false; ///< compared by training time to a target; otherwise by samples per second
 };
 
-/// Compares the fastest GPU lane with the fastest CPU lane or, if there is only one kind, the fastest lane
-/// with the slowest. Only lanes that reached the finish line and agree in their losses are compared. The
-/// sentence names device, threads and handicaps (no SIMD, no GPU) of both, and says if they ran at the same
-/// time.
+/// Compares the lanes that pairUp() chooses among those that reached the finish line and agree in their
+/// losses. The sentence names device, threads and handicaps (no SIMD, no GPU) of both, and says if they ran
+/// at the same time.
 Headline headlineFor(const std::vector<LaneResult>& results, const FinishLine& finish, bool together);
 
 /// "same mathematics: largest difference 2e-06 over the first 100 steps", or the lane that differs.

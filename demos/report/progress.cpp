@@ -15,8 +15,7 @@ namespace lockstep::demos {
 
 namespace {
 
-// Plain lines: one per tenth of the run, but at least `leastTime` apart; one per `longestSilence` if the end
-// is open.
+// Plain lines: one per tenth of the run, at least `leastTime` apart; with an open end, per `longestSilence`.
 constexpr double share = 0.1;
 constexpr std::chrono::seconds leastTime{1};
 constexpr std::chrono::seconds longestSilence{15};
@@ -44,30 +43,18 @@ std::string numbersOf(const LaneSnapshot& snapshot, bool withTest) {
     return text;
 }
 
-LaneProgress progressOf(const std::string& title, const LaneSpec& spec, const LaneSnapshot& snapshot) {
-    return {title,
-            spec.gpu,
-            snapshot.status,
-            snapshot.runSteps > 0,
-            snapshot.progress,
-            numbersOf(snapshot, true),
-            numbersOf(snapshot, false)};
-}
-
-} // namespace
-
-Terminal terminalOf(std::FILE* stream) {
-    Terminal terminal;
-    const int descriptor = fileno(stream);
+/// Whether lines can be redrawn on standard error.
+bool isLive() {
     const char* kind = std::getenv("TERM");
-    terminal.live = isatty(descriptor) != 0 && kind != nullptr && std::string_view(kind) != "dumb";
-    terminal.colour = terminal.live && std::getenv("NO_COLOR") == nullptr;
-    winsize size{};
-    if (terminal.live && ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-        terminal.width = size.ws_col;
-    return terminal;
+    return isatty(STDERR_FILENO) != 0 && kind != nullptr && std::string_view(kind) != "dumb";
 }
 
+std::size_t terminalWidth() {
+    winsize size{};
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+/// "gpu:best  [######----]   60 %  step 281  mean loss 0.4312". At most `width` columns.
 std::string progressLine(const LaneProgress& lane, std::size_t laneWidth, std::size_t width) {
     constexpr std::size_t leastCells = 8;
     constexpr std::size_t mostCells = 24;
@@ -83,31 +70,42 @@ std::string progressLine(const LaneProgress& lane, std::size_t laneWidth, std::s
     return cut(start + lane.brief, std::max<std::size_t>(width, 12) - 1);
 }
 
+} // namespace
+
+std::vector<LaneProgress> progressOf(Race& race) {
+    std::vector<LaneProgress> lanes;
+    for (std::size_t i = 0; i < race.size(); ++i) {
+        const LaneSnapshot lane = race.lane(i).snapshot();
+        lanes.push_back({race.lane(i).title(), race.spec(i).gpu, lane.status, lane.runSteps > 0,
+                         lane.progress, numbersOf(lane, true), numbersOf(lane, false)});
+    }
+    return lanes;
+}
+
 std::string timeLeft(LaneStatus status, double trainingSeconds, double progress) {
     if (progress <= 0 || status != LaneStatus::running) return "";
     return "  " + clockTime(trainingSeconds / progress * (1 - progress)) + " left";
 }
 
-ProgressLines::ProgressLines(bool quiet) : quiet_(quiet), terminal_(terminalOf(stderr)) {}
-
 void ProgressLines::show(const std::vector<LaneProgress>& lanes) {
     if (quiet_) return;
     printed_.resize(lanes.size());
     for (const LaneProgress& lane : lanes) laneWidth_ = std::max(laneWidth_, lane.title.size());
-    if (terminal_.live)
+    if (isLive())
         drawLive(lanes);
     else
         printNews(lanes);
 }
 
 void ProgressLines::drawLive(const std::vector<LaneProgress>& lanes) {
-    terminal_ = terminalOf(stderr); // it may have been resized
+    const std::size_t width = terminalWidth(); // it may have been resized
+    const bool coloured = std::getenv("NO_COLOR") == nullptr;
     std::string picture;
     if (drawnLines_ > 0) picture += fmt::format("\x1b[{}A", drawnLines_);
     for (const LaneProgress& lane : lanes) {
-        const std::string row = progressLine(lane, laneWidth_, terminal_.width);
+        const std::string row = progressLine(lane, laneWidth_, width);
         const char* colour = lane.gpu ? gpuColour : cpuColour;
-        picture += terminal_.colour ? fmt::format("{}{}{}\x1b[K\n", colour, row, noColour) : row + "\x1b[K\n";
+        picture += coloured ? fmt::format("{}{}{}\x1b[K\n", colour, row, noColour) : row + "\x1b[K\n";
     }
     drawnLines_ = lanes.size();
     fmt::print(stderr, "{}", picture);
@@ -129,13 +127,6 @@ void ProgressLines::printNews(const std::vector<LaneProgress>& lanes) {
         fmt::print(stderr, "{:<{}}  {:3.0f} %  {}\n", lane.title, laneWidth_, std::floor(lane.progress * 100),
                    lane.numbers);
     }
-}
-
-void Progress::update() {
-    std::vector<LaneProgress> lanes;
-    for (std::size_t i = 0; i < race_.size(); ++i)
-        lanes.push_back(progressOf(race_.lane(i).title(), race_.spec(i), race_.lane(i).snapshot()));
-    lines_.show(lanes);
 }
 
 } // namespace lockstep::demos

@@ -29,8 +29,7 @@ struct LaneReport {
     double warmUpSeconds = 0;   ///< uploads, compilation, choice of kernels
 };
 
-/// The first keys of a lane in a result file: "lane", "device", ..., "status", "message". Empty texts are
-/// null.
+/// The first keys of a lane in a result file: "lane", ..., "message". Empty texts are null.
 nlohmann::ordered_json laneJson(const LaneReport& lane);
 
 /// "gpu:best failed at step 12: out of memory" with a line break at the end; empty for a lane that finished.
@@ -51,8 +50,7 @@ template <class Lane> int exitCodeOf(const std::vector<Lane>& lanes, int interru
 /// The job in two lines: data, network, settings and finish line.
 std::string jobText(const TrainJob& job, const FinishLine& finish);
 
-/// A table with one row per lane, then for each lane what ran where, and why it ended early. The table is at
-/// most 110 columns wide.
+/// A table of at most 110 columns, a row per lane; then what ran where, and why it ended early.
 std::string resultText(const std::vector<LaneResult>& results, bool together);
 
 /// {"data": {name, train, test, inputs, classes}}, the first member of every result.

@@ -2,21 +2,44 @@
 #pragma once
 
 #include <cstdio>
+#include <stdexcept>
 #include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "engine/files/atomic_file.h"
 
 namespace lockstep::demos {
 
-/// Checks output paths before training, so that hours of work are not lost. Throws std::runtime_error if a
-/// file cannot be written, std::invalid_argument if two results would share standard output. Empty paths are
-/// ignored.
-void requireResultFiles(const std::string& jsonFile, const std::string& csvFile);
+/// Checks output paths (unless empty) before training, so that hours of work are not lost. Throws
+/// std::runtime_error if a file cannot be written, std::invalid_argument if two share standard output.
+inline void requireResultFiles(const std::string& jsonFile, const std::string& csvFile) {
+    if (jsonFile == "-" && csvFile == "-")
+        throw std::invalid_argument("only one of --json and --csv can go to standard output");
+    for (const std::string& file : {jsonFile, csvFile})
+        if (!file.empty() && file != "-") requireWritable(file);
+}
+
 /// The same check for a picture, which cannot go to standard output.
-void requirePictureFile(const std::string& pngFile);
+inline void requirePictureFile(const std::string& pngFile) {
+    if (pngFile == "-")
+        throw std::invalid_argument(
+            "--png needs a file name; only --json and --csv can go to standard output");
+    if (!pngFile.empty()) requireWritable(pngFile);
+}
 
 /// The stream for people: standard output, or standard error if results for programs go to standard output.
-std::FILE* peopleStream(const std::string& jsonFile, const std::string& csvFile);
+inline std::FILE* peopleStream(const std::string& jsonFile, const std::string& csvFile) {
+    return jsonFile == "-" || csvFile == "-" ? stderr : stdout;
+}
 
 /// Writes text to a file atomically, or to standard output for "-". Does nothing for an empty path.
-void writeResult(const std::string& path, const std::string& text);
+inline void writeResult(const std::string& path, const std::string& text) {
+    if (path == "-")
+        fmt::print("{}", text);
+    else if (!path.empty())
+        writeFileAtomically(path, std::string_view(text));
+}
 
 } // namespace lockstep::demos

@@ -18,8 +18,7 @@ std::string grouped(std::uint64_t value);
 std::string shortRate(double perSecond);
 /// An amount or a rate with three digits: "412 B", "1.50 GFLOP", "435 kFLOP/s".
 std::string amountText(double amount, const char* unit);
-/// Three significant digits, without an exponent if the number stays readable: "0.0123", "1.23", "7,580";
-/// "-" for NaN.
+/// Three significant digits, without an exponent where possible: "0.0123", "1.23", "7,580"; "-" for NaN.
 std::string threeDigits(double value);
 /// A loss: four decimals, or three digits if it is large.
 std::string lossText(double loss);
@@ -51,8 +50,7 @@ std::string wrapped(const std::string& text, std::size_t width = 110);
 /// A field of a CSV file, quoted if it contains a comma, a quote or a line break (device names may).
 std::string csvField(std::string text);
 
-/// Formats rows of cells as aligned columns. The first `leftColumns` are left-aligned, the others
-/// right-aligned.
+/// Formats rows of cells as columns: the first `leftColumns` left-aligned, the others right-aligned.
 std::string table(const std::vector<std::vector<std::string>>& rows, std::size_t leftColumns);
 
 /// "cpu:scalar on AMD Ryzen 9 9950X (one thread, no SIMD)", "gpu:best on llvmpipe (software, not a GPU)".

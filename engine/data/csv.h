@@ -33,7 +33,7 @@ class CsvReader {
 
     /// Reads the next row into `fields`. Returns false at the end of the text.
     /// Throws std::runtime_error "NAME:LINE:FIELD: reason" (both counted from 1) for a quotation mark inside
-    /// an unquoted field, text after a closing mark, a mark that is never closed, and more than mostCsvFields
+    /// an unquoted field, text after a closing mark, a mark that is never closed, and over mostCsvFields
     /// fields.
     bool next(std::vector<CsvField>& fields);
 

@@ -20,19 +20,18 @@ using Row = std::vector<CsvField>;
 constexpr std::size_t mostClasses = 65536;
 constexpr std::size_t mostUnaskedClasses = 1000;
 
-// A cell of a table, for messages.
-struct CsvPlace {
+// A column of a table, for messages.
+struct Column {
     std::string file;
-    std::size_t line = 0;   // from 1
-    std::size_t field = 0;  // from 1
-    std::string columnName; // empty without a header
+    std::size_t field = 0; // from 1
+    std::string name;      // empty without a header
 };
 
 // Throws std::runtime_error "FILE:LINE:FIELD: column 'NAME': reason".
-[[noreturn]] void throwAtCell(const CsvPlace& place, const std::string& reason) {
+[[noreturn]] void throwAt(const Column& column, const CsvField& cell, const std::string& reason) {
     throw std::runtime_error(
-        place.file + ":" + std::to_string(place.line) + ":" + std::to_string(place.field) + ": " +
-        (place.columnName.empty() ? "" : "column " + quotedForMessage(place.columnName) + ": ") + reason);
+        column.file + ":" + std::to_string(cell.line) + ":" + std::to_string(column.field) + ": " +
+        (column.name.empty() ? "" : "column " + quotedForMessage(column.name) + ": ") + reason);
 }
 
 std::string cellText(const CsvField& field) { return std::string(trimmed(field.text())); }
@@ -86,11 +85,6 @@ std::size_t targetColumn(const std::vector<std::string>& names, std::size_t colu
     throwUnknownName("column of " + std::string(name), label, known);
 }
 
-[[noreturn]] void throwAt(CsvPlace column, const CsvField& cell, const std::string& reason) {
-    column.line = cell.line;
-    throwAtCell(column, reason);
-}
-
 bool isSmallWholeNumber(double value) { return value >= 0 && value <= 99 && value == std::floor(value); }
 
 // Properties shared by all cells of the column.
@@ -99,7 +93,7 @@ struct ColumnKind {
     bool smallWholeNumbers = true;
 };
 
-ColumnKind columnKind(const std::vector<CsvField>& cells, const CsvPlace& column) {
+ColumnKind columnKind(const std::vector<CsvField>& cells, const Column& column) {
     ColumnKind kind;
     for (const CsvField& cell : cells) {
         const ParsedNumber number = cellNumber(cell);
@@ -113,7 +107,7 @@ ColumnKind columnKind(const std::vector<CsvField>& cells, const CsvPlace& column
     return kind;
 }
 
-void fillValues(Dataset& data, const std::vector<CsvField>& cells, const CsvPlace& column) {
+void fillValues(Dataset& data, const std::vector<CsvField>& cells, const Column& column) {
     for (const CsvField& cell : cells) {
         const ParsedNumber number = cellNumber(cell);
         if (number.kind != NumberKind::finite)
@@ -132,7 +126,7 @@ ClassKey keyOf(const CsvField& cell, bool numbers) {
     return {0, cellText(cell)};
 }
 
-void fillFoundClasses(Dataset& data, const std::vector<CsvField>& cells, const CsvPlace& column, bool numbers,
+void fillFoundClasses(Dataset& data, const std::vector<CsvField>& cells, const Column& column, bool numbers,
                       std::size_t most) {
     std::map<ClassKey, std::uint32_t> classes;
     for (const CsvField& cell : cells) {
@@ -154,7 +148,7 @@ void fillFoundClasses(Dataset& data, const std::vector<CsvField>& cells, const C
     for (const CsvField& cell : cells) data.train.labels.push_back(classes.at(keyOf(cell, numbers)));
 }
 
-[[noreturn]] void throwUnknownLabel(const CsvPlace& column, const CsvField& cell,
+[[noreturn]] void throwUnknownLabel(const Column& column, const CsvField& cell,
                                     const std::vector<std::string>& classNames) {
     const std::vector<std::string_view> known(classNames.begin(), classNames.end());
     const std::string text = cellText(cell);
@@ -168,7 +162,7 @@ void fillFoundClasses(Dataset& data, const std::vector<CsvField>& cells, const C
     throwAt(column, cell, reason);
 }
 
-void fillKnownClasses(Dataset& data, const std::vector<CsvField>& cells, const CsvPlace& column,
+void fillKnownClasses(Dataset& data, const std::vector<CsvField>& cells, const Column& column,
                       const std::vector<std::string>& classNames) {
     std::map<std::string, std::uint32_t> classes;
     for (const std::string& className : classNames)
@@ -188,8 +182,7 @@ void fillKnownClasses(Dataset& data, const std::vector<CsvField>& cells, const C
 
 // Sets the classes (or the target width) and the labels (or targets) of data.train from one cell per row.
 //   cells    at least one, none of them blank
-//   column   the place of the column; each message takes its line from the cell
-void fillTargets(Dataset& data, const std::vector<CsvField>& cells, const CsvPlace& column,
+void fillTargets(Dataset& data, const std::vector<CsvField>& cells, const Column& column,
                  const CsvOptions& options) {
     if (options.target == CsvTarget::values) return fillValues(data, cells, column);
     if (!options.classNames.empty()) {
@@ -208,13 +201,66 @@ class TableReader {
     TableReader(std::string_view text, std::string_view name, const CsvOptions& options)
         : reader_(text, name), name_(name), options_(options) {}
 
-    Dataset read();
+    Dataset read() {
+        for (readHead(); more_; more_ = reader_.next(row_)) addRow();
+        Dataset data;
+        data.name = name_;
+        data.inputs = columns_ - 1;
+        data.train.count = targets_.size();
+        data.train.values = std::move(values_);
+        fillTargets(data, targets_, column(target_), options_);
+        if (!names_.empty()) {
+            data.inputNames = names_;
+            data.inputNames.erase(data.inputNames.begin() + static_cast<std::ptrdiff_t>(target_));
+        }
+        return data;
+    }
 
   private:
-    void readHead();
-    void addRow();
-    float feature(std::size_t column) const;
-    CsvPlace place(std::size_t column) const;
+    void readHead() {
+        if (!reader_.next(row_)) throw std::runtime_error(name_ + ": the table has no rows");
+        requireTwoColumns(row_, name_);
+        columns_ = row_.size();
+        const bool header =
+            options_.header == CsvHeader::present ||
+            (options_.header == CsvHeader::automatic && looksLikeHeader(row_, options_.label));
+        if (header)
+            for (const CsvField& field : row_) names_.push_back(cellText(field));
+        target_ = targetColumn(names_, columns_, options_.label, name_);
+        more_ = header ? reader_.next(row_) : true;
+        if (!more_) throw std::runtime_error(name_ + ": the table has a header but no rows");
+    }
+
+    void addRow() {
+        if (row_.size() != columns_)
+            throw std::runtime_error(name_ + ":" + std::to_string(row_.front().line) + ": this row has " +
+                                     std::to_string(row_.size()) + " fields, the first row " +
+                                     std::to_string(columns_));
+        for (std::size_t index = 0; index < columns_; ++index)
+            if (index != target_) values_.push_back(feature(index));
+        if (trimmed(row_[target_].raw).empty())
+            throwAt(column(target_), row_[target_],
+                    "the cell is empty; it must hold the row's class or value");
+        targets_.push_back(row_[target_]);
+    }
+
+    float feature(std::size_t index) const {
+        const CsvField& cell = row_[index];
+        const ParsedNumber number = cellNumber(cell);
+        if (number.kind == NumberKind::finite) return static_cast<float>(number.value);
+        if (trimmed(cell.raw).empty())
+            throwAt(column(index), cell, "the cell is empty; it must hold a number");
+        if (number.kind == NumberKind::notFinite)
+            throwAt(column(index), cell,
+                    quotedForMessage(cell.raw) + " is not a finite number that a float can hold");
+        const bool firstRow = values_.size() < columns_ - 1;
+        throwAt(column(index), cell,
+                quotedForMessage(cell.raw) + " is not a number" +
+                    (names_.empty() && firstRow ? "; is this row a header?"
+                                                : "; every column but the target needs numbers"));
+    }
+
+    Column column(std::size_t index) const { return {name_, index + 1, names_.empty() ? "" : names_[index]}; }
 
     CsvReader reader_;
     std::string name_;
@@ -227,66 +273,6 @@ class TableReader {
     std::vector<float> values_;
     std::vector<CsvField> targets_;
 };
-
-void TableReader::readHead() {
-    if (!reader_.next(row_)) throw std::runtime_error(name_ + ": the table has no rows");
-    requireTwoColumns(row_, name_);
-    columns_ = row_.size();
-    const bool header = options_.header == CsvHeader::present ||
-                        (options_.header == CsvHeader::automatic && looksLikeHeader(row_, options_.label));
-    if (header)
-        for (const CsvField& field : row_) names_.push_back(cellText(field));
-    target_ = targetColumn(names_, columns_, options_.label, name_);
-    more_ = header ? reader_.next(row_) : true;
-    if (!more_) throw std::runtime_error(name_ + ": the table has a header but no rows");
-}
-
-CsvPlace TableReader::place(std::size_t column) const {
-    return {name_, row_[column].line, column + 1, names_.empty() ? "" : names_[column]};
-}
-
-float TableReader::feature(std::size_t column) const {
-    const CsvField& field = row_[column];
-    const ParsedNumber number = cellNumber(field);
-    if (number.kind == NumberKind::finite) return static_cast<float>(number.value);
-    if (trimmed(field.raw).empty()) throwAtCell(place(column), "the cell is empty; it must hold a number");
-    if (number.kind == NumberKind::notFinite)
-        throwAtCell(place(column),
-                    quotedForMessage(field.raw) + " is not a finite number that a float can hold");
-    const bool firstRow = values_.size() < columns_ - 1;
-    throwAtCell(place(column),
-                quotedForMessage(field.raw) + " is not a number" +
-                    (names_.empty() && firstRow ? "; is this row a header?"
-                                                : "; every column but the target needs numbers"));
-}
-
-void TableReader::addRow() {
-    if (row_.size() != columns_)
-        throw std::runtime_error(name_ + ":" + std::to_string(row_.front().line) + ": this row has " +
-                                 std::to_string(row_.size()) + " fields, the first row " +
-                                 std::to_string(columns_));
-    for (std::size_t column = 0; column < columns_; ++column)
-        if (column != target_) values_.push_back(feature(column));
-    if (trimmed(row_[target_].raw).empty())
-        throwAtCell(place(target_), "the cell is empty; it must hold the row's class or value");
-    targets_.push_back(row_[target_]);
-}
-
-Dataset TableReader::read() {
-    for (readHead(); more_; more_ = reader_.next(row_)) addRow();
-    Dataset data;
-    data.name = name_;
-    data.inputs = columns_ - 1;
-    data.train.count = targets_.size();
-    data.train.values = std::move(values_);
-    const std::string targetName = names_.empty() ? "" : names_[target_];
-    fillTargets(data, targets_, {name_, 0, target_ + 1, targetName}, options_);
-    if (!names_.empty()) {
-        data.inputNames = names_;
-        data.inputNames.erase(data.inputNames.begin() + static_cast<std::ptrdiff_t>(target_));
-    }
-    return data;
-}
 
 } // namespace
 

@@ -27,8 +27,7 @@ struct CsvOptions {
     std::string label = {};
     CsvTarget target = CsvTarget::automatic;
     CsvHeader header = CsvHeader::automatic;
-    /// The classes of a trained network, in its order; they number the labels. Empty: the classes are found
-    /// in the file.
+    /// The classes of a trained network, in its order; they number the labels. Empty: found in the file.
     std::vector<std::string> classNames = {};
 };
 

@@ -32,15 +32,6 @@ void requireSensible(const DataOptions& options) {
                                     " is out of range: choose 0 to 0.8 (80 percent)");
 }
 
-void addPoint(Dataset& data, const LabelledPoint& point) {
-    data.train.values.push_back(point.x);
-    data.train.values.push_back(point.y);
-    if (data.classes == 0)
-        data.train.targets.push_back(point.target);
-    else
-        data.train.labels.push_back(point.label);
-}
-
 Dataset makePoints(std::string_view name, const DataOptions& options) {
     requireSensible(options);
     const Points2d set = points2dFromName(name);
@@ -51,8 +42,14 @@ Dataset makePoints(std::string_view name, const DataOptions& options) {
     data.classes = points2dClasses(set);
     for (std::size_t i = 0; i < data.classes; ++i) data.classNames.push_back(std::to_string(i));
     data.train.count = options.samples;
-    for (std::size_t i = 0; i < options.samples; ++i)
-        addPoint(data, point2d(set, options.seed, i, options.noise));
+    for (std::size_t i = 0; i < options.samples; ++i) {
+        const LabelledPoint point = point2d(set, options.seed, i, options.noise);
+        data.train.values.insert(data.train.values.end(), {point.x, point.y});
+        if (data.classes == 0)
+            data.train.targets.push_back(point.target);
+        else
+            data.train.labels.push_back(point.label);
+    }
     return data;
 }
 
@@ -100,6 +97,34 @@ Dataset loadSource(std::string_view spec, const DataOptions& options) {
     throwUnknownData(spec);
 }
 
+// The test split takes the examples that come first in a random permutation.
+std::vector<bool> chooseTest(std::size_t count, std::size_t testCount, std::uint64_t seed) {
+    const shared::Random4 words = randomWords(seed, RandomStream::split, 0);
+    const shared::OrderKeys keys{words.x, words.y, words.z, words.w};
+    std::vector<bool> chosen(count, false);
+    for (std::size_t position = 0; position < testCount; ++position)
+        chosen[shared::orderIndex(static_cast<std::uint32_t>(position), static_cast<std::uint32_t>(count),
+                                  keys)] = true;
+    return chosen;
+}
+
+// The rows of `values` [chosen.size()][width] for which chosen == wanted; empty if there are no values.
+template <class T>
+std::vector<T> pick(const std::vector<T>& values, const std::vector<bool>& chosen, bool wanted) {
+    std::vector<T> picked;
+    const std::size_t width = values.size() / chosen.size();
+    for (std::size_t row = 0; row < chosen.size(); ++row)
+        if (chosen[row] == wanted)
+            picked.insert(picked.end(), values.begin() + static_cast<std::ptrdiff_t>(row * width),
+                          values.begin() + static_cast<std::ptrdiff_t>((row + 1) * width));
+    return picked;
+}
+
+Examples pickExamples(const Examples& all, const std::vector<bool>& chosen, bool wanted, std::size_t count) {
+    return {count, pick(all.pixels, chosen, wanted), pick(all.values, chosen, wanted),
+            pick(all.labels, chosen, wanted), pick(all.targets, chosen, wanted)};
+}
+
 } // namespace
 
 Dataset loadDataset(std::string_view spec, const DataOptions& options) {
@@ -137,38 +162,6 @@ std::vector<std::filesystem::path> fashionMnistFolders() {
     folders.emplace_back("/usr/share/datasets/fashion-mnist");
     return folders;
 }
-
-namespace {
-
-// The test split takes the examples that come first in a random permutation.
-std::vector<bool> chooseTest(std::size_t count, std::size_t testCount, std::uint64_t seed) {
-    const shared::Random4 words = randomWords(seed, RandomStream::split, 0);
-    const shared::OrderKeys keys{words.x, words.y, words.z, words.w};
-    std::vector<bool> chosen(count, false);
-    for (std::size_t position = 0; position < testCount; ++position)
-        chosen[shared::orderIndex(static_cast<std::uint32_t>(position), static_cast<std::uint32_t>(count),
-                                  keys)] = true;
-    return chosen;
-}
-
-// The rows of `values` [chosen.size()][width] for which chosen == wanted; empty if there are no values.
-template <class T>
-std::vector<T> pick(const std::vector<T>& values, const std::vector<bool>& chosen, bool wanted) {
-    std::vector<T> picked;
-    const std::size_t width = values.size() / chosen.size();
-    for (std::size_t row = 0; row < chosen.size(); ++row)
-        if (chosen[row] == wanted)
-            picked.insert(picked.end(), values.begin() + static_cast<std::ptrdiff_t>(row * width),
-                          values.begin() + static_cast<std::ptrdiff_t>((row + 1) * width));
-    return picked;
-}
-
-Examples pickExamples(const Examples& all, const std::vector<bool>& chosen, bool wanted, std::size_t count) {
-    return {count, pick(all.pixels, chosen, wanted), pick(all.values, chosen, wanted),
-            pick(all.labels, chosen, wanted), pick(all.targets, chosen, wanted)};
-}
-
-} // namespace
 
 void splitOffTest(Dataset& data, double share, std::uint64_t seed) {
     if (!(share >= 0 && share < 1))

@@ -44,8 +44,7 @@ struct DataOptions {
 /// malformed files.
 Dataset loadDataset(std::string_view spec, const DataOptions& options = {});
 
-/// All specs listed above, for help and completion: "circle", ..., "fashion-mnist", "idx:FOLDER",
-/// "csv:FILE".
+/// All specs listed above, for help and completion.
 std::vector<std::string_view> dataSpecs();
 
 /// Loads Fashion-MNIST from the first folder that has it. If none has, throws std::runtime_error that lists

@@ -15,19 +15,18 @@ namespace {
 // The uncompressed bytes of a file, in order.
 class Source {
   public:
-    Source(std::span<const std::byte> file, std::string_view name) : name_(name), rest_(file) {
+    Source(std::span<const std::byte> file, std::string_view name) : name_(name), file_(file) {
         if (file.empty()) throwAtByte(name, 0, "the file is empty");
-        most_ = file.size();
-        if (!isGzip(file)) return;
-        gzip_.emplace(file, name);
-        most_ = largestGunzip(file.size());
+        if (isGzip(file)) gzip_.emplace(file, name);
     }
 
-    std::uint64_t most() const { return most_; } ///< upper bound on the bytes it yields
+    /// Upper bound on the bytes it yields.
+    std::uint64_t most() const { return gzip_ ? largestGunzip(file_.size()) : file_.size(); }
     std::uint64_t offset() const { return offset_; }
 
     std::size_t read(std::span<std::byte> out) {
-        const std::size_t count = gzip_ ? gzip_->read(out) : readPlain(out);
+        const std::size_t count = gzip_ ? gzip_->read(out) : std::min(out.size(), file_.size() - offset_);
+        if (!gzip_) std::ranges::copy(file_.subspan(offset_, count), out.begin());
         offset_ += count;
         return count;
     }
@@ -37,18 +36,10 @@ class Source {
     }
 
   private:
-    std::size_t readPlain(std::span<std::byte> out) {
-        const std::size_t count = std::min(out.size(), rest_.size());
-        std::copy_n(rest_.begin(), count, out.begin());
-        rest_ = rest_.subspan(count);
-        return count;
-    }
-
     std::string_view name_;
-    std::span<const std::byte> rest_;
+    std::span<const std::byte> file_;
     std::optional<GzipReader> gzip_;
-    std::uint64_t most_ = 0;
-    std::uint64_t offset_ = 0;
+    std::size_t offset_ = 0;
 };
 
 std::uint32_t readBigEndian(Source& source, const std::string& what) {

@@ -1,6 +1,5 @@
 #include "engine/data/mnist_folder.h"
 
-#include <algorithm>
 #include <optional>
 #include <stdexcept>
 #include <system_error>
@@ -40,10 +39,6 @@ MnistSplit readSplit(const std::filesystem::path& folder, const std::string& ste
     return parseMnistSplit({images.string(), imageBytes}, {labels.string(), labelBytes}, classes);
 }
 
-bool hasTestFiles(const std::filesystem::path& folder) {
-    return findFile(folder, "t10k-images", "idx3") || findFile(folder, "t10k-labels", "idx1");
-}
-
 void requireFolder(const std::filesystem::path& folder) {
     std::error_code error;
     const std::filesystem::file_status status = std::filesystem::status(folder, error);
@@ -55,16 +50,12 @@ void requireFolder(const std::filesystem::path& folder) {
                                       : "it is not a folder; give the folder that holds the IDX files"));
 }
 
-std::size_t classesIn(const Examples& train, const Examples& test) {
-    std::uint32_t largest = 0;
-    for (const Examples* examples : {&train, &test})
-        for (std::uint32_t label : examples->labels) largest = std::max(largest, label);
-    return std::size_t{largest} + 1;
-}
-
-std::vector<std::string> numbersAsNames(std::size_t count) {
+// "0" to the largest label.
+std::vector<std::string> numbersAsNames(const Dataset& data) {
     std::vector<std::string> names;
-    for (std::size_t i = 0; i < count; ++i) names.push_back(std::to_string(i));
+    for (const Split split : {Split::train, Split::test})
+        for (const std::uint32_t label : data.of(split).labels)
+            while (names.size() <= label) names.push_back(std::to_string(names.size()));
     return names;
 }
 
@@ -102,7 +93,7 @@ Dataset readMnistFolder(const std::filesystem::path& folder, const std::string& 
     requireFolder(folder);
     MnistSplit train = readSplit(folder, "train", classNames.size());
     MnistSplit test;
-    if (hasTestFiles(folder)) {
+    if (findFile(folder, "t10k-images", "idx3") || findFile(folder, "t10k-labels", "idx1")) {
         test = readSplit(folder, "t10k", classNames.size());
         if (test.height != train.height || test.width != train.width)
             throw std::runtime_error(folder.string() + ": the test images are " + sizeOf(test) +
@@ -115,7 +106,7 @@ Dataset readMnistFolder(const std::filesystem::path& folder, const std::string& 
     data.imageWidth = train.width;
     data.train = std::move(train.examples);
     data.test = std::move(test.examples);
-    data.classNames = classNames.empty() ? numbersAsNames(classesIn(data.train, data.test)) : classNames;
+    data.classNames = classNames.empty() ? numbersAsNames(data) : classNames;
     data.classes = data.classNames.size();
     if (data.classes < 2)
         throw std::runtime_error(folder.string() +

@@ -1,5 +1,4 @@
-// Data sets stored as MNIST's four IDX files: MNIST itself, Fashion-MNIST, KMNIST, EMNIST's digits, or your
-// own.
+// Data sets stored as MNIST's four IDX files: MNIST, Fashion-MNIST, KMNIST, EMNIST's digits, or your own.
 #pragma once
 
 #include <cstddef>

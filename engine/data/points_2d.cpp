@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numbers>
 
 #include "engine/net/names.h"
@@ -20,11 +21,6 @@ struct Draw {
     double noise;
     shared::Random4 place;  // where the point is
     shared::Random4 wobble; // how noise moves it
-
-    Draw(std::uint64_t fromSeed, std::uint64_t pointIndex, double amount)
-        : seed(fromSeed), index(pointIndex), noise(amount),
-          place(randomWords(fromSeed, RandomStream::data, pointIndex)),
-          wobble(randomWords(fromSeed, RandomStream::noise, pointIndex)) {}
 
     std::uint32_t wantedClass(std::uint32_t classes) const {
         return static_cast<std::uint32_t>(index % classes);
@@ -132,8 +128,7 @@ LabelledPoint moonsPoint(const Draw& draw) {
     constexpr double radius = 3.5;
     const std::uint32_t label = draw.wantedClass(2);
     const double angle = turn / 2 * uniform01(draw.place.x);
-    const double side =
-        label == 0 ? 1 : -1; // the upper half circle, and the lower one that interlocks with it
+    const double side = label == 0 ? 1 : -1; // the upper half circle, and the lower one
     const Place p{side * (std::cos(angle) * radius - radius / 2), side * (std::sin(angle) - 0.25) * radius};
     return ofClass(moved(p, 1, draw), label);
 }
@@ -168,43 +163,37 @@ LabelledPoint blobsPoint(const Draw& draw) {
     return ofClass(normalAround(polar(4, turn * label / 5), 0.4 + 4 * draw.noise, draw), label);
 }
 
+struct Generator {
+    std::size_t classes;
+    LabelledPoint (*point)(const Draw&);
+};
+
+// In the order of Points2d.
+constexpr Generator generators[] = {
+    {2, circlePoint},   {2, xorPoint},
+    {2, gaussPoint},    {2, [](const Draw& draw) { return spiralPoint(draw, 2, 1.75); }},
+    {0, planePoint},    {0, multiGaussPoint},
+    {2, moonsPoint},    {2, checkerboardPoint},
+    {3, ringsPoint},    {3, [](const Draw& draw) { return spiralPoint(draw, 3, 1); }},
+    {5, pinwheelPoint}, {5, blobsPoint},
+};
+static_assert(std::size(generators) == points2dNames.size());
+
+const Generator& generatorOf(Points2d set) { return generators[static_cast<std::size_t>(set)]; }
+
 } // namespace
 
 Points2d points2dFromName(std::string_view text) {
-    const auto found = std::find(points2dNames.begin(), points2dNames.end(), text);
+    const auto found = std::ranges::find(points2dNames, text);
     if (found == points2dNames.end()) throwUnknownName("set of points", text, points2dNames);
     return static_cast<Points2d>(found - points2dNames.begin());
 }
 
-std::size_t points2dClasses(Points2d set) {
-    switch (set) {
-    case Points2d::plane:
-    case Points2d::multiGauss: return 0;
-    case Points2d::rings:
-    case Points2d::spiral3: return 3;
-    case Points2d::pinwheel:
-    case Points2d::blobs: return 5;
-    default: return 2;
-    }
-}
+std::size_t points2dClasses(Points2d set) { return generatorOf(set).classes; }
 
 LabelledPoint point2d(Points2d set, std::uint64_t seed, std::uint64_t index, double noise) {
-    const Draw draw(seed, index, noise);
-    switch (set) {
-    case Points2d::circle: return circlePoint(draw);
-    case Points2d::exclusiveOr: return xorPoint(draw);
-    case Points2d::gauss: return gaussPoint(draw);
-    case Points2d::spiral: return spiralPoint(draw, 2, 1.75);
-    case Points2d::plane: return planePoint(draw);
-    case Points2d::multiGauss: return multiGaussPoint(draw);
-    case Points2d::moons: return moonsPoint(draw);
-    case Points2d::checkerboard: return checkerboardPoint(draw);
-    case Points2d::rings: return ringsPoint(draw);
-    case Points2d::spiral3: return spiralPoint(draw, 3, 1);
-    case Points2d::pinwheel: return pinwheelPoint(draw);
-    case Points2d::blobs: return blobsPoint(draw);
-    }
-    return {};
+    return generatorOf(set).point({seed, index, noise, randomWords(seed, RandomStream::data, index),
+                                   randomWords(seed, RandomStream::noise, index)});
 }
 
 } // namespace lockstep

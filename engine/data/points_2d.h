@@ -59,8 +59,6 @@ struct LabelledPoint {
     bool operator==(const LabelledPoint&) const = default;
 };
 
-/// "circle", "xor", "gauss", "spiral", "plane", "multi-gauss", "moons", "checkerboard", "rings", "spiral3",
-/// "pinwheel", "blobs".
 inline constexpr std::array<std::string_view, 12> points2dNames = {
     "circle", "xor",          "gauss", "spiral",  "plane",    "multi-gauss",
     "moons",  "checkerboard", "rings", "spiral3", "pinwheel", "blobs"};

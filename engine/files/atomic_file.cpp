@@ -2,17 +2,14 @@
 
 #include <atomic>
 #include <cerrno>
-#include <fstream>
 #include <stdexcept>
 #include <string>
 #include <system_error>
 
-#ifndef _WIN32
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#endif
 
 namespace lockstep {
 
@@ -38,22 +35,11 @@ const char* hintFor(int error) {
                              hintFor(error));
 }
 
-// Devices and pipes have no old contents to protect, and a rename would replace them with a file.
-void writeDirectly(const fs::path& path, std::span<const std::byte> bytes) {
-    errno = 0;
-    std::ofstream file(path, std::ios::binary);
-    file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-    file.close();
-    if (!file) throwUnwritable(path, errno != 0 ? errno : EIO);
-}
-
 std::string temporaryPrefix(const fs::path& target) { return target.filename().string() + ".tmp-"; }
 
 fs::path folderOf(const fs::path& target) {
     return target.has_parent_path() ? target.parent_path() : fs::path(".");
 }
-
-#ifndef _WIN32
 
 // A file descriptor that is closed at the end of its scope.
 struct Descriptor {
@@ -89,6 +75,13 @@ int writeAll(int file, std::span<const std::byte> bytes) {
     return 0;
 }
 
+// Devices and pipes have no old contents to protect, and a rename would replace them with a file.
+void writeDirectly(const fs::path& path, std::span<const std::byte> bytes) {
+    const Descriptor file(::open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC));
+    if (const int error = file.number < 0 ? errno : writeAll(file.number, bytes); error != 0)
+        throwUnwritable(path, error);
+}
+
 // The new file keeps the old one's permissions.
 void keepPermissions(int file, const fs::path& target) {
     struct ::stat old {};
@@ -121,55 +114,6 @@ int openTemporary(const fs::path& target, fs::path& path) {
     }
 }
 
-void replaceFile(const fs::path& target, std::span<const std::byte> bytes) {
-    removeStaleTemporaries(target);
-    fs::path temporary;
-    const Descriptor file(openTemporary(target, temporary));
-    keepPermissions(file.number, target);
-
-    int error = writeAll(file.number, bytes);
-    if (error == 0 && ::fsync(file.number) != 0) error = errno;
-    if (error == 0 && ::rename(temporary.c_str(), target.c_str()) != 0) error = errno;
-    if (error != 0) {
-        ::unlink(temporary.c_str());
-        throwUnwritable(target, error);
-    }
-    flushFolder(folderOf(target));
-}
-
-void tryTemporary(const fs::path& target) {
-    fs::path temporary;
-    const Descriptor file(openTemporary(target, temporary));
-    ::unlink(temporary.c_str());
-}
-
-#else
-
-void tryTemporary(const fs::path& target) {
-    const fs::path temporary = folderOf(target) / (temporaryPrefix(target) + "new");
-    writeDirectly(temporary, {});
-    std::error_code ignored;
-    fs::remove(temporary, ignored);
-}
-
-// A fixed temporary name, so that at most one stray file can remain.
-void replaceFile(const fs::path& target, std::span<const std::byte> bytes) {
-    const fs::path temporary = folderOf(target) / (temporaryPrefix(target) + "new");
-    std::error_code error;
-    try {
-        writeDirectly(temporary, bytes);
-        fs::rename(temporary, target);
-    } catch (const fs::filesystem_error& failure) {
-        fs::remove(temporary, error);
-        throwUnwritable(target, failure.code().value());
-    } catch (...) {
-        fs::remove(temporary, error);
-        throw;
-    }
-}
-
-#endif
-
 // Where a write to a path ends up.
 struct Target {
     fs::path path;
@@ -188,18 +132,33 @@ Target targetOf(const fs::path& path) {
 } // namespace
 
 void writeFileAtomically(const std::filesystem::path& path, std::span<const std::byte> bytes) {
-    const Target target = targetOf(path);
-    if (target.direct) return writeDirectly(target.path, bytes);
-    replaceFile(target.path, bytes);
-}
+    const auto [target, direct] = targetOf(path);
+    if (direct) return writeDirectly(target, bytes);
+    removeStaleTemporaries(target);
+    fs::path temporary;
+    const Descriptor file(openTemporary(target, temporary));
+    keepPermissions(file.number, target);
 
-void requireWritable(const std::filesystem::path& path) {
-    const Target target = targetOf(path);
-    if (!target.direct) tryTemporary(target.path);
+    int error = writeAll(file.number, bytes);
+    if (error == 0 && ::fsync(file.number) != 0) error = errno;
+    if (error == 0 && ::rename(temporary.c_str(), target.c_str()) != 0) error = errno;
+    if (error != 0) {
+        ::unlink(temporary.c_str());
+        throwUnwritable(target, error);
+    }
+    flushFolder(folderOf(target));
 }
 
 void writeFileAtomically(const std::filesystem::path& path, std::string_view text) {
     writeFileAtomically(path, std::as_bytes(std::span(text.data(), text.size())));
+}
+
+void requireWritable(const std::filesystem::path& path) {
+    const auto [target, direct] = targetOf(path);
+    if (direct) return;
+    fs::path temporary;
+    const Descriptor file(openTemporary(target, temporary));
+    ::unlink(temporary.c_str());
 }
 
 } // namespace lockstep

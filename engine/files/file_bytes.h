@@ -35,8 +35,7 @@ std::span<const std::byte> asBytes(std::string_view text);
 /// ellipsis), with control characters shown as '?'.
 std::string quotedForMessage(std::string_view text);
 
-/// CRC-32 (ISO-HDLC, as in gzip, PNG and zlib's crc32()). To continue over several pieces, pass the previous
-/// result as `before`.
+/// CRC-32 (ISO-HDLC, as in gzip, PNG and zlib). For several pieces, pass the previous result as `before`.
 std::uint32_t crc32(std::span<const std::byte> bytes, std::uint32_t before = 0);
 
 /// Offset of the first byte that is not well-formed UTF-8 (RFC 3629: no overlong forms, no surrogates,

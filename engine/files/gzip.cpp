@@ -10,6 +10,21 @@
 
 namespace lockstep {
 
+namespace {
+
+// zlib counts in 32 bits.
+uInt clampToZlib(std::size_t size) {
+    return static_cast<uInt>(std::min<std::size_t>(size, std::numeric_limits<uInt>::max()));
+}
+
+} // namespace
+
+bool isGzip(std::span<const std::byte> bytes) {
+    return bytes.size() >= 2 && bytes[0] == std::byte{0x1F} && bytes[1] == std::byte{0x8B};
+}
+
+std::uint64_t largestGunzip(std::uint64_t compressed) { return compressed * 1032; }
+
 struct GzipReader::State {
     z_stream stream{};
     std::span<const std::byte> compressed;
@@ -27,53 +42,35 @@ struct GzipReader::State {
 
     [[noreturn]] void fail(const std::string& reason) const { throwAtByte(name, consumed, reason); }
 
-    std::size_t inflateInto(std::span<std::byte> out);
-    void endMember();
-};
-
-namespace {
-
-// zlib counts in 32 bits.
-uInt clampToZlib(std::size_t size) {
-    return static_cast<uInt>(std::min<std::size_t>(size, std::numeric_limits<uInt>::max()));
-}
-
-} // namespace
-
-// Calls zlib once and returns the number of bytes written. Makes progress or throws.
-std::size_t GzipReader::State::inflateInto(std::span<std::byte> out) {
-    const uInt available = clampToZlib(compressed.size() - consumed);
-    const uInt wanted = clampToZlib(out.size());
-    stream.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(compressed.data() + consumed));
-    stream.avail_in = available;
-    stream.next_out = reinterpret_cast<Bytef*>(out.data());
-    stream.avail_out = wanted;
-    const int result = inflate(&stream, Z_NO_FLUSH);
-    consumed += available - stream.avail_in;
-    switch (result) {
-    case Z_OK: break;
-    case Z_STREAM_END: endMember(); break;
-    case Z_BUF_ERROR: fail("the gzip data is truncated; copy or download the file again");
-    default:
-        fail("the gzip data is corrupt (" + std::string(stream.msg ? stream.msg : "no details") +
-             "); copy or download the file again");
+    // Calls zlib once and returns the number of bytes written. Makes progress or throws.
+    std::size_t inflateInto(std::span<std::byte> out) {
+        const uInt available = clampToZlib(compressed.size() - consumed);
+        const uInt wanted = clampToZlib(out.size());
+        stream.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(compressed.data() + consumed));
+        stream.avail_in = available;
+        stream.next_out = reinterpret_cast<Bytef*>(out.data());
+        stream.avail_out = wanted;
+        const int result = inflate(&stream, Z_NO_FLUSH);
+        consumed += available - stream.avail_in;
+        switch (result) {
+        case Z_OK: break;
+        case Z_STREAM_END: endMember(); break;
+        case Z_BUF_ERROR: fail("the gzip data is truncated; copy or download the file again");
+        default:
+            fail("the gzip data is corrupt (" + std::string(stream.msg ? stream.msg : "no details") +
+                 "); copy or download the file again");
+        }
+        return wanted - stream.avail_out;
     }
-    return wanted - stream.avail_out;
-}
 
-void GzipReader::State::endMember() {
-    ended = consumed == compressed.size();
-    if (ended) return;
-    if (!isGzip(compressed.subspan(consumed)))
-        fail(std::to_string(compressed.size() - consumed) + " bytes follow the end of the gzip data");
-    inflateReset(&stream);
-}
-
-bool isGzip(std::span<const std::byte> bytes) {
-    return bytes.size() >= 2 && bytes[0] == std::byte{0x1F} && bytes[1] == std::byte{0x8B};
-}
-
-std::uint64_t largestGunzip(std::uint64_t compressed) { return compressed * 1032; }
+    void endMember() {
+        ended = consumed == compressed.size();
+        if (ended) return;
+        if (!isGzip(compressed.subspan(consumed)))
+            fail(std::to_string(compressed.size() - consumed) + " bytes follow the end of the gzip data");
+        inflateReset(&stream);
+    }
+};
 
 GzipReader::GzipReader(std::span<const std::byte> compressed, std::string_view name) {
     if (compressed.empty()) throwAtByte(name, 0, "the file is empty");
@@ -82,8 +79,6 @@ GzipReader::GzipReader(std::span<const std::byte> compressed, std::string_view n
 }
 
 GzipReader::~GzipReader() = default;
-GzipReader::GzipReader(GzipReader&&) noexcept = default;
-GzipReader& GzipReader::operator=(GzipReader&&) noexcept = default;
 
 std::size_t GzipReader::read(std::span<std::byte> out) {
     std::size_t written = 0;

@@ -1,5 +1,4 @@
-// Decompresses gzip data (RFC 1952) piece by piece, so the caller decides how much memory is used, not the
-// file.
+// Decompresses gzip data (RFC 1952) piece by piece: the caller, not the file, decides how much memory to use.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +12,7 @@ namespace lockstep {
 /// True if the bytes begin like a gzip file (1F 8B).
 bool isGzip(std::span<const std::byte> bytes);
 
-/// Upper bound on the decompressed size of `compressed` bytes: deflate packs at most 258 bytes into two bits,
-/// 1032 : 1.
+/// Upper bound on the decompressed size: deflate packs at most 258 bytes into two bits, 1032 : 1.
 std::uint64_t largestGunzip(std::uint64_t compressed);
 
 /// Reads decompressed bytes in order. Concatenated members form one stream, as the format defines. The
@@ -26,8 +24,6 @@ class GzipReader {
     /// Throws std::runtime_error if this is not a gzip file.
     GzipReader(std::span<const std::byte> compressed, std::string_view name);
     ~GzipReader();
-    GzipReader(GzipReader&&) noexcept;
-    GzipReader& operator=(GzipReader&&) noexcept;
 
     /// Fills `out` and returns the number of bytes written; fewer than asked means the end of the data. Only
     /// such a call has verified the last checksum. Throws std::runtime_error "NAME: byte N: reason", N

@@ -17,11 +17,9 @@ namespace {
                           const std::string& reason) {
     const std::string_view before = text.substr(0, std::min(at, text.size()));
     const auto line = std::count(before.begin(), before.end(), '\n') + 1;
-    const std::size_t newline = before.rfind('\n');
-    const std::size_t column =
-        newline == std::string_view::npos ? before.size() : before.size() - newline - 1;
+    const std::string_view inLine = before.substr(before.rfind('\n') + 1); // npos + 1 is 0
     throw std::runtime_error(std::string(name) + " is not valid JSON: line " + std::to_string(line) +
-                             ", column " + std::to_string(column + 1) + ": " + reason);
+                             ", column " + std::to_string(inLine.size() + 1) + ": " + reason);
 }
 
 // Brackets inside of strings do not count; a text that is no JSON is the parser's business.

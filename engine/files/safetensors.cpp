@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -22,6 +23,8 @@ namespace lockstep {
 namespace {
 
 using nlohmann::json;
+
+constexpr std::size_t lengthBytes = 8;
 
 struct TensorEntry {
     std::string name;
@@ -41,16 +44,16 @@ struct SafetensorsHeader {
 // metadata), and a list (shape or offsets). Anything that does not belong on its level is an error.
 class HeaderReader final : public json::json_sax_t {
   public:
-    HeaderReader(std::string_view file, std::uint64_t position) : file_(file), position_(position) {}
+    explicit HeaderReader(std::string_view file) : file_(file) {}
 
-    SafetensorsHeader take() { return std::move(header_); }
+    SafetensorsHeader header;
 
     bool start_object(std::size_t) override {
         if (level_ == Level::outside) {
             level_ = Level::names;
         } else if (level_ == Level::names) {
             level_ = key_ == "__metadata__" ? Level::metadata : Level::tensor;
-            if (level_ == Level::tensor) header_.entries.push_back({key_, {}, {}, 0, 0});
+            if (level_ == Level::tensor) header.entries.push_back({key_, {}, {}, 0, 0});
             seen_.clear();
         } else {
             refuse("an object");
@@ -95,9 +98,9 @@ class HeaderReader final : public json::json_sax_t {
 
     bool string(std::string& text) override {
         if (level_ == Level::metadata)
-            header_.metadata[field_] = text;
+            header.metadata[field_] = text;
         else if (level_ == Level::tensor && field_ == "dtype")
-            header_.entries.back().type = text;
+            header.entries.back().type = text;
         else
             refuse("a text");
         return true;
@@ -105,7 +108,7 @@ class HeaderReader final : public json::json_sax_t {
 
     bool number_unsigned(std::uint64_t value) override {
         if (level_ != Level::list) refuse("a number");
-        TensorEntry& entry = header_.entries.back();
+        TensorEntry& entry = header.entries.back();
         if (field_ == "shape") entry.shape.push_back(value);
         if (field_ == "data_offsets") (listed_ == 0 ? entry.begin : entry.end) = value;
         ++listed_;
@@ -119,7 +122,7 @@ class HeaderReader final : public json::json_sax_t {
     bool binary(json::binary_t&) override { refuse("binary data"); }
 
     bool parse_error(std::size_t at, const std::string&, const json::exception&) override {
-        throwAtByte(file_, position_ + (at > 0 ? at - 1 : 0), "the header is not valid JSON");
+        throwAtByte(file_, lengthBytes + (at > 0 ? at - 1 : 0), "the header is not valid JSON");
     }
 
   private:
@@ -131,15 +134,13 @@ class HeaderReader final : public json::json_sax_t {
     }
 
     [[noreturn]] void fail(const std::string& reason) const {
-        if (level_ == Level::outside) throwAtByte(file_, position_, "the header is not a JSON object");
+        if (level_ == Level::outside) throwAtByte(file_, lengthBytes, "the header is not a JSON object");
         const std::string place =
             key_ == "__metadata__" ? "__metadata__" : "tensor " + quotedForMessage(key_);
         throw std::runtime_error(std::string(file_) + ": header, " + place + ": " + reason);
     }
 
     std::string_view file_;
-    std::uint64_t position_;
-    SafetensorsHeader header_;
     Level level_ = Level::outside;
     std::string key_;             // on level `names`: the current tensor
     std::string field_;           // within it
@@ -148,17 +149,15 @@ class HeaderReader final : public json::json_sax_t {
     std::size_t listed_ = 0;      // numbers in the current list
 };
 
-SafetensorsHeader parseSafetensorsHeader(std::string_view text, std::string_view name,
-                                         std::uint64_t position) {
-    if (!text.starts_with('{')) throwAtByte(name, position, "the header does not begin with '{'");
-    HeaderReader reader(name, position);
+SafetensorsHeader parseHeader(std::string_view text, std::string_view name) {
+    if (!text.starts_with('{')) throwAtByte(name, lengthBytes, "the header does not begin with '{'");
+    HeaderReader reader(name);
     json::sax_parse(text.begin(), text.end(), &reader);
-    return reader.take();
+    return std::move(reader.header);
 }
 
 static_assert(std::endian::native == std::endian::little, "values are copied byte for byte");
 
-constexpr std::size_t lengthBytes = 8;
 constexpr std::uint64_t largestHeader = 100'000'000;
 
 [[noreturn]] void throwAtTensor(std::string_view file, const TensorEntry& entry, const std::string& reason) {
@@ -284,22 +283,18 @@ std::string headerText(const TensorFile& file) {
 } // namespace
 
 const Tensor* TensorFile::find(std::string_view name) const {
-    const auto found =
-        std::find_if(tensors.begin(), tensors.end(), [&](const Tensor& t) { return t.name == name; });
+    const auto found = std::ranges::find(tensors, name, &Tensor::name);
     return found == tensors.end() ? nullptr : &*found;
 }
 
 TensorFile parseSafetensors(std::span<const std::byte> bytes, std::string_view name) {
     const auto length = static_cast<std::size_t>(headerLength(bytes, name));
-    SafetensorsHeader header =
-        parseSafetensorsHeader(asText(bytes.subspan(lengthBytes, length)), name, lengthBytes);
+    SafetensorsHeader header = parseHeader(asText(bytes.subspan(lengthBytes, length)), name);
     const auto data = bytes.subspan(lengthBytes + length);
 
     // An empty tensor may share its offset with the next one; it goes first.
-    std::stable_sort(header.entries.begin(), header.entries.end(),
-                     [](const TensorEntry& a, const TensorEntry& b) {
-                         return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
-                     });
+    const auto place = [](const TensorEntry& entry) { return std::pair(entry.begin, entry.end); };
+    std::ranges::stable_sort(header.entries, {}, place);
     checkOffsets(name, header.entries, data.size());
     TensorFile file;
     file.metadata = std::move(header.metadata);

@@ -1,16 +1,11 @@
 #include "engine/gpu/bindings.h"
 
 #include <iterator>
+#include <utility>
 
-#include "engine/gpu/error.h"
 #include "engine/gpu/kernel.h"
 
 namespace lockstep::gpu {
-
-DescriptorSets::~DescriptorSets() {
-    if (device_.abandoned()) return;
-    for (VkDescriptorPool pool : pools_) device_.vk().DestroyDescriptorPool(device_.handle(), pool, nullptr);
-}
 
 void DescriptorSets::addPool() {
     const VkDescriptorPoolSize sizes[] = {
@@ -21,17 +16,16 @@ void DescriptorSets::addPool() {
     info.maxSets = setsPerPool;
     info.poolSizeCount = static_cast<std::uint32_t>(std::size(sizes));
     info.pPoolSizes = sizes;
-    VkDescriptorPool pool = VK_NULL_HANDLE;
-    check(device_.vk().CreateDescriptorPool(device_.handle(), &info, nullptr, &pool),
-          "vkCreateDescriptorPool");
-    pools_.push_back(pool);
+    const DeviceApi& vk = device_.vk();
+    pools_.push_back(
+        create(device_, vk.CreateDescriptorPool, vk.DestroyDescriptorPool, info, "vkCreateDescriptorPool"));
 }
 
 VkDescriptorSet DescriptorSets::allocate(VkDescriptorSetLayout layout) {
     const std::uint32_t pool = used_ / setsPerPool;
     if (pool == pools_.size()) addPool();
     auto info = structure<VkDescriptorSetAllocateInfo>(VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO);
-    info.descriptorPool = pools_[pool];
+    info.descriptorPool = pools_[pool].get();
     info.descriptorSetCount = 1;
     info.pSetLayouts = &layout;
     VkDescriptorSet set = VK_NULL_HANDLE;
@@ -42,20 +36,14 @@ VkDescriptorSet DescriptorSets::allocate(VkDescriptorSetLayout layout) {
 
 void DescriptorSets::reset() {
     if (used_ == 0) return;
-    for (VkDescriptorPool pool : pools_) device_.vk().ResetDescriptorPool(device_.handle(), pool, 0);
+    for (const auto& pool : pools_) device_.vk().ResetDescriptorPool(device_.handle(), pool.get(), 0);
     used_ = 0;
-}
-
-TexelViews::~TexelViews() {
-    if (device_.abandoned()) return;
-    for (const auto& [range, view] : views_) device_.vk().DestroyBufferView(device_.handle(), view, nullptr);
 }
 
 VkBufferView TexelViews::of(const BufferView& view, TexelFormat format) {
     const std::lock_guard lock(mutex_);
-    const auto [found, isNew] =
-        views_.try_emplace({view.buffer, view.offset, view.size, format}, VK_NULL_HANDLE);
-    if (!isNew) return found->second;
+    const Range range{view.buffer, view.offset, view.size, format};
+    if (const auto found = views_.find(range); found != views_.end()) return found->second.get();
     auto info = structure<VkBufferViewCreateInfo>(VK_STRUCTURE_TYPE_BUFFER_VIEW_CREATE_INFO);
     info.buffer = view.buffer;
     const bool halves = format == TexelFormat::halves; // every device supports these two
@@ -63,19 +51,14 @@ VkBufferView TexelViews::of(const BufferView& view, TexelFormat format) {
     info.offset = view.offset;
     const std::uint64_t texel = halves ? 8 : 16;
     info.range = view.size / texel * texel;
-    const VkResult result = device_.vk().CreateBufferView(device_.handle(), &info, nullptr, &found->second);
-    if (result != VK_SUCCESS) views_.erase(found);
-    check(result, "vkCreateBufferView");
-    return found->second;
+    const DeviceApi& vk = device_.vk();
+    auto created = create(device_, vk.CreateBufferView, vk.DestroyBufferView, info, "vkCreateBufferView");
+    return views_.emplace(range, std::move(created)).first->second.get();
 }
 
 void TexelViews::forget(VkBuffer buffer) noexcept {
     const std::lock_guard lock(mutex_);
-    const auto begin = views_.lower_bound({buffer, 0, 0, TexelFormat::floats});
-    auto end = begin;
-    for (; end != views_.end() && std::get<0>(end->first) == buffer; ++end)
-        device_.vk().DestroyBufferView(device_.handle(), end->second, nullptr);
-    views_.erase(begin, end);
+    std::erase_if(views_, [buffer](const auto& view) { return std::get<0>(view.first) == buffer; });
 }
 
 } // namespace lockstep::gpu

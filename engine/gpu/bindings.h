@@ -1,5 +1,4 @@
-// Vulkan objects for binding buffers: descriptor sets for devices without push descriptors, and texel buffer
-// views.
+// Vulkan objects for binding buffers: descriptor sets where there are no push descriptors, and texel views.
 #pragma once
 
 #include <map>
@@ -8,7 +7,7 @@
 #include <vector>
 
 #include "engine/gpu/buffer.h"
-#include "engine/gpu/device.h"
+#include "engine/gpu/owned.h"
 #include "engine/gpu/reflection.h"
 
 namespace lockstep::gpu {
@@ -17,9 +16,6 @@ namespace lockstep::gpu {
 class DescriptorSets {
   public:
     explicit DescriptorSets(Device& device) : device_(device) {}
-    ~DescriptorSets();
-    DescriptorSets(const DescriptorSets&) = delete;
-    DescriptorSets& operator=(const DescriptorSets&) = delete;
 
     /// Returns a set of this layout, valid until reset(). Throws GpuError.
     VkDescriptorSet allocate(VkDescriptorSetLayout layout);
@@ -31,7 +27,7 @@ class DescriptorSets {
     void addPool();
 
     Device& device_;
-    std::vector<VkDescriptorPool> pools_;
+    std::vector<Owned<VkDescriptorPool>> pools_;
     std::uint32_t used_ = 0; // sets in all pools together
 };
 
@@ -39,9 +35,6 @@ class DescriptorSets {
 class TexelViews {
   public:
     explicit TexelViews(Device& device) : device_(device) {}
-    ~TexelViews();
-    TexelViews(const TexelViews&) = delete;
-    TexelViews& operator=(const TexelViews&) = delete;
 
     /// Returns the range as vec4s of this format; valid as long as the buffer. Throws GpuError.
     VkBufferView of(const BufferView& view, TexelFormat format);
@@ -53,7 +46,7 @@ class TexelViews {
 
     Device& device_;
     std::mutex mutex_;
-    std::map<Range, VkBufferView> views_;
+    std::map<Range, Owned<VkBufferView>> views_;
 };
 
 } // namespace lockstep::gpu

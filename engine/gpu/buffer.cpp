@@ -16,8 +16,7 @@ constexpr std::uint64_t granularity = 16; // a whole vec4, so that the last one 
 
 // The allowed memory types with the properties `wanted`, best first. For kernels, types in the largest heap
 // come first (without resizable BAR, the small host-visible heap would fill up at once), then those that are
-// `alsoGood`. For the host, `alsoGood` types come first in any heap, because the host reads a card's memory
-// slowly.
+// `alsoGood`. For the host, which reads a card's memory slowly, `alsoGood` types come first in any heap.
 std::vector<std::uint32_t> memoryTypes(const VkPhysicalDeviceMemoryProperties& memory, std::uint32_t allowed,
                                        VkMemoryPropertyFlags wanted, VkMemoryPropertyFlags alsoGood) {
     std::vector<std::uint32_t> types;
@@ -51,85 +50,72 @@ Buffer::Buffer(Device& device, std::uint64_t bytes, Memory memory, std::string n
         info.queueFamilyIndexCount = 2;
         info.pQueueFamilyIndices = families;
     }
-    const VkResult created = device_.vk().CreateBuffer(device_.handle(), &info, nullptr, &buffer_);
-    if (created == VK_ERROR_OUT_OF_DEVICE_MEMORY || created == VK_ERROR_OUT_OF_HOST_MEMORY)
-        throwOutOfMemory(size_, device_.memoryLeft());
-    check(created, "vkCreateBuffer");
+    const DeviceApi& vk = device_.vk();
     try {
-        if (memory == Memory::device)
-            allocate(VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT,
-                     VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_CACHED_BIT);
-        else if (memory == Memory::upload)
-            allocate(VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT, VK_MEMORY_PROPERTY_HOST_COHERENT_BIT);
-        else
-            allocate(VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT, VK_MEMORY_PROPERTY_HOST_CACHED_BIT);
-        if (direct()) {
-            std::memset(host_, 0, size_);
-            flush(0, size_);
-        } else {
-            device_.runOnce([&](VkCommandBuffer commands) {
-                device_.vk().CmdFillBuffer(commands, buffer_, 0, VK_WHOLE_SIZE, 0);
-            });
-        }
-    } catch (...) {
-        release();
-        throw;
+        buffer_ = create(device_, vk.CreateBuffer, vk.DestroyBuffer, info, "vkCreateBuffer");
+    } catch (const OutOfMemoryError&) {
+        throwOutOfMemory(size_, device_.memoryLeft());
     }
+    allocate(
+        memory == Memory::device ? VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT : VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT,
+        memory == Memory::upload ? VK_MEMORY_PROPERTY_HOST_COHERENT_BIT
+                                 : VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_CACHED_BIT);
+    if (direct()) {
+        std::memset(host_, 0, size_);
+        flush(0, size_);
+    } else {
+        device_.runOnce([&](VkCommandBuffer commands) {
+            vk.CmdFillBuffer(commands, buffer_.get(), 0, VK_WHOLE_SIZE, 0);
+        });
+    }
+    device_.counters().bytesAllocated += allocated_;
+    device_.counters().heapBytes[heap_] += allocated_;
 }
 
-Buffer::~Buffer() { release(); }
-
-void Buffer::release() noexcept {
+Buffer::~Buffer() {
     if (device_.abandoned()) return;
-    device_.texelViews().forget(buffer_);
-    if (buffer_ != VK_NULL_HANDLE) device_.vk().DestroyBuffer(device_.handle(), buffer_, nullptr);
-    if (memory_ != VK_NULL_HANDLE) {
-        device_.vk().FreeMemory(device_.handle(), memory_, nullptr);
-        device_.counters().bytesAllocated -= allocated_;
-        device_.counters().heapBytes[heap_] -= allocated_;
-    }
-    buffer_ = VK_NULL_HANDLE;
-    memory_ = VK_NULL_HANDLE;
+    device_.texelViews().forget(buffer_.get());
+    device_.counters().bytesAllocated -= allocated_;
+    device_.counters().heapBytes[heap_] -= allocated_;
 }
 
 void Buffer::allocate(VkMemoryPropertyFlags wanted, VkMemoryPropertyFlags alsoGood) {
+    const DeviceApi& vk = device_.vk();
     VkMemoryRequirements requirements{};
-    device_.vk().GetBufferMemoryRequirements(device_.handle(), buffer_, &requirements);
+    vk.GetBufferMemoryRequirements(device_.handle(), buffer_.get(), &requirements);
     const VkPhysicalDeviceMemoryProperties& memory = device_.memory();
     std::uint64_t available = 0;
     std::uint32_t type = 0;
     for (const std::uint32_t candidate : memoryTypes(memory, requirements.memoryTypeBits, wanted, alsoGood)) {
-        // Software drivers accept allocations beyond the heap and fail silently later, so check its size
-        // here.
+        // Software drivers accept allocations beyond the heap and fail silently later.
         const std::uint64_t left = device_.heapLeft(memory.memoryTypes[candidate].heapIndex);
         available = std::max(available, left);
         if (requirements.size > left) continue;
         auto info = structure<VkMemoryAllocateInfo>(VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO);
         info.allocationSize = requirements.size;
         info.memoryTypeIndex = candidate;
-        const VkResult result = device_.vk().AllocateMemory(device_.handle(), &info, nullptr, &memory_);
-        if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_OUT_OF_HOST_MEMORY) continue;
-        check(result, "vkAllocateMemory");
+        try {
+            memory_ = create(device_, vk.AllocateMemory, vk.FreeMemory, info, "vkAllocateMemory");
+        } catch (const OutOfMemoryError&) {
+            continue;
+        }
         type = candidate;
         break;
     }
-    if (memory_ == VK_NULL_HANDLE) throwOutOfMemory(requirements.size, available);
+    if (!memory_) throwOutOfMemory(requirements.size, available);
     allocated_ = requirements.size;
     heap_ = memory.memoryTypes[type].heapIndex;
-    device_.counters().bytesAllocated += allocated_;
-    device_.counters().heapBytes[heap_] += allocated_;
-    check(device_.vk().BindBufferMemory(device_.handle(), buffer_, memory_, 0), "vkBindBufferMemory");
+    check(vk.BindBufferMemory(device_.handle(), buffer_.get(), memory_.get(), 0), "vkBindBufferMemory");
 
     const VkMemoryPropertyFlags flags = memory.memoryTypes[type].propertyFlags;
     coherent_ = (flags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT) != 0;
-    // Uncached, the host reads a card's memory over the bus word by word; staging is then faster in both
-    // directions.
+    // The host reads uncached memory over the bus word by word; staging is faster in both directions.
     constexpr VkMemoryPropertyFlags cached =
         VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
     const bool mustMap = (wanted & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) != 0;
     if (!mustMap && ((flags & cached) != cached || device_.options().forceStaging)) return;
     void* mapped = nullptr;
-    check(device_.vk().MapMemory(device_.handle(), memory_, 0, VK_WHOLE_SIZE, 0, &mapped), "vkMapMemory");
+    check(vk.MapMemory(device_.handle(), memory_.get(), 0, VK_WHOLE_SIZE, 0, &mapped), "vkMapMemory");
     host_ = static_cast<std::byte*>(mapped);
 }
 
@@ -144,7 +130,7 @@ BufferView Buffer::view(std::uint64_t offset, std::uint64_t size) const {
     if (size == 0 || offset > size_ || size > size_ - offset)
         throw std::out_of_range("buffer '" + name_ + "' has " + std::to_string(size_) + " bytes; a view of " +
                                 std::to_string(size) + " at " + std::to_string(offset) + " exceeds it");
-    return {buffer_, offset, size};
+    return {buffer_.get(), offset, size};
 }
 
 void Buffer::upload(std::span<const std::byte> data, std::uint64_t offset) {
@@ -164,7 +150,7 @@ void Buffer::upload(std::span<const std::byte> data, std::uint64_t offset) {
     staging.flush(0, data.size());
     const VkBufferCopy copy{0, range.offset, range.size};
     device_.runOnce([&](VkCommandBuffer commands) {
-        device_.vk().CmdCopyBuffer(commands, staging.buffer_, buffer_, 1, &copy);
+        device_.vk().CmdCopyBuffer(commands, staging.buffer_.get(), buffer_.get(), 1, &copy);
     });
 }
 
@@ -188,7 +174,7 @@ void Buffer::download(std::span<std::byte> data, std::uint64_t offset) const {
         device_.vk().CmdPipelineBarrier(
             commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT,
             VK_PIPELINE_STAGE_TRANSFER_BIT, 0, 1, &written, 0, nullptr, 0, nullptr);
-        device_.vk().CmdCopyBuffer(commands, buffer_, staging.buffer_, 1, &copy);
+        device_.vk().CmdCopyBuffer(commands, buffer_.get(), staging.buffer_.get(), 1, &copy);
         auto toHost = structure<VkMemoryBarrier>(VK_STRUCTURE_TYPE_MEMORY_BARRIER);
         toHost.srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT;
         toHost.dstAccessMask = VK_ACCESS_HOST_READ_BIT;
@@ -215,14 +201,13 @@ std::span<const std::byte> Buffer::mapped() const {
     return {host_, static_cast<std::size_t>(size_)};
 }
 
-// Ranges of non-coherent memory start and end at multiples of nonCoherentAtomSize, or at the end of the
-// memory.
+// Ranges of non-coherent memory start and end at multiples of nonCoherentAtomSize, or where it ends.
 VkMappedMemoryRange Buffer::alignedRange(std::uint64_t offset, std::uint64_t size) const {
     const std::uint64_t atom = std::max<std::uint64_t>(1, device_.limits().nonCoherentAtomSize);
     const std::uint64_t begin = offset / atom * atom;
     const std::uint64_t end = std::min((offset + size + atom - 1) / atom * atom, allocated_);
     auto range = structure<VkMappedMemoryRange>(VK_STRUCTURE_TYPE_MAPPED_MEMORY_RANGE);
-    range.memory = memory_;
+    range.memory = memory_.get();
     range.offset = begin;
     range.size = end == allocated_ ? VK_WHOLE_SIZE : end - begin;
     return range;

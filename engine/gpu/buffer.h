@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/gpu/device.h"
+#include "engine/gpu/owned.h"
 
 namespace lockstep::gpu {
 
@@ -33,13 +33,11 @@ class Buffer {
     /// with the bytes needed and available.
     Buffer(Device& device, std::uint64_t bytes, Memory memory, std::string name);
     ~Buffer();
-    Buffer(const Buffer&) = delete;
-    Buffer& operator=(const Buffer&) = delete;
 
     std::uint64_t size() const { return size_; }
     const std::string& name() const { return name_; }
 
-    BufferView view() const { return {buffer_, 0, size_}; }
+    BufferView view() const { return {buffer_.get(), 0, size_}; }
     /// Bytes [offset, offset + size). Throws std::out_of_range if they exceed the buffer.
     BufferView view(std::uint64_t offset, std::uint64_t size) const;
 
@@ -71,7 +69,6 @@ class Buffer {
   private:
     void allocate(VkMemoryPropertyFlags wanted, VkMemoryPropertyFlags alsoGood);
     [[noreturn]] void throwOutOfMemory(std::uint64_t needed, std::uint64_t available) const;
-    void release() noexcept;
     void flush(std::uint64_t offset, std::uint64_t size) const;
     void invalidate(std::uint64_t offset, std::uint64_t size) const;
     VkMappedMemoryRange alignedRange(std::uint64_t offset, std::uint64_t size) const;
@@ -81,8 +78,8 @@ class Buffer {
     Memory kind_;
     std::string name_;
     std::uint64_t size_ = 0;
-    VkBuffer buffer_ = VK_NULL_HANDLE;
-    VkDeviceMemory memory_ = VK_NULL_HANDLE;
+    Owned<VkDeviceMemory> memory_;
+    Owned<VkBuffer> buffer_;
     std::uint64_t allocated_ = 0;
     std::uint32_t heap_ = 0;
     bool coherent_ = true;

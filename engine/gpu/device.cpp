@@ -1,13 +1,15 @@
 #include "engine/gpu/device.h"
 
-#include <cstring>
+#include <algorithm>
 #include <exception>
 #include <limits>
+#include <span>
 
 #include "engine/gpu/bindings.h"
 #include "engine/gpu/error.h"
 #include "engine/gpu/instance.h"
 #include "engine/gpu/matrix_tiles.h"
+#include "engine/gpu/owned.h"
 #include "engine/gpu/pipeline_cache.h"
 
 namespace lockstep::gpu {
@@ -67,35 +69,24 @@ void Device::destroy() noexcept {
         if (pipelineCache_ != VK_NULL_HANDLE) vk_.DestroyPipelineCache(device_, pipelineCache_, nullptr);
         if (timeline_ != VK_NULL_HANDLE) vk_.DestroySemaphore(device_, timeline_, nullptr);
         vk_.DestroyDevice(device_, nullptr);
-        device_ = VK_NULL_HANDLE;
     }
-    instance_.reset();
 }
 
 std::vector<const char*> Device::extensionsToEnable() const {
     std::vector<const char*> extensions;
     if (limits().pushDescriptors > 0) extensions.push_back(VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME);
-    std::uint32_t count = 0;
-    instance_->api().EnumerateDeviceExtensionProperties(physical_, nullptr, &count, nullptr);
-    std::vector<VkExtensionProperties> offered(count);
-    instance_->api().EnumerateDeviceExtensionProperties(physical_, nullptr, &count, offered.data());
+    constexpr const char* subset = "VK_KHR_portability_subset";
     // Vulkan requires enabling it where it is present (MoltenVK).
-    for (const VkExtensionProperties& extension : offered)
-        if (std::strcmp(extension.extensionName, "VK_KHR_portability_subset") == 0)
-            extensions.push_back("VK_KHR_portability_subset");
+    if (contains(extensionsOf(instance_->api(), physical_), subset)) extensions.push_back(subset);
     for (const std::string& name : options_.deviceExtensions) extensions.push_back(name.c_str());
     return extensions;
 }
 
 void Device::createLogicalDevice() {
     const InstanceApi& api = instance_->api();
-    std::uint32_t familyCount = 0;
-    api.GetPhysicalDeviceQueueFamilyProperties(physical_, &familyCount, nullptr);
-    std::vector<VkQueueFamilyProperties> families(familyCount);
-    api.GetPhysicalDeviceQueueFamilyProperties(physical_, &familyCount, families.data());
-
     const bool sameFamily = drawing_.family == queueFamily_;
-    const bool secondQueue = options_.drawing && sameFamily && families[queueFamily_].queueCount > 1;
+    const bool secondQueue =
+        options_.drawing && sameFamily && queueFamiliesOf(api, physical_)[queueFamily_].queueCount > 1;
     const float priorities[] = {1.0f, 1.0f};
     std::vector<VkDeviceQueueCreateInfo> queues(
         1, structure<VkDeviceQueueCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO));
@@ -114,8 +105,8 @@ void Device::createLogicalDevice() {
     features12.subgroupBroadcastDynamicId = limits().broadcastInvocations > 0 ? VK_TRUE : VK_FALSE;
     auto info = structure<VkDeviceCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO);
     MatrixFeatures matrices(limits().matrixTiles, features12);
-    extensions.insert(extensions.end(), matrices.extensions().begin(), matrices.extensions().end());
-    info.pNext = matrices.chain();
+    extensions.insert(extensions.end(), matrices.extensions.begin(), matrices.extensions.end());
+    info.pNext = matrices.chain;
     VkPhysicalDeviceFeatures features{};
     features.robustBufferAccess = options_.robust ? VK_TRUE : VK_FALSE; // supported by every device
     info.pEnabledFeatures = &features;
@@ -178,15 +169,12 @@ std::uint64_t Device::heapLeft(std::uint32_t heap) const {
 }
 
 std::uint64_t Device::memoryLeft() const {
-    std::uint64_t size = 0;
-    std::uint32_t largest = 0;
-    for (std::uint32_t heap = 0; heap < memory_.memoryHeapCount; ++heap) {
-        const VkMemoryHeap& candidate = memory_.memoryHeaps[heap];
-        if ((candidate.flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) == 0 || candidate.size <= size) continue;
-        size = candidate.size;
-        largest = heap;
-    }
-    return heapLeft(largest);
+    const auto localSize = [](const VkMemoryHeap& heap) {
+        return (heap.flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) != 0 ? heap.size : 0;
+    };
+    const std::span heaps(memory_.memoryHeaps, memory_.memoryHeapCount);
+    return heapLeft(
+        static_cast<std::uint32_t>(std::ranges::max_element(heaps, {}, localSize) - heaps.begin()));
 }
 
 bool Device::done(Ticket ticket) {
@@ -218,32 +206,19 @@ void Device::wait(Ticket ticket) {
 }
 
 void Device::waitForAll() {
-    Ticket last = 0;
-    {
-        const std::lock_guard lock(queueMutex_);
-        last = lastTicket_;
-    }
+    std::unique_lock lock(queueMutex_);
+    const Ticket last = lastTicket_;
+    lock.unlock();
     wait(last);
 }
 
 void Device::runOnce(const std::function<void(VkCommandBuffer)>& record) {
     auto poolInfo = structure<VkCommandPoolCreateInfo>(VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO);
     poolInfo.queueFamilyIndex = queueFamily_;
-    VkCommandPool pool = VK_NULL_HANDLE;
-    check(vk_.CreateCommandPool(device_, &poolInfo, nullptr, &pool), "vkCreateCommandPool");
-    try {
-        runInPool(pool, record);
-    } catch (...) {
-        // After a timeout the buffer may still be executing.
-        if (!abandoned_) vk_.DestroyCommandPool(device_, pool, nullptr);
-        throw;
-    }
-    vk_.DestroyCommandPool(device_, pool, nullptr);
-}
-
-void Device::runInPool(VkCommandPool pool, const std::function<void(VkCommandBuffer)>& record) {
+    const auto pool =
+        create(*this, vk_.CreateCommandPool, vk_.DestroyCommandPool, poolInfo, "vkCreateCommandPool");
     auto allocate = structure<VkCommandBufferAllocateInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO);
-    allocate.commandPool = pool;
+    allocate.commandPool = pool.get();
     allocate.commandBufferCount = 1;
     VkCommandBuffer commands = VK_NULL_HANDLE;
     check(vk_.AllocateCommandBuffers(device_, &allocate, &commands), "vkAllocateCommandBuffers");

@@ -1,5 +1,4 @@
-// A Vulkan device as the engine uses it: one logical device, one compute queue, and one timeline semaphore
-// that counts submissions.
+// A Vulkan device as the engine uses it: one compute queue, and a timeline that counts submissions.
 #pragma once
 
 #include <array>
@@ -19,7 +18,8 @@ namespace lockstep::gpu {
 class Instance;
 class TexelViews;
 
-enum class DeviceType { discrete, integrated, virtualGpu, software, other };
+/// Best for training first.
+enum class DeviceType { discrete, integrated, virtualGpu, other, software };
 
 /// The size of a cooperative matrix product: one subgroup instruction computes C[m][n] += A[m][k] B[k][n].
 /// All 0: not supported.
@@ -85,20 +85,17 @@ struct DeviceOptions {
     std::string select;      ///< an index from listDevices, part of a name, or a UUID; empty: the best device
     bool validation = false; ///< use the Khronos layer: core and synchronization checks
     bool gpuAssisted = false; ///< with `validation`: also instrument shaders to find out-of-bounds accesses
-    std::function<void(const ValidationMessage&)>
-        messages;                ///< receives all warnings and errors of the layers, on any thread
+    std::function<void(const ValidationMessage&)> messages; ///< receives those of the layers, on any thread
     bool minimumLimits = false;  ///< pretend to have only Vulkan's guaranteed minimum limits (for tests)
     bool forceStaging = false;   ///< upload and download through staging even if memory is shared (for tests)
-    bool pushDescriptors = true; ///< false: bind through descriptor sets, as on devices without the extension
-                                 ///< (older validation layers can check shaders only this way)
+    bool pushDescriptors = true; ///< false: use descriptor sets (older layers check shaders only so)
     bool robust = false;  ///< make out-of-bounds accesses harmless, for shaders that are not verified yet
     bool barriers = true; ///< false: emit no barriers, so that a test can check that validation complains
     std::chrono::milliseconds waitLimit{20000};  ///< longest wait before TimeoutError
     bool drawing = false;                        ///< also create a graphics queue: Device::drawing()
     std::vector<std::string> instanceExtensions; ///< extra ones, as a window's surface needs
     std::vector<std::string> deviceExtensions;   ///< extra ones: VK_KHR_swapchain for a window
-    std::vector<std::byte>
-        pipelineCache; ///< data from an earlier Device::pipelineCacheData(); ignored if it does not match
+    std::vector<std::byte> pipelineCache; ///< of Device::pipelineCacheData(); ignored if it does not match
 };
 
 /// Counts of what has happened on the device, for tests and measurements.
@@ -110,8 +107,7 @@ struct DeviceCounters {
     std::atomic<std::uint64_t> hostWaits{0};
     std::atomic<std::uint64_t> bytesUploaded{0};
     std::atomic<std::uint64_t> bytesDownloaded{0};
-    std::atomic<std::uint64_t> recordingNanoseconds{
-        0}; ///< host time between a recorder's begin() and submit()
+    std::atomic<std::uint64_t> recordingNanoseconds{0};  ///< host time between begin() and submit()
     std::atomic<std::uint64_t> submissionNanoseconds{0}; ///< host time in queue submission
     std::atomic<std::uint64_t> uploadNanoseconds{0};     ///< host time until the device has the bytes
     std::atomic<std::uint64_t> downloadNanoseconds{0};
@@ -124,12 +120,10 @@ class CountedTime {
   public:
     explicit CountedTime(std::atomic<std::uint64_t>& counter) : counter_(counter) {}
     ~CountedTime() {
-        const auto passed = std::chrono::steady_clock::now() - begin_;
-        counter_ +=
-            static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(passed).count());
+        const std::chrono::nanoseconds passed = std::chrono::steady_clock::now() - begin_;
+        counter_ += static_cast<std::uint64_t>(passed.count());
     }
     CountedTime(const CountedTime&) = delete;
-    CountedTime& operator=(const CountedTime&) = delete;
 
   private:
     std::atomic<std::uint64_t>& counter_;
@@ -160,8 +154,6 @@ class Device {
     /// Throws NoDeviceError if none fits, GpuError if a Vulkan call fails.
     explicit Device(DeviceOptions options = {});
     ~Device();
-    Device(const Device&) = delete;
-    Device& operator=(const Device&) = delete;
 
     const DeviceReport& report() const { return report_; }
     const Limits& limits() const { return report_.limits; }
@@ -212,7 +204,6 @@ class Device {
     std::vector<const char*> extensionsToEnable() const;
     void createTimeline();
     void createPipelineCache();
-    void runInPool(VkCommandPool pool, const std::function<void(VkCommandBuffer)>& record);
     void destroy() noexcept;
 
     DeviceOptions options_;

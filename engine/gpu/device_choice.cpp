@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
-#include <cstring>
+#include <iterator>
 #include <optional>
 
 #include "engine/gpu/error.h"
@@ -21,14 +21,23 @@ std::string versionText(std::uint32_t version) {
            std::to_string(VK_API_VERSION_PATCH(version));
 }
 
-DeviceType typeOf(VkPhysicalDeviceType type) {
-    switch (type) {
-    case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU: return DeviceType::discrete;
-    case VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU: return DeviceType::integrated;
-    case VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU: return DeviceType::virtualGpu;
-    case VK_PHYSICAL_DEVICE_TYPE_CPU: return DeviceType::software;
-    default: return DeviceType::other;
-    }
+struct TypeRow {
+    VkPhysicalDeviceType vulkan;
+    std::string_view text;
+};
+
+// In the order of DeviceType.
+constexpr TypeRow typeRows[] = {
+    {VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU, "discrete GPU"},
+    {VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU, "integrated GPU"},
+    {VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU, "virtual GPU"},
+    {VK_PHYSICAL_DEVICE_TYPE_OTHER, "other device"},
+    {VK_PHYSICAL_DEVICE_TYPE_CPU, "software, not a GPU"},
+};
+
+DeviceType typeOf(VkPhysicalDeviceType vulkan) {
+    const auto* found = std::ranges::find(typeRows, vulkan, &TypeRow::vulkan);
+    return found == std::end(typeRows) ? DeviceType::other : static_cast<DeviceType>(found - typeRows);
 }
 
 std::string hexadecimal(std::span<const std::uint8_t> bytes) {
@@ -72,38 +81,13 @@ Limits limitsOf(const VkPhysicalDeviceLimits& source, std::uint32_t pushDescript
     return limits;
 }
 
-// A compute-only family, if there is one, keeps training off the queue that the window draws with.
-std::optional<std::uint32_t> computeFamily(const std::vector<VkQueueFamilyProperties>& families) {
-    std::optional<std::uint32_t> found;
-    for (std::uint32_t index = 0; index < families.size(); ++index) {
-        const VkQueueFlags flags = families[index].queueFlags;
-        if ((flags & VK_QUEUE_COMPUTE_BIT) == 0 || families[index].queueCount == 0) continue;
-        if ((flags & VK_QUEUE_GRAPHICS_BIT) == 0) return index;
-        if (!found) found = index;
-    }
-    return found;
-}
-
-std::optional<std::uint32_t> graphicsFamily(const std::vector<VkQueueFamilyProperties>& families) {
+// The first family with a flag, and without the other.
+std::optional<std::uint32_t> familyWith(const std::vector<VkQueueFamilyProperties>& families,
+                                        VkQueueFlags flag, VkQueueFlags other = 0) {
     for (std::uint32_t index = 0; index < families.size(); ++index)
-        if ((families[index].queueFlags & VK_QUEUE_GRAPHICS_BIT) != 0 && families[index].queueCount > 0)
+        if ((families[index].queueFlags & (flag | other)) == flag && families[index].queueCount > 0)
             return index;
     return std::nullopt;
-}
-
-std::vector<VkExtensionProperties> extensionsOf(const InstanceApi& api, VkPhysicalDevice device) {
-    std::uint32_t count = 0;
-    api.EnumerateDeviceExtensionProperties(device, nullptr, &count, nullptr);
-    std::vector<VkExtensionProperties> all(count);
-    api.EnumerateDeviceExtensionProperties(device, nullptr, &count, all.data());
-    return all;
-}
-
-bool hasDeviceExtension(const InstanceApi& api, VkPhysicalDevice device, const char* name) {
-    const std::vector<VkExtensionProperties> all = extensionsOf(api, device);
-    return std::any_of(all.begin(), all.end(), [&](const VkExtensionProperties& extension) {
-        return std::strcmp(extension.extensionName, name) == 0;
-    });
 }
 
 Instance::Candidate inspect(const InstanceApi& api, VkPhysicalDevice device, std::size_t index,
@@ -126,19 +110,19 @@ Instance::Candidate inspect(const InstanceApi& api, VkPhysicalDevice device, std
     auto features =
         structure<VkPhysicalDeviceFeatures2>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, &features12);
     api.GetPhysicalDeviceFeatures2(device, &features);
-    std::uint32_t familyCount = 0;
-    api.GetPhysicalDeviceQueueFamilyProperties(device, &familyCount, nullptr);
-    std::vector<VkQueueFamilyProperties> families(familyCount);
-    api.GetPhysicalDeviceQueueFamilyProperties(device, &familyCount, families.data());
+    const std::vector<VkQueueFamilyProperties> families = queueFamiliesOf(api, device);
+    const Extensions extensions = extensionsOf(api, device);
     VkPhysicalDeviceMemoryProperties memory{};
     api.GetPhysicalDeviceMemoryProperties(device, &memory);
 
     const VkPhysicalDeviceProperties& core = properties.properties;
-    const std::optional<std::uint32_t> family = computeFamily(families);
+    // A compute-only family, if there is one, keeps training off the queue that the window draws with.
+    std::optional<std::uint32_t> family = familyWith(families, VK_QUEUE_COMPUTE_BIT, VK_QUEUE_GRAPHICS_BIT);
+    if (!family) family = familyWith(families, VK_QUEUE_COMPUTE_BIT);
     Instance::Candidate candidate;
     candidate.handle = device;
     candidate.queueFamily = family.value_or(0);
-    const std::optional<std::uint32_t> drawFamily = graphicsFamily(families);
+    const std::optional<std::uint32_t> drawFamily = familyWith(families, VK_QUEUE_GRAPHICS_BIT);
     candidate.drawFamily = drawFamily.value_or(0);
     DeviceReport& report = candidate.report;
     report.index = index;
@@ -154,9 +138,9 @@ Instance::Candidate inspect(const InstanceApi& api, VkPhysicalDevice device, std
         broadcastInvocationsOf(subgroup, sizes, features12.subgroupBroadcastDynamicId != VK_FALSE);
     report.limits.subgroupSums = (subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0 &&
                                  (subgroup.supportedOperations & VK_SUBGROUP_FEATURE_ARITHMETIC_BIT) != 0;
-    report.limits.matrixTiles = matrixTilesOf(api, device, extensionsOf(api, device));
+    report.limits.matrixTiles = matrixTilesOf(api, device, extensions);
     if (options.minimumLimits) report.limits = minimumLimits(report.limits);
-    if (!options.pushDescriptors || !hasDeviceExtension(api, device, VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME))
+    if (!options.pushDescriptors || !contains(extensions, VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME))
         report.limits.pushDescriptors = 0;
     for (std::uint32_t heap = 0; heap < memory.memoryHeapCount; ++heap)
         if ((memory.memoryHeaps[heap].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) != 0)
@@ -172,20 +156,9 @@ Instance::Candidate inspect(const InstanceApi& api, VkPhysicalDevice device, std
     else if (options.drawing && !drawFamily)
         report.refused = "it has no graphics queue";
     for (const std::string& name : options.deviceExtensions)
-        if (report.refused.empty() && !hasDeviceExtension(api, device, name.c_str()))
+        if (report.refused.empty() && !contains(extensions, name.c_str()))
             report.refused = "it has no " + name;
     return candidate;
-}
-
-int rank(DeviceType type) {
-    switch (type) {
-    case DeviceType::discrete: return 0;
-    case DeviceType::integrated: return 1;
-    case DeviceType::virtualGpu: return 2;
-    case DeviceType::other: return 3;
-    case DeviceType::software: return 4;
-    }
-    return 5;
 }
 
 std::string lower(std::string_view text) {
@@ -215,7 +188,7 @@ void choose(std::vector<Instance::Candidate>& all, const DeviceOptions& options)
             report.reason = "another device was asked for";
             continue;
         }
-        if (best == nullptr || rank(report.type) < rank(best->report.type)) best = &candidate;
+        if (best == nullptr || report.type < best->report.type) best = &candidate;
     }
     if (best == nullptr) return;
     best->report.chosen = true;
@@ -237,16 +210,7 @@ Limits minimumLimits(const Limits& actual) {
     return limits;
 }
 
-std::string_view describe(DeviceType type) {
-    switch (type) {
-    case DeviceType::discrete: return "discrete GPU";
-    case DeviceType::integrated: return "integrated GPU";
-    case DeviceType::virtualGpu: return "virtual GPU";
-    case DeviceType::software: return "software, not a GPU";
-    case DeviceType::other: return "other device";
-    }
-    return "other device";
-}
+std::string_view describe(DeviceType type) { return typeRows[static_cast<std::size_t>(type)].text; }
 
 std::vector<Instance::Candidate> Instance::candidates(const DeviceOptions& options) const {
     std::uint32_t count = 0;

@@ -46,8 +46,7 @@ std::string installHint() {
     return "Install the Vulkan SDK, which brings MoltenVK.";
 #else
     return "Install a Vulkan driver: on Debian and Ubuntu `apt-get install mesa-vulkan-drivers` (AMD, Intel "
-           "and software "
-           "Vulkan) or the NVIDIA driver; CPU lanes work without one.";
+           "and software Vulkan) or the NVIDIA driver; CPU lanes work without one.";
 #endif
 }
 

@@ -41,11 +41,10 @@ class HazardTracker {
     void clear() { pending_.clear(); }
 
   private:
-    static bool overlap(const Access& a, const Access& b) {
-        return a.buffer == b.buffer && a.offset < b.offset + b.size && b.offset < a.offset + a.size;
-    }
-    static bool conflict(const Access& earlier, const Access& now) {
-        return (earlier.writes || now.writes) && overlap(earlier, now);
+    static bool conflict(const Access& a, const Access& b) {
+        const bool overlap =
+            a.buffer == b.buffer && a.offset < b.offset + b.size && b.offset < a.offset + a.size;
+        return (a.writes || b.writes) && overlap;
     }
 
     std::vector<Access> pending_;

@@ -21,30 +21,18 @@ VKAPI_ATTR VkBool32 VKAPI_CALL onMessage(VkDebugUtilsMessageSeverityFlagBitsEXT 
     return VK_FALSE;
 }
 
-template <class Properties, class Enumerate> std::vector<Properties> enumerate(Enumerate&& call) {
-    std::uint32_t count = 0;
-    call(&count, static_cast<Properties*>(nullptr));
-    std::vector<Properties> all(count);
-    call(&count, all.data());
-    all.resize(count);
-    return all;
-}
-
 bool hasLayer(const char* name) {
     const auto layers = enumerate<VkLayerProperties>(
         [](auto* count, auto* out) { loadVulkan().EnumerateInstanceLayerProperties(count, out); });
-    return std::any_of(layers.begin(), layers.end(), [&](const VkLayerProperties& layer) {
-        return std::strcmp(layer.layerName, name) == 0;
-    });
+    return std::ranges::any_of(
+        layers, [name](const VkLayerProperties& layer) { return std::strcmp(layer.layerName, name) == 0; });
 }
 
 bool hasExtension(const char* layer, const char* name) {
-    const auto extensions = enumerate<VkExtensionProperties>([&](auto* count, auto* out) {
+    const auto list = [layer](auto* count, auto* out) {
         loadVulkan().EnumerateInstanceExtensionProperties(layer, count, out);
-    });
-    return std::any_of(extensions.begin(), extensions.end(), [&](const VkExtensionProperties& extension) {
-        return std::strcmp(extension.extensionName, name) == 0;
-    });
+    };
+    return contains(enumerate<VkExtensionProperties>(list), name);
 }
 
 } // namespace

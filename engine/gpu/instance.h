@@ -9,8 +9,7 @@ namespace lockstep::gpu {
 
 class Instance {
   public:
-    /// Throws NoDeviceError without a loader, GpuError if `options.validation` is set and the layer is
-    /// missing.
+    /// Throws NoDeviceError without a loader, GpuError if `options.validation` needs a missing layer.
     explicit Instance(const DeviceOptions& options);
     ~Instance();
     Instance(const Instance&) = delete;

@@ -4,17 +4,8 @@
 #include <stdexcept>
 
 #include "engine/gpu/buffer.h"
-#include "engine/gpu/error.h"
 
 namespace lockstep::gpu {
-
-namespace {
-
-std::uint32_t groupsAlong(std::uint32_t items, std::uint32_t perGroup) {
-    return items / perGroup + (items % perGroup != 0 ? 1 : 0);
-}
-
-} // namespace
 
 VkDescriptorType descriptorType(BindingKind kind) {
     return kind == BindingKind::texels ? VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER
@@ -32,23 +23,8 @@ AnyKernel::AnyKernel(Device& device, const KernelSource& source)
                       given.y != 0 ? given.y : info_.groupSize[1],
                       given.z != 0 ? given.z : info_.groupSize[2]};
     checkLimits();
-    try {
-        createLayout();
-        createPipeline(source);
-    } catch (...) {
-        destroy();
-        throw;
-    }
-}
-
-AnyKernel::~AnyKernel() { destroy(); }
-
-void AnyKernel::destroy() noexcept {
-    if (device_->abandoned()) return;
-    const DeviceApi& vk = device_->vk();
-    if (pipeline_ != VK_NULL_HANDLE) vk.DestroyPipeline(device_->handle(), pipeline_, nullptr);
-    if (layout_ != VK_NULL_HANDLE) vk.DestroyPipelineLayout(device_->handle(), layout_, nullptr);
-    if (setLayout_ != VK_NULL_HANDLE) vk.DestroyDescriptorSetLayout(device_->handle(), setLayout_, nullptr);
+    createLayout();
+    createPipeline(source);
 }
 
 bool AnyKernel::firstUse(std::span<const BufferView> views) const {
@@ -99,12 +75,8 @@ void AnyKernel::createLayout() {
         if (info_.bindings[index].binding != index)
             throw std::runtime_error("kernel '" + name_ + "' leaves binding " + std::to_string(index) +
                                      " unused");
-        VkDescriptorSetLayoutBinding binding{};
-        binding.binding = index;
-        binding.descriptorType = descriptorType(info_.bindings[index].kind);
-        binding.descriptorCount = 1;
-        binding.stageFlags = VK_SHADER_STAGE_COMPUTE_BIT;
-        bindings.push_back(binding);
+        const VkDescriptorType type = descriptorType(info_.bindings[index].kind);
+        bindings.push_back({index, type, 1, VK_SHADER_STAGE_COMPUTE_BIT, nullptr});
     }
     auto setInfo =
         structure<VkDescriptorSetLayoutCreateInfo>(VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO);
@@ -112,17 +84,18 @@ void AnyKernel::createLayout() {
         setInfo.flags = VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR;
     setInfo.bindingCount = static_cast<std::uint32_t>(bindings.size());
     setInfo.pBindings = bindings.data();
-    check(vk.CreateDescriptorSetLayout(device_->handle(), &setInfo, nullptr, &setLayout_),
-          "vkCreateDescriptorSetLayout");
+    setLayout_ = create(*device_, vk.CreateDescriptorSetLayout, vk.DestroyDescriptorSetLayout, setInfo,
+                        "vkCreateDescriptorSetLayout");
 
+    const VkDescriptorSetLayout set = setLayout_.get();
     const VkPushConstantRange range{VK_SHADER_STAGE_COMPUTE_BIT, 0, info_.pushConstantBytes};
     auto layoutInfo = structure<VkPipelineLayoutCreateInfo>(VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO);
     layoutInfo.setLayoutCount = 1;
-    layoutInfo.pSetLayouts = &setLayout_;
+    layoutInfo.pSetLayouts = &set;
     layoutInfo.pushConstantRangeCount = info_.pushConstantBytes == 0 ? 0 : 1;
     layoutInfo.pPushConstantRanges = &range;
-    check(vk.CreatePipelineLayout(device_->handle(), &layoutInfo, nullptr, &layout_),
-          "vkCreatePipelineLayout");
+    layout_ = create(*device_, vk.CreatePipelineLayout, vk.DestroyPipelineLayout, layoutInfo,
+                     "vkCreatePipelineLayout");
 }
 
 void AnyKernel::createPipeline(const KernelSource& source) {
@@ -130,8 +103,8 @@ void AnyKernel::createPipeline(const KernelSource& source) {
     auto moduleInfo = structure<VkShaderModuleCreateInfo>(VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO);
     moduleInfo.codeSize = source.words.size_bytes();
     moduleInfo.pCode = source.words.data();
-    VkShaderModule module = VK_NULL_HANDLE;
-    check(vk.CreateShaderModule(device_->handle(), &moduleInfo, nullptr, &module), "vkCreateShaderModule");
+    const auto module =
+        create(*device_, vk.CreateShaderModule, vk.DestroyShaderModule, moduleInfo, "vkCreateShaderModule");
 
     std::vector<VkSpecializationMapEntry> entries;
     std::vector<std::uint32_t> values;
@@ -140,30 +113,31 @@ void AnyKernel::createPipeline(const KernelSource& source) {
         entries.push_back({id, offset, sizeof(std::uint32_t)});
         values.push_back(value);
     }
-    VkSpecializationInfo specialization{};
-    specialization.mapEntryCount = static_cast<std::uint32_t>(entries.size());
-    specialization.pMapEntries = entries.data();
-    specialization.dataSize = values.size() * sizeof(std::uint32_t);
-    specialization.pData = values.data();
+    const VkSpecializationInfo specialization{asUint(entries.size()), entries.data(),
+                                              values.size() * sizeof(std::uint32_t), values.data()};
 
     auto info = structure<VkComputePipelineCreateInfo>(VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO);
     info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
     if (info_.matrices != MatrixDialect::none)
         info.stage.flags = VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT;
     info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
-    info.stage.module = module;
+    info.stage.module = module.get();
     info.stage.pName = "main";
     info.stage.pSpecializationInfo = &specialization;
-    info.layout = layout_;
-    const VkResult result =
-        vk.CreateComputePipelines(device_->handle(), device_->pipelineCache(), 1, &info, nullptr, &pipeline_);
-    vk.DestroyShaderModule(device_->handle(), module, nullptr);
-    check(result, ("vkCreateComputePipelines for kernel '" + name_ + "'").c_str());
+    info.layout = layout_.get();
+    VkPipeline pipeline = VK_NULL_HANDLE;
+    check(
+        vk.CreateComputePipelines(device_->handle(), device_->pipelineCache(), 1, &info, nullptr, &pipeline),
+        ("vkCreateComputePipelines for kernel '" + name_ + "'").c_str());
+    pipeline_ = {pipeline, {device_, vk.DestroyPipeline}};
 }
 
 WorkItems AnyKernel::groupsFor(const WorkItems& items) const {
-    const WorkItems groups{groupsAlong(items.x, itemsPerGroup_.x), groupsAlong(items.y, itemsPerGroup_.y),
-                           groupsAlong(items.z, itemsPerGroup_.z)};
+    const auto along = [](std::uint32_t count, std::uint32_t perGroup) {
+        return count / perGroup + (count % perGroup != 0 ? 1 : 0);
+    };
+    const WorkItems groups{along(items.x, itemsPerGroup_.x), along(items.y, itemsPerGroup_.y),
+                           along(items.z, itemsPerGroup_.z)};
     const std::uint32_t* limit = device_->limits().groupCount;
     if (groups.x > limit[0] || groups.y > limit[1] || groups.z > limit[2])
         throw GpuError("kernel '" + name_ + "' would need " + std::to_string(groups.x) + "x" +

@@ -6,15 +6,14 @@
 #include <span>
 #include <string>
 
-#include "engine/gpu/device.h"
+#include "engine/gpu/owned.h"
 #include "engine/gpu/reflection.h"
 
 namespace lockstep::gpu {
 
 struct BufferView; // engine/gpu/buffer.h
 
-/// The number of items (outputs, rows, elements) a dispatch covers along each axis. The kernel rounds up to
-/// workgroups.
+/// The items (outputs, rows, elements) that a dispatch covers along each axis, rounded up to workgroups.
 struct WorkItems {
     std::uint32_t x = 1;
     std::uint32_t y = 1;
@@ -46,17 +45,15 @@ struct KernelSource {
 class AnyKernel {
   public:
     AnyKernel(Device& device, const KernelSource& source);
-    virtual ~AnyKernel();
-    AnyKernel(const AnyKernel&) = delete;
-    AnyKernel& operator=(const AnyKernel&) = delete;
+    virtual ~AnyKernel() = default;
 
     const std::string& name() const { return name_; }
     const std::string& shader() const { return shader_; }
     const std::string& variant() const { return variant_; }
     const ShaderInfo& info() const { return info_; }
-    VkPipeline pipeline() const { return pipeline_; }
-    VkPipelineLayout layout() const { return layout_; }
-    VkDescriptorSetLayout setLayout() const { return setLayout_; }
+    VkPipeline pipeline() const { return pipeline_.get(); }
+    VkPipelineLayout layout() const { return layout_.get(); }
+    VkDescriptorSetLayout setLayout() const { return setLayout_.get(); }
     /// The number of workgroups that cover the items. Throws GpuError if the device allows fewer.
     WorkItems groupsFor(const WorkItems& items) const;
     TexelFormat texels() const { return texels_; }
@@ -68,7 +65,6 @@ class AnyKernel {
     void checkLimits() const;
     void createLayout();
     void createPipeline(const KernelSource& source);
-    void destroy() noexcept;
 
     Device* device_;
     std::string name_;
@@ -78,9 +74,9 @@ class AnyKernel {
     mutable std::set<std::uint64_t> usedSizes_; ///< hashes of the sizes of its buffers
     WorkItems itemsPerGroup_;
     TexelFormat texels_;
-    VkDescriptorSetLayout setLayout_ = VK_NULL_HANDLE;
-    VkPipelineLayout layout_ = VK_NULL_HANDLE;
-    VkPipeline pipeline_ = VK_NULL_HANDLE;
+    Owned<VkDescriptorSetLayout> setLayout_;
+    Owned<VkPipelineLayout> layout_;
+    Owned<VkPipeline> pipeline_;
 };
 
 /// A kernel whose push constants are a `Params` struct; passing another type does not compile.
@@ -89,15 +85,10 @@ template <class Params> class Kernel : public AnyKernel {
     /// Throws std::runtime_error, naming the kernel, if the shader is missing, its push constants differ in
     /// size from `Params`, or it exceeds the device's limits; GpuError if the driver rejects it.
     Kernel(Device& device, const KernelSource& source) : AnyKernel(device, source) {
-        requireParams(sizeof(Params));
-    }
-
-  private:
-    void requireParams(std::size_t size) const {
-        if (info().pushConstantBytes != size)
+        if (info().pushConstantBytes != sizeof(Params))
             throw std::runtime_error(
                 "kernel '" + name() + "' takes " + std::to_string(info().pushConstantBytes) +
-                " bytes of push constants, its params struct has " + std::to_string(size));
+                " bytes of push constants, its params struct has " + std::to_string(sizeof(Params)));
     }
 };
 

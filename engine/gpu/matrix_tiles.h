@@ -10,28 +10,21 @@ namespace lockstep::gpu {
 /// Tile sizes for fp16 inputs with fp32 accumulation from VK_KHR_cooperative_matrix and
 /// VK_NV_cooperative_matrix, on a device with these `extensions`. Empty if the driver lacks fp16 arithmetic,
 /// the Vulkan memory model or full subgroups, which the kernels also need.
-MatrixTiles matrixTilesOf(const InstanceApi& api, VkPhysicalDevice device,
-                          const std::vector<VkExtensionProperties>& extensions);
+MatrixTiles matrixTilesOf(const InstanceApi& api, VkPhysicalDevice device, const Extensions& extensions);
 
-/// The extensions and features that a logical device needs for these tiles. The features point to each other,
-/// so it cannot be copied.
-class MatrixFeatures {
-  public:
+/// The extensions and features that a device needs for these tiles. Not copied: they point to each other.
+struct MatrixFeatures {
     /// Enables in `features12` what the tiles need.
     MatrixFeatures(const MatrixTiles& tiles, VkPhysicalDeviceVulkan12Features& features12);
     MatrixFeatures(const MatrixFeatures&) = delete;
     MatrixFeatures& operator=(const MatrixFeatures&) = delete;
 
-    const std::vector<const char*>& extensions() const { return extensions_; }
-    void* chain() { return chain_; } ///< ends with `features12`
-
-  private:
-    std::vector<const char*> extensions_;
-    void* chain_;
-    VkPhysicalDeviceSubgroupSizeControlFeatures subgroups_{};
-    VkPhysicalDeviceCooperativeMatrixFeaturesNV nv_{};
+    std::vector<const char*> extensions;
+    void* chain; ///< ends with `features12`
+    VkPhysicalDeviceSubgroupSizeControlFeatures subgroups{};
+    VkPhysicalDeviceCooperativeMatrixFeaturesNV nv{};
 #ifdef VK_KHR_cooperative_matrix
-    VkPhysicalDeviceCooperativeMatrixFeaturesKHR khr_{};
+    VkPhysicalDeviceCooperativeMatrixFeaturesKHR khr{};
 #endif
 };
 

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,13 +14,36 @@
 namespace lockstep::gpu {
 
 /// Device, driver and version in one line; a cache is valid only for the same ones.
-std::string cacheIdentity(const DeviceReport& report);
+inline std::string cacheIdentity(const DeviceReport& report) {
+    return report.name + "|" + report.driver + "|" + report.uuid + "|" + report.apiVersion;
+}
 
-/// magic, identity with its closing zero, length of the data, FNV-1a of the data, data.
-std::vector<std::byte> wrapPipelineCache(std::span<const std::byte> data, const std::string& identity);
+/// What precedes stored data: magic, identity, a zero, the data's length and its FNV-1a, 64 bits each.
+inline std::string cacheHeader(std::span<const std::byte> data, const std::string& identity) {
+    std::uint64_t hash = 0xCBF29CE484222325u;
+    for (const std::byte byte : data) hash = (hash ^ std::to_integer<std::uint64_t>(byte)) * 0x100000001B3u;
+    const std::uint64_t numbers[] = {data.size(), hash};
+    return "LOCKPC01" + identity + '\0' + std::string(reinterpret_cast<const char*>(numbers), sizeof numbers);
+}
+
+inline std::vector<std::byte> wrapPipelineCache(std::span<const std::byte> data,
+                                                const std::string& identity) {
+    const std::string header = cacheHeader(data, identity);
+    const auto begin = std::as_bytes(std::span(header));
+    std::vector<std::byte> bytes(begin.begin(), begin.end());
+    bytes.insert(bytes.end(), data.begin(), data.end());
+    return bytes;
+}
 
 /// The data inside, or nothing if anything differs. Never throws.
-std::span<const std::byte> unwrapPipelineCache(std::span<const std::byte> stored,
-                                               const std::string& identity);
+inline std::span<const std::byte> unwrapPipelineCache(std::span<const std::byte> stored,
+                                                      const std::string& identity) {
+    const std::size_t headerSize = cacheHeader({}, identity).size();
+    if (stored.size() < headerSize) return {};
+    const std::span<const std::byte> data = stored.subspan(headerSize);
+    // The header must equal the one that this data and identity would produce.
+    const bool same = std::memcmp(stored.data(), cacheHeader(data, identity).data(), headerSize) == 0;
+    return same ? data : std::span<const std::byte>{};
+}
 
 } // namespace lockstep::gpu

@@ -25,24 +25,15 @@ Access accessOf(const BufferView& view, bool reads, bool writes) {
 } // namespace
 
 Recorder::Recorder(Device& device) : device_(device) {
-    try {
-        createSlots();
-    } catch (...) {
-        release();
-        throw;
-    }
-}
-
-void Recorder::createSlots() {
     const DeviceApi& vk = device_.vk();
     auto poolInfo = structure<VkCommandPoolCreateInfo>(VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO);
     poolInfo.flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT;
     poolInfo.queueFamilyIndex = device_.queueFamily();
-    check(vk.CreateCommandPool(device_.handle(), &poolInfo, nullptr, &pool_), "vkCreateCommandPool");
+    pool_ = create(device_, vk.CreateCommandPool, vk.DestroyCommandPool, poolInfo, "vkCreateCommandPool");
     for (Slot& slot : slots_) {
         auto allocate =
             structure<VkCommandBufferAllocateInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO);
-        allocate.commandPool = pool_;
+        allocate.commandPool = pool_.get();
         allocate.commandBufferCount = 1;
         check(vk.AllocateCommandBuffers(device_.handle(), &allocate, &slot.commands),
               "vkAllocateCommandBuffers");
@@ -51,7 +42,8 @@ void Recorder::createSlots() {
         auto queryInfo = structure<VkQueryPoolCreateInfo>(VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO);
         queryInfo.queryType = VK_QUERY_TYPE_TIMESTAMP;
         queryInfo.queryCount = queries;
-        check(vk.CreateQueryPool(device_.handle(), &queryInfo, nullptr, &slot.queries), "vkCreateQueryPool");
+        slot.queries =
+            create(device_, vk.CreateQueryPool, vk.DestroyQueryPool, queryInfo, "vkCreateQueryPool");
     }
 }
 
@@ -61,15 +53,6 @@ Recorder::~Recorder() {
     } catch (const std::exception&) {
         // If the device is lost, nothing runs any more. If it hangs, it is abandoned now.
     }
-    release();
-}
-
-void Recorder::release() noexcept {
-    if (device_.abandoned()) return;
-    const DeviceApi& vk = device_.vk();
-    for (const Slot& slot : slots_)
-        if (slot.queries != VK_NULL_HANDLE) vk.DestroyQueryPool(device_.handle(), slot.queries, nullptr);
-    if (pool_ != VK_NULL_HANDLE) vk.DestroyCommandPool(device_.handle(), pool_, nullptr);
 }
 
 void Recorder::requireRecording(const std::string& what) const {
@@ -93,8 +76,7 @@ void Recorder::begin() {
     slot.timed.clear();
     slot.traced = false;
     if (slot.sets) slot.sets->reset();
-    if (slot.queries != VK_NULL_HANDLE)
-        device_.vk().CmdResetQueryPool(slot.commands, slot.queries, 0, queries);
+    if (slot.queries) device_.vk().CmdResetQueryPool(slot.commands, slot.queries.get(), 0, queries);
     writeTimestamp(0);
     // The tracker does not see what earlier submissions wrote, so one barrier up front covers all of it.
     memoryBarrier(workStages, workAccesses);
@@ -102,8 +84,7 @@ void Recorder::begin() {
 
 // The only rule for barriers: emit a full memory barrier before an access that conflicts with one since the
 // last barrier (read after write, write after read, write after write). HazardTracker decides; no other code
-// emits barriers between dispatches. While profiling, a barrier precedes every dispatch, so that times do not
-// overlap.
+// emits barriers between dispatches. While profiling, every dispatch gets one, so that times do not overlap.
 bool Recorder::order(std::span<const Access> accesses) {
     const bool hazard = hazards_.add(accesses);
     if (!hazard && !profiling_) return false;
@@ -227,8 +208,8 @@ void Recorder::copy(const BufferView& from, const BufferView& to) {
 }
 
 void Recorder::writeTimestamp(std::uint32_t query, VkPipelineStageFlagBits after) {
-    if (current().queries == VK_NULL_HANDLE) return;
-    device_.vk().CmdWriteTimestamp(current().commands, after, current().queries, query);
+    if (!current().queries) return;
+    device_.vk().CmdWriteTimestamp(current().commands, after, current().queries.get(), query);
     // After drawing on the same queue, llvmpipe delays timestamps until the next barrier.
     if (device_.software()) memoryBarrier(workStages, workAccesses);
 }
@@ -250,7 +231,7 @@ Ticket Recorder::submit() {
 double Recorder::millisecondsFromQueries(Slot& slot) {
     const auto count = static_cast<std::uint32_t>(2 + 2 * slot.timed.size());
     std::vector<std::uint64_t> ticks(count);
-    check(device_.vk().GetQueryPoolResults(device_.handle(), slot.queries, 0, count,
+    check(device_.vk().GetQueryPoolResults(device_.handle(), slot.queries.get(), 0, count,
                                            count * sizeof(std::uint64_t), ticks.data(), sizeof(std::uint64_t),
                                            VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT),
           "vkGetQueryPoolResults"); // the submission has finished, so results are available without waiting
@@ -283,8 +264,7 @@ void Recorder::noteTimed(Slot& slot) {
             sum.bytes += timed.cost.bytes;
             continue;
         }
-        // The start timestamp may be taken while the dispatch still waits at its barrier; it really starts
-        // after that wait.
+        // Its start timestamp may be taken while it still waits at its barrier.
         if (timed.barrierBefore) timed.beginMs = std::max(timed.beginMs, traceBarrier_);
         timed.endMs = std::max(timed.endMs, timed.beginMs);
         traceBarrier_ = std::max(traceBarrier_, timed.endMs);
@@ -303,7 +283,7 @@ void Recorder::collect(Slot& slot) {
     const auto now = std::chrono::steady_clock::now();
     const auto started = std::max(slot.submitted, lastFinished_);
     const double onHost = std::chrono::duration<double, std::milli>(now - started).count();
-    const double milliseconds = slot.queries == VK_NULL_HANDLE ? onHost : millisecondsFromQueries(slot);
+    const double milliseconds = slot.queries ? millisecondsFromQueries(slot) : onHost;
     noteTimed(slot);
     lastFinished_ = now;
     deviceSeconds_ += milliseconds * 1e-3;

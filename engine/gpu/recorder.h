@@ -34,8 +34,7 @@ struct KernelTiming {
     double bytes = 0;
 };
 
-/// The time span of one dispatch, in milliseconds of the device's clock since the first traced submission
-/// began.
+/// The time span of one dispatch, in milliseconds of the device since the first traced submission began.
 struct TracedDispatch {
     std::string name;    ///< of the kernel: the operation
     std::string shader;  ///< stem of the kernel's shader file
@@ -46,8 +45,7 @@ struct TracedDispatch {
     double endMs = 0;
 };
 
-/// A finished submission. Device time comes from timestamps or, on devices without them, from the host's
-/// clock.
+/// A finished submission. Its time comes from timestamps or, where there are none, from the host's clock.
 struct FinishedSubmission {
     Ticket ticket = 0;
     double milliseconds = 0;
@@ -59,13 +57,10 @@ class Recorder {
   public:
     explicit Recorder(Device& device);
     ~Recorder();
-    Recorder(const Recorder&) = delete;
-    Recorder& operator=(const Recorder&) = delete;
 
     void begin();
 
-    /// Times every dispatch until the end of the submission. Dispatches then run one after another, so that
-    /// their times do not overlap.
+    /// Times every dispatch until the end of the submission; they then run one after another.
     void profileDispatches(bool on) { profiling_ = on && device_.limits().timestampNanoseconds > 0; }
 
     /// Traces every dispatch until the end of the submission as it really runs: only the necessary barriers
@@ -76,8 +71,7 @@ class Recorder {
     std::vector<TracedDispatch> takeTrace();
 
     /// Runs `kernel` over `items`, with `views` as its bindings 0, 1, ... Adds the necessary barriers. Throws
-    /// std::runtime_error, naming the kernel, for a wrong number of views or a view that the device cannot
-    /// bind.
+    /// std::runtime_error, naming the kernel, for too few or many views or one that cannot be bound.
     template <class Params>
     void dispatch(const Kernel<Params>& kernel, const WorkItems& items, const Params& params,
                   std::initializer_list<BufferView> views, const Cost& cost = {}) {
@@ -115,7 +109,7 @@ class Recorder {
 
     struct Slot {
         VkCommandBuffer commands = VK_NULL_HANDLE;
-        VkQueryPool queries = VK_NULL_HANDLE;
+        Owned<VkQueryPool> queries;           ///< null without timestamps
         std::unique_ptr<DescriptorSets> sets; ///< null if push descriptors are used
         Ticket ticket = 0;                    ///< 0: not in flight
         std::chrono::steady_clock::time_point submitted;
@@ -123,8 +117,6 @@ class Recorder {
         bool traced = false;               ///< `timed` is for takeTrace(), not for timings()
     };
 
-    void createSlots();
-    void release() noexcept;
     void requireRecording(const std::string& what) const;
     void dispatchBytes(const AnyKernel& kernel, const WorkItems& items, const void* params,
                        std::span<const BufferView> views, const Cost& cost);
@@ -141,7 +133,7 @@ class Recorder {
     Slot& current() { return slots_[next_]; }
 
     Device& device_;
-    VkCommandPool pool_ = VK_NULL_HANDLE;
+    Owned<VkCommandPool> pool_;
     std::array<Slot, slots> slots_;
     std::size_t next_ = 0;
     bool recording_ = false;

@@ -1,7 +1,7 @@
-// Cases name their opcodes; see spirv.h.
 #include "engine/gpu/reflection.h"
 
 #include <algorithm>
+#include <iterator>
 #include <stdexcept>
 #include <string_view>
 
@@ -13,9 +13,42 @@ namespace {
 
 using namespace spirv;
 
-struct Instruction {
+// The result of an instruction: operand 0 of a type, operand 1 of a value.
+enum class Defines { nothing, type, value };
+
+// An instruction that the reflection reads.
+struct Known {
     std::uint32_t opcode = 0;
-    std::span<const std::uint32_t> operands;
+    std::size_t operands = 0; // that it must have, at least
+    Defines defines = Defines::nothing;
+};
+
+constexpr Known knownInstructions[] = {
+    {OpName, 2},
+    {OpEntryPoint, 1},
+    {OpExecutionMode, 2},
+    {OpExecutionModeId, 2},
+    {OpCapability, 1},
+    {OpDecorate, 2},
+    {OpMemberDecorate, 3},
+    {OpTypeInt, 3, Defines::type},
+    {OpTypeFloat, 2, Defines::type},
+    {OpTypeVector, 3, Defines::type},
+    {OpTypeImage, 8, Defines::type},
+    {OpTypeArray, 3, Defines::type},
+    {OpTypeRuntimeArray, 2, Defines::type},
+    {OpTypeStruct, 1, Defines::type},
+    {OpTypePointer, 3, Defines::type},
+    {OpConstantTrue, 2, Defines::value},
+    {OpConstantFalse, 2, Defines::value},
+    {OpConstant, 3, Defines::value},
+    {OpConstantComposite, 2, Defines::value},
+    {OpSpecConstantTrue, 2, Defines::value},
+    {OpSpecConstantFalse, 2, Defines::value},
+    {OpSpecConstant, 3, Defines::value},
+    {OpSpecConstantComposite, 2, Defines::value},
+    {OpSpecConstantOp, 4, Defines::value},
+    {OpVariable, 3, Defines::value},
 };
 
 // The instruction that defines a result id.
@@ -33,9 +66,8 @@ struct Decorations {
     bool has(std::uint32_t decoration) const { return values.contains(decoration); }
     // On every member of a block: glslang marks `readonly` and `writeonly` there.
     bool everyMemberHas(std::uint32_t decoration) const {
-        return !members.empty() && std::all_of(members.begin(), members.end(), [&](const auto& member) {
-            return member.second.contains(decoration);
-        });
+        const auto marked = [&](const auto& member) { return member.second.contains(decoration); };
+        return !members.empty() && std::ranges::all_of(members, marked);
     }
 };
 
@@ -50,7 +82,7 @@ class Module {
             const std::size_t length = words[at] >> 16;
             if (length == 0 || length > words.size() - at)
                 fail("is damaged: an instruction ends beyond the file");
-            read({words[at] & 0xFFFFu, words.subspan(at + 1, length - 1)});
+            read(words[at] & 0xFFFFu, words.subspan(at + 1, length - 1));
             at += length;
         }
     }
@@ -63,8 +95,7 @@ class Module {
         describeGroupSize(info);
         for (const auto& [id, definition] : definitions_)
             if (definition.opcode == OpVariable) describeVariable(id, definition, info);
-        std::sort(info.bindings.begin(), info.bindings.end(),
-                  [](const ShaderBinding& a, const ShaderBinding& b) { return a.binding < b.binding; });
+        std::ranges::sort(info.bindings, {}, &ShaderBinding::binding);
         mergeViews(info.bindings);
         return info;
     }
@@ -74,46 +105,20 @@ class Module {
         throw std::runtime_error("shader '" + shader_ + "' " + reason);
     }
 
-    // The operands of an instruction that the reflection needs.
-    static std::size_t leastOperands(std::uint32_t opcode) {
-        switch (opcode) {
-        case OpCapability:
-        case OpEntryPoint:
-        case OpTypeStruct: return 1;
-        case OpExecutionMode:
-        case OpExecutionModeId:
-        case OpDecorate:
-        case OpConstantTrue:
-        case OpConstantFalse:
-        case OpSpecConstantTrue:
-        case OpSpecConstantFalse:
-        case OpTypeFloat:
-        case OpTypeRuntimeArray:
-        case OpName: return 2;
-        case OpMemberDecorate:
-        case OpTypeInt:
-        case OpTypeVector:
-        case OpTypeArray:
-        case OpTypePointer:
-        case OpConstant:
-        case OpSpecConstant:
-        case OpVariable: return 3;
-        case OpSpecConstantOp: return 4;
-        case OpTypeImage: return 8;
-        default: return 0;
-        }
-    }
-
     void define(std::uint32_t id, Definition definition) {
         definition.number = definitions_.size();
         if (!definitions_.try_emplace(id, std::move(definition)).second) fail("defines something twice");
     }
 
-    void read(const Instruction& instruction) {
-        const auto& operands = instruction.operands;
-        if (operands.size() < leastOperands(instruction.opcode))
-            fail("is damaged: an instruction is cut off");
-        switch (instruction.opcode) {
+    void read(std::uint32_t opcode, std::span<const std::uint32_t> operands) {
+        const auto* known = std::ranges::find(knownInstructions, opcode, &Known::opcode);
+        if (known == std::end(knownInstructions)) return;
+        if (operands.size() < known->operands) fail("is damaged: an instruction is cut off");
+        if (known->defines == Defines::type)
+            define(operands[0], {opcode, {operands.begin() + 1, operands.end()}, 0});
+        if (known->defines == Defines::value)
+            define(operands[1], {opcode, {operands.begin() + 2, operands.end()}, operands[0]});
+        switch (opcode) {
         case OpName: {
             const std::string_view text(reinterpret_cast<const char*>(&operands[1]),
                                         (operands.size() - 1) * sizeof(std::uint32_t));
@@ -139,28 +144,6 @@ class Module {
         case OpMemberDecorate:
             decorations_[operands[0]].members[operands[1]][operands[2]] =
                 operands.size() > 3 ? operands[3] : 0;
-            break;
-        case OpTypeInt:
-        case OpTypeFloat:
-        case OpTypeVector:
-        case OpTypeImage:
-        case OpTypeArray:
-        case OpTypeRuntimeArray:
-        case OpTypeStruct:
-        case OpTypePointer:
-            define(operands[0], {instruction.opcode, {operands.begin() + 1, operands.end()}, 0});
-            break;
-        case OpConstantTrue:
-        case OpConstantFalse:
-        case OpConstant:
-        case OpConstantComposite:
-        case OpSpecConstantTrue:
-        case OpSpecConstantFalse:
-        case OpSpecConstant:
-        case OpSpecConstantComposite:
-        case OpSpecConstantOp:
-        case OpVariable:
-            define(operands[1], {instruction.opcode, {operands.begin() + 2, operands.end()}, operands[0]});
             break;
         default: break;
         }
@@ -232,8 +215,7 @@ class Module {
     void describeGroupSize(ShaderInfo& info) const {
         for (std::size_t axis = 0; axis < 3; ++axis)
             info.groupSize[axis] = groupSizeIsIds_ ? value(groupSize_[axis]) : groupSize_[axis];
-        // A size with specialisation constants is a composite decorated as the built-in; it overrides the
-        // execution mode.
+        // A composite that is decorated as the built-in overrides the execution mode.
         for (const auto& [id, marks] : decorations_) {
             if (!marks.has(decorationBuiltIn) || marks.values.at(decorationBuiltIn) != builtInWorkgroupSize)
                 continue;

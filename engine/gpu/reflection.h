@@ -34,8 +34,7 @@ enum class MatrixDialect { none, khr, nv };
 
 struct ShaderInfo {
     MatrixDialect matrices = MatrixDialect::none;
-    std::vector<ShaderBinding>
-        bindings; ///< buffers of set 0, by binding; each once, even if it has several names
+    std::vector<ShaderBinding> bindings; ///< buffers of set 0, by binding; several names are one buffer
     std::uint32_t pushConstantBytes = 0;
     std::uint32_t groupSize[3] = {1, 1, 1}; ///< invocations per workgroup
     std::uint32_t sharedBytes = 0;          ///< size of all workgroup-shared variables
@@ -43,8 +42,7 @@ struct ShaderInfo {
 };
 
 /// Reads the module, specialised by the given constants. Throws std::runtime_error, naming `shader`, if it is
-/// not a SPIR-V compute shader, uses a set other than 0 or resources other than buffers, or lacks a constant
-/// with a given id.
+/// not a SPIR-V compute shader, uses a set other than 0 or resources other than buffers, or lacks a constant.
 ShaderInfo reflect(std::span<const std::uint32_t> words, const SpecConstants& constants,
                    const std::string& shader);
 

@@ -2,9 +2,10 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <string>
-#include <vector>
 
 #include "engine/gpu/error.h"
 
@@ -29,6 +30,9 @@ std::vector<std::string> loaderNames() {
     return names;
 }
 
+// For the members of `api`, by a function `load` that looks up their names.
+#define LOCKSTEP_LOAD(function) api.function = reinterpret_cast<PFN_vk##function>(load("vk" #function));
+
 GlobalApi openLoader() {
     GlobalApi api;
     for (const std::string& name : loaderNames()) {
@@ -39,10 +43,8 @@ GlobalApi openLoader() {
         if (api.GetInstanceProcAddr != nullptr) break;
     }
     if (api.GetInstanceProcAddr == nullptr) return api;
-#define LOCKSTEP_LOAD(function)                                                                              \
-    api.function = reinterpret_cast<PFN_vk##function>(api.GetInstanceProcAddr(nullptr, "vk" #function));
+    const auto load = [&api](const char* name) { return api.GetInstanceProcAddr(nullptr, name); };
     LOCKSTEP_VULKAN_GLOBAL(LOCKSTEP_LOAD)
-#undef LOCKSTEP_LOAD
     return api;
 }
 
@@ -57,29 +59,36 @@ const GlobalApi& loadVulkan() {
 }
 
 InstanceApi loadInstanceApi(VkInstance instance) {
-    const GlobalApi& global = loadVulkan();
     InstanceApi api;
-#define LOCKSTEP_LOAD(function)                                                                              \
-    api.function = reinterpret_cast<PFN_vk##function>(global.GetInstanceProcAddr(instance, "vk" #function));
+    const GlobalApi& global = loadVulkan();
+    const auto load = [&](const char* name) { return global.GetInstanceProcAddr(instance, name); };
     LOCKSTEP_VULKAN_INSTANCE(LOCKSTEP_LOAD)
-    LOCKSTEP_LOAD(CreateDebugUtilsMessengerEXT)
-    LOCKSTEP_LOAD(DestroyDebugUtilsMessengerEXT)
-    LOCKSTEP_LOAD(GetPhysicalDeviceCooperativeMatrixPropertiesNV)
-#ifdef VK_KHR_cooperative_matrix
-    LOCKSTEP_LOAD(GetPhysicalDeviceCooperativeMatrixPropertiesKHR)
-#endif
-#undef LOCKSTEP_LOAD
     return api;
 }
 
 DeviceApi loadDeviceApi(const InstanceApi& instanceApi, VkDevice device) {
     DeviceApi api;
-#define LOCKSTEP_LOAD(function)                                                                              \
-    api.function = reinterpret_cast<PFN_vk##function>(instanceApi.GetDeviceProcAddr(device, "v"              \
-                                                                                            "k" #function));
+    const auto load = [&](const char* name) { return instanceApi.GetDeviceProcAddr(device, name); };
     LOCKSTEP_VULKAN_DEVICE(LOCKSTEP_LOAD)
-#undef LOCKSTEP_LOAD
     return api;
+}
+
+#undef LOCKSTEP_LOAD
+
+Extensions extensionsOf(const InstanceApi& api, VkPhysicalDevice device) {
+    return enumerate<VkExtensionProperties>(
+        [&](auto* count, auto* out) { api.EnumerateDeviceExtensionProperties(device, nullptr, count, out); });
+}
+
+bool contains(const Extensions& extensions, const char* name) {
+    return std::ranges::any_of(extensions, [name](const VkExtensionProperties& extension) {
+        return std::strcmp(extension.extensionName, name) == 0;
+    });
+}
+
+std::vector<VkQueueFamilyProperties> queueFamiliesOf(const InstanceApi& api, VkPhysicalDevice device) {
+    return enumerate<VkQueueFamilyProperties>(
+        [&](auto* count, auto* out) { api.GetPhysicalDeviceQueueFamilyProperties(device, count, out); });
 }
 
 } // namespace lockstep::gpu

@@ -2,20 +2,31 @@
 // loader. `vk.CmdDispatch(...)` is the specification's vkCmdDispatch.
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include <vulkan/vulkan.h>
 
 namespace lockstep::gpu {
 
 // clang-format off
 #define LOCKSTEP_VULKAN_GLOBAL(X)                                                                            \
-    X(CreateInstance) X(EnumerateInstanceVersion) X(EnumerateInstanceLayerProperties)                        \
-    X(EnumerateInstanceExtensionProperties)
+    X(CreateInstance) X(EnumerateInstanceLayerProperties) X(EnumerateInstanceExtensionProperties)
 
+#ifdef VK_KHR_cooperative_matrix // headers of 2023 and later
+#define LOCKSTEP_VULKAN_MATRICES(X) X(GetPhysicalDeviceCooperativeMatrixPropertiesKHR)
+#else
+#define LOCKSTEP_VULKAN_MATRICES(X)
+#endif
+
+// Functions of extensions come last; they are null where no device has the extension.
 #define LOCKSTEP_VULKAN_INSTANCE(X)                                                                          \
     X(DestroyInstance) X(EnumeratePhysicalDevices) X(GetPhysicalDeviceProperties2)                           \
     X(GetPhysicalDeviceFeatures2) X(GetPhysicalDeviceQueueFamilyProperties)                                  \
     X(GetPhysicalDeviceMemoryProperties) X(EnumerateDeviceExtensionProperties) X(CreateDevice)               \
-    X(GetDeviceProcAddr)
+    X(GetDeviceProcAddr)                                                                                     \
+    X(CreateDebugUtilsMessengerEXT) X(DestroyDebugUtilsMessengerEXT)                                         \
+    X(GetPhysicalDeviceCooperativeMatrixPropertiesNV) LOCKSTEP_VULKAN_MATRICES(X)
 
 #define LOCKSTEP_VULKAN_DEVICE(X)                                                                            \
     X(DestroyDevice) X(GetDeviceQueue) X(DeviceWaitIdle)                                                     \
@@ -45,15 +56,6 @@ struct GlobalApi {
 
 struct InstanceApi {
     LOCKSTEP_VULKAN_INSTANCE(LOCKSTEP_VULKAN_MEMBER)
-    PFN_vkCreateDebugUtilsMessengerEXT CreateDebugUtilsMessengerEXT = nullptr; ///< null without the extension
-    PFN_vkDestroyDebugUtilsMessengerEXT DestroyDebugUtilsMessengerEXT =
-        nullptr; ///< null without the extension
-    PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesNV GetPhysicalDeviceCooperativeMatrixPropertiesNV =
-        nullptr;                 ///< null if no device has the extension
-#ifdef VK_KHR_cooperative_matrix // headers of 2023 and later
-    PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR GetPhysicalDeviceCooperativeMatrixPropertiesKHR =
-        nullptr; ///< likewise
-#endif
 };
 
 struct DeviceApi {
@@ -74,7 +76,24 @@ template <class Structure> Structure structure(VkStructureType type, void* next 
     return value;
 }
 
+/// The elements that a Vulkan function lists: `list(&count, nullptr)` sets their number, and a second call
+/// fills them in. Each begins as a copy of `element`.
+template <class Element, class List>
+std::vector<Element> enumerate(const List& list, const Element& element = {}) {
+    std::uint32_t count = 0;
+    list(&count, static_cast<Element*>(nullptr));
+    std::vector<Element> all(count, element);
+    list(&count, all.data());
+    all.resize(count);
+    return all;
+}
+
 InstanceApi loadInstanceApi(VkInstance instance);
 DeviceApi loadDeviceApi(const InstanceApi& instanceApi, VkDevice device);
+
+using Extensions = std::vector<VkExtensionProperties>;
+Extensions extensionsOf(const InstanceApi& api, VkPhysicalDevice device);
+bool contains(const Extensions& extensions, const char* name);
+std::vector<VkQueueFamilyProperties> queueFamiliesOf(const InstanceApi& api, VkPhysicalDevice device);
 
 } // namespace lockstep::gpu

@@ -12,8 +12,7 @@
 
 namespace lockstep {
 
-/// The function that follows a layer's sums. shaders/shared/activations.h has a row for each, with its
-/// formula.
+/// The function that follows a layer's sums. shaders/shared/activations.h has a row with its formula.
 enum class Activation : std::uint32_t {
 #define ROW(number, id, ...) id = number,
     LOCKSTEP_ACTIVATIONS(ROW)
@@ -76,8 +75,7 @@ struct NetShape {
     bool operator==(const NetShape&) const = default;
 };
 
-/// Names as in options, JSON and checkpoints: "relu", "leaky-relu", "cross-entropy", "mse",
-/// "he", ...
+/// Names as in options, JSON and checkpoints: "leaky-relu", "cross-entropy", "he", ...
 std::string_view name(Activation value);
 std::string_view name(Loss value);
 std::string_view name(InitScheme value);

@@ -79,15 +79,6 @@ template <class T> void rowGradient(const LossShape& shape, const T* y, const Ta
     }
 }
 
-/// The class that a row of outputs predicts.
-template <class T> std::size_t answeredClass(const LossShape& shape, const T* y) {
-    if (shape.outputs == 1) {
-        const T threshold = shape.outputActivation == Activation::sigmoid ? T(0.5) : T(0);
-        return y[0] > threshold ? 1 : 0;
-    }
-    return static_cast<std::size_t>(std::max_element(y, y + shape.outputs) - y);
-}
-
 } // namespace
 
 template <class T>
@@ -117,11 +108,23 @@ ScoreSum score(const LossShape& shape, std::size_t classes, const T* outputs, co
         const TargetWord* target = targets + r * shape.targetWidth;
         sum.loss += static_cast<double>(rowLoss(shape, y, target));
         if (classes == 0) continue;
-        const std::size_t answer = answeredClass(shape, y);
+        const std::size_t answer = predictedClass(y, shape.outputs, shape.outputActivation);
         if (answer == target[0]) ++sum.correct;
         if (confusion != nullptr) ++confusion[target[0] * classes + answer];
     }
     return sum;
+}
+
+std::vector<double> probabilities(const NetShape& shape, const float* outputs) {
+    if (shape.loss == Loss::binaryCrossEntropy && shape.outputs() == 1) {
+        const double one = activate(Activation::sigmoid, static_cast<double>(outputs[0]));
+        return {1 - one, one};
+    }
+    if (shape.loss != Loss::crossEntropy) return {};
+    std::vector<double> result(outputs, outputs + shape.outputs());
+    const Softmax<double> softmax(result.data(), result.size());
+    for (double& value : result) value = std::exp(value - softmax.largest) / softmax.sum;
+    return result;
 }
 
 template double lossAndGradient(const LossShape&, const float*, const float*, const TargetWord*, float*);

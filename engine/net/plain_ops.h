@@ -12,8 +12,10 @@
 // respect to z, and so on.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "engine/net/dataset.h"
 #include "engine/net/net_shape.h"
@@ -43,8 +45,7 @@ struct LossShape {
 /// The number of terms in the mean that the loss takes over a batch: rows, or rows * outputs.
 std::size_t lossTerms(Loss loss, std::size_t rows, std::size_t outputs);
 
-/// A gathered target is one 32-bit word: the class number, or the bits of a float when targetKind is
-/// targetValues.
+/// A gathered target in 32 bits: the class number or, when targetKind is targetValues, a float.
 using TargetWord = std::uint32_t;
 
 /// The totals of an evaluation.
@@ -91,16 +92,25 @@ void denseBackwardWeights(const DenseShape& shape, const T* dSums, const T* inpu
                           std::size_t outputEnd, T* dWeights, T* dBias);
 
 /// One optimizer step on elements [begin, end) of the arena, with g = gradient + l2 w + l1 sign(w). The
-/// formulas are in shaders/shared/optimizers.h; `state1` is their m and `state2` their v, null where the
-/// optimizer has none.
+/// formulas are in shaders/shared/optimizers.h; `state1` is their m and `state2` their v, null if unused.
 template <class T>
 void update(Optimizer optimizer, const shared::UpdateParams& params, std::size_t begin, std::size_t end,
             const T* gradients, T* weights, T* state1, T* state2);
 
+/// The class that a row of `count` outputs predicts: that of the largest (the first among equals); with one
+/// output and two classes, class 1 when the output is above 0, or above 0.5 after a sigmoid.
+template <class T>
+std::size_t predictedClass(const T* outputs, std::size_t count, Activation outputActivation) {
+    if (count == 1) return outputs[0] > (outputActivation == Activation::sigmoid ? T(0.5) : T(0)) ? 1 : 0;
+    return static_cast<std::size_t>(std::max_element(outputs, outputs + count) - outputs);
+}
+
+/// The probability of every class (cross-entropy: softmax; one output with bce: sigmoid) from a row of
+/// outputs; empty for other losses, whose outputs are no probabilities.
+std::vector<double> probabilities(const NetShape& shape, const float* outputs);
+
 /// Returns the sum of the rows' loss terms and the number of correct predictions. Where `confusion` is not
-/// null, adds one count per row at confusion[label * classes + prediction]. The prediction is the class of
-/// the largest output (the first among equals); with one output and two classes, it is class 1 when the
-/// output is above 0, or above 0.5 after a sigmoid.
+/// null, adds one count per row at confusion[label * classes + prediction].
 template <class T>
 ScoreSum score(const LossShape& shape, std::size_t classes, const T* outputs, const TargetWord* targets,
                std::uint64_t* confusion);

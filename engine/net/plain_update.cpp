@@ -1,7 +1,7 @@
 // The optimizers: one step on a range of the arena, element by element. The formulas are in
 // shaders/shared/optimizers.h, a row for each.
+#include "engine/net/activation.h"
 #include "engine/net/plain_ops.h"
-#include "engine/net/scalar_math.h"
 
 namespace lockstep::plain {
 

@@ -1,5 +1,4 @@
-// Random numbers in C++: the generator of shaders/shared/random.h, and the streams that the engine draws
-// from.
+// Random numbers in C++: the generator of shaders/shared/random.h, and the streams that the engine draws.
 #pragma once
 
 #include <cmath>
@@ -14,8 +13,7 @@ namespace lockstep {
 /// The purpose of a stream of random numbers. Streams of one seed never overlap.
 enum class RandomStream : std::uint32_t { weights = 1, order = 2, data = 3, noise = 4, split = 5, test = 6 };
 
-/// Words of the stream at (index, subindex): a pure function, so numbers can be drawn in any order and on any
-/// device.
+/// Words of the stream at (index, subindex): a pure function, for draws in any order and on any device.
 inline shared::Random4 randomWords(std::uint64_t seed, RandomStream stream, std::uint64_t index,
                                    std::uint32_t subindex = 0) {
     return shared::philox({static_cast<std::uint32_t>(index), static_cast<std::uint32_t>(index >> 32),

@@ -13,14 +13,11 @@ namespace lockstep {
 
 enum class Schedule : std::uint32_t {
     constant,
-    step,   ///< lr * gamma^floor(t / scheduleSteps): `torch.optim.lr_scheduler.StepLR`, stepped once per
-            ///< training step
-    cosine, ///< lr * (1 + cos(pi * min(t, scheduleSteps) / scheduleSteps)) / 2: `CosineAnnealingLR` with
-            ///< eta_min 0, then 0
+    step,   ///< lr * gamma^floor(t / scheduleSteps): PyTorch's `StepLR`, stepped once per training step
+    cosine, ///< lr * (1 + cos(pi * min(t, scheduleSteps) / scheduleSteps)) / 2: `CosineAnnealingLR` to 0
 };
 
-/// Hyperparameters with PyTorch's names and defaults, but for the learning rate: 0 means
-/// defaultLearningRate().
+/// Hyperparameters with PyTorch's names and defaults. A learning rate of 0 means defaultLearningRate().
 struct OptimizerSettings {
     Optimizer kind = Optimizer::adam;
     double learningRate = 0;
@@ -36,9 +33,8 @@ struct OptimizerSettings {
     double l1 = 0; ///< adds l1 * sign(w) to the gradient (not in PyTorch's optimizers)
     Schedule schedule = Schedule::constant;
     std::uint64_t scheduleSteps = 1000;
-    double scheduleGamma = 0.1; ///< of `step`
-    std::uint64_t warmupSteps =
-        0; ///< the rate rises linearly over these: times (t + 1) / warmupSteps while t < warmupSteps
+    double scheduleGamma = 0.1;    ///< of `step`
+    std::uint64_t warmupSteps = 0; ///< the rate is (t + 1) / warmupSteps of itself while t < warmupSteps
 
     double effectiveLearningRate() const; ///< learningRate, or the default when it is 0
     double effectiveWeightDecay() const;
@@ -59,8 +55,7 @@ struct TrainSettings {
     bool operator==(const TrainSettings&) const = default;
 };
 
-/// Everything that changes from step to step, computed on the host in double: the examples, and the
-/// optimizer's numbers.
+/// What changes from step to step, computed on the host in double: the examples and the optimizer's numbers.
 struct StepSettings {
     std::uint64_t step = 0; ///< counted from 0
     BatchRange batch;

@@ -11,7 +11,7 @@
 //   from         fromOutput: the derivative is a brief formula of the output y; fromSum: it needs z, which costs an array
 //   derivative   f'(z)
 //
-// Formulas use the operators + - * / < > ?: and words that each language defines once (engine/net/scalar_math.h,
+// Formulas use the operators + - * / < > ?: and words that each language defines once (engine/net/activation.h,
 // engine/cpu/simd/math.inl, shaders/common/math.glsl): number(x), a constant; positivePart(x) = max(0, x);
 // exponential, exponentialMinusOne, logOnePlus (for x in [0, 1]), absolute, squareRoot, hyperbolicTangent, sigmoid; and
 // normalCdf and normalDensity, of the standard normal distribution. Constants that are not integers are written number(x).

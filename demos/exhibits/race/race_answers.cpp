@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "demos/exhibits/race/race_views.h"
-#include "demos/report/prediction.h"
 #include "demos/words/text.h"
+#include "engine/net/plain_ops.h"
 
 namespace lockstep::demos {
 
@@ -47,8 +47,9 @@ Tile tileOf(const RaceRun& run, const std::optional<LaneAnswers>& answers, std::
     Tile tile{example, run.data->test.labels[example], {}, {}};
     if (!answers || example < answers->first || example >= answers->first + answers->rows) return tile;
     const float* outputs = answers->outputs.data() + (example - answers->first) * run.job.shape.outputs();
-    tile.answer = answeredClass(run.job.shape, outputs);
-    tile.odds = probabilities(run.job.shape, outputs);
+    const NetShape& shape = run.job.shape;
+    tile.answer = plain::predictedClass(outputs, shape.outputs(), shape.outputActivation);
+    tile.odds = plain::probabilities(shape, outputs);
     return tile;
 }
 
