@@ -1,5 +1,5 @@
-// What trainers of both machines share: their errors, and where a loss became non-finite. For that, the
-// failed step is repeated with the plain loops, and every value is checked.
+// Where a loss became non-finite: the failed step is repeated with the plain loops, and every value is
+// checked.
 #include "engine/run/trainer.h"
 
 #include <algorithm>
@@ -22,8 +22,7 @@ class Autopsy {
   public:
     Autopsy(const TrainJob& job, std::uint64_t step, std::span<const float> parameters, float largest)
         : largest_(largest), data_(*job.data), shape_(job.shape), layout_(job.shape), parameters_(parameters),
-          order_(data_.train.count, job.settings.batch, job.settings.seed, job.settings.shuffle),
-          batch_(order_.range(step)), values_(batch_.rows * roundUpToFour(data_.inputs)),
+          order_(job.order()), batch_(order_.range(step)), values_(batch_.rows * roundUpToFour(data_.inputs)),
           targets_(batch_.rows * data_.targetWidth) {
         plain::gatherBatch(data_, data_.train, order_, batch_, 0, batch_.rows, roundUpToFour(data_.inputs),
                            values_.data(), targets_.data());
@@ -127,30 +126,6 @@ NonFiniteError explainNonFinite(const TrainJob& job, std::uint64_t step, std::sp
                                          ", the largest number of half precision,"
                                    : "") +
                               " is " + where + "; " + hint);
-}
-
-void requireSameOptimizer(const OptimizerSettings& current, const OptimizerSettings& next) {
-    next.validate();
-    if (next.kind == current.kind && next.stateArrays() == current.stateArrays()) return;
-    throw std::invalid_argument("a trainer of " + std::string(name(current.kind)) + " cannot go on with " +
-                                std::string(name(next.kind)) + "; make a new one and restore the state");
-}
-
-void requireState(const TrainerState& state, std::size_t parameters, std::size_t stateArrays) {
-    const auto fits = [=](const std::vector<float>& array) { return array.size() == parameters; };
-    if (fits(state.parameters) && state.optimizerState.size() == stateArrays &&
-        std::ranges::all_of(state.optimizerState, fits))
-        return;
-    throw std::invalid_argument("the state does not fit this network and optimizer: it has " +
-                                std::to_string(state.parameters.size()) + " parameters and " +
-                                std::to_string(state.optimizerState.size()) + " optimizer arrays; expected " +
-                                std::to_string(parameters) + " and " + std::to_string(stateArrays));
-}
-
-void requireRows(const Examples& examples, std::size_t first, std::size_t rows) {
-    if (first <= examples.count && rows <= examples.count - first) return;
-    throw std::invalid_argument("examples " + std::to_string(first) + " to " + std::to_string(first + rows) +
-                                " were requested, but the split has " + std::to_string(examples.count));
 }
 
 } // namespace lockstep
