@@ -60,11 +60,6 @@ const float* CpuArenas::saved(std::size_t layer) const {
     return own.sums.size() == 0 ? own.outputs.data() : own.sums.data();
 }
 
-DenseShape CpuArenas::denseShape(std::size_t layer, std::size_t rows) const {
-    const LayerLayout& place = layout.layer(layer);
-    return {rows, place.inputs, place.outputs, place.rowStride, roundUpToFour(place.outputs)};
-}
-
 LossShape CpuArenas::lossShape(std::size_t rows, std::size_t batchRows) const {
     LossShape result;
     result.rows = rows;

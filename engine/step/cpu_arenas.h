@@ -63,7 +63,6 @@ struct CpuArenas {
     /// Takes other settings of the same optimizer, between steps. They can change whether the update is
     /// folded.
     void setOptimizer(const OptimizerSettings& settings);
-    DenseShape denseShape(std::size_t layer, std::size_t rows) const;
     /// The loss of `rows` rows of a batch of `batchRows`, outputs stored row by row.
     LossShape lossShape(std::size_t rows, std::size_t batchRows) const;
     float* stateArray(std::size_t index); ///< null when the optimizer keeps fewer

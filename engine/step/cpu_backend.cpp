@@ -42,7 +42,7 @@ Work CpuBackend::workOf(CpuOperation operation, std::size_t layer) const {
     case CpuOperation::gatherBatch: return gatherWork(rows_, arenas_.shape.inputs(), arenas_.data.bytes());
     case CpuOperation::lossAndGradient: return lossWork(rows_, arenas_.shape.outputs());
     case CpuOperation::update: return updateWork(arenas_.shape, arenas_.optimizer);
-    default: return denseWork(arenas_.denseShape(layer, rows_));
+    default: return denseWork(denseShapeOf(arenas_.shape, layer, rows_));
     }
 }
 

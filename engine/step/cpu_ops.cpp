@@ -55,7 +55,7 @@ void CpuOps::dense(std::size_t layer) {
     float* sums = arenas_.sums(layer);
     cutBy(bestCut(layer, place.outputs));
     forParts([&](std::size_t part) {
-        DenseShape shape = arenas_.denseShape(layer, rows_);
+        DenseShape shape = denseShapeOf(arenas_.shape, layer, rows_);
         const auto [rows, columns] = blockOf(place.outputs, part);
         shape.rows = rows.end - rows.begin;
         shape.outputs = columns.end - columns.begin;
@@ -88,7 +88,7 @@ void CpuOps::denseBackwardInputs(std::size_t layer) {
     const LayerLayout& place = arenas_.layout.layer(layer);
     cutBy(bestCut(layer, place.inputs));
     forParts([&](std::size_t part) {
-        DenseShape shape = arenas_.denseShape(layer, rows_);
+        DenseShape shape = denseShapeOf(arenas_.shape, layer, rows_);
         const auto [rows, columns] = blockOf(place.inputs, part);
         shape.rows = rows.end - rows.begin;
         shape.inputs = columns.end - columns.begin;
@@ -123,7 +123,7 @@ template <class Work> void CpuOps::forOutputs(std::size_t layer, const Work& wor
 void CpuOps::denseBackwardWeights(std::size_t layer) {
     cutBy(Cut::weights);
     if (failed_) return;
-    const DenseShape shape = arenas_.denseShape(layer, rows_);
+    const DenseShape shape = denseShapeOf(arenas_.shape, layer, rows_);
     const LayerLayout& place = arenas_.layout.layer(layer);
     forOutputs(layer, [&](std::size_t begin, std::size_t end) {
         arenas_.kernels.denseBackwardWeights(shape, arenas_.layers[layer].dSums.data(), arenas_.below(layer),
@@ -137,7 +137,7 @@ void CpuOps::denseBackwardWeights(std::size_t layer) {
 void CpuOps::denseBackwardWeightsAndUpdate(std::size_t layer, const StepSettings& step) {
     cutBy(Cut::weights);
     if (failed_) return;
-    const DenseShape shape = arenas_.denseShape(layer, rows_);
+    const DenseShape shape = denseShapeOf(arenas_.shape, layer, rows_);
     const LayerLayout& place = arenas_.layout.layer(layer);
     forOutputs(layer, [&](std::size_t begin, std::size_t end) {
         arenas_.kernels.denseBackwardWeightsAndUpdate(

@@ -238,8 +238,4 @@ std::vector<float> GpuArenas::tensor(const TensorId& id, std::size_t floats) con
     return from(arena, (row.vector ? place.biasOffset : place.weightOffset) * sizeof(float));
 }
 
-DenseShape GpuArenas::denseShape(std::size_t layer, std::size_t rows) const {
-    return {rows, shape.widths[layer], shape.widths[layer + 1], stride(layer), stride(layer + 1)};
-}
-
 } // namespace lockstep

@@ -87,7 +87,6 @@ class GpuArenas {
     }
     /// What an arena of parameters (or gradients, or state) has of one layer: its weights, then its bias.
     gpu::BufferView layerOf(const gpu::Buffer& arena, std::size_t layer) const;
-    DenseShape denseShape(std::size_t layer, std::size_t rows) const;
     /// The first `floats` floats of a tensor as it is now. Waits for the device.
     std::vector<float> tensor(const TensorId& id, std::size_t floats) const;
 

@@ -68,7 +68,7 @@ void GpuOps::gatherRange(Split split, std::size_t first, std::size_t rows) {
 
 void GpuOps::product(const DenseKernel& kernel, std::size_t layer,
                      std::initializer_list<gpu::BufferView> views) {
-    const DenseShape shape = arenas_.denseShape(layer, rows_);
+    const DenseShape shape = denseShapeOf(arenas_.shape, layer, rows_);
     const Work work = half_ != nullptr ? halfDenseWork(shape, kernel.product == Product::backwardWeights)
                                        : denseWork(shape);
     dispatchProduct(recorder_, kernel, shape, views, cost(work, layer), firstPiecesOnly_);
@@ -116,7 +116,7 @@ void GpuOps::denseBackwardWeights(std::size_t layer) {
 }
 
 void GpuOps::denseBackwardWeightsAndUpdate(std::size_t layer, const StepSettings& step) {
-    const DenseShape shape = arenas_.denseShape(layer, rows_);
+    const DenseShape shape = denseShapeOf(arenas_.shape, layer, rows_);
     const FoldedBuffers buffers{arenas_.dSums(layer, rows_),
                                 arenas_.activations(layer, rows_),
                                 arenas_.status.view(),
