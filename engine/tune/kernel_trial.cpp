@@ -71,15 +71,6 @@ TrialResult checkedThenTimed(gpu::Recorder& recorder, double tolerance, int roun
 // How far rounding takes a sum of that many products from another order of them.
 double sumTolerance(std::size_t length) { return 1e-6 * (1 + std::sqrt(static_cast<double>(length))); }
 
-std::size_t sumLength(Product product, const DenseShape& shape) {
-    switch (product) {
-    case Product::forward: return shape.inputs;
-    case Product::backwardInputs: return shape.outputs;
-    case Product::backwardWeights: return shape.rows;
-    }
-    return 1;
-}
-
 // [outputs][inputs] weights and a bias, as they lie in an arena: parameters (0), or a state of the optimizer.
 std::vector<float> randomArena(const DenseShape& shape, const LayerLayout& layout, std::size_t arena) {
     std::vector<float> values = randomMatrix(shape.outputs, shape.inputs, shape.inputStride, 3 + arena);
@@ -200,7 +191,7 @@ double ProductTrial::compare() const {
 }
 
 TrialResult ProductTrial::measure(const DenseKernel& kernel, int rounds) {
-    double tolerance = sumTolerance(sumLength(product_, shape_));
+    double tolerance = sumTolerance(extentsOf(product_, shape_).k);
     if (resultsAreHalves()) tolerance += (1 + 1.13) / 2048;
     recorder_.begin();
     // NaN, as a float and as two halves: an output that is not written is a difference.
