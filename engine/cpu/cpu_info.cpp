@@ -8,6 +8,8 @@
 #include <sched.h>
 #endif
 
+#include "engine/net/names.h"
+
 namespace lockstep {
 
 namespace {
@@ -20,22 +22,16 @@ constexpr const char* architecture = "x86-64";
 constexpr const char* architecture = "unknown architecture";
 #endif
 
-/// The value of "key : value" in a line; empty when it is another key.
-std::string valueOfLine(const std::string& line, const std::string& key) {
-    if (line.compare(0, key.size(), key) != 0) return {};
-    const std::size_t colon = line.find(':');
-    if (colon == std::string::npos) return {};
-    const std::size_t begin = line.find_first_not_of(" \t", colon + 1);
-    if (begin == std::string::npos) return {};
-    return line.substr(begin, line.find_last_not_of(" \t\r") + 1 - begin);
-}
-
 } // namespace
 
 std::string cpuName() {
     std::ifstream file("/proc/cpuinfo");
-    for (std::string line; std::getline(file, line);)
-        if (std::string value = valueOfLine(line, "model name"); !value.empty()) return value;
+    for (std::string line; std::getline(file, line);) {
+        const std::size_t colon = line.find(':');
+        if (!line.starts_with("model name") || colon == std::string::npos) continue;
+        const std::string_view name = trimmed(std::string_view(line).substr(colon + 1));
+        if (!name.empty()) return std::string(name);
+    }
     return std::string("processor (") + architecture + ")";
 }
 

@@ -1,39 +1,25 @@
 // Which table of functions serves which rung and which instruction set.
 #include "engine/cpu/kernels.h"
-#include "engine/cpu/map_kernels.h"
-#include "engine/cpu/population_kernels.h"
 #include "engine/cpu/simd_kernels.h"
-#include "engine/cpu/small_kernels.h"
 
 namespace lockstep {
 
 namespace {
 
-/// The table for the level, made by one of three functions.
-template <class Table>
-const Table& tableFor(VectorLevel level, const Table& (*baseline)(), const Table& (*avx2)(),
-                      const Table& (*avx512)()) {
-    if (level == VectorLevel::avx512) return avx512();
-    if (level == VectorLevel::avx2) return avx2();
-    return baseline();
+const VectorTables& tablesFor([[maybe_unused]] VectorLevel level) {
+#if defined(__x86_64__)
+    if (level == VectorLevel::avx512) return avx512Tables();
+    if (level == VectorLevel::avx2) return avx2Tables();
+#endif
+    return baselineTables();
 }
 
 } // namespace
 
-#if defined(__x86_64__)
-#define TABLES(stem) stem##Baseline, stem##Avx2, stem##Avx512
-#else
-#define TABLES(stem) stem##Baseline, stem##Baseline, stem##Baseline
-#endif
-
-const SimdKernels& simdKernelsFor(VectorLevel level) { return tableFor(level, TABLES(simd)); }
-const SmallKernels& smallKernelsFor(VectorLevel level) { return tableFor(level, TABLES(small)); }
-const CpuPopulationKernels& populationKernelsFor(VectorLevel level) {
-    return tableFor(level, TABLES(population));
-}
-const MapKernels& mapKernelsFor(VectorLevel level) { return tableFor(level, TABLES(map)); }
-
-#undef TABLES
+const SimdKernels& simdKernelsFor(VectorLevel level) { return tablesFor(level).simd; }
+const SmallKernels& smallKernelsFor(VectorLevel level) { return tablesFor(level).small; }
+const CpuPopulationKernels& populationKernelsFor(VectorLevel level) { return tablesFor(level).population; }
+const MapKernels& mapKernelsFor(VectorLevel level) { return tablesFor(level).map; }
 
 const CpuKernels& scalarKernels() {
     static constexpr CpuKernels kernels{
@@ -51,8 +37,8 @@ const CpuKernels& scalarKernels() {
 }
 
 const CpuKernels& simdKernels() {
-    static const SimdKernels& kernels = simdKernelsFor(vectorLevel());
-    return kernels.table;
+    static const CpuKernels& kernels = simdKernelsFor(vectorLevel()).table;
+    return kernels;
 }
 
 } // namespace lockstep

@@ -41,10 +41,4 @@ struct MapKernels {
 /// The table for an instruction set, as simdKernelsFor.
 const MapKernels& mapKernelsFor(VectorLevel level);
 
-const MapKernels& mapBaseline();
-#if defined(__x86_64__)
-const MapKernels& mapAvx2();
-const MapKernels& mapAvx512();
-#endif
-
 } // namespace lockstep

@@ -102,10 +102,4 @@ struct CpuPopulationKernels {
 /// The table for an instruction set, as simdKernelsFor.
 const CpuPopulationKernels& populationKernelsFor(VectorLevel level);
 
-const CpuPopulationKernels& populationBaseline();
-#if defined(__x86_64__)
-const CpuPopulationKernels& populationAvx2();
-const CpuPopulationKernels& populationAvx512();
-#endif
-
 } // namespace lockstep

@@ -1,8 +1,5 @@
 // `simd` with 8 floats per vector, for x86-64 processors since about 2013.
-#include "engine/cpu/map_kernels.h"
-#include "engine/cpu/population_kernels.h"
 #include "engine/cpu/simd_kernels.h"
-#include "engine/cpu/small_kernels.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -28,10 +25,7 @@
 
 namespace lockstep {
 
-const SimdKernels& simdAvx2() { return simdTable; }
-const SmallKernels& smallAvx2() { return smallTable; }
-const MapKernels& mapAvx2() { return map::table; }
-const CpuPopulationKernels& populationAvx2() { return populationTable; }
+const VectorTables& avx2Tables() { return vectorTables; }
 
 } // namespace lockstep
 #endif

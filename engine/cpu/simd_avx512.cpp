@@ -1,8 +1,5 @@
 // `simd` with 16 floats per vector, for x86-64 processors with AVX-512.
-#include "engine/cpu/map_kernels.h"
-#include "engine/cpu/population_kernels.h"
 #include "engine/cpu/simd_kernels.h"
-#include "engine/cpu/small_kernels.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -29,10 +26,7 @@
 
 namespace lockstep {
 
-const SimdKernels& simdAvx512() { return simdTable; }
-const SmallKernels& smallAvx512() { return smallTable; }
-const MapKernels& mapAvx512() { return map::table; }
-const CpuPopulationKernels& populationAvx512() { return populationTable; }
+const VectorTables& avx512Tables() { return vectorTables; }
 
 } // namespace lockstep
 #endif

@@ -1,8 +1,11 @@
-// The kernels of the rung `simd`, one table per instruction set. Inside engine/cpu only.
+// The kernels that use vectors, one set of tables per instruction set. Inside engine/cpu only.
 #pragma once
 
 #include "engine/cpu/cpu_info.h"
 #include "engine/cpu/kernels.h"
+#include "engine/cpu/map_kernels.h"
+#include "engine/cpu/population_kernels.h"
+#include "engine/cpu/small_kernels.h"
 
 namespace lockstep {
 
@@ -27,10 +30,18 @@ struct SimdKernels {
 /// functions on a processor without its instructions is undefined: stay at or below vectorLevel().
 const SimdKernels& simdKernelsFor(VectorLevel level);
 
-const SimdKernels& simdBaseline();
+/// All tables of an instruction set: simd/table.inl, compiled for it.
+struct VectorTables {
+    SimdKernels simd;
+    SmallKernels small;
+    CpuPopulationKernels population;
+    MapKernels map;
+};
+
+const VectorTables& baselineTables();
 #if defined(__x86_64__)
-const SimdKernels& simdAvx2();
-const SimdKernels& simdAvx512();
+const VectorTables& avx2Tables();
+const VectorTables& avx512Tables();
 #endif
 
 } // namespace lockstep

@@ -60,10 +60,4 @@ struct SmallKernels {
 /// The table for an instruction set, as simdKernelsFor.
 const SmallKernels& smallKernelsFor(VectorLevel level);
 
-const SmallKernels& smallBaseline();
-#if defined(__x86_64__)
-const SmallKernels& smallAvx2();
-const SmallKernels& smallAvx512();
-#endif
-
 } // namespace lockstep

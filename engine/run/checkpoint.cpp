@@ -112,13 +112,30 @@ const std::string& checkedRunText(const TensorFile& file, std::string_view name)
 // Between the padded arena of parameters and tensors with PyTorch's names and shapes:
 // torch.nn.Sequential(Linear, activation, Linear, ...) has "0.weight" [outputs, inputs], "0.bias" [outputs],
 // "2.weight", and so on, layer l at index 2 l.
+struct TensorPlace {
+    std::string name;
+    std::vector<std::size_t> shape;
+    std::size_t offset; ///< in the arena
+    std::size_t rows;   ///< of the arena's, `stride` floats apart
+    std::size_t stride;
 
-std::string weightName(std::string_view prefix, std::size_t layer) {
-    return std::string(prefix) + std::to_string(2 * layer) + ".weight";
-}
+    std::size_t columns() const { return shape.back(); }
+};
 
-std::string biasName(std::string_view prefix, std::size_t layer) {
-    return std::string(prefix) + std::to_string(2 * layer) + ".bias";
+/// The tensors of an arena. `prefix` is prepended to every name: "" for the parameters.
+std::vector<TensorPlace> placesIn(const ParamLayout& layout, const std::string& prefix) {
+    std::vector<TensorPlace> places;
+    for (std::size_t index = 0; index < layout.layers(); ++index) {
+        const LayerLayout& layer = layout.layer(index);
+        const std::string stem = prefix + std::to_string(2 * index);
+        places.push_back({stem + ".weight",
+                          {layer.outputs, layer.inputs},
+                          layer.weightOffset,
+                          layer.outputs,
+                          layer.rowStride});
+        places.push_back({stem + ".bias", {layer.outputs}, layer.biasOffset, 1, layer.outputs});
+    }
+    return places;
 }
 
 std::string describe(const std::vector<std::size_t>& shape) {
@@ -134,75 +151,54 @@ std::size_t firstNonFinite(std::span<const float> values) {
     return static_cast<std::size_t>(found - values.begin());
 }
 
-void addTensor(TensorFile& file, Tensor tensor) {
-    if (const std::size_t at = firstNonFinite(tensor.values); at < tensor.values.size())
-        throw std::invalid_argument("tensor " + quotedForMessage(tensor.name) +
-                                    " has a value that is no number (" + std::to_string(tensor.values[at]) +
-                                    ", at " + std::to_string(at) + "); a network in that state is not saved");
-    file.tensors.push_back(std::move(tensor));
-}
-
-const Tensor& requireTensor(const TensorFile& file, const std::string& name,
-                            const std::vector<std::size_t>& shape, std::string_view fileName) {
-    const std::string place = std::string(fileName) + ": tensor " + quotedForMessage(name) + ": ";
-    const Tensor* tensor = file.find(name);
+void requireTensor(const TensorFile& file, const TensorPlace& wanted, std::string_view fileName) {
+    const std::string place = std::string(fileName) + ": tensor " + quotedForMessage(wanted.name) + ": ";
+    const Tensor* tensor = file.find(wanted.name);
     if (tensor == nullptr)
         throw std::runtime_error(place + "it is missing; this network needs it with the shape " +
-                                 describe(shape));
-    if (tensor->shape != shape)
+                                 describe(wanted.shape));
+    if (tensor->shape != wanted.shape)
         throw std::runtime_error(place + "its shape is " + describe(tensor->shape) + ", this network's is " +
-                                 describe(shape) + "; the layers have to be those of the saved network");
+                                 describe(wanted.shape) +
+                                 "; the layers have to be those of the saved network");
     if (const std::size_t at = firstNonFinite(tensor->values); at < tensor->values.size())
         throw std::runtime_error(place + "its value " + std::to_string(at) + " is " +
                                  std::to_string(tensor->values[at]) +
                                  "; a network with that cannot be trained");
-    return *tensor;
 }
 
-/// Appends an arena's tensors without padding.
-///   prefix  is prepended to every name: "" for the parameters
-/// Throws std::invalid_argument naming the first tensor with a NaN or infinite value.
+/// Appends an arena's tensors without padding. Throws std::invalid_argument naming the first tensor with a
+/// NaN or infinite value.
 void addTensors(TensorFile& file, const ParamLayout& layout, std::span<const float> arena,
-                std::string_view prefix) {
+                const std::string& prefix) {
     if (arena.size() != layout.size())
         throw std::invalid_argument("an arena of " + std::to_string(arena.size()) +
                                     " floats for a network of " + std::to_string(layout.size()));
-    for (std::size_t index = 0; index < layout.layers(); ++index) {
-        const LayerLayout& layer = layout.layer(index);
-        Tensor weight{weightName(prefix, index), {layer.outputs, layer.inputs}, {}};
-        weight.values.reserve(layer.outputs * layer.inputs);
-        for (std::size_t row = 0; row < layer.outputs; ++row) {
-            const auto values = arena.subspan(layer.weightOffset + row * layer.rowStride, layer.inputs);
-            weight.values.insert(weight.values.end(), values.begin(), values.end());
-        }
-        const auto bias = arena.subspan(layer.biasOffset, layer.outputs);
-        addTensor(file, std::move(weight));
-        addTensor(file, {biasName(prefix, index), {layer.outputs}, {bias.begin(), bias.end()}});
+    for (TensorPlace& place : placesIn(layout, prefix)) {
+        std::vector<float> values = withoutPadding(arena.subspan(place.offset, place.rows * place.stride),
+                                                   place.columns(), place.stride);
+        if (const std::size_t at = firstNonFinite(values); at < values.size())
+            throw std::invalid_argument("tensor " + quotedForMessage(place.name) +
+                                        " has a value that is no number (" + std::to_string(values[at]) +
+                                        ", at " + std::to_string(at) +
+                                        "); a network in that state is not saved");
+        file.tensors.push_back({std::move(place.name), std::move(place.shape), std::move(values)});
     }
 }
 
 /// Builds an arena (padding 0) from the tensors with these names.
 ///   fileName  for messages
 /// Throws std::runtime_error "FILE: tensor 'NAME': reason" if one is missing, has the wrong shape, or
-/// contains NaN or infinity. Checks all shapes before allocating.
+/// contains NaN or infinity. Checks all of them before allocating.
 std::vector<float> arenaFromTensors(const TensorFile& file, const ParamLayout& layout,
-                                    std::string_view prefix, std::string_view fileName) {
-    std::vector<const Tensor*> tensors;
-    for (std::size_t index = 0; index < layout.layers(); ++index) {
-        const LayerLayout& layer = layout.layer(index);
-        tensors.push_back(
-            &requireTensor(file, weightName(prefix, index), {layer.outputs, layer.inputs}, fileName));
-        tensors.push_back(&requireTensor(file, biasName(prefix, index), {layer.outputs}, fileName));
-    }
+                                    const std::string& prefix, std::string_view fileName) {
+    const std::vector<TensorPlace> places = placesIn(layout, prefix);
+    for (const TensorPlace& place : places) requireTensor(file, place, fileName);
     std::vector<float> arena(layout.size(), 0.0f);
-    for (std::size_t index = 0; index < layout.layers(); ++index) {
-        const LayerLayout& layer = layout.layer(index);
-        const std::span<const float> weight = tensors[2 * index]->values;
-        const std::span<const float> bias = tensors[2 * index + 1]->values;
-        for (std::size_t row = 0; row < layer.outputs; ++row)
-            std::ranges::copy(weight.subspan(row * layer.inputs, layer.inputs),
-                              arena.data() + layer.weightOffset + row * layer.rowStride);
-        std::ranges::copy(bias, arena.data() + layer.biasOffset);
+    for (const TensorPlace& place : places) {
+        const float* from = file.find(place.name)->values.data();
+        for (std::size_t row = 0; row < place.rows; ++row, from += place.columns())
+            std::copy_n(from, place.columns(), arena.data() + place.offset + row * place.stride);
     }
     return arena;
 }
@@ -212,12 +208,8 @@ std::vector<float> arenaFromTensors(const TensorFile& file, const ParamLayout& l
 void refuseOtherTensors(const TensorFile& file, const ParamLayout& layout,
                         std::span<const std::string> prefixes, std::string_view fileName) {
     std::set<std::string> known;
-    for (const std::string& prefix : prefixes) {
-        for (std::size_t index = 0; index < layout.layers(); ++index) {
-            known.insert(weightName(prefix, index));
-            known.insert(biasName(prefix, index));
-        }
-    }
+    for (const std::string& prefix : prefixes)
+        for (const TensorPlace& place : placesIn(layout, prefix)) known.insert(place.name);
     for (const Tensor& tensor : file.tensors)
         if (!known.contains(tensor.name))
             throw std::runtime_error(

@@ -1,8 +1,9 @@
 #include "engine/run/gpu_evaluation.h"
 
 #include <algorithm>
-#include <limits>
+#include <numeric>
 
+#include "engine/step/step_trace.h"
 #include "engine/step/work_sizer.h"
 
 namespace lockstep {
@@ -37,12 +38,8 @@ double GpuEvaluation::millisecondsOf(Split split, std::size_t rows) {
     return recorder_.submitAndTime();
 }
 
-Evaluation GpuEvaluation::evaluate(Split split) {
-    Evaluation result;
-    result.accuracy = result.loss = std::numeric_limits<double>::quiet_NaN();
-    result.count = job_.data->of(split).count;
-    if (result.count == 0) return result;
-    const std::size_t count = result.count;
+ScoreSum GpuEvaluation::score(Split split, std::vector<std::uint64_t>& confusion) {
+    const std::size_t count = job_.data->of(split).count;
     for (std::size_t first = 0; first < count; first += chunk_) {
         recorder_.begin();
         if (first == 0) ops_.beginEvaluation();
@@ -54,37 +51,19 @@ Evaluation GpuEvaluation::evaluate(Split split) {
 
     const auto* sums = reinterpret_cast<const float*>(arenas_.scoreSums.mapped().data());
     const auto* counts = reinterpret_cast<const std::uint32_t*>(arenas_.scoreCounts.mapped().data());
-    double loss = 0;
-    for (std::size_t group = 0; group < ops_.scoredGroups(); ++group)
-        loss += static_cast<double>(sums[group]);
-    result.loss = loss / static_cast<double>(lossTerms(arenas_.shape.loss, count, arenas_.shape.outputs()));
-    if (arenas_.classes > 0) result.accuracy = static_cast<double>(counts[0]) / static_cast<double>(count);
-    result.confusion.assign(counts + 1, counts + 1 + arenas_.classes * arenas_.classes);
-    return result;
+    confusion.assign(counts + 1, counts + 1 + arenas_.classes * arenas_.classes);
+    return {std::accumulate(sums, sums + ops_.scoredGroups(), 0.0), counts[0]};
 }
 
-std::vector<float> GpuEvaluation::predict(Split split, std::size_t first, std::size_t rows) {
-    requireRows(job_.data->of(split), first, rows);
-    const std::size_t outputs = arenas_.shape.outputs();
+std::vector<float> GpuEvaluation::outputs(Split split, std::size_t first, std::size_t rows) {
     const std::size_t levels = arenas_.shape.layers();
-    std::vector<float> result;
-    result.reserve(rows * outputs);
-    for (std::size_t done = 0; done < rows; done += chunk_) {
-        const std::size_t count = std::min(chunk_, rows - done);
-        recorder_.begin();
-        ops_.gatherRange(split, first + done, count);
-        for (std::size_t layer = 0; layer < levels; ++layer) ops_.dense(layer);
-        recorder_.submit();
-        recorder_.finish();
-        const std::size_t stride = arenas_.stride(levels);
-        const std::vector<float> padded = arenas_.outputs(count);
-        for (std::size_t row = 0; row < count; ++row) {
-            const auto begin = padded.begin() + static_cast<std::ptrdiff_t>(row * stride);
-            result.insert(result.end(), begin, begin + static_cast<std::ptrdiff_t>(outputs));
-        }
-    }
+    recorder_.begin();
+    ops_.gatherRange(split, first, rows);
+    for (std::size_t layer = 0; layer < levels; ++layer) ops_.dense(layer);
+    recorder_.submit();
+    recorder_.finish();
     recorder_.takeFinished();
-    return result;
+    return arenas_.tensor({TensorKind::activations, levels}, rows * arenas_.stride(levels));
 }
 
 } // namespace lockstep

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "engine/gpu/recorder.h"
-#include "engine/run/trainer.h"
 #include "engine/step/gpu_arenas.h"
 #include "engine/step/gpu_ops.h"
 
@@ -21,9 +20,10 @@ class GpuEvaluation {
     /// everything that evaluate() will dispatch, so that the driver compiles it now.
     void warmUp();
 
-    /// As Trainer::evaluate() and predict(), with the current parameters. No training may run meanwhile.
-    Evaluation evaluate(Split split);
-    std::vector<float> predict(Split split, std::size_t first, std::size_t rows);
+    /// As in TrainerBase, with the current parameters.
+    ScoreSum score(Split split, std::vector<std::uint64_t>& confusion);
+    std::vector<float> outputs(Split split, std::size_t first, std::size_t rows);
+    std::size_t rowsAtOnce() const { return chunk_; }
 
   private:
     double millisecondsOf(Split split, std::size_t rows);

@@ -1,7 +1,5 @@
 // Training on a Vulkan device.
 #include <algorithm>
-#include <chrono>
-#include <cmath>
 #include <cstring>
 #include <deque>
 #include <optional>
@@ -10,8 +8,8 @@
 #include "engine/net/param_layout.h"
 #include "engine/run/gpu_evaluation.h"
 #include "engine/run/make_trainer.h"
+#include "engine/run/trainer_base.h"
 #include "engine/step/gpu_ops.h"
-#include "engine/step/step_trace.h"
 #include "engine/step/whole_step.h"
 #include "engine/step/work_sizer.h"
 #include "engine/tune/kernel_cache.h"
@@ -21,28 +19,17 @@ namespace lockstep {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-class GpuTrainer final : public Trainer {
+class GpuTrainer final : public TrainerBase {
   public:
     GpuTrainer(const TrainJob& job, Rung rung, gpu::Device& device, const ReplacedShaders& replaced);
 
-    const MachineInfo& machine() const override { return machine_; }
     void run(std::uint64_t steps) override;
     void finish() override;
-    std::uint64_t completedSteps() override;
-    void takeLosses(std::vector<LossPoint>& into) override;
-    Evaluation evaluate(Split split) override;
-    std::vector<float> predict(Split split, std::size_t first, std::size_t rows) override;
     TrainerState state() override;
     void restore(const TrainerState& state) override;
-    void setOptimizer(const OptimizerSettings& settings) override;
     std::uint64_t skippedSteps() override;
-    double trainingSeconds() const override { return trainingSeconds_; }
     double deviceSeconds() const override { return recorder_.deviceSeconds() - warmUpRecorded_; }
-    double warmUpSeconds() const override { return warmUpSeconds_; }
     std::vector<OperationTiming> operations() const override;
-    StepTrace traceStep(const TraceOptions& options) override;
 
   private:
     // Steps [first, first + count) end with this submission.
@@ -52,6 +39,21 @@ class GpuTrainer final : public Trainer {
         std::uint64_t count;
         bool profiled;
     };
+
+    void collect() override;
+    std::vector<float> parameters() override;
+    ScoreSum score(Split split, std::vector<std::uint64_t>& confusion) override {
+        return evaluation_.score(split, confusion);
+    }
+    std::vector<float> outputs(Split split, std::size_t first, std::size_t rows) override {
+        return evaluation_.outputs(split, first, rows);
+    }
+    std::size_t rowsAtOnce() const override { return evaluation_.rowsAtOnce(); }
+    bool foldsUpdate() const override { return how_.foldsUpdate; }
+    std::vector<float> tensor(const TensorId& id, std::size_t floats) override {
+        return half_ ? half_->tensor(id, floats) : arenas_.tensor(id, floats);
+    }
+    void runTraced(StepTrace& trace) override;
 
     StepKernels choose(const ReplacedShaders& replaced);
     std::optional<HalfArenas> halfArenas();
@@ -63,15 +65,12 @@ class GpuTrainer final : public Trainer {
     double millisecondsOf(std::uint64_t first, std::uint64_t steps);
     double warmUpSteps();
     void submitSteps(std::uint64_t count, bool profile);
-    void collect();
     void noteLosses(const Flight& flight);
-    void throwIfFailed();
     void setStatus(std::uint32_t word);
 
-    TrainJob job_;
     const Rung rung_;
     gpu::Device& device_;
-    Clock::time_point created_ = Clock::now();
+    const std::chrono::steady_clock::time_point created_ = std::chrono::steady_clock::now();
     Kernels kernels_;
     GpuArenas arenas_;
     StepKernels how_;
@@ -83,29 +82,22 @@ class GpuTrainer final : public Trainer {
     bool mayChangeSteps_ = false;        // `best`, and both fit
     WorkSizer submission_;               // of steps
     double pendingMilliseconds_ = 0;     // of a step's operations that were submitted one by one
-    MachineInfo machine_;
 
-    std::uint64_t nextStep_ = 0;  // the next to be recorded
-    std::uint64_t completed_ = 0; // steps whose loss has been read
+    std::uint64_t nextStep_ = 0; // the next to be recorded
     std::uint64_t submissions_ = 0;
     std::deque<Flight> flights_;
-    std::vector<LossPoint> losses_; // not yet taken
-    std::optional<std::uint64_t> failedStep_;
-    std::optional<NonFiniteError> error_;
-    double trainingSeconds_ = 0;
-    double warmUpSeconds_ = 0;
-    double warmUpDeviceSeconds_ = 0; // of the one step that compiles the kernels
-    double warmUpRecorded_ = 0;      // of everything before training
-    std::optional<Clock::time_point> runningSince_;
+    double warmUpStepMilliseconds_ = 0; // of the one step that compiles the kernels, on the device
+    double warmUpRecorded_ = 0;         // seconds of everything before training, on the device
 };
 
 GpuTrainer::GpuTrainer(const TrainJob& job, Rung rung, gpu::Device& device, const ReplacedShaders& replaced)
-    : job_(job), rung_(rung), device_(device), kernels_(device), arenas_(device, job), how_(choose(replaced)),
-      half_(halfArenas()), recorder_(device),
+    : TrainerBase(job), rung_(rung), device_(device), kernels_(device), arenas_(device, job),
+      how_(choose(replaced)), half_(halfArenas()), recorder_(device),
       ops_(recorder_, arenas_, kernels_, job.settings, how_, half_ ? &*half_ : nullptr),
       evaluation_(device, arenas_, kernels_, job_,
                   evaluationKernels(device, how_, job.shape, arenas_.capacity)),
       submission_({submissionMilliseconds(device.software())}) {
+    if (half_) largestNumber_ = HalfArenas::largest;
     warmUp();
     describeMachine();
     warmUpSeconds_ = secondsSince(created_);
@@ -141,7 +133,7 @@ void GpuTrainer::warmUp() {
     setStatus(0);
     ops_.submitEachOperation(true); // their times are not known yet
     if (rung_ == Rung::wholeStep) wholeStep_.emplace(kernels_, arenas_, job_);
-    warmUpDeviceSeconds_ = warmUpSteps() * 1e-3;
+    warmUpStepMilliseconds_ = warmUpSteps();
     evaluation_.warmUp();
     mayChangeSteps_ = rung_ == Rung::best && wholeStepLayout(device_, job_).has_value();
     if (mayChangeSteps_) chooseWholeSteps();
@@ -209,7 +201,7 @@ void GpuTrainer::setStatus(std::uint32_t word) { arenas_.status.uploadValues<std
 
 void GpuTrainer::run(std::uint64_t steps) {
     constexpr std::uint64_t profilePeriod = 64; // submissions; timing dispatches one by one slows them down
-    runningSince_ = Clock::now();
+    training_.start();
     while (steps > 0 && !failedStep_) {
         const bool profile = submissions_ % profilePeriod == 0;
         const std::uint64_t count = profile ? 1 : std::min(steps, submission_.units());
@@ -217,8 +209,7 @@ void GpuTrainer::run(std::uint64_t steps) {
         steps -= count;
         collect();
     }
-    trainingSeconds_ += secondsSince(*runningSince_);
-    runningSince_.reset();
+    training_.stop();
 }
 
 void GpuTrainer::submitSteps(std::uint64_t count, bool profile) {
@@ -250,69 +241,33 @@ void GpuTrainer::collect() {
 void GpuTrainer::noteLosses(const Flight& flight) {
     if (failedStep_) return;
     const std::span<const std::byte> ring = arenas_.losses.mapped();
-    const double seconds = trainingSeconds_ + (runningSince_ ? secondsSince(*runningSince_) : 0);
+    const double seconds = trainingSeconds();
     for (std::uint64_t step = flight.first; step < flight.first + flight.count; ++step) {
         float loss = 0;
         std::memcpy(&loss, ring.data() + step % GpuArenas::ringSlots * sizeof(float), sizeof loss);
-        if (!std::isfinite(loss)) {
-            failedStep_ = step;
-            return;
-        }
-        losses_.push_back({step, loss, seconds});
-        completed_ = step + 1;
+        if (!noteLoss({step, loss, seconds})) return;
     }
 }
 
 void GpuTrainer::finish() {
-    const Clock::time_point start = Clock::now();
-    runningSince_ = start;
+    training_.start();
     recorder_.finish();
     collect();
-    trainingSeconds_ += secondsSince(start);
-    runningSince_.reset();
+    training_.stop();
 }
 
-void GpuTrainer::throwIfFailed() {
-    if (!failedStep_) return;
-    if (!error_) {
-        recorder_.finish();
-        const std::vector<float> parameters = arenas_.parameters.downloadValues<float>(arenas_.layout.size());
-        error_ = half_ ? explainNonFinite(job_, *failedStep_, parameters, HalfArenas::largest)
-                       : explainNonFinite(job_, *failedStep_, parameters);
-    }
-    throw NonFiniteError(*error_);
-}
-
-std::uint64_t GpuTrainer::completedSteps() {
-    collect();
-    throwIfFailed();
-    return completed_;
-}
-
-void GpuTrainer::takeLosses(std::vector<LossPoint>& into) {
-    collect();
-    into.insert(into.end(), losses_.begin(), losses_.end());
-    losses_.clear();
-    throwIfFailed();
-}
-
-Evaluation GpuTrainer::evaluate(Split split) {
-    finish();
-    return evaluation_.evaluate(split);
-}
-
-std::vector<float> GpuTrainer::predict(Split split, std::size_t first, std::size_t rows) {
-    finish();
-    return evaluation_.predict(split, first, rows);
+std::vector<float> GpuTrainer::parameters() {
+    recorder_.finish();
+    return arenas_.parameters.downloadValues<float>(arenas_.layout.size());
 }
 
 TrainerState GpuTrainer::state() {
     finish();
     TrainerState state;
     state.step = completed_;
-    state.parameters = arenas_.parameters.downloadValues<float>(arenas_.layout.size());
-    for (const std::optional<gpu::Buffer>* kept : {&arenas_.state1, &arenas_.state2})
-        if (*kept) state.optimizerState.push_back((*kept)->downloadValues<float>(arenas_.layout.size()));
+    state.parameters = parameters();
+    for (const gpu::Buffer& kept : arenas_.optimizerState)
+        state.optimizerState.push_back(kept.downloadValues<float>(arenas_.layout.size()));
     if (half_) state.lossScaling = half_->scaling();
     if (mayChangeSteps_) state.wholeSteps = wholeStep_.has_value();
     return state;
@@ -325,18 +280,15 @@ std::uint64_t GpuTrainer::skippedSteps() {
 }
 
 void GpuTrainer::restore(const TrainerState& state) {
-    requireState(state, arenas_.layout.size(), job_.settings.optimizer.stateArrays());
+    goOnFrom(state);
     recorder_.finish();
     recorder_.takeFinished();
     flights_.clear();
-    losses_.clear();
-    failedStep_.reset();
-    error_.reset();
     arenas_.parameters.uploadValues<float>(state.parameters);
     if (half_) half_->restore(state.parameters, state.lossScaling);
-    if (arenas_.state1) arenas_.state1->uploadValues<float>(state.optimizerState[0]);
-    if (arenas_.state2) arenas_.state2->uploadValues<float>(state.optimizerState[1]);
-    nextStep_ = completed_ = state.step;
+    for (std::size_t array = 0; array < state.optimizerState.size(); ++array)
+        arenas_.optimizerState[array].uploadValues<float>(state.optimizerState[array]);
+    nextStep_ = state.step;
     if (!mayChangeSteps_ || !state.wholeSteps || *state.wholeSteps == wholeStep_.has_value())
         return setStatus(shared::noStep);
     const double before = recorder_.deviceSeconds();
@@ -345,12 +297,6 @@ void GpuTrainer::restore(const TrainerState& state) {
     warmUpRecorded_ += recorder_.deviceSeconds() - before;
     setStatus(shared::noStep);
     describeMachine();
-}
-
-// A step's numbers are recorded with it, so what has been submitted keeps its own.
-void GpuTrainer::setOptimizer(const OptimizerSettings& settings) {
-    requireSameOptimizer(job_.settings.optimizer, settings);
-    job_.settings.optimizer = settings;
 }
 
 std::vector<OperationTiming> GpuTrainer::operations() const {
@@ -362,59 +308,37 @@ std::vector<OperationTiming> GpuTrainer::operations() const {
 
 // Its tensors stay where the step left them: none but parameters and state is written twice, so that all can
 // be copied when it is over.
-StepTrace GpuTrainer::traceStep(const TraceOptions& options) {
+void GpuTrainer::runTraced(StepTrace& trace) {
     // A single one may take longer than those of training, for the sake of the picture; not so long that the
     // system takes the device for dead. While no step is known, the warm-up's has to do, compilation
     // included.
     constexpr double longForOneSubmission = 400; // milliseconds
-    finish();
-    throwIfFailed();
-    const StepSettings step = stepSettings(job_.settings, arenas_.order, nextStep_);
-    const StepTracer tracer(job_, step.batch.rows, arenas_.targetKind, how_.foldsUpdate);
-    const auto source = [this](const TensorId& id, std::size_t floats) {
-        return half_ ? half_->tensor(id, floats) : arenas_.tensor(id, floats);
-    };
-    StepTrace trace;
-    trace.step = nextStep_;
-    trace.machine = machine_;
-    trace.half = how_.half;
-    tracer.keepBefore(options, source, trace);
-
     const double known = submission_.millisecondsPerUnit();
-    const bool knownToBeLong =
-        (known > 0 ? known : warmUpDeviceSeconds_ * 1e3) > longForOneSubmission || how_.inPieces();
-    trace.oneSubmission = !knownToBeLong;
+    const double expected = known > 0 ? known : warmUpStepMilliseconds_;
+    trace.oneSubmission = expected <= longForOneSubmission && !how_.inPieces();
     const double deviceBefore = recorder_.deviceSeconds();
-    const Clock::time_point start = Clock::now();
-    runningSince_ = start;
-    ops_.submitEachOperation(knownToBeLong);
+    const double before = trainingSeconds();
+    training_.start();
+    ops_.submitEachOperation(!trace.oneSubmission);
     recorder_.begin();
     recorder_.traceDispatches(true);
     recordSteps(nextStep_, 1);
     flights_.push_back({recorder_.submit(), nextStep_, 1, true});
     ++nextStep_;
     recorder_.finish();
-    trace.wallMs = secondsSince(start) * 1e3;
+    trace.wallMs = 1e3 * (trainingSeconds() - before);
     collect();
-    trainingSeconds_ += secondsSince(start);
-    runningSince_.reset();
-    const std::vector<gpu::TracedDispatch> dispatches = recorder_.takeTrace();
-    throwIfFailed();
-    trace.loss = losses_.back().loss;
+    training_.stop();
 
+    trace.half = how_.half;
     trace.timed = device_.limits().timestampNanoseconds > 0;
     trace.totalMs = trace.timed ? (recorder_.deviceSeconds() - deviceBefore) * 1e3 : 0;
-    trace.operations = operationsOf(dispatches);
-    for (const TracedOperation& operation : trace.operations) // between submissions time passes, too
-        trace.totalMs = std::max(trace.totalMs, operation.endMs);
+    trace.operations = operationsOf(recorder_.takeTrace());
     for (TracedOperation& operation : trace.operations) {
+        trace.totalMs = std::max(trace.totalMs, operation.endMs); // between submissions time passes, too
         operation.replaced = kernels_.replaced(operation.source);
-        tracer.describe(operation);
     }
     trace.skipped = half_ && half_->overflowed();
-    if (trace.skipped) trace.operations.back().shapes += "; skipped: gradients have overflowed";
-    tracer.keepAfter(options, source, trace);
-    return trace;
 }
 
 } // namespace

@@ -38,20 +38,14 @@ std::uint64_t lookInterval(const FinishLine& finish, const BatchOrder& order) {
     return finish.needsEvaluation() ? std::max(order.stepsPerEpoch() / looksPerEpoch, stepsBetweenLooks) : 0;
 }
 
-std::uint64_t firstStep(const LaneOptions& options) { return options.start ? options.start->step : 0; }
-
-BatchOrder orderOf(const TrainJob& job) {
-    return {job.data->train.count, job.settings.batch, job.settings.seed, job.settings.shuffle};
-}
-
 } // namespace
 
 std::string_view name(LaneStatus status) { return nameOf(statusNames, status); }
 
 Lane::Lane(std::string title, const TrainJob& job, MakeTrainer make, LaneOptions options)
-    : title_(std::move(title)), job_(job), order_(orderOf(job)), make_(std::move(make)),
-      options_(std::move(options)), asked_(firstStep(options_)), pauseWanted_(options_.startPaused),
-      telemetry_(order_, options_.keepLossEvery, 2048, asked_) {
+    : title_(std::move(title)), job_(job), order_(job.order()), make_(std::move(make)),
+      options_(std::move(options)), asked_(options_.start ? options_.start->step : 0),
+      pauseWanted_(options_.startPaused), telemetry_(order_, options_.keepLossEvery, 2048, asked_) {
     options_.finish.validate(*job_.data);
     snapshot_.step = asked_;
 }
@@ -104,39 +98,9 @@ void Lane::post(std::function<void(Trainer&)> action) {
     changed_.notify_all();
 }
 
-std::uint64_t Lane::posted() const {
-    const std::lock_guard lock(mutex_);
-    return postedCount_;
-}
-
-std::uint64_t Lane::done() const {
-    const std::lock_guard lock(mutex_);
-    return doneCount_;
-}
-
 bool Lane::waitForPosted(std::chrono::milliseconds limit) const {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, limit, [this] { return doneCount_ == postedCount_; });
-}
-
-LaneSnapshot Lane::snapshot() const {
-    const std::lock_guard lock(mutex_);
-    return snapshot_;
-}
-
-Telemetry Lane::telemetry() const {
-    const std::lock_guard lock(mutex_);
-    return telemetry_;
-}
-
-MachineInfo Lane::machine() const {
-    const std::lock_guard lock(mutex_);
-    return machine_;
-}
-
-std::optional<Evaluation> Lane::evaluation() const {
-    const std::lock_guard lock(mutex_);
-    return evaluation_;
 }
 
 bool Lane::waitFor(std::chrono::milliseconds limit) const {
@@ -171,8 +135,7 @@ void Lane::train() {
         if (runPosted()) continue; // it may have moved the lane past the finish line
         const std::uint64_t allowed = allowedSteps();
         if (allowed == 0) {
-            trainer_->finish();
-            collect();
+            settle();
             setStatus(LaneStatus::stopped);
             return;
         }
@@ -182,41 +145,29 @@ void Lane::train() {
         trainer_->run(steps);
         asked_ += steps;
         evaluated_ = false;
-        countDown(steps);
-        collect();
+        collect(steps);
         request_.addTotals(static_cast<double>(trainer_->completedSteps()), 1e3 * trainer_->deviceSeconds());
         if (nextHalt(asked_ - 1) == asked_) halt();
     }
-    trainer_->finish();
-    collect();
+    settle();
     evaluate();
     setStatus(LaneStatus::finished);
 }
 
 /// The number of steps to request now; 0 once the lane must stop. Waits while the lane is paused.
 std::uint64_t Lane::allowedSteps() {
-    {
+    for (;; hold()) {
         const std::lock_guard lock(mutex_);
         if (stopWanted_) return 0;
-        if (!pauseWanted_) {
-            if (snapshot_.status == LaneStatus::running) return std::numeric_limits<std::uint64_t>::max();
-        } else if (snapshot_.status == LaneStatus::running && extraSteps_ > 0) {
-            return extraSteps_;
-        }
+        if (snapshot_.status != LaneStatus::running) continue;
+        if (!pauseWanted_) return std::numeric_limits<std::uint64_t>::max();
+        if (extraSteps_ > 0) return extraSteps_;
     }
-    hold();
-    return allowedSteps();
-}
-
-void Lane::countDown(std::uint64_t steps) {
-    const std::lock_guard lock(mutex_);
-    extraSteps_ -= std::min(extraSteps_, steps);
 }
 
 /// Waits between preparation and the first step, and during a pause.
 void Lane::hold() {
-    trainer_->finish();
-    collect();
+    settle();
     std::unique_lock lock(mutex_);
     const bool begun = snapshot_.status != LaneStatus::preparing;
     snapshot_.status = begun ? LaneStatus::paused : LaneStatus::ready;
@@ -233,6 +184,12 @@ void Lane::hold() {
     skipInterruption();
 }
 
+/// All requested steps are done and noted.
+void Lane::settle() {
+    trainer_->finish();
+    collect();
+}
+
 /// What took place between two calls of the trainer does not count as its time.
 void Lane::skipInterruption() {
     request_.skipTo(static_cast<double>(trainer_->completedSteps()), 1e3 * trainer_->deviceSeconds());
@@ -242,13 +199,14 @@ void Lane::skipInterruption() {
 bool Lane::runPosted() {
     Action action = takePosted();
     if (!action) return false;
-    trainer_->finish();
-    collect();
+    settle();
     for (; action; action = takePosted()) {
         action(*trainer_);
         follow();
         action = nullptr; // releases what it holds before it counts as done
-        endOfAction();
+        const std::lock_guard lock(mutex_);
+        ++doneCount_;
+        changed_.notify_all();
     }
     skipInterruption();
     return true;
@@ -263,16 +221,9 @@ Lane::Action Lane::takePosted() {
     return action;
 }
 
-void Lane::endOfAction() {
-    const std::lock_guard lock(mutex_);
-    ++doneCount_;
-    changed_.notify_all();
-}
-
 /// Continues from the trainer's current step, which an action may have changed.
 void Lane::follow() {
-    trainer_->finish();
-    collect(); // steps that the action itself made
+    settle(); // steps that the action itself made
     evaluated_ = false;
     const std::uint64_t step = trainer_->completedSteps();
     const std::lock_guard lock(mutex_);
@@ -299,8 +250,7 @@ std::uint64_t Lane::nextHalt(std::uint64_t step) const {
 }
 
 void Lane::halt() {
-    trainer_->finish();
-    collect();
+    settle();
     const std::uint64_t epoch = order_.stepsPerEpoch();
     if (isMultiple(asked_, options_.evaluateEvery * epoch) ||
         isMultiple(asked_, lookInterval(options_.finish, order_)))
@@ -309,8 +259,9 @@ void Lane::halt() {
     skipInterruption();
 }
 
-/// Copies the trainer's progress into the snapshot. Records the losses before a non-finite one, then throws.
-void Lane::collect() {
+/// Copies the trainer's progress into the snapshot, after `steps` more of those that a paused lane may make.
+/// Records the losses before a non-finite one, then throws.
+void Lane::collect(std::uint64_t steps) {
     newLosses_.clear();
     std::exception_ptr failure;
     try {
@@ -320,6 +271,7 @@ void Lane::collect() {
     }
     {
         const std::lock_guard lock(mutex_);
+        extraSteps_ -= std::min(extraSteps_, steps);
         telemetry_.addLosses(newLosses_);
         LaneSnapshot& view = snapshot_;
         view.runSteps = telemetry_.steps();

@@ -102,15 +102,16 @@ class Lane {
     /// exception from it fails the lane. Actions that have not run when the lane ends are dropped.
     void post(std::function<void(Trainer&)> action);
     /// The number of actions posted, and of those that have run or were dropped.
-    std::uint64_t posted() const;
-    std::uint64_t done() const;
+    std::uint64_t posted() const { return copyOf(postedCount_); }
+    std::uint64_t done() const { return copyOf(doneCount_); }
     /// Waits until all posted actions have run or were dropped, with a time limit. Returns true if they have.
     bool waitForPosted(std::chrono::milliseconds limit) const;
 
-    LaneSnapshot snapshot() const;
-    Telemetry telemetry() const;
-    MachineInfo machine() const;                  ///< names are empty until the lane is ready
-    std::optional<Evaluation> evaluation() const; ///< the last one on the test split
+    LaneSnapshot snapshot() const { return copyOf(snapshot_); }
+    Telemetry telemetry() const { return copyOf(telemetry_); }
+    MachineInfo machine() const { return copyOf(machine_); } ///< names are empty until the lane is ready
+    /// The last one on the test split.
+    std::optional<Evaluation> evaluation() const { return copyOf(evaluation_); }
 
     /// Waits until the lane is over, with a time limit. Returns true if it is.
     bool waitFor(std::chrono::milliseconds limit) const;
@@ -122,19 +123,22 @@ class Lane {
   private:
     using Action = std::function<void(Trainer&)>;
 
+    template <class Member> Member copyOf(const Member& member) const {
+        const std::lock_guard lock(mutex_);
+        return member;
+    }
     void work();
     void prepare();
     void train();
     std::uint64_t allowedSteps();
-    void countDown(std::uint64_t steps);
     void hold();
     bool runPosted();
     Action takePosted();
-    void endOfAction();
     void follow();
     std::uint64_t nextHalt(std::uint64_t step) const;
     void halt();
-    void collect();
+    void settle();
+    void collect(std::uint64_t steps = 0);
     void evaluate();
     bool lineReached() const;
     void skipInterruption();

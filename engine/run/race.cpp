@@ -28,15 +28,13 @@ Agreement compareLosses(const std::vector<float>& reference, const std::vector<f
 }
 
 void addAgreements(std::vector<LaneResult>& results) {
-    const auto hasLosses = [](const LaneResult& result) { return !result.telemetry.opening().empty(); };
-    const auto ofCpu = [&](const LaneResult& result) { return !result.spec.gpu && hasLosses(result); };
-    auto reference = std::ranges::find_if(results, ofCpu);
-    const auto ofFloats = [&](const LaneResult& result) {
-        return !halfPrecision(result.spec) && hasLosses(result);
+    // The first CPU lane, else the first of floats, else any.
+    const auto rank = [](const LaneResult& result) {
+        if (result.telemetry.opening().empty()) return 3;
+        return !result.spec.gpu ? 0 : !halfPrecision(result.spec) ? 1 : 2;
     };
-    if (reference == results.end()) reference = std::ranges::find_if(results, ofFloats);
-    if (reference == results.end()) reference = std::ranges::find_if(results, hasLosses);
-    if (reference == results.end()) return;
+    const auto reference = std::ranges::min_element(results, {}, rank);
+    if (reference == results.end() || rank(*reference) == 3) return;
     for (LaneResult& result : results)
         result.agreement =
             compareLosses(reference->telemetry.opening(), result.telemetry.opening(),
@@ -80,15 +78,7 @@ bool Race::waitFor(std::chrono::milliseconds limit) {
 
 void Race::stop() {
     stopped_ = true;
-    for (auto& lane : lanes_) lane->stop();
-}
-
-void Race::pause() {
-    for (auto& lane : lanes_) lane->pause();
-}
-
-void Race::resume() {
-    for (auto& lane : lanes_) lane->resume();
+    for (const auto& lane : lanes_) lane->stop();
 }
 
 std::vector<LaneResult> Race::results() {

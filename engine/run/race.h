@@ -86,8 +86,12 @@ class Race {
     bool waitFor(std::chrono::milliseconds limit);
     /// Stops all lanes, including those that have not started.
     void stop();
-    void pause();
-    void resume();
+    void pause() {
+        for (const auto& lane : lanes_) lane->pause();
+    }
+    void resume() {
+        for (const auto& lane : lanes_) lane->resume();
+    }
 
     bool together() const { return options_.together; }
     std::size_t size() const { return lanes_.size(); }

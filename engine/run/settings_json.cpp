@@ -1,3 +1,4 @@
+// Every group of settings lists its fields once, in the order of the JSON; a writer or a reader visits them.
 #include "engine/run/settings_json.h"
 
 #include <nlohmann/json.hpp>
@@ -17,115 +18,121 @@ constexpr NameOf<CsvTarget> targetNames[] = {
 constexpr NameOf<CsvHeader> headerNames[] = {
     {CsvHeader::automatic, "automatic"}, {CsvHeader::present, "present"}, {CsvHeader::absent, "absent"}};
 
-std::vector<std::size_t> widthsFromJson(const ordered_json& json) {
-    std::vector<std::size_t> widths;
-    for (const ordered_json& width : jsonField(json, "widths")) {
-        if (!width.is_number_unsigned()) throw std::invalid_argument("'widths' must be whole numbers");
-        widths.push_back(width.get<std::size_t>());
+std::string_view name(CsvTarget value) { return nameOf(targetNames, value); }
+std::string_view name(CsvHeader value) { return nameOf(headerNames, value); }
+
+void parse(std::string_view text, Activation& value) { value = activationFromName(text); }
+void parse(std::string_view text, Loss& value) { value = lossFromName(text); }
+void parse(std::string_view text, InitScheme& value) { value = initSchemeFromName(text); }
+void parse(std::string_view text, Optimizer& value) { value = optimizerFromName(text); }
+void parse(std::string_view text, Schedule& value) { value = scheduleFromName(text); }
+void parse(std::string_view text, CsvTarget& value) { value = valueFromName(targetNames, "target", text); }
+void parse(std::string_view text, CsvHeader& value) { value = valueFromName(headerNames, "header", text); }
+
+struct Writer {
+    ordered_json& json;
+
+    template <class T> void operator()(const char* key, const T& value) const {
+        if constexpr (std::is_enum_v<T>)
+            json[key] = name(value);
+        else
+            json[key] = value;
     }
-    return widths;
+};
+
+struct Reader {
+    const ordered_json& json;
+
+    template <class T> void operator()(const char* key, T& value) const {
+        if constexpr (std::is_enum_v<T>)
+            parse(jsonValue<std::string>(json, key), value);
+        else
+            value = jsonValue<T>(json, key);
+    }
+};
+
+template <class Visitor> void visit(NetShape& shape, Visitor field) {
+    field("widths", shape.widths);
+    field("activation", shape.activation);
+    field("output_activation", shape.outputActivation);
+    field("loss", shape.loss);
+    field("init", shape.init);
 }
 
-std::vector<std::string> classesFromJson(const ordered_json& json) {
-    std::vector<std::string> classes;
-    for (const ordered_json& text : jsonField(json, "classes")) {
-        if (!text.is_string()) throw std::invalid_argument("'classes' must be texts");
-        classes.push_back(text.get<std::string>());
-    }
-    return classes;
+template <class Visitor> void visit(TrainSettings& settings, Visitor field) {
+    OptimizerSettings& optimizer = settings.optimizer;
+    field("optimizer", optimizer.kind);
+    field("lr", optimizer.learningRate);
+    field("batch", settings.batch);
+    field("seed", settings.seed);
+    field("shuffle", settings.shuffle);
+    field("momentum", optimizer.momentum);
+    field("nesterov", optimizer.nesterov);
+    field("beta1", optimizer.beta1);
+    field("beta2", optimizer.beta2);
+    field("alpha", optimizer.alpha);
+    field("epsilon", optimizer.epsilon);
+    field("weight_decay", optimizer.weightDecay);
+    field("l1", optimizer.l1);
+    field("schedule", optimizer.schedule);
+    field("schedule_steps", optimizer.scheduleSteps);
+    field("schedule_gamma", optimizer.scheduleGamma);
+    field("warmup_steps", optimizer.warmupSteps);
+}
+
+template <class Visitor> void visit(DataOptions& options, Visitor field) {
+    field("seed", options.seed);
+    field("samples", options.samples);
+    field("noise", options.noise);
+    field("test_share", options.testShare);
+    field("label", options.labelColumn);
+    field("target", options.target);
+    field("header", options.header);
+    field("classes", options.classNames);
+}
+
+template <class Group> ordered_json written(Group group) {
+    ordered_json json;
+    visit(group, Writer{json});
+    return json;
+}
+
+template <class Group> Group read(const ordered_json& json) {
+    Group group;
+    visit(group, Reader{json});
+    return group;
 }
 
 } // namespace
 
 ordered_json toJson(const NetShape& shape) {
-    return {{"widths", shape.widths},
-            {"activation", name(shape.activation)},
-            {"output_activation", name(shape.outputActivation)},
-            {"loss", name(shape.loss)},
-            {"init", name(shape.init)},
-            {"parameters", shape.parameters()}};
+    ordered_json json = written(shape);
+    json["parameters"] = shape.parameters();
+    return json;
 }
 
 ordered_json toJson(const TrainSettings& settings) {
-    const OptimizerSettings& optimizer = settings.optimizer;
-    return {{"optimizer", name(optimizer.kind)},
-            {"lr", optimizer.effectiveLearningRate()},
-            {"batch", settings.batch},
-            {"seed", settings.seed},
-            {"shuffle", settings.shuffle},
-            {"momentum", optimizer.momentum},
-            {"nesterov", optimizer.nesterov},
-            {"beta1", optimizer.beta1},
-            {"beta2", optimizer.beta2},
-            {"alpha", optimizer.alpha},
-            {"epsilon", optimizer.epsilon},
-            {"weight_decay", optimizer.effectiveWeightDecay()},
-            {"l1", optimizer.l1},
-            {"schedule", name(optimizer.schedule)},
-            {"schedule_steps", optimizer.scheduleSteps},
-            {"schedule_gamma", optimizer.scheduleGamma},
-            {"warmup_steps", optimizer.warmupSteps}};
+    TrainSettings effective = settings;
+    effective.optimizer.learningRate = settings.optimizer.effectiveLearningRate();
+    effective.optimizer.weightDecay = settings.optimizer.effectiveWeightDecay();
+    return written(effective);
 }
 
-ordered_json toJson(const DataOptions& options) {
-    return {{"seed", options.seed},
-            {"samples", options.samples},
-            {"noise", options.noise},
-            {"test_share", options.testShare},
-            {"label", options.labelColumn},
-            {"target", nameOf(targetNames, options.target)},
-            {"header", nameOf(headerNames, options.header)},
-            {"classes", options.classNames}};
-}
+ordered_json toJson(const DataOptions& options) { return written(options); }
 
 NetShape netShapeFromJson(const ordered_json& json) {
-    NetShape shape;
-    shape.widths = widthsFromJson(json);
-    shape.activation = activationFromName(jsonValue<std::string>(json, "activation"));
-    shape.outputActivation = activationFromName(jsonValue<std::string>(json, "output_activation"));
-    shape.loss = lossFromName(jsonValue<std::string>(json, "loss"));
-    shape.init = initSchemeFromName(jsonValue<std::string>(json, "init"));
+    const auto shape = read<NetShape>(json);
     shape.validate();
     return shape;
 }
 
 TrainSettings trainSettingsFromJson(const ordered_json& json) {
-    TrainSettings settings;
-    settings.batch = jsonValue<std::size_t>(json, "batch");
-    settings.seed = jsonValue<std::uint64_t>(json, "seed");
-    settings.shuffle = jsonValue<bool>(json, "shuffle");
+    const auto settings = read<TrainSettings>(json);
     if (settings.batch == 0) throw std::invalid_argument("'batch' must be at least 1");
-
-    OptimizerSettings& optimizer = settings.optimizer;
-    optimizer.kind = optimizerFromName(jsonValue<std::string>(json, "optimizer"));
-    optimizer.learningRate = jsonValue<double>(json, "lr");
-    optimizer.momentum = jsonValue<double>(json, "momentum");
-    optimizer.nesterov = jsonValue<bool>(json, "nesterov");
-    optimizer.beta1 = jsonValue<double>(json, "beta1");
-    optimizer.beta2 = jsonValue<double>(json, "beta2");
-    optimizer.alpha = jsonValue<double>(json, "alpha");
-    optimizer.epsilon = jsonValue<double>(json, "epsilon");
-    optimizer.weightDecay = jsonValue<double>(json, "weight_decay");
-    optimizer.l1 = jsonValue<double>(json, "l1");
-    optimizer.schedule = scheduleFromName(jsonValue<std::string>(json, "schedule"));
-    optimizer.scheduleSteps = jsonValue<std::uint64_t>(json, "schedule_steps");
-    optimizer.scheduleGamma = jsonValue<double>(json, "schedule_gamma");
-    optimizer.warmupSteps = jsonValue<std::uint64_t>(json, "warmup_steps");
-    optimizer.validate();
+    settings.optimizer.validate();
     return settings;
 }
 
-DataOptions dataOptionsFromJson(const ordered_json& json) {
-    DataOptions options;
-    options.seed = jsonValue<std::uint64_t>(json, "seed");
-    options.samples = jsonValue<std::size_t>(json, "samples");
-    options.noise = jsonValue<double>(json, "noise");
-    options.testShare = jsonValue<double>(json, "test_share");
-    options.labelColumn = jsonValue<std::string>(json, "label");
-    options.target = valueFromName(targetNames, "target", jsonValue<std::string>(json, "target"));
-    options.header = valueFromName(headerNames, "header", jsonValue<std::string>(json, "header"));
-    options.classNames = classesFromJson(json);
-    return options;
-}
+DataOptions dataOptionsFromJson(const ordered_json& json) { return read<DataOptions>(json); }
 
 } // namespace lockstep

@@ -35,18 +35,19 @@ void Telemetry::addLosses(std::span<const LossPoint> points) {
 }
 
 void Telemetry::addToEpoch(const LossPoint& point, const BatchRange& batch) {
-    if (batch.epoch != epochUnderWay_) { // parameters and step were replaced
-        epochUnderWay_ = batch.epoch;
-        epochLossSum_ = 0;
-        epochRows_ = 0;
-    }
+    if (batch.epoch != epochUnderWay_) beginEpoch(batch.epoch); // parameters and step were replaced
     epochLossSum_ += static_cast<double>(point.loss) * static_cast<double>(batch.rows);
     epochRows_ += batch.rows;
     if (batch.first + batch.rows < order_.count()) return;
 
-    EpochPoint epoch{.epoch = ++epochUnderWay_, .seconds = point.seconds};
+    EpochPoint epoch{.epoch = batch.epoch + 1, .seconds = point.seconds};
     if (epochRows_ == order_.count()) epoch.trainLoss = epochLossSum_ / static_cast<double>(epochRows_);
     epochs_.push_back(epoch);
+    beginEpoch(batch.epoch + 1);
+}
+
+void Telemetry::beginEpoch(std::uint64_t epoch) {
+    epochUnderWay_ = epoch;
     epochLossSum_ = 0;
     epochRows_ = 0;
 }
@@ -57,14 +58,8 @@ void Telemetry::moveTo(std::uint64_t step) {
     std::erase_if(epochs_, [&next](const EpochPoint& point) { return point.epoch > next.epoch; });
     if (step < firstStep_) firstStep_ = step;
     opening_.resize(std::min<std::uint64_t>(opening_.size(), step - firstStep_));
-    epochUnderWay_ = next.epoch;
-    epochLossSum_ = 0;
-    epochRows_ = 0;
-    startRunningLoss();
-}
-
-/// Computed from the recorded losses, each weighted by its stride.
-void Telemetry::startRunningLoss() {
+    beginEpoch(next.epoch);
+    // The running loss is computed from the recorded ones, each weighted by its stride.
     const double keep = std::pow(runningKeep, static_cast<double>(stride_));
     runningSum_ = 0;
     runningWeight_ = 0;
@@ -87,15 +82,11 @@ double Telemetry::runningLoss() const {
 void Telemetry::keep(const LossPoint& point) {
     if (point.step % stride_ != 0) return;
     if (!fixedStride_ && losses_.size() == capacity_) {
-        thinOut();
+        stride_ *= 2;
+        std::erase_if(losses_, [this](const LossPoint& kept) { return kept.step % stride_ != 0; });
         if (point.step % stride_ != 0) return;
     }
     losses_.push_back(point);
-}
-
-void Telemetry::thinOut() {
-    stride_ *= 2;
-    std::erase_if(losses_, [this](const LossPoint& point) { return point.step % stride_ != 0; });
 }
 
 } // namespace lockstep

@@ -54,8 +54,7 @@ class Telemetry {
   private:
     void addToEpoch(const LossPoint& point, const BatchRange& batch);
     void keep(const LossPoint& point);
-    void thinOut();
-    void startRunningLoss();
+    void beginEpoch(std::uint64_t epoch);
 
     BatchOrder order_;
     std::uint64_t firstStep_ = 0; ///< of the opening

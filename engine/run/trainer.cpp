@@ -1,12 +1,11 @@
-// What trainers of both machines share: their errors, and where a loss became non-finite. For that, the
-// failed step is repeated with the plain loops, and every value is checked.
+// Where a loss became non-finite: the failed step is repeated with the plain loops, and every value is
+// checked.
 #include "engine/run/trainer.h"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdio>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,91 +16,54 @@ namespace lockstep {
 
 namespace {
 
-/// Gathers the failed step's batch and runs the network forward with plain loops.
-class Autopsy {
-  public:
-    Autopsy(const TrainJob& job, std::uint64_t step, std::span<const float> parameters, float largest)
-        : largest_(largest), data_(*job.data), shape_(job.shape), layout_(job.shape), parameters_(parameters),
-          order_(data_.train.count, job.settings.batch, job.settings.seed, job.settings.shuffle),
-          batch_(order_.range(step)), values_(batch_.rows * roundUpToFour(data_.inputs)),
-          targets_(batch_.rows * data_.targetWidth) {
-        plain::gatherBatch(data_, data_.train, order_, batch_, 0, batch_.rows, roundUpToFour(data_.inputs),
-                           values_.data(), targets_.data());
-    }
+/// The first place with a value that is not finite or beyond `largest`: in the data, then in all weights from
+/// the first layer up, then in the layers' outputs, so that the first cause is found before its consequences.
+std::string findPlace(const TrainJob& job, std::uint64_t step, std::span<const float> parameters,
+                      float largest) {
+    const Dataset& data = *job.data;
+    const ParamLayout layout(job.shape);
+    const BatchOrder order = job.order();
+    const BatchRange batch = order.range(step);
+    const auto finite = [largest](std::span<const float> values) { // false for NaN
+        return std::ranges::all_of(values, [&](float value) { return std::abs(value) <= largest; });
+    };
+    const auto isFinite = [](TargetWord word) { return std::isfinite(std::bit_cast<float>(word)); };
+    const auto layerName = [&](std::size_t layer) {
+        return "layer " + std::to_string(layer + 1) + " (" + std::to_string(job.shape.widths[layer]) +
+               " -> " + std::to_string(job.shape.widths[layer + 1]) + ")";
+    };
 
-    /// Checks the data, then all weights from the first layer up, then the layers' outputs, so that the first
-    /// cause is found before its consequences.
-    std::string findPlace() {
-        if (auto place = badExample()) return *place;
-        if (auto place = badWeights()) return *place;
-        if (auto place = badOutputs()) return *place;
-        return "the loss";
+    const std::size_t stride = roundUpToFour(data.inputs);
+    std::vector<float> values(batch.rows * stride); // inputs of the current layer
+    std::vector<TargetWord> targets(batch.rows * data.targetWidth);
+    plain::gatherBatch(data, data.train, order, batch, 0, batch.rows, stride, values.data(), targets.data());
+    for (std::size_t row = 0; row < batch.rows; ++row) {
+        const std::string example =
+            " of example " + std::to_string(order.example(batch.epoch, batch.first + row));
+        if (!finite({values.data() + row * stride, data.inputs})) return "the inputs" + example;
+        const auto words = std::span(targets).subspan(row * data.targetWidth, data.targetWidth);
+        if (data.classes == 0 && !std::ranges::all_of(words, isFinite)) return "the targets" + example;
     }
-
-  private:
-    bool allFinite(std::span<const float> values) const { // false for NaN
-        return std::ranges::all_of(values, [&](float value) { return std::abs(value) <= largest_; });
+    for (std::size_t layer = 0; layer < layout.layers(); ++layer) {
+        const LayerLayout& place = layout.layer(layer);
+        if (!finite(parameters.subspan(place.weightOffset, place.weightCount())))
+            return layerName(layer) + ": its weights";
+        if (!finite(parameters.subspan(place.biasOffset, place.biasCount())))
+            return layerName(layer) + ": its biases";
     }
-
-    std::optional<std::string> badExample() const {
-        const std::size_t stride = roundUpToFour(data_.inputs);
-        for (std::size_t row = 0; row < batch_.rows; ++row) {
-            const std::string example =
-                " of example " + std::to_string(order_.example(batch_.epoch, batch_.first + row));
-            if (!allFinite({values_.data() + row * stride, data_.inputs})) return "the inputs" + example;
-            if (!targetsFinite(row)) return "the targets" + example;
-        }
-        return std::nullopt;
+    for (std::size_t layer = 0; layer < layout.layers(); ++layer) {
+        const LayerLayout& place = layout.layer(layer);
+        const DenseShape dense{batch.rows, place.inputs, place.outputs, place.rowStride,
+                               roundUpToFour(place.outputs)};
+        std::vector<float> outputs(batch.rows * dense.outputStride);
+        plain::dense<float>(dense, values.data(), parameters.data() + place.weightOffset,
+                            parameters.data() + place.biasOffset, job.shape.activationOf(layer),
+                            outputs.data(), nullptr);
+        if (!finite(outputs)) return layerName(layer) + ": its outputs";
+        values = std::move(outputs);
     }
-
-    bool targetsFinite(std::size_t row) const {
-        if (data_.classes > 0) return true;
-        const auto words = std::span(targets_).subspan(row * data_.targetWidth, data_.targetWidth);
-        return std::ranges::all_of(words,
-                                   [](TargetWord word) { return std::isfinite(std::bit_cast<float>(word)); });
-    }
-
-    std::optional<std::string> badWeights() const {
-        for (std::size_t layer = 0; layer < layout_.layers(); ++layer) {
-            const LayerLayout& place = layout_.layer(layer);
-            if (!allFinite(parameters_.subspan(place.weightOffset, place.weightCount())))
-                return layerName(layer) + ": its weights";
-            if (!allFinite(parameters_.subspan(place.biasOffset, place.biasCount())))
-                return layerName(layer) + ": its biases";
-        }
-        return std::nullopt;
-    }
-
-    std::optional<std::string> badOutputs() {
-        for (std::size_t layer = 0; layer < layout_.layers(); ++layer) {
-            const LayerLayout& place = layout_.layer(layer);
-            const DenseShape dense{batch_.rows, place.inputs, place.outputs, place.rowStride,
-                                   roundUpToFour(place.outputs)};
-            std::vector<float> outputs(batch_.rows * dense.outputStride);
-            plain::dense<float>(dense, values_.data(), parameters_.data() + place.weightOffset,
-                                parameters_.data() + place.biasOffset, shape_.activationOf(layer),
-                                outputs.data(), nullptr);
-            if (!allFinite(outputs)) return layerName(layer) + ": its outputs";
-            values_ = std::move(outputs);
-        }
-        return std::nullopt;
-    }
-
-    std::string layerName(std::size_t layer) const {
-        return "layer " + std::to_string(layer + 1) + " (" + std::to_string(shape_.widths[layer]) + " -> " +
-               std::to_string(shape_.widths[layer + 1]) + ")";
-    }
-
-    const float largest_; ///< largest value that the lane's numbers can hold
-    const Dataset& data_;
-    const NetShape& shape_;
-    const ParamLayout layout_;
-    const std::span<const float> parameters_;
-    const BatchOrder order_;
-    const BatchRange batch_;
-    std::vector<float> values_; ///< inputs of the current layer, [rows][stride]
-    std::vector<TargetWord> targets_;
-};
+    return "the loss";
+}
 
 std::string sixDigits(double value) {
     char text[32];
@@ -113,7 +75,7 @@ std::string sixDigits(double value) {
 
 NonFiniteError explainNonFinite(const TrainJob& job, std::uint64_t step, std::span<const float> parameters,
                                 float largest) {
-    const std::string where = Autopsy(job, step, parameters, largest).findPlace();
+    const std::string where = findPlace(job, step, parameters, largest);
     const bool fromData = where.find("of example") != std::string::npos;
     const std::string hint = fromData ? "correct or remove that example"
                                       : "the learning rate at this step was " +
@@ -127,30 +89,6 @@ NonFiniteError explainNonFinite(const TrainJob& job, std::uint64_t step, std::sp
                                          ", the largest number of half precision,"
                                    : "") +
                               " is " + where + "; " + hint);
-}
-
-void requireSameOptimizer(const OptimizerSettings& current, const OptimizerSettings& next) {
-    next.validate();
-    if (next.kind == current.kind && next.stateArrays() == current.stateArrays()) return;
-    throw std::invalid_argument("a trainer of " + std::string(name(current.kind)) + " cannot go on with " +
-                                std::string(name(next.kind)) + "; make a new one and restore the state");
-}
-
-void requireState(const TrainerState& state, std::size_t parameters, std::size_t stateArrays) {
-    const auto fits = [=](const std::vector<float>& array) { return array.size() == parameters; };
-    if (fits(state.parameters) && state.optimizerState.size() == stateArrays &&
-        std::ranges::all_of(state.optimizerState, fits))
-        return;
-    throw std::invalid_argument("the state does not fit this network and optimizer: it has " +
-                                std::to_string(state.parameters.size()) + " parameters and " +
-                                std::to_string(state.optimizerState.size()) + " optimizer arrays; expected " +
-                                std::to_string(parameters) + " and " + std::to_string(stateArrays));
-}
-
-void requireRows(const Examples& examples, std::size_t first, std::size_t rows) {
-    if (first <= examples.count && rows <= examples.count - first) return;
-    throw std::invalid_argument("examples " + std::to_string(first) + " to " + std::to_string(first + rows) +
-                                " were requested, but the split has " + std::to_string(examples.count));
 }
 
 } // namespace lockstep

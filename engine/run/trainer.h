@@ -83,14 +83,6 @@ class Trainer {
     virtual StepTrace traceStep(const TraceOptions& options) = 0;
 };
 
-/// Throws what setOptimizer() throws, for every trainer alike.
-void requireSameOptimizer(const OptimizerSettings& current, const OptimizerSettings& next);
-/// Throws what restore() throws, unless the state has this many parameters, and as many values in each of
-/// `stateArrays` arrays of the optimizer.
-void requireState(const TrainerState& state, std::size_t parameters, std::size_t stateArrays);
-/// Throws std::invalid_argument if a split does not have the rows [first, first + rows).
-void requireRows(const Examples& examples, std::size_t first, std::size_t rows);
-
 /// Finds where a non-finite loss came from: repeats the failed step `step` with the plain loops, from the
 /// parameters the step started with. `largest` is the largest number that products can read. Returns the
 /// error to throw, with a hint in its message.

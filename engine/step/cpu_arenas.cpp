@@ -1,9 +1,11 @@
 #include "engine/step/cpu_arenas.h"
 
 #include <algorithm>
+#include <cstring>
 
+#include "engine/cpu/small_kernels.h"
 #include "engine/net/activation.h"
-#include "engine/net/param_layout.h"
+#include "engine/step/step_trace.h"
 
 namespace lockstep {
 
@@ -19,19 +21,19 @@ bool folds(const CpuKernels& kernels, const OptimizerSettings& optimizer) {
 
 } // namespace
 
-CpuArenas::CpuArenas(const TrainJob& job, const CpuKernels& kernelTable, std::size_t threads)
+CpuArenas::CpuArenas(const TrainJob& job, const CpuKernels& kernelTable, std::size_t threads, bool perNeuron)
     : data(*job.data), shape(job.shape), optimizer(job.settings.optimizer), layout(job.shape),
-      order(data.train.count, job.settings.batch, job.settings.seed, job.settings.shuffle),
-      targetKind(lockstep::targetKind(data, shape)), kernels(kernelTable),
-      foldsUpdate(folds(kernelTable, optimizer)),
-      capacity(std::max(order.batch(), threads * evaluationRowsPerThread)), parameters(layout.size()),
-      gradients(foldsUpdate ? 0 : layout.size()), inputs(capacity * layout.layer(0).rowStride),
-      targets(capacity * data.targetWidth), partialLosses(threads) {
+      order(job.order()), targetKind(lockstep::targetKind(data, shape)), kernels(kernelTable),
+      byNeuron(perNeuron), foldsUpdate(folds(kernelTable, optimizer)),
+      capacity(byNeuron ? roundUpToGrain(order.batch())
+                        : std::max(order.batch(), threads * evaluationRowsPerThread)),
+      parameters(layout.size()), gradients(foldsUpdate ? 0 : layout.size()),
+      inputs(capacity * paddedWidth(0)), targets(capacity * data.targetWidth), partialLosses(threads) {
     std::ranges::copy(initialWeights(shape, job.settings.seed), parameters.data());
     for (std::size_t array = 0; array < optimizer.stateArrays(); ++array)
         optimizerState.emplace_back(layout.size());
     for (std::size_t layer = 0; layer < shape.layers(); ++layer) {
-        const std::size_t size = capacity * outputStride(layer);
+        const std::size_t size = capacity * paddedWidth(layer + 1);
         const bool keepsSums = derivativeNeedsSum(shape.activationOf(layer));
         layers.push_back({AlignedArray<float>(size), AlignedArray<float>(keepsSums ? size : 0),
                           AlignedArray<float>(size)});
@@ -45,14 +47,17 @@ void CpuArenas::setOptimizer(const OptimizerSettings& settings) {
     foldsUpdate = foldsNow;
 }
 
-const float* CpuArenas::saved(std::size_t layer) const {
-    const bool needsSum = derivativeNeedsSum(shape.activationOf(layer));
-    return needsSum ? layers[layer].sums.data() : layers[layer].outputs.data();
+std::size_t CpuArenas::paddedWidth(std::size_t level) const {
+    return byNeuron ? roundUpToGrain(shape.widths[level]) : roundUpToFour(shape.widths[level]);
 }
 
-DenseShape CpuArenas::denseShape(std::size_t layer, std::size_t rows) const {
-    const LayerLayout& place = layout.layer(layer);
-    return {rows, place.inputs, place.outputs, place.rowStride, outputStride(layer)};
+float* CpuArenas::sums(std::size_t layer) {
+    return layers[layer].sums.size() == 0 ? nullptr : layers[layer].sums.data();
+}
+
+const float* CpuArenas::saved(std::size_t layer) const {
+    const LayerArrays& own = layers[layer];
+    return own.sums.size() == 0 ? own.outputs.data() : own.sums.data();
 }
 
 LossShape CpuArenas::lossShape(std::size_t rows, std::size_t batchRows) const {
@@ -70,6 +75,39 @@ LossShape CpuArenas::lossShape(std::size_t rows, std::size_t batchRows) const {
 
 float* CpuArenas::stateArray(std::size_t index) {
     return index < optimizerState.size() ? optimizerState[index].data() : nullptr;
+}
+
+std::vector<float> CpuArenas::trained(const TensorId& id, std::size_t floats) const {
+    const TensorRow& row = rowOf(id.kind);
+    const LayerLayout& place = layout.layer(id.layer);
+    const AlignedArray<float>& arena = row.arena == TensorArena::parameters  ? parameters
+                                       : row.arena == TensorArena::gradients ? gradients
+                                       : row.arena == TensorArena::state1    ? optimizerState[0]
+                                                                             : optimizerState[1];
+    const float* from = arena.data() + (row.vector ? place.biasOffset : place.weightOffset);
+    return {from, from + floats};
+}
+
+std::vector<float> CpuArenas::tensor(const TensorId& id, std::size_t floats) const {
+    if (rowOf(id.kind).arena != TensorArena::batch) return trained(id, floats);
+    const bool words = id.kind == TensorKind::targets;
+    const bool level = id.kind == TensorKind::activations; // A[0] is the inputs, A[l + 1] layer l's outputs
+    const void* from = words                          ? static_cast<const void*>(targets.data())
+                       : level                        ? below(id.layer)
+                       : id.kind == TensorKind::dSums ? layers[id.layer].dSums.data()
+                                                      : layers[id.layer].sums.data();
+    std::vector<float> result(floats);
+    if (!byNeuron) {
+        std::memcpy(result.data(), from, floats * sizeof(float));
+        return result;
+    }
+    const std::size_t width = words ? data.targetWidth : shape.widths[level ? id.layer : id.layer + 1];
+    const std::size_t stride = words ? width : roundUpToFour(width);
+    for (std::size_t at = 0; at < floats; ++at)
+        if (at % stride < width)
+            std::memcpy(&result[at], static_cast<const float*>(from) + at % stride * capacity + at / stride,
+                        sizeof(float));
+    return result;
 }
 
 } // namespace lockstep

@@ -12,18 +12,21 @@
 
 namespace lockstep {
 
-/// Arrays of one layer for a whole batch, [rows][stride of the layer's outputs].
+struct TensorId; // engine/step/step_trace.h
+
+/// Arrays of one layer for a whole batch.
 struct LayerArrays {
     AlignedArray<float> outputs; ///< A[l + 1]
     AlignedArray<float> sums;    ///< Z[l]; empty unless the activation's derivative needs it
     AlignedArray<float> dSums;   ///< dZ[l]
 };
 
-/// The threads share these arrays without locks: between two barriers, no two
-/// threads write the same rows (or slices of weights).
+/// The threads share these arrays without locks: between two barriers, no two threads write the same rows (or
+/// slices of weights). Those of a batch are [rows][width rounded up to four] or, `byNeuron`, as SmallOps
+/// wants them: [width rounded up to 16][capacity].
 struct CpuArenas {
     /// Parameters are the seed's initial weights. Throws std::bad_alloc.
-    CpuArenas(const TrainJob& job, const CpuKernels& kernels, std::size_t threads);
+    CpuArenas(const TrainJob& job, const CpuKernels& kernels, std::size_t threads, bool byNeuron = false);
 
     const Dataset& data;
     const NetShape shape;
@@ -32,15 +35,15 @@ struct CpuArenas {
     const BatchOrder order;
     const std::uint32_t targetKind;
     const CpuKernels& kernels;
+    const bool byNeuron;
     bool foldsUpdate;           ///< see Ops::foldsUpdate(); then there are no gradients
-    const std::size_t capacity; ///< rows that the activations hold: a batch, or a
-                                ///< chunk of an evaluation
+    const std::size_t capacity; ///< rows that the activations hold: a batch, or a chunk of an evaluation
 
     AlignedArray<float> parameters;
     AlignedArray<float> gradients; ///< empty when foldsUpdate
     std::vector<AlignedArray<float>> optimizerState;
 
-    AlignedArray<float> inputs; ///< A[0] [capacity][layer 0's row stride]
+    AlignedArray<float> inputs; ///< A[0]
     AlignedArray<TargetWord> targets;
     std::vector<LayerArrays> layers;
 
@@ -54,16 +57,22 @@ struct CpuArenas {
     const float* below(std::size_t layer) const {
         return layer == 0 ? inputs.data() : layers[layer - 1].outputs.data();
     }
+    float* sums(std::size_t layer); ///< Z[layer]; null where it is not kept
     /// What activationDerivative takes for the layer: its preactivations, or its outputs.
     const float* saved(std::size_t layer) const;
-    /// Takes other settings of the same optimizer, between steps. They can change
-    /// whether the update is folded.
+    /// Takes other settings of the same optimizer, between steps. They can change whether the update is
+    /// folded.
     void setOptimizer(const OptimizerSettings& settings);
-    DenseShape denseShape(std::size_t layer, std::size_t rows) const;
     /// The loss of `rows` rows of a batch of `batchRows`, outputs stored row by row.
     LossShape lossShape(std::size_t rows, std::size_t batchRows) const;
-    std::size_t outputStride(std::size_t layer) const { return roundUpToFour(shape.widths[layer + 1]); }
     float* stateArray(std::size_t index); ///< null when the optimizer keeps fewer
+    /// Copies the first `floats` floats of a tensor, row by row. Rows are padded to a multiple of four;
+    /// targets are words, without padding.
+    std::vector<float> tensor(const TensorId& id, std::size_t floats) const;
+
+  private:
+    std::size_t paddedWidth(std::size_t level) const;
+    std::vector<float> trained(const TensorId& id, std::size_t floats) const;
 };
 
 /// The folded update is w -= rate * (gradient + l2 * w) = keep * w - rate * gradient; this is `keep`.

@@ -1,4 +1,5 @@
-// What the CPU trainer needs of a backend besides the operations of a step.
+// What both backends of the processor have in common: the memory, the loss of a step, the evaluation in
+// progress, and the stopwatch.
 #pragma once
 
 #include <cstddef>
@@ -7,13 +8,12 @@
 
 #include "engine/cpu/thread_team.h"
 #include "engine/step/cpu_arenas.h"
+#include "engine/step/cpu_timing.h"
 #include "engine/step/ops.h"
-#include "engine/step/step_trace.h"
 
 namespace lockstep {
 
-/// One thread's backend. The arenas hold parameters, gradients and the optimizer's state; a backend holds
-/// what it computes in between.
+/// One thread's backend. The arenas hold everything that it computes.
 class CpuBackend : public Ops {
   public:
     /// The last step's mean loss, the same on every thread after the step.
@@ -22,40 +22,42 @@ class CpuBackend : public Ops {
     bool failed() const { return failed_; }
 
     /// Sets which parts of a step this thread computes, from the next step on.
-    virtual void takeParts(Share parts) = 0;
+    virtual void takeParts(Share) {}
     /// Waits until all threads have finished the step; only then may a thread begin the next one.
-    virtual void endStep() = 0;
+    virtual void endStep() {}
     /// Rows that fit at once: a batch, or a chunk of an evaluation.
-    virtual std::size_t capacity() const = 0;
-    /// This thread's rows of the current batch or range.
-    virtual Share ownRows() const = 0;
-    /// Copies the network's outputs for ownRows(): [rows][outputs], no padding.
-    virtual void copyOutputs(float* to) = 0;
-    /// The first `floats` floats of activations, targets (as words), preactivations or their gradients, for
-    /// all rows of the batch; rows are padded to a multiple of four.
-    virtual std::vector<float> tensor(const TensorId& id, std::size_t floats) const = 0;
+    std::size_t capacity() const { return arenas_.capacity; }
+    bool foldsUpdate() const final { return arenas_.foldsUpdate; }
+    /// Copies the network's outputs for the current batch or range, once all threads have computed them:
+    /// [rows][outputs], no padding.
+    void copyOutputs(float* to) const;
 
     /// Clears what score() added up, and sizes the confusion matrix.
-    void beginEvaluation(std::size_t classes) {
-        scored_ = {};
-        confusion_.assign(classes * classes, 0);
-    }
+    void beginEvaluation(std::size_t classes);
     /// This thread's part of the evaluation.
     const ScoreSum& scored() const { return scored_; }
     const std::vector<std::uint64_t>& confusion() const { return confusion_; }
 
   protected:
-    /// Adds the result of a call of CpuKernels::score.
-    void addScore(const ScoreSum& sum) {
-        scored_.loss += sum.loss;
-        scored_.correct += sum.correct;
-    }
-    std::uint64_t* confusionCounts() { return confusion_.empty() ? nullptr : confusion_.data(); }
+    /// `timing` may be null: only one thread measures. References must outlive the object.
+    CpuBackend(CpuArenas& arenas, CpuTiming* timing) : arenas_(arenas), timing_(timing) {}
 
-    float loss_ = 0;
+    /// Ends an operation (of that layer): the time since the last one was its.
+    void lap(CpuOperation operation, std::size_t layer = 0);
+    /// The mean of the batch's loss terms; whether it is finite decides if the step may change weights.
+    void setLoss(double sumOfTerms);
+    /// Adds to the evaluation; outputs and targets row by row.
+    void addScore(const LossShape& shape, const float* outputs, const TargetWord* targets);
+
+    CpuArenas& arenas_;
+    CpuTiming* const timing_;
+    std::size_t rows_ = 0; ///< of the current batch or range, of all threads together
     bool failed_ = false;
 
   private:
+    Work workOf(CpuOperation operation, std::size_t layer) const;
+
+    float loss_ = 0;
     ScoreSum scored_;
     std::vector<std::uint64_t> confusion_;
 };

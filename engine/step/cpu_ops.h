@@ -15,11 +15,8 @@
 #pragma once
 
 #include <cstddef>
-#include <vector>
 
-#include "engine/cpu/thread_team.h"
 #include "engine/step/cpu_backend.h"
-#include "engine/step/cpu_timing.h"
 
 namespace lockstep {
 
@@ -38,22 +35,19 @@ class CpuOps final : public CpuBackend {
     void denseBackwardInputs(std::size_t layer) override;
     void denseBackwardWeights(std::size_t layer) override;
     void update(const StepSettings& step) override;
-    bool foldsUpdate() const override { return arenas_.foldsUpdate; }
     void denseBackwardWeightsAndUpdate(std::size_t layer, const StepSettings& step) override;
     void gatherRange(Split split, std::size_t first, std::size_t rows) override;
     void score() override;
-
-    std::size_t capacity() const override { return arenas_.capacity; }
-    Share ownRows() const override { return {rowsOf(parts_.begin).begin, rowsOf(parts_.end - 1).end}; }
-    void copyOutputs(float* to) override;
-    std::vector<float> tensor(const TensorId& id, std::size_t floats) const override;
 
   private:
     /// How the parts of an operation are cut: by rows of the batch, by columns of
     /// a layer, or by rows of its weights.
     enum class Cut { rows, columns, weights };
 
-    Share rowsOf(std::size_t part) const { return shareOf(batchRows_, part, team_.size()); }
+    void gather(const Examples& examples, const BatchOrder& order, const BatchRange& batch);
+    Share rowsOf(std::size_t part) const { return shareOf(rows_, part, team_.size()); }
+    /// Those of all parts of this thread.
+    Share ownRows() const { return {rowsOf(parts_.begin).begin, rowsOf(parts_.end - 1).end}; }
     /// Columns of a matrix [rows][width], in whole cache lines: no two parts write to the same one.
     Share columnsOf(std::size_t width, std::size_t part) const {
         return shareOf(width, part, team_.size(), 64 / sizeof(float));
@@ -65,27 +59,21 @@ class CpuOps final : public CpuBackend {
     };
     Block blockOf(std::size_t width, std::size_t part) const {
         return cut_ == Cut::rows ? Block{rowsOf(part), {0, width}}
-                                 : Block{{0, batchRows_}, columnsOf(width, part)};
+                                 : Block{{0, rows_}, columnsOf(width, part)};
     }
     Cut bestCut(std::size_t layer, std::size_t columns) const;
     void cutBy(Cut cut);
     void meetOthers();
-    Share outputsOf(std::size_t layer, std::size_t part) const;
     template <class Work> void forParts(const Work& work) const {
         for (std::size_t part = parts_.begin; part < parts_.end; ++part) work(part);
     }
     template <class Work> void forOutputs(std::size_t layer, const Work& work) const;
     void updateSlice(const StepSettings& step, std::size_t begin, std::size_t end);
     void sumLoss();
-    void lap(CpuOperation operation, const Work& work, std::size_t layer = 0);
 
-    CpuArenas& arenas_;
     ThreadTeam& team_;
-    CpuTiming* timing_;
-
     Share parts_;
-    std::size_t batchRows_ = 0; ///< of all parts together
-    Cut cut_ = Cut::rows;       ///< of the latest operation
+    Cut cut_ = Cut::rows; ///< of the latest operation
 };
 
 } // namespace lockstep

@@ -2,37 +2,43 @@
 
 #include <utility>
 
+#include "engine/step/step_trace.h"
+
 namespace lockstep {
 
 namespace {
 
+// As in Ops and in the shaders' file names.
 constexpr const char* operationNames[] = {"gather_batch",           "dense",
                                           "loss_and_gradient",      "dense_backward_inputs",
                                           "dense_backward_weights", "update"};
 
-double millisecondsBetween(std::chrono::steady_clock::time_point from,
-                           std::chrono::steady_clock::time_point to) {
-    return std::chrono::duration<double, std::milli>(to - from).count();
+double secondsBetween(std::chrono::steady_clock::time_point from, std::chrono::steady_clock::time_point to) {
+    return std::chrono::duration<double>(to - from).count();
 }
 
 } // namespace
 
-std::string_view name(CpuOperation operation) { return operationNames[static_cast<std::size_t>(operation)]; }
-
-CpuTiming::Total& CpuTiming::addTime(CpuOperation operation) {
-    const Clock::time_point now = Clock::now();
-    Total& total = totals_[static_cast<std::size_t>(operation)];
-    total.seconds += std::chrono::duration<double>(now - last_).count();
-    last_ = now;
-    return total;
+void CpuTiming::lap(CpuOperation operation, const Work& work, std::size_t layer) {
+    const Clock::time_point begin = std::exchange(last_, Clock::now());
+    if (tracing_) {
+        laps_.push_back({operation, layer, begin, last_, work, std::exchange(barrier_, false)});
+        return;
+    }
+    lastOperation_ = operation;
+    Total& total = totalOf(operation);
+    total.seconds += secondsBetween(begin, last_);
+    total.calls += 1;
+    total.work += work;
 }
 
-void CpuTiming::note(CpuOperation operation, const Work& work) {
-    lastOperation_ = operation;
-    Total& total = addTime(operation);
-    total.calls += 1;
-    total.work.flops += work.flops;
-    total.work.bytes += work.bytes;
+void CpuTiming::waited() {
+    if (!watching()) return;
+    const Clock::time_point begin = std::exchange(last_, Clock::now());
+    if (tracing_)
+        barrier_ = true;
+    else
+        totalOf(lastOperation_).seconds += secondsBetween(begin, last_);
 }
 
 void CpuTiming::beginTrace() {
@@ -43,22 +49,20 @@ void CpuTiming::beginTrace() {
     traceStart_ = last_ = Clock::now();
 }
 
-std::vector<CpuLap> CpuTiming::endTrace(double& totalMs) {
-    totalMs = millisecondsBetween(traceStart_, Clock::now());
+void CpuTiming::endTrace(StepTrace& trace) {
+    const auto milliseconds = [this](Clock::time_point at) { return 1e3 * secondsBetween(traceStart_, at); };
+    trace.totalMs = milliseconds(Clock::now());
     tracing_ = false;
-    return std::exchange(laps_, {});
-}
-
-void CpuTiming::noteLap(CpuOperation operation, std::size_t layer, const Work& work) {
-    const Clock::time_point now = Clock::now();
-    laps_.push_back({operation, layer, millisecondsBetween(traceStart_, last_),
-                     millisecondsBetween(traceStart_, now), work, std::exchange(barrier_, false)});
-    last_ = now;
-}
-
-void CpuTiming::noteBarrier() {
-    last_ = Clock::now();
-    barrier_ = true;
+    for (const Lap& lap : laps_) {
+        TracedOperation& operation = trace.operations.emplace_back();
+        operation.name = operationNames[static_cast<std::size_t>(lap.operation)];
+        operation.layer = lap.layer;
+        operation.beginMs = milliseconds(lap.begin);
+        operation.endMs = milliseconds(lap.end);
+        operation.flops = lap.work.flops;
+        operation.bytes = lap.work.bytes;
+        operation.barrierBefore = lap.afterBarrier;
+    }
 }
 
 std::vector<OperationTiming> CpuTiming::timings() const {

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
 #include "engine/step/train_job.h"
@@ -13,6 +12,9 @@
 
 namespace lockstep {
 
+struct StepTrace; // engine/step/step_trace.h
+
+/// In the order of a step.
 enum class CpuOperation : std::size_t {
     gatherBatch,
     dense,
@@ -20,19 +22,6 @@ enum class CpuOperation : std::size_t {
     denseBackwardInputs,
     denseBackwardWeights,
     update,
-};
-
-/// As in Ops and in the shader's file name.
-std::string_view name(CpuOperation operation);
-
-/// One operation of a traced step, in milliseconds since the step began.
-struct CpuLap {
-    CpuOperation operation = CpuOperation::gatherBatch;
-    std::size_t layer = 0;
-    double beginMs = 0;
-    double endMs = 0;
-    Work work;
-    bool afterBarrier = false; ///< the thread waited for the others before this operation
 };
 
 /// Reading the clock costs as much as a small layer, so at most one step in sixteen is timed. Only the first
@@ -49,26 +38,16 @@ class CpuTiming {
     void endSteps() { sampling_ = false; }
     /// Whether the current step is timed or traced.
     bool watching() const { return sampling_ || tracing_; }
-    /// Attributes the time since the last call to `operation` (of that layer).
-    void lap(CpuOperation operation, const Work& work, std::size_t layer = 0) {
-        if (tracing_)
-            noteLap(operation, layer, work);
-        else if (sampling_)
-            note(operation, work);
-    }
+    /// While watching(): attributes the time since the last call to `operation` (of that layer).
+    void lap(CpuOperation operation, const Work& work, std::size_t layer);
     /// The time since the last call was spent waiting for the other threads. It is added to the operation
     /// before, without counting another call; a trace shows it as a gap.
-    void waited() {
-        if (tracing_)
-            noteBarrier();
-        else if (sampling_)
-            addTime(lastOperation_);
-    }
+    void waited();
 
     /// Records the step that begins now lap by lap. It does not count in timings().
     void beginTrace();
-    /// Returns its laps, and its duration in milliseconds.
-    std::vector<CpuLap> endTrace(double& totalMs);
+    /// Writes its operations and its duration.
+    void endTrace(StepTrace& trace);
 
     /// Operations that were timed at least once, in the order of a step.
     std::vector<OperationTiming> timings() const;
@@ -83,10 +62,16 @@ class CpuTiming {
         Work work;
     };
 
-    Total& addTime(CpuOperation operation);
-    void note(CpuOperation operation, const Work& work);
-    void noteLap(CpuOperation operation, std::size_t layer, const Work& work);
-    void noteBarrier();
+    struct Lap {
+        CpuOperation operation = CpuOperation::gatherBatch;
+        std::size_t layer = 0;
+        Clock::time_point begin;
+        Clock::time_point end;
+        Work work;
+        bool afterBarrier = false; ///< the thread waited for the others before it
+    };
+
+    Total& totalOf(CpuOperation operation) { return totals_[static_cast<std::size_t>(operation)]; }
 
     std::uint64_t samplePeriod_ = 16;
     bool sampling_ = false;
@@ -97,7 +82,7 @@ class CpuTiming {
     bool tracing_ = false;
     bool barrier_ = false; // since the last lap
     Clock::time_point traceStart_;
-    std::vector<CpuLap> laps_;
+    std::vector<Lap> laps_;
 };
 
 } // namespace lockstep

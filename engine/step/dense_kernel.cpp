@@ -27,12 +27,8 @@ shared::DenseParams paramsOf(const DenseShape& shape, const ProductPiece& piece)
 } // namespace
 
 std::string_view name(Product product) {
-    switch (product) {
-    case Product::forward: return "dense";
-    case Product::backwardInputs: return "dense_backward_inputs";
-    case Product::backwardWeights: return "dense_backward_weights";
-    }
-    return "dense";
+    constexpr std::string_view names[] = {"dense", "dense_backward_inputs", "dense_backward_weights"};
+    return names[static_cast<std::size_t>(product)];
 }
 
 ProductExtents extentsOf(Product product, const DenseShape& shape) {
@@ -130,13 +126,11 @@ void dispatchDenseUpdate(gpu::Recorder& recorder, const DenseUpdateKernel& kerne
     const auto [m, n, k] = extentsOf(Product::backwardWeights, shape);
     const shared::DenseUpdateParams params{paramsOf(shape, {0, m * n}), update};
     const auto& [dSums, inputs, status, parameters, state1, state2] = buffers;
-    if (kernel.info().bindings.size() > 6) // old values are read through the texture units, too
-        recorder.dispatch(kernel, {n, m, 1}, params,
-                          {dSums, inputs, status, parameters, state1, state2, parameters, state1, state2},
-                          cost);
-    else
-        recorder.dispatch(kernel, {n, m, 1}, params, {dSums, inputs, status, parameters, state1, state2},
-                          cost);
+    const std::initializer_list<gpu::BufferView> once{dSums, inputs, status, parameters, state1, state2};
+    const std::initializer_list<gpu::BufferView> twice{dSums,  inputs,     status, parameters, state1,
+                                                       state2, parameters, state1, state2};
+    const bool readsTexels = kernel.info().bindings.size() > 6; // old values, through the texture units
+    recorder.dispatch(kernel, {n, m, 1}, params, readsTexels ? twice : once, cost);
 }
 
 } // namespace lockstep

@@ -66,8 +66,7 @@ std::size_t scoreGroups(const TrainJob& job, std::size_t capacity) {
     return std::max(job.data->train.count, job.data->test.count) / rows + 1;
 }
 
-} // namespace
-
+// Bytes of device memory that training with batches of `batch` rows takes, within a few percent.
 std::uint64_t deviceBytes(const gpu::Device& device, const TrainJob& job, std::size_t batch, bool half) {
     const Dataset& data = *job.data;
     const std::uint64_t rows = capacityFor(device, job, batch);
@@ -84,8 +83,6 @@ std::uint64_t deviceBytes(const gpu::Device& device, const TrainJob& job, std::s
            examples * 4 * (wordsPerExample(data) + data.targetWidth) + GpuArenas::ringSlots * sizeof(float) +
            scoreCountBytes(data.classes);
 }
-
-namespace {
 
 // Bytes of a batch's values of the widest layer, which are bound at once.
 std::uint64_t widestBytes(const TrainJob& job, std::size_t batch) {
@@ -171,8 +168,7 @@ GpuExamples::GpuExamples(gpu::Device& device, const Dataset& data, const Example
 }
 
 GpuArenas::GpuArenas(gpu::Device& device, const TrainJob& job)
-    : shape(job.shape), layout(job.shape),
-      order(job.data->train.count, job.settings.batch, job.settings.seed, job.settings.shuffle),
+    : shape(job.shape), layout(job.shape), order(job.order()),
       targetKind(lockstep::targetKind(*job.data, job.shape)),
       targetWidth(static_cast<std::uint32_t>(job.data->classes > 0 ? 1 : job.data->targetWidth)),
       pixels(job.data->bytes()), classes(job.data->classes),
@@ -191,9 +187,9 @@ GpuArenas::GpuArenas(gpu::Device& device, const TrainJob& job)
       activations_(device, activationOffsets_.back(), gpu::Memory::device, "activations"),
       sums_(device, anyLayerKeepsSums(shape) ? dSumOffsets_.back() : 16, gpu::Memory::device, "sums"),
       dSums_(device, dSumOffsets_.back(), gpu::Memory::device, "gradients of sums") {
-    const std::size_t states = job.settings.optimizer.stateArrays();
-    if (states > 0) state1.emplace(device, arenaBytes(layout), gpu::Memory::device, "optimizer state 1");
-    if (states > 1) state2.emplace(device, arenaBytes(layout), gpu::Memory::device, "optimizer state 2");
+    for (std::size_t array = 0; array < job.settings.optimizer.stateArrays(); ++array)
+        optimizerState.emplace_back(device, arenaBytes(layout), gpu::Memory::device,
+                                    "optimizer state " + std::to_string(array + 1));
     if (job.data->test.count > 0) test.emplace(device, *job.data, job.data->test, "test");
     parameters.uploadValues<float>(initialWeights(shape, job.settings.seed));
     const std::uint32_t none = shared::noStep;
@@ -204,10 +200,6 @@ const GpuExamples& GpuArenas::examples(Split split) const {
     if (split == Split::train) return train;
     if (!test) throw std::invalid_argument("the data set has no test examples");
     return *test;
-}
-
-std::uint32_t GpuArenas::stride(std::size_t level) const {
-    return static_cast<std::uint32_t>(roundUpToFour(shape.widths[level]));
 }
 
 gpu::BufferView GpuArenas::activations(std::size_t level, std::size_t rows) const {
@@ -223,54 +215,27 @@ gpu::BufferView GpuArenas::dSums(std::size_t layer, std::size_t rows) const {
     return dSums_.view(dSumOffsets_[layer], rows * stride(layer + 1) * sizeof(float));
 }
 
-gpu::BufferView GpuArenas::weights(std::size_t layer) const {
-    return weightsIn(parameters, layout.layer(layer));
-}
-
-gpu::BufferView GpuArenas::bias(std::size_t layer) const { return biasIn(parameters, layout.layer(layer)); }
-
-gpu::BufferView GpuArenas::dWeights(std::size_t layer) const {
-    return weightsIn(gradients, layout.layer(layer));
-}
-
-gpu::BufferView GpuArenas::dBias(std::size_t layer) const { return biasIn(gradients, layout.layer(layer)); }
-
 gpu::BufferView GpuArenas::layerOf(const gpu::Buffer& arena, std::size_t layer) const {
     const LayerLayout& place = layout.layer(layer);
     const std::size_t end = place.biasOffset + place.biasCount();
     return arena.view(place.weightOffset * sizeof(float), (end - place.weightOffset) * sizeof(float));
 }
 
-std::vector<float> GpuArenas::outputs(std::size_t rows) const {
-    return activations_.downloadValues<float>(rows * stride(shape.layers()),
-                                              activationOffsets_[shape.layers()]);
-}
-
 std::vector<float> GpuArenas::tensor(const TensorId& id, std::size_t floats) const {
-    const LayerLayout place = id.kind == TensorKind::activations ? LayerLayout{} : layout.layer(id.layer);
     const auto from = [floats](const gpu::Buffer& buffer, std::size_t offset) {
-        return buffer.downloadValues<float>(floats, offset * sizeof(float));
+        return buffer.downloadValues<float>(floats, offset);
     };
-    switch (id.kind) {
-    case TensorKind::activations:
-        return activations_.downloadValues<float>(floats, activationOffsets_[id.layer]);
-    case TensorKind::targets: return from(targets, 0);
-    case TensorKind::sums: return sums_.downloadValues<float>(floats, dSumOffsets_[id.layer]);
-    case TensorKind::dSums: return dSums_.downloadValues<float>(floats, dSumOffsets_[id.layer]);
-    case TensorKind::weights: return from(parameters, place.weightOffset);
-    case TensorKind::bias: return from(parameters, place.biasOffset);
-    case TensorKind::dWeights: return from(gradients, place.weightOffset);
-    case TensorKind::dBias: return from(gradients, place.biasOffset);
-    case TensorKind::weightState1: return from(state1.value(), place.weightOffset);
-    case TensorKind::biasState1: return from(state1.value(), place.biasOffset);
-    case TensorKind::weightState2: return from(state2.value(), place.weightOffset);
-    case TensorKind::biasState2: return from(state2.value(), place.biasOffset);
-    }
-    return {};
-}
-
-DenseShape GpuArenas::denseShape(std::size_t layer, std::size_t rows) const {
-    return {rows, shape.widths[layer], shape.widths[layer + 1], stride(layer), stride(layer + 1)};
+    if (id.kind == TensorKind::targets) return from(targets, 0);
+    if (id.kind == TensorKind::activations) return from(activations_, activationOffsets_[id.layer]);
+    if (id.kind == TensorKind::sums) return from(sums_, dSumOffsets_[id.layer]);
+    if (id.kind == TensorKind::dSums) return from(dSums_, dSumOffsets_[id.layer]);
+    const TensorRow& row = rowOf(id.kind);
+    const LayerLayout& place = layout.layer(id.layer);
+    const gpu::Buffer& arena = row.arena == TensorArena::parameters  ? parameters
+                               : row.arena == TensorArena::gradients ? gradients
+                               : row.arena == TensorArena::state1    ? optimizerState[0]
+                                                                     : optimizerState[1];
+    return from(arena, (row.vector ? place.biasOffset : place.weightOffset) * sizeof(float));
 }
 
 } // namespace lockstep

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <vector>
 
@@ -24,13 +25,9 @@ struct GpuExamples {
     gpu::Buffer answers;        ///< class numbers or the bits of target values
 };
 
-/// Bytes of device memory that training `job` with batches of `batch` rows takes, within a few percent;
-/// `half`: by a lane of half precision.
-std::uint64_t deviceBytes(const gpu::Device& device, const TrainJob& job, std::size_t batch,
-                          bool half = false);
-
 /// Throws gpu::OutOfMemoryError, naming a batch or saying that narrower layers are needed, when the job does
-/// not fit into what the device has left.
+/// not fit into what the device has left, and gpu::GpuError when it breaks another limit of the device.
+/// half   for a lane of half precision
 void requireMemory(const gpu::Device& device, const TrainJob& job, bool half = false);
 
 /// A layer's weights in an arena of parameters or gradients (ParamLayout), and its bias.
@@ -43,8 +40,7 @@ inline gpu::BufferView biasIn(const gpu::Buffer& arena, const LayerLayout& place
 
 class GpuArenas {
   public:
-    /// Uploads the data set and the initial weights.
-    /// Throws gpu::OutOfMemoryError, and gpu::GpuError for a job that breaks another limit of the device.
+    /// Uploads the data set and the initial weights. Throws gpu::OutOfMemoryError.
     GpuArenas(gpu::Device& device, const TrainJob& job);
 
     const NetShape shape;
@@ -60,8 +56,7 @@ class GpuArenas {
 
     gpu::Buffer parameters;
     gpu::Buffer gradients;
-    std::optional<gpu::Buffer> state1; ///< present when the optimizer keeps it
-    std::optional<gpu::Buffer> state2;
+    std::deque<gpu::Buffer> optimizerState; ///< OptimizerSettings::stateArrays() arenas
     GpuExamples train;
     std::optional<GpuExamples> test; ///< absent when the test split is empty
 
@@ -73,20 +68,25 @@ class GpuArenas {
     gpu::Buffer scoreCounts; ///< mapped: hits, then the confusion matrix
 
     const GpuExamples& examples(Split split) const;
-    std::uint32_t stride(std::size_t level) const;                          ///< floats per row of A[level]
+    /// Floats per row of A[level].
+    std::uint32_t stride(std::size_t level) const {
+        return static_cast<std::uint32_t>(roundUpToFour(shape.widths[level]));
+    }
     gpu::BufferView activations(std::size_t level, std::size_t rows) const; ///< A[level], level 0 to layers
     /// Z[layer], or its outputs when not kept: what the activation's derivative is computed from.
     gpu::BufferView sums(std::size_t layer, std::size_t rows) const;
     gpu::BufferView dSums(std::size_t layer, std::size_t rows) const;
-    gpu::BufferView weights(std::size_t layer) const;
-    gpu::BufferView bias(std::size_t layer) const;
-    gpu::BufferView dWeights(std::size_t layer) const;
-    gpu::BufferView dBias(std::size_t layer) const;
+    gpu::BufferView weights(std::size_t layer) const { return weightsIn(parameters, layout.layer(layer)); }
+    gpu::BufferView bias(std::size_t layer) const { return biasIn(parameters, layout.layer(layer)); }
+    gpu::BufferView dWeights(std::size_t layer) const { return weightsIn(gradients, layout.layer(layer)); }
+    gpu::BufferView dBias(std::size_t layer) const { return biasIn(gradients, layout.layer(layer)); }
+    /// An arena of the optimizer's state; the parameters again, where it keeps fewer: a kernel does not touch
+    /// what is bound in its place.
+    const gpu::Buffer& state(std::size_t index) const {
+        return index < optimizerState.size() ? optimizerState[index] : parameters;
+    }
     /// What an arena of parameters (or gradients, or state) has of one layer: its weights, then its bias.
     gpu::BufferView layerOf(const gpu::Buffer& arena, std::size_t layer) const;
-    DenseShape denseShape(std::size_t layer, std::size_t rows) const;
-    /// Copies the last layer's outputs to the host: [rows][stride(layers)]. Waits for the device.
-    std::vector<float> outputs(std::size_t rows) const;
     /// The first `floats` floats of a tensor as it is now. Waits for the device.
     std::vector<float> tensor(const TensorId& id, std::size_t floats) const;
 

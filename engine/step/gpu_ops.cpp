@@ -68,7 +68,7 @@ void GpuOps::gatherRange(Split split, std::size_t first, std::size_t rows) {
 
 void GpuOps::product(const DenseKernel& kernel, std::size_t layer,
                      std::initializer_list<gpu::BufferView> views) {
-    const DenseShape shape = arenas_.denseShape(layer, rows_);
+    const DenseShape shape = denseShapeOf(arenas_.shape, layer, rows_);
     const Work work = half_ != nullptr ? halfDenseWork(shape, kernel.product == Product::backwardWeights)
                                        : denseWork(shape);
     dispatchProduct(recorder_, kernel, shape, views, cost(work, layer), firstPiecesOnly_);
@@ -115,16 +115,14 @@ void GpuOps::denseBackwardWeights(std::size_t layer) {
             {dSums(layer), activations(layer), arenas_.dWeights(layer), arenas_.dBias(layer)});
 }
 
-// Where the optimizer keeps no state, the kernel does not touch the buffer bound for it.
 void GpuOps::denseBackwardWeightsAndUpdate(std::size_t layer, const StepSettings& step) {
-    const DenseShape shape = arenas_.denseShape(layer, rows_);
-    const gpu::BufferView parameters = arenas_.layerOf(arenas_.parameters, layer);
+    const DenseShape shape = denseShapeOf(arenas_.shape, layer, rows_);
     const FoldedBuffers buffers{arenas_.dSums(layer, rows_),
                                 arenas_.activations(layer, rows_),
                                 arenas_.status.view(),
-                                parameters,
-                                arenas_.state1 ? arenas_.layerOf(*arenas_.state1, layer) : parameters,
-                                arenas_.state2 ? arenas_.layerOf(*arenas_.state2, layer) : parameters};
+                                arenas_.layerOf(arenas_.parameters, layer),
+                                arenas_.layerOf(arenas_.state(0), layer),
+                                arenas_.layerOf(arenas_.state(1), layer)};
     dispatchDenseUpdate(recorder_, *layers_[layer].denseUpdate, shape, step.update, buffers,
                         cost(denseWork(shape), layer));
     endOperation();
@@ -133,26 +131,22 @@ void GpuOps::denseBackwardWeightsAndUpdate(std::size_t layer, const StepSettings
 void GpuOps::update(const StepSettings& step) {
     shared::UpdateParams params = step.update;
     params.count = asUint(arenas_.layout.size());
-    const gpu::BufferView weights = arenas_.parameters.view(); // also bound where the optimizer has no state
     params.stride = std::min((params.count / 4 + 63) / 64 * 64, updateLimit_); // whole workgroups
     if (half_ != nullptr) return updateWithHalves(params);
     recorder_.dispatch(*update_, {params.stride, 1, 1}, params,
-                       {arenas_.status.view(), arenas_.gradients.view(), weights,
-                        arenas_.state1 ? arenas_.state1->view() : weights,
-                        arenas_.state2 ? arenas_.state2->view() : weights},
+                       {arenas_.status.view(), arenas_.gradients.view(), arenas_.parameters.view(),
+                        arenas_.state(0).view(), arenas_.state(1).view()},
                        cost(updateWork(arenas_.shape, optimizer_)));
     endOperation();
 }
 
 void GpuOps::updateWithHalves(const shared::UpdateParams& params) {
-    const gpu::BufferView weights = arenas_.parameters.view();
     const auto layers = asUint(arenas_.shape.layers());
     recorder_.dispatch(*lossScale_, {1, 1, 1}, shared::LossScaleParams{layers},
                        {arenas_.status.view(), arenas_.gradients.view(), half_->lossScale(), half_->table()});
     recorder_.dispatch(*updateHalf_, {params.stride, 1, 1}, shared::UpdateHalfParams{params, layers},
-                       {arenas_.status.view(), arenas_.gradients.view(), weights,
-                        arenas_.state1 ? arenas_.state1->view() : weights,
-                        arenas_.state2 ? arenas_.state2->view() : weights, half_->lossScale(), half_->table(),
+                       {arenas_.status.view(), arenas_.gradients.view(), arenas_.parameters.view(),
+                        arenas_.state(0).view(), arenas_.state(1).view(), half_->lossScale(), half_->table(),
                         half_->allWeights()},
                        cost(updateWork(arenas_.shape, optimizer_, true)));
     endOperation();
@@ -177,8 +171,7 @@ void GpuOps::score() {
 }
 
 void GpuOps::endOperation() {
-    if (!submitEach_) return;
-    recorder_.submitAndGoOn();
+    if (submitEach_) recorder_.submitAndGoOn();
 }
 
 GpuOps::GpuOps(gpu::Recorder& recorder, GpuArenas& arenas, Kernels& kernels, const TrainSettings& settings,

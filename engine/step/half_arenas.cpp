@@ -33,11 +33,6 @@ std::vector<float> unpacked(const std::vector<float>& words) {
     return values;
 }
 
-std::vector<float> times(float factor, std::vector<float> values) {
-    for (float& value : values) value *= factor;
-    return values;
-}
-
 } // namespace
 
 HalfArenas::HalfArenas(gpu::Device& device, const GpuArenas& arenas, std::span<const float> parameters)
@@ -74,14 +69,15 @@ void HalfArenas::restore(std::span<const float> parameters, const LossScaling& s
 }
 
 std::vector<float> HalfArenas::tensor(const TensorId& id, std::size_t floats) const {
-    switch (id.kind) {
-    case TensorKind::activations:
-    case TensorKind::sums: return unpacked(arenas_.tensor(id, floats / 2));
-    case TensorKind::dSums: return times(scaleNow().unscale, unpacked(arenas_.tensor(id, floats / 2)));
-    case TensorKind::dWeights:
-    case TensorKind::dBias: return times(scaleNow().unscale, arenas_.tensor(id, floats));
-    default: return arenas_.tensor(id, floats);
+    const TensorArena arena = rowOf(id.kind).arena;
+    const bool halves = arena == TensorArena::batch && id.kind != TensorKind::targets;
+    std::vector<float> values =
+        halves ? unpacked(arenas_.tensor(id, floats / 2)) : arenas_.tensor(id, floats);
+    if (arena == TensorArena::gradients || id.kind == TensorKind::dSums) {
+        const float unscale = scaleNow().unscale;
+        for (float& value : values) value *= unscale;
     }
+    return values;
 }
 
 LossScaling HalfArenas::scaling() const {

@@ -1,27 +1,11 @@
 #include "engine/step/small_ops.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
+#include <bit>
 
-#include "engine/net/activation.h"
+#include "engine/step/step_trace.h"
 
 namespace lockstep {
-
-namespace {
-
-/// Turns [neurons][stride] into [rows][width] and returns the first `floats` floats; padding is 0.
-template <class T>
-std::vector<float> byExample(const T* from, std::size_t neurons, std::size_t stride, std::size_t width,
-                             std::size_t floats) {
-    std::vector<float> result(floats);
-    for (std::size_t at = 0; at < floats; ++at)
-        if (at % width < neurons)
-            std::memcpy(&result[at], from + at % width * stride + at / width, sizeof(float));
-    return result;
-}
-
-} // namespace
 
 bool fitsSmallOps(const NetShape& shape, std::size_t batch) {
     // Measured: packed panels are faster for wider layers, and where so few examples leave most elements of a
@@ -35,85 +19,52 @@ bool fitsSmallOps(const NetShape& shape, std::size_t batch) {
 }
 
 SmallOps::SmallOps(CpuArenas& arenas, const SmallKernels& kernels, CpuTiming& timing)
-    : arenas_(arenas), kernels_(kernels), timing_(timing), stride_(roundUpToGrain(arenas.order.batch())),
-      inputs_(roundUpToGrain(arenas.shape.inputs()) * stride_), targets_(arenas.data.targetWidth * stride_) {
-    for (std::size_t layer = 0; layer < arenas.shape.layers(); ++layer) {
-        const std::size_t size = roundUpToGrain(arenas.shape.widths[layer + 1]) * stride_;
-        const bool keepsSums = derivativeNeedsSum(arenas.shape.activationOf(layer));
-        layers_.push_back({AlignedArray<float>(size), AlignedArray<float>(keepsSums ? size : 0),
-                           AlignedArray<float>(size)});
-    }
-}
+    : CpuBackend(arenas, &timing), kernels_(kernels) {}
 
 SmallShape SmallOps::shapeOf(std::size_t layer) const {
     const LayerLayout& place = arenas_.layout.layer(layer);
-    return {rows_, place.inputs, place.outputs, place.rowStride, stride_};
+    return {rows_, place.inputs, place.outputs, place.rowStride, arenas_.capacity};
 }
 
-const float* SmallOps::below(std::size_t layer) const {
-    return layer == 0 ? inputs_.data() : layers_[layer - 1].outputs.data();
-}
-
-const float* SmallOps::saved(std::size_t layer) const {
-    const Layer& own = layers_[layer];
-    return own.sums.size() == 0 ? own.outputs.data() : own.sums.data();
-}
-
-/// Counting the work takes as long as some of it: only for steps that are timed.
-void SmallOps::lap(CpuOperation operation, std::size_t layer) {
-    if (!timing_.watching()) return;
-    const std::size_t outputs = arenas_.shape.outputs();
-    switch (operation) {
-    case CpuOperation::gatherBatch:
-        return timing_.lap(operation, gatherWork(rows_, arenas_.shape.inputs(), arenas_.data.bytes()));
-    case CpuOperation::lossAndGradient: return timing_.lap(operation, lossWork(rows_, outputs));
-    case CpuOperation::update: return timing_.lap(operation, updateWork(arenas_.shape, arenas_.optimizer));
-    default: return timing_.lap(operation, denseWork(arenas_.denseShape(layer, rows_)), layer);
-    }
+void SmallOps::gather(const Examples& examples, const SmallBatch& batch) {
+    rows_ = batch.rows;
+    kernels_.gatherBatch(arenas_.data, examples, batch, arenas_.capacity, arenas_.inputs.data(),
+                         arenas_.targets.data());
 }
 
 void SmallOps::gatherBatch(const StepSettings& step) {
-    rows_ = step.batch.rows;
-    const SmallBatch batch{step.batch.first, rows_, arenas_.order.shuffles(), step.keys};
-    kernels_.gatherBatch(arenas_.data, arenas_.data.train, batch, stride_, inputs_.data(), targets_.data());
+    gather(arenas_.data.train, {step.batch.first, step.batch.rows, arenas_.order.shuffles(), step.keys});
     lap(CpuOperation::gatherBatch);
 }
 
 void SmallOps::gatherRange(Split split, std::size_t first, std::size_t rows) {
-    rows_ = rows;
-    const Examples& examples = arenas_.data.of(split);
-    kernels_.gatherBatch(arenas_.data, examples, {first, rows, false, {}}, stride_, inputs_.data(),
-                         targets_.data());
+    gather(arenas_.data.of(split), {first, rows, false, {}});
 }
 
 void SmallOps::dense(std::size_t layer) {
     const LayerLayout& place = arenas_.layout.layer(layer);
-    Layer& own = layers_[layer];
     const float* parameters = arenas_.parameters.data();
-    kernels_.dense(shapeOf(layer), below(layer), parameters + place.weightOffset,
-                   parameters + place.biasOffset, arenas_.shape.activationOf(layer), own.outputs.data(),
-                   own.sums.size() == 0 ? nullptr : own.sums.data());
+    kernels_.dense(shapeOf(layer), arenas_.below(layer), parameters + place.weightOffset,
+                   parameters + place.biasOffset, arenas_.shape.activationOf(layer),
+                   arenas_.layers[layer].outputs.data(), arenas_.sums(layer));
     lap(CpuOperation::dense, layer);
 }
 
 void SmallOps::lossAndGradient(const StepSettings&) {
-    Layer& last = layers_.back();
+    LayerArrays& last = arenas_.layers.back();
     LossShape shape = arenas_.lossShape(rows_, rows_);
-    shape.stride = stride_;
-    const double sum = kernels_.lossAndGradient(shape, last.outputs.data(), saved(layers_.size() - 1),
-                                                targets_.data(), last.dSums.data());
-    const std::size_t terms = lossTerms(arenas_.shape.loss, rows_, arenas_.shape.outputs());
-    loss_ = static_cast<float>(sum / static_cast<double>(terms));
-    failed_ = !std::isfinite(loss_);
+    shape.stride = arenas_.capacity;
+    setLoss(kernels_.lossAndGradient(shape, last.outputs.data(), arenas_.saved(arenas_.layers.size() - 1),
+                                     arenas_.targets.data(), last.dSums.data()));
     lap(CpuOperation::lossAndGradient);
 }
 
 void SmallOps::denseBackwardInputs(std::size_t layer) {
     if (failed_) return;
-    kernels_.denseBackwardInputs(shapeOf(layer), layers_[layer].dSums.data(),
+    kernels_.denseBackwardInputs(shapeOf(layer), arenas_.layers[layer].dSums.data(),
                                  arenas_.parameters.data() + arenas_.layout.layer(layer).weightOffset,
-                                 arenas_.shape.activationOf(layer - 1), saved(layer - 1),
-                                 layers_[layer - 1].dSums.data());
+                                 arenas_.shape.activationOf(layer - 1), arenas_.saved(layer - 1),
+                                 arenas_.layers[layer - 1].dSums.data());
     lap(CpuOperation::denseBackwardInputs, layer);
 }
 
@@ -121,8 +72,8 @@ void SmallOps::denseBackwardInputs(std::size_t layer) {
 void SmallOps::addWeightGradient(std::size_t layer, float keep, float add, float* target) {
     if (failed_) return;
     const LayerLayout& place = arenas_.layout.layer(layer);
-    kernels_.addWeightGradient(shapeOf(layer), layers_[layer].dSums.data(), below(layer), keep, add,
-                               target + place.weightOffset, target + place.biasOffset);
+    kernels_.addWeightGradient(shapeOf(layer), arenas_.layers[layer].dSums.data(), arenas_.below(layer), keep,
+                               add, target + place.weightOffset, target + place.biasOffset);
     lap(CpuOperation::denseBackwardWeights, layer);
 }
 
@@ -143,35 +94,15 @@ void SmallOps::update(const StepSettings& step) {
     lap(CpuOperation::update);
 }
 
+// The kernel takes outputs and targets row by row.
 void SmallOps::score() {
-    const std::size_t width = roundUpToFour(arenas_.shape.outputs());
+    const LossShape shape = arenas_.lossShape(rows_, rows_);
     const std::vector<float> outputs =
-        byExample(layers_.back().outputs.data(), arenas_.shape.outputs(), stride_, width, rows_ * width);
-    const std::size_t words = arenas_.data.targetWidth;
-    const std::vector<float> targets = byExample(targets_.data(), words, stride_, words, rows_ * words);
-    std::vector<TargetWord> targetWords(targets.size());
-    std::memcpy(targetWords.data(), targets.data(), targets.size() * sizeof(TargetWord));
-    addScore(arenas_.kernels.score(arenas_.lossShape(rows_, rows_), arenas_.data.classes, outputs.data(),
-                                   targetWords.data(), confusionCounts()));
-}
-
-void SmallOps::copyOutputs(float* to) {
-    const std::size_t outputs = arenas_.shape.outputs();
-    const std::vector<float> rows =
-        byExample(layers_.back().outputs.data(), outputs, stride_, outputs, rows_ * outputs);
-    std::memcpy(to, rows.data(), rows.size() * sizeof(float));
-}
-
-std::vector<float> SmallOps::tensor(const TensorId& id, std::size_t floats) const {
-    if (id.kind == TensorKind::targets)
-        return byExample(targets_.data(), arenas_.data.targetWidth, stride_, arenas_.data.targetWidth,
-                         floats);
-    const bool level = id.kind == TensorKind::activations; // A[0] is the inputs, A[l + 1] layer l's outputs
-    const std::size_t width = arenas_.shape.widths[level ? id.layer : id.layer + 1];
-    const float* from = level                          ? below(id.layer)
-                        : id.kind == TensorKind::dSums ? layers_[id.layer].dSums.data()
-                                                       : layers_[id.layer].sums.data();
-    return byExample(from, width, stride_, roundUpToFour(width), floats);
+        arenas_.tensor({TensorKind::activations, arenas_.layers.size()}, rows_ * shape.stride);
+    const std::vector<float> targets = arenas_.tensor({TensorKind::targets}, rows_ * shape.targetWidth);
+    std::vector<TargetWord> words(targets.size());
+    std::ranges::transform(targets, words.begin(), std::bit_cast<TargetWord, float>);
+    addScore(shape, outputs.data(), words.data());
 }
 
 } // namespace lockstep

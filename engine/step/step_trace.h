@@ -8,6 +8,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/step/train_job.h"
@@ -17,7 +18,6 @@ namespace lockstep {
 namespace gpu {
 struct TracedDispatch; // engine/gpu/recorder.h
 }
-struct CpuLap; // engine/step/cpu_timing.h
 
 struct TraceOptions {
     bool tensors = true;                           ///< also copy what the operations read and write
@@ -39,6 +39,33 @@ enum class TensorKind {
     weightState2,
     biasState2,
 };
+
+/// Where a tensor lies: with the batch, or in an arena with the layout of the parameters.
+enum class TensorArena { batch, parameters, gradients, state1, state2 };
+
+struct TensorRow {
+    std::string_view letters;
+    TensorArena arena = TensorArena::batch;
+    bool vector = false; ///< of a layer's biases, not of its weights
+};
+
+/// In the order of TensorKind.
+inline constexpr TensorRow tensorTable[] = {
+    {"A"},
+    {"t"},
+    {"Z"},
+    {"dZ"},
+    {"W", TensorArena::parameters},
+    {"b", TensorArena::parameters, true},
+    {"dW", TensorArena::gradients},
+    {"db", TensorArena::gradients, true},
+    {"m of W", TensorArena::state1},
+    {"m of b", TensorArena::state1, true},
+    {"v of W", TensorArena::state2},
+    {"v of b", TensorArena::state2, true},
+};
+
+constexpr const TensorRow& rowOf(TensorKind kind) { return tensorTable[static_cast<std::size_t>(kind)]; }
 
 /// Identifies a tensor of a step. A step writes every tensor at most once. Parameters and the optimizer's
 /// state exist twice: as the step found them, and `updated`.
@@ -99,10 +126,9 @@ struct StepTrace {
     const TracedTensor* find(const TensorId& id) const;
 };
 
-/// The operations of one step that a GPU or a thread team has traced. Shapes and tensors are left to
-/// StepTracer::describe(). Pieces of one product become a single operation.
+/// The operations of one step that a GPU has traced; pieces of one product become a single operation. Shapes
+/// and tensors are left to StepTracer.
 std::vector<TracedOperation> operationsOf(std::span<const gpu::TracedDispatch> dispatches);
-std::vector<TracedOperation> operationsOf(std::span<const CpuLap> laps);
 
 /// Describes the operations of a network's step and keeps their tensors. Used by trainers.
 class StepTracer {
@@ -111,14 +137,14 @@ class StepTracer {
     /// multiple of four; targets as words). Ignores `updated`.
     using Source = std::function<std::vector<float>(const TensorId& id, std::size_t floats)>;
 
+    /// rows          of the step's batch
     /// foldsUpdate   see Ops::foldsUpdate()
-    StepTracer(const TrainJob& job, std::size_t rows, std::uint32_t targetKind, bool foldsUpdate);
+    StepTracer(const TrainJob& job, std::size_t rows, bool foldsUpdate);
 
-    /// Fills in shapes, reads and writes of an operation whose name, source and layer are known.
-    void describe(TracedOperation& operation) const;
     /// Before the step: copies parameters and the optimizer's state.
     void keepBefore(const TraceOptions& options, const Source& source, StepTrace& trace) const;
-    /// After the step: copies all other tensors that its operations name.
+    /// After the step: fills in shapes, reads and writes of its operations, whose names, sources and layers
+    /// are known, and copies all other tensors that they name.
     void keepAfter(const TraceOptions& options, const Source& source, StepTrace& trace) const;
 
   private:
@@ -128,15 +154,12 @@ class StepTracer {
     };
 
     Size sizeOf(const TensorId& id) const;
-    std::size_t strideOf(const TensorId& id) const;
     TensorId savedOf(std::size_t layer) const;
-    std::vector<TensorId> parametersOf(std::size_t layer, bool updated) const;
-    std::vector<TensorId> statesOf(std::size_t layer, bool updated) const;
-    void describeWeights(TracedOperation& operation) const;
-    void describeUpdate(TracedOperation& operation) const;
-    void describeWholeStep(TracedOperation& operation) const;
+    void addTrained(std::vector<TensorId>& ids, std::size_t layer, bool updated) const;
+    void describe(TracedOperation& operation) const;
+    std::string specialShapesOf(const TracedOperation& operation) const;
     std::string shapesOf(const std::vector<TensorId>& ids) const;
-    TracedTensor copied(const TensorId& id, const TraceOptions& options, const Source& source) const;
+    void keep(const TensorId& id, const TraceOptions& options, const Source& source, StepTrace& trace) const;
 
     NetShape shape_;
     std::size_t states_;

@@ -13,27 +13,21 @@ namespace {
     throw std::invalid_argument("data '" + data.name + "', " + split + " split: " + reason);
 }
 
-/// One of the two arrays of a split has to hold `count * width` values.
-void requireSize(const Dataset& data, const char* split, const char* what, std::size_t have,
-                 std::size_t count, std::size_t width) {
-    if (have == count * width) return;
-    throwBroken(data, split,
-                std::to_string(have) + " " + what + " for " + std::to_string(count) + " examples of " +
-                    std::to_string(width));
-}
-
 void validateSplit(const Dataset& data, const Examples& examples, const char* split) {
     constexpr std::size_t mostExamples = std::size_t{1} << 30; // the order's limit (shaders/shared/order.h)
     if (examples.count > mostExamples) throwBroken(data, split, "more than 2^30 examples");
+    const auto require = [&](const char* what, std::size_t have, std::size_t width) {
+        if (have == examples.count * width) return;
+        throwBroken(data, split,
+                    std::to_string(have) + " " + what + " for " + std::to_string(examples.count) +
+                        " examples of " + std::to_string(width));
+    };
     if (examples.pixels.empty())
-        requireSize(data, split, "values", examples.values.size(), examples.count, data.inputs);
+        require("values", examples.values.size(), data.inputs);
     else
-        requireSize(data, split, "pixels", examples.pixels.size(), examples.count, data.inputs);
-    if (data.classes == 0) {
-        requireSize(data, split, "targets", examples.targets.size(), examples.count, data.targetWidth);
-        return;
-    }
-    requireSize(data, split, "labels", examples.labels.size(), examples.count, 1);
+        require("pixels", examples.pixels.size(), data.inputs);
+    if (data.classes == 0) return require("targets", examples.targets.size(), data.targetWidth);
+    require("labels", examples.labels.size(), 1);
     for (std::size_t example = 0; example < examples.count; ++example)
         if (examples.labels[example] >= data.classes)
             throwBroken(data, split,
@@ -56,6 +50,14 @@ void TrainJob::validate() const {
     if (data->test.count > 0 && data->test.pixels.empty() != data->train.pixels.empty())
         throwBroken(*data, "test", "one split holds pixels, the other values");
     targetKind(*data, shape); // throws when outputs, loss and data do not fit
+}
+
+std::vector<float> withoutPadding(std::span<const float> rows, std::size_t width, std::size_t stride) {
+    std::vector<float> values;
+    values.reserve(rows.size() / stride * width);
+    for (; rows.size() >= stride; rows = rows.subspan(stride))
+        values.insert(values.end(), rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(width));
+    return values;
 }
 
 MachineInfo machineOf(const gpu::Device& device) {

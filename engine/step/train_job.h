@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,8 @@ struct TrainJob {
 
     /// Throws std::invalid_argument when shape, data and settings do not fit together.
     void validate() const;
+    /// Which examples each step takes.
+    BatchOrder order() const { return {data->train.count, settings.batch, settings.seed, settings.shuffle}; }
 };
 
 /// The loss of a step, and when the host learned of it: seconds of training since the trainer was made,
@@ -84,6 +87,9 @@ struct MachineInfo {
     std::string
         kernels; ///< which kernels run, for humans: "oneDNN 2.6 sgemm, AVX-512", "dense: blocked 16x16, ..."
 };
+
+/// The first `width` values of every `stride`: rows of a matrix without their padding.
+std::vector<float> withoutPadding(std::span<const float> rows, std::size_t width, std::size_t stride);
 
 /// A Vulkan device, without `kernels`.
 MachineInfo machineOf(const gpu::Device& device);

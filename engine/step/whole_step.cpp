@@ -154,9 +154,7 @@ void WholeStep::record(gpu::Recorder& recorder, const TrainSettings& settings, s
                                static_cast<std::uint32_t>(step % GpuArenas::ringSlots),
                                asUint(now.batch.first), asUint(rows), static_cast<float>(1.0 / terms),
                                now.keys, now.update});
-            const Work one = workOf(arenas_.shape, settings, rows, arenas_.pixels);
-            work.flops += one.flops;
-            work.bytes += one.bytes;
+            work += workOf(arenas_.shape, settings, rows, arenas_.pixels);
         }
         records_.writeValues<shared::StepRecord>(records, slot * sizeof(shared::StepRecord));
         const shared::WholeStepParams params{asUint(steps),
@@ -168,12 +166,10 @@ void WholeStep::record(gpu::Recorder& recorder, const TrainSettings& settings, s
                                              arenas_.targetKind,
                                              arenas_.targetWidth,
                                              asUint(outputs)};
-        const gpu::BufferView parameters = arenas_.parameters.view();
         recorder.dispatch(kernel_, {1, 1, 1}, params,
                           {arenas_.train.source.view(), arenas_.train.answers.view(), records_.view(),
-                           arenas_.losses.view(), arenas_.status.view(), parameters,
-                           arenas_.state1 ? arenas_.state1->view() : parameters,
-                           arenas_.state2 ? arenas_.state2->view() : parameters, arenas_.gradients.view()},
+                           arenas_.losses.view(), arenas_.status.view(), arenas_.parameters.view(),
+                           arenas_.state(0).view(), arenas_.state(1).view(), arenas_.gradients.view()},
                           {work.flops, work.bytes});
         begin += steps;
     }

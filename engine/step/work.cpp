@@ -14,6 +14,12 @@ Work gatherWork(std::size_t rows, std::size_t inputs, bool pixels, bool half) {
     return {pixels ? values : 0, values * ((pixels ? 1 : floatBytes) + (half ? bytesOfHalf : floatBytes))};
 }
 
+DenseShape denseShapeOf(const NetShape& shape, std::size_t layer, std::size_t rows) {
+    const std::size_t inputs = shape.widths[layer];
+    const std::size_t outputs = shape.widths[layer + 1];
+    return {rows, inputs, outputs, roundUpToFour(inputs), roundUpToFour(outputs)};
+}
+
 Work denseWork(const DenseShape& shape) {
     const auto rows = static_cast<double>(shape.rows);
     const auto inputs = static_cast<double>(shape.inputs);

@@ -14,11 +14,20 @@ namespace lockstep {
 struct Work {
     double flops = 0;
     double bytes = 0;
+
+    Work& operator+=(const Work& more) {
+        flops += more.flops;
+        bytes += more.bytes;
+        return *this;
+    }
 };
 
 /// One multiplication per input (pixels become floats); the source is read, the batch is written. `half` here
 /// and below: where a lane of half precision keeps halves, they take 2 bytes.
 Work gatherWork(std::size_t rows, std::size_t inputs, bool pixels, bool half = false);
+
+/// A dense layer of a network for so many rows: rows of matrices start at multiples of four.
+DenseShape denseShapeOf(const NetShape& shape, std::size_t layer, std::size_t rows);
 
 /// Each of the three products of a dense layer (forward, input gradient, weight gradient): a multiplication
 /// and an addition per weight and row. Two of its matrices are read, the third is written.

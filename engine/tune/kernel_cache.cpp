@@ -1,12 +1,12 @@
 #include "engine/tune/kernel_cache.h"
 
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
 #include "engine/files/atomic_file.h"
+#include "engine/files/file_bytes.h"
 #include "engine/files/json_text.h"
 #include "engine/gpu/pipeline_cache.h"
 #include "engine/step/shaders.h"
@@ -17,37 +17,29 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::uintmax_t largestCache = std::uintmax_t{64} << 20;
+constexpr const char* kernelsFile = "kernels.json";
+constexpr const char* pipelinesFile = "pipelines.bin";
+constexpr std::uint64_t largestCache = std::uint64_t{64} << 20;
 
-// Empty when the file is missing, too large or not readable.
-std::string readFile(const std::filesystem::path& path) {
-    std::error_code error;
-    const std::uintmax_t size = std::filesystem::file_size(path, error);
-    if (error || size > largestCache) return {};
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
-json readJson(const std::filesystem::path& path) {
+// A cache that cannot be read or written costs time at the next start, nothing else.
+template <class Work> void quietly(Work work) {
+    if (cacheFolder().empty()) return;
     try {
-        const json parsed = parseJson(readFile(path), "the cache");
-        return parsed.is_object() ? parsed : json::object();
-    } catch (const std::runtime_error&) { // missing or damaged: it is measured again
-        return json::object();
+        work();
+    } catch (const std::exception&) { // missing, damaged, of another version, not writable
     }
 }
 
-void writeFile(const std::filesystem::path& path, std::string_view text) {
-    try {
-        std::filesystem::create_directories(path.parent_path());
-        writeFileAtomically(path, text);
-    } catch (const std::exception&) {
-        // A cache that cannot be written costs time at the next start, nothing else.
-    }
+json readKernels() {
+    json kernels;
+    quietly([&] { kernels = readJsonFile(cacheFolder() / kernelsFile, largestCache); });
+    return kernels.is_object() ? kernels : json::object();
 }
 
-std::filesystem::path kernelsFile() { return cacheFolder() / "kernels.json"; }
-std::filesystem::path pipelinesFile() { return cacheFolder() / "pipelines.bin"; }
+void writeCache(const char* file, std::string_view text) {
+    std::filesystem::create_directories(cacheFolder());
+    writeFileAtomically(cacheFolder() / file, text);
+}
 
 // Changes whenever one of the candidates does: measurements of another kernel are of no use.
 std::string shaderFingerprint() {
@@ -67,22 +59,22 @@ std::string shaderFingerprint() {
     return std::to_string(hash);
 }
 
+constexpr std::pair<const char*, std::uint32_t ProductKernel::*> sizes[] = {
+    {"groupN", &ProductKernel::groupN}, {"groupM", &ProductKernel::groupM},
+    {"tileM", &ProductKernel::tileM},   {"tileN", &ProductKernel::tileN},
+    {"slabK", &ProductKernel::slabK},   {"lanes", &ProductKernel::sharers},
+    {"slices", &ProductKernel::slices}};
+
 json toJson(const ProductKernel& kernel) {
-    return {{"rung", name(kernel.rung)}, {"groupN", kernel.groupN}, {"groupM", kernel.groupM},
-            {"tileM", kernel.tileM},     {"tileN", kernel.tileN},   {"slabK", kernel.slabK},
-            {"lanes", kernel.sharers},   {"slices", kernel.slices}};
+    json entry{{"rung", name(kernel.rung)}};
+    for (const auto& [key, size] : sizes) entry[key] = kernel.*size;
+    return entry;
 }
 
 ProductKernel fromJson(const json& entry) {
     ProductKernel kernel;
     kernel.rung = rungFromName(entry.at("rung").get<std::string>(), true);
-    kernel.groupN = entry.at("groupN").get<std::uint32_t>();
-    kernel.groupM = entry.at("groupM").get<std::uint32_t>();
-    kernel.tileM = entry.at("tileM").get<std::uint32_t>();
-    kernel.tileN = entry.at("tileN").get<std::uint32_t>();
-    kernel.slabK = entry.at("slabK").get<std::uint32_t>();
-    kernel.sharers = entry.at("lanes").get<std::uint32_t>();
-    kernel.slices = entry.at("slices").get<std::uint32_t>();
+    for (const auto& [key, size] : sizes) kernel.*size = entry.at(key).get<std::uint32_t>();
     return kernel;
 }
 
@@ -101,15 +93,14 @@ KernelCache::KernelCache(const gpu::Device& device) : identity_(gpu::cacheIdenti
     // Kernels chosen under pretended limits are useful only there.
     if (device.options().minimumLimits) identity_ += "|minimum limits";
     identity_ += "|" + shaderFingerprint();
-    if (cacheFolder().empty()) return;
-    try {
-        const json mine = readJson(kernelsFile()).value(identity_, json::object());
+    quietly([this] {
+        decltype(known_) known;
+        const json mine = readKernels().value(identity_, json::object());
         for (const auto& [product, entry] : mine.items())
-            known_[product] = {{fromJson(entry), entry.at("milliseconds").get<double>()},
-                               entry.at("complete").get<bool>()};
-    } catch (const std::exception&) { // damaged, or of another version
-        known_.clear();
-    }
+            known[product] = {{fromJson(entry), entry.at("milliseconds").get<double>()},
+                              entry.at("complete").get<bool>()};
+        known_ = std::move(known);
+    });
 }
 
 std::optional<MeasuredKernel> KernelCache::find(const std::string& operation) const {
@@ -124,10 +115,9 @@ void KernelCache::remember(const std::string& operation, const MeasuredKernel& k
 }
 
 void KernelCache::store() {
-    if (!changed_ || cacheFolder().empty()) return;
-    changed_ = false;
-    try {
-        json stored = readJson(kernelsFile());
+    if (!std::exchange(changed_, false)) return;
+    quietly([this] {
+        json stored = readKernels();
         json& mine = stored[identity_];
         if (!mine.is_object()) mine = json::object(); // a damaged file
         for (const auto& [product, choice] : known_) {
@@ -135,27 +125,17 @@ void KernelCache::store() {
             mine[product]["milliseconds"] = choice.measured.milliseconds;
             mine[product]["complete"] = choice.complete;
         }
-        writeFile(kernelsFile(), stored.dump(1, ' ', false, json::error_handler_t::replace));
-    } catch (const std::exception&) {
-        // As in writeFile.
-    }
+        writeCache(kernelsFile, stored.dump(1, ' ', false, json::error_handler_t::replace));
+    });
 }
 
 void loadPipelines(gpu::DeviceOptions& options) {
-    if (cacheFolder().empty()) return;
-    const std::string text = readFile(pipelinesFile());
-    const auto bytes = std::as_bytes(std::span(text));
-    options.pipelineCache.assign(bytes.begin(), bytes.end());
+    quietly([&] { options.pipelineCache = readFileBytes(cacheFolder() / pipelinesFile, largestCache); });
 }
 
 void storePipelines(const gpu::Device& device) {
-    if (cacheFolder().empty()) return;
-    try {
-        const std::vector<std::byte> data = device.pipelineCacheData();
-        writeFile(pipelinesFile(), {reinterpret_cast<const char*>(data.data()), data.size()});
-    } catch (const std::exception&) {
-        // As above; the device may be lost by now.
-    }
+    // The device may be lost by now.
+    quietly([&] { writeCache(pipelinesFile, asText(device.pipelineCacheData())); });
 }
 
 } // namespace lockstep

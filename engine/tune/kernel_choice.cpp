@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <stdexcept>
@@ -120,10 +121,10 @@ class Chooser {
                 break;
             }
             if (found && device_.software() && hopeless(candidate, flops, best.milliseconds)) continue;
-            const TrialResult result = guarded([&] { return measure(candidate); });
-            if (!result.verified()) continue;
-            right.push_back({candidate, result.milliseconds});
-            if (!found || result.milliseconds < best.milliseconds) best = right.back();
+            const double milliseconds = timeOf(candidate, measure);
+            if (std::isinf(milliseconds)) continue;
+            right.push_back({candidate, milliseconds});
+            if (!found || milliseconds < best.milliseconds) best = right.back();
         }
         if (comparedAll) best = playOff(right, best, measure);
         if (best.milliseconds >= 0) cache_.remember(key, best, comparedAll);
@@ -141,22 +142,20 @@ class Chooser {
         });
         if (candidates.size() < 2) return best;
         const std::vector<double> least = leastInTurn(
-            candidates.size(), rounds,
-            [&](std::size_t at) {
-                const TrialResult result = guarded([&] { return measure(candidates[at].kernel); });
-                return result.verified() ? result.milliseconds : std::numeric_limits<double>::infinity();
-            },
+            candidates.size(), rounds, [&](std::size_t at) { return timeOf(candidates[at].kernel, measure); },
             [&] { return timeLeft(); });
-        const auto winner = std::ranges::min_element(least) - least.begin();
-        if (least[static_cast<std::size_t>(winner)] >= std::numeric_limits<double>::max())
-            return best; // no time for a round
-        return {candidates[static_cast<std::size_t>(winner)].kernel, least[static_cast<std::size_t>(winner)]};
+        const auto winner = std::ranges::min_element(least);
+        if (*winner >= std::numeric_limits<double>::max()) return best; // no time for a round
+        return {candidates[static_cast<std::size_t>(winner - least.begin())].kernel, *winner};
     }
 
-    // A kernel that the driver refuses is one candidate less, no reason to stop.
-    template <class Measure> static TrialResult guarded(Measure measure) {
+    // Infinity for a kernel that is wrong. One that the driver refuses is a candidate less, no reason to
+    // stop.
+    template <class Measure> static double timeOf(const ProductKernel& kernel, Measure measure) {
+        constexpr double wrong = std::numeric_limits<double>::infinity();
         try {
-            return measure();
+            const TrialResult result = measure(kernel);
+            return result.verified() ? result.milliseconds : wrong;
         } catch (const gpu::DeviceLostError&) {
             throw;
         } catch (const gpu::TimeoutError&) {
@@ -164,7 +163,7 @@ class Chooser {
         } catch (const gpu::OutOfMemoryError&) {
             throw;
         } catch (const gpu::GpuError&) {
-            return {.milliseconds = 0, .largestDifference = 1, .tolerance = 0};
+            return wrong;
         }
     }
 
@@ -181,12 +180,6 @@ class Chooser {
     double budgetSeconds_;
     Clock::time_point start_ = Clock::now();
 };
-
-DenseShape denseShapeOf(const NetShape& shape, std::size_t layer, std::size_t rows) {
-    const std::size_t inputs = shape.widths[layer];
-    const std::size_t outputs = shape.widths[layer + 1];
-    return {rows, inputs, outputs, roundUpToFour(inputs), roundUpToFour(outputs)};
-}
 
 // The weights' gradients of all layers: folded with the update, or apart from it. Folded is the likelier one,
 // an operation less and no gradients to be stored: apart is tried when there is time for it.
@@ -224,12 +217,11 @@ StepKernels measuredKernels(Chooser& chooser, const NetShape& shape, Optimizer o
     StepKernels step;
     for (std::size_t layer = 0; layer < shape.layers(); ++layer) {
         const DenseShape dense = denseShapeOf(shape, layer, batch);
-        LayerKernels how;
+        LayerKernels& how = step.layers.emplace_back();
         how.forward = chooser.choose(Product::forward, dense, shape.activationOf(layer)).kernel;
-        if (layer > 0)
-            how.backwardInputs =
-                chooser.choose(Product::backwardInputs, dense, shape.activationOf(layer - 1)).kernel;
-        step.layers.push_back(how);
+        if (layer == 0) continue;
+        how.backwardInputs =
+            chooser.choose(Product::backwardInputs, dense, shape.activationOf(layer - 1)).kernel;
     }
     chooseBackwardWeights(chooser, shape, optimizer, batch, step);
     return step;

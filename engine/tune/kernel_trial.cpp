@@ -5,7 +5,6 @@
 
 #include "engine/net/activation.h"
 #include "engine/net/float_formats.h"
-#include "engine/net/param_layout.h"
 #include "engine/net/random.h"
 #include "engine/step/work.h"
 
@@ -72,24 +71,15 @@ TrialResult checkedThenTimed(gpu::Recorder& recorder, double tolerance, int roun
 // How far rounding takes a sum of that many products from another order of them.
 double sumTolerance(std::size_t length) { return 1e-6 * (1 + std::sqrt(static_cast<double>(length))); }
 
-std::size_t bytesOf(const std::vector<float>& values) { return values.size() * sizeof(float); }
-
-std::size_t sumLength(Product product, const DenseShape& shape) {
-    switch (product) {
-    case Product::forward: return shape.inputs;
-    case Product::backwardInputs: return shape.outputs;
-    case Product::backwardWeights: return shape.rows;
-    }
-    return 1;
-}
-
-LayerLayout layoutOf(const DenseShape& shape) {
-    return ParamLayout(NetShape{{shape.inputs, shape.outputs}}).layer(0);
-}
-
-std::size_t floatsOf(const DenseShape& shape) {
-    const LayerLayout layout = layoutOf(shape);
-    return layout.biasOffset + layout.biasCount();
+// [outputs][inputs] weights and a bias, as they lie in an arena: parameters (0), or a state of the optimizer.
+std::vector<float> randomArena(const DenseShape& shape, const LayerLayout& layout, std::size_t arena) {
+    std::vector<float> values = randomMatrix(shape.outputs, shape.inputs, shape.inputStride, 3 + arena);
+    values.resize(layout.biasOffset);
+    const std::vector<float> bias = randomMatrix(1, shape.outputs, layout.biasCount(), 7 + arena);
+    values.insert(values.end(), bias.begin(), bias.end());
+    if (arena > 0) // mean squares are not negative, and a small one would blow rounding up
+        for (float& value : values) value = 0.5f + std::abs(value);
+    return values;
 }
 
 // Every term of the formulas counts, and rates are large enough for a wrong gradient to be seen.
@@ -110,19 +100,36 @@ shared::UpdateParams stepOf(Optimizer optimizer) {
 
 } // namespace
 
+TrialOperand::TrialOperand(gpu::Device& device, std::vector<float> numbers, bool asHalves)
+    : values(std::move(numbers)), bytes(values.size() * (asHalves ? 2 : sizeof(float))),
+      buffer(device, bytes, gpu::Memory::device, "trial operand") {
+    std::vector<std::uint16_t> halves;
+    for (float& value : values) {
+        halves.push_back(toFloat16(value));
+        if (asHalves) value = fromFloat16(halves.back());
+    }
+    if (asHalves)
+        buffer.uploadValues<std::uint16_t>(halves);
+    else
+        buffer.uploadValues<float>(values);
+}
+
 ProductTrial::ProductTrial(gpu::Device& device, Product product, const DenseShape& shape,
                            Activation activation, const CpuKernels& reference, bool half)
     : product_(product), shape_(shape), activation_(activation), half_(half),
-      a_(product == Product::forward ? randomMatrix(shape.rows, shape.inputs, shape.inputStride, 1)
-                                     : randomMatrix(shape.rows, shape.outputs, shape.outputStride, 1)),
-      b_(product == Product::backwardWeights
+      a_(device,
+         product == Product::forward ? randomMatrix(shape.rows, shape.inputs, shape.inputStride, 1)
+                                     : randomMatrix(shape.rows, shape.outputs, shape.outputStride, 1),
+         half),
+      b_(device,
+         product == Product::backwardWeights
              ? randomMatrix(shape.rows, shape.inputs, shape.inputStride, 2)
-             : randomMatrix(shape.outputs, shape.inputs, shape.inputStride, 2)),
-      third_(product == Product::forward ? randomMatrix(1, shape.outputs, roundUpToFour(shape.outputs), 3)
-                                         : randomMatrix(shape.rows, shape.inputs, shape.inputStride, 3)),
-      aBuffer_(device, bytesOf(a_), gpu::Memory::device, "trial A"),
-      bBuffer_(device, bytesOf(b_), gpu::Memory::device, "trial B"),
-      thirdBuffer_(device, bytesOf(third_), gpu::Memory::device, "trial third"),
+             : randomMatrix(shape.outputs, shape.inputs, shape.inputStride, 2),
+         half),
+      third_(device,
+             product == Product::forward ? randomMatrix(1, shape.outputs, roundUpToFour(shape.outputs), 3)
+                                         : randomMatrix(shape.rows, shape.inputs, shape.inputStride, 3),
+             half && product == Product::backwardInputs), // a bias is of floats
       result_(device,
               4 * std::max({shape.rows * shape.outputStride, shape.rows * shape.inputStride,
                             shape.outputs * shape.inputStride}),
@@ -130,21 +137,7 @@ ProductTrial::ProductTrial(gpu::Device& device, Product product, const DenseShap
       second_(device, 4 * std::max(shape.rows * shape.outputStride, roundUpToFour(shape.outputs)),
               gpu::Memory::device, "trial second result"),
       recorder_(device) {
-    upload(aBuffer_, a_, half);
-    upload(bBuffer_, b_, half);
-    upload(thirdBuffer_, third_, half && product == Product::backwardInputs); // a bias is of floats
     computeExpected(reference);
-}
-
-// As halves: the values become what is left of them.
-void ProductTrial::upload(gpu::Buffer& buffer, std::vector<float>& values, bool asHalves) const {
-    if (!asHalves) return buffer.uploadValues<float>(values);
-    std::vector<std::uint16_t> halves;
-    for (float& value : values) {
-        halves.push_back(toFloat16(value));
-        value = fromFloat16(halves.back());
-    }
-    buffer.uploadValues<std::uint16_t>(halves);
 }
 
 std::vector<float> ProductTrial::download(const gpu::Buffer& buffer, std::size_t count) const {
@@ -159,36 +152,34 @@ void ProductTrial::computeExpected(const CpuKernels& cpu) {
     if (product_ == Product::forward) {
         expected_.resize(shape_.rows * shape_.outputStride);
         expectedSecond_.resize(expected_.size());
-        cpu.dense(shape_, a_.data(), b_.data(), third_.data(), activation_, expected_.data(),
-                  expectedSecond_.data());
+        cpu.dense(shape_, a_.values.data(), b_.values.data(), third_.values.data(), activation_,
+                  expected_.data(), expectedSecond_.data());
         if (!derivativeNeedsSum(activation_)) expectedSecond_.clear();
     } else if (product_ == Product::backwardInputs) {
         expected_.resize(shape_.rows * shape_.inputStride);
-        cpu.denseBackwardInputs(shape_, a_.data(), b_.data(), activation_, third_.data(), expected_.data());
+        cpu.denseBackwardInputs(shape_, a_.values.data(), b_.values.data(), activation_, third_.values.data(),
+                                expected_.data());
     } else {
         expected_.resize(shape_.outputs * shape_.inputStride);
         expectedSecond_.resize(roundUpToFour(shape_.outputs));
-        cpu.denseBackwardWeights(shape_, a_.data(), b_.data(), 0, shape_.outputs, expected_.data(),
-                                 expectedSecond_.data());
+        cpu.denseBackwardWeights(shape_, a_.values.data(), b_.values.data(), 0, shape_.outputs,
+                                 expected_.data(), expectedSecond_.data());
         expectedSecond_.resize(shape_.outputs);
     }
 }
 
 void ProductTrial::dispatch(const DenseKernel& kernel) {
-    const std::size_t smaller = half_ ? 2 : 1; // halves take half the bytes of the floats they came from
-    const gpu::BufferView result = result_.view(0, bytesOf(expected_) / (resultsAreHalves() ? 2 : 1));
-    const gpu::BufferView a = aBuffer_.view(0, bytesOf(a_) / smaller);
-    const gpu::BufferView b = bBuffer_.view(0, bytesOf(b_) / smaller);
+    const gpu::BufferView result =
+        result_.view(0, expected_.size() * (resultsAreHalves() ? 2 : sizeof(float)));
     if (product_ == Product::forward)
-        dispatchProduct(
-            recorder_, kernel, shape_,
-            {a, b, thirdBuffer_.view(), result, derivativeNeedsSum(activation_) ? second_.view() : result});
-    else if (product_ == Product::backwardInputs)
         dispatchProduct(recorder_, kernel, shape_,
-                        {a, b, thirdBuffer_.view(0, bytesOf(third_) / smaller), result});
+                        {a_.view(), b_.view(), third_.view(), result,
+                         derivativeNeedsSum(activation_) ? second_.view() : result});
+    else if (product_ == Product::backwardInputs)
+        dispatchProduct(recorder_, kernel, shape_, {a_.view(), b_.view(), third_.view(), result});
     else
         dispatchProduct(recorder_, kernel, shape_,
-                        {a, b, result, second_.view(0, 4 * roundUpToFour(shape_.outputs))});
+                        {a_.view(), b_.view(), result, second_.view(0, 4 * roundUpToFour(shape_.outputs))});
 }
 
 double ProductTrial::compare() const {
@@ -200,7 +191,7 @@ double ProductTrial::compare() const {
 }
 
 TrialResult ProductTrial::measure(const DenseKernel& kernel, int rounds) {
-    double tolerance = sumTolerance(sumLength(product_, shape_));
+    double tolerance = sumTolerance(extentsOf(product_, shape_).k);
     if (resultsAreHalves()) tolerance += (1 + 1.13) / 2048;
     recorder_.begin();
     // NaN, as a float and as two halves: an output that is not written is a difference.
@@ -213,80 +204,62 @@ TrialResult ProductTrial::measure(const DenseKernel& kernel, int rounds) {
 double ProductTrial::flops() const { return denseWork(shape_).flops; }
 
 UpdateTrial::UpdateTrial(gpu::Device& device, const DenseShape& shape, Optimizer optimizer)
-    : shape_(shape), optimizer_(optimizer), step_(stepOf(optimizer)),
-      dSums_(randomMatrix(shape.rows, shape.outputs, shape.outputStride, 1)),
-      inputs_(randomMatrix(shape.rows, shape.inputs, shape.inputStride, 2)),
-      dSumsBuffer_(device, bytesOf(dSums_), gpu::Memory::device, "trial dZ"),
-      inputsBuffer_(device, bytesOf(inputs_), gpu::Memory::device, "trial inputs"),
-      status_(device, sizeof(std::uint32_t), gpu::Memory::device, "trial status"),
-      gradients_(device, floatsOf(shape) * sizeof(float), gpu::Memory::device, "trial gradients"),
-      recorder_(device) {
-    OptimizerSettings settings;
-    settings.kind = optimizer;
-    const LayerLayout layout = layoutOf(shape);
-    for (std::size_t arena = 0; arena < 1 + settings.stateArrays(); ++arena) {
-        std::vector<float> values = randomMatrix(shape.outputs, shape.inputs, shape.inputStride, 3 + arena);
-        values.resize(layout.biasOffset);
-        const std::vector<float> bias = randomMatrix(1, shape.outputs, layout.biasCount(), 7 + arena);
-        values.insert(values.end(), bias.begin(), bias.end());
-        if (arena > 0) // mean squares are not negative, and a small one would blow rounding up
-            for (float& value : values) value = 0.5f + std::abs(value);
-        before_.push_back(std::move(values));
-        arenas_.emplace_back(device, bytesOf(before_.back()), gpu::Memory::device, "trial parameters");
-    }
+    : shape_(shape), layout_(ParamLayout(NetShape{{shape.inputs, shape.outputs}}).layer(0)),
+      optimizer_(optimizer), step_(stepOf(optimizer)),
+      dSums_(device, randomMatrix(shape.rows, shape.outputs, shape.outputStride, 1)),
+      inputs_(device, randomMatrix(shape.rows, shape.inputs, shape.inputStride, 2)),
+      gradients_(device, randomArena(shape, layout_, 0)),
+      status_(device, sizeof(std::uint32_t), gpu::Memory::device, "trial status"), recorder_(device) {
+    for (std::size_t arena = 0; arena < 1 + infoOf(optimizer).states; ++arena)
+        arenas_.emplace_back(device, randomArena(shape, layout_, arena));
     const std::uint32_t none = shared::noStep;
     status_.uploadValues<std::uint32_t>({&none, 1});
-    dSumsBuffer_.uploadValues<float>(dSums_);
-    inputsBuffer_.uploadValues<float>(inputs_);
-    gradients_.uploadValues<float>(before_.front());
     computeExpected();
 }
 
-void UpdateTrial::computeExpected() {
-    const LayerLayout layout = layoutOf(shape_);
-    std::vector<float> gradients(before_.front().size());
-    simdKernels().denseBackwardWeights(shape_, dSums_.data(), inputs_.data(), 0, shape_.outputs,
-                                       gradients.data(), gradients.data() + layout.biasOffset);
-    expected_ = before_;
-    const auto state = [&](std::size_t at) { return expected_.size() > at ? expected_[at].data() : nullptr; };
-    const auto step = [&](std::size_t begin, std::size_t count) {
-        plain::update(optimizer_, step_, begin, begin + count, gradients.data(), expected_[0].data(),
-                      state(1), state(2));
-    };
-    for (std::size_t row = 0; row < shape_.outputs; ++row) step(row * shape_.inputStride, shape_.inputs);
-    step(layout.biasOffset, shape_.outputs);
+// Only what the network has counts: padding may hold anything that an optimizer makes of a gradient of 0.
+template <class Work> void UpdateTrial::forNumbers(Work work) const {
+    for (std::size_t row = 0; row < shape_.outputs; ++row) work(row * shape_.inputStride, shape_.inputs);
+    work(layout_.biasOffset, shape_.outputs);
 }
 
-// Only what the network has counts: padding may hold anything that an optimizer makes of a gradient of 0.
+void UpdateTrial::computeExpected() {
+    std::vector<float> gradients(arenas_[0].values.size());
+    simdKernels().denseBackwardWeights(shape_, dSums_.values.data(), inputs_.values.data(), 0, shape_.outputs,
+                                       gradients.data(), gradients.data() + layout_.biasOffset);
+    for (const TrialOperand& arena : arenas_) expected_.push_back(arena.values);
+    const auto state = [&](std::size_t at) { return expected_.size() > at ? expected_[at].data() : nullptr; };
+    forNumbers([&](std::size_t begin, std::size_t count) {
+        plain::update(optimizer_, step_, begin, begin + count, gradients.data(), expected_[0].data(),
+                      state(1), state(2));
+    });
+}
+
 double UpdateTrial::compare() const {
-    const LayerLayout layout = layoutOf(shape_);
     double largest = 0;
     for (std::size_t arena = 0; arena < arenas_.size(); ++arena) {
-        const std::vector<float>& expected = expected_[arena];
-        const std::vector<float> actual = arenas_[arena].downloadValues<float>(expected.size());
+        const std::span<const float> expected = expected_[arena];
+        const std::vector<float> actual = arenas_[arena].buffer.downloadValues<float>(expected.size());
         const double scale = largestOf(expected);
-        const auto compareRange = [&](std::size_t begin, std::size_t count) {
-            const std::span<const float> right(expected.data() + begin, count);
-            const std::span<const float> got(actual.data() + begin, count);
-            largest = std::max(largest, largestDifference(right, got, scale));
-        };
-        for (std::size_t row = 0; row < shape_.outputs; ++row)
-            compareRange(row * shape_.inputStride, shape_.inputs);
-        compareRange(layout.biasOffset, shape_.outputs);
+        forNumbers([&](std::size_t begin, std::size_t count) {
+            largest = std::max(largest, largestDifference(expected.subspan(begin, count),
+                                                          std::span(actual).subspan(begin, count), scale));
+        });
     }
     return largest;
 }
 
 void UpdateTrial::uploadParameters() {
-    for (std::size_t arena = 0; arena < arenas_.size(); ++arena)
-        arenas_[arena].uploadValues<float>(before_[arena]);
+    for (TrialOperand& arena : arenas_) arena.buffer.uploadValues<float>(arena.values);
+}
+
+// The parameters again, where the optimizer keeps fewer.
+gpu::BufferView UpdateTrial::arena(std::size_t at) const {
+    return arenas_[at < arenas_.size() ? at : 0].view();
 }
 
 TrialResult UpdateTrial::measureFolded(const DenseUpdateKernel& kernel, int rounds) {
-    const gpu::BufferView parameters = arenas_[0].view();
-    const auto state = [&](std::size_t at) { return arenas_.size() > at ? arenas_[at].view() : parameters; };
-    const FoldedBuffers buffers{
-        dSumsBuffer_.view(), inputsBuffer_.view(), status_.view(), parameters, state(1), state(2)};
+    const FoldedBuffers buffers{dSums_.view(), inputs_.view(), status_.view(), arena(0), arena(1), arena(2)};
     const auto record = [&] { dispatchDenseUpdate(recorder_, kernel, shape_, step_, buffers); };
     uploadParameters();
     recorder_.begin();
@@ -295,14 +268,12 @@ TrialResult UpdateTrial::measureFolded(const DenseUpdateKernel& kernel, int roun
 
 double UpdateTrial::measureUpdate(const gpu::Kernel<shared::UpdateParams>& kernel, int rounds) {
     uploadParameters();
-    const gpu::BufferView parameters = arenas_[0].view();
-    const auto state = [&](std::size_t at) { return arenas_.size() > at ? arenas_[at].view() : parameters; };
     shared::UpdateParams step = step_;
-    step.count = static_cast<std::uint32_t>(before_.front().size());
+    step.count = gpu::asUint(gradients_.values.size());
     step.stride = (step.count / 4 + 63) / 64 * 64; // whole workgroups
     return bestMilliseconds(recorder_, rounds, [&] {
         recorder_.dispatch(kernel, {step.stride, 1, 1}, step,
-                           {status_.view(), gradients_.view(), parameters, state(1), state(2)});
+                           {status_.view(), gradients_.view(), arena(0), arena(1), arena(2)});
     });
 }
 

@@ -8,6 +8,7 @@
 
 #include "engine/cpu/kernels.h"
 #include "engine/gpu/recorder.h"
+#include "engine/net/param_layout.h"
 #include "engine/net/plain_ops.h"
 #include "engine/net/settings.h"
 #include "engine/step/dense_kernel.h"
@@ -24,9 +25,9 @@ struct TrialResult {
 };
 
 /// Times candidates in turn, so that what slows the machine for a while slows each of them. Returns the least
-/// of each, because other programs only ever add time; infinity for a candidate that has failed. measure(i)
-/// milliseconds of candidate i, now; infinity when it fails, and then it is out goesOn()     asked before
-/// every round
+/// of each, because other programs only ever add time; infinity for a candidate that has failed.
+///   measure(i)   milliseconds of candidate i, now; infinity when it fails, and then it is out
+///   goesOn()     asked before every round
 template <class Measure, class GoesOn>
 std::vector<double> leastInTurn(std::size_t candidates, int rounds, Measure measure, GoesOn goesOn) {
     constexpr double failed = std::numeric_limits<double>::infinity();
@@ -40,6 +41,18 @@ std::vector<double> leastInTurn(std::size_t candidates, int rounds, Measure meas
     return least;
 }
 
+/// Random numbers on the host and on the device.
+struct TrialOperand {
+    /// asHalves   fp16 on the device; on the host, the numbers become what rounding leaves of them
+    TrialOperand(gpu::Device& device, std::vector<float> numbers, bool asHalves = false);
+
+    gpu::BufferView view() const { return buffer.view(0, bytes); }
+
+    std::vector<float> values;
+    std::uint64_t bytes; ///< on the device
+    gpu::Buffer buffer;
+};
+
 /// One dense product, through any kernel.
 class ProductTrial {
   public:
@@ -47,9 +60,8 @@ class ProductTrial {
     /// activation   the function applied (forward), or whose derivative is (backwardInputs)
     /// reference    computes the expected results
     /// half         for half-precision kernels: the numbers are fp16, and the tolerance includes the rounding
-    /// of
-    ///              results. Sums and results are off by at most 2^-11 of their size each, and no activation
-    ///              enlarges that by more than 1.13 (gelu's steepest slope).
+    ///              of results. Sums and results are off by at most 2^-11 of their size each, and no
+    ///              activation enlarges that by more than 1.13 (gelu's steepest slope).
     ProductTrial(gpu::Device& device, Product product, const DenseShape& shape, Activation activation,
                  const CpuKernels& reference = simdKernels(), bool half = false);
 
@@ -61,7 +73,6 @@ class ProductTrial {
 
   private:
     void computeExpected(const CpuKernels& cpu);
-    void upload(gpu::Buffer& buffer, std::vector<float>& values, bool asHalves) const;
     std::vector<float> download(const gpu::Buffer& buffer, std::size_t count) const;
     void dispatch(const DenseKernel& kernel);
     // Gradients of weights are floats in any precision.
@@ -73,14 +84,11 @@ class ProductTrial {
     const Activation activation_;
     const bool half_;
     // A and B of the product, the bias (forward) or what the derivative is computed from (backwardInputs).
-    std::vector<float> a_;
-    std::vector<float> b_;
-    std::vector<float> third_;
+    TrialOperand a_;
+    TrialOperand b_;
+    TrialOperand third_;
     std::vector<float> expected_;
     std::vector<float> expectedSecond_; // bias gradients, or sums where the activation keeps them
-    gpu::Buffer aBuffer_;
-    gpu::Buffer bBuffer_;
-    gpu::Buffer thirdBuffer_;
     gpu::Buffer result_;
     gpu::Buffer second_;     // sums (forward) or bias gradients (backwardWeights)
     gpu::Recorder recorder_; // last, so that it ends first: its work uses the buffers
@@ -101,22 +109,22 @@ class UpdateTrial {
 
   private:
     void uploadParameters();
+    template <class Work> void forNumbers(Work work) const;
     void computeExpected();
     double compare() const;
+    gpu::BufferView arena(std::size_t at) const;
 
     const DenseShape shape_;
+    const LayerLayout layout_;
     const Optimizer optimizer_;
-    shared::UpdateParams step_{};
-    std::vector<float> dSums_;
-    std::vector<float> inputs_;
-    std::vector<std::vector<float>> before_; // parameters, then state, as the step finds them
-    std::vector<std::vector<float>> expected_;
-    gpu::Buffer dSumsBuffer_;
-    gpu::Buffer inputsBuffer_;
+    const shared::UpdateParams step_;
+    TrialOperand dSums_;
+    TrialOperand inputs_;
+    TrialOperand gradients_; // of measureUpdate
     gpu::Buffer status_;
-    gpu::Buffer gradients_;          // of measureUpdate
-    std::deque<gpu::Buffer> arenas_; // their order is that of before_
-    gpu::Recorder recorder_;         // last, so that it ends first: its work uses the buffers
+    std::deque<TrialOperand> arenas_; // parameters, then state; on the host as the step finds them
+    std::vector<std::vector<float>> expected_;
+    gpu::Recorder recorder_; // last, so that it ends first: its work uses the buffers
 };
 
 } // namespace lockstep

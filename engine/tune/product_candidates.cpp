@@ -22,19 +22,6 @@ ProductKernel fittedGroup(ProductKernel kernel, const ProductExtents& extents, s
     return kernel;
 }
 
-// Tiles that are not larger than the product.
-struct Tile {
-    std::uint32_t m;
-    std::uint32_t n;
-};
-std::vector<Tile> fittingTiles(std::initializer_list<Tile> tiles, const ProductExtents& extents) {
-    std::vector<Tile> fitting;
-    std::ranges::copy_if(tiles, std::back_inserter(fitting), [&](const Tile& tile) {
-        return tile.n <= roundUpToFour(extents.n) && tile.m <= roundUpToFour(extents.m);
-    });
-    return fitting;
-}
-
 // Kernels of the rungs that have a size in the table: plain ones, which `best` tries last. Listed backwards,
 // so that the slowest is the last. Software devices have narrow subgroups.
 void addPlainKernels(const gpu::Device& device, std::vector<ProductKernel>& all) {
@@ -50,13 +37,19 @@ void addPlainKernels(const gpu::Device& device, std::vector<ProductKernel>& all)
 // as long). Compilation takes longest for the largest block.
 std::vector<ProductKernel> softwareCandidates(const gpu::Device& device, const ProductExtents& extents) {
     const std::uint32_t invocations = std::clamp<std::uint32_t>(device.limits().subgroupSize, 4, 32);
-    std::vector<ProductKernel> all;
-    for (const Tile& tile : fittingTiles({{8, 16}, {8, 8}, {4, 4}}, extents))
-        all.push_back(fittedGroup({Rung::texel, 1, 1, tile.m, tile.n}, extents, invocations));
-    for (const Tile& tile : fittingTiles({{16, 8}, {4, 4}}, extents))
-        all.push_back({Rung::subgroup, invocations, 1, tile.m, tile.n, 0, invocations});
-    for (const Tile& tile : fittingTiles({{16, 16}, {8, 8}, {4, 4}}, extents))
-        all.push_back(fittedGroup({Rung::blocked, 1, 1, tile.m, tile.n}, extents, invocations));
+    std::vector<ProductKernel> all{
+        fittedGroup({Rung::texel, 1, 1, 8, 16}, extents, invocations),
+        fittedGroup({Rung::texel, 1, 1, 8, 8}, extents, invocations),
+        fittedGroup({Rung::texel, 1, 1, 4, 4}, extents, invocations),
+        {Rung::subgroup, invocations, 1, 16, 8, 0, invocations},
+        {Rung::subgroup, invocations, 1, 4, 4, 0, invocations},
+        fittedGroup({Rung::blocked, 1, 1, 16, 16}, extents, invocations),
+        fittedGroup({Rung::blocked, 1, 1, 8, 8}, extents, invocations),
+        fittedGroup({Rung::blocked, 1, 1, 4, 4}, extents, invocations),
+    };
+    std::erase_if(all, [&](const ProductKernel& kernel) { // tiles that are larger than the product
+        return kernel.tileN > roundUpToFour(extents.n) || kernel.tileM > roundUpToFour(extents.m);
+    });
     all.push_back({Rung::tiled, 8, 8, 8, 8, 16});
     return all;
 }
@@ -97,7 +90,10 @@ std::uint64_t sharedBytes(const ProductKernel& kernel) {
     return kernel.rung == Rung::matrix ? 2 * slabs + 4 * (blockM * blockN + blockM) : 4 * slabs;
 }
 
-bool fitsLimits(const gpu::Limits& limits, const ProductKernel& kernel, const DenseShape& shape) {
+} // namespace
+
+bool fits(const gpu::Device& device, const ProductKernel& kernel, const DenseShape& shape) {
+    const gpu::Limits& limits = device.limits();
     const std::uint32_t invocations = kernel.invocations();
     const bool shares = kernel.rung != Rung::subgroup ||
                         (kernel.sharers > 0 && kernel.sharers <= limits.broadcastInvocations &&
@@ -111,6 +107,8 @@ bool fitsLimits(const gpu::Limits& limits, const ProductKernel& kernel, const De
     return shares && reads && parts && invocations <= limits.groupInvocations &&
            invocations <= limits.groupSize[0] && sharedBytes(kernel) <= limits.sharedMemory;
 }
+
+namespace {
 
 // Blocks of subgroups, each with as many whole tiles as come near to a size.
 std::vector<ProductKernel> matrixCandidates(const gpu::Device& device) {
@@ -132,8 +130,7 @@ std::vector<ProductKernel> candidates(const gpu::Device& device, Product product
     std::vector<ProductKernel> all =
         device.software() ? softwareCandidates(device, extentsOf(product, shape)) : gpuCandidates(device);
     addPlainKernels(device, all);
-    std::erase_if(all,
-                  [&](const ProductKernel& kernel) { return !fitsLimits(device.limits(), kernel, shape); });
+    std::erase_if(all, [&](const ProductKernel& kernel) { return !fits(device, kernel, shape); });
     return all;
 }
 
@@ -154,7 +151,7 @@ bool splitsSums(const gpu::Device& device, Product product, const DenseShape& sh
     if (device.software() || product != Product::backwardWeights) return false;
     const auto [m, n, k] = extentsOf(product, shape);
     return std::uint64_t{divideUp(m, 32)} * divideUp(n, 32) < 256 && k >= 512 &&
-           fitsLimits(device.limits(), sumsShared(), shape);
+           fits(device, sumsShared(), shape);
 }
 
 // Only kernels whose invocations have four neighbouring outputs: not every device can write a single fp16
@@ -168,12 +165,8 @@ std::vector<ProductKernel> halfCandidates(const gpu::Device& device, Product pro
     });
     for (ProductKernel& kernel : all) kernel.half = true;
     for (const ProductKernel& kernel : matrixCandidates(device))
-        if (fitsLimits(device.limits(), kernel, shape)) all.push_back(kernel);
+        if (fits(device, kernel, shape)) all.push_back(kernel);
     return all;
-}
-
-bool fits(const gpu::Device& device, const ProductKernel& kernel, const DenseShape& shape) {
-    return fitsLimits(device.limits(), kernel, shape);
 }
 
 ProductKernel kernelOfRung(const gpu::Device& device, Rung rung, Product product, const DenseShape& shape) {

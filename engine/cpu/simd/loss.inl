@@ -104,22 +104,18 @@ inline double crossEntropyLoss(const LossShape& shape, const float* outputs, con
     return total;
 }
 
-inline double lossOfAnyKind(const LossShape& shape, const float* outputs, const TargetWord* targets,
-                            float* dSums) {
-    switch (shape.loss) {
-    case Loss::crossEntropy: return crossEntropyLoss(shape, outputs, targets, dSums);
-    case Loss::meanSquared: return elementwiseLoss<Loss::meanSquared>(shape, outputs, targets, dSums);
-    case Loss::huber: return elementwiseLoss<Loss::huber>(shape, outputs, targets, dSums);
-    case Loss::binaryCrossEntropy: break;
-    }
-    return elementwiseLoss<Loss::binaryCrossEntropy>(shape, outputs, targets, dSums);
-}
+using LossFunction = double (*)(const LossShape&, const float*, const TargetWord*, float*);
+
+/// In the order of Loss.
+constexpr LossFunction lossFunctions[] = {crossEntropyLoss, elementwiseLoss<Loss::meanSquared>,
+                                          elementwiseLoss<Loss::huber>,
+                                          elementwiseLoss<Loss::binaryCrossEntropy>};
 
 inline double lossAndGradient(const LossShape& shape, const float* outputs, const float* saved,
                               const TargetWord* targets, float* dSums) {
     // A vector per row pays off from a few outputs on.
     if (shape.outputs < 4) return plain::lossAndGradient(shape, outputs, saved, targets, dSums);
-    const double total = lossOfAnyKind(shape, outputs, targets, dSums);
+    const double total = lossFunctions[static_cast<std::size_t>(shape.loss)](shape, outputs, targets, dSums);
     withActivation<DeriveBlock>(shape.outputActivation, shape.rows, shape.outputs, shape.stride, saved,
                                 dSums);
     clearPaddingOfRows(dSums, shape.rows, shape.outputs, shape.stride);

@@ -75,19 +75,6 @@ struct SmallActivate {
     }
 };
 
-struct SmallDerive {
-    template <Activation activation>
-    static void run(std::size_t neurons, std::size_t vectors, std::size_t stride, const float* saved,
-                    float* dSums) {
-        if (activation == Activation::identity) return;
-        for (std::size_t neuron = 0; neuron < neurons; ++neuron)
-            for (std::size_t v = 0; v < vectors; ++v) {
-                const std::size_t at = neuron * stride + v * elements;
-                store(dSums + at, load(dSums + at) * derivativeElements<activation>(load(saved + at)));
-            }
-    }
-};
-
 inline void smallDense(const SmallShape& shape, const float* inputs, const float* weights, const float* bias,
                        Activation activation, float* outputs, float* sums) {
     const std::size_t vectors = vectorsFor(shape.rows);
@@ -101,7 +88,8 @@ inline void smallBackwardInputs(const SmallShape& shape, const float* dSums, con
     const std::size_t vectors = vectorsFor(shape.rows);
     smallProduct({weights, 1, shape.weightStride}, shape.inputs, dSums, shape.outputs, vectors, shape.stride,
                  nullptr, dPreviousSums);
-    withActivation<SmallDerive>(previous, shape.inputs, vectors, shape.stride, saved, dPreviousSums);
+    withActivation<DeriveBlock>(previous, shape.inputs, vectors * elements, shape.stride, saved,
+                                dPreviousSums);
 }
 
 /// Of each group of four elements: the sums of a's, b's, c's and d's.
@@ -275,8 +263,8 @@ inline double smallLossAndGradient(const LossShape& shape, const float* outputs,
     case Loss::huber: total = ofKind(smallElementwiseLoss<Loss::huber>); break;
     case Loss::binaryCrossEntropy: total = ofKind(smallElementwiseLoss<Loss::binaryCrossEntropy>); break;
     }
-    withActivation<SmallDerive>(shape.outputActivation, shape.outputs, vectorsFor(shape.rows), shape.stride,
-                                saved, dSums);
+    withActivation<DeriveBlock>(shape.outputActivation, shape.outputs, vectorsFor(shape.rows) * elements,
+                                shape.stride, saved, dSums);
     return total;
 }
 

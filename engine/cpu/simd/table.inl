@@ -2,76 +2,63 @@
 // instruction set, and has included the standard headers before it did.
 #pragma once
 
+// clang-format off
 #include "engine/cpu/simd/vectors.inl"
-
 #include "engine/cpu/simd/math.inl"
-
 #include "engine/cpu/simd/product.inl"
-
 #include "engine/cpu/simd/layers.inl"
-
 #include "engine/cpu/simd/loss.inl"
-
 #include "engine/cpu/simd/update.inl"
-
 #include "engine/cpu/simd/gather.inl"
-
 #include "engine/cpu/simd/small.inl"
-
 #include "engine/cpu/simd/small_batch.inl"
-
 #include "engine/cpu/simd/roof.inl"
-
 #include "engine/cpu/simd/map.inl"
-
 #include "engine/cpu/simd/population.inl"
-
 #include "engine/cpu/simd/population_batch.inl"
-
 #include "engine/cpu/simd/population_loss.inl"
+// clang-format on
 
 namespace lockstep {
 namespace {
 
-constexpr SimdKernels simdTable{
-    .table =
+constexpr VectorTables vectorTables{
+    .simd =
         {
-            .name = "simd",
-            .gatherBatch = gatherBatch,
-            .dense = dense,
-            .lossAndGradient = lossAndGradient,
-            .denseBackwardInputs = denseBackwardInputs,
-            .denseBackwardWeights = denseBackwardWeights,
-            .denseBackwardWeightsAndUpdate = denseBackwardWeightsAndUpdate,
-            .update = update,
-            .score = plain::score<float>, // a sum per example of an evaluation: not worth more
+            .table =
+                {
+                    .name = "simd",
+                    .gatherBatch = gatherBatch,
+                    .dense = dense,
+                    .lossAndGradient = lossAndGradient,
+                    .denseBackwardInputs = denseBackwardInputs,
+                    .denseBackwardWeights = denseBackwardWeights,
+                    .denseBackwardWeightsAndUpdate = denseBackwardWeightsAndUpdate,
+                    .update = update,
+                    .score = plain::score<float>, // a sum per example of an evaluation: not worth more
+                },
+            .finishDense = finishDense,
+            .finishBackwardInputs = finishBackwardInputs,
+            .sumColumns = sumColumns,
+            .multiplyAdds = multiplyAdds,
+            .roundFlops = 2 * roofChains * elements,
         },
-    .finishDense = finishDense,
-    .finishBackwardInputs = finishBackwardInputs,
-    .sumColumns = sumColumns,
-    .multiplyAdds = multiplyAdds,
-    .roundFlops = 2 * roofChains * elements,
-};
-
-constexpr SmallKernels smallTable{
-    .gatherBatch = smallGatherBatch,
-    .dense = smallDense,
-    .lossAndGradient = smallLossAndGradient,
-    .denseBackwardInputs = smallBackwardInputs,
-    .addWeightGradient = smallWeightGradient,
-};
-
-constexpr CpuPopulationKernels populationTable{
-    .elements = elements,
-    .orderExamples = populationOrderExamples,
-    .gatherExamples = populationGatherExamples,
-    .dense = populationDense,
-    .lossAndGradient = populationLossAndGradient,
-    .settleLosses = populationSettleLosses,
-    .denseBackwardInputs = populationBackwardInputs,
-    .denseBackwardWeights = populationBackwardWeights,
-    .update = populationUpdate,
-    .score = populationScore,
+    .small = {.gatherBatch = smallGatherBatch,
+              .dense = smallDense,
+              .lossAndGradient = smallLossAndGradient,
+              .denseBackwardInputs = smallBackwardInputs,
+              .addWeightGradient = smallWeightGradient},
+    .population = {.elements = elements,
+                   .orderExamples = populationOrderExamples,
+                   .gatherExamples = populationGatherExamples,
+                   .dense = populationDense,
+                   .lossAndGradient = populationLossAndGradient,
+                   .settleLosses = populationSettleLosses,
+                   .denseBackwardInputs = populationBackwardInputs,
+                   .denseBackwardWeights = populationBackwardWeights,
+                   .update = populationUpdate,
+                   .score = populationScore},
+    .map = map::table,
 };
 
 } // namespace

@@ -1,0 +1,117 @@
+#include "engine/run/trainer_base.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/net/param_layout.h"
+
+namespace lockstep {
+
+bool TrainerBase::noteLoss(const LossPoint& point) {
+    if (!std::isfinite(point.loss)) {
+        failedStep_ = point.step;
+        return false;
+    }
+    losses_.push_back(point);
+    completed_ = point.step + 1;
+    return true;
+}
+
+void TrainerBase::throwIfFailed() {
+    if (!failedStep_) return;
+    if (!error_) error_ = explainNonFinite(job_, *failedStep_, parameters(), largestNumber_);
+    throw NonFiniteError(*error_);
+}
+
+std::uint64_t TrainerBase::completedSteps() {
+    collect();
+    throwIfFailed();
+    return completed_;
+}
+
+void TrainerBase::takeLosses(std::vector<LossPoint>& into) {
+    collect();
+    into.insert(into.end(), losses_.begin(), losses_.end());
+    losses_.clear();
+    throwIfFailed();
+}
+
+Evaluation TrainerBase::evaluate(Split split) {
+    finish();
+    Evaluation result;
+    result.loss = result.accuracy = std::numeric_limits<double>::quiet_NaN();
+    result.count = job_.data->of(split).count;
+    if (result.count == 0) return result;
+    const ScoreSum sum = score(split, result.confusion);
+    result.loss =
+        sum.loss / static_cast<double>(lossTerms(job_.shape.loss, result.count, job_.shape.outputs()));
+    if (job_.data->classes > 0)
+        result.accuracy = static_cast<double>(sum.correct) / static_cast<double>(result.count);
+    return result;
+}
+
+std::vector<float> TrainerBase::predict(Split split, std::size_t first, std::size_t rows) {
+    const std::size_t count = job_.data->of(split).count;
+    if (first > count || rows > count - first)
+        throw std::invalid_argument("examples " + std::to_string(first) + " to " +
+                                    std::to_string(first + rows) + " were requested, but the split has " +
+                                    std::to_string(count));
+    finish();
+    const std::size_t width = job_.shape.outputs();
+    std::vector<float> result;
+    result.reserve(rows * width);
+    for (std::size_t done = 0; done < rows; done += rowsAtOnce()) {
+        const std::size_t now = std::min(rowsAtOnce(), rows - done);
+        const std::vector<float> values =
+            withoutPadding(outputs(split, first + done, now), width, roundUpToFour(width));
+        result.insert(result.end(), values.begin(), values.end());
+    }
+    return result;
+}
+
+void TrainerBase::setOptimizer(const OptimizerSettings& settings) {
+    settings.validate();
+    const OptimizerSettings& current = job_.settings.optimizer;
+    if (settings.kind != current.kind)
+        throw std::invalid_argument("a trainer of " + std::string(name(current.kind)) +
+                                    " cannot go on with " + std::string(name(settings.kind)) +
+                                    "; make a new one and restore the state");
+    job_.settings.optimizer = settings;
+    optimizerChanged();
+}
+
+void TrainerBase::goOnFrom(const TrainerState& state) {
+    const std::size_t size = ParamLayout(job_.shape).size();
+    const std::size_t arrays = job_.settings.optimizer.stateArrays();
+    const auto fits = [size](const std::vector<float>& array) { return array.size() == size; };
+    if (!fits(state.parameters) || state.optimizerState.size() != arrays ||
+        !std::ranges::all_of(state.optimizerState, fits))
+        throw std::invalid_argument("the state does not fit this network and optimizer: it has " +
+                                    std::to_string(state.parameters.size()) + " parameters and " +
+                                    std::to_string(state.optimizerState.size()) +
+                                    " optimizer arrays; expected " + std::to_string(size) + " and " +
+                                    std::to_string(arrays));
+    completed_ = state.step;
+    losses_.clear();
+    failedStep_.reset();
+    error_.reset();
+}
+
+StepTrace TrainerBase::traceStep(const TraceOptions& options) {
+    finish();
+    throwIfFailed();
+    const StepTracer tracer(job_, order_.range(completed_).rows, foldsUpdate());
+    const auto source = [this](const TensorId& id, std::size_t floats) { return tensor(id, floats); };
+    StepTrace trace;
+    trace.step = completed_;
+    trace.machine = machine_;
+    tracer.keepBefore(options, source, trace);
+    runTraced(trace);
+    throwIfFailed();
+    trace.loss = losses_.back().loss;
+    tracer.keepAfter(options, source, trace);
+    if (trace.skipped) trace.operations.back().shapes += "; skipped: gradients have overflowed";
+    return trace;
+}
+
+} // namespace lockstep

@@ -1,0 +1,80 @@
+// What the trainers of both machines do alike: losses and the first failure, time, evaluations, traces.
+#pragma once
+
+#include <limits>
+#include <optional>
+
+#include "engine/net/plain_ops.h"
+#include "engine/run/trainer.h"
+#include "engine/step/step_trace.h"
+
+namespace lockstep {
+
+/// The time between start() and stop(), added up.
+class Stopwatch {
+  public:
+    void start() { since_ = std::chrono::steady_clock::now(); }
+    void stop() {
+        seconds_ = seconds();
+        since_.reset();
+    }
+    double seconds() const { return seconds_ + (since_ ? secondsSince(*since_) : 0); }
+
+  private:
+    double seconds_ = 0;
+    std::optional<std::chrono::steady_clock::time_point> since_; ///< while it runs
+};
+
+class TrainerBase : public Trainer {
+  public:
+    const MachineInfo& machine() const final { return machine_; }
+    std::uint64_t completedSteps() final;
+    void takeLosses(std::vector<LossPoint>& into) final;
+    Evaluation evaluate(Split split) final;
+    std::vector<float> predict(Split split, std::size_t first, std::size_t rows) final;
+    void setOptimizer(const OptimizerSettings& settings) final;
+    double trainingSeconds() const final { return training_.seconds(); }
+    double warmUpSeconds() const final { return warmUpSeconds_; }
+    StepTrace traceStep(const TraceOptions& options) final;
+
+  protected:
+    explicit TrainerBase(const TrainJob& job) : job_(job), order_(job.order()) {}
+
+    /// Notes losses that have become known; never waits.
+    virtual void collect() {}
+    /// The whole arena, as training has left it.
+    virtual std::vector<float> parameters() = 0;
+    /// Adds up the whole split; the matrix as in Evaluation. Nothing is training.
+    virtual ScoreSum score(Split split, std::vector<std::uint64_t>& confusion) = 0;
+    /// The outputs for at most rowsAtOnce() rows, padded to a multiple of four. Nothing is training.
+    virtual std::vector<float> outputs(Split split, std::size_t first, std::size_t rows) = 0;
+    virtual std::size_t rowsAtOnce() const = 0;
+    /// The settings in job_ have changed.
+    virtual void optimizerChanged() {}
+    virtual bool foldsUpdate() const = 0;
+    /// As StepTracer::Source.
+    virtual std::vector<float> tensor(const TensorId& id, std::size_t floats) = 0;
+    /// Trains the next step, notes its loss, and fills in the trace's times and operations.
+    virtual void runTraced(StepTrace& trace) = 0;
+
+    /// Steps go on after those of `state`. Throws as restore() if the state has other sizes.
+    void goOnFrom(const TrainerState& state);
+    /// A step's loss, the next in order; false if it is not finite: then nothing is noted but the failure.
+    bool noteLoss(const LossPoint& point);
+    void throwIfFailed();
+
+    TrainJob job_;
+    const BatchOrder order_;
+    MachineInfo machine_;
+    std::uint64_t completed_ = 0;                             ///< steps whose loss is known
+    std::vector<LossPoint> losses_;                           ///< not yet taken
+    std::optional<std::uint64_t> failedStep_;                 ///< had a loss that is not finite
+    float largestNumber_ = std::numeric_limits<float>::max(); ///< that products can read
+    Stopwatch training_;
+    double warmUpSeconds_ = 0;
+
+  private:
+    std::optional<NonFiniteError> error_;
+};
+
+} // namespace lockstep

@@ -1,0 +1,49 @@
+#include "engine/step/cpu_backend.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/step/step_trace.h"
+
+namespace lockstep {
+
+void CpuBackend::copyOutputs(float* to) const {
+    const std::size_t stride = roundUpToFour(arenas_.shape.outputs());
+    const TensorId outputs{TensorKind::activations, arenas_.shape.layers()};
+    std::ranges::copy(
+        withoutPadding(arenas_.tensor(outputs, rows_ * stride), arenas_.shape.outputs(), stride), to);
+}
+
+void CpuBackend::beginEvaluation(std::size_t classes) {
+    scored_ = {};
+    confusion_.assign(classes * classes, 0);
+}
+
+void CpuBackend::addScore(const LossShape& shape, const float* outputs, const TargetWord* targets) {
+    const ScoreSum sum = arenas_.kernels.score(shape, arenas_.data.classes, outputs, targets,
+                                               confusion_.empty() ? nullptr : confusion_.data());
+    scored_.loss += sum.loss;
+    scored_.correct += sum.correct;
+}
+
+void CpuBackend::setLoss(double sumOfTerms) {
+    const std::size_t terms = lossTerms(arenas_.shape.loss, rows_, arenas_.shape.outputs());
+    loss_ = static_cast<float>(sumOfTerms / static_cast<double>(terms));
+    failed_ = !std::isfinite(loss_);
+}
+
+// Counting the work of a small network takes as long as some of it: only for steps that are timed.
+void CpuBackend::lap(CpuOperation operation, std::size_t layer) {
+    if (timing_ != nullptr && timing_->watching()) timing_->lap(operation, workOf(operation, layer), layer);
+}
+
+Work CpuBackend::workOf(CpuOperation operation, std::size_t layer) const {
+    switch (operation) {
+    case CpuOperation::gatherBatch: return gatherWork(rows_, arenas_.shape.inputs(), arenas_.data.bytes());
+    case CpuOperation::lossAndGradient: return lossWork(rows_, arenas_.shape.outputs());
+    case CpuOperation::update: return updateWork(arenas_.shape, arenas_.optimizer);
+    default: return denseWork(denseShapeOf(arenas_.shape, layer, rows_));
+    }
+}
+
+} // namespace lockstep
