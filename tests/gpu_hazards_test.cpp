@@ -9,10 +9,10 @@ using namespace lockstep::gpu;
 
 namespace {
 
-constexpr Access read(std::uint64_t buffer, std::uint64_t offset, std::uint64_t size) {
+constexpr Access reads(std::uint64_t buffer, std::uint64_t offset, std::uint64_t size) {
     return {buffer, offset, size, true, false};
 }
-constexpr Access write(std::uint64_t buffer, std::uint64_t offset, std::uint64_t size) {
+constexpr Access writes(std::uint64_t buffer, std::uint64_t offset, std::uint64_t size) {
     return {buffer, offset, size, false, true};
 }
 constexpr Access both(std::uint64_t buffer, std::uint64_t offset, std::uint64_t size) {
@@ -29,8 +29,8 @@ bool barrierBetween(const Access& earlier, const Access& now) {
 } // namespace
 
 TEST_CASE("pairs of accesses to the same bytes") {
-    const std::array earlier{read(1, 0, 64), write(1, 0, 64), both(1, 0, 64)};
-    const std::array now{read(1, 0, 64), write(1, 0, 64), both(1, 0, 64)};
+    const std::array earlier{reads(1, 0, 64), writes(1, 0, 64), both(1, 0, 64)};
+    const std::array now{reads(1, 0, 64), writes(1, 0, 64), both(1, 0, 64)};
     constexpr bool expected[3][3] = {
         // now:  read   write  both
         {false, true, true}, // after read
@@ -46,27 +46,27 @@ TEST_CASE("pairs of accesses to the same bytes") {
 }
 
 TEST_CASE("ranges count, not whole buffers") {
-    CHECK(barrierBetween(write(1, 0, 64), read(1, 63, 1)));
-    CHECK_FALSE(barrierBetween(write(1, 0, 64), read(1, 64, 64)));
-    CHECK_FALSE(barrierBetween(write(1, 64, 64), read(1, 0, 64)));
-    CHECK(barrierBetween(write(1, 64, 64), read(1, 0, 65)));
-    CHECK(barrierBetween(write(1, 0, 256), write(1, 128, 4)));
-    CHECK_FALSE(barrierBetween(write(1, 0, 64), write(2, 0, 64)));
-    CHECK_FALSE(barrierBetween(write(1, 0, 64), read(2, 0, 64)));
+    CHECK(barrierBetween(writes(1, 0, 64), reads(1, 63, 1)));
+    CHECK_FALSE(barrierBetween(writes(1, 0, 64), reads(1, 64, 64)));
+    CHECK_FALSE(barrierBetween(writes(1, 64, 64), reads(1, 0, 64)));
+    CHECK(barrierBetween(writes(1, 64, 64), reads(1, 0, 65)));
+    CHECK(barrierBetween(writes(1, 0, 256), writes(1, 128, 4)));
+    CHECK_FALSE(barrierBetween(writes(1, 0, 64), writes(2, 0, 64)));
+    CHECK_FALSE(barrierBetween(writes(1, 0, 64), reads(2, 0, 64)));
 }
 
 TEST_CASE("the accesses of one dispatch do not conflict with each other") {
     HazardTracker tracker;
-    const std::array accesses{read(1, 0, 64), write(1, 0, 64), write(1, 0, 64)};
+    const std::array accesses{reads(1, 0, 64), writes(1, 0, 64), writes(1, 0, 64)};
     CHECK_FALSE(tracker.add(accesses));
 }
 
 TEST_CASE("a barrier covers everything before it, and only that") {
     HazardTracker tracker;
-    const Access writeA = write(1, 0, 64);
-    const Access writeB = write(2, 0, 64);
-    const Access readA = read(1, 0, 64);
-    const Access readB = read(2, 0, 64);
+    const Access writeA = writes(1, 0, 64);
+    const Access writeB = writes(2, 0, 64);
+    const Access readA = reads(1, 0, 64);
+    const Access readB = reads(2, 0, 64);
     CHECK_FALSE(tracker.add({&writeA, 1}));
     CHECK_FALSE(tracker.add({&writeB, 1})); // independent: side by side
     CHECK(tracker.add({&readA, 1}));        // the barrier for A also covers B
@@ -78,12 +78,12 @@ TEST_CASE("a barrier covers everything before it, and only that") {
 
 TEST_CASE("hazards are detected across unrelated dispatches") {
     HazardTracker tracker;
-    const Access writeA = write(1, 0, 64);
-    const Access other = write(3, 0, 64);
-    const Access readA = read(1, 32, 4);
+    const Access writeA = writes(1, 0, 64);
+    const Access other = writes(3, 0, 64);
+    const Access readA = reads(1, 32, 4);
     CHECK_FALSE(tracker.add({&writeA, 1}));
     for (int step = 0; step < 5; ++step) {
-        const Access unrelated = read(10 + static_cast<std::uint64_t>(step), 0, 64);
+        const Access unrelated = reads(10 + static_cast<std::uint64_t>(step), 0, 64);
         CHECK_FALSE(tracker.add({&unrelated, 1}));
     }
     CHECK_FALSE(tracker.add({&other, 1}));

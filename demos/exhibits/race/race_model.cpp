@@ -132,7 +132,7 @@ bool RaceModel::release() {
     const bool cutShort = !run_->over;
     if (cutShort) {
         end();
-        run_->headline = {.text = endedWithDevice};
+        run_->headline = {{}, endedWithDevice};
     }
     run_->race.reset();
     return cutShort;
@@ -225,7 +225,7 @@ void RaceModel::end() {
     look();
     run_->lanes = run_->race->results();
     run_->headline = headlineFor(run_->lanes, run_->finish, run_->settings.together);
-    if (run_->stepped) run_->headline = {.text = madeInPieces};
+    if (run_->stepped) run_->headline = {{}, madeInPieces};
     run_->over = true;
 }
 
