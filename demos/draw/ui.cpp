@@ -6,6 +6,8 @@
 
 #include <imgui_stdlib.h>
 
+#include "demos/draw/icons.h"
+
 namespace lockstep::demos {
 
 std::string fittedText(std::string_view text, float width) {
@@ -104,10 +106,7 @@ void Ui::drawComboFrame(ImDrawList& draw, const Place& frame, std::string_view c
     const float middle = (frame.min.y + frame.max.y) / 2;
     const float arrow = px(4);
     const float right = frame.max.x - padding - arrow;
-    const ImVec2 points[] = {{right - arrow, middle - arrow / 2},
-                             {right, middle + arrow / 2},
-                             {right + arrow, middle - arrow / 2}};
-    draw.AddPolyline(points, 3, ImGui::GetColorU32(theme.muted), 0, px(1.5f));
+    drawChevron(*this, draw, {right, middle}, ImGui::GetColorU32(theme.muted));
     const std::string shown = fittedText(chosen, right - 2 * arrow - frame.min.x - padding);
     draw.AddText({frame.min.x + padding, middle - ImGui::GetFontSize() / 2}, ImGui::GetColorU32(theme.text),
                  shown.c_str());

@@ -104,19 +104,17 @@ class Loop {
     // While nothing moves, until something happens; else until the next frame is due.
     void waitForWork() {
         const bool visible = window_.size().width > 0;
-        if (visible && !screen_.painter.idle()) {
-            window_.handleEvents(0.001);
-            return;
-        }
-        if (!visible) {
+        if (!visible)
             window_.handleEvents(app_.exhibit().moving() ? hiddenSeconds : 0.25);
-            return;
-        }
-        if (!app_.wantsFrame()) {
+        else if (!screen_.painter.idle())
+            window_.handleEvents(0.001);
+        else if (!app_.wantsFrame())
             window_.handleEvents(sameSize(window_.size()) ? 0.25 : 0.1);
-            return;
-        }
-        const double due = last_ + interval();
+        else
+            waitUntil(last_ + interval());
+    }
+
+    void waitUntil(double due) {
         do window_.handleEvents(std::max(0.0, due - window_.seconds()));
         while (window_.seconds() < due && app_.input().empty() && !window_.closeWanted());
     }
