@@ -31,11 +31,6 @@ float Ui::line(float units) const {
     return std::max(1.0f, std::round(px(units) * (presenter ? 1.6f : 1.0f)));
 }
 
-void Ui::beginFrame() {
-    controls.clear();
-    hovered.reset();
-}
-
 bool Ui::offered(const char* name) {
     if (hidden(name)) return false;
     if (!hidingControls) return true;
@@ -82,18 +77,6 @@ bool Ui::primaryButton(const char* label, bool enabled, const char* name) {
     return pressed;
 }
 
-bool Ui::toggle(const char* label, bool on, bool enabled) {
-    return on ? primaryButton(label, enabled) : button(label, enabled);
-}
-
-bool Ui::checkbox(const char* label, bool& value) {
-    return offered(label) && done(label, ImGui::Checkbox(label, &value));
-}
-
-bool Ui::tile(const char* name, ImVec2 size) {
-    return offered(name) && done(name, ImGui::InvisibleButton(name, size));
-}
-
 // The frame of the widget about to be drawn, without the label beside it.
 Place Ui::nextFrame() const {
     const ImVec2 low = ImGui::GetCursorScreenPos();
@@ -134,11 +117,6 @@ bool Ui::combo(const char* label, std::size_t& chosen, std::span<const std::stri
     }
     ImGui::EndCombo();
     return changed;
-}
-
-// A label beside a widget belongs to it, but not to the part that a script presses or drags.
-void Ui::narrowControl(const char* label, const Place& frame) {
-    if (const auto found = controls.find(label); found != controls.end()) found->second = frame;
 }
 
 // The value shows as a line below the number, which ImGui's own grab would cover.
@@ -261,8 +239,6 @@ void Ui::text(std::string_view text, ImU32 colour, ImFont* font) {
     if (font != nullptr) ImGui::PopFont();
 }
 
-void Ui::heading(std::string_view text) { this->text(text, 0, fonts.strong); }
-
 void Ui::paragraph(std::string_view text, ImU32 colour) {
     ImGui::PushTextWrapPos(0);
     this->text(text, colour);
@@ -285,16 +261,6 @@ void Ui::row(std::string_view name, std::string_view value) {
 void Ui::beginCard(const char* id, ImVec2 size) {
     ImGui::PushStyleColor(ImGuiCol_ChildBg, theme.panel);
     ImGui::BeginChild(id, size, true, ImGuiWindowFlags_AlwaysUseWindowPadding);
-}
-
-void Ui::endCard() {
-    ImGui::EndChild();
-    ImGui::PopStyleColor();
-}
-
-void Ui::explainItem(const Detail& explained) {
-    if (!ImGui::IsItemHovered()) return;
-    detail(explained);
 }
 
 void Ui::say(Severity severity, std::string text, std::string hint) {
