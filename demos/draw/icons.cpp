@@ -19,6 +19,14 @@ void drawLaneMark(ImDrawList& draw, const LaneSpec& lane, ImVec2 centre, float s
                        size / 8);
 }
 
+void drawChevron(const Ui& ui, ImDrawList& draw, ImVec2 centre, ImU32 colour) {
+    const float half = ui.px(4);
+    const ImVec2 points[] = {{centre.x - half, centre.y - half / 2},
+                             {centre.x, centre.y + half / 2},
+                             {centre.x + half, centre.y - half / 2}};
+    draw.AddPolyline(points, 3, colour, 0, ui.px(1.5f));
+}
+
 namespace {
 
 void drawReset(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) {

@@ -15,6 +15,9 @@ class Ui;
 
 enum class Icon { run, pause, kernel, step, epoch, reset, dice };
 
+/// Pointing down: there is a list to open.
+void drawChevron(const Ui& ui, ImDrawList& draw, ImVec2 centre, ImU32 colour);
+
 struct IconButtonOptions {
     bool primary = false;  ///< filled
     bool signOnly = false; ///< the label appears under the mouse

@@ -128,25 +128,20 @@ void Painter::writeTime(std::uint32_t query) {
 }
 
 void Painter::submitFrame(const FrameTarget& target, gpu::Ticket ready) {
-    std::vector<VkSemaphore> waits;
-    std::vector<VkPipelineStageFlags> stages;
-    std::vector<std::uint64_t> values;
-    const auto waitFor = [&](VkSemaphore semaphore, VkPipelineStageFlags stage, std::uint64_t value) {
-        waits.push_back(semaphore);
-        stages.push_back(stage);
-        values.push_back(value);
-    };
-    if (target.acquired != VK_NULL_HANDLE)
-        waitFor(target.acquired, VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT, 0);
-    if (ready > 0) waitFor(graphics_.device().timeline(), VK_PIPELINE_STAGE_TRANSFER_BIT, ready);
+    const VkSemaphore waits[] = {target.acquired, graphics_.device().timeline()};
+    constexpr VkPipelineStageFlags stages[] = {VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT,
+                                               VK_PIPELINE_STAGE_TRANSFER_BIT};
+    const std::uint64_t values[] = {0, ready};
+    const std::uint32_t first = target.acquired == VK_NULL_HANDLE ? 1 : 0;
+    const std::uint32_t count = (ready > 0 ? 2 : 1) - first;
     auto timeline =
         structure<VkTimelineSemaphoreSubmitInfo>(VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO);
-    timeline.waitSemaphoreValueCount = static_cast<std::uint32_t>(values.size());
-    timeline.pWaitSemaphoreValues = values.data();
+    timeline.waitSemaphoreValueCount = count;
+    timeline.pWaitSemaphoreValues = values + first;
     auto info = structure<VkSubmitInfo>(VK_STRUCTURE_TYPE_SUBMIT_INFO, &timeline);
-    info.waitSemaphoreCount = static_cast<std::uint32_t>(waits.size());
-    info.pWaitSemaphores = waits.data();
-    info.pWaitDstStageMask = stages.data();
+    info.waitSemaphoreCount = count;
+    info.pWaitSemaphores = waits + first;
+    info.pWaitDstStageMask = stages + first;
     info.commandBufferCount = 1;
     info.pCommandBuffers = &commands_;
     info.signalSemaphoreCount = target.rendered == VK_NULL_HANDLE ? 0 : 1;

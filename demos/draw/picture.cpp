@@ -73,11 +73,6 @@ ImTextureID Picture::id() const {
     return (ImTextureID)(std::intptr_t)this; // NOLINT
 }
 
-void Picture::upload(std::span<const std::uint32_t> pixels) {
-    stage(pixels);
-    want();
-}
-
 void Picture::stage(std::span<const std::uint32_t> pixels) {
     const std::size_t count = static_cast<std::size_t>(width()) * height();
     if (pixels.size() != count)

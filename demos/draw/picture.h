@@ -28,7 +28,10 @@ class Picture {
     ImTextureID id() const;
 
     /// Shows width * height pixels from the next frame on.
-    void upload(std::span<const std::uint32_t> pixels);
+    void upload(std::span<const std::uint32_t> pixels) {
+        stage(pixels);
+        want();
+    }
     /// Shows what kernels have put into `view` (width * height words) once `ready` is done, from the next
     /// frame on. The buffer must live and stay as it is until that frame is done.
     void show(const gpu::BufferView& view, gpu::Ticket ready);

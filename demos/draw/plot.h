@@ -63,7 +63,6 @@ class Plot {
     std::vector<const PlotLine*> legendLines(std::span<const PlotLine> lines) const;
     void toggle(const std::string& name);
     void legendEntry(Ui& ui, const PlotLine& line);
-    bool smallButton(Ui& ui, const char* label, const char* name, bool on);
     void drawArea(Ui& ui, std::span<const PlotLine> lines, const PlotOptions& options, ImVec2 size);
     void handleMouse(const PlotFrame& frame);
     void zoomAt(const PlotFrame& frame, ImVec2 mouse, double byX, double byY);

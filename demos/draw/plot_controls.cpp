@@ -146,13 +146,20 @@ void Plot::drawBar(Ui& ui, std::span<const PlotLine> lines, const PlotOptions& o
     drawLegend(ui, lines, axisTitle(options.y), width - switches);
     const float below = ImGui::GetCursorScreenPos().y;
     ImGui::SetCursorScreenPos({start.x + width - switches, start.y});
+    const auto pressed = [&](const char* label, const char* name, bool on) {
+        ImGui::PushStyleColor(ImGuiCol_Button, on ? ui.theme.hovered : ImU32{0});
+        ImGui::PushStyleColor(ImGuiCol_Text, on ? ui.theme.text : ui.theme.muted);
+        const bool result = ui.namedButton(label, named(name).c_str());
+        ImGui::PopStyleColor(2);
+        return result;
+    };
     if (all) {
-        if (smallButton(ui, "log x", "log x", nowLogX_)) logX_ = !nowLogX_;
+        if (pressed("log x", "log x", nowLogX_)) logX_ = !nowLogX_;
         ImGui::SameLine();
-        if (smallButton(ui, "log y", "log y", nowLogY_)) logY_ = !nowLogY_;
+        if (pressed("log y", "log y", nowLogY_)) logY_ = !nowLogY_;
         ImGui::SameLine();
     }
-    if (smallButton(ui, "•••", "more", false)) openMenu_ = true;
+    if (pressed("•••", "more", false)) openMenu_ = true;
     const float bottom = std::max(below, start.y + ImGui::GetFrameHeight() + ui.px(2));
     ImGui::PopStyleVar(2);
     ImGui::SetCursorScreenPos({start.x, bottom});
@@ -228,14 +235,6 @@ void Plot::legendEntry(Ui& ui, const PlotLine& line) {
 
 void Plot::toggle(const std::string& name) {
     if (hidden_.erase(name) == 0) hidden_.insert(name);
-}
-
-bool Plot::smallButton(Ui& ui, const char* label, const char* name, bool on) {
-    ImGui::PushStyleColor(ImGuiCol_Button, on ? ui.theme.hovered : ImU32{0});
-    ImGui::PushStyleColor(ImGuiCol_Text, on ? ui.theme.text : ui.theme.muted);
-    const bool pressed = ui.namedButton(label, named(name).c_str());
-    ImGui::PopStyleColor(2);
-    return pressed;
 }
 
 void Plot::drawMenu(Ui& ui, std::span<const PlotLine> lines, const PlotOptions& options) {

@@ -6,6 +6,8 @@
 
 #include <imgui_stdlib.h>
 
+#include "demos/draw/icons.h"
+
 namespace lockstep::demos {
 
 std::string fittedText(std::string_view text, float width) {
@@ -27,11 +29,6 @@ std::string_view shownLabel(std::string_view label) { return label.substr(0, lab
 
 float Ui::line(float units) const {
     return std::max(1.0f, std::round(px(units) * (presenter ? 1.6f : 1.0f)));
-}
-
-void Ui::beginFrame() {
-    controls.clear();
-    hovered.reset();
 }
 
 bool Ui::offered(const char* name) {
@@ -80,18 +77,6 @@ bool Ui::primaryButton(const char* label, bool enabled, const char* name) {
     return pressed;
 }
 
-bool Ui::toggle(const char* label, bool on, bool enabled) {
-    return on ? primaryButton(label, enabled) : button(label, enabled);
-}
-
-bool Ui::checkbox(const char* label, bool& value) {
-    return offered(label) && done(label, ImGui::Checkbox(label, &value));
-}
-
-bool Ui::tile(const char* name, ImVec2 size) {
-    return offered(name) && done(name, ImGui::InvisibleButton(name, size));
-}
-
 // The frame of the widget about to be drawn, without the label beside it.
 Place Ui::nextFrame() const {
     const ImVec2 low = ImGui::GetCursorScreenPos();
@@ -104,10 +89,7 @@ void Ui::drawComboFrame(ImDrawList& draw, const Place& frame, std::string_view c
     const float middle = (frame.min.y + frame.max.y) / 2;
     const float arrow = px(4);
     const float right = frame.max.x - padding - arrow;
-    const ImVec2 points[] = {{right - arrow, middle - arrow / 2},
-                             {right, middle + arrow / 2},
-                             {right + arrow, middle - arrow / 2}};
-    draw.AddPolyline(points, 3, ImGui::GetColorU32(theme.muted), 0, px(1.5f));
+    drawChevron(*this, draw, {right, middle}, ImGui::GetColorU32(theme.muted));
     const std::string shown = fittedText(chosen, right - 2 * arrow - frame.min.x - padding);
     draw.AddText({frame.min.x + padding, middle - ImGui::GetFontSize() / 2}, ImGui::GetColorU32(theme.text),
                  shown.c_str());
@@ -135,11 +117,6 @@ bool Ui::combo(const char* label, std::size_t& chosen, std::span<const std::stri
     }
     ImGui::EndCombo();
     return changed;
-}
-
-// A label beside a widget belongs to it, but not to the part that a script presses or drags.
-void Ui::narrowControl(const char* label, const Place& frame) {
-    if (const auto found = controls.find(label); found != controls.end()) found->second = frame;
 }
 
 // The value shows as a line below the number, which ImGui's own grab would cover.
@@ -262,8 +239,6 @@ void Ui::text(std::string_view text, ImU32 colour, ImFont* font) {
     if (font != nullptr) ImGui::PopFont();
 }
 
-void Ui::heading(std::string_view text) { this->text(text, 0, fonts.strong); }
-
 void Ui::paragraph(std::string_view text, ImU32 colour) {
     ImGui::PushTextWrapPos(0);
     this->text(text, colour);
@@ -286,16 +261,6 @@ void Ui::row(std::string_view name, std::string_view value) {
 void Ui::beginCard(const char* id, ImVec2 size) {
     ImGui::PushStyleColor(ImGuiCol_ChildBg, theme.panel);
     ImGui::BeginChild(id, size, true, ImGuiWindowFlags_AlwaysUseWindowPadding);
-}
-
-void Ui::endCard() {
-    ImGui::EndChild();
-    ImGui::PopStyleColor();
-}
-
-void Ui::explainItem(const Detail& explained) {
-    if (!ImGui::IsItemHovered()) return;
-    detail(explained);
 }
 
 void Ui::say(Severity severity, std::string text, std::string hint) {

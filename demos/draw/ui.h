@@ -91,8 +91,12 @@ class Ui {
     /// The main button of a panel.
     bool primaryButton(const char* label, bool enabled = true, const char* name = nullptr);
     /// A button that stays down.
-    bool toggle(const char* label, bool on, bool enabled = true);
-    bool checkbox(const char* label, bool& value);
+    bool toggle(const char* label, bool on, bool enabled = true) {
+        return on ? primaryButton(label, enabled) : button(label, enabled);
+    }
+    bool checkbox(const char* label, bool& value) {
+        return offered(label) && done(label, ImGui::Checkbox(label, &value));
+    }
     /// The value chosen among names. True when it changed.
     bool combo(const char* label, std::size_t& chosen, std::span<const std::string> names);
     bool slider(const char* label, float& value, float from, float to, const char* format = "%.2f");
@@ -108,7 +112,9 @@ class Ui {
     /// A row of names, one of them chosen. True when it changed.
     bool segments(const char* label, std::size_t& chosen, std::span<const std::string> names);
     /// An area to press, drawn by the caller, which checks hidden() first.
-    bool tile(const char* name, ImVec2 size);
+    bool tile(const char* name, ImVec2 size) {
+        return offered(name) && done(name, ImGui::InvisibleButton(name, size));
+    }
     /// Around a widget that is drawn with ImGui itself: whether it is to be drawn at all, and then whether it
     /// was used, which `used` says of the item just drawn.
     bool offered(const char* name);
@@ -120,19 +126,24 @@ class Ui {
     // Text.
     void text(std::string_view text, ImU32 colour = 0, ImFont* font = nullptr);
     void muted(std::string_view text) { this->text(text, theme.muted); }
-    void heading(std::string_view text);
+    void heading(std::string_view text) { this->text(text, 0, fonts.strong); }
     /// Wrapped at the panel's edge.
     void paragraph(std::string_view text, ImU32 colour = 0);
     /// Name on the left, value flush right.
     void row(std::string_view name, std::string_view value);
     /// A filled, rounded panel for everything drawn until endCard(). width 0: all there is.
     void beginCard(const char* id, ImVec2 size = {0, 0});
-    void endCard();
+    void endCard() {
+        ImGui::EndChild();
+        ImGui::PopStyleColor();
+    }
 
     /// Shown on the right until the end of this frame, unless something drawn later says more.
     void detail(Detail detail) { hovered = std::move(detail); }
     /// The same when the item just drawn is hovered.
-    void explainItem(const Detail& detail);
+    void explainItem(const Detail& explained) {
+        if (ImGui::IsItemHovered()) hovered = explained;
+    }
     void say(Severity severity, std::string text, std::string hint = {});
 
     std::optional<Detail> hovered;
@@ -146,14 +157,20 @@ class Ui {
     std::map<std::string, Place, std::less<>> controls;
 
     /// Begins a frame: forgets what the last one showed.
-    void beginFrame();
+    void beginFrame() {
+        controls.clear();
+        hovered.reset();
+    }
 
   private:
     std::map<std::string, std::string, std::less<>> typed_; // by field: texts that are being typed
 
     Place nextFrame() const;
     void drawComboFrame(ImDrawList& draw, const Place& frame, std::string_view chosen) const;
-    void narrowControl(const char* label, const Place& frame);
+    /// A label beside a widget belongs to it, but not to the part that a script presses or drags.
+    void narrowControl(const char* label, const Place& frame) {
+        if (const auto found = controls.find(label); found != controls.end()) found->second = frame;
+    }
     template <class Slide, class Share> bool drawSlider(const char* label, Slide slide, Share share);
 };
 

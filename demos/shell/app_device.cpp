@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "demos/draw/icons.h"
 #include "demos/shell/app.h"
 
 namespace lockstep::demos {
@@ -43,14 +44,6 @@ namespace {
 constexpr const char* control = "device";
 constexpr const char* listName = "all devices";
 constexpr float chevronUnits = 18;
-
-void drawChevron(const Ui& ui, ImVec2 centre, ImU32 colour) {
-    const float half = ui.px(4);
-    const ImVec2 points[] = {{centre.x - half, centre.y - half / 2},
-                             {centre.x, centre.y + half / 2},
-                             {centre.x + half, centre.y - half / 2}};
-    ImGui::GetWindowDrawList()->AddPolyline(points, 3, colour, 0, ui.px(1.5f));
-}
 
 } // namespace
 
@@ -113,7 +106,7 @@ void App::drawDevice(float left, float right) {
     const float top = at.y + (height - ImGui::GetTextLineHeight()) / 2;
     if (nameFits) draw.AddText({at.x, top}, lit ? ui_->theme.text : ui_->theme.muted, shown.c_str());
     draw.AddText({at.x + (nameFits ? nameWidth + gap : 0), top}, ui_->theme.gpu, honest.c_str());
-    drawChevron(*ui_, {at.x + width - ui_->px(5), at.y + height / 2},
+    drawChevron(*ui_, draw, {at.x + width - ui_->px(5), at.y + height / 2},
                 lit ? ui_->theme.text : ui_->theme.muted);
     ImGui::SetNextWindowPos({at.x + width, at.y + height + ui_->px(4)}, ImGuiCond_Always, {1, 0});
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui_->px(14), ui_->px(12)});

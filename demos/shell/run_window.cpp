@@ -72,112 +72,6 @@ void savePicture(App& app, VkExtent2D size, const ImDrawData& data, const Pictur
     }
 }
 
-class Loop {
-  public:
-    Loop(Window& window, App& app, Screen& screen, WindowLog& log)
-        : window_(window), app_(app), screen_(screen), log_(log) {}
-
-    /// Until the window is closed, or another device is wished for.
-    std::optional<DeviceWish> untilClosed() {
-        last_ = window_.seconds();
-        while (!quit_ && !device_ && !window_.closeWanted()) {
-            waitForWork();
-            for (const auto& file : window_.takeDropped()) app_.openFile(file);
-            const VkExtent2D size = window_.size();
-            if (!screen_.painter.idle()) continue;
-            noteDrawn();
-            log_.reacted(window_, app_);
-            if (size.width == 0 || size.height == 0) {
-                goOnHidden();
-                continue;
-            }
-            if (!app_.wantsFrame() && sameSize(size)) continue;
-            log_.reacting(window_);
-            draw(size);
-            noteDrawn();
-            log_.note(app_, drawn_);
-        }
-        return quit_ ? std::nullopt : device_;
-    }
-
-  private:
-    // While nothing moves, until something happens; else until the next frame is due.
-    void waitForWork() {
-        const bool visible = window_.size().width > 0;
-        if (visible && !screen_.painter.idle()) {
-            window_.handleEvents(0.001);
-            return;
-        }
-        if (!visible) {
-            window_.handleEvents(app_.exhibit().moving() ? hiddenSeconds : 0.25);
-            return;
-        }
-        if (!app_.wantsFrame()) {
-            window_.handleEvents(sameSize(window_.size()) ? 0.25 : 0.1);
-            return;
-        }
-        const double due = last_ + interval();
-        do window_.handleEvents(std::max(0.0, due - window_.seconds()));
-        while (window_.seconds() < due && app_.input().empty() && !window_.closeWanted());
-    }
-
-    // Nothing is shown, but races take turns and slow motion takes steps.
-    void goOnHidden() {
-        const double now = window_.seconds();
-        app_.update(now - last_);
-        last_ = now;
-    }
-
-    double interval() {
-        const bool slow = app_.ui().graphics.device().software() && app_.exhibit().running();
-        // Input is answered at once.
-        if (!slow || !app_.input().empty()) return frameSeconds;
-        return std::clamp(frameCost_ / drawingShareInSoftware, trainingFrameSecondsInSoftware,
-                          longestFrameSecondsInSoftware);
-    }
-
-    // Where presenting waits for the frame, that is at once; else when it is first seen to be done.
-    void noteDrawn() {
-        if (!begun_ || !screen_.painter.idle()) return;
-        app_.noteFrameTime(window_.seconds() - *begun_);
-        begun_.reset();
-    }
-
-    bool sameSize(VkExtent2D size) const {
-        return size.width == drawn_.width && size.height == drawn_.height;
-    }
-
-    void draw(VkExtent2D size) {
-        const double now = window_.seconds();
-        begun_ = now;
-        const double drawn = app_.ui().graphics.drawnSeconds().value_or(0);
-        frameCost_ = std::max(0.0, drawn - std::exchange(drawnSeconds_, drawn));
-        const ImDrawData& data = app_.frame(size.width, size.height, window_.displayScale(), now - last_);
-        last_ = now;
-        if (screen_.swapchain.present(screen_.painter, size, data)) drawn_ = size;
-        const AppWishes wishes = app_.takeWishes();
-        if (wishes.picture) {
-            screen_.painter.wait();
-            savePicture(app_, size, data, *wishes.picture);
-        }
-        device_ = wishes.device;
-        if (wishes.fullScreen) window_.toggleFullScreen();
-        if (wishes.quit) quit_ = true;
-    }
-
-    Window& window_;
-    App& app_;
-    Screen& screen_;
-    WindowLog& log_;
-    double last_ = 0;
-    std::optional<double> begun_; // when the frame that is being drawn was
-    double drawnSeconds_ = 0;     // of the device, with frames, when the last one began
-    double frameCost_ = 0;        // seconds that the last frame took
-    VkExtent2D drawn_{};
-    std::optional<DeviceWish> device_;
-    bool quit_ = false;
-};
-
 /// The window with its app, over all devices that they come to use.
 class WindowRun {
   public:
@@ -206,9 +100,12 @@ class WindowRun {
         try {
             screen_.emplace(program_.graphics, window_);
             shareClipboard(); // ImGui's context is recreated with the device
-            const std::optional<DeviceWish> wish = Loop(window_, app_, *screen_, log_).untilClosed();
-            if (wish) follow(*wish);
-            return !wish;
+            now_ = {};
+            now_.last = window_.seconds();
+            while (!quit_ && !now_.device && !window_.closeWanted()) drawNext();
+            if (quit_ || !now_.device) return true;
+            follow(*now_.device);
+            return false;
         } catch (const gpu::DeviceLostError& loss) {
             screen_.reset();
             program_.restart(loss.what());
@@ -222,6 +119,83 @@ class WindowRun {
             app_.ui().say(Severity::info, "The window's surface was lost and has been recreated.");
             return false;
         }
+    }
+
+    void drawNext() {
+        waitForWork();
+        for (const auto& file : window_.takeDropped()) app_.openFile(file);
+        const VkExtent2D size = window_.size();
+        if (!screen_->painter.idle()) return;
+        noteDrawn();
+        log_.reacted(window_, app_);
+        if (size.width == 0 || size.height == 0) return goOnHidden();
+        if (!app_.wantsFrame() && sameSize(size)) return;
+        log_.reacting(window_);
+        draw(size);
+        noteDrawn();
+        log_.note(app_, now_.drawn);
+    }
+
+    // While nothing moves, until something happens; else until the next frame is due.
+    void waitForWork() {
+        const bool visible = window_.size().width > 0;
+        if (!visible)
+            window_.handleEvents(app_.exhibit().moving() ? hiddenSeconds : 0.25);
+        else if (!screen_->painter.idle())
+            window_.handleEvents(0.001);
+        else if (!app_.wantsFrame())
+            window_.handleEvents(sameSize(window_.size()) ? 0.25 : 0.1);
+        else
+            waitUntil(now_.last + interval());
+    }
+
+    void waitUntil(double due) {
+        do window_.handleEvents(std::max(0.0, due - window_.seconds()));
+        while (window_.seconds() < due && app_.input().empty() && !window_.closeWanted());
+    }
+
+    // Nothing is shown, but races take turns and slow motion takes steps.
+    void goOnHidden() {
+        const double now = window_.seconds();
+        app_.update(now - now_.last);
+        now_.last = now;
+    }
+
+    double interval() {
+        const bool slow = app_.ui().graphics.device().software() && app_.exhibit().running();
+        // Input is answered at once.
+        if (!slow || !app_.input().empty()) return frameSeconds;
+        return std::clamp(now_.cost / drawingShareInSoftware, trainingFrameSecondsInSoftware,
+                          longestFrameSecondsInSoftware);
+    }
+
+    // Where presenting waits for the frame, that is at once; else when it is first seen to be done.
+    void noteDrawn() {
+        if (!now_.begun || !screen_->painter.idle()) return;
+        app_.noteFrameTime(window_.seconds() - *now_.begun);
+        now_.begun.reset();
+    }
+
+    bool sameSize(VkExtent2D size) const {
+        return size.width == now_.drawn.width && size.height == now_.drawn.height;
+    }
+
+    void draw(VkExtent2D size) {
+        const double now = window_.seconds();
+        now_.begun = now;
+        const double drawn = app_.ui().graphics.drawnSeconds().value_or(0);
+        now_.cost = std::max(0.0, drawn - std::exchange(now_.drawnSeconds, drawn));
+        const ImDrawData& data = app_.frame(size.width, size.height, window_.displayScale(), now - now_.last);
+        now_.last = now;
+        if (screen_->swapchain.present(screen_->painter, size, data)) now_.drawn = size;
+        const AppWishes wishes = app_.takeWishes();
+        if (wishes.picture) {
+            screen_->painter.wait();
+            savePicture(app_, size, data, *wishes.picture);
+        }
+        now_.device = wishes.device;
+        if (wishes.fullScreen) window_.toggleFullScreen();
+        if (wishes.quit) quit_ = true;
     }
 
     void follow(const DeviceWish& wish) {
@@ -240,6 +214,18 @@ class WindowRun {
     App& app_ = program_.app;
     LossLimit surfaceLosses_;
     std::optional<Screen> screen_;
+    bool quit_ = false;
+
+    /// Of the present screen.
+    struct Frames {
+        double last = 0;
+        std::optional<double> begun; // when the frame that is being drawn was
+        double drawnSeconds = 0;     // of the device, with frames, when the last one began
+        double cost = 0;             // seconds that the last frame took
+        VkExtent2D drawn{};
+        std::optional<DeviceWish> device; // wished for
+    };
+    Frames now_;
 };
 
 } // namespace

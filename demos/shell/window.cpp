@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <stdexcept>
-#include <utility>
 
 #include <imgui.h>
 
@@ -145,10 +144,6 @@ void Window::toggleFullScreen() {
     glfwSetWindowMonitor(window_, monitor, 0, 0, mode->width, mode->height, mode->refreshRate);
     full_ = true;
 }
-
-std::vector<std::filesystem::path> Window::takeDropped() { return std::exchange(dropped_, {}); }
-
-double Window::takeFirstEvent() { return std::exchange(firstEvent_, -1); }
 
 void shareClipboard() {
 #if IMGUI_VERSION_NUM >= 19110

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "demos/shell/input_queue.h"
@@ -34,9 +35,9 @@ class Window {
     float displayScale() const; ///< 2 on most HiDPI screens
     double seconds() const;     ///< since the start
     void toggleFullScreen();
-    std::vector<std::filesystem::path> takeDropped();
+    std::vector<std::filesystem::path> takeDropped() { return std::exchange(dropped_, {}); }
     /// When the oldest event came that takeFirstEvent() has not been asked for since; negative: none.
-    double takeFirstEvent();
+    double takeFirstEvent() { return std::exchange(firstEvent_, -1); }
 
   private:
     void listen();
