@@ -147,6 +147,32 @@ PopulationSummary summarise(const PopulationJob& job, std::span<const MemberResu
     return summary;
 }
 
+void DecisionMapOptions::validate(const PopulationJob& job) const {
+    if (features.size() != job.shape.inputs())
+        throw std::invalid_argument("the map has " + std::to_string(features.size()) +
+                                    " features, and the networks take " + std::to_string(job.shape.inputs()));
+    if (columns < 1 || columns > populationMembers)
+        throw std::invalid_argument("a decision map has 1 to " + std::to_string(populationMembers) +
+                                    " tiles beside each other");
+    if (cells < 4 || cells > 64)
+        throw std::invalid_argument("a tile of a decision map has 4 to 64 pixels along one side");
+    if (!std::isfinite(from) || !std::isfinite(to) || !(from < to))
+        throw std::invalid_argument("a decision map needs a range of the plane that is not empty");
+}
+
+std::vector<float> DecisionMapOptions::points() const {
+    const float side = (to - from) / static_cast<float>(cells);
+    std::vector<float> values;
+    values.reserve(std::size_t{cells} * cells * features.size());
+    for (std::uint32_t row = 0; row < cells; ++row)
+        for (std::uint32_t column = 0; column < cells; ++column) {
+            const float x = from + (static_cast<float>(column) + 0.5f) * side;
+            const float y = to - (static_cast<float>(row) + 0.5f) * side;
+            for (const PlaneFeature feature : features) values.push_back(planeFeature(feature, x, y));
+        }
+    return values;
+}
+
 PopulationPlaces::PopulationPlaces(const PopulationJob& job) : members(job.members.size()) {
     const auto activationOf = [&](std::uint32_t member) { return job.members[member].activation; };
     std::iota(members.begin(), members.end(), 0u);
