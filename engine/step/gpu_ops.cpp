@@ -146,10 +146,10 @@ void GpuOps::update(const StepSettings& step) {
 
 void GpuOps::updateWithHalves(const shared::UpdateParams& params) {
     const gpu::BufferView weights = arenas_.parameters.view();
-    const shared::UpdateHalfParams both{params, asUint(arenas_.shape.layers())};
-    recorder_.dispatch(*lossScale_, {1, 1, 1}, both,
+    const auto layers = asUint(arenas_.shape.layers());
+    recorder_.dispatch(*lossScale_, {1, 1, 1}, shared::UpdateHalfParams{params, layers},
                        {arenas_.status.view(), arenas_.gradients.view(), half_->lossScale(), half_->table()});
-    recorder_.dispatch(*updateHalf_, {params.stride, 1, 1}, both,
+    recorder_.dispatch(*updateHalf_, {params.stride, 1, 1}, shared::UpdateHalfParams{params, layers},
                        {arenas_.status.view(), arenas_.gradients.view(), weights,
                         arenas_.state1 ? arenas_.state1->view() : weights,
                         arenas_.state2 ? arenas_.state2->view() : weights, half_->lossScale(), half_->table(),

@@ -77,7 +77,7 @@ std::vector<MemberResult> PopulationParts::results() {
 }
 
 PopulationSummary PopulationParts::summary(const std::vector<MemberResult>& results) {
-    return summarise(job_, results);
+    return parts_.size() == 1 ? parts_.front().population->summary() : summarise(job_, results);
 }
 
 std::vector<float> PopulationParts::parameters(std::size_t member) {
