@@ -11,15 +11,6 @@ namespace lockstep {
 
 namespace {
 
-[[noreturn]] void throwTooLarge(const NetShape& shape, const std::string& reason) {
-    throw std::invalid_argument("a population cannot be made of networks " + shape.describeWidths() + ": " +
-                                reason);
-}
-
-std::string atMost(std::size_t most, const std::string& what, std::size_t has) {
-    return "it takes at most " + std::to_string(most) + " " + what + ", and this has " + std::to_string(has);
-}
-
 // The widest hidden layers, all of one width, whose parameters are not too many.
 std::size_t widestThatFits(NetShape shape) {
     std::size_t width = 0;
@@ -30,17 +21,22 @@ std::size_t widestThatFits(NetShape shape) {
     return width - 1;
 }
 
+void requireAtMost(const NetShape& shape, std::size_t most, const char* what, std::size_t has,
+                   const std::string& hint = {}) {
+    if (has > most)
+        throw std::invalid_argument("a population cannot be made of networks " + shape.describeWidths() +
+                                    ": it takes at most " + std::to_string(most) + " " + what +
+                                    ", and this has " + std::to_string(has) + hint);
+}
+
 void validateShape(const NetShape& shape) {
     shape.validate();
-    if (shape.inputs() > populationInputs)
-        throwTooLarge(shape, atMost(populationInputs, "inputs", shape.inputs()));
-    if (shape.outputs() > populationOutputs)
-        throwTooLarge(shape, atMost(populationOutputs, "outputs", shape.outputs()));
-    if (shape.layers() - 1 > populationHiddenLayers)
-        throwTooLarge(shape, atMost(populationHiddenLayers, "hidden layers", shape.layers() - 1));
-    if (shape.parameters() <= populationParameters) return;
-    throwTooLarge(shape, atMost(populationParameters, "parameters", shape.parameters()) +
-                             "; hidden layers of " + std::to_string(widestThatFits(shape)) + " neurons fit");
+    requireAtMost(shape, populationInputs, "inputs", shape.inputs());
+    requireAtMost(shape, populationOutputs, "outputs", shape.outputs());
+    requireAtMost(shape, populationHiddenLayers, "hidden layers", shape.layers() - 1);
+    if (shape.parameters() <= populationParameters) return; // there may be no hidden layer to widen
+    requireAtMost(shape, populationParameters, "parameters", shape.parameters(),
+                  "; hidden layers of " + std::to_string(widestThatFits(shape)) + " neurons fit");
 }
 
 void validateData(const PopulationJob& job) {
