@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "engine/grid/decision_maps.h"
 #include "engine/grid/population_block.h"
 #include "engine/plane/plane_colours.h"
 #include "tests/population_jobs.h"
@@ -76,7 +75,7 @@ TEST_CASE("decision maps show each network's answers in its tile") {
             CHECK(options.width() == 30);
             REQUIRE(picture.size() == 30 * 4 * 6); // 17 members in 4 lines
             CHECK(picture.back() == options.colours.background);
-            const std::vector<float> points = decisionMapPoints(options);
+            const std::vector<float> points = options.points();
             CHECK(points[0] == doctest::Approx(-5));
             CHECK(points[1] == doctest::Approx(5));
             const std::size_t outputs = job.shape.outputs();

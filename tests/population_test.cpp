@@ -12,7 +12,6 @@
 
 #include "engine/cpu/population_kernels.h"
 #include "engine/data/data_source.h"
-#include "engine/grid/decision_maps.h"
 #include "engine/grid/population_block.h"
 #include "engine/net/param_layout.h"
 #include "engine/plane/plane_colours.h"

@@ -25,35 +25,24 @@ std::vector<float> padded(const std::vector<float>& rows, std::size_t inputs, st
     return result;
 }
 
-/// The data in the layout of the kernels.
-struct LaidOut {
-    explicit LaidOut(const MapJob& job) : data(mapData(job)) {
-        const std::size_t columns = mapColumns(job.inputs);
-        data.inputs = padded(data.inputs, job.inputs, columns);
-        data.firstWeights = padded(data.firstWeights, job.inputs, columns);
-        problem = {columns,
-                   job.hidden,
-                   job.examples,
-                   job.activation,
-                   job.steps,
-                   tailOf(job),
-                   data.inputs.data(),
-                   data.targets.data(),
-                   data.firstWeights.data(),
-                   data.secondWeights.data()};
-    }
-    LaidOut(const LaidOut&) = delete;
-    LaidOut& operator=(const LaidOut&) = delete;
-
-    MapData data;
-    MapProblem problem;
-};
-
 class CpuMapTrainer final : public MapTrainer {
   public:
     CpuMapTrainer(const MapJob& job, std::size_t threads)
-        : job_(job.validate()), laidOut_(job), kernels_(mapKernelsFor(vectorLevel())),
+        : job_(job.validate()), data_(mapData(job)), kernels_(mapKernelsFor(vectorLevel())),
           team_(threads == 0 ? usableCores() : threads), speed_({}) {
+        const std::size_t columns = mapColumns(job.inputs);
+        data_.inputs = padded(data_.inputs, job.inputs, columns);
+        data_.firstWeights = padded(data_.firstWeights, job.inputs, columns);
+        problem_ = {columns,
+                    job.hidden,
+                    job.examples,
+                    job.activation,
+                    job.steps,
+                    tailOf(job),
+                    data_.inputs.data(),
+                    data_.targets.data(),
+                    data_.firstWeights.data(),
+                    data_.secondWeights.data()};
         machine_.device = cpuName();
         machine_.threads = team_.size();
         machine_.kernels = std::string(name(vectorLevel())) + ", " + std::to_string(kernels_.elements) +
@@ -87,13 +76,14 @@ class CpuMapTrainer final : public MapTrainer {
         shared::MapEnd ends[mostElements] = {};
         for (std::size_t element = 0; element < points.size(); ++element)
             starts[element] = startOf(job_, points[element]);
-        kernels_.train(laidOut_.problem, starts, points.size(), ends);
+        kernels_.train(problem_, starts, points.size(), ends);
         for (std::size_t element = 0; element < points.size(); ++element)
             outcomes[element] = outcomeOf(job_, ends[element]);
     }
 
     MapJob job_;
-    LaidOut laidOut_;
+    MapData data_; ///< in the layout of the kernels
+    MapProblem problem_;
     const MapKernels& kernels_;
     ThreadTeam team_;
     WorkSizer speed_; ///< of networks

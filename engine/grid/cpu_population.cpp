@@ -11,7 +11,6 @@
 
 #include "engine/cpu/cpu_info.h"
 #include "engine/cpu/thread_team.h"
-#include "engine/grid/decision_maps.h"
 #include "engine/grid/population_block.h"
 #include "engine/net/param_layout.h"
 #include "engine/plane/plane_colours.h"
@@ -109,8 +108,8 @@ class CpuPopulation final : public Population {
     }
 
     std::vector<std::uint32_t> decisionMaps(const DecisionMapOptions& options) override {
-        validateDecisionMap(options, job_);
-        const std::vector<float> points = decisionMapPoints(options);
+        options.validate(job_);
+        const std::vector<float> points = options.points();
         std::vector<std::uint32_t> picture(std::size_t{options.width()} * options.height(job_.members.size()),
                                            options.colours.background);
         forBlocks([&] { return [&](PopulationBlock& block) { paint(block, options, points, picture); }; });

@@ -11,15 +11,6 @@ namespace lockstep {
 
 namespace {
 
-[[noreturn]] void throwTooLarge(const NetShape& shape, const std::string& reason) {
-    throw std::invalid_argument("a population cannot be made of networks " + shape.describeWidths() + ": " +
-                                reason);
-}
-
-std::string atMost(std::size_t most, const std::string& what, std::size_t has) {
-    return "it takes at most " + std::to_string(most) + " " + what + ", and this has " + std::to_string(has);
-}
-
 // The widest hidden layers, all of one width, whose parameters are not too many.
 std::size_t widestThatFits(NetShape shape) {
     std::size_t width = 0;
@@ -30,17 +21,22 @@ std::size_t widestThatFits(NetShape shape) {
     return width - 1;
 }
 
+void requireAtMost(const NetShape& shape, std::size_t most, const char* what, std::size_t has,
+                   const std::string& hint = {}) {
+    if (has > most)
+        throw std::invalid_argument("a population cannot be made of networks " + shape.describeWidths() +
+                                    ": it takes at most " + std::to_string(most) + " " + what +
+                                    ", and this has " + std::to_string(has) + hint);
+}
+
 void validateShape(const NetShape& shape) {
     shape.validate();
-    if (shape.inputs() > populationInputs)
-        throwTooLarge(shape, atMost(populationInputs, "inputs", shape.inputs()));
-    if (shape.outputs() > populationOutputs)
-        throwTooLarge(shape, atMost(populationOutputs, "outputs", shape.outputs()));
-    if (shape.layers() - 1 > populationHiddenLayers)
-        throwTooLarge(shape, atMost(populationHiddenLayers, "hidden layers", shape.layers() - 1));
-    if (shape.parameters() <= populationParameters) return;
-    throwTooLarge(shape, atMost(populationParameters, "parameters", shape.parameters()) +
-                             "; hidden layers of " + std::to_string(widestThatFits(shape)) + " neurons fit");
+    requireAtMost(shape, populationInputs, "inputs", shape.inputs());
+    requireAtMost(shape, populationOutputs, "outputs", shape.outputs());
+    requireAtMost(shape, populationHiddenLayers, "hidden layers", shape.layers() - 1);
+    if (shape.parameters() <= populationParameters) return; // there may be no hidden layer to widen
+    requireAtMost(shape, populationParameters, "parameters", shape.parameters(),
+                  "; hidden layers of " + std::to_string(widestThatFits(shape)) + " neurons fit");
 }
 
 void validateData(const PopulationJob& job) {
@@ -145,6 +141,32 @@ PopulationSummary summarise(const PopulationJob& job, std::span<const MemberResu
                 ? MemberResult::unknown
                 : key(summary.ranking[(PopulationSummary::shares[i] * (summary.begun - 1) + 50) / 100]);
     return summary;
+}
+
+void DecisionMapOptions::validate(const PopulationJob& job) const {
+    if (features.size() != job.shape.inputs())
+        throw std::invalid_argument("the map has " + std::to_string(features.size()) +
+                                    " features, and the networks take " + std::to_string(job.shape.inputs()));
+    if (columns < 1 || columns > populationMembers)
+        throw std::invalid_argument("a decision map has 1 to " + std::to_string(populationMembers) +
+                                    " tiles beside each other");
+    if (cells < 4 || cells > 64)
+        throw std::invalid_argument("a tile of a decision map has 4 to 64 pixels along one side");
+    if (!std::isfinite(from) || !std::isfinite(to) || !(from < to))
+        throw std::invalid_argument("a decision map needs a range of the plane that is not empty");
+}
+
+std::vector<float> DecisionMapOptions::points() const {
+    const float side = (to - from) / static_cast<float>(cells);
+    std::vector<float> values;
+    values.reserve(std::size_t{cells} * cells * features.size());
+    for (std::uint32_t row = 0; row < cells; ++row)
+        for (std::uint32_t column = 0; column < cells; ++column) {
+            const float x = from + (static_cast<float>(column) + 0.5f) * side;
+            const float y = to - (static_cast<float>(row) + 0.5f) * side;
+            for (const PlaneFeature feature : features) values.push_back(planeFeature(feature, x, y));
+        }
+    return values;
 }
 
 PopulationPlaces::PopulationPlaces(const PopulationJob& job) : members(job.members.size()) {

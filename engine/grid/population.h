@@ -109,6 +109,12 @@ struct DecisionMapOptions {
     float from = -6, to = 6;    ///< range of both axes; y grows upwards (row 0 of a tile is y = to)
     PlaneColours colours;       ///< as in PlaneMap; predictions that are not finite get the background
 
+    /// Throws std::invalid_argument, with what is possible, if an option is invalid or does not fit the job.
+    void validate(const PopulationJob& job) const;
+    /// The networks' inputs at the centres of a tile's pixels, row by row from the top:
+    /// [cells * cells][inputs].
+    std::vector<float> points() const;
+
     std::uint32_t width() const { return columns * cells; }
     std::uint32_t height(std::size_t members) const {
         return static_cast<std::uint32_t>((members + columns - 1) / columns) * cells;

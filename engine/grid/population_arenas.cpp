@@ -29,31 +29,26 @@ float wantedValue(const Dataset& data, const Examples& examples, std::uint32_t k
     return label == output ? 1.0f : 0.0f;
 }
 
-void appendExamples(std::vector<float>& all, const Dataset& data, const Examples& examples,
-                    const NetShape& shape) {
-    const std::uint32_t kind = targetKind(data, shape);
-    for (std::size_t example = 0; example < examples.count; ++example) {
-        const auto inputs = examples.values.begin() + static_cast<std::ptrdiff_t>(example * shape.inputs());
-        all.insert(all.end(), inputs, inputs + static_cast<std::ptrdiff_t>(shape.inputs()));
-        for (std::size_t output = 0; output < shape.outputs(); ++output)
-            all.push_back(wantedValue(data, examples, kind, example, output));
-        all.resize((all.size() + exampleFloats(shape) - 1) / exampleFloats(shape) * exampleFloats(shape));
-    }
-}
-
 std::vector<float> allExamples(const PopulationJob& job, Split split) {
+    const std::size_t inputs = job.shape.inputs();
     std::vector<float> all;
-    for (const Dataset* data : job.data) appendExamples(all, *data, data->of(split), job.shape);
+    for (const Dataset* data : job.data) {
+        const Examples& examples = data->of(split);
+        const std::uint32_t kind = targetKind(*data, job.shape);
+        for (std::size_t example = 0; example < examples.count; ++example) {
+            const auto first = examples.values.begin() + static_cast<std::ptrdiff_t>(example * inputs);
+            const std::size_t end = all.size() + exampleFloats(job.shape);
+            all.insert(all.end(), first, first + static_cast<std::ptrdiff_t>(inputs));
+            for (std::size_t output = 0; output < job.shape.outputs(); ++output)
+                all.push_back(wantedValue(*data, examples, kind, example, output));
+            all.resize(end);
+        }
+    }
     return all;
 }
 
 std::uint64_t exampleBytes(const PopulationJob& job, std::size_t count) {
     return std::uint64_t{job.data.size()} * count * exampleFloats(job.shape) * sizeof(float);
-}
-
-// Examples, orders of them, and what else does not grow with the networks.
-std::uint64_t bytesOfAny(const PopulationJob& job) {
-    return bytesOnce + exampleBytes(job, job.data.front()->train.count + job.data.front()->test.count);
 }
 
 shared::PopulationNetwork networkOf(const PopulationJob& job, std::uint32_t member) {
@@ -81,8 +76,10 @@ struct Bytes {
 
 Bytes bytesOf(const gpu::Device& device, const PopulationJob& job, std::size_t networks) {
     const std::uint64_t arenas = 1 + job.settings.optimizer.stateArrays();
-    const std::uint64_t parts = populationPartBytes(device, job, networks);
-    return {arenas * arenaBytes(job, networks) + networks * bytesBeside + parts + bytesOfAny(job),
+    const std::uint64_t parts = populationParts(device, job, networks).bytes(networks);
+    const Dataset& data = *job.data.front();
+    return {arenas * arenaBytes(job, networks) + networks * bytesBeside + parts + bytesOnce +
+                exampleBytes(job, data.train.count + data.test.count),
             std::max(arenaBytes(job, networks), parts)};
 }
 

@@ -59,14 +59,9 @@ PopulationParts populationParts(const gpu::Device& device, const PopulationJob& 
     return {asUint((count + rows - 1) / rows), asUint(rows)};
 }
 
-std::uint64_t populationPartBytes(const gpu::Device& device, const PopulationJob& job, std::size_t networks) {
-    return std::uint64_t{populationParts(device, job, networks).count} * networks * 2 * sizeof(float);
-}
-
 PopulationScores::PopulationScores(PopulationArenas& arenas)
     : arenas_(arenas), job_(arenas.job), parts_(populationParts(arenas.device, job_, job_.members.size())),
-      partSums_(arenas.device, populationPartBytes(arenas.device, job_, job_.members.size()),
-                gpu::Memory::device, "scores"),
+      partSums_(arenas.device, parts_.bytes(job_.members.size()), gpu::Memory::device, "scores"),
       results_(arenas.device, job_.members.size() * sizeof(shared::PopulationResult), gpu::Memory::readback,
                "results"),
       column_(arenas.device, arenas.arenaIndices.size() * sizeof(float), gpu::Memory::readback,

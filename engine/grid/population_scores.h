@@ -13,13 +13,15 @@ namespace lockstep {
 struct PopulationParts {
     std::uint32_t count = 0;
     std::uint32_t rows = 0; ///< examples of each, a multiple of 4
+
+    /// Of the scores of so many networks.
+    std::uint64_t bytes(std::size_t networks) const {
+        return std::uint64_t{count} * networks * 2 * sizeof(float);
+    }
 };
 
 /// The division for so many networks.
 PopulationParts populationParts(const gpu::Device& device, const PopulationJob& job, std::size_t networks);
-
-/// Bytes of the scores of all parts.
-std::uint64_t populationPartBytes(const gpu::Device& device, const PopulationJob& job, std::size_t networks);
 
 /// Every call waits for the device, and throws gpu::DeviceLostError, gpu::TimeoutError, other gpu::GpuErrors,
 /// and std::runtime_error if the device refuses a kernel.

@@ -145,7 +145,9 @@ gpu::Ticket PlaneMap::compute(std::span<const float> parameters, const PlaneColo
     Upload& next = uploads_[turn_ % uploads_.size()];
     device_.wait(next.ticket);
     recorder_.begin();
-    upload(parameters, colours);
+    next.buffer.writeValues<float>(parameters);
+    next.buffer.writeValues<std::uint32_t>(wordsOf(colours), layout_.size() * sizeof(float));
+    recorder_.copy(next.buffer.view(), parameters_.view());
     neuronCells_ = cellsFor(options_.neuronSize, smallestNeuron, detail);
     while (neuronCells_ * neuronCells_ > capacity_)
         neuronCells_ /= 2; // all neurons of a level are drawn together
@@ -177,13 +179,6 @@ void PlaneMap::noteTime() {
 double PlaneMap::milliseconds() {
     noteTime();
     return milliseconds_;
-}
-
-void PlaneMap::upload(std::span<const float> parameters, const PlaneColours& colours) {
-    gpu::Buffer& staging = uploads_[turn_ % uploads_.size()].buffer;
-    staging.writeValues<float>(parameters);
-    staging.writeValues<std::uint32_t>(wordsOf(colours), layout_.size() * sizeof(float));
-    recorder_.copy(staging.view(), parameters_.view());
 }
 
 void PlaneMap::drawNeurons(bool discretise) {

@@ -90,7 +90,6 @@ class PlaneMap {
         double work = 0; ///< work of the submission that reads it
     };
 
-    void upload(std::span<const float> parameters, const PlaneColours& colours);
     void drawNeurons(bool discretise);
     void drawLevel(std::size_t level, bool discretise);
     void drawTiles(std::size_t level, const gpu::Buffer& picture, std::uint32_t lines,
