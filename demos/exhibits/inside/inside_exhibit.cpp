@@ -87,12 +87,6 @@ void InsideExhibit::toFirst() {
     view_.selected.index = 0;
 }
 
-void InsideExhibit::setSpeed(Speed speed) {
-    constexpr double steady = 4;   // as often as a person can follow
-    constexpr double fastest = 20; // a picture per step: more could not be seen
-    model_.setRate(speed <= 0 ? steady : std::min(speed, fastest));
-}
-
 void InsideExhibit::change(const RunOptions& settings) {
     model_.change(settings);
     timeline_.view.reset();

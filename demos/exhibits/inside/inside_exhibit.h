@@ -1,6 +1,7 @@
 // Inside a step: one training step of both machines, operation by operation.
 #pragma once
 
+#include <algorithm>
 #include <string>
 
 #include "demos/exhibits/inside/inside_model.h"
@@ -39,7 +40,11 @@ class InsideExhibit final : public Exhibit {
         toFirst();
         model_.reroll();
     }
-    void setSpeed(Speed speed) override;
+    void setSpeed(Speed speed) override {
+        constexpr double steady = 4;   // as often as a person can follow
+        constexpr double fastest = 20; // a picture per step: more could not be seen
+        model_.setRate(speed <= 0 ? steady : std::min(speed, fastest));
+    }
     bool moving() const override { return running() || playing_ || model_.busy(); }
 
     nlohmann::ordered_json state() const override;

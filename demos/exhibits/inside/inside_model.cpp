@@ -283,10 +283,6 @@ void InsideModel::advance(bool wait) {
     ++revision_;
 }
 
-const StepTrace* InsideModel::trace(std::size_t machine) const {
-    return traces_[machine] ? &*traces_[machine] : nullptr;
-}
-
 std::string InsideModel::status(std::size_t machine) const {
     if (!session_) return gaveUp_ ? "" : "loading";
     const LaneSnapshot shot = session_->snapshot(machine);

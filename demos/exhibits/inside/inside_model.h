@@ -56,7 +56,9 @@ class InsideModel {
     void releaseDevice();
 
     /// The last traced step of machine 0 (CPU) or 1 (GPU), both of the same step; null before the first.
-    const StepTrace* trace(std::size_t machine) const;
+    const StepTrace* trace(std::size_t machine) const {
+        return traces_[machine] ? &*traces_[machine] : nullptr;
+    }
     /// Grows whenever the traces change.
     std::uint64_t revision() const { return revision_; }
     /// What keeps the machine from being traced: being prepared, or an error. Empty: nothing.
@@ -64,12 +66,13 @@ class InsideModel {
     bool failed() const;
     /// A step is on its way.
     bool busy() const;
+    /// The network that was traced.
+    const std::optional<NetShape>& shape() const { return shape_; }
+
     /// Changed shaders. They run once they have passed their trial, from the step at hand, which is then
     /// made.
     ShaderEdits& edits() { return edits_; }
     const ShaderEdits& edits() const { return edits_; }
-    /// The network that was traced.
-    const std::optional<NetShape>& shape() const { return shape_; }
 
   private:
     bool haveSession(Machines& machines, bool wait);
@@ -80,7 +83,7 @@ class InsideModel {
     RunOptions settings_ = firstTracedRun();
     DataLoader loader_;
     std::shared_ptr<const Dataset> data_; // of the session
-    ShaderEdits edits_;
+    ShaderEdits edits_;                   // its trials use the data
     std::unique_ptr<TraceSession> session_;
     Retirement retired_;  // old sessions on their way out
     bool gaveUp_ = false; // the settings at hand do not work, and that has been said

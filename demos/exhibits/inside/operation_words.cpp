@@ -58,17 +58,14 @@ std::string lossFormula(const NetShape& shape) {
     const std::size_t last = shape.layers() - 1;
     const std::string gradient = fmt::format("dZ[{}] = ", last);
     const std::string outputs = fmt::format("A[{}]", last + 1);
-    switch (shape.loss) {
-    case Loss::crossEntropy:
+    if (shape.loss == Loss::crossEntropy)
         return fmt::format("z = {}\nloss = mean(log Σ exp(z) -\u00A0z[t])\n{}(softmax(z) "
                            "-\u00A0[j\u00A0=\u00A0t])\u00A0/\u00A0rows",
                            outputs, gradient);
-    case Loss::binaryCrossEntropy:
+    if (shape.loss == Loss::binaryCrossEntropy)
         return fmt::format("z = {}\nloss = mean(max(z, 0) - z t + log(1 + exp(-|z|)))\n"
                            "{}(sigmoid(z) - t) / terms",
                            outputs, gradient);
-    default: break;
-    }
     const bool huber = shape.loss == Loss::huber;
     const bool plain = shape.activationOf(last) == Activation::identity;
     return fmt::format("y = {}\nloss = mean({})\n{}{}{} / terms", outputs,

@@ -87,7 +87,8 @@ void ShaderEdits::cancel() {
 
 namespace {
 
-constexpr std::size_t longest = 1u << 18; // bytes of a text: the longest built-in one has a fiftieth of that
+constexpr std::size_t longestText =
+    1u << 18; // bytes of a text: the longestText built-in one has a fiftieth of that
 
 std::string textFrom(const std::string& file, const nlohmann::ordered_json& lines) {
     const auto invalid = [&](const char* reason) {
@@ -102,7 +103,7 @@ std::string textFrom(const std::string& file, const nlohmann::ordered_json& line
         if (line.find_first_of(std::string_view("\0\n\r", 3)) != std::string::npos)
             throw invalid("has a line with a line break in it");
         text.append(line).append("\n");
-        if (text.size() > longest + 1) throw invalid("is too long");
+        if (text.size() > longestText + 1) throw invalid("is too long");
     }
     text.pop_back();
     return text;

@@ -170,8 +170,8 @@ class Trial {
         for (const auto& [shader, words] : replaced_) names += (names.empty() ? "" : ", ") + shader;
         std::erase_if(replaced_, [&](const auto& shader) { return !used(shader); });
         for (const TracedOperation& operation : operations)
-            outcome_.report.times.push_back({operation.name, operation.source, operation.layer,
-                                             operation.flops, operation.milliseconds(), 0});
+            outcome_.report.times.push_back(
+                {operation.source, operation.layer, operation.flops, operation.milliseconds(), 0});
         if (!replaced_.empty()) return true;
         outcome_.report.verdict = Verdict::notUsed;
         outcome_.report.message =

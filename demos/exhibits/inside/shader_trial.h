@@ -41,7 +41,6 @@ enum class Verdict {
 
 /// How long an operation takes, medians of a few steps; 0 on a device without a clock.
 struct OperationTimes {
-    std::string name; ///< as in TracedOperation
     std::string source;
     std::size_t layer = 0;
     double flops = 0;

@@ -54,6 +54,22 @@ void drawNumbers(Ui& ui, std::size_t lines, const std::vector<std::size_t>& mark
     }
 }
 
+// The line that is wanted, with one above and one below it.
+void follow(ShaderEditor& editor, float top, float height, std::size_t lines) {
+    if (!editor.wanted) return;
+    const auto number = static_cast<float>(std::clamp<std::size_t>(*editor.wanted, 1, lines));
+    editor.wanted.reset();
+    const float low = top + (number - 2) * height;
+    const float high = top + (number + 1) * height;
+    const float room = ImGui::GetWindowHeight();
+    if (std::exchange(editor.first, false))
+        ImGui::SetScrollY(std::max(low + height, 0.0f));
+    else if (low < ImGui::GetScrollY())
+        ImGui::SetScrollY(std::max(low, 0.0f));
+    else if (high > ImGui::GetScrollY() + room)
+        ImGui::SetScrollY(high - room);
+}
+
 } // namespace
 
 bool ShaderEditor::draw(Ui& ui, const char* name, std::string& text, const std::vector<std::size_t>& marked,
@@ -77,7 +93,7 @@ bool ShaderEditor::draw(Ui& ui, const char* name, std::string& text, const std::
     // As high as its lines: it is the pane around it that scrolls, and the numbers with it.
     const ImVec2 whole{ImGui::GetContentRegionAvail().x, line * static_cast<float>(lineCount(text) + 1)};
     const std::string before = text;
-    Typed typed{text, caret_};
+    Typed typed{text, caret};
     const bool done =
         ImGui::InputTextMultiline(name, text.data(), text.capacity() + 1, whole, flags, whileTyping, &typed);
     // Escape leaves a field and takes back what was typed into it. Here it only leaves.
@@ -85,33 +101,14 @@ bool ShaderEditor::draw(Ui& ui, const char* name, std::string& text, const std::
     if (done) ImGui::SetKeyboardFocusHere(-1); // who presses Ctrl+Enter goes on typing
     ImGui::PopStyleVar(2);
     ImGui::PopStyleColor();
-    const bool moved = std::exchange(caret_, typed.caret) != typed.caret;
-    if (moved && ImGui::IsItemActive())
-        wanted_ =
-            1 + static_cast<std::size_t>(std::count(
-                    text.begin(), text.begin() + std::min<std::ptrdiff_t>(caret_, std::ssize(text)), '\n'));
-    follow(top, line, lineCount(text));
+    const bool moved = std::exchange(caret, typed.caret) != typed.caret;
+    if (moved && ImGui::IsItemActive()) wanted = lineCount(text.substr(0, static_cast<std::size_t>(caret)));
+    follow(*this, top, line, lineCount(text));
     ImGui::PopFont();
     ImGui::EndChild();
     const bool used = ui.done(name, done); // by what can be seen of it
     ImGui::PopStyleColor();
     return used;
-}
-
-// The line that is wanted, with one above and one below it.
-void ShaderEditor::follow(float top, float height, std::size_t lines) {
-    if (!wanted_) return;
-    const auto number = static_cast<float>(std::clamp<std::size_t>(*wanted_, 1, lines));
-    wanted_.reset();
-    const float low = top + (number - 2) * height;
-    const float high = top + (number + 1) * height;
-    const float room = ImGui::GetWindowHeight();
-    if (std::exchange(first_, false))
-        ImGui::SetScrollY(std::max(low + height, 0.0f));
-    else if (low < ImGui::GetScrollY())
-        ImGui::SetScrollY(std::max(low, 0.0f));
-    else if (high > ImGui::GetScrollY() + room)
-        ImGui::SetScrollY(high - room);
 }
 
 namespace {
@@ -260,10 +257,13 @@ void SourceView::drawEditor(Ui& ui, ShaderEdits& edits, float width) {
     std::vector<std::size_t> marked;
     for (const CompileError& error : errors)
         if (error.file == file) marked.push_back(error.line);
-    if (errors != seen_ && !marked.empty()) editor_.reveal(marked.front());
+    if (errors != seen_ && !marked.empty()) editor_.wanted = marked.front();
     seen_ = errors;
     std::string text(textOf(edits.texts(), file));
-    if (scroll_ > 0 && marked.empty()) editor_.beginAt(firstFunctionIn(linesOf(text)).begin + 1);
+    if (scroll_ > 0 && marked.empty()) {
+        editor_.wanted = firstFunctionIn(linesOf(text)).begin + 1;
+        editor_.first = true;
+    }
     ImGui::BeginGroup();
     ui.text(fileTitle(file, edits.texts()), ui.theme.gpu, ui.fonts.strong);
     ImGui::PushID(file.c_str()); // each file has a caret and a way back of its own

@@ -12,26 +12,15 @@
 
 namespace lockstep::demos {
 
-class ShaderEditor {
-  public:
+struct ShaderEditor {
     /// Draws `size` large, and changes `text` as it is typed. `marked`: lines from 1 on that something is
     /// wrong with. True when Ctrl+Enter was pressed.
     bool draw(Ui& ui, const char* name, std::string& text, const std::vector<std::size_t>& marked,
               ImVec2 size);
-    /// Brings a line, from 1 on, into sight.
-    void reveal(std::size_t line) { wanted_ = line; }
-    /// Scrolls so that a line, counted from 1, is the first in sight.
-    void beginAt(std::size_t line) {
-        wanted_ = line;
-        first_ = true;
-    }
 
-  private:
-    void follow(float top, float height, std::size_t lines);
-
-    int caret_ = 0; // byte
-    std::optional<std::size_t> wanted_;
-    bool first_ = false; ///< scroll the wanted line to the top
+    std::optional<std::size_t> wanted; ///< a line, from 1 on, to be brought into sight
+    bool first = false;                ///< as the first one in sight
+    int caret = 0;                     ///< byte
 };
 
 /// A function's place in a source text: lines [begin, end), counted from 0.

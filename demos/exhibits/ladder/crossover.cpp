@@ -101,7 +101,7 @@ struct Part {
     const char* meaning;
 };
 
-constexpr Part parts[] = {
+constexpr Part partTable[] = {
     {"recording", &StepParts::recording,
      "The host writes the step's commands, one dispatch after the other."},
     {"submission", &StepParts::submission, "The host hands the commands over to the device."},
@@ -115,7 +115,7 @@ constexpr Part parts[] = {
 
 // What the host does is in the processor's colour or near it, what the device does in the GPU's.
 ImU32 partColour(const Theme& theme, std::size_t part) {
-    const ImU32 colours[std::size(parts)] = {
+    const ImU32 colours[std::size(partTable)] = {
         theme.cpu, seriesColour(theme, 4), seriesColour(theme, 2), theme.muted,
         theme.gpu, seriesColour(theme, 3)};
     return colours[part];
@@ -123,8 +123,8 @@ ImU32 partColour(const Theme& theme, std::size_t part) {
 
 void drawPartsLegend(Ui& ui) {
     const float line = ImGui::GetTextLineHeight();
-    for (std::size_t i = 0; i < std::size(parts); ++i) {
-        const float width = line * 0.7f + ui.px(5) + ImGui::CalcTextSize(parts[i].name).x;
+    for (std::size_t i = 0; i < std::size(partTable); ++i) {
+        const float width = line * 0.7f + ui.px(5) + ImGui::CalcTextSize(partTable[i].name).x;
         if (i > 0) {
             ImGui::SameLine(0, ui.px(10));
             if (ImGui::GetCursorPosX() + width > ImGui::GetWindowContentRegionMax().x) ImGui::NewLine();
@@ -133,9 +133,10 @@ void drawPartsLegend(Ui& ui) {
         ImDrawList& draw = *ImGui::GetWindowDrawList();
         draw.AddRectFilled({at.x, at.y + line * 0.15f}, {at.x + line * 0.7f, at.y + line * 0.85f},
                            partColour(ui.theme, i));
-        draw.AddText({at.x + line * 0.7f + ui.px(5), at.y}, ui.theme.muted, parts[i].name);
+        draw.AddText({at.x + line * 0.7f + ui.px(5), at.y}, ui.theme.muted, partTable[i].name);
         ImGui::Dummy({width, line});
-        ui.explainItem({.title = parts[i].name, .formula = {}, .values = {}, .text = parts[i].meaning});
+        ui.explainItem(
+            {.title = partTable[i].name, .formula = {}, .values = {}, .text = partTable[i].meaning});
     }
 }
 
@@ -155,8 +156,8 @@ void drawStack(Ui& ui, const SweepPoint& point, float names, float height) {
         // All bars are as wide: what share each part has is what is asked.
         const double whole = std::max(point.parts.sum(), 1e-12);
         double before = 0;
-        for (std::size_t i = 0; i < std::size(parts); ++i) {
-            const double after = before + point.parts.*parts[i].seconds;
+        for (std::size_t i = 0; i < std::size(partTable); ++i) {
+            const double after = before + point.parts.*partTable[i].seconds;
             const float x0 = left + bars * static_cast<float>(before / whole);
             const float x1 = left + bars * static_cast<float>(after / whole);
             if (x1 > x0)
@@ -171,7 +172,7 @@ void drawStack(Ui& ui, const SweepPoint& point, float names, float height) {
     ImGui::Dummy({room, height});
     Detail detail;
     detail.title = "A GPU step by itself";
-    for (const Part& part : parts)
+    for (const Part& part : partTable)
         detail.values.emplace_back(part.name, ui.timing(duration(point.parts.*part.seconds)));
     detail.values.emplace_back("data and weights, once", ui.timing(duration(point.uploadOnce)));
     detail.text =

@@ -276,12 +276,10 @@ LossCurve curveOf(const std::vector<LadderLoss>& losses, std::size_t rung) {
 
 void LadderExhibit::drawTraining(Ui& ui) {
     const RungResult* result = model_.result(model_.picked());
-    const auto live = model_.shape();
-    if (running() && model_.recentRate() > 0 && live) {
-        const double rate = model_.recentRate();
+    const NetShape* live = model_.shape();
+    if (const double rate = model_.recentRate(); running() && rate > 0 && live != nullptr)
         ui.row("training now", ui.timing(fmt::format("{} samples/s, {}", shortRate(rate),
                                                      amountText(rate * live->flopsPerExample(), "FLOP/s"))));
-    }
     if (result == nullptr)
         ui.muted("This rung has not been measured.");
     else if (result->timed()) {

@@ -3,19 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <numeric>
 #include <stdexcept>
 
 namespace lockstep::demos {
-
-namespace {
-
-std::vector<RungRow> rungsThatTrain() {
-    std::vector<RungRow> rungs;
-    std::ranges::copy_if(rungTable, std::back_inserter(rungs), &RungRow::trains);
-    return rungs;
-}
-
-} // namespace
 
 RunOptions firstLadderRun() {
     RunOptions run;
@@ -24,12 +15,11 @@ RunOptions firstLadderRun() {
     return run;
 }
 
-LadderModel::LadderModel()
-    : rungs_(rungsThatTrain()),
-      picked_(static_cast<std::size_t>(std::ranges::find(rungs_, Rung::naive, &RungRow::rung) -
-                                       rungs_.begin())) {}
-
-LadderModel::~LadderModel() { releaseDevice(); }
+LadderModel::LadderModel() {
+    std::ranges::copy_if(rungTable, std::back_inserter(rungs_), &RungRow::trains);
+    const auto first = std::ranges::find(rungs_, Rung::naive, &RungRow::rung);
+    picked_ = static_cast<std::size_t>(first - rungs_.begin());
+}
 
 void LadderModel::change(const RunOptions& settings) {
     validate(settings, drawnLimits);
@@ -38,14 +28,12 @@ void LadderModel::change(const RunOptions& settings) {
     const std::size_t batchBefore = settings_.settings.batch;
     RunOptions sameBatch = settings;
     sameBatch.settings.batch = batchBefore;
-    std::vector<std::size_t> again;
+    std::vector<std::size_t> again; // those that are on their way, too
     if (sameBatch == settings_) {
-        for (std::size_t i = 0; i < rungs_.size(); ++i) // those that are on their way, too
-            if (result(i) != nullptr || std::ranges::find(wanted_, i) != wanted_.end()) again.push_back(i);
-        const auto known = results_.find(batch);
-        std::erase_if(again, [&](std::size_t i) {
-            return known != results_.end() && known->second.contains(rungs_[i].lane);
-        });
+        for (std::size_t i = 0; i < rungs_.size(); ++i)
+            if ((result(i) != nullptr || std::ranges::count(wanted_, i) > 0) &&
+                !results_[batch].contains(rungs_[i].lane))
+                again.push_back(i);
     } else {
         results_.clear();
         sweeps_ = {};
@@ -61,11 +49,6 @@ void LadderModel::change(const RunOptions& settings) {
     keepEvery_ = 1;
 }
 
-void LadderModel::pick(std::size_t index) {
-    picked_ = std::min(index, rungs_.size() - 1);
-    pickedWanted_ = true;
-}
-
 void LadderModel::reset() {
     if (!losses_.empty()) earlier_ = std::exchange(losses_, {});
     keepEvery_ = 1;
@@ -75,14 +58,9 @@ void LadderModel::reset() {
 }
 
 void LadderModel::measureAll() {
-    wanted_.clear();
-    for (std::size_t i = 0; i < rungs_.size(); ++i) wanted_.push_back(i);
+    wanted_.resize(rungs_.size());
+    std::iota(wanted_.begin(), wanted_.end(), std::size_t{0});
     roofWanted_ = true;
-    gaveUp_ = false;
-}
-
-void LadderModel::measurePicked() {
-    wanted_.push_back(picked_);
     gaveUp_ = false;
 }
 
@@ -138,11 +116,6 @@ double LadderModel::recentRate() const {
         seconds += time;
     }
     return seconds > 0 ? examples / seconds : 0;
-}
-
-std::optional<NetShape> LadderModel::shape() const {
-    if (!session_) return std::nullopt;
-    return session_->job().shape;
 }
 
 std::string LadderModel::doing() const {
@@ -245,16 +218,9 @@ void LadderModel::postTraining(double seconds, bool scripted) {
     training_ = true;
 }
 
-// No plot has more pixels, and a tiny network makes a million steps a minute.
-void LadderModel::thinOut() {
-    constexpr std::size_t most = 16384;
-    if (losses_.size() <= most) return;
-    keepEvery_ *= 2;
-    std::erase_if(losses_, [this](const LadderLoss& loss) { return loss.step % keepEvery_ != 0; });
-}
-
 void LadderModel::takeNews() {
     constexpr std::size_t piecesOfASecond = 12;
+    constexpr std::size_t mostLosses = 16384;
     LadderNews news = session_->takeNews();
     if (news.roof) roof_ = news.roof;
     for (RungResult& result : news.results) {
@@ -277,7 +243,11 @@ void LadderModel::takeNews() {
         for (const LossPoint& point : piece.losses)
             if (point.step % keepEvery_ == 0)
                 losses_.push_back({point.step, point.loss, static_cast<std::size_t>(at)});
-        thinOut();
+        // No plot has more pixels, and a tiny network makes a million steps a minute.
+        if (losses_.size() > mostLosses) {
+            keepEvery_ *= 2;
+            std::erase_if(losses_, [this](const LadderLoss& loss) { return loss.step % keepEvery_ != 0; });
+        }
         recent_.emplace_back(piece.losses.size() * settings_.settings.batch, piece.seconds);
         if (recent_.size() > piecesOfASecond) recent_.erase(recent_.begin());
         piece_.add(static_cast<double>(piece.losses.size()), 1e3 * piece.seconds);

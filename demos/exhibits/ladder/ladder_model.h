@@ -2,6 +2,7 @@
 // one.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <memory>
@@ -24,16 +25,14 @@ struct LadderLoss {
     std::size_t rung = 0;
 };
 
-/// What is trained at the first start.
-RunOptions firstLadderRun();
+RunOptions firstLadderRun(); ///< what is trained at the first start
 
 class LadderModel {
   public:
-    /// Results of one batch size, by lane.
-    using Results = std::map<std::string, RungResult, std::less<>>;
+    using Results = std::map<std::string, RungResult, std::less<>>; ///< of one batch size, by lane
 
     LadderModel();
-    ~LadderModel();
+    ~LadderModel() { releaseDevice(); }
 
     const RunOptions& settings() const { return settings_; }
     /// Throws std::invalid_argument, and then nothing has changed. Another batch alone keeps what was
@@ -45,7 +44,10 @@ class LadderModel {
     std::size_t picked() const { return picked_; }
     const RungRow& rung() const { return rungs_[picked_]; }
     /// It is measured if it has not been. Training goes on with it.
-    void pick(std::size_t index);
+    void pick(std::size_t index) {
+        picked_ = std::min(index, rungs_.size() - 1);
+        pickedWanted_ = true;
+    }
 
     /// Once per frame: loads, measures and trains in the background, and brings what is new. With `wait`,
     /// everything asked for is there when this returns. `rough`: the roof is not shown (measureRoof). Throws
@@ -53,7 +55,10 @@ class LadderModel {
     void update(Machines& machines, gpu::Device& device, double seconds, bool wait, bool rough = false);
 
     void measureAll();
-    void measurePicked();
+    void measurePicked() {
+        wanted_.push_back(picked_);
+        gaveUp_ = false;
+    }
     /// What is being done, for people; empty: nothing.
     std::string doing() const;
     bool busy() const;
@@ -87,8 +92,8 @@ class LadderModel {
     std::optional<double> differenceToEarlier() const;
     /// Examples per second while training, over about the last second; 0: none.
     double recentRate() const;
-    /// The network at hand; empty until the data are there.
-    std::optional<NetShape> shape() const;
+    /// The network at hand; null until the data are there.
+    const NetShape* shape() const { return session_ ? &session_->job().shape : nullptr; }
 
     /// Gives up everything on the device, and waits for it.
     void releaseDevice();
@@ -98,7 +103,6 @@ class LadderModel {
     void postWanted(bool quick, bool rough);
     void postTraining(double seconds, bool scripted);
     void takeNews();
-    void thinOut();
     void retire();
 
     RunOptions settings_ = firstLadderRun();
