@@ -25,10 +25,6 @@ MapProbe::Curve curveOf(const MapJob& job, MapPoint point) {
     return curve;
 }
 
-bool isOf(const std::optional<MapProbe::Curve>& curve, const MapJob& job, MapPoint point) {
-    return curve && curve->job == job && curve->point.x == point.x && curve->point.y == point.y;
-}
-
 } // namespace
 
 MapLane::MapLane(MakeMapTrainer make)
@@ -138,7 +134,9 @@ bool MapExport::release() {
 
 void MapProbe::update(const MapJob& job, MapPoint point, bool wait) {
     if (pending_.valid() && (wait || ready(pending_))) curve_ = pending_.get();
-    if (pending_.valid() || isOf(curve_, job, point)) return;
+    const bool known =
+        curve_ && curve_->job == job && curve_->point.x == point.x && curve_->point.y == point.y;
+    if (known || pending_.valid()) return;
     pending_ = std::async(std::launch::async, curveOf, job, point);
     if (wait) curve_ = pending_.get();
 }

@@ -55,12 +55,6 @@ std::optional<MemberWeights> MosaicSide::takeNews() {
     return std::move(news.weights);
 }
 
-void MosaicSide::reset() {
-    shot.reset();
-    spread = {};
-    lane->reset();
-}
-
 bool MosaicSide::over() const {
     return !failure.empty() || (shot && shot->summary.finished == shot->results.size());
 }
@@ -267,7 +261,11 @@ void MosaicModel::reset() {
         retire(); // once more from the beginning
         return;
     }
-    for (MosaicSide& side : sides_) side.reset();
+    for (MosaicSide& side : sides_) {
+        side.shot.reset(); // nothing is known until the initial weights have been evaluated
+        side.spread = {};
+        side.lane->reset();
+    }
 }
 
 void MosaicModel::reroll() {
