@@ -99,11 +99,6 @@ double shareDone(const PopulationJob& job, const PopulationSummary& summary) {
     return steps > 0 ? std::min(static_cast<double>(summary.networkSteps) / steps, 1.0) : 1.0;
 }
 
-std::string numbersOf(const PopulationJob& job, const PopulationLaneResult& lane) {
-    return fmt::format("{} of {} networks done  {} network-steps/s", grouped(lane.summary.finished),
-                       grouped(job.members.size()), shortRate(lane.networkStepsPerSecond()));
-}
-
 /// Runs lanes in turn, so they don't compete for the machine. If there are several, each first trains a few
 /// steps of all networks, untimed, to be checked against the others, and then starts over.
 class PopulationRun {
@@ -204,7 +199,9 @@ class PopulationRun {
         }
         progress.progress = shareDone(job_, lane.summary);
         progress.brief =
-            numbersOf(job_, lane) + timeLeft(lane.status, lane.trainingSeconds, progress.progress);
+            fmt::format("{} of {} networks done  {} network-steps/s{}", grouped(lane.summary.finished),
+                        grouped(job_.members.size()), shortRate(lane.networkStepsPerSecond()),
+                        timeLeft(lane.status, lane.trainingSeconds, progress.progress));
         progress.numbers = progress.brief;
         if (lane.summary.diverged > 0)
             progress.numbers += fmt::format("  {} diverged", grouped(lane.summary.diverged));

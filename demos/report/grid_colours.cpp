@@ -31,11 +31,6 @@ constexpr Palette divergedPalette{{{20, 6, 2}, {106, 36, 4}, {213, 94, 0}, {230,
 
 constexpr std::uint32_t untrained = 0xFF606060;
 
-std::uint32_t word(const Rgb& colour) {
-    const auto byte = [](double value) { return static_cast<std::uint32_t>(std::lround(value)); };
-    return 0xFF000000u | byte(colour.blue) << 16 | byte(colour.green) << 8 | byte(colour.red);
-}
-
 /// position   0: the palette's first colour, 1: its last
 std::uint32_t colourAt(const Palette& palette, double position) {
     const double place = std::clamp(position, 0.0, 1.0) * static_cast<double>(palette.size() - 1);
@@ -43,8 +38,10 @@ std::uint32_t colourAt(const Palette& palette, double position) {
     const double share = place - static_cast<double>(index);
     const Rgb& a = palette[index];
     const Rgb& b = palette[index + 1];
-    return word({std::lerp(a.red, b.red, share), std::lerp(a.green, b.green, share),
-                 std::lerp(a.blue, b.blue, share)});
+    const auto byte = [share](double from, double to) {
+        return static_cast<std::uint32_t>(std::lround(std::lerp(from, to, share)));
+    };
+    return IM_COL32(byte(a.red, b.red), byte(a.green, b.green), byte(a.blue, b.blue), 255);
 }
 
 } // namespace

@@ -27,13 +27,10 @@ double shareOf(std::size_t count, std::size_t all) {
 
 constexpr float alikeWithin = 0.01f;
 
-/// Decades of a window so narrow that neighbouring pixels are neighbouring floats.
-double narrowest(std::uint32_t pixels) {
-    return pixels * std::log10(1 + static_cast<double>(std::numeric_limits<float>::epsilon()));
-}
-
 std::string zoomText(const MapRequest& request) {
-    const double end = narrowest(std::max(request.size.width, request.size.height));
+    // Decades of a window so narrow that neighbouring pixels are neighbouring floats.
+    const double end = std::max(request.size.width, request.size.height) *
+                       std::log10(1 + static_cast<double>(std::numeric_limits<float>::epsilon()));
     if (request.resolved()) return fmt::format("fp32 ends the zoom at windows {:.1g} decades wide\n", end);
     return fmt::format("fp32 ends the zoom before this: neighbouring pixels have the same hyperparameters.\n"
                        "Windows of {:.1g} decades or more are resolved at this size.\n",
@@ -41,7 +38,7 @@ std::string zoomText(const MapRequest& request) {
 }
 
 Json agreementJson(const MapResult& first, const MapResult& lane) {
-    const MapAgreement agreement = agreementOf(first, lane);
+    const MapAgreement agreement = agreementOf(first.trainedOutcomes(), lane.trainedOutcomes());
     return {{"with", first.spec.text()},
             {"pixels", agreement.both},
             {"same_side", agreement.share()},
@@ -78,11 +75,14 @@ std::string mapResultText(const MapRequest& request, const std::vector<MapResult
         {"lane", "device", "seconds", "networks/s", "converged", "diverged", "agree"}};
     std::string ends;
     for (const MapResult& lane : lanes) {
-        rows.push_back({lane.spec.text(), lane.machine.device.empty() ? "-" : honestDevice(lane.machine, 50),
-                        lane.trained > 0 ? fixed(lane.trainingSeconds, 2) : "-",
-                        shortRate(lane.networksPerSecond()), percent(shareOf(lane.converged(), lane.trained)),
-                        percent(shareOf(lane.diverged(), lane.trained)),
-                        &lane == &lanes.front() ? "-" : percent(agreementOf(lanes.front(), lane).share())});
+        rows.push_back(
+            {lane.spec.text(), lane.machine.device.empty() ? "-" : honestDevice(lane.machine, 50),
+             lane.trained > 0 ? fixed(lane.trainingSeconds, 2) : "-", shortRate(lane.networksPerSecond()),
+             percent(shareOf(lane.converged(), lane.trained)),
+             percent(shareOf(lane.diverged(), lane.trained)),
+             &lane == &lanes.front()
+                 ? "-"
+                 : percent(agreementOf(lanes.front().trainedOutcomes(), lane.trainedOutcomes()).share())});
         ends += howItEnded(lane, fmt::format("with {} of {} networks trained", grouped(lane.trained),
                                              grouped(request.size.pixels())));
     }
@@ -148,8 +148,8 @@ double MapResult::networksPerSecond() const {
 }
 
 std::size_t MapResult::converged() const {
-    return static_cast<std::size_t>(std::ranges::count_if(std::span(outcomes).first(trained),
-                                                          [](MapOutcome outcome) { return outcome >= 0; }));
+    return static_cast<std::size_t>(
+        std::ranges::count_if(trainedOutcomes(), [](MapOutcome outcome) { return outcome >= 0; }));
 }
 
 void trainMap(const MapRequest& request, MapTrainer& trainer, MapResult& lane, double millisecondsAtATime,
@@ -173,11 +173,10 @@ void trainMap(const MapRequest& request, MapTrainer& trainer, MapResult& lane, d
     lane.status = lane.trained < pixels ? LaneStatus::stopped : LaneStatus::finished;
 }
 
-MapAgreement agreementOf(const MapResult& first, const MapResult& second) {
+MapAgreement agreementOf(std::span<const MapOutcome> first, std::span<const MapOutcome> second) {
     MapAgreement agreement;
-    // Pixels are trained in their order, by all.
-    for (std::size_t pixel = 0; pixel < std::min(first.trained, second.trained); ++pixel)
-        agreement.add(first.outcomes[pixel], second.outcomes[pixel]);
+    for (std::size_t pixel = 0; pixel < std::min(first.size(), second.size()); ++pixel)
+        agreement.add(first[pixel], second[pixel]);
     return agreement;
 }
 

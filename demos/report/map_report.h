@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,7 @@ struct MapResult : LaneReport {
 
     /// NaN where the lane ended before.
     MapOutcome outcome(std::size_t pixel) const;
+    std::span<const MapOutcome> trainedOutcomes() const { return std::span(outcomes).first(trained); }
     double networksPerSecond() const;
     std::size_t converged() const;
     std::size_t diverged() const { return trained - converged(); }
@@ -42,8 +44,8 @@ struct MapResult : LaneReport {
 void trainMap(const MapRequest& request, MapTrainer& trainer, MapResult& lane, double millisecondsAtATime,
               const std::function<bool()>& goOn);
 
-/// Of the pixels that both have trained.
-MapAgreement agreementOf(const MapResult& first, const MapResult& second);
+/// Of pixels that both have trained, in the same order.
+MapAgreement agreementOf(std::span<const MapOutcome> first, std::span<const MapOutcome> second);
 
 /// What is going to be trained, and where the zoom ends.
 std::string mapRequestText(const MapRequest& request);

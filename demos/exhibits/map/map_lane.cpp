@@ -25,10 +25,6 @@ MapProbe::Curve curveOf(const MapJob& job, MapPoint point) {
     return curve;
 }
 
-bool isOf(const std::optional<MapProbe::Curve>& curve, const MapJob& job, MapPoint point) {
-    return curve && curve->job == job && curve->point.x == point.x && curve->point.y == point.y;
-}
-
 } // namespace
 
 MapLane::MapLane(MakeMapTrainer make)
@@ -79,27 +75,24 @@ void MapLane::work(Worker<Desk>& worker, const MakeMapTrainer& make) {
     if (!worker.next(wanted)) return;
     const std::unique_ptr<MapTrainer> engine = make();
     worker.with([&](Desk& desk) { desk.news.machine = engine->machine(); });
-    struct Task {
-        MapBatch batch;
-        std::vector<MapPoint> points;
-    };
-    const auto take = [&engine](Desk& desk) -> std::optional<Task> {
+    const auto take = [&engine](Desk& desk) -> std::optional<MapBatch> {
         if (!desk.wanted()) return std::nullopt;
-        Task task;
-        task.batch.number = desk.order.number;
-        task.batch.panned = desk.order.panned;
-        task.batch.pixels = desk.takePixels(engine->pointsFor(batchMilliseconds));
-        for (const std::uint32_t pixel : task.batch.pixels)
-            task.points.push_back(desk.order.picture.point(pixel));
-        return task;
+        const MapOrder& order = desk.order;
+        return MapBatch{{order.number, order.panned, order.picture,
+                         desk.takePixels(engine->pointsFor(batchMilliseconds))},
+                        {},
+                        0};
     };
-    while (std::optional<Task> task = worker.next(take)) {
-        MapBatch& batch = task->batch;
-        batch.outcomes.resize(task->points.size());
+    while (std::optional<MapBatch> batch = worker.next(take)) {
+        std::vector<MapPoint> points;
+        points.reserve(batch->order.pixels.size());
+        for (const std::uint32_t pixel : batch->order.pixels)
+            points.push_back(batch->order.picture.point(pixel));
+        batch->outcomes.resize(points.size());
         const double begin = secondsNow();
-        engine->train(task->points, batch.outcomes);
-        batch.seconds = secondsNow() - begin;
-        worker.with([&](Desk& desk) { desk.news.batches.push_back(std::move(batch)); });
+        engine->train(points, batch->outcomes);
+        batch->seconds = secondsNow() - begin;
+        worker.with([&](Desk& desk) { desk.news.batches.push_back(std::move(*batch)); });
     }
 }
 
@@ -141,7 +134,9 @@ bool MapExport::release() {
 
 void MapProbe::update(const MapJob& job, MapPoint point, bool wait) {
     if (pending_.valid() && (wait || ready(pending_))) curve_ = pending_.get();
-    if (pending_.valid() || isOf(curve_, job, point)) return;
+    const bool known =
+        curve_ && curve_->job == job && curve_->point.x == point.x && curve_->point.y == point.y;
+    if (known || pending_.valid()) return;
     pending_ = std::async(std::launch::async, curveOf, job, point);
     if (wait) curve_ = pending_.get();
 }

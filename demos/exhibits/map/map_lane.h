@@ -24,7 +24,7 @@ using MakeMapTrainer = std::function<std::unique_ptr<MapTrainer>()>;
 
 /// The pixels of a picture to train, in this order.
 struct MapOrder {
-    std::uint64_t number = 0; ///< of the picture; comes back with the outcomes, as the next one does
+    std::uint64_t number = 0; ///< of the picture
     MapOffset panned;         ///< how far the picture has been moved so far
     MapRequest picture;
     std::vector<std::uint32_t> pixels; ///< row * width + column
@@ -38,11 +38,9 @@ struct MapDue {
     bool any() const { return byHand + byPace > 0; }
 };
 
-/// Networks that were trained together.
+/// Networks that were trained together: those of a part of an order.
 struct MapBatch {
-    std::uint64_t number = 0;
-    MapOffset panned;
-    std::vector<std::uint32_t> pixels;
+    MapOrder order;
     std::vector<MapOutcome> outcomes;
     double seconds = 0;
 };

@@ -183,20 +183,6 @@ bool MapModel::releaseDevice() {
     return painting;
 }
 
-void MapModel::requireLane(const Maker& maker, MapMachine machine) {
-    MapSide& side = sides_[static_cast<std::size_t>(machine)];
-    if (side.lane || !side.failure.empty()) return;
-    side.lane = std::make_unique<MapLane>(maker(settings_.job, machine));
-    side.orderStale = true;
-}
-
-// A picture started by another machine belongs to neither.
-void MapModel::introduce(MapSide& side, MachineInfo machine) {
-    if (side.machine && side.grid.known() > 0 && !sameMachine(*side.machine, machine))
-        side.severalPainted = true;
-    side.machine = std::move(machine);
-}
-
 MapDue MapModel::takeDue(double seconds, bool wait) {
     std::uint64_t byHand = std::exchange(stepsWanted_, 0);
     const std::uint64_t byPace = running_ ? pacer_.due(seconds) : 0;
@@ -219,8 +205,11 @@ void MapModel::update(const Maker& maker, double seconds, bool wait) {
     for (const MapMachine machine : mapMachines) {
         MapSide& side = sides_[static_cast<std::size_t>(machine)];
         const bool asked = enabled(machine) && (running_ || due.any()) && !side.grid.complete();
-        try {
-            if (asked) requireLane(maker, machine);
+        try { // one that has failed is tried again only by run() or reset()
+            if (asked && !side.lane && side.failure.empty()) {
+                side.lane = std::make_unique<MapLane>(maker(settings_.job, machine));
+                side.orderStale = true;
+            }
         } catch (const std::runtime_error& error) {
             side.failure = failure = error.what();
         }
@@ -230,23 +219,21 @@ void MapModel::update(const Maker& maker, double seconds, bool wait) {
     for (MapSide& side : sides_) {
         if (wait && side.lane) side.lane->wait();
         takeBatches(side);
-        if (takeFailure(side)) failure = side.failure;
+        if (!side.lane || side.lane->failure().empty()) continue;
+        side.failure = failure = side.lane->failure();
+        retire(side);
     }
     if (!failure.empty()) throw std::runtime_error(failure);
-}
-
-// A machine that failed is tried again only by run() or reset().
-bool MapModel::takeFailure(MapSide& side) {
-    if (!side.lane || side.lane->failure().empty()) return false;
-    side.failure = side.lane->failure();
-    retire(side);
-    return true;
 }
 
 void MapModel::takeBatches(MapSide& side) {
     if (!side.lane) return;
     MapNews news = side.lane->takeNews();
-    if (news.machine) introduce(side, std::move(*news.machine));
+    if (news.machine) { // a picture started by another machine belongs to neither
+        side.severalPainted |=
+            side.machine && side.grid.known() > 0 && !sameMachine(*side.machine, *news.machine);
+        side.machine = std::move(news.machine);
+    }
     for (const MapBatch& batch : news.batches) take(side, batch);
     double seconds = 0;
     for (const auto& [count, time] : side.recent) seconds += time;
@@ -259,13 +246,14 @@ void MapModel::takeBatches(MapSide& side) {
 // What was ordered before the picture moved is still worth having; before another zoom it was another
 // picture.
 void MapModel::take(MapSide& side, const MapBatch& batch) {
-    side.trained += batch.pixels.size();
-    side.recent.emplace_back(batch.pixels.size(), batch.seconds);
-    if (batch.number != number_) return;
+    const MapOrder& order = batch.order;
+    side.trained += order.pixels.size();
+    side.recent.emplace_back(order.pixels.size(), batch.seconds);
+    if (order.number != number_) return;
     side.pictureSeconds += batch.seconds;
-    for (std::size_t i = 0; i < batch.pixels.size(); ++i) {
-        const std::int64_t column = batch.pixels[i] % size_.width + panned_.columns - batch.panned.columns;
-        const std::int64_t row = batch.pixels[i] / size_.width + panned_.rows - batch.panned.rows;
+    for (std::size_t i = 0; i < order.pixels.size(); ++i) {
+        const std::int64_t column = order.pixels[i] % size_.width + panned_.columns - order.panned.columns;
+        const std::int64_t row = order.pixels[i] / size_.width + panned_.rows - order.panned.rows;
         if (column < 0 || column >= size_.width || row < 0 || row >= size_.height) continue;
         side.grid.set(static_cast<std::uint32_t>(row * size_.width + column), batch.outcomes[i]);
     }
@@ -279,7 +267,8 @@ bool MapModel::complete() const {
 
 std::optional<MapAgreement> MapModel::agreement() {
     if (!settings_.cpu || !complete()) return std::nullopt;
-    if (!agreement_) agreement_ = agreementOf(grid(MapMachine::gpu), grid(MapMachine::cpu));
+    if (!agreement_)
+        agreement_ = agreementOf(side(MapMachine::gpu).grid.shown(), side(MapMachine::cpu).grid.shown());
     return agreement_;
 }
 

@@ -118,11 +118,8 @@ class MapModel {
     void beginPicture();
     void retire(MapSide& side);
     bool painting(MapMachine machine) const;
-    void requireLane(const Maker& maker, MapMachine machine);
-    static void introduce(MapSide& side, MachineInfo machine);
     void drive(MapSide& side, const MapDue& due, bool wait);
     void takeBatches(MapSide& side);
-    bool takeFailure(MapSide& side);
     void take(MapSide& side, const MapBatch& batch);
     MapDue takeDue(double seconds, bool wait);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -68,13 +69,8 @@ std::string rateText(const Ui& ui, const MapSide& side, const char* before) {
     return side.recentRate() > 0 ? before + ui.timing(shortRate(side.recentRate())) + "/s" : "";
 }
 
-/// What trains, or why nothing does.
-struct PaneRemark {
-    std::string text;
-    ImU32 colour = 0;
-};
-
-PaneRemark remarkOf(const Ui& ui, const MapSide& side) {
+/// What trains, or why nothing does, and the colour of that.
+std::pair<std::string, ImU32> remarkOf(const Ui& ui, const MapSide& side) {
     if (!side.failure.empty()) return {side.failure, ui.theme.bad};
     const MachineInfo* machine = side.painter();
     if (machine == nullptr) return {"not started", ui.theme.muted};
@@ -101,16 +97,16 @@ void drawTitle(Ui& ui, MapMachine machine) {
 
 void drawHeader(Ui& ui, const MapSide& side) {
     ImGui::SameLine();
-    const PaneRemark remark = remarkOf(ui, side);
-    ui.text(fittedText(remark.text, ImGui::GetContentRegionAvail().x), remark.colour);
+    const auto& [remark, colour] = remarkOf(ui, side);
+    ui.text(fittedText(remark, ImGui::GetContentRegionAvail().x), colour);
     const std::string share = shareText(ui, side);
     const float room = ImGui::GetContentRegionAvail().x - ImGui::CalcTextSize(share.c_str()).x - ui.px(12);
     ui.row(fittedText(networksText(side) + rateText(ui, side, ", "), room), share);
 }
 
 void drawColumn(Ui& ui, const MapSide& side) {
-    const PaneRemark remark = remarkOf(ui, side);
-    ui.paragraph(remark.text, remark.colour);
+    const auto& [remark, colour] = remarkOf(ui, side);
+    ui.paragraph(remark, colour);
     ui.paragraph(shareText(ui, side));
     ui.paragraph(networksText(side));
     ui.paragraph(rateText(ui, side, ""));

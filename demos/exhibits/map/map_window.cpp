@@ -175,13 +175,4 @@ std::vector<std::uint32_t> OutcomeGrid::takeChangedRows() {
     return rows;
 }
 
-MapAgreement agreementOf(const OutcomeGrid& first, const OutcomeGrid& second) {
-    MapAgreement agreement;
-    if (first.size() != second.size()) return agreement;
-    for (std::uint32_t index = 0; index < first.size().pixels(); ++index)
-        if (first.trained(index) && second.trained(index))
-            agreement.add(first.shown(index), second.shown(index));
-    return agreement;
-}
-
 } // namespace lockstep::demos

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "demos/options/map_options.h"
-#include "demos/report/map_report.h"
 #include "engine/grid/map.h"
 
 namespace lockstep::demos {
@@ -77,6 +77,7 @@ class OutcomeGrid {
     MapOutcome outcome(std::uint32_t index) const;
     /// What is to be seen there, of that network or one nearby: NaN for nothing.
     MapOutcome shown(std::uint32_t index) const { return shown_[index]; }
+    std::span<const MapOutcome> shown() const { return shown_; } ///< row by row from the top
 
     /// The picture moves; what stays inside stays trained.
     void pan(MapOffset offset);
@@ -103,8 +104,5 @@ class OutcomeGrid {
     std::vector<bool> changedRows_;
     std::size_t known_ = 0;
 };
-
-/// Of the pixels that both have trained.
-MapAgreement agreementOf(const OutcomeGrid& first, const OutcomeGrid& second);
 
 } // namespace lockstep::demos

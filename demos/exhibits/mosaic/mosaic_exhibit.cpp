@@ -194,7 +194,7 @@ class MosaicExhibit final : public Exhibit {
         const float lower = std::clamp(room.y * 0.3f, ui.px(170), ui.px(300));
         drawSides(ui, {room.x, room.y - lower - gap});
         drawSummary(ui, lower);
-        drawFlight(panel(ui), {view_.cardCorner, view_.cardTile});
+        drawFlight(panel(ui), view_.cardCorner, view_.cardTile);
     }
 
     // One panel at a time, for small windows and large text.
@@ -223,8 +223,8 @@ class MosaicExhibit final : public Exhibit {
             const ImVec2 corner = ImGui::GetCursorScreenPos();
             const float tile = std::min(room.x, room.y) / 2;
             drawSides(ui, room);
-            drawFlight(panel(ui),
-                       {{corner.x + (room.x - tile) / 2, corner.y + (room.y - tile) / 2}, tile, true});
+            drawFlight(panel(ui), {corner.x + (room.x - tile) / 2, corner.y + (room.y - tile) / 2}, tile,
+                       true);
             return;
         }
         }

@@ -23,10 +23,9 @@ constexpr std::size_t devicePixels = 2048;
 constexpr std::size_t coarsest = 8;
 constexpr std::size_t finest = 64;
 
-std::vector<double> everyOther(const std::vector<double>& all) {
-    std::vector<double> half;
-    for (std::size_t i = 0; i < all.size(); i += 2) half.push_back(all[i]);
-    return half;
+void keepEveryOther(std::vector<double>& all) {
+    for (std::size_t i = 0; 2 * i < all.size(); ++i) all[i] = all[2 * i];
+    all.resize((all.size() + 1) / 2);
 }
 
 } // namespace
@@ -37,8 +36,8 @@ void LossSpread::add(double meanSteps, const PopulationSummary& summary) {
     for (std::size_t i = 0; i < losses.size(); ++i)
         losses[i].push_back(static_cast<double>(summary.percentiles[i]));
     if (steps.size() < mostMoments) return;
-    steps = everyOther(steps);
-    for (std::vector<double>& curve : losses) curve = everyOther(curve);
+    keepEveryOther(steps);
+    std::ranges::for_each(losses, keepEveryOther);
 }
 
 std::optional<MemberWeights> MosaicSide::takeNews() {
@@ -54,12 +53,6 @@ std::optional<MemberWeights> MosaicSide::takeNews() {
         spread.add(meanSteps, shot->summary);
     }
     return std::move(news.weights);
-}
-
-void MosaicSide::reset() {
-    shot.reset();
-    spread = {};
-    lane->reset();
 }
 
 bool MosaicSide::over() const {
@@ -268,7 +261,11 @@ void MosaicModel::reset() {
         retire(); // once more from the beginning
         return;
     }
-    for (MosaicSide& side : sides_) side.reset();
+    for (MosaicSide& side : sides_) {
+        side.shot.reset(); // nothing is known until the initial weights have been evaluated
+        side.spread = {};
+        side.lane->reset();
+    }
 }
 
 void MosaicModel::reroll() {

@@ -44,9 +44,6 @@ struct MosaicSide {
     /// Takes the lane's news. Returns the weights that were asked for, once they are there.
     std::optional<MemberWeights> takeNews();
 
-    /// Back to the initial weights; nothing is known until they have been evaluated.
-    void reset();
-
     /// Every network has finished, or the machine has failed.
     bool over() const;
     double networkStepsPerSecond() const;

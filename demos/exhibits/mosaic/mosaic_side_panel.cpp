@@ -209,9 +209,8 @@ std::pair<ImVec2, float> drawCounters(const MosaicPanel& panel, const MosaicSide
     for (const auto& [value, caption] : counters)
         widest = std::max(widest, ImGui::CalcTextSize(caption).x + ui.px(8));
     const auto [room, height] = ImGui::GetContentRegionAvail();
-    const std::size_t columns = beside                                                 ? 1
-                                : static_cast<float>(counters.size()) * widest <= room ? counters.size()
-                                                                                       : 2;
+    const bool oneRow = static_cast<float>(counters.size()) * widest <= room;
+    const std::size_t columns = beside ? 1 : oneRow ? counters.size() : 2;
     const ImVec2 pace{beside ? widest : room / static_cast<float>(columns), 2 * line + ui.px(4)};
     const auto fitting = static_cast<std::size_t>(std::max(1.0f, (height + ui.px(4)) / pace.y));
     constexpr std::size_t legend = 2; // counters' room that the colours' meaning takes

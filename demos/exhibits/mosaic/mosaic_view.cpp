@@ -219,22 +219,19 @@ void drawHoveredTile(const MosaicPanel& panel) {
                  ui.line(2));
 }
 
-void drawFlight(const MosaicPanel& panel, Landing landing) {
+void drawFlight(const MosaicPanel& panel, ImVec2 corner, float tile, bool rests) {
     const MosaicView& view = panel.view;
     const std::size_t side = shownIndex(panel);
     const std::optional<std::size_t> member = shownMember(panel);
-    if (view.flight >= (landing.rests ? MosaicView::landed : 1) || !member || !panel.pictures.has(side))
-        return;
+    if (view.flight >= (rests ? MosaicView::landed : 1) || !member || !panel.pictures.has(side)) return;
     const float way = std::min(view.flight, 1.0f);
     const float share = way * way * (3 - 2 * way); // begins and ends gently
     const auto between = [share](float from, float to) { return from + share * (to - from); };
     const TilePlace place = view.order[side].place(*member);
-    const float tile = view.tile[side];
-    const ImVec2 from{view.corner[side].x + place.column * tile, view.corner[side].y + place.row * tile};
-    ImDrawList& draw = *ImGui::GetForegroundDrawList();
-    drawTile(panel, draw, {side, *member},
-             {between(from.x, landing.corner.x), between(from.y, landing.corner.y)},
-             between(tile, landing.tile));
+    const float first = view.tile[side];
+    const ImVec2 from{view.corner[side].x + place.column * first, view.corner[side].y + place.row * first};
+    drawTile(panel, *ImGui::GetForegroundDrawList(), {side, *member},
+             {between(from.x, corner.x), between(from.y, corner.y)}, between(first, tile));
 }
 
 } // namespace lockstep::demos

@@ -130,13 +130,8 @@ void drawLossSpread(const MosaicPanel& panel, Plot& plot, ImVec2 size);
 void drawNetworkCard(const MosaicPanel& panel, ImVec2 size);
 
 /// The best network on its way from its place to its card, or, where that is not to be seen, to a place of
-/// its own, where it stays for a moment.
-struct Landing {
-    ImVec2 corner;
-    float tile = 0;     ///< pixels
-    bool rests = false; ///< stays there until the flight is over
-};
-void drawFlight(const MosaicPanel& panel, Landing landing);
+/// its own, where it `rests` for a moment.
+void drawFlight(const MosaicPanel& panel, ImVec2 corner, float tile, bool rests = false);
 
 /// The side that the summary is of: its place among all, and the side itself; null before the first update.
 std::size_t shownIndex(const MosaicPanel& panel);
