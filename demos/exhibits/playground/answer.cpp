@@ -37,7 +37,7 @@ void drawMarks(const PlaygroundParts& parts, ImVec2 low, float size, bool test) 
 }
 
 /// Adds and erases own points with the mouse while drawing; `at` is the place of the plane under it.
-void drawWithMouse(const PlaygroundParts& parts, PlaygroundView::Probe at, float perPixel) {
+void drawWithMouse(const PlaygroundParts& parts, ImVec2 at, float perPixel) {
     PlaygroundSettings settings = parts.model.settings();
     const auto distance = [at](const LabelledPoint& p) { return std::hypot(p.x - at.x, p.y - at.y); };
     const bool far =
@@ -58,7 +58,7 @@ void drawWithMouse(const PlaygroundParts& parts, PlaygroundView::Probe at, float
     parts.model.change(settings);
 }
 
-std::string answerText(const PlaygroundParts& parts, PlaygroundView::Probe at) {
+std::string answerText(const PlaygroundParts& parts, ImVec2 at) {
     const NetShape shape = parts.model.shape();
     std::vector<float> outputs = forward(shape, parts.model.parameters(),
                                          planeFeatures(at.x, at.y, parts.model.settings().features), 1)
@@ -72,7 +72,7 @@ std::string answerText(const PlaygroundParts& parts, PlaygroundView::Probe at) {
 }
 
 void explainMap(const PlaygroundParts& parts) {
-    const PlaygroundView::Probe at = *parts.view.probe;
+    const ImVec2 at = *parts.view.probe;
     const std::size_t classes = parts.model.settings().classes();
     const Loss loss = parts.model.shape().loss;
     const char* const text =
@@ -131,8 +131,7 @@ void drawMap(const PlaygroundParts& parts, ImVec2 low, float size) {
     if (!hovered) return;
     const ImVec2 mouse = ImGui::GetIO().MousePos;
     const float unit = 2 * planeReach / size;
-    parts.view.probe =
-        PlaygroundView::Probe{(mouse.x - low.x) * unit - planeReach, planeReach - (mouse.y - low.y) * unit};
+    parts.view.probe = ImVec2{(mouse.x - low.x) * unit - planeReach, planeReach - (mouse.y - low.y) * unit};
     drawCross(parts, low, size);
     explainMap(parts);
     if (parts.view.drawing && !ui.hidingControls) drawWithMouse(parts, *parts.view.probe, unit);

@@ -40,13 +40,13 @@ std::string inputName(const PlaygroundModel& model, std::size_t layer, std::size
 }
 
 std::vector<LayerValues> valuesAtProbe(const PlaygroundParts& parts) {
-    const auto at = parts.view.probe.value_or(PlaygroundView::Probe{});
+    const ImVec2 at = parts.view.probe.value_or(ImVec2{});
     return forward(parts.model.shape(), parts.model.parameters(),
                    planeFeatures(at.x, at.y, parts.model.settings().features), 1);
 }
 
 std::string probeText(const PlaygroundParts& parts) {
-    const auto at = parts.view.probe.value_or(PlaygroundView::Probe{});
+    const ImVec2 at = parts.view.probe.value_or(ImVec2{});
     return fmt::format("at ({:.1f}, {:.1f})", at.x, at.y);
 }
 

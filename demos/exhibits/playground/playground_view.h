@@ -99,11 +99,7 @@ struct PlaygroundView : ViewSettings {
     SurfaceSampler sampler;
 
     // Of the last frame.
-    struct Probe {
-        float x = 0;
-        float y = 0;
-    };
-    std::optional<Probe> probe; ///< the place of the plane under the mouse
+    std::optional<ImVec2> probe; ///< the place of the plane under the mouse
     std::optional<NeuronPlace> shownNeuron;
     std::optional<ParameterPlace> shownParameter;
 

@@ -191,29 +191,6 @@ ProbeWish RaceAnswers::wish(const RaceRun& run) {
     return wish;
 }
 
-void RaceAnswers::drawBar(Ui& ui, const RaceRun& run) {
-    std::vector<std::string> lanes;
-    for (const LaneResult& lane : run.lanes) lanes.push_back(lane.spec.text());
-    lane_ = std::min(lane_, lanes.size() - 1);
-    ui.segments("##race answers of", lane_, lanes);
-    const float room = ui.px(320);
-    ImGui::SameLine(0, ui.px(16));
-    if (ImGui::GetContentRegionAvail().x < room) ImGui::NewLine();
-    if (haveImages(*run.data))
-        ui.segments("##race answers as", view_, answersViewNames);
-    else
-        view_ = asMatrix;
-    ImGui::SameLine(0, ui.px(16));
-    if (view_ == asImages) {
-        if (ui.button("Other images")) {
-            first_ = first_ + 2 * images > run.data->test.count ? 0 : first_ + images;
-            asked_ = true;
-        }
-    } else if (ui.button("Evaluate now", !run.lanes[lane_].end.over() && run.data->test.count > 0)) {
-        evaluate_ = asked_ = true;
-    }
-}
-
 void RaceAnswers::draw(Ui& ui, const RaceRun* run, ImVec2 size) {
     if (run == nullptr || run->data->classes < 2) {
         ui.muted(
@@ -224,7 +201,25 @@ void RaceAnswers::draw(Ui& ui, const RaceRun* run, ImVec2 size) {
     }
     first_ = first_ < run->data->test.count ? first_ : 0;
     const float top = ImGui::GetCursorPosY();
-    drawBar(ui, *run);
+    std::vector<std::string> lanes;
+    for (const LaneResult& lane : run->lanes) lanes.push_back(lane.spec.text());
+    lane_ = std::min(lane_, lanes.size() - 1);
+    ui.segments("##race answers of", lane_, lanes);
+    ImGui::SameLine(0, ui.px(16));
+    if (ImGui::GetContentRegionAvail().x < ui.px(320)) ImGui::NewLine();
+    if (haveImages(*run->data))
+        ui.segments("##race answers as", view_, answersViewNames);
+    else
+        view_ = asMatrix;
+    ImGui::SameLine(0, ui.px(16));
+    if (view_ == asImages) {
+        if (ui.button("Other images")) {
+            first_ = first_ + 2 * images > run->data->test.count ? 0 : first_ + images;
+            asked_ = true;
+        }
+    } else if (ui.button("Evaluate now", !run->lanes[lane_].end.over() && run->data->test.count > 0)) {
+        evaluate_ = asked_ = true;
+    }
     size.y -= ImGui::GetCursorPosY() - top;
     if (view_ == asImages)
         drawImages(ui, *run, size);

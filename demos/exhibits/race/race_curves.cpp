@@ -33,12 +33,10 @@ double secondsAt(const Telemetry& telemetry, std::uint64_t step) {
 
 /// By step: what the telemetry has of every epoch, and what was seen in between.
 std::map<std::uint64_t, double> accuracies(const RaceRecord& run, std::size_t lane) {
-    std::map<std::uint64_t, double> result;
-    const std::uint64_t stepsPerEpoch = run.order().stepsPerEpoch();
+    std::map<std::uint64_t, double> result = run.accuracies[lane];
     for (const EpochPoint& epoch : run.lanes[lane].telemetry.epochs())
         if (epoch.testAccuracy == epoch.testAccuracy)
-            result[epoch.epoch * stepsPerEpoch] = epoch.testAccuracy;
-    for (const SeenEvaluation& seen : run.seen[lane]) result[seen.step] = seen.accuracy;
+            result.try_emplace(epoch.epoch * run.order().stepsPerEpoch(), epoch.testAccuracy);
     return result;
 }
 

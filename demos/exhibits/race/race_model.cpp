@@ -180,7 +180,7 @@ void RaceModel::begin(Machines& machines, const std::shared_ptr<const Dataset>& 
         run->window.push_back({.kind = windowKind(spec, machines, drawn_.has_value())});
     }
     run->asked.resize(run->lanes.size());
-    run->seen.resize(run->lanes.size());
+    run->accuracies.resize(run->lanes.size());
     run->race = std::make_unique<Race>(run->job, std::move(entries), std::move(options));
     run_ = std::move(run);
     run_->number = ++runs_;
@@ -209,7 +209,7 @@ void RaceModel::look() {
         const LaneSnapshot shot = lane.snapshot();
         const bool moved = shot.step != view.end.step || view.end.status != shot.status;
         if (shot.evaluatedStep > 0 && shot.evaluatedStep != view.end.evaluatedStep) {
-            run_->seen[i].push_back({shot.evaluatedStep, shot.testLoss, shot.testAccuracy});
+            run_->accuracies[i][shot.evaluatedStep] = shot.testAccuracy;
             view.evaluation = lane.evaluation();
         }
         view.end = shot;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <future>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -46,13 +47,6 @@ struct ProbeWish {
     std::size_t rows = 0;
 };
 
-/// An evaluation that was seen while the race ran.
-struct SeenEvaluation {
-    std::uint64_t step = 0;
-    double loss = 0;
-    double accuracy = 0;
-};
-
 /// What the window's frames took from a lane while it trained.
 struct WindowTime {
     /// none: they are drawn elsewhere. measured: they take turns with the lane on one queue. unknown: both
@@ -70,7 +64,7 @@ struct RaceRecord {
     TrainJob job;
     FinishLine finish;
     std::vector<LaneResult> lanes; ///< as far as they are; final once the race is over
-    std::vector<std::vector<SeenEvaluation>> seen;
+    std::vector<std::map<std::uint64_t, double>> accuracies; ///< by lane and step, as they were seen
 
     std::vector<LaneSpec> specs() const {
         std::vector<LaneSpec> specs;

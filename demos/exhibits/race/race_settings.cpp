@@ -44,7 +44,7 @@ bool ends(const FinishLine& line, const FinishKind& kind) {
 
 /// The kind that the form shows: of several a target before a length. Null: automatic.
 const FinishKind* shownKind(const FinishLine& line) {
-    for (const std::size_t i : {3, 4, 0, 1, 2})
+    for (const std::size_t i : {3u, 4u, 0u, 1u, 2u})
         if (ends(line, finishKinds[i])) return &finishKinds[i];
     return nullptr;
 }

@@ -56,7 +56,6 @@ class RaceAnswers {
     }
 
   private:
-    void drawBar(Ui& ui, const RaceRun& run);
     void drawImages(Ui& ui, const RaceRun& run, ImVec2 size);
     void showSheet(Ui& ui, const RaceRun& run);
     void drawConfusion(Ui& ui, const RaceRun& run, ImVec2 size) const;
