@@ -30,8 +30,8 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr const char* benchAbout =
-    R"(Times every kernel for a network's matrix products on a Vulkan device, and whole training steps on every
-rung. Each result is first checked against plain loops on the CPU; a wrong one is not timed.)";
+    "Times every kernel for a network's matrix products on a Vulkan device, and whole training steps on "
+    "every\nrung. Each result is first checked against plain loops on the CPU; a wrong one is not timed.";
 constexpr const char* benchExamples = R"(examples:
   lockstep bench                                       784-256-128-10, batch 128, on random pixels
   lockstep bench --widths 784,2048,2048,10 --batch 512
@@ -191,8 +191,7 @@ ordered_json benchLanes(const TrainJob& job, const std::vector<LaneSpec>& lanes,
     return results;
 }
 
-/// `count` examples of random pixels and of all classes in turn, the same in every run: what is timed does
-/// not depend on what it means.
+/// `count` examples of random pixels and of all classes in turn, the same in every run.
 Dataset randomPixels(std::size_t inputs, std::size_t classes, std::size_t count) {
     Dataset data;
     data.name = "random pixels";

@@ -29,12 +29,11 @@ struct DevicesOptions {
     bool json = false;
 };
 
-nlohmann::ordered_json toJson(const gpu::DeviceReport& report) {
+using Json = nlohmann::ordered_json; // keeps keys in the order written here
+
+Json toJson(const gpu::DeviceReport& report) {
     const gpu::Limits& limits = report.limits;
-    const auto textOrNull = [](const std::string& text) -> nlohmann::ordered_json {
-        if (text.empty()) return nullptr;
-        return text;
-    };
+    const auto textOrNull = [](const std::string& text) { return text.empty() ? Json() : Json(text); };
     return {{"index", report.index},
             {"name", report.name},
             {"type", gpu::describe(report.type)},
@@ -92,9 +91,9 @@ int devices(const DevicesOptions& options) {
     }
     const int exitCode = !problem.empty() && !options.device.empty() ? 1 : 0;
     if (options.json) {
-        nlohmann::ordered_json json = {{"cpu", {{"name", cpuName()}, {"cores", usableCores()}}},
-                                       {"devices", nlohmann::ordered_json::array()},
-                                       {"problem", nullptr}};
+        Json json = {{"cpu", {{"name", cpuName()}, {"cores", usableCores()}}},
+                     {"devices", Json::array()},
+                     {"problem", nullptr}};
         for (const gpu::DeviceReport& report : reports) json["devices"].push_back(toJson(report));
         if (!problem.empty()) json["problem"] = problem;
         fmt::print("{}\n", json.dump(1));

@@ -52,8 +52,7 @@ struct Descriptor {
     Descriptor& operator=(const Descriptor&) = delete;
 };
 
-// A writer keeps its temporary locked, and the system drops the lock when the process dies. So a temporary
-// that can be locked is stale.
+// A writer keeps its temporary locked until its process ends; one that can be locked is stale.
 void removeStaleTemporaries(const fs::path& target) {
     const std::string prefix = temporaryPrefix(target);
     std::error_code ignored;

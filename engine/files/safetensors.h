@@ -1,8 +1,7 @@
 // Reads and writes safetensors files, the format that PyTorch, JAX and others share:
 // https://github.com/huggingface/safetensors
 //   8 bytes      N, the length of the header, little-endian
-//   N bytes      the header, JSON: {"name": {"dtype": "F32", "shape": [2, 3], "data_offsets": [begin, end]},
-//   ...,
+//   N bytes      the header, JSON: {"name": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, ...,
 //                "__metadata__": {"key": "text", ...}}, offsets counted from the end of the header
 //   the rest     the values, little-endian, last index contiguous, without gaps
 #pragma once

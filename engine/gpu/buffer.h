@@ -29,8 +29,8 @@ enum class Memory {
 /// A storage buffer with its own memory, initially zero.
 class Buffer {
   public:
-    /// Allocates `bytes`, rounded up to a multiple of 16. `name` appears in messages. Throws OutOfMemoryError
-    /// with the bytes needed and available.
+    /// Allocates `bytes`, rounded up to a multiple of 16. `name` appears in messages. Throws
+    /// OutOfMemoryError.
     Buffer(Device& device, std::uint64_t bytes, Memory memory, std::string name);
     ~Buffer();
 

@@ -173,8 +173,7 @@ class Device {
     void wait(Ticket ticket);
     /// Waits for everything submitted so far.
     void waitForAll();
-    /// True after a wait has timed out. The device may still use its objects, so none of them are destroyed
-    /// any more, not even with the Device.
+    /// True after a wait has timed out. The device may still use its objects, so none are destroyed any more.
     bool abandoned() const { return abandoned_; }
     /// Marks the device as abandoned after the window's own wait has timed out.
     void abandon() { abandoned_ = true; }

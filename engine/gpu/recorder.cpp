@@ -193,16 +193,14 @@ void Recorder::bind(const AnyKernel& kernel, std::span<const BufferView> views) 
 
 void Recorder::fill(const BufferView& view, std::uint32_t word) {
     requireRecording("fill");
-    const Access access = accessOf(view, false, true);
-    order({&access, 1});
+    order(std::array{accessOf(view, false, true)});
     device_.vk().CmdFillBuffer(current().commands, view.buffer, view.offset, view.size, word);
 }
 
 void Recorder::copy(const BufferView& from, const BufferView& to) {
     requireRecording("copy");
     if (from.size != to.size) throw std::logic_error("a copy between views of different sizes");
-    const std::array accesses{accessOf(from, true, false), accessOf(to, false, true)};
-    order(accesses);
+    order(std::array{accessOf(from, true, false), accessOf(to, false, true)});
     const VkBufferCopy region{from.offset, to.offset, to.size};
     device_.vk().CmdCopyBuffer(current().commands, from.buffer, to.buffer, 1, &region);
 }

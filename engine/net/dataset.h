@@ -13,8 +13,7 @@ namespace lockstep {
 /// A part of a data set: the examples to learn from, or those that only measure.
 enum class Split : std::uint32_t { train, test };
 
-/// One split (training or test). Exactly one of `pixels` and `values` is filled, and exactly one of `labels`
-/// and `targets`.
+/// One split. Exactly one of `pixels` and `values` is filled, and exactly one of `labels` and `targets`.
 struct Examples {
     std::size_t count = 0;
     std::vector<std::uint8_t> pixels;  ///< [count][inputs]; the network sees pixel * (1 / 255)

@@ -26,8 +26,7 @@ template <class T> T targetValue(std::uint32_t targetKind, const TargetWord* wor
     }
 }
 
-/// Softmax in two numbers: exp(z_j) / sum_j exp(z_j) = exp(z_j - largest) / sum. Subtracting the largest
-/// keeps the exponentials from overflowing.
+/// Softmax in two numbers, so that nothing overflows: exp(z_j) / sum_j exp(z_j) = exp(z_j - largest) / sum.
 template <class T> struct Softmax {
     Softmax(const T* z, std::size_t outputs) : largest(*std::max_element(z, z + outputs)) {
         for (std::size_t j = 0; j < outputs; ++j) sum += std::exp(z[j] - largest);

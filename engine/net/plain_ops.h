@@ -8,8 +8,7 @@
 // so that several threads can each write some columns of a matrix.
 //
 // Notation: X [rows][inputs] are a layer's inputs, W [outputs][inputs] its weights, b [outputs] its biases,
-// z = X W^T + b its preactivations ("sums" in names), f its activation. dZ is the gradient of the loss with
-// respect to z, and so on.
+// z = X W^T + b its preactivations ("sums" in names), f its activation. dZ is the loss's gradient by z, etc.
 #pragma once
 
 #include <algorithm>
