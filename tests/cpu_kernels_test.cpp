@@ -198,7 +198,7 @@ TEST_CASE("weight gradients match the plain twin, whole and in slices") {
                     const Share share = shareOf(shape.outputs, thread, threads);
                     if (share.begin < share.end)
                         table.kernels->denseBackwardWeights(shape, dz.data(), x.data(), share.begin,
-                                                            share.end, weights.data(), bias.data());
+                                                            share.end, 0, 1, weights.data(), bias.data());
                 }
                 CHECK(distance(weights, dw) < tolerance(shape.rows));
                 CHECK(distance(bias, db) < tolerance(shape.rows));
@@ -214,7 +214,8 @@ TEST_CASE("a slice of weight gradients leaves the other rows alone") {
         CAPTURE(table.name);
         std::vector<float> weights(shape.outputs * shape.inputStride, canary);
         std::vector<float> bias(shape.outputs, canary);
-        table.kernels->denseBackwardWeights(shape, dz.data(), x.data(), 7, 30, weights.data(), bias.data());
+        table.kernels->denseBackwardWeights(shape, dz.data(), x.data(), 7, 30, 0, 1, weights.data(),
+                                            bias.data());
         for (std::size_t o = 0; o < shape.outputs; ++o) {
             const bool inside = o >= 7 && o < 30;
             CHECK((bias[o] == canary) == !inside);
@@ -249,19 +250,17 @@ TEST_CASE("the folded update is the gradient followed by plain SGD") {
             CAPTURE(describe(shape));
             std::vector<float> weights = w;
             std::vector<float> bias = b;
-            const bool folds = table.kernels->denseBackwardWeightsAndUpdate != nullptr;
-            REQUIRE(folds);
+            REQUIRE(table.kernels->folds);
             for (std::size_t thread = 0; thread < 3; ++thread) {
                 const Share share = shareOf(shape.outputs, thread, 3);
                 if (share.begin < share.end)
-                    table.kernels->denseBackwardWeightsAndUpdate(shape, dz.data(), x.data(), share.begin,
-                                                                 share.end, 1 - 0.25f * 0.125f, 0.25f,
-                                                                 weights.data(), bias.data());
+                    table.kernels->denseBackwardWeights(shape, dz.data(), x.data(), share.begin, share.end,
+                                                        1 - 0.25f * 0.125f, -0.25f, weights.data(),
+                                                        bias.data());
             }
             CHECK(distance(weights, expectedWeights) < tolerance(shape.rows));
             CHECK(distance(bias, expectedBias) < tolerance(shape.rows));
         }
     }
-    const bool scalarFolds = scalarKernels().denseBackwardWeightsAndUpdate != nullptr;
-    CHECK_FALSE(scalarFolds);
+    CHECK_FALSE(scalarKernels().folds);
 }

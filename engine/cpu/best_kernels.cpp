@@ -57,32 +57,15 @@ void denseBackwardInputs(const DenseShape& shape, const float* dSums, const floa
         simd().table.denseBackwardInputs(shape, dSums, weights, previous, saved, dPreviousSums);
 }
 
-/// W = keep W + scale dZ^T X for output rows [begin, end); false if the `simd` kernels have to do it.
-/// The padding of X is 0, so the padding of W can be part of the product.
-bool addWeightGradient(const DenseShape& shape, const float* dSums, const float* inputs, std::size_t begin,
-                       std::size_t end, float keep, float scale, float* weights) {
-    return worthACall(shape.rows, end - begin, shape.inputs) &&
-           multiply(end - begin, shape.inputStride, shape.rows, scale,
-                    {dSums + begin, shape.outputStride, 'T'}, {inputs, shape.inputStride}, keep,
-                    weights + begin * shape.inputStride, shape.inputStride);
-}
-
-void denseBackwardWeights(const DenseShape& shape, const float* dSums, const float* inputs,
-                          std::size_t outputBegin, std::size_t outputEnd, float* dWeights, float* dBias) {
-    if (addWeightGradient(shape, dSums, inputs, outputBegin, outputEnd, 0, 1, dWeights))
-        simd().sumColumns(shape, dSums, outputBegin, outputEnd, 0, 1, dBias);
+// The padding of X is 0, so the padding of W can be part of the product.
+void denseBackwardWeights(const DenseShape& shape, const float* dSums, const float* inputs, std::size_t begin,
+                          std::size_t end, float keep, float scale, float* weights, float* bias) {
+    if (worthACall(shape.rows, end - begin, shape.inputs) &&
+        multiply(end - begin, shape.inputStride, shape.rows, scale, {dSums + begin, shape.outputStride, 'T'},
+                 {inputs, shape.inputStride}, keep, weights + begin * shape.inputStride, shape.inputStride))
+        simd().sumColumns(shape, dSums, begin, end, keep, scale, bias);
     else
-        simd().table.denseBackwardWeights(shape, dSums, inputs, outputBegin, outputEnd, dWeights, dBias);
-}
-
-void denseBackwardWeightsAndUpdate(const DenseShape& shape, const float* dSums, const float* inputs,
-                                   std::size_t outputBegin, std::size_t outputEnd, float keep, float rate,
-                                   float* weights, float* bias) {
-    if (addWeightGradient(shape, dSums, inputs, outputBegin, outputEnd, keep, -rate, weights))
-        simd().sumColumns(shape, dSums, outputBegin, outputEnd, keep, -rate, bias);
-    else
-        simd().table.denseBackwardWeightsAndUpdate(shape, dSums, inputs, outputBegin, outputEnd, keep, rate,
-                                                   weights, bias);
+        simd().table.denseBackwardWeights(shape, dSums, inputs, begin, end, keep, scale, weights, bias);
 }
 
 CpuKernels makeTable() {
@@ -91,7 +74,6 @@ CpuKernels makeTable() {
     table.dense = dense;
     table.denseBackwardInputs = denseBackwardInputs;
     table.denseBackwardWeights = denseBackwardWeights;
-    table.denseBackwardWeightsAndUpdate = denseBackwardWeightsAndUpdate;
     return table;
 }
 

@@ -14,6 +14,11 @@ const VectorTables& tablesFor([[maybe_unused]] VectorLevel level) {
     return baselineTables();
 }
 
+void plainBackwardWeights(const DenseShape& shape, const float* dSums, const float* inputs, std::size_t begin,
+                          std::size_t end, float, float, float* dWeights, float* dBias) {
+    plain::denseBackwardWeights(shape, dSums, inputs, begin, end, dWeights, dBias);
+}
+
 } // namespace
 
 const SimdKernels& simdKernelsFor(VectorLevel level) { return tablesFor(level).simd; }
@@ -28,8 +33,8 @@ const CpuKernels& scalarKernels() {
         .dense = plain::dense<float>,
         .lossAndGradient = plain::lossAndGradient<float>,
         .denseBackwardInputs = plain::denseBackwardInputs<float>,
-        .denseBackwardWeights = plain::denseBackwardWeights<float>,
-        .denseBackwardWeightsAndUpdate = nullptr,
+        .denseBackwardWeights = plainBackwardWeights,
+        .folds = false,
         .update = plain::update<float>,
         .score = plain::score<float>,
     };

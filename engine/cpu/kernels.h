@@ -30,16 +30,14 @@ struct CpuKernels {
     void (*denseBackwardInputs)(const DenseShape& shape, const float* dSums, const float* weights,
                                 Activation previous, const float* saved, float* dPreviousSums);
 
+    /// For outputs [outputBegin, outputEnd):
+    ///   W = keep W + scale dZ^T X,  b = keep b + scale (column sums of dZ)
+    /// Gradients are made with keep 0 and scale 1; then W and b are not read. Where the table `folds`, keep
+    /// 1 - lr l2 and scale -lr is plain SGD: the gradient never exists in memory.
     void (*denseBackwardWeights)(const DenseShape& shape, const float* dSums, const float* inputs,
-                                 std::size_t outputBegin, std::size_t outputEnd, float* dWeights,
-                                 float* dBias);
-
-    /// Plain SGD folded into the gradient's product, for outputs [outputBegin, outputEnd):
-    ///   W = keep W - rate dZ^T X,  b = keep b - rate (column sums of dZ)
-    /// The gradient never exists in memory. Null in a table that does not fold.
-    void (*denseBackwardWeightsAndUpdate)(const DenseShape& shape, const float* dSums, const float* inputs,
-                                          std::size_t outputBegin, std::size_t outputEnd, float keep,
-                                          float rate, float* weights, float* bias);
+                                 std::size_t outputBegin, std::size_t outputEnd, float keep, float scale,
+                                 float* weights, float* bias);
+    bool folds; ///< takes any keep and scale, not only 0 and 1
 
     void (*update)(Optimizer optimizer, const shared::UpdateParams& params, std::size_t begin,
                    std::size_t end, const float* gradients, float* weights, float* state1, float* state2);

@@ -8,9 +8,8 @@
 
 namespace lockstep {
 
+void preferHugePages([[maybe_unused]] const void* data, [[maybe_unused]] std::size_t bytes) {
 #if defined(__linux__)
-
-void preferHugePages(const void* data, std::size_t bytes) {
     constexpr std::uintptr_t hugePage = std::uintptr_t{2} << 20;
     constexpr int collapseNow = 25; // MADV_COLLAPSE, Linux 6.1; the C library's headers may be older
     const auto begin = reinterpret_cast<std::uintptr_t>(data);
@@ -21,12 +20,7 @@ void preferHugePages(const void* data, std::size_t bytes) {
     // If the system refuses, the pages stay small.
     static_cast<void>(madvise(pages, last - first, MADV_HUGEPAGE));
     static_cast<void>(madvise(pages, last - first, collapseNow));
-}
-
-#else
-
-void preferHugePages(const void*, std::size_t) {}
-
 #endif
+}
 
 } // namespace lockstep

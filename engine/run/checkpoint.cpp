@@ -66,10 +66,9 @@ std::string runTextOf(const Checkpoint& checkpoint) {
 }
 
 LossScaling lossScalingFromJson(const ordered_json& json) {
-    LossScaling scaling;
-    scaling.scale = narrow(jsonValue<double>(json, "scale"));
-    scaling.goodSteps = jsonValue<std::uint32_t>(json, "good_steps");
-    scaling.skippedSteps = jsonValue<std::uint32_t>(json, "skipped_steps");
+    const LossScaling scaling{narrow(jsonValue<double>(json, "scale")),
+                              jsonValue<std::uint32_t>(json, "good_steps"),
+                              jsonValue<std::uint32_t>(json, "skipped_steps")};
     if (!(scaling.scale >= shared::lossScaleLeast && scaling.scale <= shared::lossScaleMost))
         throw std::invalid_argument("'scale' is no scale of a loss");
     return scaling;
@@ -92,20 +91,21 @@ void readRun(Checkpoint& checkpoint, const std::string& text) {
     if (run.contains("whole_steps")) checkpoint.state.wholeSteps = jsonValue<bool>(run, "whole_steps");
 }
 
+[[noreturn]] void refuse(std::string_view fileName, const std::string& reason) {
+    throw std::runtime_error(std::string(fileName) + ": " + reason);
+}
+
 // The run's JSON text, once size and checksum say that the file is as it was written.
 const std::string& checkedRunText(const TensorFile& file, std::string_view name) {
     const auto run = file.metadata.find(runKey);
     if (run == file.metadata.end())
-        throw std::runtime_error(std::string(name) +
-                                 ": it holds weights but no run to go on with; start a new run "
-                                 "from them with --init, and say the network's layers");
-    if (run->second.size() > largestRunText)
-        throw std::runtime_error(std::string(name) + ": __metadata__, 'lockstep': longer than 4 MiB");
+        refuse(name, "it holds weights but no run to go on with; start a new run from them with --init, and "
+                     "say the network's layers");
+    if (run->second.size() > largestRunText) refuse(name, "__metadata__, 'lockstep': longer than 4 MiB");
     const auto sum = file.metadata.find(checksumKey);
     if (sum == file.metadata.end() || sum->second != checksumOf(file, run->second))
-        throw std::runtime_error(std::string(name) +
-                                 ": its checksum is wrong: the file was changed or damaged since "
-                                 "it was written; use an older one");
+        refuse(name, "its checksum is wrong: the file was changed or damaged since it was written; use an "
+                     "older one");
     return run->second;
 }
 
@@ -152,19 +152,17 @@ std::size_t firstNonFinite(std::span<const float> values) {
 }
 
 void requireTensor(const TensorFile& file, const TensorPlace& wanted, std::string_view fileName) {
-    const std::string place = std::string(fileName) + ": tensor " + quotedForMessage(wanted.name) + ": ";
+    const std::string place = "tensor " + quotedForMessage(wanted.name) + ": ";
+    const std::string shape = describe(wanted.shape);
     const Tensor* tensor = file.find(wanted.name);
     if (tensor == nullptr)
-        throw std::runtime_error(place + "it is missing; this network needs it with the shape " +
-                                 describe(wanted.shape));
+        refuse(fileName, place + "it is missing; this network needs it with the shape " + shape);
     if (tensor->shape != wanted.shape)
-        throw std::runtime_error(place + "its shape is " + describe(tensor->shape) + ", this network's is " +
-                                 describe(wanted.shape) +
-                                 "; the layers have to be those of the saved network");
+        refuse(fileName, place + "its shape is " + describe(tensor->shape) + ", this network's is " + shape +
+                             "; the layers have to be those of the saved network");
     if (const std::size_t at = firstNonFinite(tensor->values); at < tensor->values.size())
-        throw std::runtime_error(place + "its value " + std::to_string(at) + " is " +
-                                 std::to_string(tensor->values[at]) +
-                                 "; a network with that cannot be trained");
+        refuse(fileName, place + "its value " + std::to_string(at) + " is " +
+                             std::to_string(tensor->values[at]) + "; a network with that cannot be trained");
 }
 
 /// Appends an arena's tensors without padding. Throws std::invalid_argument naming the first tensor with a
@@ -212,10 +210,9 @@ void refuseOtherTensors(const TensorFile& file, const ParamLayout& layout,
         for (const TensorPlace& place : placesIn(layout, prefix)) known.insert(place.name);
     for (const Tensor& tensor : file.tensors)
         if (!known.contains(tensor.name))
-            throw std::runtime_error(
-                std::string(fileName) + ": tensor " + quotedForMessage(tensor.name) +
-                ": this network has none of that name; the layers have to be those of the "
-                "saved network");
+            refuse(fileName, "tensor " + quotedForMessage(tensor.name) +
+                                 ": this network has none of that name; the layers have to be those of the "
+                                 "saved network");
 }
 
 } // namespace
@@ -242,7 +239,7 @@ Checkpoint parseCheckpoint(std::span<const std::byte> bytes, std::string_view na
     try {
         readRun(checkpoint, text);
     } catch (const std::exception& error) {
-        throw std::runtime_error(std::string(name) + ": __metadata__, 'lockstep': " + error.what());
+        refuse(name, std::string("__metadata__, 'lockstep': ") + error.what());
     }
     const ParamLayout layout(checkpoint.shape);
     std::vector<std::string> prefixes = statePrefixes(checkpoint.settings.optimizer.kind);

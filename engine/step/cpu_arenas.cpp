@@ -15,8 +15,7 @@ namespace {
 constexpr std::size_t evaluationRowsPerThread = 128;
 
 bool folds(const CpuKernels& kernels, const OptimizerSettings& optimizer) {
-    return kernels.denseBackwardWeightsAndUpdate != nullptr && optimizer.kind == Optimizer::sgd &&
-           optimizer.l1 == 0;
+    return kernels.folds && optimizer.kind == Optimizer::sgd && optimizer.l1 == 0;
 }
 
 } // namespace

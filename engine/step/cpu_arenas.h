@@ -75,9 +75,4 @@ struct CpuArenas {
     std::vector<float> trained(const TensorId& id, std::size_t floats) const;
 };
 
-/// The folded update is w -= rate * (gradient + l2 * w) = keep * w - rate * gradient; this is `keep`.
-inline float keptOfWeights(const shared::UpdateParams& update) {
-    return 1.0f - update.learningRate * update.l2;
-}
-
 } // namespace lockstep

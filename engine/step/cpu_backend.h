@@ -28,6 +28,14 @@ class CpuBackend : public Ops {
     /// Rows that fit at once: a batch, or a chunk of an evaluation.
     std::size_t capacity() const { return arenas_.capacity; }
     bool foldsUpdate() const final { return arenas_.foldsUpdate; }
+    void denseBackwardWeights(std::size_t layer) final {
+        addWeightGradient(layer, 0, 1, arenas_.gradients.data());
+    }
+    /// w -= rate * (gradient + l2 * w).
+    void denseBackwardWeightsAndUpdate(std::size_t layer, const StepSettings& step) final {
+        const float rate = step.update.learningRate;
+        addWeightGradient(layer, 1.0f - rate * step.update.l2, -rate, arenas_.parameters.data());
+    }
     /// Copies the network's outputs for the current batch or range, once all threads have computed them:
     /// [rows][outputs], no padding.
     void copyOutputs(float* to) const;
@@ -42,6 +50,8 @@ class CpuBackend : public Ops {
     /// `timing` may be null: only one thread measures. References must outlive the object.
     CpuBackend(CpuArenas& arenas, CpuTiming* timing) : arenas_(arenas), timing_(timing) {}
 
+    /// target = keep target + scale gradient, for the layer's weights and biases in an arena.
+    virtual void addWeightGradient(std::size_t layer, float keep, float scale, float* target) = 0;
     /// Ends an operation (of that layer): the time since the last one was its.
     void lap(CpuOperation operation, std::size_t layer = 0);
     /// The mean of the batch's loss terms; whether it is finite decides if the step may change weights.

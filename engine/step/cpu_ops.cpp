@@ -118,32 +118,17 @@ template <class Work> void CpuOps::forOutputs(std::size_t layer, const Work& wor
     });
 }
 
-// The gradients need dZ[layer] of all rows, and so from all threads. The first
-// layer's call waits for them; that serves all layers.
-void CpuOps::denseBackwardWeights(std::size_t layer) {
+// It needs dZ[layer] of all rows, and so from all threads. The first layer's call waits for them; that serves
+// all layers, and guarantees that no thread still reads weights that change here.
+void CpuOps::addWeightGradient(std::size_t layer, float keep, float scale, float* target) {
     cutBy(Cut::weights);
     if (failed_) return;
-    const DenseShape shape = denseShapeOf(arenas_.shape, layer, rows_);
     const LayerLayout& place = arenas_.layout.layer(layer);
     forOutputs(layer, [&](std::size_t begin, std::size_t end) {
-        arenas_.kernels.denseBackwardWeights(shape, arenas_.layers[layer].dSums.data(), arenas_.below(layer),
-                                             begin, end, arenas_.gradients.data() + place.weightOffset,
-                                             arenas_.gradients.data() + place.biasOffset);
-    });
-    lap(CpuOperation::denseBackwardWeights, layer);
-}
-
-// The barrier also guarantees that no thread still reads the weights that change here.
-void CpuOps::denseBackwardWeightsAndUpdate(std::size_t layer, const StepSettings& step) {
-    cutBy(Cut::weights);
-    if (failed_) return;
-    const DenseShape shape = denseShapeOf(arenas_.shape, layer, rows_);
-    const LayerLayout& place = arenas_.layout.layer(layer);
-    forOutputs(layer, [&](std::size_t begin, std::size_t end) {
-        arenas_.kernels.denseBackwardWeightsAndUpdate(
-            shape, arenas_.layers[layer].dSums.data(), arenas_.below(layer), begin, end,
-            keptOfWeights(step.update), step.update.learningRate,
-            arenas_.parameters.data() + place.weightOffset, arenas_.parameters.data() + place.biasOffset);
+        arenas_.kernels.denseBackwardWeights(denseShapeOf(arenas_.shape, layer, rows_),
+                                             arenas_.layers[layer].dSums.data(), arenas_.below(layer), begin,
+                                             end, keep, scale, target + place.weightOffset,
+                                             target + place.biasOffset);
     });
     lap(CpuOperation::denseBackwardWeights, layer);
 }

@@ -33,13 +33,13 @@ class CpuOps final : public CpuBackend {
     void dense(std::size_t layer) override;
     void lossAndGradient(const StepSettings& step) override;
     void denseBackwardInputs(std::size_t layer) override;
-    void denseBackwardWeights(std::size_t layer) override;
     void update(const StepSettings& step) override;
-    void denseBackwardWeightsAndUpdate(std::size_t layer, const StepSettings& step) override;
     void gatherRange(Split split, std::size_t first, std::size_t rows) override;
     void score() override;
 
   private:
+    void addWeightGradient(std::size_t layer, float keep, float scale, float* target) override;
+
     /// How the parts of an operation are cut: by rows of the batch, by columns of
     /// a layer, or by rows of its weights.
     enum class Cut { rows, columns, weights };

@@ -27,24 +27,6 @@ gpu::Cost cost(const Work& work, std::size_t layer = 0) { return {work.flops, wo
 
 } // namespace
 
-// fp16 values begin where floats would, and take half the bytes.
-gpu::BufferView GpuOps::stored(gpu::BufferView view) const {
-    if (half_ != nullptr) view.size /= 2;
-    return view;
-}
-
-gpu::BufferView GpuOps::activations(std::size_t level) const {
-    return stored(arenas_.activations(level, rows_));
-}
-
-gpu::BufferView GpuOps::weights(std::size_t layer) const {
-    return half_ != nullptr ? half_->weights(layer) : arenas_.weights(layer);
-}
-
-gpu::BufferView GpuOps::sums(std::size_t layer) const { return stored(arenas_.sums(layer, rows_)); }
-
-gpu::BufferView GpuOps::dSums(std::size_t layer) const { return stored(arenas_.dSums(layer, rows_)); }
-
 void GpuOps::gather(const GpuExamples& examples, std::size_t first, std::size_t rows, bool shuffle,
                     const shared::OrderKeys& keys) {
     rows_ = rows;
@@ -168,10 +150,6 @@ void GpuOps::score() {
                         arenas_.scoreSums.view(), arenas_.scoreCounts.view()});
     scoreSlot_ += groupsOf(rows_);
     endOperation();
-}
-
-void GpuOps::endOperation() {
-    if (submitEach_) recorder_.submitAndGoOn();
 }
 
 GpuOps::GpuOps(gpu::Recorder& recorder, GpuArenas& arenas, Kernels& kernels, const TrainSettings& settings,

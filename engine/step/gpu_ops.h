@@ -74,13 +74,20 @@ class GpuOps final : public Ops {
                 const shared::OrderKeys& keys);
     void product(const DenseKernel& kernel, std::size_t layer, std::initializer_list<gpu::BufferView> views);
     void updateWithHalves(const shared::UpdateParams& params);
-    // The arenas' views of values that may be fp16.
-    gpu::BufferView stored(gpu::BufferView view) const;
-    gpu::BufferView activations(std::size_t level) const;
-    gpu::BufferView weights(std::size_t layer) const;
-    gpu::BufferView sums(std::size_t layer) const;
-    gpu::BufferView dSums(std::size_t layer) const;
-    void endOperation();
+    void endOperation() {
+        if (submitEach_) recorder_.submitAndGoOn();
+    }
+    // The arenas' views of values that may be fp16: those begin where floats would, and take half the bytes.
+    gpu::BufferView stored(gpu::BufferView view) const {
+        if (half_ != nullptr) view.size /= 2;
+        return view;
+    }
+    gpu::BufferView activations(std::size_t level) const { return stored(arenas_.activations(level, rows_)); }
+    gpu::BufferView sums(std::size_t layer) const { return stored(arenas_.sums(layer, rows_)); }
+    gpu::BufferView dSums(std::size_t layer) const { return stored(arenas_.dSums(layer, rows_)); }
+    gpu::BufferView weights(std::size_t layer) const {
+        return half_ != nullptr ? half_->weights(layer) : arenas_.weights(layer);
+    }
 
     gpu::Recorder& recorder_;
     GpuArenas& arenas_;

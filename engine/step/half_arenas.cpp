@@ -85,8 +85,4 @@ LossScaling HalfArenas::scaling() const {
     return {now.scale, now.goodSteps, now.skippedSteps};
 }
 
-bool HalfArenas::overflowed() const { return scaleNow().overflowed != 0; }
-
-HalfArenas::LossScale HalfArenas::scaleNow() const { return lossScale_.downloadValues<LossScale>(1).front(); }
-
 } // namespace lockstep

@@ -29,7 +29,8 @@ class HalfArenas {
     void restore(std::span<const float> parameters, const LossScaling& scaling);
 
     LossScaling scaling() const; ///< waits for the device
-    bool overflowed() const;     ///< the gradients of the last step; waits for the device
+    /// Whether gradients of the last step did; waits for the device.
+    bool overflowed() const { return scaleNow().overflowed != 0; }
 
     /// As GpuArenas::tensor(), with gradients as they are without the scale of the loss. Weights are those
     /// of the optimizer, which products read rounded.
@@ -44,7 +45,7 @@ class HalfArenas {
         std::uint32_t skippedSteps;
     };
 
-    LossScale scaleNow() const;
+    LossScale scaleNow() const { return lossScale_.downloadValues<LossScale>(1).front(); }
 
     const GpuArenas& arenas_;
     std::vector<std::uint32_t> offsets_; // of each layer's weights, in halves

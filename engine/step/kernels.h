@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "engine/gpu/kernel.h"
 #include "engine/net/net_shape.h"
@@ -30,28 +31,57 @@ class Kernels {
     DenseKernel dense(Product product, const ProductKernel& how, Activation activation);
     const DenseUpdateKernel& denseUpdate(const ProductKernel& how, Optimizer optimizer);
     /// `half`: the batch is stored as fp16; likewise the outputs and the gradients of sums below.
-    const gpu::Kernel<shared::GatherBatchParams>& gatherBatch(bool pixels, bool half);
-    const gpu::Kernel<shared::LossParams>& lossAndGradient(Loss loss, Activation outputActivation, bool half);
-    const gpu::Kernel<shared::LossParams>& lossSum();
-    const gpu::Kernel<shared::ScoreParams>& score(Loss loss, Activation outputActivation);
-    const gpu::Kernel<shared::UpdateParams>& update(Optimizer optimizer);
+    const gpu::Kernel<shared::GatherBatchParams>& gatherBatch(bool pixels, bool half) {
+        return find<shared::GatherBatchParams>("gather_batch",
+                                               {{0, 8}, {1, 8}, {2, pixels ? 1 : 0}, {3, half ? 1 : 0}});
+    }
+    const gpu::Kernel<shared::LossParams>& lossAndGradient(Loss loss, Activation output, bool half) {
+        return find<shared::LossParams>(
+            "loss_and_gradient",
+            {{0, rowsPerGroup}, {1, gpu::asUint(loss)}, {2, gpu::asUint(output)}, {3, half ? 1 : 0}});
+    }
+    const gpu::Kernel<shared::LossSumParams>& lossSum() { // the same operation's second half
+        return find<shared::LossSumParams>("loss_sum", {{0, rowsPerGroup}}, "loss_and_gradient");
+    }
+    const gpu::Kernel<shared::ScoreParams>& score(Loss loss, Activation output) {
+        return find<shared::ScoreParams>(
+            "score", {{0, rowsPerGroup}, {1, gpu::asUint(loss)}, {2, gpu::asUint(output)}});
+    }
+    const gpu::Kernel<shared::UpdateParams>& update(Optimizer optimizer) {
+        return find<shared::UpdateParams>("update",
+                                          {{0, 64}, {shared::updateOptimizer, gpu::asUint(optimizer)}});
+    }
     /// The same, and fp16 copies of the weights; lossScale() runs before it and tells whether gradients
     /// overflowed.
-    const gpu::Kernel<shared::UpdateHalfParams>& updateHalf(Optimizer optimizer);
-    const gpu::Kernel<shared::UpdateHalfParams>& lossScale();
+    const gpu::Kernel<shared::UpdateHalfParams>& updateHalf(Optimizer optimizer) {
+        return find<shared::UpdateHalfParams>(
+            "update_half", {{0, 64}, {shared::updateOptimizer, gpu::asUint(optimizer)}}, "update");
+    }
+    const gpu::Kernel<shared::LossScaleParams>& lossScale() {
+        return find<shared::LossScaleParams>("loss_scale", {{0, 64}}, "update");
+    }
     /// One workgroup of `groupSize` invocations; see whole_step.h.
     const gpu::Kernel<shared::WholeStepParams>& wholeStep(const NetShape& shape, Optimizer optimizer,
                                                           std::uint32_t groupSize, std::uint32_t chunk,
                                                           std::uint32_t sharedFloats);
 
     /// Multiply-adds in registers: what nothing can be faster than. An item is an invocation.
-    const gpu::Kernel<shared::RoofParams>& roof();
+    const gpu::Kernel<shared::RoofParams>& roof() {
+        return find<shared::RoofParams>("roof", {{shared::denseGroupSize, roofGroup}});
+    }
     /// The same of matrix units, where matrixTileOf() the device is not zero.
     const gpu::Kernel<shared::RoofParams>& roofMatrix();
 
-    const gpu::Kernel<shared::PlaneInputsParams>& planeInputs();
-    const gpu::Kernel<shared::PlanePictureParams>& planePicture(Loss loss, Activation outputActivation);
-    const gpu::Kernel<shared::NeuronPictureParams>& neuronPicture(); ///< its items are tiles
+    const gpu::Kernel<shared::PlaneInputsParams>& planeInputs() {
+        return find<shared::PlaneInputsParams>("plane_inputs", {{0, 64}});
+    }
+    const gpu::Kernel<shared::PlanePictureParams>& planePicture(Loss loss, Activation output) {
+        return find<shared::PlanePictureParams>("plane_picture",
+                                                {{0, 64}, {1, gpu::asUint(loss)}, {2, gpu::asUint(output)}});
+    }
+    const gpu::Kernel<shared::NeuronPictureParams>& neuronPicture() { // its items are tiles
+        return find<shared::NeuronPictureParams>("neuron_picture", {{0, 64}}, {}, {1, 1, 1});
+    }
 
     /// Rows of one workgroup of lossAndGradient and of score.
     static constexpr std::uint32_t rowsPerGroup = 128;
@@ -59,12 +89,29 @@ class Kernels {
     static constexpr std::uint32_t roofGroup = 64;
 
   private:
-    /// `stem` names the shader, `shownAs` the operation in timings.
+    /// stem      of the shader's file
+    /// shownAs   the operation in timings; empty: the stem
     template <class Params>
-    const gpu::Kernel<Params>& find(const std::string& stem, const std::string& shownAs,
-                                    gpu::SpecConstants constants, gpu::WorkItems itemsPerGroup = {0, 0, 0},
+    const gpu::Kernel<Params>& find(const std::string& stem, gpu::SpecConstants constants,
+                                    const std::string& shownAs = {}, gpu::WorkItems itemsPerGroup = {0, 0, 0},
                                     gpu::TexelFormat texels = gpu::TexelFormat::floats,
-                                    std::string variant = {});
+                                    std::string variant = {}) {
+        std::unique_ptr<gpu::AnyKernel>& kernel = made_[keyOf(stem, constants)];
+        if (!kernel) {
+            gpu::KernelSource source{.name = shownAs.empty() ? stem : shownAs,
+                                     .words = shaderWords(stem),
+                                     .constants = std::move(constants),
+                                     .itemsPerGroup = itemsPerGroup,
+                                     .texels = texels,
+                                     .shader = stem,
+                                     .variant = std::move(variant)};
+            useReplacement(source);
+            kernel = std::make_unique<gpu::Kernel<Params>>(device_, source);
+        }
+        return static_cast<const gpu::Kernel<Params>&>(*kernel); // a shader has one params struct
+    }
+    std::string keyOf(const std::string& stem, const gpu::SpecConstants& constants) const;
+    void useReplacement(gpu::KernelSource& source) const;
 
     gpu::Device& device_;
     ReplacedShaders replaced_;

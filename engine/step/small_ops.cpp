@@ -1,7 +1,6 @@
 #include "engine/step/small_ops.h"
 
-#include <algorithm>
-#include <bit>
+#include <cstring>
 
 #include "engine/step/step_trace.h"
 
@@ -68,22 +67,12 @@ void SmallOps::denseBackwardInputs(std::size_t layer) {
     lap(CpuOperation::denseBackwardInputs, layer);
 }
 
-// target = keep target + add gradient.
-void SmallOps::addWeightGradient(std::size_t layer, float keep, float add, float* target) {
+void SmallOps::addWeightGradient(std::size_t layer, float keep, float scale, float* target) {
     if (failed_) return;
     const LayerLayout& place = arenas_.layout.layer(layer);
     kernels_.addWeightGradient(shapeOf(layer), arenas_.layers[layer].dSums.data(), arenas_.below(layer), keep,
-                               add, target + place.weightOffset, target + place.biasOffset);
+                               scale, target + place.weightOffset, target + place.biasOffset);
     lap(CpuOperation::denseBackwardWeights, layer);
-}
-
-void SmallOps::denseBackwardWeights(std::size_t layer) {
-    addWeightGradient(layer, 0, 1, arenas_.gradients.data());
-}
-
-void SmallOps::denseBackwardWeightsAndUpdate(std::size_t layer, const StepSettings& step) {
-    addWeightGradient(layer, keptOfWeights(step.update), -step.update.learningRate,
-                      arenas_.parameters.data());
 }
 
 void SmallOps::update(const StepSettings& step) {
@@ -101,7 +90,7 @@ void SmallOps::score() {
         arenas_.tensor({TensorKind::activations, arenas_.layers.size()}, rows_ * shape.stride);
     const std::vector<float> targets = arenas_.tensor({TensorKind::targets}, rows_ * shape.targetWidth);
     std::vector<TargetWord> words(targets.size());
-    std::ranges::transform(targets, words.begin(), std::bit_cast<TargetWord, float>);
+    std::memcpy(words.data(), targets.data(), targets.size() * sizeof(TargetWord));
     addScore(shape, outputs.data(), words.data());
 }
 

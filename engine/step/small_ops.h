@@ -28,16 +28,14 @@ class SmallOps final : public CpuBackend {
     void dense(std::size_t layer) override;
     void lossAndGradient(const StepSettings& step) override;
     void denseBackwardInputs(std::size_t layer) override;
-    void denseBackwardWeights(std::size_t layer) override;
     void update(const StepSettings& step) override;
-    void denseBackwardWeightsAndUpdate(std::size_t layer, const StepSettings& step) override;
     void gatherRange(Split split, std::size_t first, std::size_t rows) override;
     void score() override;
 
   private:
     SmallShape shapeOf(std::size_t layer) const;
     void gather(const Examples& examples, const SmallBatch& batch);
-    void addWeightGradient(std::size_t layer, float keep, float add, float* target);
+    void addWeightGradient(std::size_t layer, float keep, float scale, float* target) override;
 
     const SmallKernels& kernels_;
 };

@@ -14,11 +14,6 @@ std::string name(const TensorId& id) {
     return id.kind == TensorKind::targets ? letters : letters + "[" + std::to_string(id.layer) + "]";
 }
 
-const TracedTensor* StepTrace::find(const TensorId& id) const {
-    const auto found = tensors.find(id);
-    return found == tensors.end() ? nullptr : &found->second;
-}
-
 std::vector<TracedOperation> operationsOf(std::span<const gpu::TracedDispatch> dispatches) {
     std::vector<TracedOperation> operations;
     for (const gpu::TracedDispatch& dispatch : dispatches) {
@@ -106,11 +101,12 @@ void StepTracer::describe(TracedOperation& operation) const {
         writes = {{TensorKind::dSums, layer - 1}};
     } else if (name == "dense_backward_weights") {
         reads = {{TensorKind::dSums, layer}, {TensorKind::activations, layer}};
-        if (foldsUpdate_) addTrained(reads, layer, false);
-        if (foldsUpdate_)
+        writes = {{TensorKind::dWeights, layer}, {TensorKind::dBias, layer}};
+        if (foldsUpdate_) {
+            writes.clear();
+            addTrained(reads, layer, false);
             addTrained(writes, layer, true);
-        else
-            writes = {{TensorKind::dWeights, layer}, {TensorKind::dBias, layer}};
+        }
     } else if (name == "update" || name == "whole_step") {
         for (std::size_t each = 0; each < shape_.layers(); ++each) {
             if (name == "update")

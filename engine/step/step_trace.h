@@ -123,7 +123,10 @@ struct StepTrace {
     std::map<TensorId, TracedTensor> tensors; ///< empty unless requested
 
     /// Null if the tensor was not kept.
-    const TracedTensor* find(const TensorId& id) const;
+    const TracedTensor* find(const TensorId& id) const {
+        const auto found = tensors.find(id);
+        return found == tensors.end() ? nullptr : &found->second;
+    }
 };
 
 /// The operations of one step that a GPU has traced; pieces of one product become a single operation. Shapes

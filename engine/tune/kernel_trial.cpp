@@ -162,7 +162,7 @@ void ProductTrial::computeExpected(const CpuKernels& cpu) {
     } else {
         expected_.resize(shape_.outputs * shape_.inputStride);
         expectedSecond_.resize(roundUpToFour(shape_.outputs));
-        cpu.denseBackwardWeights(shape_, a_.values.data(), b_.values.data(), 0, shape_.outputs,
+        cpu.denseBackwardWeights(shape_, a_.values.data(), b_.values.data(), 0, shape_.outputs, 0, 1,
                                  expected_.data(), expectedSecond_.data());
         expectedSecond_.resize(shape_.outputs);
     }
@@ -226,7 +226,7 @@ template <class Work> void UpdateTrial::forNumbers(Work work) const {
 void UpdateTrial::computeExpected() {
     std::vector<float> gradients(arenas_[0].values.size());
     simdKernels().denseBackwardWeights(shape_, dSums_.values.data(), inputs_.values.data(), 0, shape_.outputs,
-                                       gradients.data(), gradients.data() + layout_.biasOffset);
+                                       0, 1, gradients.data(), gradients.data() + layout_.biasOffset);
     for (const TrialOperand& arena : arenas_) expected_.push_back(arena.values);
     const auto state = [&](std::size_t at) { return expected_.size() > at ? expected_[at].data() : nullptr; };
     forNumbers([&](std::size_t begin, std::size_t count) {

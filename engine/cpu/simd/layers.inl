@@ -104,9 +104,9 @@ inline void sumColumns(const DenseShape& shape, const float* dSums, std::size_t 
 }
 
 /// W = keep W + scale dZ^T X for output rows [begin, end), and the biases alike.
-inline void addWeightGradient(const DenseShape& shape, const float* dSums, const float* inputs,
-                              std::size_t begin, std::size_t end, float keep, float scale, float* weights,
-                              float* bias) {
+inline void denseBackwardWeights(const DenseShape& shape, const float* dSums, const float* inputs,
+                                 std::size_t begin, std::size_t end, float keep, float scale, float* weights,
+                                 float* bias) {
     TileEnd tileEnd;
     tileEnd.scale = scale;
     tileEnd.keep = keep;
@@ -116,18 +116,6 @@ inline void addWeightGradient(const DenseShape& shape, const float* dSums, const
              [](std::size_t, std::size_t) {});
     clearPaddingOfRows(rows, end - begin, shape.inputs, shape.inputStride);
     sumColumns(shape, dSums, begin, end, keep, scale, bias);
-}
-
-inline void denseBackwardWeights(const DenseShape& shape, const float* dSums, const float* inputs,
-                                 std::size_t outputBegin, std::size_t outputEnd, float* dWeights,
-                                 float* dBias) {
-    addWeightGradient(shape, dSums, inputs, outputBegin, outputEnd, 0.0f, 1.0f, dWeights, dBias);
-}
-
-inline void denseBackwardWeightsAndUpdate(const DenseShape& shape, const float* dSums, const float* inputs,
-                                          std::size_t outputBegin, std::size_t outputEnd, float keep,
-                                          float rate, float* weights, float* bias) {
-    addWeightGradient(shape, dSums, inputs, outputBegin, outputEnd, keep, -rate, weights, bias);
 }
 
 /// The elementwise half of `dense`, for a product that came from elsewhere.

@@ -33,7 +33,7 @@ constexpr VectorTables vectorTables{
                     .lossAndGradient = lossAndGradient,
                     .denseBackwardInputs = denseBackwardInputs,
                     .denseBackwardWeights = denseBackwardWeights,
-                    .denseBackwardWeightsAndUpdate = denseBackwardWeightsAndUpdate,
+                    .folds = true,
                     .update = update,
                     .score = plain::score<float>, // a sum per example of an evaluation: not worth more
                 },
