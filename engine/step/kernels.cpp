@@ -75,9 +75,9 @@ const gpu::Kernel<shared::LossParams>& Kernels::lossAndGradient(Loss loss, Activ
         {{0, rowsPerGroup}, {1, asUint(loss)}, {2, asUint(outputActivation)}, {3, half ? 1 : 0}});
 }
 
-const gpu::Kernel<shared::LossParams>& Kernels::lossSum() {
-    return find<shared::LossParams>("loss_sum", "loss_and_gradient", // the same operation's second half
-                                    {{0, rowsPerGroup}});
+const gpu::Kernel<shared::LossSumParams>& Kernels::lossSum() {
+    return find<shared::LossSumParams>("loss_sum", "loss_and_gradient", // the same operation's second half
+                                       {{0, rowsPerGroup}});
 }
 
 const gpu::Kernel<shared::ScoreParams>& Kernels::score(Loss loss, Activation outputActivation) {
@@ -95,9 +95,9 @@ const gpu::Kernel<shared::UpdateHalfParams>& Kernels::updateHalf(Optimizer optim
                                           {{0, 64}, {shared::updateOptimizer, asUint(optimizer)}});
 }
 
-const gpu::Kernel<shared::UpdateHalfParams>& Kernels::lossScale() {
-    return find<shared::UpdateHalfParams>("loss_scale", "update", // the same operation's first half
-                                          {{0, 64}});
+const gpu::Kernel<shared::LossScaleParams>& Kernels::lossScale() {
+    return find<shared::LossScaleParams>("loss_scale", "update", // the same operation's first half
+                                         {{0, 64}});
 }
 
 const gpu::Kernel<shared::WholeStepParams>& Kernels::wholeStep(const NetShape& shape, Optimizer optimizer,

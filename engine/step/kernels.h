@@ -32,13 +32,13 @@ class Kernels {
     /// `half`: the batch is stored as fp16; likewise the outputs and the gradients of sums below.
     const gpu::Kernel<shared::GatherBatchParams>& gatherBatch(bool pixels, bool half);
     const gpu::Kernel<shared::LossParams>& lossAndGradient(Loss loss, Activation outputActivation, bool half);
-    const gpu::Kernel<shared::LossParams>& lossSum();
+    const gpu::Kernel<shared::LossSumParams>& lossSum();
     const gpu::Kernel<shared::ScoreParams>& score(Loss loss, Activation outputActivation);
     const gpu::Kernel<shared::UpdateParams>& update(Optimizer optimizer);
     /// The same, and fp16 copies of the weights; lossScale() runs before it and tells whether gradients
     /// overflowed.
     const gpu::Kernel<shared::UpdateHalfParams>& updateHalf(Optimizer optimizer);
-    const gpu::Kernel<shared::UpdateHalfParams>& lossScale();
+    const gpu::Kernel<shared::LossScaleParams>& lossScale();
     /// One workgroup of `groupSize` invocations; see whole_step.h.
     const gpu::Kernel<shared::WholeStepParams>& wholeStep(const NetShape& shape, Optimizer optimizer,
                                                           std::uint32_t groupSize, std::uint32_t chunk,
