@@ -139,8 +139,8 @@ TEST_CASE("control: an access out of bounds is seen") {
     messages.attachTo(options);
     {
         gpu::Device device(options);
-        const gpu::Kernel<shared::LossParams> kernel(device,
-                                                     {"loss_sum", shaderWords("loss_sum"), {{0, 64}}});
+        const gpu::Kernel<shared::LossSumParams> kernel(device,
+                                                        {"loss_sum", shaderWords("loss_sum"), {{0, 64}}});
         gpu::Buffer losses(device, 16, gpu::Memory::device, "losses");
         gpu::Buffer status(device, 16, gpu::Memory::device, "status");
         gpu::Buffer partials(device, 16, gpu::Memory::device, "partials");
@@ -148,9 +148,7 @@ TEST_CASE("control: an access out of bounds is seen") {
         recorder.begin();
         // Reads 64 sums where there are four. (Layers of Vulkan 1.3.239 compare with the buffer's end, not
         // the view's.)
-        shared::LossParams params{};
-        params.groups = 64;
-        params.scale = 1;
+        const shared::LossSumParams params{64, 0, 0, 1.0f};
         recorder.dispatch(kernel, {1, 1, 1}, params, {losses.view(), status.view(), partials.view()});
         recorder.submit();
         recorder.finish();

@@ -148,6 +148,7 @@ class Population {
 
     /// All members in their order. Waits for the steps requested, then evaluates.
     virtual std::vector<MemberResult> results() = 0;
+    /// results(), ranked and added up.
     PopulationSummary summary() { return summarise(job_, results()); }
     /// In ParamLayout's order. Throws std::out_of_range if there is no such member.
     virtual std::vector<float> parameters(std::size_t member) = 0;

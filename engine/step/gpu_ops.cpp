@@ -81,7 +81,7 @@ void GpuOps::lossAndGradient(const StepSettings& step) {
                         arenas_.targets.view(), dSums(last), partials, scale},
                        cost(lossWork(rows_, outputs, half_ != nullptr)));
     if (groups > 1)
-        recorder_.dispatch(lossSum_, {1, 1, 1}, params,
+        recorder_.dispatch(lossSum_, {1, 1, 1}, shared::LossSumParams{groups, stepNumber, slot, perTerm},
                            {arenas_.losses.view(), arenas_.status.view(), partials},
                            {static_cast<double>(groups), static_cast<double>(groups) * sizeof(float)});
     endOperation();
@@ -124,7 +124,7 @@ void GpuOps::update(const StepSettings& step) {
 
 void GpuOps::updateWithHalves(const shared::UpdateParams& params) {
     const auto layers = asUint(arenas_.shape.layers());
-    recorder_.dispatch(*lossScale_, {1, 1, 1}, shared::UpdateHalfParams{params, layers},
+    recorder_.dispatch(*lossScale_, {1, 1, 1}, shared::LossScaleParams{layers},
                        {arenas_.status.view(), arenas_.gradients.view(), half_->lossScale(), half_->table()});
     recorder_.dispatch(*updateHalf_, {params.stride, 1, 1}, shared::UpdateHalfParams{params, layers},
                        {arenas_.status.view(), arenas_.gradients.view(), arenas_.parameters.view(),

@@ -97,11 +97,11 @@ class GpuOps final : public Ops {
     std::vector<LayerPipelines> layers_;
     const gpu::Kernel<shared::GatherBatchParams>& gatherBatch_;
     const gpu::Kernel<shared::LossParams>& lossAndGradient_;
-    const gpu::Kernel<shared::LossParams>& lossSum_;
+    const gpu::Kernel<shared::LossSumParams>& lossSum_;
     const gpu::Kernel<shared::ScoreParams>& score_;
     const gpu::Kernel<shared::UpdateParams>* update_ = nullptr;         // fp32, if not folded
     const gpu::Kernel<shared::UpdateHalfParams>* updateHalf_ = nullptr; // fp16
-    const gpu::Kernel<shared::UpdateHalfParams>* lossScale_ = nullptr;  // fp16
+    const gpu::Kernel<shared::LossScaleParams>* lossScale_ = nullptr;   // fp16
     const std::uint32_t updateLimit_; ///< most invocations of one update; beyond, each takes several vec4s
     std::size_t rows_ = 0;            ///< of the current batch or range
     std::uint32_t scoreSlot_ = 0;     ///< where the next score() puts its sums

@@ -87,7 +87,6 @@ struct RoofParams {
 SHARED_CONST uint roofOperations = 128u;   // floating-point operations of an invocation in a round
 SHARED_CONST uint roofMatrixProducts = 8u; // products of tiles of a subgroup in a round
 
-// Of loss_and_gradient, and of loss_sum, which adds up its workgroups' losses where there is more than one.
 struct LossParams {
     uint rows;
     uint outputs;
@@ -122,7 +121,7 @@ struct DenseUpdateParams {
     UpdateParams update;
 };
 
-// Half precision: the optimizer's step also writes the weights as halves. Of loss_scale.comp, too, which runs before it.
+// Half precision: the optimizer's step also writes the weights as halves.
 struct UpdateHalfParams {
     UpdateParams update;
     uint layers;
@@ -133,6 +132,10 @@ struct UpdateHalfParams {
 SHARED_CONST float lossScaleMost = 32768.0f;
 SHARED_CONST float lossScaleLeast = 5.9604645e-8f; // 2^-24
 SHARED_CONST uint lossScaleGrowth = 2000u;
+
+struct LossScaleParams {
+    uint layers;
+};
 
 // The most layers of a network that whole_step computes.
 SHARED_CONST uint wholeStepLayers = 8u;
@@ -159,6 +162,14 @@ struct StepRecord {
     float scale;           // as in LossParams
     OrderKeys keys;
     UpdateParams update;   // `count` and `stride` are not used
+};
+
+// Adds up the losses of the workgroups of loss_and_gradient, if there is more than one.
+struct LossSumParams {
+    uint groups;
+    uint step;
+    uint slot;
+    float scale;
 };
 
 // Loss, correct predictions and confusion matrix of `rows` evaluated examples.

@@ -14,7 +14,7 @@ layout(set = 0, binding = 1) readonly buffer Gradients { float gradients[]; };
 #include "loss_scale.glsl"
 #define LAYER_TABLE 3
 #include "layer_table.glsl"
-layout(push_constant) uniform Params { UpdateHalfParams params; };
+layout(push_constant) uniform Params { LossScaleParams params; };
 
 void main() {
     float notFinite = 0.0;

@@ -7,7 +7,7 @@
 #include "params.h"
 
 layout(set = 0, binding = 2) readonly buffer Partials { float partials[]; };
-layout(push_constant) uniform Params { LossParams params; };
+layout(push_constant) uniform Params { LossSumParams params; };
 
 void main() {
     float sum = 0.0;
