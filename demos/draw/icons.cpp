@@ -84,12 +84,12 @@ float iconSize() { return ImGui::GetFontSize() * 0.85f; }
 
 // Blanks leave the room that the sign is then drawn into.
 std::string blanks(float width) {
-    return std::string(static_cast<std::size_t>(std::ceil(width / ImGui::CalcTextSize(" ").x)), ' ');
+    return std::string(static_cast<std::size_t>(std::ceil(width / textWidth(" "))), ' ');
 }
 
 } // namespace
 
-float iconRoom(const Ui& ui) { return ImGui::CalcTextSize(blanks(iconSize() + ui.px(7)).c_str()).x; }
+float iconRoom(const Ui& ui) { return textWidth(blanks(iconSize() + ui.px(7))); }
 
 bool iconButton(Ui& ui, const char* label, Icon icon, IconButtonOptions options) {
     if (ui.hidden(label)) return false;

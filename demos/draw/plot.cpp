@@ -21,7 +21,7 @@ std::size_t labelled(std::span<const PlotTick> ticks) {
 
 float widestLabel(std::span<const PlotTick> ticks) {
     float widest = 0;
-    for (const PlotTick& tick : ticks) widest = std::max(widest, ImGui::CalcTextSize(tick.label.c_str()).x);
+    for (const PlotTick& tick : ticks) widest = std::max(widest, textWidth(tick.label));
     return widest;
 }
 
@@ -54,7 +54,7 @@ void drawGridLine(const PlotFrame& frame, ImVec2 from, ImVec2 to, const PlotTick
 void drawTicksBelow(const PlotFrame& frame, const PlotAxis& axis, const Place& whole) {
     const std::string title = axisTitle(axis);
     const Ui& ui = frame.ui;
-    const float titleLeft = whole.max.x - ImGui::CalcTextSize(title.c_str()).x - ui.px(2);
+    const float titleLeft = whole.max.x - textWidth(title) - ui.px(2);
     const float top = frame.high.y + ui.px(6);
     float free = whole.min.x; // from here on nothing has been written
     for (const PlotTick& tick : horizontalTicks(frame, axis.whole)) {
@@ -62,7 +62,7 @@ void drawTicksBelow(const PlotFrame& frame, const PlotAxis& axis, const Place& w
         if (x < frame.low.x - 1 || x > frame.high.x + 1) continue;
         drawGridLine(frame, {x, frame.low.y}, {x, frame.high.y}, tick);
         if (tick.label.empty()) continue;
-        const float width = ImGui::CalcTextSize(tick.label.c_str()).x;
+        const float width = textWidth(tick.label);
         const float left = std::clamp(x - width / 2, whole.min.x, std::max(whole.max.x - width, whole.min.x));
         if (left < free || left + width > titleLeft - ui.px(10)) continue;
         frame.draw.AddText({left, top}, ui.theme.muted, tick.label.c_str());
@@ -80,7 +80,7 @@ void drawTicksLeft(const PlotFrame& frame) {
         if (y < frame.low.y - 1 || y > frame.high.y + 1) continue;
         drawGridLine(frame, {frame.low.x, y}, {frame.high.x, y}, tick);
         if (tick.label.empty() || y + letters / 2 > free) continue;
-        const float width = ImGui::CalcTextSize(tick.label.c_str()).x;
+        const float width = textWidth(tick.label);
         frame.draw.AddText({frame.low.x - ui.px(8) - width, y - letters / 2}, ui.theme.muted,
                            tick.label.c_str());
         free = y - letters / 2;

@@ -63,8 +63,6 @@ std::vector<Reading> readingsAt(const PlotFrame& frame, double x, const PlotAxis
     return readings;
 }
 
-float widthOf(std::string_view text) { return ImGui::CalcTextSize(text.data(), text.data() + text.size()).x; }
-
 void drawReadoutBox(const PlotFrame& frame, const std::string& title, std::span<const Reading> readings,
                     float hairline) {
     const Ui& ui = frame.ui;
@@ -73,10 +71,11 @@ void drawReadoutBox(const PlotFrame& frame, const std::string& title, std::span<
     float nameWidth = 0;
     float valueWidth = 0;
     for (const Reading& reading : readings) {
-        nameWidth = std::max(nameWidth, widthOf(reading.line->name));
-        valueWidth = std::max(valueWidth, widthOf(reading.text));
+        nameWidth = std::max(nameWidth, textWidth(reading.line->name));
+        valueWidth = std::max(valueWidth, textWidth(reading.text));
     }
-    const ImVec2 size{std::max(ui.px(30) + nameWidth + ui.px(14) + valueWidth, widthOf(title)) + 2 * padding,
+    const ImVec2 size{std::max(ui.px(30) + nameWidth + ui.px(14) + valueWidth, textWidth(title)) +
+                          2 * padding,
                       rowHeight * static_cast<float>(readings.size() + 1) + 2 * padding - ui.px(4)};
     const ImVec2 display = ImGui::GetIO().DisplaySize;
     float left = hairline + ui.px(12);
@@ -95,7 +94,7 @@ void drawReadoutBox(const PlotFrame& frame, const std::string& title, std::span<
         drawLineSample(ui, draw, {at.x, at.y + ImGui::GetFontSize() / 2}, ui.px(22), line,
                        faded(line.colour, line.faint ? 0.5f : 1.0f));
         draw.AddText({at.x + ui.px(30), at.y}, ui.theme.muted, line.name.c_str());
-        draw.AddText({end.x - padding - widthOf(reading.text), at.y}, ui.theme.text, reading.text.c_str());
+        draw.AddText({end.x - padding - textWidth(reading.text), at.y}, ui.theme.text, reading.text.c_str());
     }
 }
 
@@ -124,7 +123,7 @@ void drawReadout(const PlotFrame& frame, const PlotOptions& options, float mouse
 namespace {
 
 // Sample, gap, name, gap.
-float entryWidth(const Ui& ui, const std::string& name) { return ui.px(22 + 6 + 14) + widthOf(name); }
+float entryWidth(const Ui& ui, const std::string& name) { return ui.px(22 + 6 + 14) + textWidth(name); }
 
 } // namespace
 
@@ -139,7 +138,7 @@ void Plot::drawBar(Ui& ui, std::span<const PlotLine> lines, const PlotOptions& o
     const float padding = ui.px(7);
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {padding, ui.px(2)});
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ui.px(4), ui.px(2)});
-    const auto switchWidth = [&](const char* label) { return widthOf(label) + 2 * padding + ui.px(4); };
+    const auto switchWidth = [&](const char* label) { return textWidth(label) + 2 * padding + ui.px(4); };
     float switches = switchWidth("log x") + switchWidth("log y") + switchWidth("•••");
     const bool all = switches <= width / 2;
     if (!all) switches = switchWidth("•••");
@@ -178,7 +177,7 @@ void Plot::drawLegend(Ui& ui, std::span<const PlotLine> lines, const std::string
         used += width;
     };
     if (!title.empty()) {
-        const float width = widthOf(title) + ui.px(16);
+        const float width = textWidth(title) + ui.px(16);
         place(width);
         const ImVec2 corner = ImGui::GetCursorScreenPos();
         ImGui::GetWindowDrawList()->AddText({corner.x, corner.y + ui.px(2)}, ui.theme.muted, title.c_str());
@@ -228,7 +227,7 @@ void Plot::legendEntry(Ui& ui, const PlotLine& line) {
     draw.AddText(text, letters, name.c_str());
     if (!on) {
         const float middle = corner.y + height / 2;
-        draw.AddLine({text.x, middle}, {text.x + widthOf(name), middle}, letters, ui.line());
+        draw.AddLine({text.x, middle}, {text.x + textWidth(name), middle}, letters, ui.line());
     }
     if (clicked) toggle(name);
 }

@@ -223,7 +223,7 @@ void drawEndLabels(const PlotFrame& frame, const Ui::Place& whole) {
         // Where the line ends, which gets a mark, or only leaves the picture.
         const ImVec2 end{std::min(last.x, frame.high.x), std::clamp(last.y, frame.low.y, frame.high.y)};
         if (inside(frame, last)) drawMark(frame.draw, end, frame.ui.px(3.5f), line.dashed, line.colour);
-        const float width = ImGui::CalcTextSize(line.name.c_str()).x + frame.ui.px(14);
+        const float width = textWidth(line.name) + frame.ui.px(14);
         // Labels that do not fit beside the curves go over them.
         const float left = std::min(end.x, whole.max.x - width);
         if (left < frame.low.x) continue;
@@ -241,7 +241,7 @@ float endLabelRoom(const PlotFrame& frame, float width) {
     float room = 0;
     for (const PlotCurve& curve : frame.curves)
         if (!curve.line->faint && !curve.line->name.empty())
-            room = std::max(room, ImGui::CalcTextSize(curve.line->name.c_str()).x + frame.ui.px(14));
+            room = std::max(room, textWidth(curve.line->name) + frame.ui.px(14));
     return room > 0.35f * width ? 0 : room;
 }
 

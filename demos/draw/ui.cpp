@@ -11,12 +11,9 @@
 namespace lockstep::demos {
 
 std::string fittedText(std::string_view text, float width) {
-    const auto widthOf = [](std::string_view part) {
-        return ImGui::CalcTextSize(part.data(), part.data() + part.size()).x;
-    };
-    if (widthOf(text) <= width) return std::string(text);
-    const float dots = widthOf("…");
-    while (!text.empty() && widthOf(text) + dots > width) {
+    if (textWidth(text) <= width) return std::string(text);
+    const float dots = textWidth("…");
+    while (!text.empty() && textWidth(text) + dots > width) {
         // Letters of several bytes go as a whole.
         std::size_t end = text.size() - 1;
         while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
@@ -247,7 +244,7 @@ void Ui::paragraph(std::string_view text, ImU32 colour) {
 
 void Ui::row(std::string_view name, std::string_view value) {
     muted(name);
-    const float width = ImGui::CalcTextSize(value.data(), value.data() + value.size()).x;
+    const float width = textWidth(value);
     const float right = ImGui::GetWindowContentRegionMax().x;
     const float used = ImGui::GetItemRectMax().x - ImGui::GetWindowPos().x + ImGui::GetScrollX();
     if (used + px(10) + width > right) { // below it, in as many lines as it takes

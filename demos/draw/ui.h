@@ -174,6 +174,10 @@ class Ui {
     template <class Slide, class Share> bool drawSlider(const char* label, Slide slide, Share share);
 };
 
+inline float textWidth(std::string_view text) {
+    return ImGui::CalcTextSize(text.data(), text.data() + text.size()).x;
+}
+
 /// As much of a line as `width` pixels hold in the present letters, "…" where it was cut.
 std::string fittedText(std::string_view text, float width);
 

@@ -42,15 +42,6 @@ Owned<VkShaderModule> shaderModule(Graphics& graphics, const char* name) {
                      graphics.vk().DestroyShaderModule);
 }
 
-VkPipelineShaderStageCreateInfo shaderStage(VkShaderStageFlagBits stage, VkShaderModule module) {
-    auto info =
-        structure<VkPipelineShaderStageCreateInfo>(VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO);
-    info.stage = stage;
-    info.module = module;
-    info.pName = "main";
-    return info;
-}
-
 } // namespace
 
 UiRenderer::UiRenderer(Graphics& graphics, VkFormat format, VkImageLayout finalLayout) : graphics_(graphics) {
@@ -72,18 +63,15 @@ void UiRenderer::createRenderPass(VkFormat format, VkImageLayout finalLayout) {
     subpass.pipelineBindPoint = VK_PIPELINE_BIND_POINT_GRAPHICS;
     subpass.colorAttachmentCount = 1;
     subpass.pColorAttachments = &reference;
+    constexpr VkPipelineStageFlags drawn = VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT;
+    constexpr VkPipelineStageFlags copied = VK_PIPELINE_STAGE_TRANSFER_BIT;
     // Before: the image was acquired (or copied from). After: it is copied from; presenting waits for a
     // semaphore anyway.
-    VkSubpassDependency around[2]{};
-    around[0].srcSubpass = VK_SUBPASS_EXTERNAL;
-    around[0].srcStageMask = VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
-    around[0].dstStageMask = VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT;
-    around[0].dstAccessMask = VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT;
-    around[1].dstSubpass = VK_SUBPASS_EXTERNAL;
-    around[1].srcStageMask = VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT;
-    around[1].srcAccessMask = VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT;
-    around[1].dstStageMask = VK_PIPELINE_STAGE_TRANSFER_BIT;
-    around[1].dstAccessMask = VK_ACCESS_TRANSFER_READ_BIT;
+    const VkSubpassDependency around[] = {
+        {VK_SUBPASS_EXTERNAL, 0, drawn | copied, drawn, 0, VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT, 0},
+        {0, VK_SUBPASS_EXTERNAL, drawn, copied, VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT,
+         VK_ACCESS_TRANSFER_READ_BIT, 0},
+    };
     auto info = structure<VkRenderPassCreateInfo>(VK_STRUCTURE_TYPE_RENDER_PASS_CREATE_INFO);
     info.attachmentCount = 1;
     info.pAttachments = &colour;
@@ -109,23 +97,19 @@ void UiRenderer::createPipeline() {
 
     const Owned<VkShaderModule> corners = shaderModule(graphics_, "ui_vert");
     const Owned<VkShaderModule> pixels = shaderModule(graphics_, "ui_frag");
+    constexpr VkStructureType stage = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
     const VkPipelineShaderStageCreateInfo stages[] = {
-        shaderStage(VK_SHADER_STAGE_VERTEX_BIT, corners.get()),
-        shaderStage(VK_SHADER_STAGE_FRAGMENT_BIT, pixels.get()),
+        {stage, nullptr, 0, VK_SHADER_STAGE_VERTEX_BIT, corners.get(), "main", nullptr},
+        {stage, nullptr, 0, VK_SHADER_STAGE_FRAGMENT_BIT, pixels.get(), "main", nullptr},
     };
-
     const VkVertexInputBindingDescription vertex{0, sizeof(ImDrawVert), VK_VERTEX_INPUT_RATE_VERTEX};
     const VkVertexInputAttributeDescription attributes[] = {
         {0, 0, VK_FORMAT_R32G32_SFLOAT, IM_OFFSETOF(ImDrawVert, pos)},
         {1, 0, VK_FORMAT_R32G32_SFLOAT, IM_OFFSETOF(ImDrawVert, uv)},
         {2, 0, VK_FORMAT_R8G8B8A8_UNORM, IM_OFFSETOF(ImDrawVert, col)},
     };
-    auto input = structure<VkPipelineVertexInputStateCreateInfo>(
-        VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_STATE_CREATE_INFO);
-    input.vertexBindingDescriptionCount = 1;
-    input.pVertexBindingDescriptions = &vertex;
-    input.vertexAttributeDescriptionCount = 3;
-    input.pVertexAttributeDescriptions = attributes;
+    const VkPipelineVertexInputStateCreateInfo input{
+        VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_STATE_CREATE_INFO, nullptr, 0, 1, &vertex, 3, attributes};
     auto assembly = structure<VkPipelineInputAssemblyStateCreateInfo>(
         VK_STRUCTURE_TYPE_PIPELINE_INPUT_ASSEMBLY_STATE_CREATE_INFO);
     assembly.topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST;
@@ -153,10 +137,8 @@ void UiRenderer::createPipeline() {
     blend.attachmentCount = 1;
     blend.pAttachments = &blended;
     const VkDynamicState dynamicStates[] = {VK_DYNAMIC_STATE_VIEWPORT, VK_DYNAMIC_STATE_SCISSOR};
-    auto dynamic =
-        structure<VkPipelineDynamicStateCreateInfo>(VK_STRUCTURE_TYPE_PIPELINE_DYNAMIC_STATE_CREATE_INFO);
-    dynamic.dynamicStateCount = 2;
-    dynamic.pDynamicStates = dynamicStates;
+    const VkPipelineDynamicStateCreateInfo dynamic{VK_STRUCTURE_TYPE_PIPELINE_DYNAMIC_STATE_CREATE_INFO,
+                                                   nullptr, 0, 2, dynamicStates};
 
     auto info = structure<VkGraphicsPipelineCreateInfo>(VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_CREATE_INFO);
     info.stageCount = 2;
@@ -184,14 +166,14 @@ void UiRenderer::upload(const ImDrawData& data) {
     grow(indices_, graphics_, indexBytes, VK_BUFFER_USAGE_INDEX_BUFFER_BIT);
     std::byte* vertex = vertices_->data();
     std::byte* index = indices_->data();
+    const auto append = [](std::byte*& at, const auto& items) {
+        const auto bytes = static_cast<std::size_t>(items.size_in_bytes());
+        if (bytes > 0) std::memcpy(at, items.Data, bytes);
+        at += bytes;
+    };
     for (int list = 0; list < listCount(data); ++list) {
-        const ImDrawList& source = *data.CmdLists[list];
-        const auto vertexSize = static_cast<std::size_t>(source.VtxBuffer.size_in_bytes());
-        const auto indexSize = static_cast<std::size_t>(source.IdxBuffer.size_in_bytes());
-        if (vertexSize > 0) std::memcpy(vertex, source.VtxBuffer.Data, vertexSize);
-        if (indexSize > 0) std::memcpy(index, source.IdxBuffer.Data, indexSize);
-        vertex += vertexSize;
-        index += indexSize;
+        append(vertex, data.CmdLists[list]->VtxBuffer);
+        append(index, data.CmdLists[list]->IdxBuffer);
     }
     vertices_->written();
     indices_->written();
@@ -239,12 +221,11 @@ void UiRenderer::recordLists(VkCommandBuffer commands, VkExtent2D extent, const 
         const ImDrawList& source = *data.CmdLists[list];
         for (const ImDrawCmd& command : source.CmdBuffer) {
             // Clipped to the frame: scissors must not be negative.
-            const float left = std::max(command.ClipRect.x - data.DisplayPos.x, 0.0f);
-            const float top = std::max(command.ClipRect.y - data.DisplayPos.y, 0.0f);
-            const float right =
-                std::min(command.ClipRect.z - data.DisplayPos.x, static_cast<float>(extent.width));
-            const float bottom =
-                std::min(command.ClipRect.w - data.DisplayPos.y, static_cast<float>(extent.height));
+            const ImVec4& clip = command.ClipRect;
+            const float left = std::max(clip.x - data.DisplayPos.x, 0.0f);
+            const float top = std::max(clip.y - data.DisplayPos.y, 0.0f);
+            const float right = std::min(clip.z - data.DisplayPos.x, viewport.width);
+            const float bottom = std::min(clip.w - data.DisplayPos.y, viewport.height);
             if (right <= left || bottom <= top) continue;
             const VkRect2D scissor{
                 {static_cast<std::int32_t>(left), static_cast<std::int32_t>(top)},

@@ -298,11 +298,10 @@ bool App::transportFits(float room) const {
     const ImGuiStyle& style = ImGui::GetStyle();
     float wanted = ui_->px(speedUnits) + style.ItemSpacing.x;
     for (const char* label : labels)
-        wanted +=
-            ImGui::CalcTextSize(label).x + iconRoom(*ui_) + 2 * style.FramePadding.x + style.ItemSpacing.x;
+        wanted += textWidth(label) + iconRoom(*ui_) + 2 * style.FramePadding.x + style.ItemSpacing.x;
     // That a device is software is said in any case.
     if (ui_->graphics.device().software())
-        wanted += ImGui::CalcTextSize(describe(gpu::DeviceType::software).data()).x + ui_->px(34);
+        wanted += textWidth(describe(gpu::DeviceType::software)) + ui_->px(34);
     return wanted <= room;
 }
 

@@ -56,7 +56,6 @@ class App {
     Ui& ui() { return *ui_; }
     InputQueue& input() { return *input_; }
     Exhibit& exhibit() { return *exhibits_[shown_]; }
-    const std::vector<std::unique_ptr<Exhibit>>& exhibits() const { return exhibits_; }
     /// Throws std::invalid_argument that names the nearest right one.
     void showExhibit(std::string_view id);
 
@@ -78,7 +77,6 @@ class App {
     void saveState(const std::filesystem::path& file);
 
     void setDark(bool dark) { ui_->theme = makeTheme(dark); }
-    void setPresenter(bool on) { ui_->presenter = on; }
     void setZoom(float zoom) { zoom_ = std::clamp(zoom, 0.5f, 3.0f); }
 
     AppWishes takeWishes() { return std::exchange(wishes_, {}); }

@@ -83,12 +83,12 @@ void App::drawDevice(float left, float right) {
     const std::string honest = device.software() ? std::string(describe(device.report().type)) : "";
     const float chevron = ui_->px(chevronUnits);
     const float gap = honest.empty() ? 0 : ui_->px(10);
-    const float honestWidth = ImGui::CalcTextSize(honest.c_str()).x;
+    const float honestWidth = textWidth(honest);
     // Without the details in brackets, if need be; without the name, if that is still too long.
     const float space = right - left - honestWidth - gap - chevron;
     std::string shown = name;
-    if (ImGui::CalcTextSize(shown.c_str()).x > space) shown = shown.substr(0, shown.find(" ("));
-    const float nameWidth = ImGui::CalcTextSize(shown.c_str()).x;
+    if (textWidth(shown) > space) shown = shown.substr(0, shown.find(" ("));
+    const float nameWidth = textWidth(shown);
     const bool nameFits = nameWidth <= space;
     const float width = (nameFits ? nameWidth + gap : 0) + honestWidth + chevron;
     if (width > right - left) return;

@@ -133,7 +133,7 @@ void App::drawStatus() {
     draw.AddRectFilled(start, end, theme.panel);
     draw.AddLine(start, {end.x, start.y}, theme.border, ui_->line());
     const std::string time = frameMilliseconds_ ? fmt::format("{:.1f} ms/frame", *frameMilliseconds_) : "";
-    const float timeLeft = end.x - padding - ImGui::CalcTextSize(time.c_str()).x;
+    const float timeLeft = end.x - padding - textWidth(time);
     const float room = timeLeft - start.x - 2 * padding;
     ImGui::SetCursorScreenPos({start.x + padding, top});
     const Message* last = ui_->messages.empty() ? nullptr : &ui_->messages.back();
@@ -154,7 +154,7 @@ void App::drawStatusMessage(const Message& message, float room) {
     const float height = ImGui::GetTextLineHeight();
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const std::string shown = fittedText(oneLine(message), room - height - ui_->px(4));
-    const float width = height + ui_->px(4) + ImGui::CalcTextSize(shown.c_str()).x;
+    const float width = height + ui_->px(4) + textWidth(shown);
     if (ImGui::InvisibleButton("messages", {std::max(width, 1.0f), height})) ImGui::OpenPopup("all messages");
     ui_->noteControl("messages");
     ImDrawList& draw = *ImGui::GetWindowDrawList();
@@ -199,7 +199,7 @@ void App::drawHelp() {
     };
     const ImVec2 size = ImGui::GetIO().DisplaySize;
     float keyWidth = 0;
-    for (const auto& [key, what] : keys) keyWidth = std::max(keyWidth, ImGui::CalcTextSize(key).x);
+    for (const auto& [key, what] : keys) keyWidth = std::max(keyWidth, textWidth(key));
     const float column = ui_->px(24) + keyWidth * 1.1f + ui_->px(24);
     ImGui::SetNextWindowPos({size.x / 2, size.y / 2}, ImGuiCond_Always, {0.5f, 0.5f});
     ImGui::SetNextWindowFocus();

@@ -189,7 +189,7 @@ void beginWith(App& app, const ShowOptions& options) {
     if (!options.stateFile.empty()) app.setState(readStateFile(options.stateFile));
     if (!options.exhibit.empty()) app.showExhibit(options.exhibit);
     if (options.light) app.setDark(false);
-    if (options.presenter) app.setPresenter(true);
+    if (options.presenter) app.ui().presenter = true;
     if (options.run) app.exhibit().run(app.ui());
 }
 

@@ -9,6 +9,7 @@
 #include <vulkan/vulkan.h>
 
 #include <GLFW/glfw3.h>
+#include <fmt/format.h>
 
 #include "engine/gpu/error.h"
 
@@ -16,27 +17,26 @@ namespace lockstep::demos {
 
 namespace {
 
-std::string lastError() {
-    const char* text = nullptr;
-    glfwGetError(&text);
-    return text == nullptr ? "unknown reason" : text;
+// With GLFW's last error as the reason.
+std::runtime_error displayError(const char* what) {
+    const char* reason = nullptr;
+    glfwGetError(&reason);
+    return std::runtime_error(fmt::format("{}: {}. Without a display: `lockstep race`, `lockstep train`, or "
+                                          "`lockstep show EXHIBIT --headless --png FILE`",
+                                          what, reason == nullptr ? "unknown reason" : reason));
 }
-
-constexpr const char* windowlessHint =
-    "Without a display: `lockstep race`, `lockstep train`, or `lockstep show EXHIBIT --headless --png FILE`";
 
 } // namespace
 
 Window::Window(int width, int height, const std::string& title) {
-    if (glfwInit() != GLFW_TRUE)
-        throw std::runtime_error("no window can be opened: " + lastError() + ". " + windowlessHint);
+    if (glfwInit() != GLFW_TRUE) throw displayError("no window can be opened");
     glfwWindowHint(GLFW_CLIENT_API, GLFW_NO_API);
     glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
     window_ = glfwCreateWindow(width, height, title.c_str(), nullptr, nullptr);
     if (window_ == nullptr) {
-        const std::string reason = lastError();
+        const std::runtime_error error = displayError("no window can be opened");
         glfwTerminate();
-        throw std::runtime_error("no window can be opened: " + reason + ". " + windowlessHint);
+        throw error;
     }
     listen();
 }
@@ -90,8 +90,7 @@ void Window::listen() {
 std::vector<std::string> Window::instanceExtensions() const {
     std::uint32_t count = 0;
     const char** names = glfwGetRequiredInstanceExtensions(&count);
-    if (names == nullptr)
-        throw std::runtime_error("this display cannot show Vulkan: " + lastError() + ". " + windowlessHint);
+    if (names == nullptr) throw displayError("this display cannot show Vulkan");
     return {names, names + count};
 }
 
