@@ -28,7 +28,7 @@ Owned<VkSampler> createSampler(gpu::Device& device, const DrawApi& draw, VkFilte
     info.magFilter = filter;
     info.minFilter = VK_FILTER_LINEAR;
     info.addressModeU = info.addressModeV = info.addressModeW = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE;
-    return makeOwned(device, "vkCreateSampler", info, draw.CreateSampler, draw.DestroySampler);
+    return gpu::create(device, draw.CreateSampler, draw.DestroySampler, info, "vkCreateSampler");
 }
 
 // The types that are allowed and have `wanted`.
@@ -65,20 +65,18 @@ void Graphics::createLayouts() {
     smooth_ = createSampler(*device_, draw_, VK_FILTER_LINEAR);
     const VkDescriptorSetLayoutBinding binding{0, VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, 1,
                                                VK_SHADER_STAGE_FRAGMENT_BIT, nullptr};
-    auto layout =
-        structure<VkDescriptorSetLayoutCreateInfo>(VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO);
-    layout.bindingCount = 1;
-    layout.pBindings = &binding;
-    pictureLayout_ = makeOwned(*device_, "vkCreateDescriptorSetLayout", layout,
-                               vk().CreateDescriptorSetLayout, vk().DestroyDescriptorSetLayout);
+    const VkDescriptorSetLayoutCreateInfo layout{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO, nullptr,
+                                                 0, 1, &binding};
+    pictureLayout_ = gpu::create(*device_, vk().CreateDescriptorSetLayout, vk().DestroyDescriptorSetLayout,
+                                 layout, "vkCreateDescriptorSetLayout");
     const VkDescriptorPoolSize size{binding.descriptorType, mostPictures};
     auto pool = structure<VkDescriptorPoolCreateInfo>(VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO);
     pool.flags = VK_DESCRIPTOR_POOL_CREATE_FREE_DESCRIPTOR_SET_BIT;
     pool.maxSets = mostPictures;
     pool.poolSizeCount = 1;
     pool.pPoolSizes = &size;
-    descriptorPool_ = makeOwned(*device_, "vkCreateDescriptorPool", pool, vk().CreateDescriptorPool,
-                                vk().DestroyDescriptorPool);
+    descriptorPool_ = gpu::create(*device_, vk().CreateDescriptorPool, vk().DestroyDescriptorPool, pool,
+                                  "vkCreateDescriptorPool");
 }
 
 void Graphics::detach() noexcept {
@@ -98,13 +96,12 @@ void Graphics::frameDone() {
 }
 
 Owned<VkDeviceMemory> Graphics::allocate(const VkMemoryRequirements& needs, VkMemoryPropertyFlags wanted) {
-    auto info = structure<VkMemoryAllocateInfo>(VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO);
-    info.allocationSize = needs.size;
+    VkMemoryAllocateInfo info{VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, nullptr, needs.size, 0};
     for (const std::uint32_t type : memoryTypes(device_->memory(), needs, wanted)) {
         info.memoryTypeIndex = type;
         VkDeviceMemory allocated = VK_NULL_HANDLE;
         const VkResult result = vk().AllocateMemory(device_->handle(), &info, nullptr, &allocated);
-        if (result == VK_SUCCESS) return owned(*device_, allocated, vk().FreeMemory);
+        if (result == VK_SUCCESS) return {allocated, {device_, vk().FreeMemory}};
         if (result != VK_ERROR_OUT_OF_DEVICE_MEMORY) check(result, "vkAllocateMemory");
     }
     throw gpu::OutOfMemoryError("no memory is left for drawing on '" + device_->report().name +
@@ -120,7 +117,7 @@ HostBuffer::HostBuffer(Graphics& graphics, std::size_t bytes, VkBufferUsageFlags
     auto info = structure<VkBufferCreateInfo>(VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO);
     info.size = bytes;
     info.usage = usage;
-    buffer_ = makeOwned(graphics.device(), "vkCreateBuffer", info, vk.CreateBuffer, vk.DestroyBuffer);
+    buffer_ = gpu::create(graphics.device(), vk.CreateBuffer, vk.DestroyBuffer, info, "vkCreateBuffer");
     VkMemoryRequirements needs{};
     vk.GetBufferMemoryRequirements(device, handle(), &needs);
     VkMemoryPropertyFlags wanted = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
@@ -148,13 +145,11 @@ void HostBuffer::toBeRead() {
 }
 
 Owned<VkImageView> createView(Graphics& graphics, VkImage image, VkFormat format) {
-    auto info = structure<VkImageViewCreateInfo>(VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO);
-    info.image = image;
-    info.viewType = VK_IMAGE_VIEW_TYPE_2D;
-    info.format = format;
-    info.subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1};
-    return makeOwned(graphics.device(), "vkCreateImageView", info, graphics.draw().CreateImageView,
-                     graphics.draw().DestroyImageView);
+    const VkImageViewCreateInfo info{
+        VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO, nullptr, 0, image, VK_IMAGE_VIEW_TYPE_2D, format, {},
+        {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1}};
+    return gpu::create(graphics.device(), graphics.draw().CreateImageView, graphics.draw().DestroyImageView,
+                       info, "vkCreateImageView");
 }
 
 Image::Image(Graphics& graphics, std::uint32_t width, std::uint32_t height, VkImageUsageFlags usage)
@@ -170,7 +165,7 @@ Image::Image(Graphics& graphics, std::uint32_t width, std::uint32_t height, VkIm
     info.samples = VK_SAMPLE_COUNT_1_BIT;
     info.tiling = VK_IMAGE_TILING_OPTIMAL;
     info.usage = usage;
-    image_ = makeOwned(graphics.device(), "vkCreateImage", info, draw.CreateImage, draw.DestroyImage);
+    image_ = gpu::create(graphics.device(), draw.CreateImage, draw.DestroyImage, info, "vkCreateImage");
     VkMemoryRequirements needs{};
     draw.GetImageMemoryRequirements(device, handle(), &needs);
     memory_ = graphics.allocate(needs, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT);

@@ -5,50 +5,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
-#include <type_traits>
 #include <vector>
 
 #include "demos/draw/draw_api.h"
-#include "engine/gpu/device.h"
-#include "engine/gpu/error.h"
+#include "engine/gpu/owned.h"
 
 namespace lockstep::demos {
 
 class Picture;
 
-template <class Handle>
-using DestroyFunction = void(VKAPI_PTR*)(VkDevice, Handle, const VkAllocationCallbacks*);
-
-template <class Handle> struct Destroyer {
-    using pointer = Handle;
-    void operator()(Handle handle) const {
-        if (!device->abandoned()) destroy(device->handle(), handle, nullptr);
-    }
-
-    gpu::Device* device = nullptr;
-    DestroyFunction<Handle> destroy = nullptr;
-};
-
-/// A Vulkan object that is destroyed with its owner, unless the device was abandoned.
-template <class Handle> using Owned = std::unique_ptr<std::remove_pointer_t<Handle>, Destroyer<Handle>>;
-
-template <class Handle>
-Owned<Handle> owned(gpu::Device& device, Handle handle, DestroyFunction<Handle> destroy) {
-    return Owned<Handle>(handle, Destroyer<Handle>{&device, destroy});
-}
-
-/// The object that `create`, whose full name is `call`, makes of `info`. Throws gpu::GpuError.
-template <class Handle, class Info>
-Owned<Handle> makeOwned(gpu::Device& device, const char* call, const Info& info,
-                        VkResult(VKAPI_PTR* create)(VkDevice, const Info*, const VkAllocationCallbacks*,
-                                                    Handle*),
-                        DestroyFunction<Handle> destroy) {
-    Handle handle = VK_NULL_HANDLE;
-    gpu::check(create(device.handle(), &info, nullptr, &handle), call);
-    return owned(device, handle, destroy);
-}
+using gpu::Owned;
 
 /// Shared by everything that draws. One frame is under way at a time. It outlives devices: its users
 /// release what they have on one, and go on with the next.
@@ -137,6 +104,10 @@ class Image {
     VkImage handle() const { return image_.get(); }
     VkImageView view() const { return view_.get(); }
     VkExtent2D extent() const { return extent_; }
+    /// All of it, for a copy from or to a buffer with its pixels row by row from `offset` (bytes) on.
+    VkBufferImageCopy copyRegion(VkDeviceSize offset = 0) const {
+        return {offset, 0, 0, {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1}, {}, {extent_.width, extent_.height, 1}};
+    }
 
   private:
     VkExtent2D extent_;

@@ -16,22 +16,19 @@ Painter::Painter(Graphics& graphics, VkFormat format, VkImageLayout finalLayout)
     : graphics_(graphics), renderer_(graphics, format, finalLayout) {
     gpu::Device& device = graphics.device();
     const gpu::DeviceApi& vk = graphics.vk();
-    auto pool = structure<VkCommandPoolCreateInfo>(VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO);
-    pool.flags = VK_COMMAND_POOL_CREATE_TRANSIENT_BIT;
-    pool.queueFamilyIndex = device.drawing().family;
-    pool_ = makeOwned(device, "vkCreateCommandPool", pool, vk.CreateCommandPool, vk.DestroyCommandPool);
-    auto allocate = structure<VkCommandBufferAllocateInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO);
-    allocate.commandPool = pool_.get();
-    allocate.commandBufferCount = 1;
+    const VkCommandPoolCreateInfo pool{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO, nullptr,
+                                       VK_COMMAND_POOL_CREATE_TRANSIENT_BIT, device.drawing().family};
+    pool_ = gpu::create(device, vk.CreateCommandPool, vk.DestroyCommandPool, pool, "vkCreateCommandPool");
+    const VkCommandBufferAllocateInfo allocate{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO, nullptr,
+                                               pool_.get(), VK_COMMAND_BUFFER_LEVEL_PRIMARY, 1};
     check(vk.AllocateCommandBuffers(device.handle(), &allocate, &commands_), "vkAllocateCommandBuffers");
-    const auto fence = structure<VkFenceCreateInfo>(VK_STRUCTURE_TYPE_FENCE_CREATE_INFO);
-    done_ =
-        makeOwned(device, "vkCreateFence", fence, graphics.draw().CreateFence, graphics.draw().DestroyFence);
+    const VkFenceCreateInfo fence{VK_STRUCTURE_TYPE_FENCE_CREATE_INFO, nullptr, 0};
+    done_ = gpu::create(device, graphics.draw().CreateFence, graphics.draw().DestroyFence, fence,
+                        "vkCreateFence");
     if (!graphics.drawnSeconds()) return;
-    auto clock = structure<VkQueryPoolCreateInfo>(VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO);
-    clock.queryType = VK_QUERY_TYPE_TIMESTAMP;
-    clock.queryCount = 2;
-    clock_ = makeOwned(device, "vkCreateQueryPool", clock, vk.CreateQueryPool, vk.DestroyQueryPool);
+    const VkQueryPoolCreateInfo clock{
+        VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO, nullptr, 0, VK_QUERY_TYPE_TIMESTAMP, 2, 0};
+    clock_ = gpu::create(device, vk.CreateQueryPool, vk.DestroyQueryPool, clock, "vkCreateQueryPool");
 }
 
 Painter::~Painter() {
@@ -106,8 +103,8 @@ void Painter::paint(const FrameTarget& target, const ImDrawData& data,
     const gpu::DeviceApi& vk = graphics_.vk();
     const VkDevice device = graphics_.device().handle();
     check(graphics_.draw().ResetCommandPool(device, pool_.get(), 0), "vkResetCommandPool");
-    auto begin = structure<VkCommandBufferBeginInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO);
-    begin.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
+    const VkCommandBufferBeginInfo begin{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO, nullptr,
+                                         VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT, nullptr};
     check(vk.BeginCommandBuffer(commands_, &begin), "vkBeginCommandBuffer");
     if (clock_) vk.CmdResetQueryPool(commands_, clock_.get(), 0, 2);
     writeTime(0);
@@ -134,10 +131,8 @@ void Painter::submitFrame(const FrameTarget& target, gpu::Ticket ready) {
     const std::uint64_t values[] = {0, ready};
     const std::uint32_t first = target.acquired == VK_NULL_HANDLE ? 1 : 0;
     const std::uint32_t count = (ready > 0 ? 2 : 1) - first;
-    auto timeline =
-        structure<VkTimelineSemaphoreSubmitInfo>(VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO);
-    timeline.waitSemaphoreValueCount = count;
-    timeline.pWaitSemaphoreValues = values + first;
+    VkTimelineSemaphoreSubmitInfo timeline{
+        VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO, nullptr, count, values + first, 0, nullptr};
     auto info = structure<VkSubmitInfo>(VK_STRUCTURE_TYPE_SUBMIT_INFO, &timeline);
     info.waitSemaphoreCount = count;
     info.pWaitSemaphores = waits + first;
@@ -169,8 +164,8 @@ Owned<VkFramebuffer> createFramebuffer(Graphics& graphics, VkRenderPass pass, Vk
     info.width = extent.width;
     info.height = extent.height;
     info.layers = 1;
-    return makeOwned(graphics.device(), "vkCreateFramebuffer", info, graphics.draw().CreateFramebuffer,
-                     graphics.draw().DestroyFramebuffer);
+    return gpu::create(graphics.device(), graphics.draw().CreateFramebuffer,
+                       graphics.draw().DestroyFramebuffer, info, "vkCreateFramebuffer");
 }
 
 void Offscreen::resize(std::uint32_t width, std::uint32_t height) {
@@ -186,15 +181,12 @@ Pixels Offscreen::paint(std::uint32_t width, std::uint32_t height, const ImDrawD
     painter_.wait();
     resize(width, height);
     painter_.paint({framebuffer_.get(), image_->extent()}, data, [&](VkCommandBuffer commands) {
-        VkBufferImageCopy region{};
-        region.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1};
-        region.imageExtent = {width, height, 1};
+        const VkBufferImageCopy region = image_->copyRegion();
         graphics_.draw().CmdCopyImageToBuffer(commands, image_->handle(),
                                               VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL, readback_->handle(), 1,
                                               &region);
-        auto toHost = structure<VkMemoryBarrier>(VK_STRUCTURE_TYPE_MEMORY_BARRIER);
-        toHost.srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT;
-        toHost.dstAccessMask = VK_ACCESS_HOST_READ_BIT;
+        const VkMemoryBarrier toHost{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, VK_ACCESS_TRANSFER_WRITE_BIT,
+                                     VK_ACCESS_HOST_READ_BIT};
         graphics_.vk().CmdPipelineBarrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT,
                                           VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &toHost, 0, nullptr, 0, nullptr);
     });

@@ -44,10 +44,8 @@ Picture::Picture(Graphics& graphics, std::uint32_t width, std::uint32_t height, 
     // Nothing is shown before it was brought: black and transparent.
     stage(std::vector<std::uint32_t>(static_cast<std::size_t>(width) * height, 0u));
     const VkDescriptorSetLayout layout = graphics.pictureLayout();
-    auto info = structure<VkDescriptorSetAllocateInfo>(VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO);
-    info.descriptorPool = graphics.descriptorPool();
-    info.descriptorSetCount = 1;
-    info.pSetLayouts = &layout;
+    const VkDescriptorSetAllocateInfo info{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO, nullptr,
+                                           graphics.descriptorPool(), 1, &layout};
     check(graphics.vk().AllocateDescriptorSets(graphics.device().handle(), &info, &descriptor_),
           "vkAllocateDescriptorSets");
     const VkDescriptorImageInfo input{graphics.sampler(smooth), image_->view(), shaderInput.layout};
@@ -109,10 +107,7 @@ void Picture::recordCopy(VkCommandBuffer commands) {
     // From FRAGMENT_SHADER: the last frame must have read the old contents.
     changeUse(vk, commands, image_->handle(), {layout_, VK_PIPELINE_STAGE_FRAGMENT_SHADER_BIT, 0},
               copyTarget);
-    VkBufferImageCopy region{};
-    region.bufferOffset = sourceOffset_;
-    region.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1};
-    region.imageExtent = {width(), height(), 1};
+    const VkBufferImageCopy region = image_->copyRegion(sourceOffset_);
     graphics_.draw().CmdCopyBufferToImage(commands, source_, image_->handle(), copyTarget.layout, 1, &region);
     changeUse(vk, commands, image_->handle(), copyTarget, shaderInput);
     layout_ = shaderInput.layout;

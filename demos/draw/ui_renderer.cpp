@@ -35,11 +35,10 @@ void grow(std::optional<HostBuffer>& buffer, Graphics& graphics, std::size_t byt
 
 Owned<VkShaderModule> shaderModule(Graphics& graphics, const char* name) {
     const std::span<const std::uint32_t> words = shaderWords(name);
-    auto info = structure<VkShaderModuleCreateInfo>(VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO);
-    info.codeSize = words.size_bytes();
-    info.pCode = words.data();
-    return makeOwned(graphics.device(), "vkCreateShaderModule", info, graphics.vk().CreateShaderModule,
-                     graphics.vk().DestroyShaderModule);
+    const VkShaderModuleCreateInfo info{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, nullptr, 0,
+                                        words.size_bytes(), words.data()};
+    return gpu::create(graphics.device(), graphics.vk().CreateShaderModule, graphics.vk().DestroyShaderModule,
+                       info, "vkCreateShaderModule");
 }
 
 } // namespace
@@ -72,28 +71,20 @@ void UiRenderer::createRenderPass(VkFormat format, VkImageLayout finalLayout) {
         {0, VK_SUBPASS_EXTERNAL, drawn, copied, VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT,
          VK_ACCESS_TRANSFER_READ_BIT, 0},
     };
-    auto info = structure<VkRenderPassCreateInfo>(VK_STRUCTURE_TYPE_RENDER_PASS_CREATE_INFO);
-    info.attachmentCount = 1;
-    info.pAttachments = &colour;
-    info.subpassCount = 1;
-    info.pSubpasses = &subpass;
-    info.dependencyCount = 2;
-    info.pDependencies = around;
-    renderPass_ = makeOwned(graphics_.device(), "vkCreateRenderPass", info, graphics_.draw().CreateRenderPass,
-                            graphics_.draw().DestroyRenderPass);
+    const VkRenderPassCreateInfo info{
+        VK_STRUCTURE_TYPE_RENDER_PASS_CREATE_INFO, nullptr, 0, 1, &colour, 1, &subpass, 2, around};
+    renderPass_ = gpu::create(graphics_.device(), graphics_.draw().CreateRenderPass,
+                              graphics_.draw().DestroyRenderPass, info, "vkCreateRenderPass");
 }
 
 void UiRenderer::createPipeline() {
     const gpu::DeviceApi& vk = graphics_.vk();
     const VkPushConstantRange push{VK_SHADER_STAGE_VERTEX_BIT, 0, sizeof(Params)};
     const VkDescriptorSetLayout setLayout = graphics_.pictureLayout();
-    auto layout = structure<VkPipelineLayoutCreateInfo>(VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO);
-    layout.setLayoutCount = 1;
-    layout.pSetLayouts = &setLayout;
-    layout.pushConstantRangeCount = 1;
-    layout.pPushConstantRanges = &push;
-    layout_ = makeOwned(graphics_.device(), "vkCreatePipelineLayout", layout, vk.CreatePipelineLayout,
-                        vk.DestroyPipelineLayout);
+    const VkPipelineLayoutCreateInfo layout{
+        VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO, nullptr, 0, 1, &setLayout, 1, &push};
+    layout_ = gpu::create(graphics_.device(), vk.CreatePipelineLayout, vk.DestroyPipelineLayout, layout,
+                          "vkCreatePipelineLayout");
 
     const Owned<VkShaderModule> corners = shaderModule(graphics_, "ui_vert");
     const Owned<VkShaderModule> pixels = shaderModule(graphics_, "ui_frag");
@@ -110,13 +101,11 @@ void UiRenderer::createPipeline() {
     };
     const VkPipelineVertexInputStateCreateInfo input{
         VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_STATE_CREATE_INFO, nullptr, 0, 1, &vertex, 3, attributes};
-    auto assembly = structure<VkPipelineInputAssemblyStateCreateInfo>(
-        VK_STRUCTURE_TYPE_PIPELINE_INPUT_ASSEMBLY_STATE_CREATE_INFO);
-    assembly.topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST;
-    auto viewport =
-        structure<VkPipelineViewportStateCreateInfo>(VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_STATE_CREATE_INFO);
-    viewport.viewportCount = 1;
-    viewport.scissorCount = 1;
+    const VkPipelineInputAssemblyStateCreateInfo assembly{
+        VK_STRUCTURE_TYPE_PIPELINE_INPUT_ASSEMBLY_STATE_CREATE_INFO, nullptr, 0,
+        VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST, 0};
+    const VkPipelineViewportStateCreateInfo viewport{
+        VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_STATE_CREATE_INFO, nullptr, 0, 1, nullptr, 1, nullptr};
     auto raster = structure<VkPipelineRasterizationStateCreateInfo>(
         VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_STATE_CREATE_INFO);
     raster.polygonMode = VK_POLYGON_MODE_FILL;
@@ -156,7 +145,7 @@ void UiRenderer::createPipeline() {
     check(graphics_.draw().CreateGraphicsPipelines(
               graphics_.device().handle(), graphics_.device().pipelineCache(), 1, &info, nullptr, &pipeline),
           "vkCreateGraphicsPipelines");
-    pipeline_ = owned(graphics_.device(), pipeline, vk.DestroyPipeline);
+    pipeline_ = {pipeline, {&graphics_.device(), vk.DestroyPipeline}};
 }
 
 void UiRenderer::upload(const ImDrawData& data) {

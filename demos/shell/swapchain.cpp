@@ -18,9 +18,9 @@ void check(VkResult result, const char* call) {
 }
 
 Owned<VkSemaphore> createSemaphore(Graphics& graphics) {
-    const auto info = structure<VkSemaphoreCreateInfo>(VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO);
-    return makeOwned(graphics.device(), "vkCreateSemaphore", info, graphics.vk().CreateSemaphore,
-                     graphics.vk().DestroySemaphore);
+    const VkSemaphoreCreateInfo info{VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, nullptr, 0};
+    return gpu::create(graphics.device(), graphics.vk().CreateSemaphore, graphics.vk().DestroySemaphore, info,
+                       "vkCreateSemaphore");
 }
 
 bool changedMeanwhile(VkResult result) {
@@ -56,11 +56,10 @@ void Swapchain::requireSupport() {
 
 void Swapchain::chooseFormat() {
     const VkPhysicalDevice physical = graphics_.device().physical();
-    const auto ask = graphics_.draw().GetPhysicalDeviceSurfaceFormatsKHR;
-    std::uint32_t count = 0;
-    check(ask(physical, surface_.get(), &count, nullptr), "vkGetPhysicalDeviceSurfaceFormatsKHR");
-    std::vector<VkSurfaceFormatKHR> formats(count);
-    check(ask(physical, surface_.get(), &count, formats.data()), "vkGetPhysicalDeviceSurfaceFormatsKHR");
+    const auto formats = gpu::enumerate<VkSurfaceFormatKHR>([&](auto* count, auto* out) {
+        check(graphics_.draw().GetPhysicalDeviceSurfaceFormatsKHR(physical, surface_.get(), count, out),
+              "vkGetPhysicalDeviceSurfaceFormatsKHR");
+    });
     if (formats.empty()) throw gpu::GpuError("the window's surface offers no pixel format");
     // Colours are written as they are meant to be seen; sRGB formats would convert them once more.
     const auto plain = std::ranges::find_if(formats, [](const VkSurfaceFormatKHR& format) {
@@ -103,13 +102,12 @@ bool Swapchain::rebuild(Painter& painter, VkExtent2D size) {
     const VkResult created = graphics_.draw().CreateSwapchainKHR(device, &info, nullptr, &swapchain);
     if (changedMeanwhile(created)) return false;
     check(created, "vkCreateSwapchainKHR");
-    swapchain_ = owned(graphics_.device(), swapchain, graphics_.draw().DestroySwapchainKHR);
+    swapchain_ = {swapchain, {&graphics_.device(), graphics_.draw().DestroySwapchainKHR}};
 
-    const auto ask = graphics_.draw().GetSwapchainImagesKHR;
-    std::uint32_t count = 0;
-    check(ask(device, swapchain, &count, nullptr), "vkGetSwapchainImagesKHR");
-    std::vector<VkImage> images(count);
-    check(ask(device, swapchain, &count, images.data()), "vkGetSwapchainImagesKHR");
+    const auto images = gpu::enumerate<VkImage>([&](auto* count, auto* out) {
+        check(graphics_.draw().GetSwapchainImagesKHR(device, swapchain, count, out),
+              "vkGetSwapchainImagesKHR");
+    });
     for (const VkImage image : images) {
         Frame& frame = frames_.emplace_back();
         frame.view = createView(graphics_, image, format_.format);
@@ -137,12 +135,8 @@ bool Swapchain::present(Painter& painter, VkExtent2D size, const ImDrawData& dat
     const Frame& frame = frames_[index];
     const VkSemaphore rendered = frame.rendered.get();
     painter.paint({frame.framebuffer.get(), extent_, acquired_.get(), rendered}, data);
-    auto info = structure<VkPresentInfoKHR>(VK_STRUCTURE_TYPE_PRESENT_INFO_KHR);
-    info.waitSemaphoreCount = 1;
-    info.pWaitSemaphores = &rendered;
-    info.swapchainCount = 1;
-    info.pSwapchains = &swapchain;
-    info.pImageIndices = &index;
+    const VkPresentInfoKHR info{
+        VK_STRUCTURE_TYPE_PRESENT_INFO_KHR, nullptr, 1, &rendered, 1, &swapchain, &index, nullptr};
     const gpu::DrawQueue& queue = graphics_.device().drawing();
     VkResult presented = VK_SUCCESS;
     {

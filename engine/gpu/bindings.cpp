@@ -12,10 +12,9 @@ void DescriptorSets::addPool() {
         {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, setsPerPool * mostBindings},
         {VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER, setsPerPool * mostBindings},
     };
-    auto info = structure<VkDescriptorPoolCreateInfo>(VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO);
-    info.maxSets = setsPerPool;
-    info.poolSizeCount = static_cast<std::uint32_t>(std::size(sizes));
-    info.pPoolSizes = sizes;
+    const VkDescriptorPoolCreateInfo info{
+        VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO, nullptr, 0, setsPerPool,
+        static_cast<std::uint32_t>(std::size(sizes)),  sizes};
     const DeviceApi& vk = device_.vk();
     pools_.push_back(
         create(device_, vk.CreateDescriptorPool, vk.DestroyDescriptorPool, info, "vkCreateDescriptorPool"));
@@ -24,10 +23,8 @@ void DescriptorSets::addPool() {
 VkDescriptorSet DescriptorSets::allocate(VkDescriptorSetLayout layout) {
     const std::uint32_t pool = used_ / setsPerPool;
     if (pool == pools_.size()) addPool();
-    auto info = structure<VkDescriptorSetAllocateInfo>(VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO);
-    info.descriptorPool = pools_[pool].get();
-    info.descriptorSetCount = 1;
-    info.pSetLayouts = &layout;
+    const VkDescriptorSetAllocateInfo info{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO, nullptr,
+                                           pools_[pool].get(), 1, &layout};
     VkDescriptorSet set = VK_NULL_HANDLE;
     check(device_.vk().AllocateDescriptorSets(device_.handle(), &info, &set), "vkAllocateDescriptorSets");
     ++used_;

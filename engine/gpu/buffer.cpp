@@ -91,9 +91,8 @@ void Buffer::allocate(VkMemoryPropertyFlags wanted, VkMemoryPropertyFlags alsoGo
         const std::uint64_t left = device_.heapLeft(memory.memoryTypes[candidate].heapIndex);
         available = std::max(available, left);
         if (requirements.size > left) continue;
-        auto info = structure<VkMemoryAllocateInfo>(VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO);
-        info.allocationSize = requirements.size;
-        info.memoryTypeIndex = candidate;
+        const VkMemoryAllocateInfo info{VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, nullptr, requirements.size,
+                                        candidate};
         try {
             memory_ = create(device_, vk.AllocateMemory, vk.FreeMemory, info, "vkAllocateMemory");
         } catch (const OutOfMemoryError&) {
@@ -168,16 +167,15 @@ void Buffer::download(std::span<std::byte> data, std::uint64_t offset) const {
     Buffer staging(device_, data.size(), Memory::readback, name_ + " (download)");
     const VkBufferCopy copy{range.offset, 0, range.size};
     device_.runOnce([&](VkCommandBuffer commands) {
-        auto written = structure<VkMemoryBarrier>(VK_STRUCTURE_TYPE_MEMORY_BARRIER);
-        written.srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
-        written.dstAccessMask = VK_ACCESS_TRANSFER_READ_BIT;
+        const VkMemoryBarrier written{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr,
+                                      VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT,
+                                      VK_ACCESS_TRANSFER_READ_BIT};
         device_.vk().CmdPipelineBarrier(
             commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT,
             VK_PIPELINE_STAGE_TRANSFER_BIT, 0, 1, &written, 0, nullptr, 0, nullptr);
         device_.vk().CmdCopyBuffer(commands, buffer_.get(), staging.buffer_.get(), 1, &copy);
-        auto toHost = structure<VkMemoryBarrier>(VK_STRUCTURE_TYPE_MEMORY_BARRIER);
-        toHost.srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT;
-        toHost.dstAccessMask = VK_ACCESS_HOST_READ_BIT;
+        const VkMemoryBarrier toHost{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, VK_ACCESS_TRANSFER_WRITE_BIT,
+                                     VK_ACCESS_HOST_READ_BIT};
         device_.vk().CmdPipelineBarrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_HOST_BIT,
                                         0, 1, &toHost, 0, nullptr, 0, nullptr);
     });
@@ -206,10 +204,8 @@ VkMappedMemoryRange Buffer::alignedRange(std::uint64_t offset, std::uint64_t siz
     const std::uint64_t atom = std::max<std::uint64_t>(1, device_.limits().nonCoherentAtomSize);
     const std::uint64_t begin = offset / atom * atom;
     const std::uint64_t end = std::min((offset + size + atom - 1) / atom * atom, allocated_);
-    auto range = structure<VkMappedMemoryRange>(VK_STRUCTURE_TYPE_MAPPED_MEMORY_RANGE);
-    range.memory = memory_.get();
-    range.offset = begin;
-    range.size = end == allocated_ ? VK_WHOLE_SIZE : end - begin;
+    const VkMappedMemoryRange range{VK_STRUCTURE_TYPE_MAPPED_MEMORY_RANGE, nullptr, memory_.get(), begin,
+                                    end == allocated_ ? VK_WHOLE_SIZE : end - begin};
     return range;
 }
 

@@ -129,33 +129,27 @@ PFN_vkVoidFunction Device::function(const char* name) const {
 }
 
 void Device::createTimeline() {
-    auto type = structure<VkSemaphoreTypeCreateInfo>(VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO);
-    type.semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE;
-    auto info = structure<VkSemaphoreCreateInfo>(VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, &type);
+    const VkSemaphoreTypeCreateInfo type{VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO, nullptr,
+                                         VK_SEMAPHORE_TYPE_TIMELINE, 0};
+    const VkSemaphoreCreateInfo info{VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, &type, 0};
     check(vk_.CreateSemaphore(device_, &info, nullptr, &timeline_), "vkCreateSemaphore");
 }
 
 void Device::createPipelineCache() {
     const std::span<const std::byte> stored =
         unwrapPipelineCache(options_.pipelineCache, cacheIdentity(report_));
-    auto info = structure<VkPipelineCacheCreateInfo>(VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO);
-    info.initialDataSize = stored.size();
-    info.pInitialData = stored.data();
+    const VkPipelineCacheCreateInfo info{VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO, nullptr, 0,
+                                         stored.size(), stored.data()};
     check(vk_.CreatePipelineCache(device_, &info, nullptr, &pipelineCache_), "vkCreatePipelineCache");
 }
 
 Ticket Device::submit(VkCommandBuffer commands) {
     const std::lock_guard lock(queueMutex_);
     const Ticket ticket = lastTicket_ + 1;
-    auto timeline =
-        structure<VkTimelineSemaphoreSubmitInfo>(VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO);
-    timeline.signalSemaphoreValueCount = 1;
-    timeline.pSignalSemaphoreValues = &ticket;
-    auto info = structure<VkSubmitInfo>(VK_STRUCTURE_TYPE_SUBMIT_INFO, &timeline);
-    info.commandBufferCount = 1;
-    info.pCommandBuffers = &commands;
-    info.signalSemaphoreCount = 1;
-    info.pSignalSemaphores = &timeline_;
+    const VkTimelineSemaphoreSubmitInfo timeline{
+        VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO, nullptr, 0, nullptr, 1, &ticket};
+    const VkSubmitInfo info{
+        VK_STRUCTURE_TYPE_SUBMIT_INFO, &timeline, 0, nullptr, nullptr, 1, &commands, 1, &timeline_};
     check(vk_.QueueSubmit(queue_, 1, &info, VK_NULL_HANDLE), "vkQueueSubmit");
     lastTicket_ = ticket;
     ++counters_.submissions;
@@ -189,10 +183,7 @@ bool Device::done(Ticket ticket) {
 void Device::wait(Ticket ticket) {
     if (done(ticket)) return;
     ++counters_.hostWaits;
-    auto info = structure<VkSemaphoreWaitInfo>(VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO);
-    info.semaphoreCount = 1;
-    info.pSemaphores = &timeline_;
-    info.pValues = &ticket;
+    const VkSemaphoreWaitInfo info{VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO, nullptr, 0, 1, &timeline_, &ticket};
     const auto limit = std::chrono::duration_cast<std::chrono::nanoseconds>(options_.waitLimit).count();
     const VkResult result = vk_.WaitSemaphores(device_, &info, static_cast<std::uint64_t>(limit));
     if (result == VK_TIMEOUT) {
@@ -213,17 +204,16 @@ void Device::waitForAll() {
 }
 
 void Device::runOnce(const std::function<void(VkCommandBuffer)>& record) {
-    auto poolInfo = structure<VkCommandPoolCreateInfo>(VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO);
-    poolInfo.queueFamilyIndex = queueFamily_;
+    const VkCommandPoolCreateInfo poolInfo{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO, nullptr, 0,
+                                           queueFamily_};
     const auto pool =
         create(*this, vk_.CreateCommandPool, vk_.DestroyCommandPool, poolInfo, "vkCreateCommandPool");
-    auto allocate = structure<VkCommandBufferAllocateInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO);
-    allocate.commandPool = pool.get();
-    allocate.commandBufferCount = 1;
+    const VkCommandBufferAllocateInfo allocate{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO, nullptr,
+                                               pool.get(), VK_COMMAND_BUFFER_LEVEL_PRIMARY, 1};
     VkCommandBuffer commands = VK_NULL_HANDLE;
     check(vk_.AllocateCommandBuffers(device_, &allocate, &commands), "vkAllocateCommandBuffers");
-    auto begin = structure<VkCommandBufferBeginInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO);
-    begin.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
+    const VkCommandBufferBeginInfo begin{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO, nullptr,
+                                         VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT, nullptr};
     check(vk_.BeginCommandBuffer(commands, &begin), "vkBeginCommandBuffer");
     record(commands);
     check(vk_.EndCommandBuffer(commands), "vkEndCommandBuffer");

@@ -100,9 +100,8 @@ void AnyKernel::createLayout() {
 
 void AnyKernel::createPipeline(const KernelSource& source) {
     const DeviceApi& vk = device_->vk();
-    auto moduleInfo = structure<VkShaderModuleCreateInfo>(VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO);
-    moduleInfo.codeSize = source.words.size_bytes();
-    moduleInfo.pCode = source.words.data();
+    const VkShaderModuleCreateInfo moduleInfo{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, nullptr, 0,
+                                              source.words.size_bytes(), source.words.data()};
     const auto module =
         create(*device_, vk.CreateShaderModule, vk.DestroyShaderModule, moduleInfo, "vkCreateShaderModule");
 

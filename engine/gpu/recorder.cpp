@@ -26,22 +26,19 @@ Access accessOf(const BufferView& view, bool reads, bool writes) {
 
 Recorder::Recorder(Device& device) : device_(device) {
     const DeviceApi& vk = device_.vk();
-    auto poolInfo = structure<VkCommandPoolCreateInfo>(VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO);
-    poolInfo.flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT;
-    poolInfo.queueFamilyIndex = device_.queueFamily();
+    const VkCommandPoolCreateInfo poolInfo{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO, nullptr,
+                                           VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
+                                           device_.queueFamily()};
     pool_ = create(device_, vk.CreateCommandPool, vk.DestroyCommandPool, poolInfo, "vkCreateCommandPool");
     for (Slot& slot : slots_) {
-        auto allocate =
-            structure<VkCommandBufferAllocateInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO);
-        allocate.commandPool = pool_.get();
-        allocate.commandBufferCount = 1;
+        const VkCommandBufferAllocateInfo allocate{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO, nullptr,
+                                                   pool_.get(), VK_COMMAND_BUFFER_LEVEL_PRIMARY, 1};
         check(vk.AllocateCommandBuffers(device_.handle(), &allocate, &slot.commands),
               "vkAllocateCommandBuffers");
         if (device_.limits().pushDescriptors == 0) slot.sets = std::make_unique<DescriptorSets>(device_);
         if (device_.limits().timestampNanoseconds <= 0) continue;
-        auto queryInfo = structure<VkQueryPoolCreateInfo>(VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO);
-        queryInfo.queryType = VK_QUERY_TYPE_TIMESTAMP;
-        queryInfo.queryCount = queries;
+        const VkQueryPoolCreateInfo queryInfo{
+            VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO, nullptr, 0, VK_QUERY_TYPE_TIMESTAMP, queries, 0};
         slot.queries =
             create(device_, vk.CreateQueryPool, vk.DestroyQueryPool, queryInfo, "vkCreateQueryPool");
     }
@@ -67,8 +64,8 @@ void Recorder::begin() {
         collectFinished();
     }
     recordingTime_.emplace(device_.counters().recordingNanoseconds);
-    auto info = structure<VkCommandBufferBeginInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO);
-    info.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
+    const VkCommandBufferBeginInfo info{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO, nullptr,
+                                        VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT, nullptr};
     check(device_.vk().BeginCommandBuffer(slot.commands, &info), "vkBeginCommandBuffer");
     recording_ = true;
     profiling_ = tracing_ = false;
@@ -95,9 +92,7 @@ bool Recorder::order(std::span<const Access> accesses) {
 
 void Recorder::memoryBarrier(VkPipelineStageFlags toStages, VkAccessFlags toAccess) {
     if (!device_.options().barriers) return;
-    auto barrier = structure<VkMemoryBarrier>(VK_STRUCTURE_TYPE_MEMORY_BARRIER);
-    barrier.srcAccessMask = workWrites;
-    barrier.dstAccessMask = toAccess;
+    const VkMemoryBarrier barrier{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, workWrites, toAccess};
     device_.vk().CmdPipelineBarrier(current().commands, workStages, toStages, 0, 1, &barrier, 0, nullptr, 0,
                                     nullptr);
 }
