@@ -1,6 +1,5 @@
 #include "demos/draw/canvas.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "demos/draw/fonts.h"

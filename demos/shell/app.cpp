@@ -1,8 +1,6 @@
 #include "demos/shell/app.h"
 
-#include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include <GLFW/glfw3.h>
 #include <fmt/format.h>
@@ -26,6 +24,20 @@ constexpr NamedSpeed speeds[] = {
 
 constexpr float bodyUnits = 16;
 constexpr float speedUnits = 128; // of the list of speeds
+
+// Labels beside the signs where there is room for all; else the signs alone.
+bool transportFits(Ui& ui, const Exhibit& shown, float room) {
+    std::vector<const char*> labels{"Pause", "Reset", "New weights"};
+    for (const StepUnit unit : {StepUnit::kernel, StepUnit::batch, StepUnit::epoch})
+        if (shown.canStep(unit)) labels.push_back("Kernel");
+    const ImGuiStyle& style = ImGui::GetStyle();
+    float wanted = ui.px(speedUnits) + style.ItemSpacing.x;
+    for (const char* label : labels)
+        wanted += textWidth(label) + iconRoom(ui) + 2 * style.FramePadding.x + style.ItemSpacing.x;
+    // That a device is software is said in any case.
+    if (ui.graphics.device().software()) wanted += textWidth(describe(gpu::DeviceType::software)) + ui.px(34);
+    return wanted <= room;
+}
 
 } // namespace
 
@@ -290,21 +302,6 @@ void App::drawMenus() {
     ImGui::PopStyleVar();
 }
 
-// Labels beside the signs where there is room for all; else the signs alone.
-bool App::transportFits(float room) const {
-    std::vector<const char*> labels{"Pause", "Reset", "New weights"};
-    for (const StepUnit unit : {StepUnit::kernel, StepUnit::batch, StepUnit::epoch})
-        if (exhibits_[shown_]->canStep(unit)) labels.push_back("Kernel");
-    const ImGuiStyle& style = ImGui::GetStyle();
-    float wanted = ui_->px(speedUnits) + style.ItemSpacing.x;
-    for (const char* label : labels)
-        wanted += textWidth(label) + iconRoom(*ui_) + 2 * style.FramePadding.x + style.ItemSpacing.x;
-    // That a device is software is said in any case.
-    if (ui_->graphics.device().software())
-        wanted += textWidth(describe(gpu::DeviceType::software)) + ui_->px(34);
-    return wanted <= room;
-}
-
 void App::drawTransport() {
     const Theme& theme = ui_->theme;
     const ImVec2 padding{ui_->px(16), ui_->px(8)};
@@ -318,7 +315,7 @@ void App::drawTransport() {
     ImGui::PopStyleVar(2);
     Exhibit& shown = exhibit();
     const float room = ImGui::GetContentRegionAvail().x;
-    const bool signsOnly = !transportFits(room);
+    const bool signsOnly = !transportFits(*ui_, shown, room);
     const bool running = shown.running();
     if (iconButton(*ui_, running ? "Pause" : "Run", running ? Icon::pause : Icon::run, {.primary = true}))
         toggleRun();

@@ -101,18 +101,13 @@ class App {
     void handleKey(const KeyPress& press);
     void drawMenus();
     void drawTransport();
-    bool transportFits(float room) const;
     void drawDevice(float left, float right);
     void drawDeviceList(const char* prefix);
     void listDevices();
     void drawMiddle();
-    void drawExhibitList();
     void drawExhibitEntry(std::size_t index);
     void drawDetails();
-    float statusHeight() const;
     void drawStatus();
-    void drawStatusMessage(const Message& message, float room);
-    void drawMessages();
     void drawHelp();
     void toggleRun();
     void setSpeed(std::size_t index);

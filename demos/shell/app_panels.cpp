@@ -39,14 +39,47 @@ std::string oneLine(const Message& message) {
     return text;
 }
 
-} // namespace
+float statusHeight(const Ui& ui) { return ImGui::GetTextLineHeight() + ui.px(14); }
 
-float App::statusHeight() const { return ImGui::GetTextLineHeight() + ui_->px(14); }
+// One line, as much of it as fits; a click shows the whole text and earlier messages.
+void drawStatusMessage(Ui& ui, const Message& message, float room) {
+    const ImU32 colour = severityColour(ui.theme, message.severity);
+    const float height = ImGui::GetTextLineHeight();
+    const ImVec2 start = ImGui::GetCursorScreenPos();
+    const std::string shown = fittedText(oneLine(message), room - height - ui.px(4));
+    const float width = height + ui.px(4) + textWidth(shown);
+    if (ImGui::InvisibleButton("messages", {std::max(width, 1.0f), height})) ImGui::OpenPopup("all messages");
+    ui.noteControl("messages");
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    drawSeverity(draw, {start.x + height / 2, start.y + height / 2}, height, message.severity, colour);
+    draw.AddText({start.x + height + ui.px(4), start.y}, ImGui::IsItemHovered() ? ui.theme.text : colour,
+                 shown.c_str());
+}
+
+void drawMessages(Ui& ui) {
+    const ImVec2 display = ImGui::GetIO().DisplaySize;
+    ImGui::SetNextWindowPos({ui.px(12), display.y - statusHeight(ui) - ui.px(6)}, ImGuiCond_Always, {0, 1});
+    ImGui::SetNextWindowSize({std::min(display.x - ui.px(24), ui.px(640)), 0});
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui.px(16), ui.px(14)});
+    if (ImGui::BeginPopup("all messages")) {
+        constexpr std::size_t most = 8;
+        const std::size_t count = ui.messages.size();
+        for (std::size_t i = count > most ? count - most : 0; i < count; ++i) {
+            const Message& message = ui.messages[i];
+            ui.paragraph(message.text, severityColour(ui.theme, message.severity));
+            if (!message.hint.empty()) ui.paragraph(message.hint, ui.theme.muted);
+        }
+        ImGui::EndPopup();
+    }
+    ImGui::PopStyleVar();
+}
+
+} // namespace
 
 void App::drawMiddle() {
     const ImVec2 display = ImGui::GetIO().DisplaySize;
     const float top = ImGui::GetCursorPosY() - ImGui::GetStyle().ItemSpacing.y;
-    const float height = std::max(1.0f, display.y - top - statusHeight());
+    const float height = std::max(1.0f, display.y - top - statusHeight(*ui_));
     const auto [left, right] = sidePanels(*ui_);
     const auto part = [&](const char* id, float from, float width, bool side, ImVec2 padding, auto draw) {
         ImGui::SetCursorPos({from, top});
@@ -61,7 +94,12 @@ void App::drawMiddle() {
         ImGui::EndChild();
     };
     const ImVec2 wide{ui_->px(16), ui_->px(14)};
-    if (left > 0) part("exhibits", 0, left, true, {ui_->px(8), ui_->px(12)}, [this] { drawExhibitList(); });
+    const auto drawExhibits = [this] {
+        ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, ui_->px(4)});
+        for (std::size_t i = 0; i < exhibits_.size(); ++i) drawExhibitEntry(i);
+        ImGui::PopStyleVar();
+    };
+    if (left > 0) part("exhibits", 0, left, true, {ui_->px(8), ui_->px(12)}, drawExhibits);
     part("exhibit", left, display.x - left - right, false, wide,
          [this] { guarded([this] { exhibit().draw(*ui_); }); });
     if (right > 0) part("details", display.x - right, right, true, wide, [this] { drawDetails(); });
@@ -98,12 +136,6 @@ void App::drawExhibitEntry(std::size_t index) {
     if (clicked) showExhibit(entry.id());
 }
 
-void App::drawExhibitList() {
-    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, ui_->px(4)});
-    for (std::size_t i = 0; i < exhibits_.size(); ++i) drawExhibitEntry(i);
-    ImGui::PopStyleVar();
-}
-
 void App::drawDetails() {
     if (!ui_->hovered) {
         guarded([this] { exhibit().drawDetails(*ui_); });
@@ -127,8 +159,8 @@ void App::drawStatus() {
     const Theme& theme = ui_->theme;
     const float padding = ui_->px(16);
     const ImVec2 start = ImGui::GetCursorScreenPos();
-    const ImVec2 end{start.x + ImGui::GetIO().DisplaySize.x, start.y + statusHeight()};
-    const float top = start.y + (statusHeight() - ImGui::GetTextLineHeight()) / 2;
+    const ImVec2 end{start.x + ImGui::GetIO().DisplaySize.x, start.y + statusHeight(*ui_)};
+    const float top = start.y + (statusHeight(*ui_) - ImGui::GetTextLineHeight()) / 2;
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     draw.AddRectFilled(start, end, theme.panel);
     draw.AddLine(start, {end.x, start.y}, theme.border, ui_->line());
@@ -140,45 +172,12 @@ void App::drawStatus() {
     if (ui_->hidingControls)
         ui_->text(fittedText("Click what to hide; Esc when done.", room), theme.warning);
     else if (last != nullptr && (last->severity != Severity::info || ui_->now - last->time < infoSeconds))
-        drawStatusMessage(*last, room);
+        drawStatusMessage(*ui_, *last, room);
     else
         ui_->muted(fittedText("F1 shows all keys", room));
     ImGui::SetCursorScreenPos({timeLeft, top});
     ui_->muted(time);
-    drawMessages();
-}
-
-// One line, as much of it as fits; a click shows the whole text and earlier messages.
-void App::drawStatusMessage(const Message& message, float room) {
-    const ImU32 colour = severityColour(ui_->theme, message.severity);
-    const float height = ImGui::GetTextLineHeight();
-    const ImVec2 start = ImGui::GetCursorScreenPos();
-    const std::string shown = fittedText(oneLine(message), room - height - ui_->px(4));
-    const float width = height + ui_->px(4) + textWidth(shown);
-    if (ImGui::InvisibleButton("messages", {std::max(width, 1.0f), height})) ImGui::OpenPopup("all messages");
-    ui_->noteControl("messages");
-    ImDrawList& draw = *ImGui::GetWindowDrawList();
-    drawSeverity(draw, {start.x + height / 2, start.y + height / 2}, height, message.severity, colour);
-    draw.AddText({start.x + height + ui_->px(4), start.y}, ImGui::IsItemHovered() ? ui_->theme.text : colour,
-                 shown.c_str());
-}
-
-void App::drawMessages() {
-    const ImVec2 display = ImGui::GetIO().DisplaySize;
-    ImGui::SetNextWindowPos({ui_->px(12), display.y - statusHeight() - ui_->px(6)}, ImGuiCond_Always, {0, 1});
-    ImGui::SetNextWindowSize({std::min(display.x - ui_->px(24), ui_->px(640)), 0});
-    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui_->px(16), ui_->px(14)});
-    if (ImGui::BeginPopup("all messages")) {
-        constexpr std::size_t most = 8;
-        const std::size_t count = ui_->messages.size();
-        for (std::size_t i = count > most ? count - most : 0; i < count; ++i) {
-            const Message& message = ui_->messages[i];
-            ui_->paragraph(message.text, severityColour(ui_->theme, message.severity));
-            if (!message.hint.empty()) ui_->paragraph(message.hint, ui_->theme.muted);
-        }
-        ImGui::EndPopup();
-    }
-    ImGui::PopStyleVar();
+    drawMessages(*ui_);
 }
 
 void App::drawHelp() {

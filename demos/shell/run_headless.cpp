@@ -226,13 +226,18 @@ class Headless {
     //   rightclick NAME
     //   hover NAME
     //   drag NAME FROM TO      from one share of the control's width to another: drag Rate 0.2 0.8
-    //   dragto X Y             with the left button held, from where the mouse is, to that share of the
-    //   window move X Y               the mouse, to that share of the window (0 to 1) down, up the left
-    //   button wheel N                N notches away from the person key KEY                "Space",
-    //   "Ctrl+S", "F11" type TEXT resize WIDTH HEIGHT theme dark|light drop FILE              a file onto the
-    //   window; relative to the script's folder controls               prints "control X Y NAME" for
-    //   everything that can be pressed or set state FILE             saves the state picture FILE saves the
-    //   next frame
+    //   dragto X Y             with the left button held, from the mouse to that share of the window
+    //   move X Y               the mouse, to that share of the window (0 to 1)
+    //   down, up               the left button
+    //   wheel N                N notches away from the person
+    //   key KEY                "Space", "Ctrl+S", "F11"
+    //   type TEXT
+    //   resize WIDTH HEIGHT
+    //   theme dark|light
+    //   drop FILE              a file onto the window; relative to the script's folder
+    //   controls               prints "control X Y NAME" for everything that can be pressed or set
+    //   state FILE             saves the state
+    //   picture FILE           saves the next frame
     // Empty lines and lines that begin with # are passed over.
     const std::map<std::string, Perform> commands_{
         {"frames", [this](const ScriptLine& line) { frames(std::stoull(line.argument)); }},

@@ -38,24 +38,16 @@ void Swapchain::SurfaceDestroyer::operator()(VkSurfaceKHR surface) const {
 
 Swapchain::Swapchain(Graphics& graphics, VkSurfaceKHR surface)
     : graphics_(graphics), surface_(surface, {&graphics}) {
-    requireSupport();
-    chooseFormat();
-    acquired_ = createSemaphore(graphics);
-}
-
-void Swapchain::requireSupport() {
-    VkBool32 supported = VK_FALSE;
     gpu::Device& device = graphics_.device();
-    check(graphics_.draw().GetPhysicalDeviceSurfaceSupportKHR(device.physical(), device.drawing().family,
+    const VkPhysicalDevice physical = device.physical();
+    VkBool32 supported = VK_FALSE;
+    check(graphics_.draw().GetPhysicalDeviceSurfaceSupportKHR(physical, device.drawing().family,
                                                               surface_.get(), &supported),
           "vkGetPhysicalDeviceSurfaceSupportKHR");
     if (supported == VK_FALSE)
         throw gpu::GpuError("'" + device.report().name +
                             "' cannot show a window on this display; choose another with --device");
-}
 
-void Swapchain::chooseFormat() {
-    const VkPhysicalDevice physical = graphics_.device().physical();
     const auto formats = gpu::enumerate<VkSurfaceFormatKHR>([&](auto* count, auto* out) {
         check(graphics_.draw().GetPhysicalDeviceSurfaceFormatsKHR(physical, surface_.get(), count, out),
               "vkGetPhysicalDeviceSurfaceFormatsKHR");
@@ -66,6 +58,7 @@ void Swapchain::chooseFormat() {
         return format.format == VK_FORMAT_B8G8R8A8_UNORM || format.format == VK_FORMAT_R8G8B8A8_UNORM;
     });
     format_ = plain == formats.end() ? formats.front() : *plain;
+    acquired_ = createSemaphore(graphics);
 }
 
 bool Swapchain::rebuild(Painter& painter, VkExtent2D size) {

@@ -29,8 +29,6 @@ class Swapchain {
 
   private:
     bool rebuild(Painter& painter, VkExtent2D size);
-    void requireSupport();
-    void chooseFormat();
 
     struct Frame {
         Owned<VkImageView> view;

@@ -118,9 +118,4 @@ bool isMnistFolder(const std::filesystem::path& folder) {
     return findFile(folder, "train-images", "idx3").has_value();
 }
 
-std::vector<std::string> fashionMnistClasses() {
-    return {"T-shirt/top", "Trouser", "Pullover", "Dress", "Coat",
-            "Sandal",      "Shirt",   "Sneaker",  "Bag",   "Ankle boot"};
-}
-
 } // namespace lockstep

@@ -44,7 +44,4 @@ Dataset readMnistFolder(const std::filesystem::path& folder, const std::string& 
 /// True if the folder has a file of training images.
 bool isMnistFolder(const std::filesystem::path& folder);
 
-/// The ten class names of Fashion-MNIST, in order.
-std::vector<std::string> fashionMnistClasses();
-
 } // namespace lockstep

@@ -6,7 +6,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "engine/gpu/bindings.h"
 #include "engine/gpu/error.h"
 
 namespace lockstep::gpu {
@@ -250,7 +249,6 @@ void Recorder::noteTimed(Slot& slot) {
     for (TracedDispatch& timed : slot.timed) {
         if (!slot.traced) {
             KernelTiming& sum = timings_[timed.name];
-            sum.name = timed.name;
             sum.milliseconds += timed.endMs - timed.beginMs;
             sum.calls += 1;
             sum.flops += timed.cost.flops;
@@ -320,12 +318,6 @@ Ticket Recorder::submitAndGoOn() {
     profiling_ = profiled;
     tracing_ = traced;
     return ticket;
-}
-
-std::vector<KernelTiming> Recorder::timings() const {
-    std::vector<KernelTiming> all;
-    for (const auto& [name, timing] : timings_) all.push_back(timing);
-    return all;
 }
 
 } // namespace lockstep::gpu

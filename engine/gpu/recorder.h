@@ -27,7 +27,6 @@ struct Cost {
 
 /// Sums over the timed dispatches of one kernel.
 struct KernelTiming {
-    std::string name;
     double milliseconds = 0;
     std::uint64_t calls = 0;
     double flops = 0;
@@ -98,7 +97,7 @@ class Recorder {
 
     /// Total device time of the finished submissions, in seconds.
     double deviceSeconds() const { return deviceSeconds_; }
-    std::vector<KernelTiming> timings() const;
+    const std::map<std::string, KernelTiming>& timings() const { return timings_; } ///< by kernel
     Device& device() const { return device_; }
     std::uint64_t barriers() const { return barriers_; } ///< emitted between dispatches so far
 

@@ -1,6 +1,5 @@
 // How a data set's labels become the values that a loss compares with.
 #include <stdexcept>
-#include <string>
 
 #include "engine/net/dataset.h"
 

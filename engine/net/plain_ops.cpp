@@ -1,7 +1,6 @@
 // The batch and the products: gather, dense forward, and the two products of its backward pass.
 #include "engine/net/plain_ops.h"
 
-#include <algorithm>
 #include <bit>
 
 #include "engine/net/activation.h"

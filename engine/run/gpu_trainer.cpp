@@ -301,8 +301,8 @@ void GpuTrainer::restore(const TrainerState& state) {
 
 std::vector<OperationTiming> GpuTrainer::operations() const {
     std::vector<OperationTiming> all;
-    for (const gpu::KernelTiming& timing : recorder_.timings())
-        all.push_back({timing.name, timing.milliseconds, timing.calls, timing.flops, timing.bytes});
+    for (const auto& [name, timing] : recorder_.timings())
+        all.push_back({name, timing.milliseconds, timing.calls, timing.flops, timing.bytes});
     return all;
 }
 
