@@ -11,6 +11,9 @@ namespace lockstep::demos {
 
 namespace {
 
+// Of a legend's entry: sample, gap, name, gap.
+float entryWidth(const Ui& ui, const std::string& name) { return ui.px(22 + 6 + 14) + textWidth(name); }
+
 // "0.4123", with its unit.
 std::string plotValue(double value, const PlotAxis& axis, bool decimals = false) {
     return plotNumber(value, decimals) + (axis.unit.empty() ? "" : " " + axis.unit);
@@ -119,13 +122,6 @@ void drawReadout(const PlotFrame& frame, const PlotOptions& options, float mouse
     const std::string title = options.x.title + " " + plotValue(axisValue(*x, frame.logX), options.x);
     drawReadoutBox(frame, title, readings, hairline);
 }
-
-namespace {
-
-// Sample, gap, name, gap.
-float entryWidth(const Ui& ui, const std::string& name) { return ui.px(22 + 6 + 14) + textWidth(name); }
-
-} // namespace
 
 // Overlays share one entry.
 const std::string& Plot::legendName(const PlotLine& line) const {

@@ -38,18 +38,6 @@ void fillBand(const PlotFrame& frame, const PlotBand& band) {
     }
 }
 
-} // namespace
-
-void drawPlotBands(const PlotFrame& frame, std::span<const PlotBand> bands) {
-    // Smooth edges would show where two pieces meet.
-    const ImDrawListFlags flags = frame.draw.Flags;
-    frame.draw.Flags &= ~ImDrawListFlags_AntiAliasedFill;
-    for (const PlotBand& band : bands) fillBand(frame, band);
-    frame.draw.Flags = flags;
-}
-
-namespace {
-
 struct Stroke {
     ImU32 colour = 0;
     float thickness = 1;
@@ -195,6 +183,14 @@ void drawLineSample(const Ui& ui, ImDrawList& draw, ImVec2 left, float width, co
         strokeDashes(draw, ends, {colour, thickness, true}, width * 0.4f, width * 0.2f);
     else
         strokePolyline(ui, draw, ends, {colour, thickness, false});
+}
+
+void drawPlotBands(const PlotFrame& frame, std::span<const PlotBand> bands) {
+    // Smooth edges would show where two pieces meet.
+    const ImDrawListFlags flags = frame.draw.Flags;
+    frame.draw.Flags &= ~ImDrawListFlags_AntiAliasedFill;
+    for (const PlotBand& band : bands) fillBand(frame, band);
+    frame.draw.Flags = flags;
 }
 
 void drawPlotCurves(const PlotFrame& frame) {

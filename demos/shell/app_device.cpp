@@ -9,6 +9,10 @@ namespace lockstep::demos {
 
 namespace {
 
+constexpr const char* control = "device";
+constexpr const char* listName = "all devices";
+constexpr float chevronUnits = 18;
+
 bool identifies(const std::string& uuid, const std::vector<gpu::DeviceReport>& devices) {
     return uuid.find_first_not_of('0') != std::string::npos &&
            std::ranges::count(devices, uuid, &gpu::DeviceReport::uuid) == 1;
@@ -38,14 +42,6 @@ std::vector<DeviceLine> deviceLines(const std::vector<gpu::DeviceReport>& device
     }
     return lines;
 }
-
-namespace {
-
-constexpr const char* control = "device";
-constexpr const char* listName = "all devices";
-constexpr float chevronUnits = 18;
-
-} // namespace
 
 // Drivers take their time to answer; the window does not wait for them.
 void App::listDevices() {

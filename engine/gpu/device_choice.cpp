@@ -81,6 +81,15 @@ Limits limitsOf(const VkPhysicalDeviceLimits& source, std::uint32_t pushDescript
     return limits;
 }
 
+// The minimum limits that Vulkan guarantees, which are the defaults.
+Limits minimumLimits(const Limits& actual) {
+    Limits limits;
+    limits.nonCoherentAtomSize = actual.nonCoherentAtomSize;
+    limits.storageBuffers = actual.storageBuffers; // the guaranteed minimum of four is too few for training
+    limits.subgroupSize = actual.subgroupSize;
+    return limits;
+}
+
 // The first family with a flag, and without the other.
 std::optional<std::uint32_t> familyWith(const std::vector<VkQueueFamilyProperties>& families,
                                         VkQueueFlags flag, VkQueueFlags other = 0) {
@@ -200,15 +209,6 @@ void choose(std::vector<Instance::Candidate>& all, const DeviceOptions& options)
 }
 
 } // namespace
-
-Limits minimumLimits(const Limits& actual) {
-    Limits limits;
-    limits.nonCoherentAtomSize = actual.nonCoherentAtomSize;
-    limits.storageBuffers = actual.storageBuffers; // the guaranteed minimum of four is too few for training
-    limits.subgroupSize = actual.subgroupSize;
-    limits.timestampNanoseconds = 0;
-    return limits;
-}
 
 std::string_view describe(DeviceType type) { return typeRows[static_cast<std::size_t>(type)].text; }
 

@@ -34,7 +34,4 @@ class Instance {
     VkDebugUtilsMessengerEXT messenger_ = VK_NULL_HANDLE;
 };
 
-/// The minimum limits that Vulkan guarantees, for DeviceOptions::minimumLimits.
-Limits minimumLimits(const Limits& actual);
-
 } // namespace lockstep::gpu
