@@ -1,4 +1,4 @@
-#include "engine/grid/population_plan.h"
+#include "engine/grid/population_gpu.h"
 
 #include <algorithm>
 #include <bit>
@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "engine/gpu/error.h"
-#include "engine/grid/population_training.h"
 #include "engine/tune/kernel_cache.h"
 #include "engine/tune/kernel_trial.h"
 
