@@ -109,11 +109,8 @@ template <class Work> bool works(Failures& failures, PopulationLayout layout, Wo
     try {
         work();
         return true;
-    } catch (const gpu::DeviceLostError&) {
-        throw;
-    } catch (const gpu::TimeoutError&) {
-        throw;
     } catch (const std::runtime_error& error) {
+        if (gpu::endsDevice(error)) throw;
         if (dynamic_cast<const gpu::OutOfMemoryError*>(&error) != nullptr) failures.lackedMemory = true;
         failures.add(layout, error.what());
         return false;
