@@ -11,8 +11,7 @@
 
 #include "engine/gpu/error.h"
 #include "engine/grid/population.h"
-#include "engine/grid/population_arenas.h"
-#include "engine/grid/population_plan.h"
+#include "engine/grid/population_gpu.h"
 #include "engine/net/param_layout.h"
 #include "tests/population_alone.h"
 #include "tests/population_gpu_jobs.h"

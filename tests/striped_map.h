@@ -20,12 +20,10 @@ using namespace lockstep::demos;
 class Striped final : public MapTrainer {
   public:
     Striped(const MapJob& job, std::atomic<std::size_t>& trained, std::string device = "")
-        : job_(job), trained_(trained) {
+        : MapTrainer(job), trained_(trained) {
         machine_.device = std::move(device);
     }
 
-    const MapJob& job() const override { return job_; }
-    const MachineInfo& machine() const override { return machine_; }
     void train(std::span<const MapPoint> points, std::span<MapOutcome> outcomes) override {
         for (std::size_t i = 0; i < points.size(); ++i) outcomes[i] = ending(points[i]);
         trained_ += points.size();
@@ -37,8 +35,6 @@ class Striped final : public MapTrainer {
     }
 
   private:
-    MapJob job_;
-    MachineInfo machine_;
     std::atomic<std::size_t>& trained_;
 };
 
@@ -46,10 +42,8 @@ class Striped final : public MapTrainer {
 class Held final : public MapTrainer {
   public:
     Held(const MapJob& job, std::atomic<std::size_t>& trained, const std::atomic<bool>& open)
-        : striped_(job, trained), open_(open) {}
+        : MapTrainer(job), striped_(job, trained), open_(open) {}
 
-    const MapJob& job() const override { return striped_.job(); }
-    const MachineInfo& machine() const override { return striped_.machine(); }
     void train(std::span<const MapPoint> points, std::span<MapOutcome> outcomes) override {
         open_.wait(false);
         striped_.train(points, outcomes);

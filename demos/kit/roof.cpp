@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/cpu/roof.h"
+#include "engine/cpu/thread_team.h"
 #include "engine/tune/kernel_trial.h"
 #include "engine/tune/product_candidates.h"
 

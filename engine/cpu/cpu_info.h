@@ -1,4 +1,4 @@
-// What processor the program runs on.
+// What the program runs on: the processor, its cores, its vectors and its pages.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +12,12 @@ std::string cpuName();
 /// The number of cores that this process may use. It respects the scheduler's affinity mask: a container with
 /// two cores gets two threads on a machine with sixty-four.
 std::size_t usableCores();
+
+/// Asks the system to back [data, data + bytes) with large pages, now or when it finds the time. A shuffled
+/// batch touches pages all over the data set; with pages of 4 KiB each of its rows costs a walk through the
+/// page tables, which takes longer than reading the row. The contents stay as they are. Does nothing on
+/// systems without large pages.
+void preferHugePages(const void* data, std::size_t bytes);
 
 /// The widest vectors that the processor, the system and these kernels support.
 enum class VectorLevel { baseline, avx2, avx512 };

@@ -12,6 +12,8 @@
 
 namespace lockstep {
 
+class ThreadTeam;
+
 /// Shapes, strides and formulas: net/plain_ops.h. A function works on the thread that calls it. Several
 /// threads may call it at once for different rows (or output rows). None of them throws.
 struct CpuKernels {
@@ -57,5 +59,14 @@ const CpuKernels& bestKernels();
 /// What a table runs on, for people: "plain loops", "own kernels, AVX-512", "oneDNN 2.6.3 sgemm,
 /// AVX-512".
 std::string describeKernels(const CpuKernels& kernels);
+
+/// The most that this processor can do, which no kernel can pass: fp32 multiply-adds in registers, with the
+/// widest vectors that the kernels use, on every thread of `team` at the same time: the best of some rounds,
+/// in GFLOP/s. Takes about 0.1 s.
+double roofGflops(ThreadTeam& team);
+
+/// A copy of memory by every thread of `team`, in arrays far larger than the caches: the best of some rounds,
+/// in GB/s read and written. Takes about 0.1 s, and 128 MiB.
+double roofGigabytesPerSecond(ThreadTeam& team);
 
 } // namespace lockstep

@@ -35,10 +35,4 @@ template <class T> class AlignedArray {
     std::size_t size_ = 0;
 };
 
-/// Asks the system to back [data, data + bytes) with large pages, now or when it finds the time. A shuffled
-/// batch touches pages all over the data set; with pages of 4 KiB each of its rows costs a walk through the
-/// page tables, which takes longer than reading the row. The contents stay as they are. Does nothing on
-/// systems without large pages.
-void preferHugePages(const void* data, std::size_t bytes);
-
 } // namespace lockstep

@@ -1,5 +1,4 @@
-#include "engine/cpu/roof.h"
-
+// What no kernel can pass (kernels.h).
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -7,6 +6,7 @@
 
 #include "engine/cpu/memory.h"
 #include "engine/cpu/simd_kernels.h"
+#include "engine/cpu/thread_team.h"
 
 namespace lockstep {
 

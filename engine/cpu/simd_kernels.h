@@ -21,7 +21,7 @@ struct SimdKernels {
     /// bias[o] = keep bias[o] + scale sum_r dZ[r][o] for outputs [begin, end); not read when keep is 0.
     void (*sumColumns)(const DenseShape& shape, const float* dSums, std::size_t begin, std::size_t end,
                        float keep, float scale, float* bias);
-    /// `rounds` times `roundFlops` floating-point operations in registers (cpu/roof.h).
+    /// `rounds` times `roundFlops` floating-point operations in registers (roofGflops).
     float (*multiplyAdds)(std::size_t rounds);
     std::size_t roundFlops;
 };

@@ -35,6 +35,11 @@ constexpr ResultText resultTexts[] = {
 
 } // namespace
 
+bool endsDevice(const std::exception& error) {
+    return dynamic_cast<const DeviceLostError*>(&error) != nullptr ||
+           dynamic_cast<const TimeoutError*>(&error) != nullptr;
+}
+
 std::string resultName(VkResult result) {
     for (const ResultText& text : resultTexts)
         if (text.value == result) return text.name;

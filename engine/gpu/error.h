@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <stdexcept>
 #include <string>
 
@@ -40,6 +41,9 @@ class OutOfMemoryError : public GpuError {
     std::uint64_t needed;    ///< bytes requested
     std::uint64_t available; ///< bytes of the heap that this program has not allocated
 };
+
+/// Whether the device is of no use after this error; after others, something else can be tried on it.
+bool endsDevice(const std::exception& error);
 
 /// The name of a result, such as "VK_ERROR_DEVICE_LOST", or its number if the engine does not know it.
 std::string resultName(VkResult result);

@@ -28,7 +28,7 @@ std::vector<float> padded(const std::vector<float>& rows, std::size_t inputs, st
 class CpuMapTrainer final : public MapTrainer {
   public:
     CpuMapTrainer(const MapJob& job, std::size_t threads)
-        : job_(job.validate()), data_(mapData(job)), kernels_(mapKernelsFor(vectorLevel())),
+        : MapTrainer(job.validate()), data_(mapData(job)), kernels_(mapKernelsFor(vectorLevel())),
           team_(threads == 0 ? usableCores() : threads), speed_({}) {
         const std::size_t columns = mapColumns(job.inputs);
         data_.inputs = padded(data_.inputs, job.inputs, columns);
@@ -49,8 +49,6 @@ class CpuMapTrainer final : public MapTrainer {
                            " networks side by side";
     }
 
-    const MapJob& job() const override { return job_; }
-    const MachineInfo& machine() const override { return machine_; }
     std::size_t pointsFor(double milliseconds) const override {
         return wholeGroups(speed_.fitting(milliseconds), team_.size() * kernels_.elements);
     }
@@ -81,13 +79,11 @@ class CpuMapTrainer final : public MapTrainer {
             outcomes[element] = outcomeOf(job_, ends[element]);
     }
 
-    MapJob job_;
     MapData data_; ///< in the layout of the kernels
     MapProblem problem_;
     const MapKernels& kernels_;
     ThreadTeam team_;
     WorkSizer speed_; ///< of networks
-    MachineInfo machine_;
 };
 
 } // namespace

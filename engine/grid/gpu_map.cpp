@@ -86,7 +86,7 @@ gpu::KernelSource kernelOf(const gpu::Device& device, const MapJob& job) {
 class GpuMapTrainer final : public MapTrainer {
   public:
     GpuMapTrainer(gpu::Device& device, const MapJob& job)
-        : device_(device), job_(job.validate()), kernel_(device, kernelOf(device, job)),
+        : MapTrainer(job.validate()), device_(device), kernel_(device, kernelOf(device, job)),
           fewest_(fewestNetworks(device)), capacity_(mostNetworks(device, job)),
           examples_(device, examplesOf(job).size() * sizeof(float), gpu::Memory::device, "map examples"),
           state_(device, stateValues(job) * capacity_ * sizeof(float), gpu::Memory::device, "map state"),
@@ -105,8 +105,6 @@ class GpuMapTrainer final : public MapTrainer {
         flights_.clear();
     }
 
-    const MapJob& job() const override { return job_; }
-    const MachineInfo& machine() const override { return machine_; }
     std::size_t pointsFor(double milliseconds) const override {
         return wholeGroups(speed_.fitting(milliseconds), fewest_);
     }
@@ -222,7 +220,6 @@ class GpuMapTrainer final : public MapTrainer {
     }
 
     gpu::Device& device_;
-    MapJob job_;
     gpu::Kernel<shared::MapParams> kernel_;
     std::size_t fewest_;
     std::size_t capacity_;
@@ -235,7 +232,6 @@ class GpuMapTrainer final : public MapTrainer {
     MapCost cost_;
     std::deque<Flight> flights_;
     WorkSizer speed_; ///< of networks, from end to end
-    MachineInfo machine_;
 };
 
 } // namespace

@@ -1,5 +1,5 @@
 // A population on a GPU: one dispatch per hidden activation trains all its networks, many steps at a time.
-// population_training.h says which lines of the recipe that is, and why it cannot use them.
+// population_gpu.h says which lines of the recipe that is, and why it cannot use them.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -8,8 +8,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "engine/grid/population_scores.h"
-#include "engine/grid/population_training.h"
+#include "engine/grid/population_gpu.h"
 
 namespace lockstep {
 

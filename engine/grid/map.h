@@ -98,12 +98,11 @@ struct MapWindow {
 class MapTrainer {
   public:
     virtual ~MapTrainer() = default;
-    MapTrainer() = default;
     MapTrainer(const MapTrainer&) = delete;
     MapTrainer& operator=(const MapTrainer&) = delete;
 
-    virtual const MapJob& job() const = 0;
-    virtual const MachineInfo& machine() const = 0;
+    const MapJob& job() const { return job_; }
+    const MachineInfo& machine() const { return machine_; }
     /// Trains a network per point to its end; there are as many outcomes as points. Returns when all are
     /// done: hand over a few at a time (pointsFor()) to stay responsive. A GPU divides the work into
     /// submissions by measured time. On a GPU, throws gpu::DeviceLostError, gpu::TimeoutError or another
@@ -111,6 +110,12 @@ class MapTrainer {
     virtual void train(std::span<const MapPoint> points, std::span<MapOutcome> outcomes) = 0;
     /// Points that take about so long at the measured speed; at least as many as are trained side by side.
     virtual std::size_t pointsFor(double milliseconds) const = 0;
+
+  protected:
+    explicit MapTrainer(const MapJob& job) : job_(job) {}
+
+    const MapJob job_;
+    MachineInfo machine_;
 };
 
 /// The plain loops, in float: the reference for all other trainers. Throws std::invalid_argument as

@@ -1,11 +1,9 @@
-#include "engine/grid/population_arenas.h"
+#include "engine/grid/population_gpu.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "engine/gpu/error.h"
-#include "engine/grid/population_scores.h"
-#include "engine/step/shaders.h"
 
 namespace lockstep {
 
@@ -131,18 +129,6 @@ void requirePopulationMemory(const gpu::Device& device, const PopulationJob& job
     throw gpu::OutOfMemoryError(message + whatFits(device, job), needed.all, available);
 }
 
-template <class Params>
-const gpu::Kernel<Params>& PopulationKernels::find(const std::string& stem, gpu::SpecConstants constants,
-                                                   gpu::WorkItems itemsPerGroup) {
-    std::string key = stem;
-    for (const auto& [id, value] : constants) key += " " + std::to_string(id) + "=" + std::to_string(value);
-    std::unique_ptr<gpu::AnyKernel>& kernel = made_[key];
-    if (!kernel)
-        kernel = std::make_unique<gpu::Kernel<Params>>(
-            device_, gpu::KernelSource{stem, shaderWords(stem), std::move(constants), itemsPerGroup});
-    return static_cast<const gpu::Kernel<Params>&>(*kernel); // a shader has one params struct
-}
-
 // By the numbers in shaders/grid/population_network.glsl.
 gpu::SpecConstants PopulationKernels::widthConstants() const {
     gpu::SpecConstants constants{{9, asUint(shape_.layers())}};
@@ -158,7 +144,7 @@ gpu::SpecConstants PopulationKernels::networkConstants(Activation hidden) const 
 }
 
 std::string PopulationKernels::looped() const {
-    return shape_.parameters() <= registerNumbers(device_) ? "" : "_looped";
+    return shape_.parameters() <= registerNumbers(kernels_.device()) ? "" : "_looped";
 }
 
 const gpu::Kernel<shared::PopulationTrainParams>&
@@ -176,30 +162,32 @@ PopulationKernels::train(const PopulationPlan& plan, Optimizer optimizer, Activa
     if (plan.layout == PopulationLayout::workgroup)
         constants.insert({{5, plan.chunk}, {6, plan.sharesState ? 1 : 0}, {8, plan.sharedFloats}});
     const std::string stem = "population_" + std::string(name(plan.layout));
-    return find<shared::PopulationTrainParams>(stem, std::move(constants), {plan.networksPerGroup, 1, 1});
+    return kernels_.find<shared::PopulationTrainParams>(stem, std::move(constants), {},
+                                                        {plan.networksPerGroup, 1, 1});
 }
 
 const gpu::Kernel<shared::PopulationTrainParams>& PopulationKernels::order() {
-    return find<shared::PopulationTrainParams>("population_order", {{0, 32}});
+    return kernels_.find<shared::PopulationTrainParams>("population_order", {{0, 32}});
 }
 
 const gpu::Kernel<shared::PopulationScoreParams>& PopulationKernels::score(Activation hidden) {
     gpu::SpecConstants constants = networkConstants(hidden);
     constants[0] = 32;
-    return find<shared::PopulationScoreParams>("population_score" + looped(), std::move(constants));
+    return kernels_.find<shared::PopulationScoreParams>("population_score" + looped(), std::move(constants));
 }
 
 const gpu::Kernel<shared::PopulationScoreParams>& PopulationKernels::results() {
     gpu::SpecConstants constants = widthConstants();
     constants[0] = 32;
-    return find<shared::PopulationScoreParams>("population_result", std::move(constants));
+    return kernels_.find<shared::PopulationScoreParams>("population_result", std::move(constants));
 }
 
 const gpu::Kernel<shared::PopulationPictureParams>& PopulationKernels::picture(Activation hidden) {
     gpu::SpecConstants constants = networkConstants(hidden);
     constants[0] = 4; // 16 x 8 cells
     constants[5] = 8;
-    return find<shared::PopulationPictureParams>("population_picture" + looped(), std::move(constants));
+    return kernels_.find<shared::PopulationPictureParams>("population_picture" + looped(),
+                                                          std::move(constants));
 }
 
 PopulationArenas::PopulationArenas(gpu::Device& gpuDevice, const PopulationJob& population)

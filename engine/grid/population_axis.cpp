@@ -190,10 +190,6 @@ std::vector<AxisTick> activationTicks(const PopulationAxis& axis, std::size_t ce
 
 std::string_view name(Hyperparameter parameter) { return nameOf(parameterNames, parameter); }
 
-Hyperparameter hyperparameterFromName(std::string_view text) {
-    return valueFromName(parameterNames, "hyperparameter", text);
-}
-
 void PopulationAxis::validate() const {
     if (parameter == Hyperparameter::activation) return validateActivations(activations);
     requirePossible(parameter, from);
@@ -246,7 +242,7 @@ void PopulationAxis::apply(PopulationMember& member, std::size_t cell, std::size
 PopulationAxis populationAxisFromText(std::string_view text) {
     const std::size_t equals = text.find('=');
     PopulationAxis axis;
-    axis.parameter = hyperparameterFromName(trimmed(text.substr(0, equals)));
+    axis.parameter = valueFromName(parameterNames, "hyperparameter", trimmed(text.substr(0, equals)));
     if (equals == std::string_view::npos) throwNoAxis(text);
     const std::string_view values = text.substr(equals + 1);
     if (axis.parameter == Hyperparameter::activation)

@@ -23,8 +23,6 @@ enum class Hyperparameter {
 };
 /// "lr", "init-scale", "momentum", "l2", "noise", "seed", "activation".
 std::string_view name(Hyperparameter parameter);
-/// Throws std::invalid_argument with the nearest right name.
-Hyperparameter hyperparameterFromName(std::string_view text);
 
 /// A mark on an axis and its label.
 struct AxisTick {

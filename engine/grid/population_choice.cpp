@@ -1,4 +1,4 @@
-#include "engine/grid/population_plan.h"
+#include "engine/grid/population_gpu.h"
 
 #include <algorithm>
 #include <bit>
@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "engine/gpu/error.h"
-#include "engine/grid/population_training.h"
 #include "engine/tune/kernel_cache.h"
 #include "engine/tune/kernel_trial.h"
 
@@ -110,11 +109,8 @@ template <class Work> bool works(Failures& failures, PopulationLayout layout, Wo
     try {
         work();
         return true;
-    } catch (const gpu::DeviceLostError&) {
-        throw;
-    } catch (const gpu::TimeoutError&) {
-        throw;
     } catch (const std::runtime_error& error) {
+        if (gpu::endsDevice(error)) throw;
         if (dynamic_cast<const gpu::OutOfMemoryError*>(&error) != nullptr) failures.lackedMemory = true;
         failures.add(layout, error.what());
         return false;

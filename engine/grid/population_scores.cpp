@@ -1,4 +1,4 @@
-#include "engine/grid/population_scores.h"
+#include "engine/grid/population_gpu.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "engine/grid/population_training.h"
+#include "engine/grid/population_gpu.h"
 
 #include <algorithm>
 

@@ -5,7 +5,6 @@
 #include <string>
 
 #include "engine/cpu/cpu_info.h"
-#include "engine/cpu/memory.h"
 #include "engine/cpu/thread_team.h"
 #include "engine/run/make_trainer.h"
 #include "engine/run/team_sizing.h"

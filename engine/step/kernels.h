@@ -88,7 +88,7 @@ class Kernels {
     /// Invocations of one workgroup of roof and roofMatrix.
     static constexpr std::uint32_t roofGroup = 64;
 
-  private:
+    /// A kernel of any shader.
     /// stem      of the shader's file
     /// shownAs   the operation in timings; empty: the stem
     template <class Params>
@@ -110,6 +110,8 @@ class Kernels {
         }
         return static_cast<const gpu::Kernel<Params>&>(*kernel); // a shader has one params struct
     }
+
+  private:
     std::string keyOf(const std::string& stem, const gpu::SpecConstants& constants) const;
     void useReplacement(gpu::KernelSource& source) const;
 

@@ -156,13 +156,10 @@ class Chooser {
         try {
             const TrialResult result = measure(kernel);
             return result.verified() ? result.milliseconds : wrong;
-        } catch (const gpu::DeviceLostError&) {
-            throw;
-        } catch (const gpu::TimeoutError&) {
-            throw;
         } catch (const gpu::OutOfMemoryError&) {
             throw;
-        } catch (const gpu::GpuError&) {
+        } catch (const gpu::GpuError& error) {
+            if (gpu::endsDevice(error)) throw;
             return wrong;
         }
     }

@@ -76,6 +76,20 @@ std::vector<ProductKernel> gpuCandidates(const gpu::Device& device) {
     };
 }
 
+// Blocks of subgroups, each with as many whole tiles as come near to a size.
+std::vector<ProductKernel> matrixCandidates(const gpu::Device& device) {
+    const gpu::MatrixTile tile = matrixTileOf(device);
+    if (tile.m == 0) return {};
+    const auto whole = [](std::uint32_t size, std::uint32_t each) {
+        return std::max(size / each, 1u) * each;
+    };
+    std::vector<ProductKernel> all;
+    for (const auto& [tileM, tileN] : {std::pair{32u, 32u}, {64u, 32u}, {16u, 16u}})
+        all.push_back({Rung::matrix, 2, 2, whole(tileM, tile.m), whole(tileN, tile.n), whole(32, tile.k),
+                       device.limits().subgroupSize, true});
+    return all;
+}
+
 // Bytes of the largest operand.
 std::uint64_t operandBytes(const DenseShape& shape) {
     const std::uint64_t stride = std::max(shape.inputStride, shape.outputStride);
@@ -107,24 +121,6 @@ bool fits(const gpu::Device& device, const ProductKernel& kernel, const DenseSha
     return shares && reads && parts && invocations <= limits.groupInvocations &&
            invocations <= limits.groupSize[0] && sharedBytes(kernel) <= limits.sharedMemory;
 }
-
-namespace {
-
-// Blocks of subgroups, each with as many whole tiles as come near to a size.
-std::vector<ProductKernel> matrixCandidates(const gpu::Device& device) {
-    const gpu::MatrixTile tile = matrixTileOf(device);
-    if (tile.m == 0) return {};
-    const auto whole = [](std::uint32_t size, std::uint32_t each) {
-        return std::max(size / each, 1u) * each;
-    };
-    std::vector<ProductKernel> all;
-    for (const auto& [tileM, tileN] : {std::pair{32u, 32u}, {64u, 32u}, {16u, 16u}})
-        all.push_back({Rung::matrix, 2, 2, whole(tileM, tile.m), whole(tileN, tile.n), whole(32, tile.k),
-                       device.limits().subgroupSize, true});
-    return all;
-}
-
-} // namespace
 
 std::vector<ProductKernel> candidates(const gpu::Device& device, Product product, const DenseShape& shape) {
     std::vector<ProductKernel> all =

@@ -12,7 +12,6 @@
 #include "engine/cpu/simd/gather.inl"
 #include "engine/cpu/simd/small.inl"
 #include "engine/cpu/simd/small_batch.inl"
-#include "engine/cpu/simd/roof.inl"
 #include "engine/cpu/simd/map.inl"
 #include "engine/cpu/simd/population.inl"
 #include "engine/cpu/simd/population_batch.inl"

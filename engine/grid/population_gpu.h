@@ -1,0 +1,208 @@
+// A population on a GPU: the plan that cuts it into workgroups and dispatches; its networks, their settings
+// and states, the data they learn and the kernels that work on them; how they are trained and scored.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/gpu/recorder.h"
+#include "engine/grid/grid_pace.h"
+#include "engine/grid/population.h"
+#include "engine/step/kernels.h"
+#include "shaders/shared/population.h"
+
+namespace lockstep {
+
+/// Upper limit of the work of one invocation in a dispatch on a GPU, as rows of examples times parameters.
+/// The slowest GPUs take about a tenth of a second for it; operating systems reset a GPU after two seconds.
+inline constexpr std::size_t mostWorkOfInvocation = std::size_t{1} << 22;
+
+struct PopulationPlan {
+    PopulationLayout layout = PopulationLayout::invocation;
+    std::uint32_t order = shared::orderOfFile; ///< how steps find their examples: shared::orderOf...
+    std::uint32_t groupSize = 0;               ///< invocations of a workgroup
+    std::uint32_t networksPerGroup = 0;
+    std::uint32_t mostSubgroups = 1; ///< layout subgroup: subgroups that a driver may make of a workgroup
+    std::uint32_t chunk = 0;         ///< layout workgroup: rows whose values fit into shared memory at a time
+    bool sharesState = false;        ///< layout workgroup: the optimizer's state fits, too
+    std::uint32_t sharedFloats = 0;  ///< layout workgroup: shared memory in use
+    std::uint32_t stepsPerDispatch =
+        0; ///< software drivers limit a shader's loops, operating systems its time
+
+    /// "a network per invocation, 1024 at once, at most 250 steps per dispatch"
+    std::string describe(std::size_t networks) const;
+};
+
+/// Numbers that an invocation can keep in registers. Kernels for networks of more parameters loop and read
+/// them from their buffer: with all loops unrolled, drivers would compile for seconds.
+std::size_t registerNumbers(const gpu::Device& device);
+
+/// The largest count below `refused` that fits, if all below a count that fits do; 0: none.
+template <class Fits> std::size_t largestBelow(std::size_t refused, Fits fits) {
+    std::size_t fitting = 0;
+    while (refused - fitting > 1) {
+        const std::size_t middle = fitting + (refused - fitting) / 2;
+        (fits(middle) ? fitting : refused) = middle;
+    }
+    return fitting;
+}
+
+/// How a population's steps find their examples, on any device: shared::orderOf...
+std::uint32_t populationOrder(const PopulationJob& job);
+
+/// The plan of one layout other than `best`. Empty if the layout does not take the job on this device; then
+/// `why`, if not null, gets the reason and the largest that fits.
+std::optional<PopulationPlan> populationPlan(const gpu::Device& device, const PopulationJob& job,
+                                             PopulationLayout layout, std::string* why = nullptr);
+
+/// The plan of `layout`; for `best`, of the fastest layout, measured by training a small copy of the job with
+/// each for a few milliseconds. Layouts that fail are left out. The result goes into the cache
+/// (kernel_cache.h), unless a layout ran out of memory. Throws std::runtime_error with the reasons if
+/// `layout`, or every layout, refuses the job, and gpu::DeviceLostError, gpu::TimeoutError.
+PopulationPlan choosePopulationPlan(gpu::Device& device, const PopulationJob& job, PopulationLayout layout);
+
+/// Throws gpu::OutOfMemoryError, with the largest number of networks that fits, if the job's don't.
+void requirePopulationMemory(const gpu::Device& device, const PopulationJob& job);
+
+/// Pipelines for networks of one shape, made on first use and kept as long as the object lives. Making one
+/// throws gpu::GpuError, and std::runtime_error if the device refuses it.
+class PopulationKernels {
+  public:
+    PopulationKernels(gpu::Device& device, const NetShape& shape) : kernels_(device), shape_(shape) {}
+
+    /// Items: networks.
+    const gpu::Kernel<shared::PopulationTrainParams>& train(const PopulationPlan& plan, Optimizer optimizer,
+                                                            Activation hidden);
+    /// Items: networks, parts of a batch, steps.
+    const gpu::Kernel<shared::PopulationTrainParams>& order();
+    /// Items: networks, parts of the examples.
+    const gpu::Kernel<shared::PopulationScoreParams>& score(Activation hidden);
+    const gpu::Kernel<shared::PopulationScoreParams>& results();
+    /// Items: four neighbouring cells of a line, lines, networks.
+    const gpu::Kernel<shared::PopulationPictureParams>& picture(Activation hidden);
+
+  private:
+    std::string looped() const; ///< suffix of the shaders for large networks
+    gpu::SpecConstants widthConstants() const;
+    gpu::SpecConstants networkConstants(Activation hidden) const;
+
+    Kernels kernels_;
+    const NetShape shape_;
+};
+
+/// A network's number in all arrays is its place (PopulationPlaces). Used by one thread at a time.
+struct PopulationArenas {
+    /// Both must outlive the object. Throws gpu::OutOfMemoryError, gpu::GpuError.
+    PopulationArenas(gpu::Device& device, const PopulationJob& job);
+
+    /// Puts all networks back before their first step. Waits for the device.
+    void reset();
+
+    gpu::Device& device;
+    const PopulationJob& job;
+    PopulationKernels kernels;
+    const PopulationPlaces places;
+    const std::vector<std::uint32_t> arenaIndices; ///< unpaddedParameters(): those of a column below
+
+    gpu::Buffer train;                 ///< [data set][example] inputs, then targets
+    std::optional<gpu::Buffer> test;   ///< likewise
+    gpu::Buffer networks;              ///< shared::PopulationNetwork [place]
+    gpu::Buffer states;                ///< shared::PopulationState [place]
+    gpu::Buffer parameters;            ///< [parameter][place]
+    std::optional<gpu::Buffer> first;  ///< the optimizer's first state array, if it has one
+    std::optional<gpu::Buffer> second; ///< its second one
+};
+
+/// The steps of a population: records of what changes from step to step, and the dispatches that read them.
+///
+/// A fused form of the recipe (engine/step/step.cpp): one dispatch makes many whole steps, lines 1 to 5, of
+/// all networks (shaders/grid/population_{invocation,subgroup,workgroup}.comp). It cannot use the recipe
+/// itself, whose every operation is a dispatch: for networks this small a dispatch costs more than the whole
+/// step. tests/population_gpu_test.cpp compares every layout with the same networks trained alone by the
+/// recipe.
+class PopulationTraining {
+  public:
+    /// `arenas` must outlive the object. Throws gpu::OutOfMemoryError, other gpu::GpuErrors.
+    PopulationTraining(PopulationArenas& arenas, const PopulationPlan& plan);
+
+    /// How many steps from `first` on one dispatch may make; at most `wanted`.
+    std::uint32_t stepsFrom(std::uint64_t first, std::uint64_t wanted) const;
+    /// Writes the records of steps [first, first + steps), at most stepsFrom(), before the first record() of
+    /// them. No more than three submissions of other steps may be in flight. Throws gpu::GpuError.
+    void prepare(std::uint64_t first, std::uint32_t steps);
+    /// Network-steps of one record() at most: the order of their examples must fit into its buffer.
+    double mostNetworkSteps() const;
+    /// Networks whose first step takes milliseconds on any device and in any layout; at least one, which may
+    /// take as long as mostWorkOfInvocation does.
+    std::uint32_t quickNetworks() const;
+    /// Records every kernel once, because drivers compile at the first use, and submits. Nothing is learned.
+    /// Throws gpu::DeviceLostError, gpu::TimeoutError, other gpu::GpuErrors, and std::runtime_error if the
+    /// device refuses a kernel.
+    void recordWarmUp(gpu::Recorder& recorder);
+    /// Records these steps of the networks at places [place, place + slice.networks). Throws gpu::GpuError.
+    void record(gpu::Recorder& recorder, std::uint64_t first, std::uint32_t place,
+                const PopulationSlice& slice);
+
+    const PopulationPlan plan;
+
+  private:
+    shared::PopulationTrainParams paramsOf(std::uint64_t first, std::uint32_t place,
+                                           const PopulationSlice& slice) const;
+    void recordOrder(gpu::Recorder& recorder, const shared::PopulationTrainParams& params);
+    void writeOrder(const BatchRange& batch, std::span<std::uint32_t> words) const;
+
+    PopulationArenas& arenas_;
+    const PopulationJob& job_;
+    const BatchOrder order_;
+    const std::uint32_t ringRecords_;
+    gpu::Buffer records_; ///< ring: step s is at s % ringRecords_
+    gpu::Buffer orders_;  ///< of examples: one for all, likewise a ring, or every network's of a dispatch
+};
+
+/// How examples are divided for scoring: one invocation per part and network.
+struct PopulationParts {
+    std::uint32_t count = 0;
+    std::uint32_t rows = 0; ///< examples of each, a multiple of 4
+
+    /// Of the scores of so many networks.
+    std::uint64_t bytes(std::size_t networks) const {
+        return std::uint64_t{count} * networks * 2 * sizeof(float);
+    }
+};
+
+/// The division for so many networks.
+PopulationParts populationParts(const gpu::Device& device, const PopulationJob& job, std::size_t networks);
+
+/// Evaluates a population: losses, accuracies and norms of all networks.
+/// Every call waits for the device, and throws gpu::DeviceLostError, gpu::TimeoutError, other gpu::GpuErrors,
+/// and std::runtime_error if the device refuses a kernel.
+class PopulationScores {
+  public:
+    /// `arenas` must outlive the object. Also throws gpu::OutOfMemoryError.
+    explicit PopulationScores(PopulationArenas& arenas);
+
+    /// Scores the networks once, and again only after forget().
+    std::vector<MemberResult> results();
+    /// Call after training: the scores are out of date.
+    void forget() { scored_ = false; }
+    /// In ParamLayout's order. Also throws std::out_of_range if there is no such member.
+    std::vector<float> parameters(std::size_t member);
+
+  private:
+    void score();
+    void scoreNetworks(const PopulationRun& networks, shared::PopulationScoreParams params);
+
+    PopulationArenas& arenas_;
+    const PopulationJob& job_;
+    const PopulationParts parts_;
+    gpu::Buffer partSums_; ///< vec2 [part][place]
+    gpu::Buffer results_;  ///< shared::PopulationResult [member]
+    gpu::Buffer column_;   ///< one network's parameters
+    bool scored_ = false;
+    gpu::Recorder recorder_; ///< destroyed first: it waits for what still uses the buffers
+};
+
+} // namespace lockstep
