@@ -23,7 +23,7 @@ struct Inside {
     InsideModel model;
     InsideView view;
     Timeline timeline;
-    TensorGallery tensors;
+    TensorPictures tensors;
     SourceView source;
     bool playing = false;   ///< slow motion: operation by operation, and the next step after the last one
     bool startOver = false; ///< the next step's trace is looked at from its first operation

@@ -171,7 +171,7 @@ class InsideExhibit final : public Exhibit {
     std::string releaseDevice() override {
         inside_.playing = inside_.startOver = false;
         inside_.model.releaseDevice();
-        inside_.tensors.release();
+        inside_.tensors.clear();
         if (inside_.model.trace(0) == nullptr) return {};
         return "The traces stay. The next step continues after them.";
     }

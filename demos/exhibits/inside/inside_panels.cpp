@@ -239,8 +239,8 @@ void drawTabs(Ui& ui, Inside& inside, Layout layout) {
         return;
     }
     ImGui::BeginChild("inside/tensors");
-    inside.tensors.draw(ui, *inside.model.trace(machine), inside.view.selected.index,
-                        inside.model.trace(1 - machine), inside.model.revision());
+    drawTensors(ui, inside.tensors, *inside.model.trace(machine), inside.view.selected.index,
+                inside.model.trace(1 - machine), inside.model.revision());
     ImGui::EndChild();
 }
 

@@ -33,13 +33,8 @@ std::string deviceText(const LadderModel& model) {
 }
 
 /// Steps and losses of one rung's stretches, with a gap between two of them.
-struct LossCurve {
-    std::vector<double> x;
-    std::vector<double> y;
-};
-
-LossCurve curveOf(const std::vector<LadderLoss>& losses, std::size_t rung) {
-    LossCurve curve;
+Curve curveOf(const std::vector<LadderLoss>& losses, std::size_t rung) {
+    Curve curve;
     bool gap = false;
     for (const LadderLoss& loss : losses) {
         if (loss.rung != rung) {
@@ -148,14 +143,14 @@ class LadderExhibit final : public Exhibit {
         model_.change(settings);
     }
     void setSpeed(Speed speed) override { model_.setRate(speed); }
-    bool moving() const override { return running() || model_.busy() || access_.playing(); }
+    bool moving() const override { return running() || model_.busy() || access_.playing; }
 
     nlohmann::ordered_json state() const override {
         nlohmann::ordered_json json = toJson(model_.settings());
         json["rung"] = model_.rung().lane;
         json["tab"] = tabWords[static_cast<std::size_t>(tab_)];
-        json["product"] = productWords[static_cast<std::size_t>(access_.product())];
-        json["access"] = access_.moment();
+        json["product"] = productWords[static_cast<std::size_t>(access_.product)];
+        json["access"] = access_.moment;
         json["all_lines"] = source_.whole;
         json["sweep_by"] = sweepWords[static_cast<std::size_t>(crossover_.by)];
         json["answer_shown"] = answerShown_;
@@ -181,7 +176,9 @@ class LadderExhibit final : public Exhibit {
             model_.change(settings);
             model_.pick(index);
             tab_ = tab;
-            access_.set(product, moment);
+            access_.product = product;
+            access_.moment = moment;
+            access_.kept = true;
             source_.whole = whole;
             crossover_.by = by;
             answerShown_ = answer;
@@ -195,7 +192,7 @@ class LadderExhibit final : public Exhibit {
         return true;
     }
     std::string releaseDevice() override {
-        access_.stop();
+        access_.playing = false;
         const bool trained = !model_.losses().empty();
         model_.releaseDevice();
         return trained ? "Measurements stay. Training restarts from its first step." : "";
@@ -307,14 +304,14 @@ class LadderExhibit final : public Exhibit {
     }
 
     void drawLosses(Ui& ui) {
-        std::vector<LossCurve> curves;
+        std::vector<Curve> curves;
         std::vector<PlotLine> lines;
         curves.reserve(2 * model_.rungs().size());
         for (const bool earlier : {true, false})
             for (std::size_t rung = 0; rung < model_.rungs().size(); ++rung) {
-                LossCurve curve = curveOf(earlier ? model_.earlier() : model_.losses(), rung);
+                Curve curve = curveOf(earlier ? model_.earlier() : model_.losses(), rung);
                 if (curve.x.empty()) continue;
-                const LossCurve& kept = curves.emplace_back(std::move(curve));
+                const Curve& kept = curves.emplace_back(std::move(curve));
                 PlotLine line;
                 line.name = model_.rungs()[rung].lane;
                 line.colour = seriesColour(ui.theme, rung);

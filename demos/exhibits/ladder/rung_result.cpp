@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <stdexcept>
 
@@ -14,13 +15,11 @@ namespace lockstep::demos {
 
 namespace {
 
-constexpr Product productKinds[] = {Product::forward, Product::backwardInputs, Product::backwardWeights};
-
-/// The product that an operation computes; null for other operations.
-const Product* productOf(const TracedOperation& operation) {
-    const auto found =
-        std::ranges::find_if(productKinds, [&](Product each) { return name(each) == operation.name; });
-    return found == std::end(productKinds) ? nullptr : &*found;
+/// The product that an operation computes; none for other operations.
+std::optional<Product> productOf(const TracedOperation& operation) {
+    for (const Product each : {Product::forward, Product::backwardInputs, Product::backwardWeights})
+        if (name(each) == operation.name) return each;
+    return std::nullopt;
 }
 
 // In the name of a shader that includes the optimizer's step.
@@ -41,7 +40,7 @@ double foldedBytes(const TracedOperation& operation, const DenseShape& shape) {
 
 } // namespace
 
-bool isProduct(const TracedOperation& operation) { return productOf(operation) != nullptr; }
+bool isProduct(const TracedOperation& operation) { return productOf(operation).has_value(); }
 
 bool isWholeStep(const TracedOperation& operation) { return operation.name == "whole_step"; }
 
@@ -73,8 +72,8 @@ double countProductBytes(const std::vector<TracedOperation>& operations, const N
     for (const TracedOperation& operation : operations) {
         if (isWholeStep(operation))
             throw std::runtime_error("between its operations, data stay in the workgroup's shared memory");
-        const Product* product = productOf(operation);
-        if (product == nullptr) continue;
+        const std::optional<Product> product = productOf(operation);
+        if (!product) continue;
         const std::size_t inputs = net.widths[operation.layer];
         const std::size_t outputs = net.widths[operation.layer + 1];
         const DenseShape shape{batch, inputs, outputs, roundUpToFour(inputs), roundUpToFour(outputs)};
