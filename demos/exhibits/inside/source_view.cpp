@@ -136,6 +136,19 @@ SourceRange definitionFrom(const std::vector<std::string_view>& lines, std::size
     return {begin, static_cast<std::size_t>(close - lines.begin()) + 1};
 }
 
+// The rungs of products are short files; what computes is in a file that they include.
+std::size_t mainFile(const ShaderTexts& texts, const std::vector<std::string>& files) {
+    for (std::size_t i = 0; i < files.size(); ++i)
+        if (texts.contains(files[i])) return i;
+    for (std::size_t i = 0; i < files.size(); ++i)
+        if (functionIn(linesOf(textOf(texts, files[i])), "main").end > 0) return i;
+    return 0;
+}
+
+std::string fileTitle(const std::string& file, const ShaderTexts& texts) {
+    return "GPU  " + file + (texts.contains(file) ? ", edited" : "");
+}
+
 } // namespace
 
 // Definitions begin in the first column and end with a brace there.
@@ -160,23 +173,6 @@ SourceRange functionIn(const std::vector<std::string_view>& lines, std::string_v
     }
     return {};
 }
-
-namespace {
-
-// The rungs of products are short files; what computes is in a file that they include.
-std::size_t mainFile(const ShaderTexts& texts, const std::vector<std::string>& files) {
-    for (std::size_t i = 0; i < files.size(); ++i)
-        if (texts.contains(files[i])) return i;
-    for (std::size_t i = 0; i < files.size(); ++i)
-        if (functionIn(linesOf(textOf(texts, files[i])), "main").end > 0) return i;
-    return 0;
-}
-
-std::string fileTitle(const std::string& file, const ShaderTexts& texts) {
-    return "GPU  " + file + (texts.contains(file) ? ", edited" : "");
-}
-
-} // namespace
 
 void SourceView::show(const ShaderEdits& edits, const std::string& shader, const char* plainFile,
                       const char* function) {

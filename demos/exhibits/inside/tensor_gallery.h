@@ -4,7 +4,6 @@
 
 #include <map>
 #include <memory>
-#include <vector>
 
 #include "demos/draw/picture.h"
 #include "demos/draw/ui.h"

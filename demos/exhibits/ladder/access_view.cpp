@@ -1,7 +1,6 @@
 #include "demos/exhibits/ladder/access_view.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <tuple>
