@@ -187,7 +187,7 @@ TEST_CASE("a rung whose check failed has no number, and one that cannot run has 
 TEST_CASE("the roofline rises to its corner and is level from there") {
     const Roof roof{100, 20};
     CHECK(roof.ridge() == 5);
-    const RoofLine line = rooflineOf(roof, 0.5, 8);
+    const Curve line = rooflineOf(roof, 0.5, 8);
     REQUIRE(line.x.size() == 3);
     CHECK(line.x[0] == 0.5);
     CHECK(line.y[0] == 10);

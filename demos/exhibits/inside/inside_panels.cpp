@@ -5,28 +5,20 @@
 
 #include <fmt/format.h>
 
-#include "demos/exhibits/inside/inside_exhibit.h"
+#include "demos/exhibits/inside/inside.h"
 #include "demos/exhibits/inside/operation_words.h"
 #include "demos/exhibits/inside/tensor_gallery.h"
 #include "demos/kit/run_form.h"
 
 namespace lockstep::demos {
 
-void InsideExhibit::draw(Ui& ui) {
-    // A presenter has no room for settings.
-    if (view_.settingsShown && !ui.presenter) drawSettings(ui);
-    drawTimeline(ui);
-    const ImVec2 room = ImGui::GetContentRegionAvail();
-    const float bottom = room.y - ImGui::GetFrameHeightWithSpacing();
-    const Layout layout = room.x < ui.px(560)   ? Layout::narrow
-                          : bottom < ui.px(210) ? Layout::low
-                                                : Layout::roomy;
-    drawPlayer(ui, layout);
-    if (selected() != nullptr) drawBottom(ui, layout);
-}
+namespace {
 
-void InsideExhibit::drawSettings(Ui& ui) {
-    RunOptions settings = model_.settings();
+/// Low (a presenter's large letters): the tabs stand beside the player, all the rest is the tensors'.
+enum class Layout { roomy, narrow, low };
+
+void drawSettings(Ui& ui, Inside& inside) {
+    RunOptions settings = inside.model.settings();
     RunForm form(ui, "inside/");
     form.data(settings.data);
     form.hidden(settings.hiddenWidths, settings.data);
@@ -42,104 +34,139 @@ void InsideExhibit::drawSettings(Ui& ui) {
         lane = laneSpecFromText(text);
     }
     form.end();
-    if (form.changed()) change(settings); // may throw, so only once nothing is half drawn
+    if (form.changed()) inside.change(settings); // may throw, so only once nothing is half drawn
 }
 
-std::string InsideExhibit::formula(const TracedOperation& shown) const {
-    return formulaOf(shown, *model_.shape(), model_.settings().settings.optimizer.kind);
+std::string formulaShown(const Inside& inside, const TracedOperation& shown) {
+    return formulaOf(shown, *inside.model.shape(), inside.model.settings().settings.optimizer.kind);
 }
 
-void InsideExhibit::drawTimeline(Ui& ui) {
-    const float line = ImGui::GetTextLineHeight();
-    const float room = ImGui::GetContentRegionAvail().y;
-    const float height =
-        std::clamp(room * 0.34f, 3 * line + ui.px(2 * 26 + 30), 3 * line + ui.px(2 * 62 + 30));
-    if (const auto clicked = timeline_.draw(ui, rows(), view_.selected, height);
-        clicked && !ui.hidingControls) {
-        playing_ = false;
-        played_ = 0;
-        view_.selected = *clicked;
+Detail detailOf(Ui& ui, const Inside& inside, OperationAt at) {
+    const TracedOperation& shown = *inside.operation(at);
+    Detail detail;
+    detail.title = titleOf(shown, inside.model.shape()->layers());
+    detail.formula = formulaShown(inside, shown);
+    detail.values.emplace_back("operation", shown.name);
+    detail.values.emplace_back("work", amountText(shown.flops, "FLOP"));
+    detail.values.emplace_back("bytes", amountText(shown.bytes, "B"));
+    for (const std::size_t machine : {at.machine, 1 - at.machine}) {
+        const StepTrace* trace = inside.model.trace(machine);
+        if (trace == nullptr) continue;
+        const std::size_t index = machine == at.machine ? at.index : counterpartOf(shown, *trace);
+        const TracedOperation* each = inside.operation({machine, index});
+        const std::string lane = inside.model.settings().lanes[machine].text();
+        if (each == nullptr || !trace->timed) {
+            detail.values.emplace_back(lane, each == nullptr ? "folded" : "no clock");
+            continue;
+        }
+        const double time = each->milliseconds();
+        detail.values.emplace_back(lane, ui.timing(timeText(time)));
+        std::string rates = each->flops > 0 ? rateText(each->flops, time, "FLOP/s") + ", " : "";
+        if (each->bytes > 0)
+            detail.values.emplace_back("", ui.timing(rates + rateText(each->bytes, time, "B/s")));
+        if (const OperationTimes* times = inside.model.edits().timesOf(*each)) {
+            detail.values.emplace_back("edited, on trial", ui.timing(timeText(times->changedMs)));
+            detail.values.emplace_back("built in", ui.timing(timeText(times->builtInMs)));
+        }
     }
-    explainTimeline(ui);
-    // Errors go below the rows, which keep showing the last good step.
-    for (const TimelineRow& row : rows())
-        if (row.trace != nullptr && model_.failed() && !row.message.empty())
-            ui.paragraph(row.lane.text() + ": " + row.message, ui.theme.bad);
+    if (!shown.kernel.empty())
+        detail.values.emplace_back("kernel", ui.timing(shown.kernel)); // chosen by time
+    if (shown.replaced) detail.values.emplace_back("shader", shown.source + ", edited");
+    detail.text = shown.shapes + ".\n" + purposeOf(kindOf(shown));
+    if (const std::string letters = lettersOf(shown, *inside.model.shape()); !letters.empty())
+        detail.text += "\n" + letters;
+    if (shown.barrierBefore)
+        detail.text +=
+            at.machine == 1
+                ? " A barrier precedes it, because it reads what was just written."
+                : " The threads wait for each other before it, because it reads the rows of all of them.";
+    if (!inside.model.trace(at.machine)->oneSubmission && !ui.masked)
+        detail.text += " The step takes so long that its operations are submitted one by one.";
+    return detail;
 }
 
-void InsideExhibit::explainTimeline(Ui& ui) const {
-    if (const auto at = timeline_.hovered) {
-        Detail detail = detailOf(ui, *at);
+void explainTimeline(Ui& ui, const Inside& inside) {
+    if (const auto at = inside.timeline.hovered) {
+        Detail detail = detailOf(ui, inside, *at);
         // Where there is no room for details, this is all that is said.
         ImGui::SetTooltip("%s", detail.title.c_str());
         ui.detail(std::move(detail));
-    } else if (const auto& gap = timeline_.gap) {
-        const StepTrace& trace = *model_.trace(gap->machine);
+    } else if (const auto& gap = inside.timeline.gap) {
+        const StepTrace& trace = *inside.model.trace(gap->machine);
         ui.detail({.title = gap->first ? "Before the first operation" : "Between operations",
                    .formula = {},
-                   .values = {{model_.settings().lanes[gap->machine].text(),
+                   .values = {{inside.model.settings().lanes[gap->machine].text(),
                                ui.timing(timeText(gap->endMs - gap->beginMs))}},
                    .text = purposeOfGap(trace.machine, gap->first)});
     }
 }
 
-void InsideExhibit::drawPlayer(Ui& ui, Layout layout) {
-    const StepTrace* trace = model_.trace(view_.selected.machine);
-    const bool any = selected() != nullptr;
-    if (ui.button("Back##inside", any && view_.selected.index > 0)) moveSelection(-1);
+void drawTimeline(Ui& ui, Inside& inside) {
+    const float line = ImGui::GetTextLineHeight();
+    const float room = ImGui::GetContentRegionAvail().y;
+    const float height =
+        std::clamp(room * 0.34f, 3 * line + ui.px(2 * 26 + 30), 3 * line + ui.px(2 * 62 + 30));
+    if (const auto clicked = inside.timeline.draw(ui, inside.model, inside.view.selected, height);
+        clicked && !ui.hidingControls) {
+        inside.playing = false;
+        inside.played = 0;
+        inside.view.selected = *clicked;
+    }
+    explainTimeline(ui, inside);
+    // Errors go below the rows, which keep showing the last good step.
+    for (std::size_t machine = 0; machine < machineCount; ++machine)
+        if (const std::string error = inside.model.status(machine);
+            inside.model.trace(machine) != nullptr && inside.model.failed() && !error.empty())
+            ui.paragraph(inside.model.settings().lanes[machine].text() + ": " + error, ui.theme.bad);
+}
+
+void chooseTab(Ui& ui, Inside& inside) {
+    const std::array<std::string, 3> names{"Tensors", "Source", "Network"};
+    auto tab = static_cast<std::size_t>(inside.view.tab);
+    if (ui.segments("##inside/tab", tab, names)) inside.view.tab = static_cast<InsideTab>(tab);
+}
+
+void drawPlayer(Ui& ui, Inside& inside, Layout layout) {
+    const StepTrace* trace = inside.model.trace(inside.view.selected.machine);
+    const bool any = inside.selected() != nullptr;
+    if (ui.button("Back##inside", any && inside.view.selected.index > 0)) inside.moveSelection(-1);
     ImGui::SameLine();
-    if (ui.button("Next##inside", any && !startOver_)) moveSelection(1);
+    if (ui.button("Next##inside", any && !inside.startOver)) inside.moveSelection(1);
     ImGui::SameLine();
-    if (ui.toggle("Slow motion", playing_, any)) {
-        playing_ = !playing_;
-        played_ = 0;
-        model_.pause();
+    if (ui.toggle("Slow motion", inside.playing, any)) {
+        inside.playing = !inside.playing;
+        inside.played = 0;
+        inside.model.pause();
     }
     if (layout == Layout::low) {
         ImGui::SameLine(0, ui.px(24));
-        chooseTab(ui);
+        chooseTab(ui, inside);
         return;
     }
     ImGui::SameLine();
     ImGui::SetNextItemWidth(ui.px(112));
-    ui.logSlider("##inside/slow", view_.slowSpeed, 0.25f, 20, "%.2g per s");
+    ui.logSlider("##inside/slow", inside.view.slowSpeed, 0.25f, 20, "%.2g per s");
     ImGui::SameLine();
     const float right = ui.presenter ? 0 : ImGui::CalcTextSize("Settings").x + ui.px(30);
     ImGui::SetNextItemWidth(
         std::max(ui.px(60), ImGui::GetContentRegionAvail().x - right - (right > 0 ? ui.px(10) : 0)));
-    float at = static_cast<float>(view_.selected.index + 1);
+    float at = static_cast<float>(inside.view.selected.index + 1);
     const float last = any ? static_cast<float>(trace->operations.size()) : 1;
     const std::string format = fmt::format("%.0f of {:.0f}", last);
     if (ui.slider("##inside/operation", at, 1, last, format.c_str()) && any) {
-        playing_ = false;
-        view_.selected.index = static_cast<std::size_t>(std::clamp(std::round(at), 1.0f, last)) - 1;
-        timeline_.reveal(*selected());
+        inside.playing = false;
+        inside.view.selected.index = static_cast<std::size_t>(std::clamp(std::round(at), 1.0f, last)) - 1;
+        inside.timeline.reveal(*inside.selected());
     }
     if (ui.presenter) return;
     ImGui::SameLine();
-    if (ui.toggle("Settings", view_.settingsShown)) view_.settingsShown = !view_.settingsShown;
-}
-
-void InsideExhibit::drawBottom(Ui& ui, Layout layout) {
-    // Beside the drawing of the network, its formula; elsewhere it stands here.
-    drawNameAndTime(ui);
-    if (view_.tab == Tab::source || (view_.tab == Tab::tensors && layout != Layout::roomy))
-        drawFormulaBeside(ui);
-    const ImVec2 room = ImGui::GetContentRegionAvail();
-    if (layout == Layout::roomy && view_.tab == Tab::tensors) {
-        ui.beginCard("inside/net", {std::min(room.x * 0.34f, ui.px(360)), room.y});
-        drawNetAndFormula(ui);
-        ui.endCard();
-        ImGui::SameLine(0, ui.px(10));
-    }
-    ui.beginCard("inside/tabs", {0, std::max(room.y, ui.px(72))});
-    drawTabs(ui, layout);
-    ui.endCard();
+    if (ui.toggle("Settings", inside.view.settingsShown))
+        inside.view.settingsShown = !inside.view.settingsShown;
 }
 
 // On the line just written, if there is room.
-void InsideExhibit::drawFormulaBeside(Ui& ui) {
-    std::string text = formula(*selected());
+void drawFormulaBeside(Ui& ui, Inside& inside) {
+    std::string text = formulaShown(inside, *inside.selected());
     for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos;) text.replace(at, 1, ";  ");
     ImGui::PushFont(ui.fonts.mono);
     const float gap = ui.px(20);
@@ -150,8 +177,6 @@ void InsideExhibit::drawFormulaBeside(Ui& ui) {
     ImGui::PopFont();
 }
 
-namespace {
-
 /// Draws `fill(low, high)` as high as a line's letters. What follows stands beside it.
 template <class Fill> void drawChip(Ui& ui, float width, Fill fill) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -161,142 +186,83 @@ template <class Fill> void drawChip(Ui& ui, float width, Fill fill) {
     ImGui::SameLine(0, ui.px(8));
 }
 
-} // namespace
-
 // What is chosen, in its colour.
-void InsideExhibit::drawNameAndTime(Ui& ui) {
-    const LaneSpec& lane = model_.settings().lanes[view_.selected.machine];
+void drawNameAndTime(Ui& ui, Inside& inside) {
+    const LaneSpec& lane = inside.model.settings().lanes[inside.view.selected.machine];
     drawChip(ui, ui.px(20), [&](ImVec2 low, ImVec2 high) {
-        fillOperation(ui, *ImGui::GetWindowDrawList(), low, high, kindOf(*selected()));
+        fillOperation(ui, *ImGui::GetWindowDrawList(), low, high, kindOf(*inside.selected()));
     });
-    ui.text(titleOf(*selected(), model_.shape()->layers()), 0, ui.fonts.strong);
+    ui.text(titleOf(*inside.selected(), inside.model.shape()->layers()), 0, ui.fonts.strong);
     ImGui::SameLine(0, ui.px(10));
     ui.text(lane.text(), ui.colour(lane));
-    if (!model_.trace(view_.selected.machine)->timed) return;
+    if (!inside.model.trace(inside.view.selected.machine)->timed) return;
     ImGui::SameLine(0, ui.px(10));
-    ui.muted(ui.timing(timeText(selected()->milliseconds())));
-    if (!selected()->replaced) return;
+    ui.muted(ui.timing(timeText(inside.selected()->milliseconds())));
+    if (!inside.selected()->replaced) return;
     ImGui::SameLine(0, ui.px(10));
     if (ui.button("edited##inside/title")) {
-        view_.tab = Tab::source;
-        source_.editing = true;
+        inside.view.tab = InsideTab::source;
+        inside.source.editing = true;
     }
     ImGui::SameLine(0, ui.px(6));
-    const OperationTimes* times = model_.edits().timesOf(*selected());
+    const OperationTimes* times = inside.model.edits().timesOf(*inside.selected());
     if (times != nullptr) ui.muted("built in: " + ui.timing(timeText(times->builtInMs)));
 }
 
-void InsideExhibit::drawNetAndFormula(Ui& ui) {
+void drawNetAndFormula(Ui& ui, Inside& inside) {
     ImGui::PushFont(ui.fonts.mono);
-    ui.paragraph(formula(*selected()));
+    ui.paragraph(formulaShown(inside, *inside.selected()));
     ImGui::PopFont();
-    if (const std::string letters = lettersOf(*selected(), *model_.shape()); !letters.empty())
+    if (const std::string letters = lettersOf(*inside.selected(), *inside.model.shape()); !letters.empty())
         ui.paragraph(letters, ui.theme.muted);
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const float height = std::min(room.y, ui.px(320));
-    const float phase = playing_ ? static_cast<float>(played_) : -1;
-    if (height > ui.px(50)) drawNet(ui, *model_.shape(), *selected(), phase, {room.x, height});
+    const float phase = inside.playing ? static_cast<float>(inside.played) : -1;
+    if (height > ui.px(50)) drawNet(ui, *inside.model.shape(), *inside.selected(), phase, {room.x, height});
 }
 
-void InsideExhibit::chooseTab(Ui& ui) {
-    const std::array<std::string, 3> names{"Tensors", "Source", "Network"};
-    auto tab = static_cast<std::size_t>(view_.tab);
-    if (ui.segments("##inside/tab", tab, names)) view_.tab = static_cast<Tab>(tab);
-}
-
-void InsideExhibit::drawTabs(Ui& ui, Layout layout) {
+void drawTabs(Ui& ui, Inside& inside, Layout layout) {
     const bool chosenHere = layout != Layout::low;
-    if (chosenHere) chooseTab(ui);
-    const std::size_t machine = view_.selected.machine;
-    if (view_.tab == Tab::source) {
+    if (chosenHere) chooseTab(ui, inside);
+    const std::size_t machine = inside.view.selected.machine;
+    if (inside.view.tab == InsideTab::source) {
         if (chosenHere) ImGui::SameLine(0, ui.px(16));
-        const StepTrace* gpu = model_.trace(1);
+        const StepTrace* gpu = inside.model.trace(1);
         const std::size_t at = gpu == nullptr ? 0
-                               : machine == 1 ? view_.selected.index
-                                              : counterpartOf(*selected(), *gpu);
-        source_.draw(ui, *selected(), operation({1, at}), model_.edits());
+                               : machine == 1 ? inside.view.selected.index
+                                              : counterpartOf(*inside.selected(), *gpu);
+        inside.source.draw(ui, *inside.selected(), inside.operation({1, at}), inside.model.edits());
         return;
     }
-    if (view_.tab == Tab::network) {
-        drawNetAndFormula(ui);
+    if (inside.view.tab == InsideTab::network) {
+        drawNetAndFormula(ui, inside);
         return;
     }
     ImGui::BeginChild("inside/tensors");
-    tensors_.draw(ui, *model_.trace(machine), view_.selected.index, model_.trace(1 - machine),
-                  model_.revision());
+    drawTensors(ui, inside.tensors, *inside.model.trace(machine), inside.view.selected.index,
+                inside.model.trace(1 - machine), inside.model.revision());
     ImGui::EndChild();
 }
 
-Detail InsideExhibit::detailOf(Ui& ui, OperationAt at) const {
-    const TracedOperation& shown = *operation(at);
-    Detail detail;
-    detail.title = titleOf(shown, model_.shape()->layers());
-    detail.formula = formula(shown);
-    detail.values.emplace_back("operation", shown.name);
-    detail.values.emplace_back("work", amountText(shown.flops, "FLOP"));
-    detail.values.emplace_back("bytes", amountText(shown.bytes, "B"));
-    for (const std::size_t machine : {at.machine, 1 - at.machine}) {
-        const StepTrace* trace = model_.trace(machine);
-        if (trace == nullptr) continue;
-        const std::size_t index = machine == at.machine ? at.index : counterpartOf(shown, *trace);
-        const TracedOperation* each = operation({machine, index});
-        const std::string lane = model_.settings().lanes[machine].text();
-        if (each == nullptr || !trace->timed) {
-            detail.values.emplace_back(lane, each == nullptr ? "folded" : "no clock");
-            continue;
-        }
-        const double time = each->milliseconds();
-        detail.values.emplace_back(lane, ui.timing(timeText(time)));
-        std::string rates = each->flops > 0 ? rateText(each->flops, time, "FLOP/s") + ", " : "";
-        if (each->bytes > 0)
-            detail.values.emplace_back("", ui.timing(rates + rateText(each->bytes, time, "B/s")));
-        if (const OperationTimes* times = model_.edits().timesOf(*each)) {
-            detail.values.emplace_back("edited, on trial", ui.timing(timeText(times->changedMs)));
-            detail.values.emplace_back("built in", ui.timing(timeText(times->builtInMs)));
-        }
+void drawBottom(Ui& ui, Inside& inside, Layout layout) {
+    // Beside the drawing of the network, its formula; elsewhere it stands here.
+    drawNameAndTime(ui, inside);
+    if (inside.view.tab == InsideTab::source ||
+        (inside.view.tab == InsideTab::tensors && layout != Layout::roomy))
+        drawFormulaBeside(ui, inside);
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    if (layout == Layout::roomy && inside.view.tab == InsideTab::tensors) {
+        ui.beginCard("inside/net", {std::min(room.x * 0.34f, ui.px(360)), room.y});
+        drawNetAndFormula(ui, inside);
+        ui.endCard();
+        ImGui::SameLine(0, ui.px(10));
     }
-    if (!shown.kernel.empty())
-        detail.values.emplace_back("kernel", ui.timing(shown.kernel)); // chosen by time
-    if (shown.replaced) detail.values.emplace_back("shader", shown.source + ", edited");
-    detail.text = shown.shapes + ".\n" + purposeOf(kindOf(shown));
-    if (const std::string letters = lettersOf(shown, *model_.shape()); !letters.empty())
-        detail.text += "\n" + letters;
-    if (shown.barrierBefore)
-        detail.text +=
-            at.machine == 1
-                ? " A barrier precedes it, because it reads what was just written."
-                : " The threads wait for each other before it, because it reads the rows of all of them.";
-    if (!model_.trace(at.machine)->oneSubmission && !ui.masked)
-        detail.text += " The step takes so long that its operations are submitted one by one.";
-    return detail;
+    ui.beginCard("inside/tabs", {0, std::max(room.y, ui.px(72))});
+    drawTabs(ui, inside, layout);
+    ui.endCard();
 }
 
-void InsideExhibit::drawDetails(Ui& ui) {
-    if (selected() == nullptr) {
-        ui.paragraph("This exhibit takes one training step apart, on both machines.", ui.theme.muted);
-        return;
-    }
-    const Detail detail = detailOf(ui, view_.selected);
-    ui.heading(detail.title);
-    ImGui::PushFont(ui.fonts.mono);
-    ui.paragraph(detail.formula);
-    ImGui::PopFont();
-    for (const auto& [name, value] : detail.values) ui.row(name, value);
-    ui.paragraph(detail.text, ui.theme.muted);
-    ImGui::Dummy({0, ui.px(6)});
-    drawLegend(ui);
-    ImGui::Dummy({0, ui.px(6)});
-    ui.paragraph(
-        "Layers are numbered from 1. Tensors are numbered from 0, as in PyTorch: layer 1 reads A[0], has "
-        "W[0] and b[0], and writes A[1].",
-        ui.theme.muted);
-    ui.paragraph(
-        "In the timeline, click an operation to select it. Scroll to zoom, drag to pan, double-click to "
-        "see the whole step.",
-        ui.theme.muted);
-}
-
-void InsideExhibit::drawLegend(Ui& ui) {
+void drawLegend(Ui& ui, Inside& inside) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const float width = ui.px(26);
     for (const OperationKind kind : operationKinds) {
@@ -310,16 +276,50 @@ void InsideExhibit::drawLegend(Ui& ui) {
                      ui.line(1.5f));
     });
     ui.muted("barrier");
-    if (model_.edits().runs({})) return;
+    if (inside.model.edits().runs({})) return;
     drawChip(ui, width,
              [&](ImVec2 low, ImVec2 high) { drawEditedMark(ui, draw, low, high, low.x + ui.px(18)); });
     ui.muted("edited; the line: built in");
 }
 
-void InsideExhibit::drawMenu(Ui& ui) {
-    if (ImGui::MenuItem("All of the step", nullptr, false, timeline_.view.has_value()))
-        timeline_.view.reset();
-    ui.noteControl("menu/All of the step");
+} // namespace
+
+void drawInside(Ui& ui, Inside& inside) {
+    // A presenter has no room for settings.
+    if (inside.view.settingsShown && !ui.presenter) drawSettings(ui, inside);
+    drawTimeline(ui, inside);
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    const float bottom = room.y - ImGui::GetFrameHeightWithSpacing();
+    const Layout layout = room.x < ui.px(560)   ? Layout::narrow
+                          : bottom < ui.px(210) ? Layout::low
+                                                : Layout::roomy;
+    drawPlayer(ui, inside, layout);
+    if (inside.selected() != nullptr) drawBottom(ui, inside, layout);
+}
+
+void drawInsideDetails(Ui& ui, Inside& inside) {
+    if (inside.selected() == nullptr) {
+        ui.paragraph("This exhibit takes one training step apart, on both machines.", ui.theme.muted);
+        return;
+    }
+    const Detail detail = detailOf(ui, inside, inside.view.selected);
+    ui.heading(detail.title);
+    ImGui::PushFont(ui.fonts.mono);
+    ui.paragraph(detail.formula);
+    ImGui::PopFont();
+    for (const auto& [name, value] : detail.values) ui.row(name, value);
+    ui.paragraph(detail.text, ui.theme.muted);
+    ImGui::Dummy({0, ui.px(6)});
+    drawLegend(ui, inside);
+    ImGui::Dummy({0, ui.px(6)});
+    ui.paragraph(
+        "Layers are numbered from 1. Tensors are numbered from 0, as in PyTorch: layer 1 reads A[0], has "
+        "W[0] and b[0], and writes A[1].",
+        ui.theme.muted);
+    ui.paragraph(
+        "In the timeline, click an operation to select it. Scroll to zoom, drag to pan, double-click to "
+        "see the whole step.",
+        ui.theme.muted);
 }
 
 } // namespace lockstep::demos

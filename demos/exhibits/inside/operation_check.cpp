@@ -131,11 +131,9 @@ class Checker {
     }
 
     Difference differenceIn(std::string tensor) const {
-        Difference difference;
-        difference.operation = titleOf(*operation_, job_.shape.layers());
-        difference.source = operation_->source;
-        difference.tensor = std::move(tensor);
-        return difference;
+        return {.operation = titleOf(*operation_, job_.shape.layers()),
+                .source = operation_->source,
+                .tensor = std::move(tensor)};
     }
 
     /// Compares rows of a tensor with `expected` [rows][columns], whose values are sums of `length` products.

@@ -6,16 +6,6 @@
 
 namespace lockstep::demos {
 
-std::string titleOf(const TracedOperation& operation, std::size_t layers) {
-    const OperationKind kind = kindOf(operation);
-    const char* label = labelOf(kind);
-    if (operation.source == "loss_sum") return fmt::format("{}, its sum", label);
-    if (operation.source == "loss_scale") return "scale of the loss";
-    const bool ofLayer = kind == OperationKind::forward || kind == OperationKind::backwardInputs ||
-                         kind == OperationKind::backwardWeights;
-    return ofLayer ? fmt::format("{}, layer {} of {}", label, operation.layer + 1, layers) : label;
-}
-
 namespace {
 
 std::vector<std::string> shortNames(const TracedOperation& operation) {
@@ -38,17 +28,6 @@ std::vector<std::string> shortNames(const TracedOperation& operation) {
     }
     return {};
 }
-
-} // namespace
-
-std::vector<std::string> barLabels(const TracedOperation& operation) {
-    std::vector<std::string> labels = shortNames(operation);
-    // Where there is no room for the word, the mark in the bar's corner says it.
-    if (operation.replaced) labels.insert(labels.begin(), labels.front() + ", edited");
-    return labels;
-}
-
-namespace {
 
 std::string applied(Activation activation, const std::string& inner) {
     return activation == Activation::identity ? inner : fmt::format("{}({})", name(activation), inner);
@@ -75,6 +54,23 @@ std::string lossFormula(const NetShape& shape) {
 }
 
 } // namespace
+
+std::string titleOf(const TracedOperation& operation, std::size_t layers) {
+    const OperationKind kind = kindOf(operation);
+    const char* label = labelOf(kind);
+    if (operation.source == "loss_sum") return fmt::format("{}, its sum", label);
+    if (operation.source == "loss_scale") return "scale of the loss";
+    const bool ofLayer = kind == OperationKind::forward || kind == OperationKind::backwardInputs ||
+                         kind == OperationKind::backwardWeights;
+    return ofLayer ? fmt::format("{}, layer {} of {}", label, operation.layer + 1, layers) : label;
+}
+
+std::vector<std::string> barLabels(const TracedOperation& operation) {
+    std::vector<std::string> labels = shortNames(operation);
+    // Where there is no room for the word, the mark in the bar's corner says it.
+    if (operation.replaced) labels.insert(labels.begin(), labels.front() + ", edited");
+    return labels;
+}
 
 std::string formulaOf(const TracedOperation& operation, const NetShape& shape, Optimizer optimizer) {
     const std::size_t l = operation.layer;

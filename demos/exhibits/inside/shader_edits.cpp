@@ -10,6 +10,66 @@
 
 namespace lockstep::demos {
 
+namespace {
+
+constexpr std::size_t longestText =
+    1u << 18; // bytes of a text: the longestText built-in one has a fiftieth of that
+
+std::string textFrom(const std::string& file, const nlohmann::ordered_json& lines) {
+    const auto invalid = [&](const char* reason) {
+        return std::invalid_argument(fmt::format("the field 'shaders' of 'inside': {} {}", file, reason));
+    };
+    if (!isStepShaderFile(file)) throw invalid("is not a shader of a training step");
+    if (!lines.is_array() || lines.empty()) throw invalid("must be a list of lines");
+    std::string text;
+    for (const auto& each : lines) {
+        if (!each.is_string()) throw invalid("has a line that is not a text");
+        const auto& line = each.get_ref<const std::string&>();
+        if (line.find_first_of(std::string_view("\0\n\r", 3)) != std::string::npos)
+            throw invalid("has a line with a line break in it");
+        text.append(line).append("\n");
+        if (text.size() > longestText + 1) throw invalid("is too long");
+    }
+    text.pop_back();
+    return text;
+}
+
+/// By TrialPhase.
+constexpr const char* phaseWords[] = {"compiling", "checking against the plain CPU version", "timing"};
+
+/// Of all operations with changed shaders together: "2.1 ms, 43 GFLOP/s (built in: 1.2 ms, 75 GFLOP/s)".
+std::string comparison(const TrialReport& report) {
+    double flops = 0;
+    double builtIn = 0;
+    double changed = 0;
+    for (const OperationTimes& times : report.times) {
+        flops += times.flops;
+        builtIn += times.builtInMs;
+        changed += times.changedMs;
+    }
+    if (changed <= 0) return "";
+    return fmt::format("{}, {} (built in: {}, {})", timeText(changed), rateText(flops, changed, "FLOP/s"),
+                       timeText(builtIn), rateText(flops, builtIn, "FLOP/s"));
+}
+
+EditStatus statusOfReport(const TrialReport& report) {
+    switch (report.verdict) {
+    case Verdict::passed: {
+        const std::string times = comparison(report);
+        if (times.empty()) return {"passed and running", "", &Theme::good};
+        return {"passed and running: ", fmt::format("{}; checked in {:.1f} s", times, report.seconds),
+                &Theme::good};
+    }
+    case Verdict::notCompiled:
+        return {"does not compile; the previous kernels keep running", "", &Theme::bad};
+    case Verdict::notUsed: return {"not used: " + report.message, "", &Theme::warning};
+    case Verdict::refused: return {"wrong: " + report.message, "", &Theme::bad};
+    }
+    return {};
+}
+
+} // namespace
+
 void ShaderEdits::setText(const std::string& file, std::string text) {
     if (text == sourceText(file))
         texts_.erase(file);
@@ -85,32 +145,6 @@ void ShaderEdits::cancel() {
     leaving_.push_back(std::move(trial_));
 }
 
-namespace {
-
-constexpr std::size_t longestText =
-    1u << 18; // bytes of a text: the longestText built-in one has a fiftieth of that
-
-std::string textFrom(const std::string& file, const nlohmann::ordered_json& lines) {
-    const auto invalid = [&](const char* reason) {
-        return std::invalid_argument(fmt::format("the field 'shaders' of 'inside': {} {}", file, reason));
-    };
-    if (!isStepShaderFile(file)) throw invalid("is not a shader of a training step");
-    if (!lines.is_array() || lines.empty()) throw invalid("must be a list of lines");
-    std::string text;
-    for (const auto& each : lines) {
-        if (!each.is_string()) throw invalid("has a line that is not a text");
-        const auto& line = each.get_ref<const std::string&>();
-        if (line.find_first_of(std::string_view("\0\n\r", 3)) != std::string::npos)
-            throw invalid("has a line with a line break in it");
-        text.append(line).append("\n");
-        if (text.size() > longestText + 1) throw invalid("is too long");
-    }
-    text.pop_back();
-    return text;
-}
-
-} // namespace
-
 nlohmann::ordered_json toJson(const ShaderTexts& texts) {
     auto json = nlohmann::ordered_json::object();
     for (const auto& [file, text] : texts) {
@@ -131,44 +165,6 @@ ShaderTexts shaderTextsFromJson(const nlohmann::ordered_json& state) {
     for (const auto& [file, lines] : found->items()) texts[file] = textFrom(file, lines);
     return texts;
 }
-
-namespace {
-
-/// By TrialPhase.
-constexpr const char* phaseWords[] = {"compiling", "checking against the plain CPU version", "timing"};
-
-/// Of all operations with changed shaders together: "2.1 ms, 43 GFLOP/s (built in: 1.2 ms, 75 GFLOP/s)".
-std::string comparison(const TrialReport& report) {
-    double flops = 0;
-    double builtIn = 0;
-    double changed = 0;
-    for (const OperationTimes& times : report.times) {
-        flops += times.flops;
-        builtIn += times.builtInMs;
-        changed += times.changedMs;
-    }
-    if (changed <= 0) return "";
-    return fmt::format("{}, {} (built in: {}, {})", timeText(changed), rateText(flops, changed, "FLOP/s"),
-                       timeText(builtIn), rateText(flops, builtIn, "FLOP/s"));
-}
-
-EditStatus statusOfReport(const TrialReport& report) {
-    switch (report.verdict) {
-    case Verdict::passed: {
-        const std::string times = comparison(report);
-        if (times.empty()) return {"passed and running", "", &Theme::good};
-        return {"passed and running: ", fmt::format("{}; checked in {:.1f} s", times, report.seconds),
-                &Theme::good};
-    }
-    case Verdict::notCompiled:
-        return {"does not compile; the previous kernels keep running", "", &Theme::bad};
-    case Verdict::notUsed: return {"not used: " + report.message, "", &Theme::warning};
-    case Verdict::refused: return {"wrong: " + report.message, "", &Theme::bad};
-    }
-    return {};
-}
-
-} // namespace
 
 EditStatus statusOf(const ShaderEdits& edits) {
     if (edits.trying()) return {phaseWords[static_cast<std::size_t>(edits.phase())], ""};

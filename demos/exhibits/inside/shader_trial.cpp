@@ -15,21 +15,19 @@ namespace lockstep::demos {
 
 namespace {
 
-class Numbers {
-  public:
-    explicit Numbers(std::uint64_t seed) : seed_(seed) {}
-    std::uint32_t word() { return randomWords(seed_, RandomStream::test, drawn_++).x; }
+struct Numbers {
+    std::uint64_t seed;
+    std::uint64_t drawn = 0;
+
+    std::uint32_t word() { return randomWords(seed, RandomStream::test, drawn++).x; }
     float between(double low, double high) {
         return static_cast<float>(low + (high - low) * uniform01(word()));
     }
-
-  private:
-    std::uint64_t seed_;
-    std::uint64_t drawn_ = 0;
 };
 
+/// Data like others, of which an epoch is one whole batch and a smaller one.
 Dataset randomData(const Dataset& like, std::size_t batch) {
-    Numbers numbers(1);
+    Numbers numbers{.seed = 1};
     Dataset data;
     data.name = "random numbers";
     data.inputs = like.inputs;
@@ -52,23 +50,9 @@ Dataset randomData(const Dataset& like, std::size_t batch) {
     return data;
 }
 
-/// A job like another over random data, of which an epoch is one whole batch and a smaller one.
-struct RandomJob {
-    Dataset data;
-    TrainJob job;
-
-    explicit RandomJob(const TrainJob& like)
-        : data(randomData(*like.data, std::min(like.settings.batch, like.data->train.count))), job(like) {
-        job.settings.batch = std::min(like.settings.batch, like.data->train.count);
-        job.data = &data;
-    }
-    RandomJob(const RandomJob&) = delete;
-    RandomJob& operator=(const RandomJob&) = delete;
-};
-
 /// Random parameters and optimizer's state of a job.
 TrainerState randomState(const TrainJob& job, std::uint64_t step) {
-    Numbers numbers(2);
+    Numbers numbers{.seed = 2};
     const ParamLayout layout(job.shape);
     TrainerState state;
     state.step = step;
@@ -151,11 +135,10 @@ class Trial {
     }
 
     void requireSize() const {
-        const std::size_t batch = std::min(request_.job.settings.batch, request_.job.data->train.count);
         const std::size_t widest = *std::ranges::max_element(request_.job.shape.widths);
-        if (batch * widest > mostValues || widest * widest > mostValues)
+        if (batch_ * widest > mostValues || widest * widest > mostValues)
             throw std::runtime_error(fmt::format(
-                "a batch of {} times {} numbers is too large to be checked; a smaller one will do", batch,
+                "a batch of {} times {} numbers is too large to be checked; a smaller one will do", batch_,
                 widest));
     }
 
@@ -192,14 +175,16 @@ class Trial {
 
     // Random numbers everywhere: data have corners that are always 0, and first biases often are.
     void checkRandom() {
-        const RandomJob random(request_.job);
-        const auto trainer = makeGpuTrainer(random.job, request_.rung, *outcome_.device, replaced_);
-        const std::uint64_t epoch =
-            BatchOrder(random.data.train.count, random.job.settings.batch, 0, false).stepsPerEpoch();
+        const Dataset data = randomData(*request_.job.data, batch_);
+        TrainJob job = request_.job;
+        job.settings.batch = batch_;
+        job.data = &data;
+        const auto trainer = makeGpuTrainer(job, request_.rung, *outcome_.device, replaced_);
+        const std::uint64_t epoch = BatchOrder(data.train.count, batch_, 0, false).stepsPerEpoch();
         for (const std::uint64_t step : {epoch, 2 * epoch - 1}) {
             enter(TrialPhase::checking);
-            trainer->restore(randomState(random.job, step));
-            require(random.job, *trainer);
+            trainer->restore(randomState(job, step));
+            require(job, *trainer);
         }
     }
 
@@ -243,6 +228,7 @@ class Trial {
     const TrialRequest& request_;
     TrialWatch& watch_;
     TrialOutcome& outcome_;
+    const std::size_t batch_ = std::min(request_.job.settings.batch, request_.job.data->train.count);
     ReplacedShaders replaced_;
 };
 

@@ -55,7 +55,7 @@ void drawNumbers(Ui& ui, std::size_t lines, const std::vector<std::size_t>& mark
 }
 
 // The line that is wanted, with one above and one below it.
-void follow(ShaderEditor& editor, float top, float height, std::size_t lines) {
+void followWanted(ShaderEditor& editor, float top, float height, std::size_t lines) {
     if (!editor.wanted) return;
     const auto number = static_cast<float>(std::clamp<std::size_t>(*editor.wanted, 1, lines));
     editor.wanted.reset();
@@ -70,10 +70,11 @@ void follow(ShaderEditor& editor, float top, float height, std::size_t lines) {
         ImGui::SetScrollY(high - room);
 }
 
-} // namespace
-
-bool ShaderEditor::draw(Ui& ui, const char* name, std::string& text, const std::vector<std::size_t>& marked,
-                        ImVec2 size) {
+/// Draws `text` `size` large, and changes it as it is typed. `marked`: lines from 1 on that something is
+/// wrong with. True when Ctrl+Enter was pressed.
+bool drawText(Ui& ui, ShaderEditor& editor, std::string& text, const std::vector<std::size_t>& marked,
+              ImVec2 size) {
+    constexpr const char* name = "##inside/code";
     constexpr ImGuiInputTextFlags flags =
         ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AllowTabInput |
         ImGuiInputTextFlags_CallbackResize | ImGuiInputTextFlags_CallbackAlways;
@@ -93,7 +94,7 @@ bool ShaderEditor::draw(Ui& ui, const char* name, std::string& text, const std::
     // As high as its lines: it is the pane around it that scrolls, and the numbers with it.
     const ImVec2 whole{ImGui::GetContentRegionAvail().x, line * static_cast<float>(lineCount(text) + 1)};
     const std::string before = text;
-    Typed typed{text, caret};
+    Typed typed{text, editor.caret};
     const bool done =
         ImGui::InputTextMultiline(name, text.data(), text.capacity() + 1, whole, flags, whileTyping, &typed);
     // Escape leaves a field and takes back what was typed into it. Here it only leaves.
@@ -101,17 +102,16 @@ bool ShaderEditor::draw(Ui& ui, const char* name, std::string& text, const std::
     if (done) ImGui::SetKeyboardFocusHere(-1); // who presses Ctrl+Enter goes on typing
     ImGui::PopStyleVar(2);
     ImGui::PopStyleColor();
-    const bool moved = std::exchange(caret, typed.caret) != typed.caret;
-    if (moved && ImGui::IsItemActive()) wanted = lineCount(text.substr(0, static_cast<std::size_t>(caret)));
-    follow(*this, top, line, lineCount(text));
+    const bool moved = std::exchange(editor.caret, typed.caret) != typed.caret;
+    if (moved && ImGui::IsItemActive())
+        editor.wanted = lineCount(text.substr(0, static_cast<std::size_t>(editor.caret)));
+    followWanted(editor, top, line, lineCount(text));
     ImGui::PopFont();
     ImGui::EndChild();
     const bool used = ui.done(name, done); // by what can be seen of it
     ImGui::PopStyleColor();
     return used;
 }
-
-namespace {
 
 constexpr int settling = 3; // frames
 
@@ -134,6 +134,19 @@ SourceRange definitionFrom(const std::vector<std::string_view>& lines, std::size
     const auto close = std::find(lines.begin() + static_cast<std::ptrdiff_t>(begin), lines.end(), "}");
     if (close == lines.end()) return {};
     return {begin, static_cast<std::size_t>(close - lines.begin()) + 1};
+}
+
+// The rungs of products are short files; what computes is in a file that they include.
+std::size_t mainFile(const ShaderTexts& texts, const std::vector<std::string>& files) {
+    for (std::size_t i = 0; i < files.size(); ++i)
+        if (texts.contains(files[i])) return i;
+    for (std::size_t i = 0; i < files.size(); ++i)
+        if (functionIn(linesOf(textOf(texts, files[i])), "main").end > 0) return i;
+    return 0;
+}
+
+std::string fileTitle(const std::string& file, const ShaderTexts& texts) {
+    return "GPU  " + file + (texts.contains(file) ? ", edited" : "");
 }
 
 } // namespace
@@ -160,23 +173,6 @@ SourceRange functionIn(const std::vector<std::string_view>& lines, std::string_v
     }
     return {};
 }
-
-namespace {
-
-// The rungs of products are short files; what computes is in a file that they include.
-std::size_t mainFile(const ShaderTexts& texts, const std::vector<std::string>& files) {
-    for (std::size_t i = 0; i < files.size(); ++i)
-        if (texts.contains(files[i])) return i;
-    for (std::size_t i = 0; i < files.size(); ++i)
-        if (functionIn(linesOf(textOf(texts, files[i])), "main").end > 0) return i;
-    return 0;
-}
-
-std::string fileTitle(const std::string& file, const ShaderTexts& texts) {
-    return "GPU  " + file + (texts.contains(file) ? ", edited" : "");
-}
-
-} // namespace
 
 void SourceView::show(const ShaderEdits& edits, const std::string& shader, const char* plainFile,
                       const char* function) {
@@ -267,7 +263,7 @@ void SourceView::drawEditor(Ui& ui, ShaderEdits& edits, float width) {
     ImGui::BeginGroup();
     ui.text(fileTitle(file, edits.texts()), ui.theme.gpu, ui.fonts.strong);
     ImGui::PushID(file.c_str()); // each file has a caret and a way back of its own
-    const bool submitted = editor_.draw(ui, "##inside/code", text, marked, {width, 0});
+    const bool submitted = drawText(ui, editor_, text, marked, {width, 0});
     ImGui::PopID();
     ImGui::EndGroup();
     if (text != textOf(edits.texts(), file)) edits.setText(file, std::move(text));

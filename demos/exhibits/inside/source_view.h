@@ -1,4 +1,5 @@
-// A text that is changed in place: letters of one width, line numbers, marked lines.
+// The sources of an operation beside each other: its shader, which can be changed in place, and the plain
+// loop.
 #pragma once
 
 #include <optional>
@@ -12,12 +13,8 @@
 
 namespace lockstep::demos {
 
+/// Where a text that is changed in place is looked at.
 struct ShaderEditor {
-    /// Draws `size` large, and changes `text` as it is typed. `marked`: lines from 1 on that something is
-    /// wrong with. True when Ctrl+Enter was pressed.
-    bool draw(Ui& ui, const char* name, std::string& text, const std::vector<std::size_t>& marked,
-              ImVec2 size);
-
     std::optional<std::size_t> wanted; ///< a line, from 1 on, to be brought into sight
     bool first = false;                ///< as the first one in sight
     int caret = 0;                     ///< byte

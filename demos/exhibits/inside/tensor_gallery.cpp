@@ -140,7 +140,7 @@ void drawScale(Ui& ui) {
     draw.AddText({left + bar + gap, at.y}, ui.theme.muted, "above 0");
 }
 
-void refresh(Ui& ui, const TracedTensor& tensor, const TracedTensor* other, TensorGallery::Shown& shown) {
+void refresh(Ui& ui, const TracedTensor& tensor, const TracedTensor* other, TensorPicture& shown) {
     const std::size_t rows = tensor.keptRows();
     const std::size_t width = std::min(tensor.columns, mostPixels);
     const std::size_t height = std::min(rows, mostPixels);
@@ -167,7 +167,7 @@ void refresh(Ui& ui, const TracedTensor& tensor, const TracedTensor* other, Tens
 }
 
 void explain(Ui& ui, const TracedTensor& tensor, bool gpu, const TracedTensor* other, ImVec2 min, ImVec2 max,
-             const TensorGallery::Shown& shown) {
+             const TensorPicture& shown) {
     const ImVec2 mouse = ImGui::GetIO().MousePos;
     const auto index = [](float at, float low, float high, std::size_t count) {
         const float share = std::clamp((at - low) / (high - low), 0.0f, 0.99999f);
@@ -194,7 +194,7 @@ void explain(Ui& ui, const TracedTensor& tensor, bool gpu, const TracedTensor* o
 }
 
 void drawTensor(Ui& ui, const TracedTensor& tensor, ImVec2 size, bool gpu, const TracedTensor* other,
-                TensorGallery::Shown& shown) {
+                TensorPicture& shown) {
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ImGui::GetStyle().ItemSpacing.x, ui.px(3)});
     ImGui::BeginGroup();
     ui.text(captionOf(tensor), 0, ui.fonts.strong);
@@ -225,9 +225,9 @@ void drawTensor(Ui& ui, const TracedTensor& tensor, ImVec2 size, bool gpu, const
 
 } // namespace
 
-void TensorGallery::draw(Ui& ui, const StepTrace& trace, std::size_t index, const StepTrace* other,
-                         std::uint64_t revision) {
-    for (auto& [id, shown] : pictures_) shown.used = false;
+void drawTensors(Ui& ui, TensorPictures& pictures, const StepTrace& trace, std::size_t index,
+                 const StepTrace* other, std::uint64_t revision) {
+    for (auto& [id, shown] : pictures) shown.used = false;
     const TracedOperation& operation = trace.operations[index];
     const auto drawAll = [&](const char* title, const std::vector<TensorId>& ids, bool withScale) {
         if (ids.empty()) return;
@@ -240,7 +240,7 @@ void TensorGallery::draw(Ui& ui, const StepTrace& trace, std::size_t index, cons
             const TracedTensor* tensor = trace.find(id);
             if (tensor == nullptr || tensor->values.empty()) continue;
             const float next = ImGui::GetItemRectMax().x + ui.px(16);
-            Shown& shown = pictures_[id];
+            TensorPicture& shown = pictures[id];
             if (shown.largest < 0 || shown.revision != revision || shown.ofGpu != trace.machine.gpu) {
                 shown.largest = largestOf(tensor->values);
                 shown.stale = true;
@@ -259,7 +259,7 @@ void TensorGallery::draw(Ui& ui, const StepTrace& trace, std::size_t index, cons
     drawAll("reads", operation.reads, true);
     drawAll("writes", operation.writes, operation.reads.empty());
     if (operation.reads.empty() && operation.writes.empty()) ui.muted("Sums only: no tensors.");
-    std::erase_if(pictures_, [](const auto& entry) { return !entry.second.used; });
+    std::erase_if(pictures, [](const auto& entry) { return !entry.second.used; });
 }
 
 } // namespace lockstep::demos

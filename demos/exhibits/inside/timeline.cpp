@@ -40,15 +40,9 @@ struct Frame {
     }
 };
 
-bool inOrder(const Ui& ui, const TimelineRows& rows) {
-    return ui.masked || std::ranges::any_of(rows, [](const TimelineRow& row) {
-               return row.trace != nullptr && !row.trace->timed;
-           });
-}
-
-double lengthOf(const TimelineRow& row, bool byOrder) {
-    if (row.trace == nullptr) return 0;
-    return byOrder ? static_cast<double>(row.trace->operations.size()) : row.trace->totalMs;
+double lengthOf(const StepTrace* trace, bool byOrder) {
+    if (trace == nullptr) return 0;
+    return byOrder ? static_cast<double>(trace->operations.size()) : trace->totalMs;
 }
 
 constexpr double shortest = 1e-4; // a tenth of a microsecond
@@ -113,25 +107,26 @@ void drawAxis(Ui& ui, const Frame& frame) {
 }
 
 // Name and device on the left, the step's time on the right; the device gives way where there is no room.
-void drawRowLabel(Ui& ui, const Frame& frame, const TimelineRow& row, std::size_t machine) {
+void drawRowLabel(Ui& ui, const Frame& frame, const LaneSpec& spec, const StepTrace* trace,
+                  std::size_t machine) {
     const float top = frame.rowTop(machine) + ui.px(3);
     const float size = ImGui::GetFontSize();
-    const ImU32 colour = ui.colour(row.lane);
-    drawLaneMark(frame.draw, row.lane, {frame.min.x + size * 0.4f, top + size * 0.55f}, size * 0.82f, colour);
-    const std::string lane = row.lane.text();
+    const ImU32 colour = ui.colour(spec);
+    drawLaneMark(frame.draw, spec, {frame.min.x + size * 0.4f, top + size * 0.55f}, size * 0.82f, colour);
+    const std::string lane = spec.text();
     float x = frame.min.x + size;
     frame.draw.AddText(ui.fonts.strong, size, {x, top}, colour, lane.c_str());
     x += ui.fonts.strong->CalcTextSizeA(size, FLT_MAX, 0, lane.c_str()).x + ui.px(10);
-    if (row.trace == nullptr) return;
-    const std::string shown = row.trace->timed ? timeText(row.trace->totalMs) : "-";
-    std::string time = fmt::format("step {}: {}", row.trace->step, ui.timing(shown));
-    if (row.lane.gpu) time += fmt::format(", with launch {}", ui.timing(timeText(row.trace->wallMs)));
-    if (std::ranges::any_of(row.trace->operations, &TracedOperation::replaced)) time += ", edited";
+    if (trace == nullptr) return;
+    const std::string shown = trace->timed ? timeText(trace->totalMs) : "-";
+    std::string time = fmt::format("step {}: {}", trace->step, ui.timing(shown));
+    if (spec.gpu) time += fmt::format(", with launch {}", ui.timing(timeText(trace->wallMs)));
+    if (std::ranges::any_of(trace->operations, &TracedOperation::replaced)) time += ", edited";
     const float wide = ImGui::CalcTextSize(time.c_str()).x;
     const float right = frame.max.x - wide;
     if (right > x) frame.draw.AddText({right, top}, ui.theme.text, time.c_str());
     for (std::size_t letters = 60; letters >= 12; letters -= 4) {
-        const std::string device = honestDevice(row.trace->machine, letters);
+        const std::string device = honestDevice(trace->machine, letters);
         if (x + ImGui::CalcTextSize(device.c_str()).x > right - ui.px(8)) continue;
         frame.draw.AddText({x, top}, ui.theme.muted, device.c_str());
         return;
@@ -177,19 +172,21 @@ void drawBar(Ui& ui, const Frame& frame, const TracedOperation& operation, ImVec
     }
 }
 
-void drawRow(Ui& ui, const Frame& frame, const TimelineRow& row, std::size_t machine, OperationAt selected,
+void drawRow(Ui& ui, const Frame& frame, const InsideModel& model, std::size_t machine, OperationAt selected,
              Timeline& timeline) {
-    drawRowLabel(ui, frame, row, machine);
+    const StepTrace* trace = model.trace(machine);
+    drawRowLabel(ui, frame, model.settings().lanes[machine], trace, machine);
     const ImVec2 low{frame.min.x, frame.trackTop(machine)};
     const ImVec2 high{frame.max.x, frame.rowTop(machine + 1) - ui.px(5)};
     frame.draw.AddRectFilled(low, high, faded(ui.theme.raised, 0.55f), ui.px(3));
-    if (!row.message.empty() && row.trace == nullptr) {
-        const std::string message = cut(row.message.substr(0, row.message.find('\n')), 90);
+    if (trace == nullptr) {
+        const std::string status = model.status(machine);
+        const std::string message = cut(status.substr(0, status.find('\n')), 90);
         frame.draw.AddText({low.x + ui.px(8), (low.y + high.y - ImGui::GetTextLineHeight()) / 2},
                            ui.theme.muted, message.c_str());
+        return;
     }
-    if (row.trace == nullptr) return;
-    const std::vector<TracedOperation>& operations = row.trace->operations;
+    const std::vector<TracedOperation>& operations = trace->operations;
     frame.draw.PushClipRect(low, high, true);
     const ImVec2 mouse = ImGui::GetIO().MousePos;
     const bool over = ImGui::IsItemHovered() && mouse.y >= low.y && mouse.y <= high.y;
@@ -204,7 +201,7 @@ void drawRow(Ui& ui, const Frame& frame, const TimelineRow& row, std::size_t mac
                 timeline.hovered == OperationAt{machine, i});
         if (chosen) pointed = {ImVec2{left, low.y}, ImVec2{right, high.y}};
         if (!operations[i].replaced) continue;
-        const OperationTimes* times = row.edits.timesOf(operations[i]);
+        const OperationTimes* times = model.edits().timesOf(operations[i]);
         const bool timed = times != nullptr && !frame.inOrder;
         drawEditedMark(ui, frame.draw, {left, low.y}, {right, high.y},
                        timed ? frame.x(operations[i].beginMs + times->builtInMs) : left);
@@ -253,7 +250,7 @@ void drawEditedMark(Ui& ui, ImDrawList& draw, ImVec2 min, ImVec2 max, float buil
     draw.AddLine({builtInX, y - ui.px(5)}, {builtInX, y + ui.px(2)}, ui.theme.warning, ui.line(2));
 }
 
-std::optional<OperationAt> Timeline::draw(Ui& ui, const TimelineRows& rows, OperationAt selected,
+std::optional<OperationAt> Timeline::draw(Ui& ui, const InsideModel& model, OperationAt selected,
                                           float height) {
     hovered.reset();
     gap.reset();
@@ -262,8 +259,10 @@ std::optional<OperationAt> Timeline::draw(Ui& ui, const TimelineRows& rows, Oper
     ImGui::InvisibleButton("Timeline", {width, height});
     ui.noteControl("Timeline");
     Frame frame{*ImGui::GetWindowDrawList(), start, {start.x + width, start.y + height}};
-    frame.inOrder = inOrder(ui, rows);
-    frame.whole = std::max({lengthOf(rows[0], frame.inOrder), lengthOf(rows[1], frame.inOrder), 1e-6}) * 1.01;
+    const StepTrace* cpu = model.trace(0);
+    const StepTrace* gpu = model.trace(1);
+    frame.inOrder = ui.masked || (cpu != nullptr && !cpu->timed) || (gpu != nullptr && !gpu->timed);
+    frame.whole = std::max({lengthOf(cpu, frame.inOrder), lengthOf(gpu, frame.inOrder), 1e-6}) * 1.01;
     frame.axisTop = frame.max.y - ImGui::GetTextLineHeight() - ui.px(6);
     frame.rowHeight = (frame.axisTop - start.y) / machineCount;
     frame.headerHeight = ImGui::GetTextLineHeight() + ui.px(7);
@@ -274,7 +273,7 @@ std::optional<OperationAt> Timeline::draw(Ui& ui, const TimelineRows& rows, Oper
 
     drawAxis(ui, frame);
     for (std::size_t machine = 0; machine < machineCount; ++machine)
-        drawRow(ui, frame, rows[machine], machine, selected, *this);
+        drawRow(ui, frame, model, machine, selected, *this);
 
     const bool dragged = ImGui::GetMouseDragDelta(0, ui.px(3)).x != 0;
     return ImGui::IsItemDeactivated() && !dragged ? hovered : std::nullopt;

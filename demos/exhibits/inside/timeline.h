@@ -3,11 +3,9 @@
 
 #include <array>
 #include <optional>
-#include <string>
 
 #include "demos/draw/ui.h"
 #include "demos/exhibits/inside/inside_model.h"
-#include "demos/exhibits/inside/shader_edits.h"
 
 namespace lockstep::demos {
 
@@ -18,16 +16,6 @@ struct OperationAt {
 
     bool operator==(const OperationAt&) const = default;
 };
-
-/// What one row shows.
-struct TimelineRow {
-    const StepTrace* trace = nullptr; ///< null: nothing yet
-    LaneSpec lane;
-    const ShaderEdits& edits;
-    std::string message; ///< what keeps it from being traced; empty: nothing
-};
-
-using TimelineRows = std::array<TimelineRow, machineCount>;
 
 struct Timeline {
     /// A stretch without an operation.
@@ -44,7 +32,7 @@ struct Timeline {
     std::optional<Gap> gap;             ///< likewise
 
     /// Draws as wide as there is room and `height` high. Returns the operation that was clicked.
-    std::optional<OperationAt> draw(Ui& ui, const TimelineRows& rows, OperationAt selected, float height);
+    std::optional<OperationAt> draw(Ui& ui, const InsideModel& model, OperationAt selected, float height);
     /// Moves what is shown so that the operation is in sight.
     void reveal(const TracedOperation& operation);
 };

@@ -1,7 +1,6 @@
 #include "demos/exhibits/ladder/access_view.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <tuple>
@@ -212,23 +211,49 @@ void drawAccessLegend(Ui& ui, std::size_t invocations) {
     ImGui::NewLine();
 }
 
+void drawAccessPlayer(Ui& ui, AccessView& view) {
+    const auto stepTo = [&](const char* label, bool any, std::size_t moment) {
+        if (!ui.button(label, any)) return;
+        view.playing = false;
+        view.moment = moment;
+    };
+    stepTo("Back##ladder", view.moment > 0, view.moment - 1);
+    ImGui::SameLine();
+    stepTo("Next##ladder", view.moment < view.last, view.moment + 1);
+    ImGui::SameLine();
+    if (ui.toggle("Play##ladder", view.playing)) {
+        view.playing = !view.playing;
+        view.played = 0;
+        if (view.moment == view.last) view.moment = 0;
+    }
+    ImGui::SameLine();
+    ImGui::SetNextItemWidth(std::max(ui.px(60), ImGui::GetContentRegionAvail().x));
+    const auto count = static_cast<float>(view.last + 1);
+    auto at = static_cast<float>(view.moment + 1);
+    const std::string format = fmt::format("access %.0f of {}", view.last + 1);
+    if (ui.slider("##ladder/moment", at, 1, count, format.c_str())) {
+        view.playing = false;
+        view.moment = static_cast<std::size_t>(std::clamp(std::round(at), 1.0f, count)) - 1;
+    }
+}
+
 } // namespace
 
 void AccessView::update(double seconds) {
-    if (!playing_) return;
-    played_ += seconds * momentsPerSecond;
-    while (played_ >= 1) {
-        played_ -= 1;
-        moment_ = moment_ < last_ ? moment_ + 1 : 0;
+    if (!playing) return;
+    played += seconds * momentsPerSecond;
+    while (played >= 1) {
+        played -= 1;
+        moment = moment < last ? moment + 1 : 0;
     }
 }
 
 void AccessView::draw(Ui& ui, LadderModel& model) {
     std::vector<std::string> names;
     for (const Product each : products) names.emplace_back(labelOf(kindOf(name(each))));
-    auto chosen = static_cast<std::size_t>(product_);
-    if (ui.segments("##ladder/product", chosen, names)) product_ = products[chosen];
-    const RungPicture* picture = model.picture(model.picked(), product_);
+    auto chosen = static_cast<std::size_t>(product);
+    if (ui.segments("##ladder/product", chosen, names)) product = products[chosen];
+    const RungPicture* picture = model.picture(model.picked(), product);
     if (picture == nullptr) {
         ui.muted("The kernel is being recorded.");
         return;
@@ -238,44 +263,18 @@ void AccessView::draw(Ui& ui, LadderModel& model) {
         return;
     }
     const AccessRecord& record = picture->record;
-    const std::string now = fmt::format("{} {}", picture->lane, labelOf(kindOf(name(product_))));
-    if (now != shown_ && !kept_) moment_ = 0;
-    kept_ = false;
-    shown_ = now;
-    last_ = std::max<std::size_t>(moments(record), 1) - 1;
-    moment_ = std::min(moment_, last_);
-    drawPlayer(ui);
-    ui.paragraph(momentText(record, moment_));
+    const std::string now = fmt::format("{} {}", picture->lane, labelOf(kindOf(name(product))));
+    if (now != shown && !kept) moment = 0;
+    kept = false;
+    shown = now;
+    last = std::max<std::size_t>(moments(record), 1) - 1;
+    moment = std::min(moment, last);
+    drawAccessPlayer(ui, *this);
+    ui.paragraph(momentText(record, moment));
     ui.paragraph(recordText(record), ui.theme.muted);
     const float below = ImGui::GetTextLineHeightWithSpacing() + ui.px(4);
-    drawGrids(ui, record, moment_, std::max(ImGui::GetContentRegionAvail().y - below, ui.px(60)));
+    drawGrids(ui, record, moment, std::max(ImGui::GetContentRegionAvail().y - below, ui.px(60)));
     drawAccessLegend(ui, record.invocations.size());
-}
-
-void AccessView::drawPlayer(Ui& ui) {
-    const auto stepTo = [&](const char* label, bool any, std::size_t moment) {
-        if (!ui.button(label, any)) return;
-        playing_ = false;
-        moment_ = moment;
-    };
-    stepTo("Back##ladder", moment_ > 0, moment_ - 1);
-    ImGui::SameLine();
-    stepTo("Next##ladder", moment_ < last_, moment_ + 1);
-    ImGui::SameLine();
-    if (ui.toggle("Play##ladder", playing_)) {
-        playing_ = !playing_;
-        played_ = 0;
-        if (moment_ == last_) moment_ = 0;
-    }
-    ImGui::SameLine();
-    ImGui::SetNextItemWidth(std::max(ui.px(60), ImGui::GetContentRegionAvail().x));
-    const auto count = static_cast<float>(last_ + 1);
-    auto at = static_cast<float>(moment_ + 1);
-    const std::string format = fmt::format("access %.0f of {}", last_ + 1);
-    if (ui.slider("##ladder/moment", at, 1, count, format.c_str())) {
-        playing_ = false;
-        moment_ = static_cast<std::size_t>(std::clamp(std::round(at), 1.0f, count)) - 1;
-    }
 }
 
 } // namespace lockstep::demos

@@ -9,31 +9,18 @@
 
 namespace lockstep::demos {
 
-class AccessView {
-  public:
+struct AccessView {
     void draw(Ui& ui, LadderModel& model);
     /// Moves on while it is played.
     void update(double seconds);
-    bool playing() const { return playing_; }
-    void stop() { playing_ = false; }
 
-    std::size_t moment() const { return moment_; }
-    Product product() const { return product_; }
-    void set(Product product, std::size_t moment) {
-        product_ = product;
-        moment_ = moment;
-        kept_ = true;
-    }
-
-  private:
-    void drawPlayer(Ui& ui);
-    Product product_ = Product::forward;
-    std::size_t moment_ = 0;
-    std::size_t last_ = 0; // moment of what is shown
-    std::string shown_;    // lane and product
-    bool kept_ = true;     // the moment belongs to what will be shown first
-    bool playing_ = false;
-    double played_ = 0;
+    Product product = Product::forward;
+    std::size_t moment = 0;
+    std::size_t last = 0; ///< moment of what is shown
+    std::string shown;    ///< lane and product
+    bool kept = true;     ///< the moment belongs to what will be shown first
+    bool playing = false;
+    double played = 0;
 };
 
 } // namespace lockstep::demos

@@ -160,7 +160,7 @@ std::vector<RungDots> rooflineDots(const LadderModel& model) {
     return all;
 }
 
-RoofLine rooflineOf(const Roof& roof, double lowest, double highest) {
+Curve rooflineOf(const Roof& roof, double lowest, double highest) {
     const double ridge = roof.ridge();
     const double from = std::min(lowest, ridge / 4);
     const double to = std::max(highest, ridge * 4);
@@ -184,7 +184,7 @@ std::optional<std::size_t> drawRoofline(Ui& ui, const LadderModel& model, Plot& 
     }
     std::vector<PlotLine> lines;
     const Roof* measured = model.roof();
-    RoofLine roof;
+    Curve roof;
     if (measured != nullptr) {
         roof = rooflineOf(*measured, lowest / 2, highest * 2);
         lines.push_back({.name = "roof", .colour = ui.theme.warning, .x = roof.x, .y = roof.y});

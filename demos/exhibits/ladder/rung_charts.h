@@ -24,12 +24,13 @@ struct RungDots {
 /// Of all GPU rungs whose times are known and whose bytes were counted.
 std::vector<RungDots> rooflineDots(const LadderModel& model);
 
-/// The roof as a line: it rises with the bandwidth, then is level. Empty until it is measured.
-struct RoofLine {
+struct Curve {
     std::vector<double> x;
     std::vector<double> y;
 };
-RoofLine rooflineOf(const Roof& roof, double lowest, double highest);
+
+/// The roof as a line: it rises with the bandwidth, then is level.
+Curve rooflineOf(const Roof& roof, double lowest, double highest);
 
 /// Draws it and the dots, with a slider for the batch. Returns the batch if the user chose another one.
 std::optional<std::size_t> drawRoofline(Ui& ui, const LadderModel& model, Plot& plot);

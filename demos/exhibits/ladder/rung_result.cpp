@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <stdexcept>
 
@@ -14,13 +15,11 @@ namespace lockstep::demos {
 
 namespace {
 
-constexpr Product productKinds[] = {Product::forward, Product::backwardInputs, Product::backwardWeights};
-
-/// The product that an operation computes; null for other operations.
-const Product* productOf(const TracedOperation& operation) {
-    const auto found =
-        std::ranges::find_if(productKinds, [&](Product each) { return name(each) == operation.name; });
-    return found == std::end(productKinds) ? nullptr : &*found;
+/// The product that an operation computes; none for other operations.
+std::optional<Product> productOf(const TracedOperation& operation) {
+    for (const Product each : {Product::forward, Product::backwardInputs, Product::backwardWeights})
+        if (name(each) == operation.name) return each;
+    return std::nullopt;
 }
 
 // In the name of a shader that includes the optimizer's step.
@@ -39,14 +38,6 @@ double foldedBytes(const TracedOperation& operation, const DenseShape& shape) {
     return parameters * sizeof(float) * (2 * static_cast<double>(arenas) - 1);
 }
 
-} // namespace
-
-bool isProduct(const TracedOperation& operation) { return productOf(operation) != nullptr; }
-
-bool isWholeStep(const TracedOperation& operation) { return operation.name == "whole_step"; }
-
-namespace {
-
 /// The kernel of a traced operation that is a product. Throws std::runtime_error when it is none that could
 /// be counted.
 ProductKernel kernelOf(const TracedOperation& operation, Product product, gpu::Device& device,
@@ -64,29 +55,6 @@ ProductKernel kernelOf(const TracedOperation& operation, Product product, gpu::D
         }
     throw std::runtime_error("the accesses of " + operation.source + " are not counted");
 }
-
-} // namespace
-
-double countProductBytes(const std::vector<TracedOperation>& operations, const NetShape& net,
-                         std::size_t batch, gpu::Device& device, AccessRecorder& recorder) {
-    double bytes = 0;
-    for (const TracedOperation& operation : operations) {
-        if (isWholeStep(operation))
-            throw std::runtime_error("between its operations, data stay in the workgroup's shared memory");
-        const Product* product = productOf(operation);
-        if (product == nullptr) continue;
-        const std::size_t inputs = net.widths[operation.layer];
-        const std::size_t outputs = net.widths[operation.layer + 1];
-        const DenseShape shape{batch, inputs, outputs, roundUpToFour(inputs), roundUpToFour(outputs)};
-        const AccessRecord record =
-            recorder.record(*product, kernelOf(operation, *product, device, shape), shape, Recording::bytes);
-        bytes += record.bytesRead + record.bytesWritten;
-        if (foldsUpdate(operation)) bytes += foldedBytes(operation, shape);
-    }
-    return bytes;
-}
-
-namespace {
 
 /// Bytes from one place to the other, in whole elements; 0: the same.
 std::uint32_t apart(const AccessEvent& a, const AccessEvent& b, std::uint32_t bytes) {
@@ -122,6 +90,29 @@ std::string distanceText(std::uint32_t distance, std::uint32_t bytes, bool write
 }
 
 } // namespace
+
+bool isProduct(const TracedOperation& operation) { return productOf(operation).has_value(); }
+
+bool isWholeStep(const TracedOperation& operation) { return operation.name == "whole_step"; }
+
+double countProductBytes(const std::vector<TracedOperation>& operations, const NetShape& net,
+                         std::size_t batch, gpu::Device& device, AccessRecorder& recorder) {
+    double bytes = 0;
+    for (const TracedOperation& operation : operations) {
+        if (isWholeStep(operation))
+            throw std::runtime_error("between its operations, data stay in the workgroup's shared memory");
+        const std::optional<Product> product = productOf(operation);
+        if (!product) continue;
+        const std::size_t inputs = net.widths[operation.layer];
+        const std::size_t outputs = net.widths[operation.layer + 1];
+        const DenseShape shape{batch, inputs, outputs, roundUpToFour(inputs), roundUpToFour(outputs)};
+        const AccessRecord record =
+            recorder.record(*product, kernelOf(operation, *product, device, shape), shape, Recording::bytes);
+        bytes += record.bytesRead + record.bytesWritten;
+        if (foldsUpdate(operation)) bytes += foldedBytes(operation, shape);
+    }
+    return bytes;
+}
 
 std::string_view refusalReason(const RungResult& result) {
     const std::string names = " cannot run " + result.spec.text() + ": ";
