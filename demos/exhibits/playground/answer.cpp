@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "demos/exhibits/playground/host_network.h"
 #include "demos/exhibits/playground/playground_view.h"
 #include "demos/words/text.h"
 
@@ -225,9 +224,9 @@ void drawNumbers(const PlaygroundParts& parts) {
     const Moment& moment = parts.model.moment();
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ui.px(8), ui.px(2)});
     drawHeadings(parts);
-    drawNumbers(ui, "Loss", lossText(moment.trainLoss), lossText(moment.testLoss));
+    drawNumbers(ui, "Loss", lossText(moment.train.loss), lossText(moment.test.loss));
     if (parts.model.settings().classes() > 0)
-        drawNumbers(ui, "Accuracy", percent(moment.trainAccuracy), percent(moment.testAccuracy));
+        drawNumbers(ui, "Accuracy", percent(moment.train.accuracy), percent(moment.test.accuracy));
     ui.row("Step", grouped(parts.model.step()));
     ImGui::PopStyleVar();
 }
@@ -239,8 +238,7 @@ void drawAnswer(const PlaygroundParts& parts, ImVec2 size) {
     ImGui::BeginChild("answer", size, false,
                       ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
     const std::string names[] = {"Map", "Surface", "Layer"};
-    auto chosen = static_cast<std::size_t>(parts.view.answer);
-    if (ui.segments("##answer", chosen, names)) parts.view.answer = static_cast<AnswerView>(chosen);
+    ui.segments("##answer", parts.view.answer, names);
     const ImVec2 low = ImGui::GetCursorScreenPos();
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const float line = ImGui::GetTextLineHeight();
@@ -250,7 +248,7 @@ void drawAnswer(const PlaygroundParts& parts, ImVec2 size) {
     if (small && room.x - side < ui.px(110)) side = std::max(room.x - ui.px(110), room.x / 2);
     side = std::max(side, ui.px(60));
     const bool pictures = parts.pictures.fit(parts.model);
-    const bool map = parts.view.answer == AnswerView::map;
+    const bool map = parts.view.answer == mapAnswer;
     if (pictures && map) drawMap(parts, low, side);
     if (pictures && !map) drawSurface(parts, low, {low.x + side, low.y + side});
     if (!pictures || !map) parts.view.probe.reset();
@@ -260,13 +258,13 @@ void drawAnswer(const PlaygroundParts& parts, ImVec2 size) {
     ImGui::SetCursorScreenPos(next);
     ImGui::BeginGroup();
     const float width = small ? room.x - side - ui.px(10) : room.x;
-    if (parts.view.answer == AnswerView::layer)
+    if (parts.view.answer == layerAnswer)
         drawLayerSwitches(parts, width);
     else
         drawSwitches(parts, width);
     if (small && width < ui.px(200)) {
-        ui.text("Loss " + lossText(parts.model.moment().trainLoss));
-        ui.muted("test " + lossText(parts.model.moment().testLoss));
+        ui.text("Loss " + lossText(parts.model.moment().train.loss));
+        ui.muted("test " + lossText(parts.model.moment().test.loss));
     } else {
         drawNumbers(parts);
     }

@@ -63,8 +63,8 @@ inline bool isNeuron(const NetShape& shape, NeuronPlace place) {
     return place.layer < shape.widths.size() && place.index < shape.widths[place.layer];
 }
 
-enum class AnswerView { map, surface, layer };
-enum class LowerView { losses, weights };
+enum AnswerView : std::size_t { mapAnswer, surfaceAnswer, layerAnswer };
+enum LowerView : std::size_t { lossesBelow, weightsBelow };
 
 struct SurfaceCamera {
     float yaw = 0.6f;   ///< radians around the height
@@ -75,8 +75,8 @@ struct SurfaceCamera {
 /// How a person looks at it: part of the state.
 struct ViewSettings {
     std::size_t page = 0; ///< where there is room for one panel only
-    AnswerView answer = AnswerView::map;
-    LowerView lower = LowerView::losses;
+    std::size_t answer = mapAnswer;
+    std::size_t lower = lossesBelow;
     bool discretise = false;
     bool trainPoints = true;
     bool testPoints = true;

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <optional>
 
 #include <fmt/format.h>
 #include <glm/glm.hpp>
@@ -276,7 +275,7 @@ void SurfaceSampler::update(const PlaygroundModel& model, bool ofPoints, std::si
 
 void drawSurface(const PlaygroundParts& parts, ImVec2 low, ImVec2 high) {
     Ui& ui = parts.ui;
-    const bool fold = parts.view.answer == AnswerView::layer;
+    const bool fold = parts.view.answer == layerAnswer;
     const NetShape shape = parts.model.shape();
     const std::size_t last = shape.widths.size() - 1;
     ImGui::SetCursorScreenPos(low);
