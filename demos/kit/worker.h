@@ -114,8 +114,6 @@ class WorkQueue {
     WorkQueue() : worker_(work) {}
     /// Drops what has not begun, cancels what has, and waits for it.
     ~WorkQueue() { cancel(); }
-    WorkQueue(const WorkQueue&) = delete;
-    WorkQueue& operator=(const WorkQueue&) = delete;
 
     /// `name` says in words what is being done.
     void post(std::string name, Work work) {

@@ -57,12 +57,9 @@ void drawWithMouse(const PlaygroundParts& parts, ImVec2 at, float perPixel) {
     parts.model.change(settings);
 }
 
-std::string answerText(const PlaygroundParts& parts, ImVec2 at) {
+std::string answerText(const PlaygroundParts& parts) {
     const NetShape shape = parts.model.shape();
-    std::vector<float> outputs = forward(shape, parts.model.parameters(),
-                                         planeFeatures(at.x, at.y, parts.model.settings().features), 1)
-                                     .back()
-                                     .data;
+    std::vector<float> outputs = valuesAtProbe(parts).back().data;
     outputs.resize(shape.outputs()); // without padding
     toAnswer(shape.loss, outputs);
     std::string text;
@@ -83,7 +80,7 @@ void explainMap(const PlaygroundParts& parts) {
                                 : loss == Loss::binaryCrossEntropy ? "p = 1 / (1 + exp(-z))"
                                                                    : "y = f(z)",
                      .values = {{"at", fmt::format("({:.2f}, {:.2f})", at.x, at.y)},
-                                {"answer", answerText(parts, at)},
+                                {"answer", answerText(parts)},
                                 {"step", grouped(parts.model.step())}},
                      .text = text});
 }
@@ -153,12 +150,9 @@ void drawSwitches(const PlaygroundParts& parts, float width) {
     entry("Discrete", parts.view.discretise);
     for (const bool test : {false, true}) {
         entry(test ? "Test" : "Train", test ? parts.view.testPoints : parts.view.trainPoints);
-        if (test)
-            ui.explainItem(
-                {.title = "Points to test with", .text = "Hollow marks. The network never trains on them."});
-        else
-            ui.explainItem(
-                {.title = "Points to train with", .text = "Filled marks. The network trains on them."});
+        ui.explainItem({.title = test ? "Points to test with" : "Points to train with",
+                        .text = test ? "Hollow marks. The network never trains on them."
+                                     : "Filled marks. The network trains on them."});
     }
     ImGui::PopStyleVar();
 }

@@ -10,7 +10,6 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/files/json_field.h"
-#include "engine/net/names.h"
 
 namespace lockstep::demos {
 
@@ -38,18 +37,18 @@ std::string inputName(const PlaygroundModel& model, std::size_t layer, std::size
     return fmt::format("a{}", index + 1);
 }
 
-std::vector<LayerValues> valuesAtProbe(const PlaygroundParts& parts) {
-    const ImVec2 at = parts.view.probe.value_or(ImVec2{});
-    return forward(parts.model.shape(), parts.model.parameters(),
-                   planeFeatures(at.x, at.y, parts.model.settings().features), 1);
-}
-
 std::string probeText(const PlaygroundParts& parts) {
     const ImVec2 at = parts.view.probe.value_or(ImVec2{});
     return fmt::format("at ({:.1f}, {:.1f})", at.x, at.y);
 }
 
 } // namespace
+
+std::vector<LayerValues> valuesAtProbe(const PlaygroundParts& parts) {
+    const ImVec2 at = parts.view.probe.value_or(ImVec2{});
+    return forward(parts.model.shape(), parts.model.parameters(),
+                   planeFeatures(at.x, at.y, parts.model.settings().features), 1);
+}
 
 ImU32 pointColour(const Theme& theme, const PlaygroundSettings& settings, const LabelledPoint& point) {
     if (settings.classes() > 0) return classColour(theme, point.label);

@@ -31,8 +31,6 @@ class SurfaceSampler {
         LayerValues values;
     };
 
-    static constexpr std::size_t mostPoints = 400;
-
     /// Asks for what is to be seen now. `wait`: has it at once.
     void update(const PlaygroundModel& model, bool ofPoints, std::size_t layer, bool wait);
     const std::optional<Samples>& samples() const { return samples_; }
@@ -132,6 +130,8 @@ struct DrawnGraph {
 };
 DrawnGraph drawGraph(const PlaygroundParts& parts, ImVec2 low, ImVec2 high);
 
+/// All layers' values for the place under the mouse; for the middle of the plane where it is elsewhere.
+std::vector<LayerValues> valuesAtProbe(const PlaygroundParts& parts);
 /// Of a point: its class's, or its value's.
 ImU32 pointColour(const Theme& theme, const PlaygroundSettings& settings, const LabelledPoint& point);
 

@@ -99,10 +99,7 @@ struct RaceRun : RaceRecord {
 
 class RaceModel {
   public:
-    RaceModel() = default;
     ~RaceModel() { release(); }
-    RaceModel(const RaceModel&) = delete;
-    RaceModel& operator=(const RaceModel&) = delete;
 
     RaceSettings settings; ///< of the next race
 
