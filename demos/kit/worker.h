@@ -29,8 +29,6 @@ template <class Shared> class Worker {
         stop();
         thread_.join();
     }
-    Worker(const Worker&) = delete;
-    Worker& operator=(const Worker&) = delete;
 
     /// Calls action(shared) under the lock, and wakes both sides. Any thread.
     template <class Action> auto with(Action action) {
