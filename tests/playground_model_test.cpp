@@ -110,7 +110,7 @@ TEST_CASE("training is the same every time, and reset begins it again") {
     const std::vector<float> first = model.parameters();
     train(model, 200);
     CHECK(model.step() == 200);
-    CHECK(model.moment().trainLoss < 0.7);
+    CHECK(model.moment().train.loss < 0.7);
     const std::vector<float> trained = model.parameters();
     model.reset();
     CHECK(model.parameters() == first);
@@ -195,7 +195,7 @@ TEST_CASE("a rate that is too high ends in a message, and undo gets back from it
     train(model, 30);
     CHECK(!model.failed());
     CHECK(model.step() == 30);
-    CHECK(std::isfinite(model.moment().trainLoss));
+    CHECK(std::isfinite(model.moment().train.loss));
 }
 
 TEST_CASE("a weight that a person writes is trained on from") {

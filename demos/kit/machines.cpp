@@ -91,8 +91,7 @@ LaneChoice chooseRaceLanes(const std::vector<LaneSpec>& asked, Machines& machine
 LaneChoice chooseTrainLane(const std::vector<LaneSpec>& asked, Machines& machines) {
     if (asked.size() > 1)
         throw std::invalid_argument("one lane at a time can be trained here; several make a race");
-    for (const LaneSpec& spec : asked) machines.deviceOf(spec);
-    if (!asked.empty()) return {asked, {}};
+    if (!asked.empty()) return chooseRaceLanes(asked, machines);
     const LaneSpec cpu = laneSpecFromText("cpu:best");
     const LaneSpec gpu = laneSpecFromText("gpu:best");
     try {

@@ -29,8 +29,6 @@ template <class Shared> class Worker {
         stop();
         thread_.join();
     }
-    Worker(const Worker&) = delete;
-    Worker& operator=(const Worker&) = delete;
 
     /// Calls action(shared) under the lock, and wakes both sides. Any thread.
     template <class Action> auto with(Action action) {
@@ -114,8 +112,6 @@ class WorkQueue {
     WorkQueue() : worker_(work) {}
     /// Drops what has not begun, cancels what has, and waits for it.
     ~WorkQueue() { cancel(); }
-    WorkQueue(const WorkQueue&) = delete;
-    WorkQueue& operator=(const WorkQueue&) = delete;
 
     /// `name` says in words what is being done.
     void post(std::string name, Work work) {

@@ -240,8 +240,7 @@ TrainJob makeJob(const RunOptions& options, const Dataset& data) {
 
 FinishLine finishLineFor(const RunOptions& options, const TrainJob& job, bool softwareDevice) {
     FinishLine line = options.finish;
-    const BatchOrder order(job.data->train.count, job.settings.batch, job.settings.seed,
-                           job.settings.shuffle);
+    const BatchOrder order = job.order();
     const bool large = job.data->train.count >= manyExamples;
     const bool bounded = line.epochs > 0 || line.steps > 0 || line.seconds > 0;
     if (!bounded && line.needsEvaluation())

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "demos/exhibits/playground/host_network.h"
 #include "demos/exhibits/playground/playground_view.h"
 #include "demos/words/text.h"
 
@@ -58,12 +57,9 @@ void drawWithMouse(const PlaygroundParts& parts, ImVec2 at, float perPixel) {
     parts.model.change(settings);
 }
 
-std::string answerText(const PlaygroundParts& parts, ImVec2 at) {
+std::string answerText(const PlaygroundParts& parts) {
     const NetShape shape = parts.model.shape();
-    std::vector<float> outputs = forward(shape, parts.model.parameters(),
-                                         planeFeatures(at.x, at.y, parts.model.settings().features), 1)
-                                     .back()
-                                     .data;
+    std::vector<float> outputs = valuesAtProbe(parts).back().data;
     outputs.resize(shape.outputs()); // without padding
     toAnswer(shape.loss, outputs);
     std::string text;
@@ -84,7 +80,7 @@ void explainMap(const PlaygroundParts& parts) {
                                 : loss == Loss::binaryCrossEntropy ? "p = 1 / (1 + exp(-z))"
                                                                    : "y = f(z)",
                      .values = {{"at", fmt::format("({:.2f}, {:.2f})", at.x, at.y)},
-                                {"answer", answerText(parts, at)},
+                                {"answer", answerText(parts)},
                                 {"step", grouped(parts.model.step())}},
                      .text = text});
 }
@@ -154,12 +150,9 @@ void drawSwitches(const PlaygroundParts& parts, float width) {
     entry("Discrete", parts.view.discretise);
     for (const bool test : {false, true}) {
         entry(test ? "Test" : "Train", test ? parts.view.testPoints : parts.view.trainPoints);
-        if (test)
-            ui.explainItem(
-                {.title = "Points to test with", .text = "Hollow marks. The network never trains on them."});
-        else
-            ui.explainItem(
-                {.title = "Points to train with", .text = "Filled marks. The network trains on them."});
+        ui.explainItem({.title = test ? "Points to test with" : "Points to train with",
+                        .text = test ? "Hollow marks. The network never trains on them."
+                                     : "Filled marks. The network trains on them."});
     }
     ImGui::PopStyleVar();
 }
@@ -225,9 +218,9 @@ void drawNumbers(const PlaygroundParts& parts) {
     const Moment& moment = parts.model.moment();
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ui.px(8), ui.px(2)});
     drawHeadings(parts);
-    drawNumbers(ui, "Loss", lossText(moment.trainLoss), lossText(moment.testLoss));
+    drawNumbers(ui, "Loss", lossText(moment.train.loss), lossText(moment.test.loss));
     if (parts.model.settings().classes() > 0)
-        drawNumbers(ui, "Accuracy", percent(moment.trainAccuracy), percent(moment.testAccuracy));
+        drawNumbers(ui, "Accuracy", percent(moment.train.accuracy), percent(moment.test.accuracy));
     ui.row("Step", grouped(parts.model.step()));
     ImGui::PopStyleVar();
 }
@@ -239,8 +232,7 @@ void drawAnswer(const PlaygroundParts& parts, ImVec2 size) {
     ImGui::BeginChild("answer", size, false,
                       ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
     const std::string names[] = {"Map", "Surface", "Layer"};
-    auto chosen = static_cast<std::size_t>(parts.view.answer);
-    if (ui.segments("##answer", chosen, names)) parts.view.answer = static_cast<AnswerView>(chosen);
+    ui.segments("##answer", parts.view.answer, names);
     const ImVec2 low = ImGui::GetCursorScreenPos();
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const float line = ImGui::GetTextLineHeight();
@@ -250,7 +242,7 @@ void drawAnswer(const PlaygroundParts& parts, ImVec2 size) {
     if (small && room.x - side < ui.px(110)) side = std::max(room.x - ui.px(110), room.x / 2);
     side = std::max(side, ui.px(60));
     const bool pictures = parts.pictures.fit(parts.model);
-    const bool map = parts.view.answer == AnswerView::map;
+    const bool map = parts.view.answer == mapAnswer;
     if (pictures && map) drawMap(parts, low, side);
     if (pictures && !map) drawSurface(parts, low, {low.x + side, low.y + side});
     if (!pictures || !map) parts.view.probe.reset();
@@ -260,13 +252,13 @@ void drawAnswer(const PlaygroundParts& parts, ImVec2 size) {
     ImGui::SetCursorScreenPos(next);
     ImGui::BeginGroup();
     const float width = small ? room.x - side - ui.px(10) : room.x;
-    if (parts.view.answer == AnswerView::layer)
+    if (parts.view.answer == layerAnswer)
         drawLayerSwitches(parts, width);
     else
         drawSwitches(parts, width);
     if (small && width < ui.px(200)) {
-        ui.text("Loss " + lossText(parts.model.moment().trainLoss));
-        ui.muted("test " + lossText(parts.model.moment().testLoss));
+        ui.text("Loss " + lossText(parts.model.moment().train.loss));
+        ui.muted("test " + lossText(parts.model.moment().test.loss));
     } else {
         drawNumbers(parts);
     }

@@ -2,14 +2,18 @@
 // histograms, heights for the surface. Small amounts only; pictures come from the card.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "engine/net/activation.h"
 #include "engine/net/batch_order.h"
 #include "engine/net/dataset.h"
 #include "engine/net/param_layout.h"
+#include "engine/net/plain_training.h"
 
 namespace lockstep::demos {
 
@@ -24,14 +28,49 @@ struct LayerValues {
 
 /// All layers' values, [0] the inputs, for `inputs` [rows][shape.inputs()]. The last layer's are as the
 /// network gives them, before any softmax or sigmoid of the loss.
-std::vector<LayerValues> forward(const NetShape& shape, std::span<const float> parameters,
-                                 std::span<const float> inputs, std::size_t rows);
+inline std::vector<LayerValues> forward(const NetShape& shape, std::span<const float> parameters,
+                                        std::span<const float> inputs, std::size_t rows) {
+    const auto zeros = [rows](std::size_t width) {
+        const std::size_t stride = roundUpToFour(width);
+        return LayerValues{width, stride, std::vector<float>(rows * stride)};
+    };
+    const ParamLayout layout(shape);
+    std::vector<LayerValues> values{zeros(shape.inputs())};
+    for (std::size_t row = 0; row < rows; ++row)
+        std::ranges::copy(inputs.subspan(row * shape.inputs(), shape.inputs()),
+                          values[0].data.begin() + static_cast<std::ptrdiff_t>(row * values[0].stride));
+    for (std::size_t l = 0; l < layout.layers(); ++l) {
+        const LayerLayout& place = layout.layer(l);
+        LayerValues next = zeros(place.outputs);
+        plain::dense<float>({rows, place.inputs, place.outputs, place.rowStride, next.stride},
+                            values.back().data.data(), parameters.data() + place.weightOffset,
+                            parameters.data() + place.biasOffset, shape.activationOf(l), next.data.data(),
+                            nullptr);
+        values.push_back(std::move(next));
+    }
+    return values;
+}
 
 /// What an answer means: class probabilities where the loss has them, else the outputs. In place.
-void toAnswer(Loss loss, std::span<float> outputs);
+inline void toAnswer(Loss loss, std::span<float> outputs) {
+    if (loss == Loss::binaryCrossEntropy)
+        for (float& value : outputs) value = activate(Activation::sigmoid, value);
+    if (loss != Loss::crossEntropy) return;
+    const float most = *std::ranges::max_element(outputs);
+    float sum = 0;
+    for (float& value : outputs) sum += value = std::exp(value - most);
+    for (float& value : outputs) value /= sum;
+}
 
 /// The loss's gradient for the first `rows` examples of the step's batch, in the parameters' layout.
-std::vector<float> gradient(const NetShape& shape, std::span<const float> parameters, const Dataset& data,
-                            const BatchOrder& order, std::uint64_t step, std::size_t rows);
+inline std::vector<float> gradient(const NetShape& shape, std::span<const float> parameters,
+                                   const Dataset& data, const BatchOrder& order, std::uint64_t step,
+                                   std::size_t rows) {
+    BatchRange batch = order.range(step);
+    batch.rows = std::min(batch.rows, rows);
+    PlainNetwork<float> network(data, shape, parameters);
+    network.lossAndGradients(order, batch);
+    return network.gradients;
+}
 
 } // namespace lockstep::demos

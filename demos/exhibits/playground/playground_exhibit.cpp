@@ -61,8 +61,7 @@ class PlaygroundExhibit : public Exhibit {
     void drawDetails(Ui& ui) override {
         ui.heading("Playground");
         ui.paragraph("From a few points, a network learns which colour belongs where in the plane. Each tile "
-                     "shows one "
-                     "neuron's output over the plane: orange above 0, blue below.",
+                     "shows one neuron's output over the plane: orange above 0, blue below.",
                      ui.theme.muted);
         const MachineInfo machine = model_.machine();
         if (!machine.device.empty()) {
@@ -279,13 +278,12 @@ class PlaygroundExhibit : public Exhibit {
 
     void drawLower(Ui& ui) {
         const std::string names[] = {"Losses", "Weights"};
-        auto chosen = static_cast<std::size_t>(view_.lower);
-        if (ui.segments("##lower", chosen, names)) view_.lower = static_cast<LowerView>(chosen);
+        ui.segments("##lower", view_.lower, names);
         if (!model_.failed()) {
             ImGui::SameLine(0, ui.px(16));
             if (ui.button("Undo 100 steps##undo", model_.canUndo())) model_.undo(undoSteps);
         }
-        if (view_.lower == LowerView::weights)
+        if (view_.lower == weightsBelow)
             drawWeights(parts(ui));
         else
             drawCurves(ui);

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <mutex>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -26,7 +27,102 @@ std::size_t bytesOf(const TrainerState& state) {
 
 } // namespace
 
+/// One lane with all that it trains on. A change of what the trainer is made of makes a new one.
+class PlaygroundSession {
+  public:
+    /// Starts the lane, held at step `start.step`. There has to be a training example.
+    PlaygroundSession(const PlaygroundSettings& settings, PlaygroundData data,
+                      const PlaygroundModel::TrainerMaker& maker, TrainerState start)
+        : data_(std::move(data)) {
+        job_.data = &data_.dataset;
+        job_.shape = settings.shape();
+        job_.settings = settings.train;
+        LaneOptions options;
+        options.finish.steps = mostSteps;
+        options.evaluateEvery = 0; // looks do that
+        options.startPaused = true;
+        options.start = std::move(start);
+        lane_ = std::make_unique<Lane>("playground", job_, maker(job_), std::move(options));
+        lane_->start();
+    }
+
+    Lane& lane() const { return *lane_; }
+    bool preparing() const { return lane_->snapshot().status == LaneStatus::preparing; }
+    /// Takes weights: held or running, not while it is being prepared and not once it is over.
+    bool alive() const {
+        const LaneStatus status = lane_->snapshot().status;
+        return status == LaneStatus::ready || status == LaneStatus::running || status == LaneStatus::paused;
+    }
+    /// Goes on, held, from these weights instead.
+    void restore(TrainerState state) {
+        lane_->resume(); // forgets steps that were still to be made
+        lane_->pause();
+        lane_->post([state = std::move(state)](Trainer& trainer) { trainer.restore(state); });
+    }
+
+    /// From the next step on; false where that needs another trainer.
+    bool changeOptimizer(const OptimizerSettings& wanted) {
+        if (!alive() || wanted.kind != job_.settings.optimizer.kind) return false;
+        lane_->post([wanted](Trainer& trainer) { trainer.setOptimizer(wanted); });
+        job_.settings.optimizer = wanted;
+        return true;
+    }
+
+    /// Asks for a look at the weights and losses as they are then; takeMoment() has it later. One at a time.
+    void look(std::uint64_t generation) {
+        {
+            const std::lock_guard lock(mutex_);
+            looking_ = true;
+        }
+        lane_->post([this, generation, kind = job_.settings.optimizer.kind](Trainer& trainer) {
+            const double begin = secondsNow();
+            Moment moment{.state = trainer.state(), .optimizer = kind, .generation = generation};
+            moment.train = trainer.evaluate(Split::train);
+            if (data_.dataset.test.count > 0) moment.test = trainer.evaluate(Split::test);
+            moment.seconds = secondsNow() - begin;
+            const std::lock_guard lock(mutex_);
+            mail_ = std::move(moment);
+            looking_ = false;
+        });
+    }
+    bool looking() const {
+        const std::lock_guard lock(mutex_);
+        return looking_;
+    }
+    std::optional<Moment> takeMoment() {
+        const std::lock_guard lock(mutex_);
+        return std::exchange(mail_, std::nullopt);
+    }
+
+  private:
+    PlaygroundData data_;
+    TrainJob job_;
+    mutable std::mutex mutex_; // guards the next
+    std::optional<Moment> mail_;
+    bool looking_ = false;
+    std::unique_ptr<Lane> lane_; // its thread uses all of the above
+};
+
 PlaygroundModel::PlaygroundModel() : data_(makePlaygroundData(settings_)) { reset(); }
+PlaygroundModel::~PlaygroundModel() = default;
+
+bool PlaygroundModel::alive() const { return session_ && session_->alive(); }
+
+LaneSnapshot PlaygroundModel::laneSnapshot() const {
+    return session_ ? session_->lane().snapshot() : LaneSnapshot{};
+}
+
+MachineInfo PlaygroundModel::machine() const { return session_ ? session_->lane().machine() : MachineInfo{}; }
+
+void PlaygroundModel::pause() {
+    running_ = false;
+    if (alive()) session_->lane().pause();
+}
+
+void PlaygroundModel::setSpeed(double stepsPerSecond) {
+    pacer_.setSpeed(stepsPerSecond);
+    if (!pacer_.flatOut() && alive()) session_->lane().pause();
+}
 
 void PlaygroundModel::change(const PlaygroundSettings& wanted) {
     wanted.validate();
@@ -117,8 +213,8 @@ void PlaygroundModel::collect() {
         }
         moment_ = std::move(*moment);
         ++revision_;
-        if (moment_.trainLoss == moment_.trainLoss)
-            history_.add(moment_.state.step, moment_.trainLoss, moment_.testLoss);
+        if (moment_.train.loss == moment_.train.loss)
+            history_.add(moment_.state.step, moment_.train.loss, moment_.test.loss);
         remember();
     }
     const LaneSnapshot shot = session_->lane().snapshot();
@@ -187,7 +283,6 @@ bool PlaygroundModel::releaseDevice() {
 
 // What sets weights: reset, undo, and what a person writes into them.
 
-/// The settings' first weights, before any lane has seen them.
 /// From now on these are the weights.
 void PlaygroundModel::adopt(TrainerState state, Optimizer optimizer) {
     moment_ = {};

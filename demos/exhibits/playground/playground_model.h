@@ -10,16 +10,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "demos/exhibits/playground/playground_session.h"
+#include "demos/exhibits/playground/playground_settings.h"
 #include "demos/kit/futures.h"
 #include "demos/kit/pacer.h"
 #include "engine/net/param_layout.h"
+#include "engine/run/lane.h"
 
 namespace lockstep::demos {
 
@@ -64,11 +66,29 @@ class LossHistory {
     std::uint64_t stride_ = 1; // between points kept
 };
 
+/// Where a lane ends: at a million steps per second, 35 years from its first one.
+inline constexpr std::uint64_t mostSteps = std::uint64_t{1} << 50;
+
+/// What was seen of the training at one step.
+struct Moment {
+    static constexpr double unknown = LaneSnapshot::unknown;
+
+    TrainerState state;
+    Optimizer optimizer = Optimizer::sgd; ///< whose state it is
+    Evaluation train{.loss = unknown, .accuracy = unknown, .confusion = {}};
+    Evaluation test = train;
+    double seconds = 0;           ///< that the look took
+    std::uint64_t generation = 0; ///< of the weights: looks from before a reset are out of date
+};
+
+class PlaygroundSession;
+
 class PlaygroundModel {
   public:
-    using TrainerMaker = PlaygroundSession::TrainerMaker;
+    using TrainerMaker = std::function<Lane::MakeTrainer(const TrainJob&)>;
 
     PlaygroundModel();
+    ~PlaygroundModel();
 
     const PlaygroundSettings& settings() const { return settings_; }
     /// Throws std::invalid_argument, and then nothing has changed. Another shape starts with fresh weights.
@@ -90,10 +110,7 @@ class PlaygroundModel {
         running_ = true;
         pacer_.restart();
     }
-    void pause() {
-        running_ = false;
-        if (alive()) session_->lane().pause();
-    }
+    void pause();
     /// Pauses, and makes that many steps more.
     void step(std::uint64_t steps) {
         if (failed()) return;
@@ -105,10 +122,7 @@ class PlaygroundModel {
         return epoch - step() % epoch;
     }
     /// Steps per second; 0: as fast as it goes.
-    void setSpeed(double stepsPerSecond) {
-        pacer_.setSpeed(stepsPerSecond);
-        if (!pacer_.flatOut() && alive()) session_->lane().pause();
-    }
+    void setSpeed(double stepsPerSecond);
     /// Fresh weights of the same seed.
     void reset() { setWeights(initialWeights(shape(), settings_.train.seed), 0); }
     void reroll() {
@@ -135,8 +149,8 @@ class PlaygroundModel {
     /// Grows whenever parameters() change.
     std::uint64_t revision() const { return revision_; }
     const LossHistory& history() const { return history_; }
-    LaneSnapshot laneSnapshot() const { return session_ ? session_->lane().snapshot() : LaneSnapshot{}; }
-    MachineInfo machine() const { return session_ ? session_->lane().machine() : MachineInfo{}; }
+    LaneSnapshot laneSnapshot() const;
+    MachineInfo machine() const;
 
     bool failed() const { return !failure_.empty(); }
     const std::string& failure() const { return failure_; } ///< with a hint
@@ -167,7 +181,7 @@ class PlaygroundModel {
     void remember();
     void retire();
     TrainerState fitted() const;
-    bool alive() const { return session_ && session_->alive(); }
+    bool alive() const;
 
     PlaygroundSettings settings_;
     PlaygroundData data_;

@@ -59,14 +59,6 @@ LabelledPoint ownFromJson(const ordered_json& json, bool values) {
     return point;
 }
 
-std::vector<PlaneFeature> featuresFromJson(const ordered_json& json) {
-    std::vector<PlaneFeature> features;
-    for (const std::string& feature : jsonValue<std::vector<std::string>>(json, "features"))
-        features.push_back(planeFeatureFromName(feature));
-    std::ranges::sort(features);
-    return features;
-}
-
 std::vector<PlanePoint> pointsOf(const PlaygroundSettings& settings) {
     std::vector<PlanePoint> points;
     if (settings.data == ownData) {
@@ -213,7 +205,10 @@ PlaygroundSettings playgroundSettingsFromJson(const ordered_json& given) {
     settings.ownValues = jsonValue<bool>(json, "own_values");
     for (const ordered_json& point : json["own"])
         settings.own.push_back(ownFromJson(point, settings.ownValues));
-    settings.features = featuresFromJson(json);
+    settings.features.clear();
+    for (const std::string& feature : jsonValue<std::vector<std::string>>(json, "features"))
+        settings.features.push_back(planeFeatureFromName(feature));
+    std::ranges::sort(settings.features);
     settings.hidden = jsonValue<std::vector<std::size_t>>(json, "hidden");
     settings.activation = activationFromName(jsonValue<std::string>(json, "activation"));
     settings.outputActivation = activationFromName(jsonValue<std::string>(json, "output_activation"));

@@ -10,7 +10,6 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/files/json_field.h"
-#include "engine/net/names.h"
 
 namespace lockstep::demos {
 
@@ -18,9 +17,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr NameOf<AnswerView> answerNames[] = {
-    {AnswerView::map, "map"}, {AnswerView::surface, "surface"}, {AnswerView::layer, "layer"}};
-constexpr NameOf<LowerView> lowerNames[] = {{LowerView::losses, "losses"}, {LowerView::weights, "weights"}};
+constexpr std::string_view answerWords[] = {"map", "surface", "layer"};
+constexpr std::string_view lowerWords[] = {"losses", "weights"};
 constexpr std::size_t pages = 5;
 
 /// The same number as JSON's double, with as few digits as a float needs: half as many.
@@ -39,18 +37,18 @@ std::string inputName(const PlaygroundModel& model, std::size_t layer, std::size
     return fmt::format("a{}", index + 1);
 }
 
-std::vector<LayerValues> valuesAtProbe(const PlaygroundParts& parts) {
-    const ImVec2 at = parts.view.probe.value_or(ImVec2{});
-    return forward(parts.model.shape(), parts.model.parameters(),
-                   planeFeatures(at.x, at.y, parts.model.settings().features), 1);
-}
-
 std::string probeText(const PlaygroundParts& parts) {
     const ImVec2 at = parts.view.probe.value_or(ImVec2{});
     return fmt::format("at ({:.1f}, {:.1f})", at.x, at.y);
 }
 
 } // namespace
+
+std::vector<LayerValues> valuesAtProbe(const PlaygroundParts& parts) {
+    const ImVec2 at = parts.view.probe.value_or(ImVec2{});
+    return forward(parts.model.shape(), parts.model.parameters(),
+                   planeFeatures(at.x, at.y, parts.model.settings().features), 1);
+}
 
 ImU32 pointColour(const Theme& theme, const PlaygroundSettings& settings, const LabelledPoint& point) {
     if (settings.classes() > 0) return classColour(theme, point.label);
@@ -144,8 +142,8 @@ Detail parameterDetail(const PlaygroundParts& parts, const ParameterPlace& place
 
 ordered_json toJson(const ViewSettings& view) {
     return {{"page", view.page},
-            {"answer", nameOf(answerNames, view.answer)},
-            {"lower", nameOf(lowerNames, view.lower)},
+            {"answer", answerWords[view.answer]},
+            {"lower", lowerWords[view.lower]},
             {"decided", view.discretise},
             {"train_points", view.trainPoints},
             {"test_points", view.testPoints},
@@ -163,8 +161,8 @@ ViewSettings viewFromJson(const ordered_json& given) {
     view.page = jsonValue<std::size_t>(json, "page");
     if (view.page >= pages)
         throw std::invalid_argument(fmt::format("the field 'page' must be below {}", pages));
-    view.answer = valueFromName(answerNames, "answer", jsonValue<std::string>(json, "answer"));
-    view.lower = valueFromName(lowerNames, "lower", jsonValue<std::string>(json, "lower"));
+    view.answer = jsonWordOr(json, "answer", answerWords);
+    view.lower = jsonWordOr(json, "lower", lowerWords);
     view.discretise = jsonValue<bool>(json, "decided");
     view.trainPoints = jsonValue<bool>(json, "train_points");
     view.testPoints = jsonValue<bool>(json, "test_points");

@@ -31,8 +31,6 @@ class SurfaceSampler {
         LayerValues values;
     };
 
-    static constexpr std::size_t mostPoints = 400;
-
     /// Asks for what is to be seen now. `wait`: has it at once.
     void update(const PlaygroundModel& model, bool ofPoints, std::size_t layer, bool wait);
     const std::optional<Samples>& samples() const { return samples_; }
@@ -63,8 +61,8 @@ inline bool isNeuron(const NetShape& shape, NeuronPlace place) {
     return place.layer < shape.widths.size() && place.index < shape.widths[place.layer];
 }
 
-enum class AnswerView { map, surface, layer };
-enum class LowerView { losses, weights };
+enum AnswerView : std::size_t { mapAnswer, surfaceAnswer, layerAnswer };
+enum LowerView : std::size_t { lossesBelow, weightsBelow };
 
 struct SurfaceCamera {
     float yaw = 0.6f;   ///< radians around the height
@@ -75,8 +73,8 @@ struct SurfaceCamera {
 /// How a person looks at it: part of the state.
 struct ViewSettings {
     std::size_t page = 0; ///< where there is room for one panel only
-    AnswerView answer = AnswerView::map;
-    LowerView lower = LowerView::losses;
+    std::size_t answer = mapAnswer;
+    std::size_t lower = lossesBelow;
     bool discretise = false;
     bool trainPoints = true;
     bool testPoints = true;
@@ -132,6 +130,8 @@ struct DrawnGraph {
 };
 DrawnGraph drawGraph(const PlaygroundParts& parts, ImVec2 low, ImVec2 high);
 
+/// All layers' values for the place under the mouse; for the middle of the plane where it is elsewhere.
+std::vector<LayerValues> valuesAtProbe(const PlaygroundParts& parts);
 /// Of a point: its class's, or its value's.
 ImU32 pointColour(const Theme& theme, const PlaygroundSettings& settings, const LabelledPoint& point);
 

@@ -106,7 +106,7 @@ void drawOwnPoints(const PlaygroundParts& parts) {
     const bool own = parts.model.settings().data == ownData;
     const auto startDrawing = [&parts] {
         parts.view.drawing = true;
-        parts.view.answer = AnswerView::map;
+        parts.view.answer = mapAnswer;
     };
     if (ui.toggle(parts.view.drawing ? "Drawing##draw" : "Draw##draw", own && parts.view.drawing)) {
         if (own && parts.view.drawing)

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <optional>
 
 #include <fmt/format.h>
 #include <glm/glm.hpp>
@@ -17,6 +16,7 @@ namespace {
 constexpr double cheapProducts = 1.5e7; // multiplications that are done within a frame
 constexpr std::size_t finestGrid = 40;
 constexpr std::size_t coarsestGrid = 10;
+constexpr std::size_t mostPointsInSpace = 400;
 
 /// Fills in the values, by features [points][inputs].
 SurfaceSampler::Samples evaluated(const NetShape& shape, const std::vector<float>& parameters,
@@ -37,7 +37,7 @@ SurfaceSampler::Samples wantedSamples(const PlaygroundModel& model, bool ofPoint
         .revision = model.revision(), .ofPoints = ofPoints, .layer = layer, .points = {}, .values = {}};
     if (ofPoints) {
         const std::span points(model.points());
-        for (const PlanePoint& point : points.first(std::min(points.size(), SurfaceSampler::mostPoints)))
+        for (const PlanePoint& point : points.first(std::min(points.size(), mostPointsInSpace)))
             samples.points.push_back(point.at);
         return samples;
     }
@@ -53,7 +53,6 @@ SurfaceSampler::Samples wantedSamples(const PlaygroundModel& model, bool ofPoint
 
 constexpr float surfaceHeight = 0.55f; // of an answer of 1, where the plane goes from -1 to 1
 constexpr float foldReach = 0.75f;     // of the longest axis
-constexpr std::size_t surfacePoints = 400;
 
 /// Something flat in space, painted from back to front: four corners, or a mark at the first one.
 struct Piece {
@@ -208,7 +207,7 @@ void drawOutput(const PlaygroundParts& parts, Space& space, const SurfaceSampler
     const PlaygroundSettings& settings = parts.model.settings();
     std::size_t drawn = 0;
     for (const PlanePoint& point : parts.model.points()) {
-        if (!(point.test ? parts.view.testPoints : parts.view.trainPoints) || ++drawn > surfacePoints)
+        if (!(point.test ? parts.view.testPoints : parts.view.trainPoints) || ++drawn > mostPointsInSpace)
             continue;
         const bool two = settings.classes() == 2;
         const float wanted =
@@ -276,7 +275,7 @@ void SurfaceSampler::update(const PlaygroundModel& model, bool ofPoints, std::si
 
 void drawSurface(const PlaygroundParts& parts, ImVec2 low, ImVec2 high) {
     Ui& ui = parts.ui;
-    const bool fold = parts.view.answer == AnswerView::layer;
+    const bool fold = parts.view.answer == layerAnswer;
     const NetShape shape = parts.model.shape();
     const std::size_t last = shape.widths.size() - 1;
     ImGui::SetCursorScreenPos(low);

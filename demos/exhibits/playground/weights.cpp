@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "demos/exhibits/playground/host_network.h"
 #include "demos/exhibits/playground/playground_view.h"
 
 namespace lockstep::demos {

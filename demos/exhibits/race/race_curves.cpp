@@ -36,7 +36,7 @@ std::map<std::uint64_t, double> accuracies(const RaceRecord& run, std::size_t la
     std::map<std::uint64_t, double> result = run.accuracies[lane];
     for (const EpochPoint& epoch : run.lanes[lane].telemetry.epochs())
         if (epoch.testAccuracy == epoch.testAccuracy)
-            result.try_emplace(epoch.epoch * run.order().stepsPerEpoch(), epoch.testAccuracy);
+            result.try_emplace(epoch.epoch * run.job.order().stepsPerEpoch(), epoch.testAccuracy);
     return result;
 }
 

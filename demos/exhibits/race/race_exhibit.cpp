@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include "demos/exhibits/race/race_views.h"
-#include "demos/exhibits/race/race_words.h"
 #include "demos/kit/exhibit.h"
 #include "demos/report/race_report.h"
 #include "demos/words/text.h"

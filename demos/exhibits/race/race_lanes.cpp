@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "demos/exhibits/race/race_views.h"
-#include "demos/exhibits/race/race_words.h"
 #include "demos/words/text.h"
 
 namespace lockstep::demos {

@@ -31,7 +31,7 @@ std::uint64_t scriptedSteps(const RaceRun& run) {
     const bool counted = run.finish.epochs > 0 || run.finish.steps > 0;
     if (counted && !run.finish.needsEvaluation())
         return std::max<std::uint64_t>(1, (run.lastStep() + framesPerRace - 1) / framesPerRace);
-    return std::max(fewestSteps, run.order().stepsPerEpoch() / framesPerEpoch);
+    return std::max(fewestSteps, run.job.order().stepsPerEpoch() / framesPerEpoch);
 }
 
 bool held(LaneStatus status) { return status == LaneStatus::ready || status == LaneStatus::paused; }
@@ -175,7 +175,7 @@ void RaceModel::begin(Machines& machines, const std::shared_ptr<const Dataset>& 
     std::vector<RaceEntry> entries;
     for (const LaneSpec& spec : choice.lanes) {
         entries.push_back({spec, machines.maker(run->job, spec)});
-        run->lanes.push_back({.spec = spec, .telemetry = Telemetry(run->order())});
+        run->lanes.push_back({.spec = spec, .telemetry = Telemetry(run->job.order())});
         run->probes.emplace_back();
         run->window.push_back({.kind = windowKind(spec, machines, drawn_.has_value())});
     }
@@ -233,7 +233,7 @@ void RaceModel::end() {
 
 void RaceModel::drive(double seconds, bool wait) {
     if (pendingEpochs_ > 0) {
-        const std::uint64_t epoch = run_->order().stepsPerEpoch();
+        const std::uint64_t epoch = run_->job.order().stepsPerEpoch();
         std::uint64_t done = 0;
         for (const std::size_t i : run_->current()) done = run_->lanes[i].end.step;
         pendingSteps_ += pendingEpochs_ * epoch - done % epoch;

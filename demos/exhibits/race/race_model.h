@@ -71,9 +71,6 @@ struct RaceRecord {
         for (const LaneResult& lane : lanes) specs.push_back(lane.spec);
         return specs;
     }
-    BatchOrder order() const {
-        return {job.data->train.count, job.settings.batch, job.settings.seed, job.settings.shuffle};
-    }
 };
 
 /// One race, from its start until the next one begins.
@@ -92,17 +89,14 @@ struct RaceRun : RaceRecord {
     bool byFrames = false; ///< made in pieces by a script: a GPU is a little slower than flat out
     Headline headline;     ///< once `over`
 
-    std::uint64_t lastStep() const { return finish.lastStep(order()); }
+    std::uint64_t lastStep() const { return finish.lastStep(job.order()); }
     /// Lanes that may move now: all of a head to head, the one whose turn it is in a time trial.
     std::vector<std::size_t> current() const;
 };
 
 class RaceModel {
   public:
-    RaceModel() = default;
     ~RaceModel() { release(); }
-    RaceModel(const RaceModel&) = delete;
-    RaceModel& operator=(const RaceModel&) = delete;
 
     RaceSettings settings; ///< of the next race
 

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "demos/exhibits/race/race_words.h"
 #include "demos/report/race_report.h"
 #include "demos/report/result_files.h"
 #include "demos/words/text.h"

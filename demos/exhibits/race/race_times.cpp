@@ -3,11 +3,9 @@
 
 #include <algorithm>
 #include <string_view>
-#include <utility>
 
 #include <fmt/format.h>
 
-#include "demos/exhibits/race/race_words.h"
 #include "demos/kit/operations.h"
 
 namespace lockstep::demos {
