@@ -261,7 +261,7 @@ int population(const PopulationCommandOptions& options) {
 }
 
 void addGridOptions(CLI::App& command, PopulationSpec& spec) {
-    constexpr const char* gridGroup = "Grid";
+    command.option_defaults()->group("Grid");
     addText(
         command, "--size", "NxM",
         [&spec](std::string_view text) {
@@ -269,14 +269,10 @@ void addGridOptions(CLI::App& command, PopulationSpec& spec) {
             spec.columns = columns;
             spec.rows = rows;
         },
-        fmt::format("columns and rows [{}x{}]", spec.columns, spec.rows))
-        ->group(gridGroup);
+        fmt::format("columns and rows [{}x{}]", spec.columns, spec.rows));
     const auto axis = [&command](const char* option, PopulationAxis& values, const char* along) {
-        addText(
-            command, option, "AXIS",
-            [&values](std::string_view text) { values = populationAxisFromText(text); },
-            fmt::format("what changes {} [{}]", along, values.text()))
-            ->group(gridGroup);
+        addText(command, option, "AXIS", values, populationAxisFromText,
+                fmt::format("what changes {} [{}]", along, values.text()));
     };
     axis("--x", spec.x, "from the left column to the right one");
     axis("--y", spec.y, "from the lowest row to the uppermost");
@@ -300,20 +296,17 @@ Action addPopulation(CLI::App& command) {
     command.add_option("--init-scale", spec.initialScale, "factor of the first weights")
         ->type_name("X")
         ->check(aboveZero())
-        ->capture_default_str()
-        ->group(networkGroup);
+        ->capture_default_str();
     addSettingsOptions(command, run);
     command.add_option("--steps", spec.steps, "batches that every network is trained with")
         ->type_name("N")
         ->check(atLeastOne())
-        ->capture_default_str()
-        ->group(settingsGroup);
+        ->capture_default_str();
     addMachineOptions(command, run, "a lane that trains; repeat it for several [cpu:best and gpu:best]:",
                       knownPopulationLanes());
     addOutputOptions(command, run, "one row per lane and network");
-    command.add_option("--png", options->pngFile, "draw what the networks answer, and a map of their losses")
-        ->type_name("FILE")
-        ->group(outputGroup);
+    addText(command, "--png", "FILE", options->pngFile,
+            "draw what the networks answer, and a map of their losses");
     return [options, &command] {
         refuseOptionsOfAxes(command, options->spec);
         refuseIdleOptions(command, options->run);

@@ -236,10 +236,8 @@ int predict(const CLI::App& command, const PredictOptions& options) {
 Action addPredict(CLI::App& command) {
     const auto options = std::make_shared<PredictOptions>(); // as long as the command may be run
     addManual(command, predictAbout, predictExamples);
-    command
-        .add_option("--model", options->modelFile,
-                    "file from `lockstep train --save`, or weights (safetensors)")
-        ->type_name("FILE");
+    addText(command, "--model", "FILE", options->modelFile,
+            "file from `lockstep train --save`, or weights (safetensors)");
     addDataOptions(command, options->run);
     addText(
         command, "--split", "NAME",
@@ -252,9 +250,8 @@ Action addPredict(CLI::App& command) {
     addNetworkOptions(command, options->run);
     addMachineOptions(command, options->run, "where to run:", knownLanes());
     command.option_defaults()->group(outputGroup);
-    command
-        .add_option("--json", options->run.jsonFile, "write every prediction as JSON; - for standard output")
-        ->type_name("FILE");
+    addText(command, "--json", "FILE", options->run.jsonFile,
+            "write every prediction as JSON; - for standard output");
     return [options, &command] {
         if (options->modelFile.empty())
             throw std::invalid_argument("predict needs a trained network: --model FILE");

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "demos/commands/command.h"
-#include "demos/commands/run_race.h"
+#include "demos/commands/race.h"
 #include "demos/kit/machines.h"
 #include "demos/options/parse.h"
 #include "demos/report/race_report.h"
@@ -120,14 +120,13 @@ Action addTrain(CLI::App& command) {
     const auto options = std::make_shared<TrainCommandOptions>(); // as long as the command may be run
     addManual(command, trainAbout, trainExamples);
     addRunOptions(command, options->run, "where to run:");
-    CLI::Option* save =
-        command.add_option("--save", options->saveFile, "save the network and the state of its training")
-            ->type_name("FILE");
+    CLI::Option* save = addText(command, "--save", "FILE", options->saveFile,
+                                "save the network and the state of its training");
     command.add_option("--save-every", options->saveEvery, "also save after every N epochs")
         ->type_name("N")
         ->check(atLeastOne())
         ->needs(save);
-    command.add_option("--resume", options->resumeFile, "continue a saved run")->type_name("FILE");
+    addText(command, "--resume", "FILE", options->resumeFile, "continue a saved run");
     return [options, &command] {
         if (!options->resumeFile.empty()) refuseWithResume(command);
         refuseIdleOptions(command, options->run);
