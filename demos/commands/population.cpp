@@ -48,8 +48,7 @@ fastest for the shape on this device.
 the picture has what every network answers over the plane (of data with two inputs) and a map of the final losses
 )";
 
-struct PopulationCommandOptions {
-    RunOptions run;
+struct PopulationCommandOptions : RunOptions {
     PopulationSpec spec;
     std::string pngFile;
 };
@@ -74,17 +73,16 @@ void refuseOptionsOfAxes(const CLI::App& command, const PopulationSpec& spec) {
 
 /// Of the networks' shared settings as options have them.
 PopulationSpec specOf(const PopulationCommandOptions& options) {
-    const RunOptions& run = options.run;
     PopulationSpec spec = options.spec;
-    spec.data = run.data;
-    spec.dataOptions = run.dataOptions;
-    spec.dataOptions.seed = run.settings.seed;
-    spec.hidden = run.hiddenWidths.value_or(spec.hidden);
-    spec.activation = run.activation;
-    spec.outputActivation = run.outputActivation;
-    spec.loss = run.loss;
-    spec.init = run.init;
-    spec.train = run.settings;
+    spec.data = options.data;
+    spec.dataOptions = options.dataOptions;
+    spec.dataOptions.seed = options.settings.seed;
+    spec.hidden = options.hiddenWidths.value_or(spec.hidden);
+    spec.activation = options.activation;
+    spec.outputActivation = options.outputActivation;
+    spec.loss = options.loss;
+    spec.init = options.init;
+    spec.train = options.settings;
     return spec;
 }
 
@@ -229,32 +227,32 @@ class PopulationRun {
 int reportPopulation(const PopulationCommandOptions& options, const PopulationGrid& grid,
                      const std::vector<PopulationLaneResult>& results, int soFar) {
     const Headline headline = headlineFor(results);
-    std::FILE* people = peopleStream(options.run.jsonFile, options.run.csvFile);
+    std::FILE* people = peopleStream(options.jsonFile, options.csvFile);
     fmt::print(people, "\n{}", populationResultText(grid.spec, results));
     if (results.size() > 1) fmt::print(people, "\n{}{}\n", agreementText(results), wrapped(headline.text));
     std::fflush(people);
 
-    if (!options.run.jsonFile.empty())
-        writeResult(options.run.jsonFile, populationJson(grid, results, headline).dump(1) + "\n");
-    if (!options.run.csvFile.empty()) writeResult(options.run.csvFile, populationCsv(grid, results));
+    if (!options.jsonFile.empty())
+        writeResult(options.jsonFile, populationJson(grid, results, headline).dump(1) + "\n");
+    if (!options.csvFile.empty()) writeResult(options.csvFile, populationCsv(grid, results));
     if (!options.pngFile.empty()) writePng(options.pngFile, populationPicture(grid, results));
     return exitCodeOf(results, soFar);
 }
 
 int population(const PopulationCommandOptions& options) {
-    std::FILE* people = peopleStream(options.run.jsonFile, options.run.csvFile);
-    requireResultFiles(options.run.jsonFile, options.run.csvFile);
+    std::FILE* people = peopleStream(options.jsonFile, options.csvFile);
+    requireResultFiles(options.jsonFile, options.csvFile);
     requirePictureFile(options.pngFile);
     const PopulationGrid grid = makePopulationGrid(specOf(options));
-    Machines machines(options.run.threads, options.run.device);
-    const LaneChoice choice = chooseRaceLanes(options.run.lanes, machines);
+    Machines machines(options.threads, options.device);
+    const LaneChoice choice = chooseRaceLanes(options.lanes, machines);
     if (!choice.remark.empty()) fmt::print(people, "{}\n", choice.remark);
     if (machines.anySoftware(choice.lanes))
         fmt::print(people, "note: Vulkan runs in software here, not on a GPU\n");
     fmt::print(people, "{}", populationText(grid));
     std::fflush(people);
 
-    PopulationRun run(grid.job, choice.lanes, machines, options.run.quiet,
+    PopulationRun run(grid.job, choice.lanes, machines, options.quiet,
                       options.pngFile.empty() ? std::nullopt : pictureMaps(grid));
     const int exitCode = run.run();
     return reportPopulation(options, grid, run.results(), exitCode);
@@ -282,7 +280,7 @@ void addGridOptions(CLI::App& command, PopulationSpec& spec) {
 
 Action addPopulation(CLI::App& command) {
     const auto options = std::make_shared<PopulationCommandOptions>(); // as long as the command may be run
-    RunOptions& run = options->run;
+    RunOptions& run = *options;
     PopulationSpec& spec = options->spec;
     run.data = spec.data;
     run.hiddenWidths = spec.hidden;
@@ -309,7 +307,7 @@ Action addPopulation(CLI::App& command) {
             "draw what the networks answer, and a map of their losses");
     return [options, &command] {
         refuseOptionsOfAxes(command, options->spec);
-        refuseIdleOptions(command, options->run);
+        refuseIdleOptions(command, *options);
         return population(*options);
     };
 }

@@ -48,13 +48,11 @@ without a finish line: 10 epochs of large data (1 if a Vulkan device that is sof
 an accuracy or a loss that is not reached ends the run after 100 epochs, or 20,000 steps where those are more
 )";
 
-struct RaceCommandOptions {
-    RunOptions run;
+struct RaceCommandOptions : RunOptions {
     bool together = false;
 };
 
-int race(const RaceCommandOptions& command) {
-    const RunOptions& options = command.run;
+int race(const RaceCommandOptions& options) {
     std::FILE* people = peopleStream(options.jsonFile, options.csvFile);
     requireResultFiles(options.jsonFile, options.csvFile);
     const Dataset data = loadData(options);
@@ -70,7 +68,7 @@ int race(const RaceCommandOptions& command) {
 
     std::vector<RaceEntry> entries;
     for (const LaneSpec& spec : choice.lanes) entries.push_back({spec, machines.maker(job, spec)});
-    Race lanes(job, std::move(entries), {laneOptions(options, job, finish), command.together});
+    Race lanes(job, std::move(entries), {laneOptions(options, job, finish), options.together});
     const int exitCode = runToEnd(lanes, options.quiet);
     return report(job, finish, options, lanes, exitCode);
 }
@@ -126,12 +124,12 @@ LaneOptions laneOptions(const RunOptions& options, const TrainJob& job, const Fi
 Action addRace(CLI::App& command) {
     const auto options = std::make_shared<RaceCommandOptions>(); // as long as the command may be run
     addManual(command, raceAbout, raceExamples);
-    addRunOptions(command, options->run, "a contestant; repeat for more [cpu:best and gpu:best]:");
+    addRunOptions(command, *options, "a contestant; repeat for more [cpu:best and gpu:best]:");
     command.option_defaults()->group(machineGroup);
     command.add_flag("--together", options->together,
                      "run all lanes at once (head to head); they then compete for the machine");
     return [options, &command] {
-        refuseIdleOptions(command, options->run);
+        refuseIdleOptions(command, *options);
         return race(*options);
     };
 }
