@@ -241,8 +241,7 @@ int reportPopulation(const PopulationCommandOptions& options, const PopulationGr
 
 int population(const PopulationCommandOptions& options) {
     std::FILE* people = peopleStream(options.jsonFile, options.csvFile);
-    requireResultFiles(options.jsonFile, options.csvFile);
-    requirePictureFile(options.pngFile);
+    requireResultFiles(options.jsonFile, options.csvFile, options.pngFile);
     const PopulationGrid grid = makePopulationGrid(specOf(options));
     Machines machines(options.threads, options.device);
     const LaneChoice choice = chooseRaceLanes(options.lanes, machines);

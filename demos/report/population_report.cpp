@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "demos/report/race_report.h"
 #include "demos/words/text.h"
 #include "engine/run/settings_json.h"
 
@@ -68,14 +67,6 @@ std::string sharesText(const std::vector<AgreedShare>& shares) {
 constexpr double shortest = 0.01; // seconds: below, a machine's hiccups decide
 
 bool tooShort(const PopulationLaneResult& lane) { return lane.trainingSeconds < shortest; }
-
-std::string whyNone(const std::vector<PopulationLaneResult>& results) {
-    if (results.size() < 2) return "no comparison: only one lane";
-    const bool differs =
-        std::ranges::any_of(results, [](const auto& lane) { return !lane.agreement.same(); });
-    return differs ? "no comparison: the lanes computed different results"
-                   : "no comparison: fewer than two lanes came to the end";
-}
 
 std::string sentence(const PopulationLaneResult& faster, const PopulationLaneResult& slower, double ratio) {
     const std::string first = fullName(faster.spec, faster.machine);
@@ -162,15 +153,6 @@ Json laneJson(const PopulationSpec& spec, const PopulationLaneResult& lane) {
     return json;
 }
 
-Json headlineJson(const Headline& headline, const std::vector<PopulationLaneResult>& results) {
-    const auto ifValid = [&headline](const Json& value) { return headline.valid ? value : Json(); };
-    return {{"text", headline.text},
-            {"faster", ifValid(results[headline.faster].spec.text())},
-            {"slower", ifValid(results[headline.slower].spec.text())},
-            {"ratio", ifValid(headline.ratio)},
-            {"measured_by", ifValid("network_steps_per_second")}};
-}
-
 std::string numberOrNothing(float value) { return std::isnan(value) ? "" : fmt::format("{}", value); }
 
 /// seed, lr, init_scale, momentum, l2, activation, noise.
@@ -238,7 +220,7 @@ Headline headlineFor(const std::vector<PopulationLaneResult>& results) {
     const auto pairing = pairUp(lanes);
     Headline headline;
     if (!pairing) {
-        headline.text = whyNone(results);
+        headline.text = whyNone(results, "came to the end");
         return headline;
     }
     for (const std::size_t place : {pairing->faster, pairing->slower}) {
@@ -248,9 +230,7 @@ Headline headlineFor(const std::vector<PopulationLaneResult>& results) {
         return headline;
     }
     headline.valid = true;
-    headline.faster = pairing->faster;
-    headline.slower = pairing->slower;
-    headline.ratio = pairing->ratio;
+    static_cast<Pairing&>(headline) = *pairing;
     headline.text = sentence(results[pairing->faster], results[pairing->slower], pairing->ratio);
     return headline;
 }
@@ -266,7 +246,8 @@ Json populationJson(const PopulationGrid& grid, const std::vector<PopulationLane
             {"x", axisJson(spec.x, spec.columns)},
             {"y", axisJson(spec.y, spec.rows)},
             {"lanes", lanes},
-            {"headline", headlineJson(headline, results)}};
+            {"headline", headlineJson(headline, results[headline.faster].spec, results[headline.slower].spec,
+                                      "network_steps_per_second")}};
 }
 
 std::string populationCsv(const PopulationGrid& grid, const std::vector<PopulationLaneResult>& results) {
