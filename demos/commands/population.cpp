@@ -54,11 +54,7 @@ struct PopulationCommandOptions : RunOptions {
 };
 
 /// What a hyperparameter is called where all networks share it.
-struct SharedOption {
-    Hyperparameter parameter;
-    const char* option;
-};
-constexpr SharedOption sharedOptions[] = {
+constexpr std::pair<Hyperparameter, const char*> sharedOptions[] = {
     {Hyperparameter::learningRate, "--lr"},   {Hyperparameter::initialScale, "--init-scale"},
     {Hyperparameter::momentum, "--momentum"}, {Hyperparameter::weightDecay, "--weight-decay"},
     {Hyperparameter::noise, "--noise"},       {Hyperparameter::activation, "--activation"},

@@ -25,8 +25,7 @@ constexpr const char* showExamples = R"(examples:
   lockstep show playground --headless --script lesson.txt --size 1920x1080 --light
 )";
 
-struct ShowCommandOptions {
-    ShowOptions show;
+struct ShowCommandOptions : ShowOptions {
     std::string what;
     std::string size = "1280x800";
     bool headless = false;
@@ -41,21 +40,20 @@ void readSize(const std::string& text, ShowOptions& options) {
                                     "'");
 }
 
-int show(ShowCommandOptions command) {
-    ShowOptions& options = command.show;
-    readSize(command.size, options);
-    if (command.what.find('.') != std::string::npos)
-        options.stateFile = command.what;
+int show(ShowCommandOptions options) {
+    readSize(options.size, options);
+    if (options.what.find('.') != std::string::npos)
+        options.stateFile = options.what;
     else
-        options.exhibit = command.what;
-    return command.headless ? runHeadless(options) : runWindow(options);
+        options.exhibit = options.what;
+    return options.headless ? runHeadless(options) : runWindow(options);
 }
 
 } // namespace
 
 Action addShow(CLI::App& command) {
     const auto options = std::make_shared<ShowCommandOptions>(); // as long as the command may be run
-    ShowOptions& shown = options->show;
+    ShowOptions& shown = *options;
     addManual(command, showAbout, showExamples);
     addText(command, "what", "EXHIBIT|FILE", options->what,
             "an exhibit (" + exhibitIds() + ") or a saved state file");
