@@ -42,7 +42,6 @@ struct BenchOptions : MachineOptions {
     std::vector<std::size_t> widths{784, 256, 128, 10};
     std::size_t batch = 128;
     double seconds = 0.5;
-    std::string jsonFile;
 };
 
 // A single invocation executes roughly ten million operations per second.
@@ -258,7 +257,7 @@ Action addBench(CLI::App& command) {
         ->trigger_on_parse();
     command.add_option("--threads", options->threads, "threads for cpu:best [one per core]");
     command.add_option("--device", options->device, "Vulkan device: number, part of its name, or UUID");
-    command.add_option("--json", options->jsonFile, "write all results as JSON")->type_name("FILE");
+    addText(command, "--json", "FILE", options->jsonFile, "write all results as JSON");
     return [options] { return bench(*options); };
 }
 

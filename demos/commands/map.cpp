@@ -87,8 +87,7 @@ void writeResults(const MapOptions& options, const std::vector<MapResult>& lanes
 int map(const MapOptions& options) {
     validate(options);
     const MapRequest& request = options.request;
-    requireResultFiles(options.jsonFile, options.csvFile);
-    requirePictureFile(options.pngFile);
+    requireResultFiles(options.jsonFile, options.csvFile, options.pngFile);
     std::FILE* people = peopleStream(options.jsonFile, options.csvFile);
     Machines machines(options.threads, options.device);
     const LaneChoice choice = chooseRaceLanes(options.lanes, machines);

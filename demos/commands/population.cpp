@@ -48,18 +48,13 @@ fastest for the shape on this device.
 the picture has what every network answers over the plane (of data with two inputs) and a map of the final losses
 )";
 
-struct PopulationCommandOptions {
-    RunOptions run;
+struct PopulationCommandOptions : RunOptions {
     PopulationSpec spec;
     std::string pngFile;
 };
 
 /// What a hyperparameter is called where all networks share it.
-struct SharedOption {
-    Hyperparameter parameter;
-    const char* option;
-};
-constexpr SharedOption sharedOptions[] = {
+constexpr std::pair<Hyperparameter, const char*> sharedOptions[] = {
     {Hyperparameter::learningRate, "--lr"},   {Hyperparameter::initialScale, "--init-scale"},
     {Hyperparameter::momentum, "--momentum"}, {Hyperparameter::weightDecay, "--weight-decay"},
     {Hyperparameter::noise, "--noise"},       {Hyperparameter::activation, "--activation"},
@@ -74,17 +69,16 @@ void refuseOptionsOfAxes(const CLI::App& command, const PopulationSpec& spec) {
 
 /// Of the networks' shared settings as options have them.
 PopulationSpec specOf(const PopulationCommandOptions& options) {
-    const RunOptions& run = options.run;
     PopulationSpec spec = options.spec;
-    spec.data = run.data;
-    spec.dataOptions = run.dataOptions;
-    spec.dataOptions.seed = run.settings.seed;
-    spec.hidden = run.hiddenWidths.value_or(spec.hidden);
-    spec.activation = run.activation;
-    spec.outputActivation = run.outputActivation;
-    spec.loss = run.loss;
-    spec.init = run.init;
-    spec.train = run.settings;
+    spec.data = options.data;
+    spec.dataOptions = options.dataOptions;
+    spec.dataOptions.seed = options.settings.seed;
+    spec.hidden = options.hiddenWidths.value_or(spec.hidden);
+    spec.activation = options.activation;
+    spec.outputActivation = options.outputActivation;
+    spec.loss = options.loss;
+    spec.init = options.init;
+    spec.train = options.settings;
     return spec;
 }
 
@@ -229,39 +223,38 @@ class PopulationRun {
 int reportPopulation(const PopulationCommandOptions& options, const PopulationGrid& grid,
                      const std::vector<PopulationLaneResult>& results, int soFar) {
     const Headline headline = headlineFor(results);
-    std::FILE* people = peopleStream(options.run.jsonFile, options.run.csvFile);
+    std::FILE* people = peopleStream(options.jsonFile, options.csvFile);
     fmt::print(people, "\n{}", populationResultText(grid.spec, results));
     if (results.size() > 1) fmt::print(people, "\n{}{}\n", agreementText(results), wrapped(headline.text));
     std::fflush(people);
 
-    if (!options.run.jsonFile.empty())
-        writeResult(options.run.jsonFile, populationJson(grid, results, headline).dump(1) + "\n");
-    if (!options.run.csvFile.empty()) writeResult(options.run.csvFile, populationCsv(grid, results));
+    if (!options.jsonFile.empty())
+        writeResult(options.jsonFile, populationJson(grid, results, headline).dump(1) + "\n");
+    if (!options.csvFile.empty()) writeResult(options.csvFile, populationCsv(grid, results));
     if (!options.pngFile.empty()) writePng(options.pngFile, populationPicture(grid, results));
     return exitCodeOf(results, soFar);
 }
 
 int population(const PopulationCommandOptions& options) {
-    std::FILE* people = peopleStream(options.run.jsonFile, options.run.csvFile);
-    requireResultFiles(options.run.jsonFile, options.run.csvFile);
-    requirePictureFile(options.pngFile);
+    std::FILE* people = peopleStream(options.jsonFile, options.csvFile);
+    requireResultFiles(options.jsonFile, options.csvFile, options.pngFile);
     const PopulationGrid grid = makePopulationGrid(specOf(options));
-    Machines machines(options.run.threads, options.run.device);
-    const LaneChoice choice = chooseRaceLanes(options.run.lanes, machines);
+    Machines machines(options.threads, options.device);
+    const LaneChoice choice = chooseRaceLanes(options.lanes, machines);
     if (!choice.remark.empty()) fmt::print(people, "{}\n", choice.remark);
     if (machines.anySoftware(choice.lanes))
         fmt::print(people, "note: Vulkan runs in software here, not on a GPU\n");
     fmt::print(people, "{}", populationText(grid));
     std::fflush(people);
 
-    PopulationRun run(grid.job, choice.lanes, machines, options.run.quiet,
+    PopulationRun run(grid.job, choice.lanes, machines, options.quiet,
                       options.pngFile.empty() ? std::nullopt : pictureMaps(grid));
     const int exitCode = run.run();
     return reportPopulation(options, grid, run.results(), exitCode);
 }
 
 void addGridOptions(CLI::App& command, PopulationSpec& spec) {
-    constexpr const char* gridGroup = "Grid";
+    command.option_defaults()->group("Grid");
     addText(
         command, "--size", "NxM",
         [&spec](std::string_view text) {
@@ -269,14 +262,10 @@ void addGridOptions(CLI::App& command, PopulationSpec& spec) {
             spec.columns = columns;
             spec.rows = rows;
         },
-        fmt::format("columns and rows [{}x{}]", spec.columns, spec.rows))
-        ->group(gridGroup);
+        fmt::format("columns and rows [{}x{}]", spec.columns, spec.rows));
     const auto axis = [&command](const char* option, PopulationAxis& values, const char* along) {
-        addText(
-            command, option, "AXIS",
-            [&values](std::string_view text) { values = populationAxisFromText(text); },
-            fmt::format("what changes {} [{}]", along, values.text()))
-            ->group(gridGroup);
+        addText(command, option, "AXIS", values, populationAxisFromText,
+                fmt::format("what changes {} [{}]", along, values.text()));
     };
     axis("--x", spec.x, "from the left column to the right one");
     axis("--y", spec.y, "from the lowest row to the uppermost");
@@ -286,7 +275,7 @@ void addGridOptions(CLI::App& command, PopulationSpec& spec) {
 
 Action addPopulation(CLI::App& command) {
     const auto options = std::make_shared<PopulationCommandOptions>(); // as long as the command may be run
-    RunOptions& run = options->run;
+    RunOptions& run = *options;
     PopulationSpec& spec = options->spec;
     run.data = spec.data;
     run.hiddenWidths = spec.hidden;
@@ -300,23 +289,20 @@ Action addPopulation(CLI::App& command) {
     command.add_option("--init-scale", spec.initialScale, "factor of the first weights")
         ->type_name("X")
         ->check(aboveZero())
-        ->capture_default_str()
-        ->group(networkGroup);
+        ->capture_default_str();
     addSettingsOptions(command, run);
     command.add_option("--steps", spec.steps, "batches that every network is trained with")
         ->type_name("N")
         ->check(atLeastOne())
-        ->capture_default_str()
-        ->group(settingsGroup);
+        ->capture_default_str();
     addMachineOptions(command, run, "a lane that trains; repeat it for several [cpu:best and gpu:best]:",
                       knownPopulationLanes());
     addOutputOptions(command, run, "one row per lane and network");
-    command.add_option("--png", options->pngFile, "draw what the networks answer, and a map of their losses")
-        ->type_name("FILE")
-        ->group(outputGroup);
+    addText(command, "--png", "FILE", options->pngFile,
+            "draw what the networks answer, and a map of their losses");
     return [options, &command] {
         refuseOptionsOfAxes(command, options->spec);
-        refuseIdleOptions(command, options->run);
+        refuseIdleOptions(command, *options);
         return population(*options);
     };
 }

@@ -47,8 +47,7 @@ enum class Which { test, train, all };
 
 constexpr NameOf<Which> splitNames[] = {{Which::test, "test"}, {Which::train, "train"}, {Which::all, "all"}};
 
-struct PredictOptions {
-    RunOptions run;
+struct PredictOptions : RunOptions {
     std::string modelFile;
     std::optional<Which> split;
 };
@@ -87,15 +86,14 @@ struct Model {
 
 /// Reads weights, network and data. Filled in place, because the job points into it.
 void load(const CLI::App& command, const PredictOptions& options, Model& model) {
-    const RunOptions& run = options.run;
     const bool weightsAlone = saidGroup(command, networkGroup);
     std::optional<Checkpoint> checkpoint;
     if (!weightsAlone) checkpoint = loadCheckpoint(options.modelFile);
     const std::string trainedWith = checkpoint ? checkpoint->dataSpec : std::string();
-    const std::string spec = said(command, "--data") || !checkpoint ? run.data : trainedWith;
-    DataOptions data = run.dataOptions;
-    data.seed = run.settings.seed;
-    if (checkpoint) data = dataOptionsFor(command, run, *checkpoint);
+    const std::string spec = said(command, "--data") || !checkpoint ? options.data : trainedWith;
+    DataOptions data = options.dataOptions;
+    data.seed = options.settings.seed;
+    if (checkpoint) data = dataOptionsFor(command, options, *checkpoint);
     model.split = splitFor(options.split, spec, trainedWith);
     if (model.split == Which::all) data.testShare = 0;
     model.data = loadDataset(spec, data);
@@ -104,7 +102,7 @@ void load(const CLI::App& command, const PredictOptions& options, Model& model) 
         model.job.shape = checkpoint->shape;
         model.state.parameters = std::move(checkpoint->state.parameters);
     } else {
-        model.job = makeJob(run, model.data);
+        model.job = makeJob(options, model.data);
         model.state.parameters = loadWeights(options.modelFile, model.job.shape);
     }
     model.job.settings = TrainSettings();
@@ -193,9 +191,8 @@ int predict(const CLI::App& command, const PredictOptions& options) {
     Model model;
     load(command, options, model);
     const TrainJob& job = model.job;
-    Machines machines(options.run.threads, options.run.device);
-    const LaneSpec lane =
-        options.run.lanes.empty() ? laneSpecFromText("cpu:best") : options.run.lanes.front();
+    Machines machines(options.threads, options.device);
+    const LaneSpec lane = options.lanes.empty() ? laneSpecFromText("cpu:best") : options.lanes.front();
     const std::unique_ptr<Trainer> trainer = machines.maker(job, lane)();
     trainer->restore(model.state);
 
@@ -211,13 +208,13 @@ int predict(const CLI::App& command, const PredictOptions& options) {
                                  "' has no test examples; use --split train or --split all");
     const Evaluation total = merged(splits);
 
-    std::FILE* people = options.run.jsonFile == "-" ? stderr : stdout;
+    std::FILE* people = options.jsonFile == "-" ? stderr : stdout;
     fmt::print(people, "{} on {} ({}), {} examples\n", options.modelFile, job.data->name,
                nameOf(splitNames, model.split), grouped(total.count));
     fmt::print(people, "{} on {}\n", lane.text(), honestDevice(trainer->machine()));
     fmt::print(people, "loss {}, accuracy {}\n{}", fixed(total.loss, 4), percent(total.accuracy),
                confusionText(total, job.data->classNames));
-    if (options.run.jsonFile.empty()) return 0;
+    if (options.jsonFile.empty()) return 0;
     const ordered_json json = {{"model", options.modelFile},
                                {"data", dataJson(*job.data)},
                                {"net", toJson(job.shape)},
@@ -227,7 +224,7 @@ int predict(const CLI::App& command, const PredictOptions& options) {
                                {"split", nameOf(splitNames, model.split)},
                                {"test", evaluationJson(total, job.data->classes)},
                                {"predictions", predictionsJson(job, splits)}};
-    writeResult(options.run.jsonFile, json.dump() + "\n");
+    writeResult(options.jsonFile, json.dump() + "\n");
     return 0;
 }
 
@@ -236,25 +233,22 @@ int predict(const CLI::App& command, const PredictOptions& options) {
 Action addPredict(CLI::App& command) {
     const auto options = std::make_shared<PredictOptions>(); // as long as the command may be run
     addManual(command, predictAbout, predictExamples);
-    command
-        .add_option("--model", options->modelFile,
-                    "file from `lockstep train --save`, or weights (safetensors)")
-        ->type_name("FILE");
-    addDataOptions(command, options->run);
+    addText(command, "--model", "FILE", options->modelFile,
+            "file from `lockstep train --save`, or weights (safetensors)");
+    addDataOptions(command, *options);
     addText(
         command, "--split", "NAME",
         [options](std::string_view text) { options->split = valueFromName(splitNames, "split", text); },
         "examples to use: test train all [test; all for a table new to the model]");
     command
-        .add_option("--seed", options->run.settings.seed,
+        .add_option("--seed", options->settings.seed,
                     "random seed for generated data and test split [the model's]")
         ->type_name("N");
-    addNetworkOptions(command, options->run);
-    addMachineOptions(command, options->run, "where to run:", knownLanes());
+    addNetworkOptions(command, *options);
+    addMachineOptions(command, *options, "where to run:", knownLanes());
     command.option_defaults()->group(outputGroup);
-    command
-        .add_option("--json", options->run.jsonFile, "write every prediction as JSON; - for standard output")
-        ->type_name("FILE");
+    addText(command, "--json", "FILE", options->jsonFile,
+            "write every prediction as JSON; - for standard output");
     return [options, &command] {
         if (options->modelFile.empty())
             throw std::invalid_argument("predict needs a trained network: --model FILE");

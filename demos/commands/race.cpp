@@ -1,16 +1,26 @@
 // `lockstep race`: the same training on several machines.
+#include "demos/commands/race.h"
+
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <memory>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "demos/commands/command.h"
-#include "demos/commands/run_race.h"
+#include "demos/kit/interrupt.h"
 #include "demos/kit/machines.h"
 #include "demos/options/parse.h"
+#include "demos/report/headline.h"
+#include "demos/report/progress.h"
 #include "demos/report/race_report.h"
 #include "demos/report/result_files.h"
+#include "demos/words/text.h"
+#include "engine/net/param_layout.h"
+#include "engine/run/checkpoint.h"
 
 namespace lockstep::demos {
 
@@ -38,13 +48,11 @@ without a finish line: 10 epochs of large data (1 if a Vulkan device that is sof
 an accuracy or a loss that is not reached ends the run after 100 epochs, or 20,000 steps where those are more
 )";
 
-struct RaceCommandOptions {
-    RunOptions run;
+struct RaceCommandOptions : RunOptions {
     bool together = false;
 };
 
-int race(const RaceCommandOptions& command) {
-    const RunOptions& options = command.run;
+int race(const RaceCommandOptions& options) {
     std::FILE* people = peopleStream(options.jsonFile, options.csvFile);
     requireResultFiles(options.jsonFile, options.csvFile);
     const Dataset data = loadData(options);
@@ -60,22 +68,68 @@ int race(const RaceCommandOptions& command) {
 
     std::vector<RaceEntry> entries;
     for (const LaneSpec& spec : choice.lanes) entries.push_back({spec, machines.maker(job, spec)});
-    Race lanes(job, std::move(entries), {laneOptions(options, job, finish), command.together});
+    Race lanes(job, std::move(entries), {laneOptions(options, job, finish), options.together});
     const int exitCode = runToEnd(lanes, options.quiet);
     return report(job, finish, options, lanes, exitCode);
 }
 
 } // namespace
 
+int runToEnd(Race& race, bool quiet) {
+    const InterruptGuard interrupt;
+    ProgressLines progress(quiet);
+    race.start();
+    bool stopping = false;
+    while (!race.waitFor(std::chrono::milliseconds(100))) {
+        progress.show(progressOf(race));
+        if (interrupt.exitCode() == 0 || stopping) continue;
+        race.stop();
+        stopping = true;
+    }
+    progress.show(progressOf(race));
+    return interrupt.exitCode();
+}
+
+int report(const TrainJob& job, const FinishLine& finish, const RunOptions& options, Race& race, int soFar) {
+    const std::vector<LaneResult> results = race.results();
+    const Headline headline = headlineFor(results, finish, race.together());
+    std::FILE* people = peopleStream(options.jsonFile, options.csvFile);
+    fmt::print(people, "\n{}", resultText(results, race.together()));
+    if (results.size() > 1) fmt::print(people, "\n{}{}\n", agreementText(results), wrapped(headline.text));
+    std::fflush(people);
+
+    if (!options.jsonFile.empty())
+        writeResult(options.jsonFile,
+                    raceJson(job, finish, race.together(), results, headline).dump(1) + "\n");
+    writeResult(options.csvFile, raceCsv(results));
+    if (soFar != 0) return soFar;
+    const auto failed = [](const LaneResult& result) { return result.end.status == LaneStatus::failed; };
+    return std::ranges::any_of(results, failed) ? 1 : 0;
+}
+
+LaneOptions laneOptions(const RunOptions& options, const TrainJob& job, const FinishLine& finish) {
+    LaneOptions lane;
+    lane.finish = finish;
+    lane.evaluateEvery = options.evaluateEvery;
+    lane.keepLossEvery = options.logEvery;
+    if (options.weightsFile.empty()) return lane;
+    TrainerState state;
+    state.parameters = loadWeights(options.weightsFile, job.shape);
+    const std::size_t size = ParamLayout(job.shape).size();
+    state.optimizerState.assign(job.settings.optimizer.stateArrays(), std::vector<float>(size, 0.0F));
+    lane.start = std::move(state);
+    return lane;
+}
+
 Action addRace(CLI::App& command) {
     const auto options = std::make_shared<RaceCommandOptions>(); // as long as the command may be run
     addManual(command, raceAbout, raceExamples);
-    addRunOptions(command, options->run, "a contestant; repeat for more [cpu:best and gpu:best]:");
+    addRunOptions(command, *options, "a contestant; repeat for more [cpu:best and gpu:best]:");
     command.option_defaults()->group(machineGroup);
     command.add_flag("--together", options->together,
                      "run all lanes at once (head to head); they then compete for the machine");
     return [options, &command] {
-        refuseIdleOptions(command, options->run);
+        refuseIdleOptions(command, *options);
         return race(*options);
     };
 }

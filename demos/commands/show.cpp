@@ -25,8 +25,7 @@ constexpr const char* showExamples = R"(examples:
   lockstep show playground --headless --script lesson.txt --size 1920x1080 --light
 )";
 
-struct ShowCommandOptions {
-    ShowOptions show;
+struct ShowCommandOptions : ShowOptions {
     std::string what;
     std::string size = "1280x800";
     bool headless = false;
@@ -41,33 +40,30 @@ void readSize(const std::string& text, ShowOptions& options) {
                                     "'");
 }
 
-int show(ShowCommandOptions command) {
-    ShowOptions& options = command.show;
-    readSize(command.size, options);
-    if (command.what.find('.') != std::string::npos)
-        options.stateFile = command.what;
+int show(ShowCommandOptions options) {
+    readSize(options.size, options);
+    if (options.what.find('.') != std::string::npos)
+        options.stateFile = options.what;
     else
-        options.exhibit = command.what;
-    return command.headless ? runHeadless(options) : runWindow(options);
+        options.exhibit = options.what;
+    return options.headless ? runHeadless(options) : runWindow(options);
 }
 
 } // namespace
 
 Action addShow(CLI::App& command) {
     const auto options = std::make_shared<ShowCommandOptions>(); // as long as the command may be run
-    ShowOptions& shown = options->show;
+    ShowOptions& shown = *options;
     addManual(command, showAbout, showExamples);
-    command.add_option("what", options->what, "an exhibit (" + exhibitIds() + ") or a saved state file")
-        ->type_name("EXHIBIT|FILE");
-    command.add_option("--size", options->size, "size of the window or picture, in pixels")
-        ->type_name("WxH")
+    addText(command, "what", "EXHIBIT|FILE", options->what,
+            "an exhibit (" + exhibitIds() + ") or a saved state file");
+    addText(command, "--size", "WxH", options->size, "size of the window or picture, in pixels")
         ->capture_default_str();
     command.add_flag("--light", shown.light, "light theme");
     command.add_flag("--presenter", shown.presenter,
                      "presenter view: text twice as large, side panels hidden");
     command.add_flag("--run", shown.run, "start training at once");
-    command.add_option("--device", shown.device, "Vulkan device: number, part of a name, or UUID")
-        ->type_name("DEVICE");
+    addText(command, "--device", "DEVICE", shown.device, "Vulkan device: number, part of a name, or UUID");
     command.add_option("--threads", shown.threads, "threads for CPU lanes; 0: one per core")->type_name("N");
     command.add_flag("--log", shown.log, "print the window's events on standard output");
     command.add_flag("--validation", shown.validation, "run with the Vulkan validation layer");
@@ -75,25 +71,20 @@ Action addShow(CLI::App& command) {
     CLI::Option* headless =
         command.add_flag("--headless", options->headless, "draw without opening a window");
     command.add_option("--frames", shown.frames, "number of frames to draw; --png saves the last")
-        ->type_name("N")
-        ->needs(headless);
-    command.add_option("--png", shown.png, "save the last frame to this file")
-        ->type_name("FILE")
-        ->needs(headless);
+        ->type_name("N");
+    command.add_option("--png", shown.png, "save the last frame to this file")->type_name("FILE");
     command
         .add_option("--script", shown.script,
                     "scripted user input, one action per line (demos/shell/input_queue.h)")
-        ->type_name("FILE")
-        ->needs(headless);
+        ->type_name("FILE");
     command.add_option("--scale", shown.displayScale, "display scale: 2 on most HiDPI screens")
-        ->type_name("X")
-        ->needs(headless);
-    command
-        .add_flag("--mask", shown.masked, "replace times and rates, which vary from run to run, by dashes")
-        ->needs(headless);
-    command
-        .add_flag("--platform", shown.platform, "print what pictures depend on besides the program, and exit")
-        ->needs(headless);
+        ->type_name("X");
+    command.add_flag("--mask", shown.masked,
+                     "replace times and rates, which vary from run to run, by dashes");
+    command.add_flag("--platform", shown.platform,
+                     "print what pictures depend on besides the program, and exit");
+    for (const char* option : {"--frames", "--png", "--script", "--scale", "--mask", "--platform"})
+        command.get_option(option)->needs(headless);
     return [options] { return show(*options); };
 }
 

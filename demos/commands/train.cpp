@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "demos/commands/command.h"
-#include "demos/commands/run_race.h"
+#include "demos/commands/race.h"
 #include "demos/kit/machines.h"
 #include "demos/options/parse.h"
 #include "demos/report/race_report.h"
@@ -34,8 +34,7 @@ epochs and steps are counted from the very first step, also in a resumed run.
 without --lane: gpu:best if there is a GPU, else cpu:best
 )";
 
-struct TrainCommandOptions {
-    RunOptions run;
+struct TrainCommandOptions : RunOptions {
     std::string saveFile;
     std::uint64_t saveEvery = 0;
     std::string resumeFile;
@@ -70,16 +69,15 @@ Checkpoint checkpointOf(const RunOptions& options, const TrainJob& job, const La
     return {options.data, data, lane.text(), job.shape, job.settings, std::move(state)};
 }
 
-int train(TrainCommandOptions command) {
-    RunOptions& options = command.run;
+int train(TrainCommandOptions options) {
     std::FILE* people = peopleStream(options.jsonFile, options.csvFile);
     std::optional<Checkpoint> resumed;
-    if (!command.resumeFile.empty()) {
-        resumed = loadCheckpoint(command.resumeFile);
+    if (!options.resumeFile.empty()) {
+        resumed = loadCheckpoint(options.resumeFile);
         takeOver(*resumed, options);
     }
     requireResultFiles(options.jsonFile, options.csvFile);
-    if (!command.saveFile.empty()) requireWritable(command.saveFile);
+    if (!options.saveFile.empty()) requireWritable(options.saveFile);
     const Dataset data = loadData(options);
     TrainJob job = makeJob(options, data);
     if (resumed) {
@@ -98,18 +96,18 @@ int train(TrainCommandOptions command) {
     std::fflush(people);
 
     const auto save = [&](Trainer& trainer) {
-        saveCheckpoint(command.saveFile, checkpointOf(options, job, lane, trainer.state()));
+        saveCheckpoint(options.saveFile, checkpointOf(options, job, lane, trainer.state()));
     };
     RaceOptions raceOptions{laneOptions(options, job, finish)};
     if (resumed) raceOptions.lane.start = resumed->state;
-    raceOptions.lane.saveEvery = command.saveEvery;
+    raceOptions.lane.saveEvery = options.saveEvery;
     raceOptions.lane.save = save;
     Race race(job, {{lane, machines.maker(job, lane)}}, std::move(raceOptions));
     const int exitCode = report(job, finish, options, race, runToEnd(race, options.quiet));
     const bool whole = race.lane(0).snapshot().status != LaneStatus::failed;
-    if (!command.saveFile.empty() && whole && race.lane(0).trainer() != nullptr) {
+    if (!options.saveFile.empty() && whole && race.lane(0).trainer() != nullptr) {
         save(*race.lane(0).trainer());
-        fmt::print(people, "saved to {}\n", command.saveFile);
+        fmt::print(people, "saved to {}\n", options.saveFile);
     }
     return exitCode;
 }
@@ -119,18 +117,17 @@ int train(TrainCommandOptions command) {
 Action addTrain(CLI::App& command) {
     const auto options = std::make_shared<TrainCommandOptions>(); // as long as the command may be run
     addManual(command, trainAbout, trainExamples);
-    addRunOptions(command, options->run, "where to run:");
-    CLI::Option* save =
-        command.add_option("--save", options->saveFile, "save the network and the state of its training")
-            ->type_name("FILE");
+    addRunOptions(command, *options, "where to run:");
+    CLI::Option* save = addText(command, "--save", "FILE", options->saveFile,
+                                "save the network and the state of its training");
     command.add_option("--save-every", options->saveEvery, "also save after every N epochs")
         ->type_name("N")
         ->check(atLeastOne())
         ->needs(save);
-    command.add_option("--resume", options->resumeFile, "continue a saved run")->type_name("FILE");
+    addText(command, "--resume", "FILE", options->resumeFile, "continue a saved run");
     return [options, &command] {
         if (!options->resumeFile.empty()) refuseWithResume(command);
-        refuseIdleOptions(command, options->run);
+        refuseIdleOptions(command, *options);
         return train(*options);
     };
 }

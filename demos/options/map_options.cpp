@@ -2,7 +2,6 @@
 
 #include <array>
 #include <charconv>
-#include <functional>
 #include <limits>
 #include <stdexcept>
 
@@ -10,7 +9,6 @@
 #include <fmt/format.h>
 
 #include "demos/options/parse.h"
-#include "demos/options/run_options.h"
 #include "engine/net/names.h"
 
 namespace lockstep::demos {
@@ -18,8 +16,6 @@ namespace lockstep::demos {
 namespace {
 
 constexpr std::string_view mapLanes[] = {"cpu:best", "gpu:best"};
-
-constexpr const char* mapGroup = "Map";
 
 /// `text` at its first `mark`: what is before and what is behind. Throws `error` without one.
 std::array<std::string_view, 2> halves(std::string_view text, char mark, const std::string& error) {
@@ -69,35 +65,30 @@ std::string presetList() {
 
 // Options are read in the order in which they are added: what is said overrides the preset.
 void addRequestOptions(CLI::App& command, MapRequest& request) {
-    const auto text = [&command](const char* option, const char* type, const std::string& help,
-                                 const std::function<void(std::string_view)>& read) {
-        addText(command, option, type, read, help)->group(mapGroup);
-    };
+    command.option_defaults()->group("Map");
     MapJob& job = request.job;
-    text("--preset", "NAME", presetList(),
-         [&](std::string_view typed) { request.place() = mapPresetFromName(typed).place(); });
-    text("--window", "LEFT:RIGHT,BOTTOM:TOP", "decimal logarithms of the two hyperparameters, -3:6,-3:6",
-         [&](std::string_view typed) { request.window = windowFromText(typed); });
-    text("--axes", "NAME",
-         "rates: of the first layer and of the second;\nrate-and-scale: of both, and a factor of the first "
-         "weights",
-         [&](std::string_view typed) { job.axes = mapAxesFromName(typed); });
-    text("--network", "I-H-1", "inputs and hidden neurons, at most 16-16-1",
-         [&](std::string_view typed) { readMapNetwork(typed, job); });
-    text("--activation", "NAME", "identity relu tanh",
-         [&](std::string_view typed) { job.activation = activationFromName(typed); });
+    const auto readPlace = [&request](std::string_view text) {
+        request.place() = mapPresetFromName(text).place();
+    };
+    addText(command, "--preset", "NAME", readPlace, presetList());
+    addText(command, "--window", "LEFT:RIGHT,BOTTOM:TOP", request.window, windowFromText,
+            "decimal logarithms of the two hyperparameters, -3:6,-3:6");
+    addText(
+        command, "--axes", "NAME", job.axes, mapAxesFromName,
+        "rates: of the first layer and of the second;\nrate-and-scale: of both, and a factor of the first "
+        "weights");
+    const auto readNetwork = [&job](std::string_view text) { readMapNetwork(text, job); };
+    addText(command, "--network", "I-H-1", readNetwork, "inputs and hidden neurons, at most 16-16-1");
+    addText(command, "--activation", "NAME", job.activation, activationFromName, "identity relu tanh");
     command.add_option("--examples", job.examples, "that all networks learn, at most 512")
         ->type_name("N")
-        ->check(atLeastOne())
-        ->group(mapGroup);
+        ->check(atLeastOne());
     command.add_option("--steps", job.steps, "of every network, at most 2000")
         ->type_name("N")
-        ->check(atLeastOne())
-        ->group(mapGroup);
-    text("--seed", "N", "of examples and first weights",
-         [&](std::string_view typed) { job.seed = seedFromText(typed); });
-    text("--size", "WIDTHxHEIGHT", "pixels, at most 4096x4096 [512x512]",
-         [&](std::string_view typed) { request.size = mapSizeFromText(typed); });
+        ->check(atLeastOne());
+    addText(command, "--seed", "N", job.seed, seedFromText, "of examples and first weights");
+    addText(command, "--size", "WIDTHxHEIGHT", request.size, mapSizeFromText,
+            "pixels, at most 4096x4096 [512x512]");
 }
 
 } // namespace
@@ -106,18 +97,12 @@ void addMapOptions(CLI::App& command, MapOptions& options) {
     addRequestOptions(command, options.request);
     addMachineOptions(command, options,
                       "a lane that trains; repeat it for several [cpu:best and gpu:best]:", mapLanes);
-    command.add_flag("--quiet", options.quiet, "no progress")->group(outputGroup);
-    command.add_option("--png", options.pngFile, "the picture of the first lane that has one")
-        ->type_name("FILE")
-        ->group(outputGroup);
-    command
-        .add_option("--csv", options.csvFile,
-                    "a row per pixel, at most 2048x2048 of them; - for standard output")
-        ->type_name("FILE")
-        ->group(outputGroup);
-    command.add_option("--json", options.jsonFile, "all results but the pixels; - for standard output")
-        ->type_name("FILE")
-        ->group(outputGroup);
+    command.option_defaults()->group(outputGroup);
+    command.add_flag("--quiet", options.quiet, "no progress");
+    addText(command, "--png", "FILE", options.pngFile, "the picture of the first lane that has one");
+    addText(command, "--csv", "FILE", options.csvFile,
+            "a row per pixel, at most 2048x2048 of them; - for standard output");
+    addText(command, "--json", "FILE", options.jsonFile, "all results but the pixels; - for standard output");
 }
 
 std::string mapNetworkText(const MapJob& job) { return fmt::format("{}-{}-1", job.inputs, job.hidden); }

@@ -62,6 +62,11 @@ CLI::Option* addText(CLI::App& command, const std::string& name, const std::stri
         ->type_name(typeName);
 }
 
+CLI::Option* addText(CLI::App& command, const std::string& name, const std::string& typeName,
+                     std::string& value, const std::string& help) {
+    return command.add_option(name, value, help)->type_name(typeName);
+}
+
 CLI::Validator atLeastOne() {
     return numberCheck("of at least 1", [](double value) { return value >= 1; });
 }

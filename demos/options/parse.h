@@ -32,6 +32,10 @@ CLI::Option* addText(CLI::App& command, const std::string& name, const std::stri
     return addText(command, name, typeName, store, help);
 }
 
+/// The same where `value` becomes the text itself.
+CLI::Option* addText(CLI::App& command, const std::string& name, const std::string& typeName,
+                     std::string& value, const std::string& help);
+
 /// Validators for numbers: at least 1; above 0; at least 0.
 CLI::Validator atLeastOne();
 CLI::Validator aboveZero();

@@ -61,8 +61,7 @@ void addFinishOptions(CLI::App& command, RunOptions& options) {
 void addDataOptions(CLI::App& command, RunOptions& options) {
     command.option_defaults()->group(dataGroup); // of the options that follow
     DataOptions& data = options.dataOptions;
-    command.add_option("--data", options.data, listing("training data:", dataSpecs()))
-        ->type_name("SPEC")
+    addText(command, "--data", "SPEC", options.data, listing("training data:", dataSpecs()))
         ->capture_default_str();
     addNumber(command, "--samples", "N", data.samples, atLeastOne(),
               "number of generated points, test points included")
@@ -71,10 +70,8 @@ void addDataOptions(CLI::App& command, RunOptions& options) {
         ->capture_default_str();
     addText(command, "--test-share", "X", data.testShare, shareFromText,
             "share held out for testing if the data have no test split: 0.2 or 20% [0.2]");
-    command
-        .add_option("--label", data.labelColumn,
-                    "target column of a CSV file, by name or number from 1 [the last]")
-        ->type_name("COLUMN");
+    addText(command, "--label", "COLUMN", data.labelColumn,
+            "target column of a CSV file, by name or number from 1 [the last]");
 }
 
 void addNetworkOptions(CLI::App& command, RunOptions& options, const std::string& suitableLoss) {
@@ -131,10 +128,8 @@ void addSettingsOptions(CLI::App& command, RunOptions& options) {
 void addOutputOptions(CLI::App& command, RunOptions& options, const std::string& csvRows) {
     command.option_defaults()->group(outputGroup);
     command.add_flag("--quiet", options.quiet, "do not show progress");
-    command.add_option("--json", options.jsonFile, "write all results as JSON; - for standard output")
-        ->type_name("FILE");
-    command.add_option("--csv", options.csvFile, "write " + csvRows + "; - for standard output")
-        ->type_name("FILE");
+    addText(command, "--json", "FILE", options.jsonFile, "write all results as JSON; - for standard output");
+    addText(command, "--csv", "FILE", options.csvFile, "write " + csvRows + "; - for standard output");
 }
 
 void addMachineOptions(CLI::App& command, MachineOptions& options, const std::string& what,
@@ -147,15 +142,10 @@ void addMachineOptions(CLI::App& command, MachineOptions& options, const std::st
         help)
         ->take_all()
         ->trigger_on_parse();
-    command
-        .add_option("--threads", options.threads,
-                    "threads for CPU lanes that use several cores [one per core]")
-        ->type_name("N")
-        ->check(atLeastOne());
-    command
-        .add_option("--device", options.device,
-                    "Vulkan device for GPU lanes: number, part of its name, or UUID [the best]")
-        ->type_name("DEVICE");
+    addNumber(command, "--threads", "N", options.threads, atLeastOne(),
+              "threads for CPU lanes that use several cores [one per core]");
+    addText(command, "--device", "DEVICE", options.device,
+            "Vulkan device for GPU lanes: number, part of its name, or UUID [the best]");
 }
 
 void addRunOptions(CLI::App& command, RunOptions& options, const std::string& what) {
@@ -165,10 +155,8 @@ void addRunOptions(CLI::App& command, RunOptions& options, const std::string& wh
     addFinishOptions(command, options);
     addMachineOptions(command, options, what, knownLanes());
     command.option_defaults()->group(networkGroup);
-    command
-        .add_option("--init", options.weightsFile,
-                    "initial weights from a file (safetensors with PyTorch's names)")
-        ->type_name("FILE");
+    addText(command, "--init", "FILE", options.weightsFile,
+            "initial weights from a file (safetensors with PyTorch's names)");
     command.option_defaults()->group(outputGroup);
     addNumber(command, "--log-every", "N", options.logEvery, atLeastOne(),
               "record the loss of every Nth step for --json and --csv [automatic]");

@@ -25,6 +25,10 @@ struct MachineOptions {
     std::vector<LaneSpec> lanes; ///< empty: the command's default lanes
     std::size_t threads = 0;
     std::string device; ///< for GPU lanes that name none
+
+    bool quiet = false;
+    std::string jsonFile; ///< "-": standard output
+    std::string csvFile;
 };
 
 struct RunOptions : MachineOptions {
@@ -43,9 +47,6 @@ struct RunOptions : MachineOptions {
 
     std::string weightsFile; ///< initial weights; empty: random weights
     std::uint64_t logEvery = 0;
-    bool quiet = false;
-    std::string jsonFile; ///< "-": standard output
-    std::string csvFile;
 };
 
 /// Headings of the groups of options in the help. A checkpoint records data, network and settings.

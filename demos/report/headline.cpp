@@ -28,14 +28,6 @@ std::vector<Contender> contenders(const std::vector<LaneResult>& results, bool b
     return lanes;
 }
 
-std::string whyNone(const std::vector<LaneResult>& results) {
-    if (results.size() < 2) return "no comparison: only one lane";
-    const bool differs =
-        std::ranges::any_of(results, [](const LaneResult& r) { return !r.agreement.same(); });
-    return differs ? "no comparison: the lanes computed different results"
-                   : "no comparison: fewer than two lanes reached the finish line";
-}
-
 std::string sentence(const LaneResult& faster, const LaneResult& slower, const Headline& headline,
                      const FinishLine& finish, bool together) {
     const std::string evidence =
@@ -82,7 +74,7 @@ Headline headlineFor(const std::vector<LaneResult>& results, const FinishLine& f
         });
     const auto pairing = pairUp(contenders(results, headline.bySeconds));
     if (!pairing) {
-        headline.text = whyNone(results);
+        headline.text = whyNone(results, "reached the finish line");
         return headline;
     }
     headline.valid = true;

@@ -1,6 +1,7 @@
 // One sentence about which lane was faster, and the two lanes that it compares.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -25,6 +26,14 @@ struct Pairing {
 /// The fastest GPU lane and the fastest CPU lane or, if there is only one kind, the fastest lane and the
 /// slowest. Empty if fewer than two lanes count.
 std::optional<Pairing> pairUp(const std::vector<Contender>& lanes);
+
+/// Why no lanes were paired; `end` says what those that count have done: "came to the end".
+template <class Lane> std::string whyNone(const std::vector<Lane>& lanes, const std::string& end) {
+    if (lanes.size() < 2) return "no comparison: only one lane";
+    const auto differs = [](const Lane& lane) { return !lane.agreement.same(); };
+    return std::ranges::any_of(lanes, differs) ? "no comparison: the lanes computed different results"
+                                               : "no comparison: fewer than two lanes " + end;
+}
 
 /// Speeds are called equal if their ratio is below this.
 inline constexpr double alike = 1.05;

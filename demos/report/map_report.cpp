@@ -5,7 +5,6 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
-#include <span>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -6,13 +6,37 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "demos/report/race_report.h"
 #include "demos/words/text.h"
 #include "engine/run/settings_json.h"
 
 namespace lockstep::demos {
 
 namespace {
+
+bool agree(const MemberResult& a, const MemberResult& b) {
+    if (a.diverged || b.diverged) return a.diverged == b.diverged && a.steps == b.steps;
+    const double difference = std::abs(static_cast<double>(a.batchLoss) - static_cast<double>(b.batchLoss));
+    return difference <=
+           PopulationAgreement::tolerance * std::max(std::abs(a.batchLoss), std::abs(b.batchLoss));
+}
+
+double agreedShare(const std::vector<MemberResult>& a, const std::vector<MemberResult>& b) {
+    std::size_t agreed = 0;
+    for (std::size_t member = 0; member < a.size(); ++member) agreed += agree(a[member], b[member]) ? 1 : 0;
+    return static_cast<double>(agreed) / static_cast<double>(a.size());
+}
+
+double perSecond(double amount, double seconds) { return seconds > 0 ? amount / seconds : 0; }
+
+const PopulationLaneResult* referenceOf(const std::vector<PopulationLaneResult>& results) {
+    const PopulationLaneResult* reference = nullptr;
+    for (const PopulationLaneResult& result : results) {
+        if (result.opening.empty()) continue;
+        if (!result.spec.gpu) return &result;
+        if (reference == nullptr) reference = &result;
+    }
+    return reference;
+}
 
 std::string axisText(const PopulationAxis& axis) {
     if (axis.parameter == Hyperparameter::activation) return axis.text();
@@ -68,14 +92,6 @@ std::string sharesText(const std::vector<AgreedShare>& shares) {
 constexpr double shortest = 0.01; // seconds: below, a machine's hiccups decide
 
 bool tooShort(const PopulationLaneResult& lane) { return lane.trainingSeconds < shortest; }
-
-std::string whyNone(const std::vector<PopulationLaneResult>& results) {
-    if (results.size() < 2) return "no comparison: only one lane";
-    const bool differs =
-        std::ranges::any_of(results, [](const auto& lane) { return !lane.agreement.same(); });
-    return differs ? "no comparison: the lanes computed different results"
-                   : "no comparison: fewer than two lanes came to the end";
-}
 
 std::string sentence(const PopulationLaneResult& faster, const PopulationLaneResult& slower, double ratio) {
     const std::string first = fullName(faster.spec, faster.machine);
@@ -162,15 +178,6 @@ Json laneJson(const PopulationSpec& spec, const PopulationLaneResult& lane) {
     return json;
 }
 
-Json headlineJson(const Headline& headline, const std::vector<PopulationLaneResult>& results) {
-    const auto ifValid = [&headline](const Json& value) { return headline.valid ? value : Json(); };
-    return {{"text", headline.text},
-            {"faster", ifValid(results[headline.faster].spec.text())},
-            {"slower", ifValid(results[headline.slower].spec.text())},
-            {"ratio", ifValid(headline.ratio)},
-            {"measured_by", ifValid("network_steps_per_second")}};
-}
-
 std::string numberOrNothing(float value) { return std::isnan(value) ? "" : fmt::format("{}", value); }
 
 /// seed, lr, init_scale, momentum, l2, activation, noise.
@@ -183,6 +190,41 @@ std::string hyperparametersCsv(const PopulationGrid& grid, std::size_t member) {
 }
 
 } // namespace
+
+bool PopulationAgreement::same() const {
+    return std::ranges::all_of(shares, [](const AgreedShare& agreed) {
+        return agreed.steps > decisiveSteps || agreed.share >= decisiveShare;
+    });
+}
+
+double PopulationLaneResult::networkStepsPerSecond() const {
+    return perSecond(static_cast<double>(summary.networkSteps), trainingSeconds);
+}
+
+double PopulationLaneResult::networksPerSecond() const {
+    return perSecond(static_cast<double>(summary.finished), trainingSeconds);
+}
+
+std::vector<std::uint64_t> openingSteps(std::uint64_t steps) {
+    std::vector<std::uint64_t> opening{1, 10, 100};
+    for (std::uint64_t& step : opening) step = std::min(step, steps);
+    opening.erase(std::unique(opening.begin(), opening.end()), opening.end());
+    return opening;
+}
+
+void addAgreements(std::vector<PopulationLaneResult>& results) {
+    const PopulationLaneResult* reference = referenceOf(results);
+    for (PopulationLaneResult& result : results) {
+        result.agreement = {};
+        if (&result == reference) continue;
+        const std::size_t compared =
+            std::min(result.opening.size(), reference ? reference->opening.size() : 0);
+        for (std::size_t i = 0; i < compared; ++i)
+            result.agreement.shares.push_back(
+                {result.opening[i].steps,
+                 agreedShare(result.opening[i].members, reference->opening[i].members)});
+    }
+}
 
 std::string populationText(const PopulationGrid& grid) {
     const Dataset& data = *grid.data.front();
@@ -238,7 +280,7 @@ Headline headlineFor(const std::vector<PopulationLaneResult>& results) {
     const auto pairing = pairUp(lanes);
     Headline headline;
     if (!pairing) {
-        headline.text = whyNone(results);
+        headline.text = whyNone(results, "came to the end");
         return headline;
     }
     for (const std::size_t place : {pairing->faster, pairing->slower}) {
@@ -248,9 +290,7 @@ Headline headlineFor(const std::vector<PopulationLaneResult>& results) {
         return headline;
     }
     headline.valid = true;
-    headline.faster = pairing->faster;
-    headline.slower = pairing->slower;
-    headline.ratio = pairing->ratio;
+    static_cast<Pairing&>(headline) = *pairing;
     headline.text = sentence(results[pairing->faster], results[pairing->slower], pairing->ratio);
     return headline;
 }
@@ -266,7 +306,8 @@ Json populationJson(const PopulationGrid& grid, const std::vector<PopulationLane
             {"x", axisJson(spec.x, spec.columns)},
             {"y", axisJson(spec.y, spec.rows)},
             {"lanes", lanes},
-            {"headline", headlineJson(headline, results)}};
+            {"headline", headlineJson(headline, results[headline.faster].spec, results[headline.slower].spec,
+                                      "network_steps_per_second")}};
 }
 
 std::string populationCsv(const PopulationGrid& grid, const std::vector<PopulationLaneResult>& results) {

@@ -125,17 +125,17 @@ Json finishJson(const FinishLine& finish) {
             {"loss", orNull(finish.loss)}};
 }
 
-Json headlineJson(const Headline& headline, const std::vector<LaneResult>& results, bool together) {
+} // namespace
+
+Json headlineJson(const Headline& headline, const LaneSpec& faster, const LaneSpec& slower,
+                  const char* measuredBy) {
     const auto ifValid = [&headline](const Json& value) { return headline.valid ? value : Json(); };
     return {{"text", headline.text},
-            {"faster", ifValid(results[headline.faster].spec.text())},
-            {"slower", ifValid(results[headline.slower].spec.text())},
+            {"faster", ifValid(faster.text())},
+            {"slower", ifValid(slower.text())},
             {"ratio", ifValid(headline.ratio)},
-            {"measured_by", ifValid(headline.bySeconds ? "seconds" : "samples_per_second")},
-            {"time_trial", !together}};
+            {"measured_by", ifValid(measuredBy)}};
 }
-
-} // namespace
 
 std::string jobText(const TrainJob& job, const FinishLine& finish) {
     const Dataset& data = *job.data;
@@ -191,11 +191,14 @@ Json raceJson(const TrainJob& job, const FinishLine& finish, bool together,
     settings["together"] = together;
     Json lanes = Json::array();
     for (const LaneResult& result : results) lanes.push_back(laneJson(result, job.data->classes));
+    Json shown = headlineJson(headline, results[headline.faster].spec, results[headline.slower].spec,
+                              headline.bySeconds ? "seconds" : "samples_per_second");
+    shown["time_trial"] = !together;
     return {{"data", dataJson(*job.data)},
             {"net", toJson(job.shape)},
             {"settings", settings},
             {"lanes", lanes},
-            {"headline", headlineJson(headline, results, together)}};
+            {"headline", shown}};
 }
 
 std::string raceCsv(const std::vector<LaneResult>& results) {

@@ -59,6 +59,10 @@ nlohmann::ordered_json dataJson(const Dataset& data);
 /// {"loss", "accuracy", "count", "confusion": rows of true classes}; null without an evaluation.
 nlohmann::ordered_json evaluationJson(const std::optional<Evaluation>& evaluation, std::size_t classes);
 
+/// {"text", "faster", "slower", "ratio", "measured_by"}: all but the text are null where it is not valid.
+nlohmann::ordered_json headlineJson(const Headline& headline, const LaneSpec& faster, const LaneSpec& slower,
+                                    const char* measuredBy);
+
 /// The results of a race or of one lane, as docs/json.md describes. Unknown values are null.
 nlohmann::ordered_json raceJson(const TrainJob& job, const FinishLine& finish, bool together,
                                 const std::vector<LaneResult>& results, const Headline& headline);

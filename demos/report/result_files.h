@@ -13,16 +13,14 @@
 namespace lockstep::demos {
 
 /// Checks output paths (unless empty) before training, so that hours of work are not lost. Throws
-/// std::runtime_error if a file cannot be written, std::invalid_argument if two share standard output.
-inline void requireResultFiles(const std::string& jsonFile, const std::string& csvFile) {
+/// std::runtime_error if a file cannot be written, std::invalid_argument if two share standard output or the
+/// picture is to go there.
+inline void requireResultFiles(const std::string& jsonFile, const std::string& csvFile,
+                               const std::string& pngFile = {}) {
     if (jsonFile == "-" && csvFile == "-")
         throw std::invalid_argument("only one of --json and --csv can go to standard output");
     for (const std::string& file : {jsonFile, csvFile})
         if (!file.empty() && file != "-") requireWritable(file);
-}
-
-/// The same check for a picture, which cannot go to standard output.
-inline void requirePictureFile(const std::string& pngFile) {
     if (pngFile == "-")
         throw std::invalid_argument(
             "--png needs a file name; only --json and --csv can go to standard output");

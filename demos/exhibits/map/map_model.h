@@ -7,7 +7,6 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "demos/exhibits/map/map_lane.h"
 #include "demos/exhibits/map/map_settings.h"

@@ -1,8 +1,6 @@
 #include "demos/exhibits/mosaic/mosaic_model.h"
 
-#include <algorithm>
 #include <limits>
-#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -1,9 +1,11 @@
-// One machine's picture of the map, with its counters; the mouse zooms and pans it.
+// What the map's window shows: one machine's picture with its counters, which the mouse zooms and pans; and
+// the controls, with ways through the plane, bookmarks, and a picture for a file.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "demos/draw/picture.h"
@@ -54,5 +56,33 @@ const char* titleOf(MapMachine machine);
 inline void sayRefused(Ui& ui, const std::string& refused) {
     if (!refused.empty()) ui.say(Severity::info, refused);
 }
+
+/// What trains the job's networks on one of the window's machines.
+MakeMapTrainer mapMaker(Ui& ui, const MapJob& job, MapMachine machine);
+
+class MapControls {
+  public:
+    /// Says when a picture has been saved. Throws why it could not be.
+    void update(Ui& ui);
+    /// The settings, in a low window behind a button, and a row of buttons.
+    void draw(Ui& ui, MapModel& model);
+    /// How far the picture for a file is.
+    void drawProgress(Ui& ui);
+    /// Whether one is being made.
+    bool saving() const { return export_.busy(); }
+    /// Gives it up. Returns whether there was one.
+    bool release() { return export_.release(); }
+
+    std::string pictureSize = "2048x2048"; ///< of the file, as typed
+
+  private:
+    void drawBookmarks(Ui& ui, MapModel& model);
+    void drawSaving(Ui& ui, MapModel& model);
+    void startSaving(Ui& ui, MapModel& model);
+
+    MapExport export_;
+    std::string bookmarkName_; // as it is being typed
+    std::string pictureFile_ = "lockstep-map.png";
+};
 
 } // namespace lockstep::demos
