@@ -67,7 +67,7 @@ void resolutionField(Ui& ui, const char* control, std::uint32_t& resolution) {
 }
 
 void presetField(Ui& ui, const char* control, MapSettings& settings) {
-    std::string shown = "own";
+    std::string shown = "custom";
     std::vector<std::string> names;
     for (const MapPreset& preset : mapPresets()) {
         if (preset.place() == settings.place()) shown = preset.name;

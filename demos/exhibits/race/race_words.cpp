@@ -34,9 +34,9 @@ std::string whereTheyAre(const RaceRun& run) {
         for (const std::size_t i : current) text += (text.empty() ? "" : ", ") + atStep(run.lanes[i]);
         return text;
     }
-    std::vector<std::uint64_t> steps;
-    for (const std::size_t i : current) steps.push_back(run.lanes[i].end.step);
-    const auto [last, first] = std::ranges::minmax(steps);
+    const auto step = [&](std::size_t i) { return run.lanes[i].end.step; };
+    const auto [lowest, highest] = std::ranges::minmax(current, {}, step);
+    const std::uint64_t last = step(lowest), first = step(highest);
     if (first == last) return fmt::format("{} lanes are at step {}", current.size(), grouped(first));
     return fmt::format("{} lanes are between step {} and {}", current.size(), grouped(last), grouped(first));
 }
