@@ -75,7 +75,7 @@ Action addShow(CLI::App& command) {
     command.add_option("--png", shown.png, "save the last frame to this file")->type_name("FILE");
     command
         .add_option("--script", shown.script,
-                    "scripted user input, one action per line (demos/shell/input_queue.h)")
+                    "scripted user input, one action per line (demos/shell/run_headless.cpp)")
         ->type_name("FILE");
     command.add_option("--scale", shown.displayScale, "display scale: 2 on most HiDPI screens")
         ->type_name("X");
