@@ -228,7 +228,7 @@ class LadderExhibit final : public Exhibit {
 
     void drawRungs(Ui& ui) {
         const Roof* roof = model_.roof();
-        ui.paragraph(roof != nullptr ? "Logarithmic scale. The mark is the roof: " +
+        ui.paragraph(roof != nullptr ? "Logarithmic; the mark is the roof: " +
                                            ui.timing(amountText(roof->gflops * 1e9, "FLOP/s"))
                                      : "Whole steps, on a logarithmic scale.",
                      ui.theme.muted);
