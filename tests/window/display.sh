@@ -67,7 +67,13 @@ start() {
     window_process=$!
     children+=("$window_process")
     wait_for '^size 1280x800$'
-    window=$(xdotool search --sync --onlyvisible --pid "$window_process" --name '^Lockstep$' | head -1)
+    local i # a search fails where a window goes while it looks, as the window manager's do at its start
+    for ((i = 0; i < 100; i++)); do
+        window=$(xdotool search --onlyvisible --pid "$window_process" --name '^Lockstep$' 2>/dev/null | head -1) || true
+        [ -z "$window" ] || break
+        pause 0.1
+    done
+    [ -n "$window" ] || fail "no window is shown"
     focus
     seen=0 # what the first frame said may be asked for, too
 }
