@@ -98,7 +98,7 @@ void CpuTrainer::warmUp() {
 }
 
 void CpuTrainer::run(std::uint64_t steps) {
-    training_.start();
+    const Stopwatch::Running running(training_);
     double passed = trainingSeconds();
     while (steps > 0 && !failedStep_) {
         const TeamSizing::Stretch stretch = sizing_.next();
@@ -109,7 +109,6 @@ void CpuTrainer::run(std::uint64_t steps) {
         passed = after;
         steps -= now;
     }
-    training_.stop();
 }
 
 /// The first `threads` threads share all parts of what `work` does.
@@ -202,15 +201,16 @@ void CpuTrainer::optimizerChanged() {
 void CpuTrainer::runTraced(StepTrace& trace) {
     const StepSettings step = stepSettings(job_.settings, arenas_.order, completed_);
     const double before = trainingSeconds();
-    training_.start();
-    runTeam(team_.size(), [&](std::size_t thread) {
-        team_.barrier();
-        if (thread == 0) timing_.beginTrace();
-        trainStep(*ops_[thread], arenas_.shape, step);
-        ops_[thread]->endStep();
-        if (thread == 0) timing_.endTrace(trace);
-    });
-    training_.stop();
+    {
+        const Stopwatch::Running running(training_);
+        runTeam(team_.size(), [&](std::size_t thread) {
+            team_.barrier();
+            if (thread == 0) timing_.beginTrace();
+            trainStep(*ops_[thread], arenas_.shape, step);
+            ops_[thread]->endStep();
+            if (thread == 0) timing_.endTrace(trace);
+        });
+    }
     trace.wallMs = 1e3 * (trainingSeconds() - before);
     if (ops_[0]->failed())
         failedStep_ = completed_;

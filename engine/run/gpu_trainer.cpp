@@ -201,7 +201,7 @@ void GpuTrainer::setStatus(std::uint32_t word) { arenas_.status.uploadValues<std
 
 void GpuTrainer::run(std::uint64_t steps) {
     constexpr std::uint64_t profilePeriod = 64; // submissions; timing dispatches one by one slows them down
-    training_.start();
+    const Stopwatch::Running running(training_);
     while (steps > 0 && !failedStep_) {
         const bool profile = submissions_ % profilePeriod == 0;
         const std::uint64_t count = profile ? 1 : std::min(steps, submission_.units());
@@ -209,7 +209,6 @@ void GpuTrainer::run(std::uint64_t steps) {
         steps -= count;
         collect();
     }
-    training_.stop();
 }
 
 void GpuTrainer::submitSteps(std::uint64_t count, bool profile) {
@@ -250,10 +249,9 @@ void GpuTrainer::noteLosses(const Flight& flight) {
 }
 
 void GpuTrainer::finish() {
-    training_.start();
+    const Stopwatch::Running running(training_);
     recorder_.finish();
     collect();
-    training_.stop();
 }
 
 std::vector<float> GpuTrainer::parameters() {
@@ -318,18 +316,18 @@ void GpuTrainer::runTraced(StepTrace& trace) {
     trace.oneSubmission = expected <= longForOneSubmission && !how_.inPieces();
     const double deviceBefore = recorder_.deviceSeconds();
     const double before = trainingSeconds();
-    training_.start();
-    ops_.submitEachOperation(!trace.oneSubmission);
-    recorder_.begin();
-    recorder_.traceDispatches(true);
-    recordSteps(nextStep_, 1);
-    flights_.push_back({recorder_.submit(), nextStep_, 1, true});
-    ++nextStep_;
-    recorder_.finish();
-    trace.wallMs = 1e3 * (trainingSeconds() - before);
-    collect();
-    training_.stop();
-
+    {
+        const Stopwatch::Running running(training_);
+        ops_.submitEachOperation(!trace.oneSubmission);
+        recorder_.begin();
+        recorder_.traceDispatches(true);
+        recordSteps(nextStep_, 1);
+        flights_.push_back({recorder_.submit(), nextStep_, 1, true});
+        ++nextStep_;
+        recorder_.finish();
+        trace.wallMs = 1e3 * (trainingSeconds() - before);
+        collect();
+    }
     trace.half = how_.half;
     trace.timed = device_.limits().timestampNanoseconds > 0;
     trace.totalMs = trace.timed ? (recorder_.deviceSeconds() - deviceBefore) * 1e3 : 0;

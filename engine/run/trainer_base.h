@@ -10,14 +10,26 @@
 
 namespace lockstep {
 
-/// The time between start() and stop(), added up.
+/// Adds up the time for which it runs.
 class Stopwatch {
   public:
-    void start() { since_ = std::chrono::steady_clock::now(); }
-    void stop() {
-        seconds_ = seconds();
-        since_.reset();
-    }
+    /// Until the end of the scope, also by an exception.
+    class Running {
+      public:
+        explicit Running(Stopwatch& watch) : watch_(watch) {
+            watch_.since_ = std::chrono::steady_clock::now();
+        }
+        ~Running() {
+            watch_.seconds_ = watch_.seconds();
+            watch_.since_.reset();
+        }
+        Running(const Running&) = delete;
+        Running& operator=(const Running&) = delete;
+
+      private:
+        Stopwatch& watch_;
+    };
+
     double seconds() const { return seconds_ + (since_ ? secondsSince(*since_) : 0); }
 
   private:
