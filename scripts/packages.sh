@@ -2,7 +2,7 @@
 
 build_packages=(
     g++ cmake ninja-build pkg-config                       # compiler and build system
-    libvulkan-dev glslc mesa-vulkan-drivers                # Vulkan headers and loader, shader compiler, software driver
+    libvulkan-dev spirv-headers glslc mesa-vulkan-drivers  # Vulkan headers and loader, shader compiler, software driver
     libdnnl-dev libcli11-dev nlohmann-json3-dev libfmt-dev # products on the processor, options, JSON, text
     zlib1g-dev libstb-dev                                  # gzip, PNG
     libglfw3-dev libimgui-dev libglm-dev                   # window

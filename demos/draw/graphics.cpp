@@ -9,26 +9,13 @@ namespace {
 
 constexpr std::uint32_t mostPictures = 1024;
 
-DrawApi loadDrawApi(const gpu::Device& device) {
-    DrawApi api;
-    const gpu::GlobalApi& global = gpu::loadVulkan();
-#define LOCKSTEP_LOAD(call) api.call = reinterpret_cast<PFN_vk##call>(device.function("vk" #call));
-    LOCKSTEP_VULKAN_DRAW(LOCKSTEP_LOAD)
-    LOCKSTEP_VULKAN_PRESENT(LOCKSTEP_LOAD)
-#undef LOCKSTEP_LOAD
-#define LOCKSTEP_LOAD(call)                                                                                  \
-    api.call = reinterpret_cast<PFN_vk##call>(global.GetInstanceProcAddr(device.instance(), "vk" #call));
-    LOCKSTEP_VULKAN_SURFACE(LOCKSTEP_LOAD)
-#undef LOCKSTEP_LOAD
-    return api;
-}
-
-Owned<VkSampler> createSampler(gpu::Device& device, const DrawApi& draw, VkFilter filter) {
+Owned<VkSampler> createSampler(gpu::Device& device, VkFilter filter) {
     auto info = structure<VkSamplerCreateInfo>(VK_STRUCTURE_TYPE_SAMPLER_CREATE_INFO);
     info.magFilter = filter;
     info.minFilter = VK_FILTER_LINEAR;
     info.addressModeU = info.addressModeV = info.addressModeW = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE;
-    return gpu::create(device, draw.CreateSampler, draw.DestroySampler, info, "vkCreateSampler");
+    return gpu::create(device, device.vk().CreateSampler, device.vk().DestroySampler, info,
+                       "vkCreateSampler");
 }
 
 // The types that are allowed and have `wanted`.
@@ -46,7 +33,6 @@ std::vector<std::uint32_t> memoryTypes(const VkPhysicalDeviceMemoryProperties& m
 
 void Graphics::attach(gpu::Device& device) {
     device_ = &device;
-    draw_ = loadDrawApi(device);
     VkQueue training = VK_NULL_HANDLE;
     vk().GetDeviceQueue(device.handle(), device.queueFamily(), 0, &training);
     const bool shared = training == device.drawing().queue;
@@ -61,8 +47,8 @@ void Graphics::attach(gpu::Device& device) {
 }
 
 void Graphics::createLayouts() {
-    sharp_ = createSampler(*device_, draw_, VK_FILTER_NEAREST);
-    smooth_ = createSampler(*device_, draw_, VK_FILTER_LINEAR);
+    sharp_ = createSampler(*device_, VK_FILTER_NEAREST);
+    smooth_ = createSampler(*device_, VK_FILTER_LINEAR);
     const VkDescriptorSetLayoutBinding binding{0, VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, 1,
                                                VK_SHADER_STAGE_FRAGMENT_BIT, nullptr};
     const VkDescriptorSetLayoutCreateInfo layout{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO, nullptr,
@@ -148,13 +134,13 @@ Owned<VkImageView> createView(Graphics& graphics, VkImage image, VkFormat format
     const VkImageViewCreateInfo info{
         VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO, nullptr, 0, image, VK_IMAGE_VIEW_TYPE_2D, format, {},
         {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1}};
-    return gpu::create(graphics.device(), graphics.draw().CreateImageView, graphics.draw().DestroyImageView,
-                       info, "vkCreateImageView");
+    return gpu::create(graphics.device(), graphics.vk().CreateImageView, graphics.vk().DestroyImageView, info,
+                       "vkCreateImageView");
 }
 
 Image::Image(Graphics& graphics, std::uint32_t width, std::uint32_t height, VkImageUsageFlags usage)
     : extent_{width, height} {
-    const DrawApi& draw = graphics.draw();
+    const gpu::DeviceApi& vk = graphics.vk();
     const VkDevice device = graphics.device().handle();
     auto info = structure<VkImageCreateInfo>(VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO);
     info.imageType = VK_IMAGE_TYPE_2D;
@@ -165,11 +151,11 @@ Image::Image(Graphics& graphics, std::uint32_t width, std::uint32_t height, VkIm
     info.samples = VK_SAMPLE_COUNT_1_BIT;
     info.tiling = VK_IMAGE_TILING_OPTIMAL;
     info.usage = usage;
-    image_ = gpu::create(graphics.device(), draw.CreateImage, draw.DestroyImage, info, "vkCreateImage");
+    image_ = gpu::create(graphics.device(), vk.CreateImage, vk.DestroyImage, info, "vkCreateImage");
     VkMemoryRequirements needs{};
-    draw.GetImageMemoryRequirements(device, handle(), &needs);
+    vk.GetImageMemoryRequirements(device, handle(), &needs);
     memory_ = graphics.allocate(needs, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT);
-    check(draw.BindImageMemory(device, handle(), memory_.get(), 0), "vkBindImageMemory");
+    check(vk.BindImageMemory(device, handle(), memory_.get(), 0), "vkBindImageMemory");
     view_ = createView(graphics, handle(), format);
 }
 

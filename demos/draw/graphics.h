@@ -8,7 +8,6 @@
 #include <optional>
 #include <vector>
 
-#include "demos/draw/draw_api.h"
 #include "engine/gpu/owned.h"
 
 namespace lockstep::demos {
@@ -32,7 +31,6 @@ class Graphics {
 
     gpu::Device& device() { return *device_; }
     const gpu::DeviceApi& vk() const { return device_->vk(); }
-    const DrawApi& draw() const { return draw_; }
 
     /// Memory of the first type that has `wanted`. Throws gpu::GpuError.
     Owned<VkDeviceMemory> allocate(const VkMemoryRequirements& needs, VkMemoryPropertyFlags wanted);
@@ -59,7 +57,6 @@ class Graphics {
     void createLayouts();
 
     gpu::Device* device_ = nullptr;
-    DrawApi draw_;
     Owned<VkSampler> sharp_;
     Owned<VkSampler> smooth_;
     Owned<VkDescriptorSetLayout> pictureLayout_;

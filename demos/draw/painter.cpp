@@ -23,8 +23,7 @@ Painter::Painter(Graphics& graphics, VkFormat format, VkImageLayout finalLayout)
                                                pool_.get(), VK_COMMAND_BUFFER_LEVEL_PRIMARY, 1};
     check(vk.AllocateCommandBuffers(device.handle(), &allocate, &commands_), "vkAllocateCommandBuffers");
     const VkFenceCreateInfo fence{VK_STRUCTURE_TYPE_FENCE_CREATE_INFO, nullptr, 0};
-    done_ = gpu::create(device, graphics.draw().CreateFence, graphics.draw().DestroyFence, fence,
-                        "vkCreateFence");
+    done_ = gpu::create(device, vk.CreateFence, vk.DestroyFence, fence, "vkCreateFence");
     if (!graphics.drawnSeconds()) return;
     const VkQueryPoolCreateInfo clock{
         VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO, nullptr, 0, VK_QUERY_TYPE_TIMESTAMP, 2, 0};
@@ -41,7 +40,7 @@ Painter::~Painter() {
 
 bool Painter::idle() {
     if (!underWay_) return true;
-    const VkResult result = graphics_.draw().GetFenceStatus(graphics_.device().handle(), done_.get());
+    const VkResult result = graphics_.vk().GetFenceStatus(graphics_.device().handle(), done_.get());
     if (result == VK_NOT_READY) {
         // A device that hangs may never report that it is lost.
         const auto passed = std::chrono::steady_clock::now() - submitted_;
@@ -60,8 +59,8 @@ void Painter::wait() {
     const std::chrono::nanoseconds limit =
         device.abandoned() ? std::chrono::milliseconds(0) : device.options().waitLimit;
     const VkFence done = done_.get();
-    const VkResult result = graphics_.draw().WaitForFences(device.handle(), 1, &done, VK_TRUE,
-                                                           static_cast<std::uint64_t>(limit.count()));
+    const VkResult result = graphics_.vk().WaitForFences(device.handle(), 1, &done, VK_TRUE,
+                                                         static_cast<std::uint64_t>(limit.count()));
     if (result == VK_TIMEOUT) giveUp();
     underWay_ = false;
     check(result, "vkWaitForFences");
@@ -102,7 +101,7 @@ void Painter::paint(const FrameTarget& target, const ImDrawData& data,
     wait();
     const gpu::DeviceApi& vk = graphics_.vk();
     const VkDevice device = graphics_.device().handle();
-    check(graphics_.draw().ResetCommandPool(device, pool_.get(), 0), "vkResetCommandPool");
+    check(vk.ResetCommandPool(device, pool_.get(), 0), "vkResetCommandPool");
     const VkCommandBufferBeginInfo begin{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO, nullptr,
                                          VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT, nullptr};
     check(vk.BeginCommandBuffer(commands_, &begin), "vkBeginCommandBuffer");
@@ -148,7 +147,7 @@ void Painter::submitFrame(const FrameTarget& target, gpu::Ticket ready) {
 
 void Painter::submit(std::uint32_t count, const VkSubmitInfo* infos) {
     const VkFence done = done_.get();
-    check(graphics_.draw().ResetFences(graphics_.device().handle(), 1, &done), "vkResetFences");
+    check(graphics_.vk().ResetFences(graphics_.device().handle(), 1, &done), "vkResetFences");
     const gpu::DrawQueue& queue = graphics_.device().drawing();
     const std::lock_guard lock(*queue.mutex);
     check(graphics_.vk().QueueSubmit(queue.queue, count, infos, done), "vkQueueSubmit");
@@ -164,8 +163,8 @@ Owned<VkFramebuffer> createFramebuffer(Graphics& graphics, VkRenderPass pass, Vk
     info.width = extent.width;
     info.height = extent.height;
     info.layers = 1;
-    return gpu::create(graphics.device(), graphics.draw().CreateFramebuffer,
-                       graphics.draw().DestroyFramebuffer, info, "vkCreateFramebuffer");
+    return gpu::create(graphics.device(), graphics.vk().CreateFramebuffer, graphics.vk().DestroyFramebuffer,
+                       info, "vkCreateFramebuffer");
 }
 
 void Offscreen::resize(std::uint32_t width, std::uint32_t height) {
@@ -182,9 +181,8 @@ Pixels Offscreen::paint(std::uint32_t width, std::uint32_t height, const ImDrawD
     resize(width, height);
     painter_.paint({framebuffer_.get(), image_->extent()}, data, [&](VkCommandBuffer commands) {
         const VkBufferImageCopy region = image_->copyRegion();
-        graphics_.draw().CmdCopyImageToBuffer(commands, image_->handle(),
-                                              VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL, readback_->handle(), 1,
-                                              &region);
+        graphics_.vk().CmdCopyImageToBuffer(commands, image_->handle(), VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL,
+                                            readback_->handle(), 1, &region);
         const VkMemoryBarrier toHost{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, VK_ACCESS_TRANSFER_WRITE_BIT,
                                      VK_ACCESS_HOST_READ_BIT};
         graphics_.vk().CmdPipelineBarrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT,

@@ -62,7 +62,7 @@ Picture::~Picture() {
     std::erase(graphics_.pending(), this);
     graphics_.afterFrame([&graphics = graphics_, image = image_, staging = staging_, set = descriptor_] {
         if (graphics.device().abandoned()) return;
-        graphics.draw().FreeDescriptorSets(graphics.device().handle(), graphics.descriptorPool(), 1, &set);
+        graphics.vk().FreeDescriptorSets(graphics.device().handle(), graphics.descriptorPool(), 1, &set);
     });
 }
 
@@ -108,7 +108,7 @@ void Picture::recordCopy(VkCommandBuffer commands) {
     changeUse(vk, commands, image_->handle(), {layout_, VK_PIPELINE_STAGE_FRAGMENT_SHADER_BIT, 0},
               copyTarget);
     const VkBufferImageCopy region = image_->copyRegion(sourceOffset_);
-    graphics_.draw().CmdCopyBufferToImage(commands, source_, image_->handle(), copyTarget.layout, 1, &region);
+    vk.CmdCopyBufferToImage(commands, source_, image_->handle(), copyTarget.layout, 1, &region);
     changeUse(vk, commands, image_->handle(), copyTarget, shaderInput);
     layout_ = shaderInput.layout;
     ready_ = 0;

@@ -73,8 +73,8 @@ void UiRenderer::createRenderPass(VkFormat format, VkImageLayout finalLayout) {
     };
     const VkRenderPassCreateInfo info{
         VK_STRUCTURE_TYPE_RENDER_PASS_CREATE_INFO, nullptr, 0, 1, &colour, 1, &subpass, 2, around};
-    renderPass_ = gpu::create(graphics_.device(), graphics_.draw().CreateRenderPass,
-                              graphics_.draw().DestroyRenderPass, info, "vkCreateRenderPass");
+    renderPass_ = gpu::create(graphics_.device(), graphics_.vk().CreateRenderPass,
+                              graphics_.vk().DestroyRenderPass, info, "vkCreateRenderPass");
 }
 
 void UiRenderer::createPipeline() {
@@ -142,7 +142,7 @@ void UiRenderer::createPipeline() {
     info.layout = layout_.get();
     info.renderPass = renderPass_.get();
     VkPipeline pipeline = VK_NULL_HANDLE;
-    check(graphics_.draw().CreateGraphicsPipelines(
+    check(graphics_.vk().CreateGraphicsPipelines(
               graphics_.device().handle(), graphics_.device().pipelineCache(), 1, &info, nullptr, &pipeline),
           "vkCreateGraphicsPipelines");
     pipeline_ = {pipeline, {&graphics_.device(), vk.DestroyPipeline}};
@@ -181,14 +181,13 @@ void UiRenderer::record(VkCommandBuffer commands, VkFramebuffer framebuffer, VkE
     begin.renderArea.extent = extent;
     begin.clearValueCount = 1;
     begin.pClearValues = &clear;
-    graphics_.draw().CmdBeginRenderPass(commands, &begin, VK_SUBPASS_CONTENTS_INLINE);
+    graphics_.vk().CmdBeginRenderPass(commands, &begin, VK_SUBPASS_CONTENTS_INLINE);
     if (data.TotalVtxCount > 0) recordLists(commands, extent, data);
-    graphics_.draw().CmdEndRenderPass(commands);
+    graphics_.vk().CmdEndRenderPass(commands);
 }
 
 void UiRenderer::recordLists(VkCommandBuffer commands, VkExtent2D extent, const ImDrawData& data) {
     const gpu::DeviceApi& vk = graphics_.vk();
-    const DrawApi& draw = graphics_.draw();
     const VkViewport viewport{0, 0, static_cast<float>(extent.width), static_cast<float>(extent.height),
                               0, 1};
     const VkBuffer vertices = vertices_->handle();
@@ -197,10 +196,10 @@ void UiRenderer::recordLists(VkCommandBuffer commands, VkExtent2D extent, const 
         {2 / data.DisplaySize.x, 2 / data.DisplaySize.y},
         {-1 - data.DisplayPos.x * 2 / data.DisplaySize.x, -1 - data.DisplayPos.y * 2 / data.DisplaySize.y}};
     vk.CmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_GRAPHICS, pipeline_.get());
-    draw.CmdSetViewport(commands, 0, 1, &viewport);
-    draw.CmdBindVertexBuffers(commands, 0, 1, &vertices, &start);
-    draw.CmdBindIndexBuffer(commands, indices_->handle(), 0,
-                            sizeof(ImDrawIdx) == 2 ? VK_INDEX_TYPE_UINT16 : VK_INDEX_TYPE_UINT32);
+    vk.CmdSetViewport(commands, 0, 1, &viewport);
+    vk.CmdBindVertexBuffers(commands, 0, 1, &vertices, &start);
+    vk.CmdBindIndexBuffer(commands, indices_->handle(), 0,
+                          sizeof(ImDrawIdx) == 2 ? VK_INDEX_TYPE_UINT16 : VK_INDEX_TYPE_UINT32);
     vk.CmdPushConstants(commands, layout_.get(), VK_SHADER_STAGE_VERTEX_BIT, 0, sizeof(Params), &params);
 
     std::uint32_t firstVertex = 0;
@@ -219,7 +218,7 @@ void UiRenderer::recordLists(VkCommandBuffer commands, VkExtent2D extent, const 
             const VkRect2D scissor{
                 {static_cast<std::int32_t>(left), static_cast<std::int32_t>(top)},
                 {static_cast<std::uint32_t>(right - left), static_cast<std::uint32_t>(bottom - top)}};
-            draw.CmdSetScissor(commands, 0, 1, &scissor);
+            vk.CmdSetScissor(commands, 0, 1, &scissor);
             const auto* picture =
                 (const Picture*)(std::intptr_t)command.GetTexID(); // NOLINT: see Picture::id
             if (picture != bound) {
@@ -228,8 +227,8 @@ void UiRenderer::recordLists(VkCommandBuffer commands, VkExtent2D extent, const 
                                          0, nullptr);
                 bound = picture;
             }
-            draw.CmdDrawIndexed(commands, command.ElemCount, 1, firstIndex + command.IdxOffset,
-                                static_cast<std::int32_t>(firstVertex + command.VtxOffset), 0);
+            vk.CmdDrawIndexed(commands, command.ElemCount, 1, firstIndex + command.IdxOffset,
+                              static_cast<std::int32_t>(firstVertex + command.VtxOffset), 0);
         }
         firstVertex += static_cast<std::uint32_t>(source.VtxBuffer.Size);
         firstIndex += static_cast<std::uint32_t>(source.IdxBuffer.Size);

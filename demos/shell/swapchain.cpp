@@ -33,7 +33,7 @@ constexpr std::uint64_t acquireLimit = 1'000'000'000; // ns
 
 void Swapchain::SurfaceDestroyer::operator()(VkSurfaceKHR surface) const {
     if (!graphics->device().abandoned())
-        graphics->draw().DestroySurfaceKHR(graphics->device().instance(), surface, nullptr);
+        graphics->device().instanceApi().DestroySurfaceKHR(graphics->device().instance(), surface, nullptr);
 }
 
 Swapchain::Swapchain(Graphics& graphics, VkSurfaceKHR surface)
@@ -41,15 +41,15 @@ Swapchain::Swapchain(Graphics& graphics, VkSurfaceKHR surface)
     gpu::Device& device = graphics_.device();
     const VkPhysicalDevice physical = device.physical();
     VkBool32 supported = VK_FALSE;
-    check(graphics_.draw().GetPhysicalDeviceSurfaceSupportKHR(physical, device.drawing().family,
-                                                              surface_.get(), &supported),
+    check(device.instanceApi().GetPhysicalDeviceSurfaceSupportKHR(physical, device.drawing().family,
+                                                                  surface_.get(), &supported),
           "vkGetPhysicalDeviceSurfaceSupportKHR");
     if (supported == VK_FALSE)
         throw gpu::GpuError("'" + device.report().name +
                             "' cannot show a window on this display; choose another with --device");
 
     const auto formats = gpu::enumerate<VkSurfaceFormatKHR>([&](auto* count, auto* out) {
-        check(graphics_.draw().GetPhysicalDeviceSurfaceFormatsKHR(physical, surface_.get(), count, out),
+        check(device.instanceApi().GetPhysicalDeviceSurfaceFormatsKHR(physical, surface_.get(), count, out),
               "vkGetPhysicalDeviceSurfaceFormatsKHR");
     });
     if (formats.empty()) throw gpu::GpuError("the window's surface offers no pixel format");
@@ -63,8 +63,8 @@ Swapchain::Swapchain(Graphics& graphics, VkSurfaceKHR surface)
 
 bool Swapchain::rebuild(Painter& painter, VkExtent2D size) {
     VkSurfaceCapabilitiesKHR offered{};
-    check(graphics_.draw().GetPhysicalDeviceSurfaceCapabilitiesKHR(graphics_.device().physical(),
-                                                                   surface_.get(), &offered),
+    check(graphics_.device().instanceApi().GetPhysicalDeviceSurfaceCapabilitiesKHR(
+              graphics_.device().physical(), surface_.get(), &offered),
           "vkGetPhysicalDeviceSurfaceCapabilitiesKHR");
     VkExtent2D extent = offered.currentExtent;
     if (extent.width == std::numeric_limits<std::uint32_t>::max())
@@ -92,14 +92,13 @@ bool Swapchain::rebuild(Painter& painter, VkExtent2D size) {
     info.clipped = VK_TRUE;
     info.oldSwapchain = old.get();
     VkSwapchainKHR swapchain = VK_NULL_HANDLE;
-    const VkResult created = graphics_.draw().CreateSwapchainKHR(device, &info, nullptr, &swapchain);
+    const VkResult created = graphics_.vk().CreateSwapchainKHR(device, &info, nullptr, &swapchain);
     if (changedMeanwhile(created)) return false;
     check(created, "vkCreateSwapchainKHR");
-    swapchain_ = {swapchain, {&graphics_.device(), graphics_.draw().DestroySwapchainKHR}};
+    swapchain_ = {swapchain, {&graphics_.device(), graphics_.vk().DestroySwapchainKHR}};
 
     const auto images = gpu::enumerate<VkImage>([&](auto* count, auto* out) {
-        check(graphics_.draw().GetSwapchainImagesKHR(device, swapchain, count, out),
-              "vkGetSwapchainImagesKHR");
+        check(graphics_.vk().GetSwapchainImagesKHR(device, swapchain, count, out), "vkGetSwapchainImagesKHR");
     });
     for (const VkImage image : images) {
         Frame& frame = frames_.emplace_back();
@@ -118,7 +117,7 @@ bool Swapchain::present(Painter& painter, VkExtent2D size, const ImDrawData& dat
     if (stale_ && !rebuild(painter, size)) return false;
     const VkSwapchainKHR swapchain = swapchain_.get();
     std::uint32_t index = 0;
-    const VkResult acquired = graphics_.draw().AcquireNextImageKHR(
+    const VkResult acquired = graphics_.vk().AcquireNextImageKHR(
         graphics_.device().handle(), swapchain, acquireLimit, acquired_.get(), VK_NULL_HANDLE, &index);
     if (changedMeanwhile(acquired)) {
         stale_ = true;
@@ -134,7 +133,7 @@ bool Swapchain::present(Painter& painter, VkExtent2D size, const ImDrawData& dat
     VkResult presented = VK_SUCCESS;
     {
         const std::lock_guard lock(*queue.mutex);
-        presented = graphics_.draw().QueuePresentKHR(queue.queue, &info);
+        presented = graphics_.vk().QueuePresentKHR(queue.queue, &info);
     }
     if (changedMeanwhile(presented) || presented == VK_SUBOPTIMAL_KHR)
         stale_ = true;

@@ -124,9 +124,7 @@ void Device::createLogicalDevice() {
 
 VkInstance Device::instance() const { return instance_->handle(); }
 
-PFN_vkVoidFunction Device::function(const char* name) const {
-    return instance_->api().GetDeviceProcAddr(device_, name);
-}
+const InstanceApi& Device::instanceApi() const { return instance_->api(); }
 
 void Device::createTimeline() {
     const VkSemaphoreTypeCreateInfo type{VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO, nullptr,

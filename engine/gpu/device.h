@@ -186,9 +186,8 @@ class Device {
     const DeviceApi& vk() const { return vk_; }
     VkDevice handle() const { return device_; }
     VkInstance instance() const;
+    const InstanceApi& instanceApi() const;
     VkPhysicalDevice physical() const { return physical_; }
-    /// Looks up a device function that the engine itself does not use; null if there is none of that name.
-    PFN_vkVoidFunction function(const char* name) const;
     /// The graphics queue; null without options().drawing.
     const DrawQueue& drawing() const { return drawing_; }
     /// The timeline semaphore whose values are tickets, so that other queues can wait for them.

@@ -5,13 +5,16 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "engine/gpu/spirv.h"
+#include <spirv/unified1/spirv.hpp>
 
 namespace lockstep::gpu {
 
 namespace {
 
-using namespace spirv;
+using namespace spv;
+
+constexpr std::uint32_t capabilityMatricesKhr = 6022; // not yet in the headers of Debian 12
+constexpr std::uint32_t readOnlyImage = 1;            // "sampled": storage images are 2
 
 // The result of an instruction: operand 0 of a type, operand 1 of a value.
 enum class Defines { nothing, type, value };
@@ -126,15 +129,15 @@ class Module {
             break;
         }
         case OpCapability:
-            if (operands[0] == capabilityMatricesNv) matrices_ = MatrixDialect::nv;
+            if (operands[0] == CapabilityCooperativeMatrixNV) matrices_ = MatrixDialect::nv;
             if (operands[0] == capabilityMatricesKhr) matrices_ = MatrixDialect::khr;
             break;
-        case OpEntryPoint: compute_ = compute_ || operands[0] == executionModelGlCompute; break;
+        case OpEntryPoint: compute_ = compute_ || operands[0] == ExecutionModelGLCompute; break;
         case OpExecutionMode:
         case OpExecutionModeId:
-            if (operands[1] == executionModeLocalSize || operands[1] == executionModeLocalSizeId) {
+            if (operands[1] == ExecutionModeLocalSize || operands[1] == ExecutionModeLocalSizeId) {
                 if (operands.size() < 5) fail("is damaged: an instruction is cut off");
-                groupSizeIsIds_ = operands[1] == executionModeLocalSizeId;
+                groupSizeIsIds_ = operands[1] == ExecutionModeLocalSizeId;
                 std::copy_n(&operands[2], 3, groupSize_);
             }
             break;
@@ -171,7 +174,7 @@ class Module {
     SpecConstants specConstants() const {
         SpecConstants known;
         for (const auto& [id, decoration] : decorations_)
-            if (decoration.has(decorationSpecId)) known[decoration.values.at(decorationSpecId)] = value(id);
+            if (decoration.has(DecorationSpecId)) known[decoration.values.at(DecorationSpecId)] = value(id);
         for (const auto& [id, unused] : constants_)
             if (!known.contains(id)) fail("has no specialisation constant " + std::to_string(id));
         return known;
@@ -181,8 +184,8 @@ class Module {
     std::uint32_t value(std::uint32_t id) const {
         const Definition& constant = definition(id);
         const Decorations& marks = decorations(id);
-        if (marks.has(decorationSpecId))
-            if (const auto set = constants_.find(marks.values.at(decorationSpecId)); set != constants_.end())
+        if (marks.has(DecorationSpecId))
+            if (const auto set = constants_.find(marks.values.at(DecorationSpecId)); set != constants_.end())
                 return set->second;
         switch (constant.opcode) {
         case OpConstantTrue:
@@ -204,10 +207,10 @@ class Module {
         const std::uint32_t a = valueOf(1);
         const std::uint32_t b = constant.operands.size() > 2 ? valueOf(2) : 0;
         switch (constant.operands[0]) {
-        case 128: return a + b;              // OpIAdd
-        case 130: return a - b;              // OpISub
-        case 132: return a * b;              // OpIMul
-        case 134: return b == 0 ? 0 : a / b; // OpUDiv
+        case OpIAdd: return a + b;
+        case OpISub: return a - b;
+        case OpIMul: return a * b;
+        case OpUDiv: return b == 0 ? 0 : a / b;
         default: fail("computes a size in a way that the reflection does not know");
         }
     }
@@ -217,7 +220,7 @@ class Module {
             info.groupSize[axis] = groupSizeIsIds_ ? value(groupSize_[axis]) : groupSize_[axis];
         // A composite that is decorated as the built-in overrides the execution mode.
         for (const auto& [id, marks] : decorations_) {
-            if (!marks.has(decorationBuiltIn) || marks.values.at(decorationBuiltIn) != builtInWorkgroupSize)
+            if (!marks.has(DecorationBuiltIn) || marks.values.at(DecorationBuiltIn) != BuiltInWorkgroupSize)
                 continue;
             const Definition& composite = definition(id);
             if (composite.operands.size() < 3) fail("has no three sizes of a workgroup");
@@ -231,11 +234,13 @@ class Module {
         if (pointer.opcode != OpTypePointer) fail("has a variable of no pointer type");
         const std::uint32_t pointee = pointer.operands[1];
         switch (variable.operands[0]) {
-        case StorageBuffer: info.bindings.push_back(storageBinding(id, pointee)); break;
-        case PushConstant: info.pushConstantBytes = number(sizeOf(pointee)); break;
-        case Workgroup: info.sharedBytes = number(std::uint64_t{info.sharedBytes} + sizeOf(pointee)); break;
-        case UniformConstant: info.bindings.push_back(texelBinding(id, pointee)); break;
-        case Uniform: fail("binds a resource other than a buffer"); break;
+        case StorageClassStorageBuffer: info.bindings.push_back(storageBinding(id, pointee)); break;
+        case StorageClassPushConstant: info.pushConstantBytes = number(sizeOf(pointee)); break;
+        case StorageClassWorkgroup:
+            info.sharedBytes = number(std::uint64_t{info.sharedBytes} + sizeOf(pointee));
+            break;
+        case StorageClassUniformConstant: info.bindings.push_back(texelBinding(id, pointee)); break;
+        case StorageClassUniform: fail("binds a resource other than a buffer"); break;
         default: break;
         }
     }
@@ -258,11 +263,11 @@ class Module {
 
     ShaderBinding binding(std::uint32_t id, std::uint32_t named) const {
         const Decorations& marks = decorations(id);
-        if (!marks.has(decorationBinding)) fail("has a buffer without a binding");
-        if (marks.has(decorationDescriptorSet) && marks.values.at(decorationDescriptorSet) != 0)
+        if (!marks.has(DecorationBinding)) fail("has a buffer without a binding");
+        if (marks.has(DecorationDescriptorSet) && marks.values.at(DecorationDescriptorSet) != 0)
             fail("uses a descriptor set other than 0");
         ShaderBinding result;
-        result.binding = marks.values.at(decorationBinding);
+        result.binding = marks.values.at(DecorationBinding);
         if (const auto name = names_.find(named); name != names_.end()) result.name = name->second;
         return result;
     }
@@ -270,7 +275,7 @@ class Module {
     ShaderBinding texelBinding(std::uint32_t id, std::uint32_t type) const {
         const auto found = definitions_.find(type);
         const bool texels = found != definitions_.end() && found->second.opcode == OpTypeImage &&
-                            found->second.operands[1] == dimBuffer &&
+                            found->second.operands[1] == DimBuffer &&
                             found->second.operands[5] == readOnlyImage;
         if (!texels) fail("binds a resource other than a buffer");
         ShaderBinding result = binding(id, id);
@@ -283,8 +288,8 @@ class Module {
         const Decorations& marks = decorations(id);
         const Decorations& members = decorations(block);
         ShaderBinding result = binding(id, block);
-        result.writes = !marks.has(decorationNonWritable) && !members.everyMemberHas(decorationNonWritable);
-        result.reads = !marks.has(decorationNonReadable) && !members.everyMemberHas(decorationNonReadable);
+        result.writes = !marks.has(DecorationNonWritable) && !members.everyMemberHas(DecorationNonWritable);
+        result.reads = !marks.has(DecorationNonReadable) && !members.everyMemberHas(DecorationNonReadable);
         return result;
     }
 
@@ -309,8 +314,8 @@ class Module {
             for (std::uint32_t member = 0; member < shape.operands.size(); ++member) {
                 const auto& marks = decorations(type).members;
                 const auto found = marks.find(member);
-                const bool placed = found != marks.end() && found->second.contains(decorationOffset);
-                const std::uint64_t offset = placed ? found->second.at(decorationOffset) : end;
+                const bool placed = found != marks.end() && found->second.contains(DecorationOffset);
+                const std::uint64_t offset = placed ? found->second.at(DecorationOffset) : end;
                 end = std::max(end, offset + sizeOfPart(shape.operands[member]));
             }
             return std::min(end, most);

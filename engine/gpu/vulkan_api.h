@@ -1,5 +1,7 @@
-// The Vulkan functions that the engine calls, loaded at run time so that programs also start without a Vulkan
-// loader. `vk.CmdDispatch(...)` is the specification's vkCmdDispatch.
+// The Vulkan functions that the engine calls, and those that draw with its device, loaded at run time so that
+// programs also start without a Vulkan loader. `vk.CmdDispatch(...)` is the specification's vkCmdDispatch.
+// A library like volk would define all of them as global variables of the functions' own names, which collide
+// in a program that embeds the engine and links the loader itself.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +21,16 @@ namespace lockstep::gpu {
 #define LOCKSTEP_VULKAN_MATRICES(X)
 #endif
 
-// Functions of extensions come last; they are null where no device has the extension.
+// Functions of extensions come last; they are null without the extension, as without a window.
 #define LOCKSTEP_VULKAN_INSTANCE(X)                                                                          \
     X(DestroyInstance) X(EnumeratePhysicalDevices) X(GetPhysicalDeviceProperties2)                           \
     X(GetPhysicalDeviceFeatures2) X(GetPhysicalDeviceQueueFamilyProperties)                                  \
     X(GetPhysicalDeviceMemoryProperties) X(EnumerateDeviceExtensionProperties) X(CreateDevice)               \
     X(GetDeviceProcAddr)                                                                                     \
     X(CreateDebugUtilsMessengerEXT) X(DestroyDebugUtilsMessengerEXT)                                         \
-    X(GetPhysicalDeviceCooperativeMatrixPropertiesNV) LOCKSTEP_VULKAN_MATRICES(X)
+    X(GetPhysicalDeviceCooperativeMatrixPropertiesNV) LOCKSTEP_VULKAN_MATRICES(X)                            \
+    X(DestroySurfaceKHR) X(GetPhysicalDeviceSurfaceSupportKHR) X(GetPhysicalDeviceSurfaceCapabilitiesKHR)    \
+    X(GetPhysicalDeviceSurfaceFormatsKHR)
 
 #define LOCKSTEP_VULKAN_DEVICE(X)                                                                            \
     X(DestroyDevice) X(GetDeviceQueue) X(DeviceWaitIdle)                                                     \
@@ -43,7 +47,16 @@ namespace lockstep::gpu {
     X(CreateSemaphore) X(DestroySemaphore) X(WaitSemaphores) X(GetSemaphoreCounterValue)                     \
     X(CreateQueryPool) X(DestroyQueryPool) X(GetQueryPoolResults) X(CmdResetQueryPool) X(CmdWriteTimestamp)  \
     X(CmdBindPipeline) X(CmdPushConstants) X(CmdPushDescriptorSetKHR) X(CmdBindDescriptorSets)               \
-    X(CmdDispatch) X(CmdPipelineBarrier) X(CmdCopyBuffer) X(CmdFillBuffer)
+    X(CmdDispatch) X(CmdPipelineBarrier) X(CmdCopyBuffer) X(CmdFillBuffer)                                   \
+    X(CreateImage) X(DestroyImage) X(GetImageMemoryRequirements) X(BindImageMemory)                          \
+    X(CreateImageView) X(DestroyImageView) X(CreateSampler) X(DestroySampler)                                \
+    X(CreateRenderPass) X(DestroyRenderPass) X(CreateFramebuffer) X(DestroyFramebuffer)                      \
+    X(CreateGraphicsPipelines) X(FreeDescriptorSets)                                                         \
+    X(CreateFence) X(DestroyFence) X(GetFenceStatus) X(WaitForFences) X(ResetFences) X(ResetCommandPool)     \
+    X(CmdBeginRenderPass) X(CmdEndRenderPass) X(CmdBindVertexBuffers) X(CmdBindIndexBuffer)                  \
+    X(CmdSetViewport) X(CmdSetScissor) X(CmdDrawIndexed) X(CmdCopyBufferToImage) X(CmdCopyImageToBuffer)     \
+    X(CreateSwapchainKHR) X(DestroySwapchainKHR) X(GetSwapchainImagesKHR) X(AcquireNextImageKHR)             \
+    X(QueuePresentKHR)
 // clang-format on
 
 #define LOCKSTEP_VULKAN_MEMBER(function) PFN_vk##function function = nullptr;

@@ -13,7 +13,7 @@ namespace {
                                                   Vk##object* created) {                                     \
         if (creationIsDue("vkCreate" #object)) return VK_ERROR_OUT_OF_DEVICE_MEMORY;                         \
         DeviceState& device = deviceOf(handle);                                                              \
-        const VkResult result = device.draw.Create##object(handle, info, allocator, created);                \
+        const VkResult result = device.next.Create##object(handle, info, allocator, created);                \
         if (result == VK_SUCCESS) noteCreated(device, "Vk" #object, 1);                                      \
         return result;                                                                                       \
     }                                                                                                        \
@@ -22,7 +22,7 @@ namespace {
         DeviceState& device = deviceOf(handle);                                                              \
         if (device.hangs) misuse("vkDestroy" #object " while the device hangs");                             \
         if (destroyed != VK_NULL_HANDLE) noteCreated(device, "Vk" #object, -1);                              \
-        device.draw.Destroy##object(handle, destroyed, allocator);                                           \
+        device.next.Destroy##object(handle, destroyed, allocator);                                           \
     }
 #define LOCKSTEP_FAULTS_OBJECTS(X) X(Image) X(ImageView) X(Sampler) X(RenderPass) X(Framebuffer) X(Fence)
 
@@ -54,7 +54,7 @@ VKAPI_ATTR VkResult VKAPI_CALL getSurfaceCapabilities(VkPhysicalDevice physical,
         const std::lock_guard lock(surfaces().mutex);
         if (surfaces().lost.contains(surface)) return VK_ERROR_SURFACE_LOST_KHR;
     }
-    return instanceOf(physical).surface.GetPhysicalDeviceSurfaceCapabilitiesKHR(physical, surface, out);
+    return instanceOf(physical).next.GetPhysicalDeviceSurfaceCapabilitiesKHR(physical, surface, out);
 }
 
 VKAPI_ATTR void VKAPI_CALL destroySurface(VkInstance handle, VkSurfaceKHR surface,
@@ -63,7 +63,7 @@ VKAPI_ATTR void VKAPI_CALL destroySurface(VkInstance handle, VkSurfaceKHR surfac
         const std::lock_guard lock(surfaces().mutex);
         surfaces().lost.erase(surface);
     }
-    instanceOf(handle).surface.DestroySurfaceKHR(handle, surface, allocator);
+    instanceOf(handle).next.DestroySurfaceKHR(handle, surface, allocator);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL createSwapchain(VkDevice handle, const VkSwapchainCreateInfoKHR* info,
@@ -71,7 +71,7 @@ VKAPI_ATTR VkResult VKAPI_CALL createSwapchain(VkDevice handle, const VkSwapchai
                                                VkSwapchainKHR* created) {
     if (creationIsDue("vkCreateSwapchainKHR")) return VK_ERROR_OUT_OF_DEVICE_MEMORY;
     DeviceState& device = deviceOf(handle);
-    const VkResult result = device.draw.CreateSwapchainKHR(handle, info, allocator, created);
+    const VkResult result = device.next.CreateSwapchainKHR(handle, info, allocator, created);
     if (result != VK_SUCCESS) return result;
     noteCreated(device, "VkSwapchainKHR", 1);
     const std::lock_guard lock(surfaces().mutex);
@@ -84,7 +84,7 @@ VKAPI_ATTR void VKAPI_CALL destroySwapchain(VkDevice handle, VkSwapchainKHR dest
     DeviceState& device = deviceOf(handle);
     if (device.hangs) misuse("vkDestroySwapchainKHR while the device hangs");
     if (destroyed != VK_NULL_HANDLE) noteCreated(device, "VkSwapchainKHR", -1);
-    device.draw.DestroySwapchainKHR(handle, destroyed, allocator);
+    device.next.DestroySwapchainKHR(handle, destroyed, allocator);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL createPipelines(VkDevice handle, VkPipelineCache cache, std::uint32_t count,
@@ -93,14 +93,14 @@ VKAPI_ATTR VkResult VKAPI_CALL createPipelines(VkDevice handle, VkPipelineCache 
     if (creationIsDue("vkCreateGraphicsPipelines")) return VK_ERROR_OUT_OF_DEVICE_MEMORY;
     DeviceState& device = deviceOf(handle);
     const VkResult result =
-        device.draw.CreateGraphicsPipelines(handle, cache, count, infos, allocator, created);
+        device.next.CreateGraphicsPipelines(handle, cache, count, infos, allocator, created);
     if (result == VK_SUCCESS) noteCreated(device, "VkPipeline", count);
     return result;
 }
 
 VKAPI_ATTR void VKAPI_CALL getImageRequirements(VkDevice handle, VkImage image, VkMemoryRequirements* out) {
     DeviceState& device = deviceOf(handle);
-    device.draw.GetImageMemoryRequirements(handle, image, out);
+    device.next.GetImageMemoryRequirements(handle, image, out);
     out->memoryTypeBits = pretendedTypes(device, out->memoryTypeBits);
 }
 
@@ -108,13 +108,13 @@ VKAPI_ATTR VkResult VKAPI_CALL waitForFences(VkDevice handle, std::uint32_t coun
                                              VkBool32 all, std::uint64_t timeout) {
     DeviceState& device = deviceOf(handle);
     if (isDue("vkWaitForFences") || device.lost) return lose(device);
-    return device.draw.WaitForFences(handle, count, fences, all, timeout);
+    return device.next.WaitForFences(handle, count, fences, all, timeout);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL getFenceStatus(VkDevice handle, VkFence fence) {
     DeviceState& device = deviceOf(handle);
     if (isDue("vkGetFenceStatus") || device.lost) return lose(device);
-    return device.draw.GetFenceStatus(handle, fence);
+    return device.next.GetFenceStatus(handle, fence);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL acquire(VkDevice handle, VkSwapchainKHR swapchain, std::uint64_t timeout,
@@ -123,14 +123,14 @@ VKAPI_ATTR VkResult VKAPI_CALL acquire(VkDevice handle, VkSwapchainKHR swapchain
     if (device.lost) return lose(device);
     if (isDue("out-of-date")) return VK_ERROR_OUT_OF_DATE_KHR;
     if (surfaceIsLost(swapchain)) return VK_ERROR_SURFACE_LOST_KHR;
-    return device.draw.AcquireNextImageKHR(handle, swapchain, timeout, semaphore, fence, index);
+    return device.next.AcquireNextImageKHR(handle, swapchain, timeout, semaphore, fence, index);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL present(VkQueue queue, const VkPresentInfoKHR* info) {
     DeviceState& device = deviceOf(queue);
     if (isDue("vkQueuePresentKHR") || device.lost) return lose(device);
     if (device.hangs) return VK_SUCCESS; // software would wait for the frame here
-    const VkResult result = device.draw.QueuePresentKHR(queue, info);
+    const VkResult result = device.next.QueuePresentKHR(queue, info);
     if (isDue("out-of-date")) return VK_ERROR_OUT_OF_DATE_KHR;
     if (surfaceIsLost(info->pSwapchains[0])) return VK_ERROR_SURFACE_LOST_KHR;
     return result == VK_SUCCESS && plan().has("suboptimal") ? VK_SUBOPTIMAL_KHR : result;

@@ -71,10 +71,6 @@ VKAPI_ATTR VkResult VKAPI_CALL createInstance(const VkInstanceCreateInfo* info,
     state->next.function = reinterpret_cast<PFN_vk##function>(get(*instance, "vk" #function));
     LOCKSTEP_VULKAN_INSTANCE(LOCKSTEP_LOAD)
 #undef LOCKSTEP_LOAD
-#define LOCKSTEP_LOAD(function)                                                                              \
-    state->surface.function = reinterpret_cast<PFN_vk##function>(get(*instance, "vk" #function));
-    LOCKSTEP_VULKAN_SURFACE(LOCKSTEP_LOAD)
-#undef LOCKSTEP_LOAD
     state->getNext = get;
     const std::lock_guard lock(layer().mutex);
     layer().instances[keyOf(*instance)] = std::move(state);
@@ -106,11 +102,6 @@ VKAPI_ATTR VkResult VKAPI_CALL createDevice(VkPhysicalDevice physical, const VkD
 #define LOCKSTEP_LOAD(function)                                                                              \
     state->next.function = reinterpret_cast<PFN_vk##function>(get(*device, "vk" #function));
     LOCKSTEP_VULKAN_DEVICE(LOCKSTEP_LOAD)
-#undef LOCKSTEP_LOAD
-#define LOCKSTEP_LOAD(function)                                                                              \
-    state->draw.function = reinterpret_cast<PFN_vk##function>(get(*device, "vk" #function));
-    LOCKSTEP_VULKAN_DRAW(LOCKSTEP_LOAD)
-    LOCKSTEP_VULKAN_PRESENT(LOCKSTEP_LOAD)
 #undef LOCKSTEP_LOAD
     state->getNext = get;
     VkPhysicalDeviceMemoryProperties real{};

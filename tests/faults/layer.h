@@ -10,7 +10,6 @@
 
 #include <vulkan/vulkan.h>
 
-#include "demos/draw/draw_api.h"
 #include "engine/gpu/vulkan_api.h"
 #include "tests/faults/faults.h"
 #include "tests/faults/plan.h"
@@ -21,7 +20,6 @@ struct InstanceState {
     PFN_vkGetInstanceProcAddr getNext = nullptr;
     VkInstance handle = VK_NULL_HANDLE;
     gpu::InstanceApi next;
-    demos::DrawApi surface; ///< its surface functions alone
 };
 
 /// Memory that a program holds.
@@ -36,8 +34,7 @@ struct MemoryState {
 struct DeviceState {
     PFN_vkGetDeviceProcAddr getNext = nullptr;
     VkDevice handle = VK_NULL_HANDLE;
-    gpu::DeviceApi next;
-    demos::DrawApi draw; ///< members are null where the device was not asked for what they belong to
+    gpu::DeviceApi next; ///< members are null where the device was not asked for what they belong to
     VkPhysicalDeviceMemoryProperties memory{}; ///< as the program sees it
     std::vector<std::uint32_t> realTypes;      ///< the driver's memory type of each of those
     std::mutex queue;                          ///< a device is not lost amid a submission
