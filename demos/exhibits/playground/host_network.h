@@ -30,23 +30,21 @@ struct LayerValues {
 /// network gives them, before any softmax or sigmoid of the loss.
 inline std::vector<LayerValues> forward(const NetShape& shape, std::span<const float> parameters,
                                         std::span<const float> inputs, std::size_t rows) {
-    const auto zeros = [rows](std::size_t width) {
-        const std::size_t stride = roundUpToFour(width);
-        return LayerValues{width, stride, std::vector<float>(rows * stride)};
-    };
     const ParamLayout layout(shape);
-    std::vector<LayerValues> values{zeros(shape.inputs())};
+    std::vector<LayerValues> values;
+    for (const std::size_t width : shape.widths) {
+        const std::size_t stride = roundUpToFour(width);
+        values.push_back({width, stride, std::vector<float>(rows * stride)});
+    }
     for (std::size_t row = 0; row < rows; ++row)
         std::ranges::copy(inputs.subspan(row * shape.inputs(), shape.inputs()),
                           values[0].data.begin() + static_cast<std::ptrdiff_t>(row * values[0].stride));
     for (std::size_t l = 0; l < layout.layers(); ++l) {
         const LayerLayout& place = layout.layer(l);
-        LayerValues next = zeros(place.outputs);
-        plain::dense<float>({rows, place.inputs, place.outputs, place.rowStride, next.stride},
-                            values.back().data.data(), parameters.data() + place.weightOffset,
-                            parameters.data() + place.biasOffset, shape.activationOf(l), next.data.data(),
-                            nullptr);
-        values.push_back(std::move(next));
+        plain::dense<float>({rows, place.inputs, place.outputs, place.rowStride, values[l + 1].stride},
+                            values[l].data.data(), parameters.data() + place.weightOffset,
+                            parameters.data() + place.biasOffset, shape.activationOf(l),
+                            values[l + 1].data.data(), nullptr);
     }
     return values;
 }

@@ -69,16 +69,13 @@ void drawLayers(const PlaygroundParts& parts) {
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const float header = 2 * ImGui::GetTextLineHeight() + parts.ui.px(16);
-    // Settings may change below: what is drawn is of those before.
-    const std::size_t layers = parts.model.settings().hidden.size();
-    const DrawnGraph graph =
+    const std::vector<float> x =
         drawGraph(parts, {start.x, start.y + header},
                   {start.x + room.x, start.y + std::max(room.y, header + parts.ui.px(60))});
-    const float distance = layers > 1 ? graph.x[2] - graph.x[1] : room.x;
-    for (std::size_t layer = 1; layer <= layers && layer <= parts.model.settings().hidden.size(); ++layer)
-        drawWidthButtons(parts, layer, graph.x[layer], start.y, distance);
-    if (graph.wantedFeatures.empty()) return;
-    parts.model.edit([&graph](PlaygroundSettings& settings) { settings.features = graph.wantedFeatures; });
+    const std::size_t layers = parts.model.settings().hidden.size();
+    const float distance = layers > 1 ? x[2] - x[1] : room.x;
+    for (std::size_t layer = 1; layer <= layers; ++layer)
+        drawWidthButtons(parts, layer, x[layer], start.y, distance);
 }
 
 } // namespace

@@ -70,10 +70,6 @@ class PlaygroundSession {
 
     /// Asks for a look at the weights and losses as they are then; takeMoment() has it later. One at a time.
     void look(std::uint64_t generation) {
-        {
-            const std::lock_guard lock(mutex_);
-            looking_ = true;
-        }
         lane_->post([this, generation, kind = job_.settings.optimizer.kind](Trainer& trainer) {
             const double begin = secondsNow();
             Moment moment{.state = trainer.state(), .optimizer = kind, .generation = generation};
@@ -82,13 +78,10 @@ class PlaygroundSession {
             moment.seconds = secondsNow() - begin;
             const std::lock_guard lock(mutex_);
             mail_ = std::move(moment);
-            looking_ = false;
         });
     }
-    bool looking() const {
-        const std::lock_guard lock(mutex_);
-        return looking_;
-    }
+    /// Whether a look, or a change of weights or settings, is still to be done.
+    bool looking() const { return lane_->done() < lane_->posted(); }
     std::optional<Moment> takeMoment() {
         const std::lock_guard lock(mutex_);
         return std::exchange(mail_, std::nullopt);
@@ -97,9 +90,8 @@ class PlaygroundSession {
   private:
     PlaygroundData data_;
     TrainJob job_;
-    mutable std::mutex mutex_; // guards the next
+    std::mutex mutex_; // guards the next
     std::optional<Moment> mail_;
-    bool looking_ = false;
     std::unique_ptr<Lane> lane_; // its thread uses all of the above
 };
 
@@ -178,7 +170,8 @@ bool PlaygroundModel::follow(const TrainerMaker& maker) {
     failure_.clear();
     if (!trainable()) return false;
     try {
-        session_ = std::make_unique<PlaygroundSession>(settings_, data_, maker, fitted());
+        session_ = std::make_unique<PlaygroundSession>(settings_, data_, maker,
+                                                       fitted(moment_.state, moment_.optimizer));
     } catch (const std::exception& error) {
         failure_ = error.what();
         running_ = false;
@@ -187,12 +180,11 @@ bool PlaygroundModel::follow(const TrainerMaker& maker) {
     return false;
 }
 
-/// The state at hand as the settings' optimizer takes it.
-TrainerState PlaygroundModel::fitted() const {
-    TrainerState state = moment_.state;
-    const Optimizer kind = settings_.train.optimizer.kind;
-    if (infoOf(kind).state != infoOf(moment_.optimizer).state) state.optimizerState.clear();
-    state.optimizerState.resize(settings_.train.optimizer.stateArrays());
+/// A state of that optimizer as the settings' one takes it.
+TrainerState PlaygroundModel::fitted(TrainerState state, Optimizer optimizer) const {
+    const OptimizerSettings& wanted = settings_.train.optimizer;
+    if (infoOf(wanted.kind).state != infoOf(optimizer).state) state.optimizerState.clear();
+    state.optimizerState.resize(wanted.stateArrays());
     for (std::vector<float>& array : state.optimizerState) array.resize(state.parameters.size(), 0.0f);
     return state;
 }
@@ -285,12 +277,9 @@ bool PlaygroundModel::releaseDevice() {
 
 /// From now on these are the weights.
 void PlaygroundModel::adopt(TrainerState state, Optimizer optimizer) {
-    moment_ = {};
-    moment_.state = std::move(state);
-    moment_.optimizer = optimizer;
-    moment_.state = fitted();
-    moment_.optimizer = settings_.train.optimizer.kind;
-    moment_.generation = ++generation_;
+    moment_ = Moment{.state = fitted(std::move(state), optimizer),
+                     .optimizer = settings_.train.optimizer.kind,
+                     .generation = ++generation_};
     ++revision_;
     earlier_.clear();
     earlierStep_ = step();

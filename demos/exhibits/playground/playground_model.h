@@ -180,7 +180,7 @@ class PlaygroundModel {
     void adopt(TrainerState state, Optimizer optimizer);
     void remember();
     void retire();
-    TrainerState fitted() const;
+    TrainerState fitted(TrainerState state, Optimizer optimizer) const;
     bool alive() const;
 
     PlaygroundSettings settings_;

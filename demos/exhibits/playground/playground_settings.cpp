@@ -72,31 +72,6 @@ std::vector<PlanePoint> pointsOf(const PlaygroundSettings& settings) {
     return points;
 }
 
-// The engine's own split, asked by numbers which points it moves.
-void markTestPoints(std::vector<PlanePoint>& points, const PlaygroundSettings& settings) {
-    const double share = 1 - settings.trainShare;
-    const auto count = static_cast<double>(points.size());
-    if (std::round(share * count) >= count) return; // too few to hold any back
-    Dataset numbers;
-    numbers.inputs = 1;
-    numbers.classes = 2;
-    numbers.train.count = points.size();
-    numbers.train.labels.assign(points.size(), 0);
-    for (std::size_t i = 0; i < points.size(); ++i) numbers.train.values.push_back(static_cast<float>(i));
-    splitOffTest(numbers, share, settings.dataSeed);
-    for (const float number : numbers.test.values) points[static_cast<std::size_t>(number)].test = true;
-}
-
-void add(Examples& examples, const LabelledPoint& point, const PlaygroundSettings& settings, bool classes) {
-    const std::vector<float> features = planeFeatures(point.x, point.y, settings.features);
-    examples.values.insert(examples.values.end(), features.begin(), features.end());
-    if (classes)
-        examples.labels.push_back(point.label);
-    else
-        examples.targets.push_back(point.target);
-    ++examples.count;
-}
-
 } // namespace
 
 std::size_t PlaygroundSettings::classes() const {
@@ -222,15 +197,28 @@ PlaygroundSettings playgroundSettingsFromJson(const ordered_json& given) {
 PlaygroundData makePlaygroundData(const PlaygroundSettings& settings) {
     PlaygroundData data;
     data.points = pointsOf(settings);
-    markTestPoints(data.points, settings);
     Dataset& set = data.dataset;
     set.name = settings.data;
     set.inputs = settings.features.size();
     set.classes = settings.classes();
     for (std::size_t i = 0; i < set.classes; ++i) set.classNames.push_back(fmt::format("{}", i + 1));
     for (const PlaneFeature feature : settings.features) set.inputNames.emplace_back(name(feature));
-    for (const PlanePoint& point : data.points)
-        add(point.test ? set.test : set.train, point.at, settings, set.classes > 0);
+    Examples& all = set.train;
+    all.count = data.points.size();
+    for (const PlanePoint& each : data.points) {
+        const LabelledPoint& point = each.at;
+        const std::vector<float> features = planeFeatures(point.x, point.y, settings.features);
+        all.values.insert(all.values.end(), features.begin(), features.end());
+        if (set.classes > 0)
+            all.labels.push_back(point.label);
+        else
+            all.targets.push_back(point.target);
+    }
+    const double testShare = 1 - settings.trainShare;
+    const auto count = static_cast<double>(all.count);
+    if (std::round(testShare * count) >= count) return data; // too few to hold any back
+    const std::vector<bool> test = splitOffTest(set, testShare, settings.dataSeed);
+    for (std::size_t i = 0; i < test.size(); ++i) data.points[i].test = test[i];
     return data;
 }
 

@@ -21,6 +21,22 @@ constexpr std::string_view answerWords[] = {"map", "surface", "layer"};
 constexpr std::string_view lowerWords[] = {"losses", "weights"};
 constexpr std::size_t pages = 5;
 
+/// In the order of the JSON.
+template <class View, class Field> void forEachField(View& view, Field field) {
+    field("page", view.page);
+    field("answer", view.answer, answerWords);
+    field("lower", view.lower, lowerWords);
+    field("decided", view.discretise);
+    field("train_points", view.trainPoints);
+    field("test_points", view.testPoints);
+    field("yaw", view.camera.yaw);
+    field("pitch", view.camera.pitch);
+    field("zoom", view.camera.zoom);
+    field("layer", view.foldLayer);
+    field("axes", view.foldAxes);
+    field("keep_weights", view.keepWeights);
+}
+
 /// The same number as JSON's double, with as few digits as a float needs: half as many.
 double withFewDigits(float value) {
     char text[32];
@@ -141,38 +157,18 @@ Detail parameterDetail(const PlaygroundParts& parts, const ParameterPlace& place
 }
 
 ordered_json toJson(const ViewSettings& view) {
-    return {{"page", view.page},
-            {"answer", answerWords[view.answer]},
-            {"lower", lowerWords[view.lower]},
-            {"decided", view.discretise},
-            {"train_points", view.trainPoints},
-            {"test_points", view.testPoints},
-            {"yaw", view.camera.yaw},
-            {"pitch", view.camera.pitch},
-            {"zoom", view.camera.zoom},
-            {"layer", view.foldLayer},
-            {"axes", view.foldAxes},
-            {"keep_weights", view.keepWeights}};
+    ordered_json json;
+    forEachField(view, JsonWriter{json});
+    return json;
 }
 
 ViewSettings viewFromJson(const ordered_json& given) {
-    const ordered_json json = jsonCompleted(toJson(ViewSettings{}), given, "view");
     ViewSettings view;
-    view.page = jsonValue<std::size_t>(json, "page");
+    const ordered_json json = jsonCompleted(toJson(view), given, "view");
+    forEachField(view, JsonReader{json});
     if (view.page >= pages)
         throw std::invalid_argument(fmt::format("the field 'page' must be below {}", pages));
-    view.answer = jsonWordOr(json, "answer", answerWords);
-    view.lower = jsonWordOr(json, "lower", lowerWords);
-    view.discretise = jsonValue<bool>(json, "decided");
-    view.trainPoints = jsonValue<bool>(json, "train_points");
-    view.testPoints = jsonValue<bool>(json, "test_points");
-    view.camera = {static_cast<float>(jsonValue<double>(json, "yaw")),
-                   static_cast<float>(jsonValue<double>(json, "pitch")),
-                   static_cast<float>(jsonValue<double>(json, "zoom"))};
-    view.foldLayer = jsonValue<std::size_t>(json, "layer");
-    view.foldAxes = jsonValue<std::vector<std::size_t>>(json, "axes");
     if (view.foldAxes.size() != 3) throw std::invalid_argument("the field 'axes' must have three numbers");
-    view.keepWeights = jsonValue<bool>(json, "keep_weights");
     return view;
 }
 

@@ -17,28 +17,14 @@
 
 namespace lockstep::demos {
 
-/// The network's predictions on a coarse grid, or a layer's values for the data: what the 3-D views draw.
-/// Computed on a thread of its own, because a wide network takes its time.
-class SurfaceSampler {
-  public:
-    /// Rows are (y * grid + x), both from -6 to 6, or the model's points.
-    struct Samples {
-        std::uint64_t revision = 0;
-        bool ofPoints = false;
-        std::size_t layer = 0;
-        std::size_t grid = 0; ///< along one side
-        std::vector<LabelledPoint> points;
-        LayerValues values;
-    };
-
-    /// Asks for what is to be seen now. `wait`: has it at once.
-    void update(const PlaygroundModel& model, bool ofPoints, std::size_t layer, bool wait);
-    const std::optional<Samples>& samples() const { return samples_; }
-    bool busy() const { return pending_.valid(); }
-
-  private:
-    std::optional<Samples> samples_;
-    std::future<Samples> pending_;
+/// What the 3-D views draw: the network's predictions on a coarse grid, or a layer's values for the data.
+struct SurfaceSamples {
+    std::uint64_t revision = 0;
+    bool ofPoints = false;
+    std::size_t layer = 0;
+    std::size_t grid = 0; ///< along one side: rows are (y * grid + x), both from -6 to 6
+    std::vector<LabelledPoint> points;
+    LayerValues values;
 };
 
 /// A neuron: layer 0 is the features, the last one the outputs.
@@ -94,7 +80,8 @@ std::vector<float> weightsFromJson(const nlohmann::ordered_json& json, const Net
 struct PlaygroundView : ViewSettings {
     bool drawing = false;
     std::uint32_t drawnClass = 0;
-    SurfaceSampler sampler;
+    std::optional<SurfaceSamples> samples;
+    std::future<SurfaceSamples> sampling; ///< the next ones: a wide network takes its time
 
     // Of the last frame.
     std::optional<ImVec2> probe; ///< the place of the plane under the mouse
@@ -122,13 +109,8 @@ void drawSurface(const PlaygroundParts& parts, ImVec2 low, ImVec2 high);
 void drawWeights(const PlaygroundParts& parts);
 void drawEditor(const PlaygroundParts& parts);
 
-/// Where the graph has put its layers, from left to right, and the features that a click asks for (empty:
-/// none was made).
-struct DrawnGraph {
-    std::vector<float> x;
-    std::vector<PlaneFeature> wantedFeatures;
-};
-DrawnGraph drawGraph(const PlaygroundParts& parts, ImVec2 low, ImVec2 high);
+/// Returns where it has put the layers, from left to right.
+std::vector<float> drawGraph(const PlaygroundParts& parts, ImVec2 low, ImVec2 high);
 
 /// All layers' values for the place under the mouse; for the middle of the plane where it is elsewhere.
 std::vector<LayerValues> valuesAtProbe(const PlaygroundParts& parts);

@@ -18,22 +18,26 @@ constexpr std::size_t finestGrid = 40;
 constexpr std::size_t coarsestGrid = 10;
 constexpr std::size_t mostPointsInSpace = 400;
 
-/// Fills in the values, by features [points][inputs].
-SurfaceSampler::Samples evaluated(const NetShape& shape, const std::vector<float>& parameters,
-                                  const std::vector<float>& features, SurfaceSampler::Samples samples) {
-    const std::size_t rows = features.size() / shape.inputs();
-    std::vector<LayerValues> all = forward(shape, parameters, features, rows);
-    LayerValues& values = all[samples.layer];
+/// Fills in the values.
+SurfaceSamples evaluated(const NetShape& shape, const std::vector<float>& parameters,
+                         const std::vector<PlaneFeature>& features, SurfaceSamples samples) {
+    std::vector<float> inputs;
+    for (const LabelledPoint& point : samples.points) {
+        const std::vector<float> values = planeFeatures(point.x, point.y, features);
+        inputs.insert(inputs.end(), values.begin(), values.end());
+    }
+    const std::size_t rows = samples.points.size();
+    LayerValues& values = samples.values;
+    values = std::move(forward(shape, parameters, inputs, rows)[samples.layer]);
     if (!samples.ofPoints)
         for (std::size_t row = 0; row < rows; ++row)
             toAnswer(shape.loss, std::span(values.data).subspan(row * values.stride, values.width));
-    samples.values = std::move(values);
     return samples;
 }
 
 /// What has to be computed: points of the data, or of a grid as fine as is cheap.
-SurfaceSampler::Samples wantedSamples(const PlaygroundModel& model, bool ofPoints, std::size_t layer) {
-    SurfaceSampler::Samples samples{
+SurfaceSamples wantedSamples(const PlaygroundModel& model, bool ofPoints, std::size_t layer) {
+    SurfaceSamples samples{
         .revision = model.revision(), .ofPoints = ofPoints, .layer = layer, .points = {}, .values = {}};
     if (ofPoints) {
         const std::span points(model.points());
@@ -183,7 +187,7 @@ ImU32 shaded(const Theme& theme, ImU32 colour, const std::array<glm::vec3, 4>& c
     return mixed(colour, shade, 0.4f * (1 - light)) | IM_COL32_A_MASK;
 }
 
-void drawOutput(const PlaygroundParts& parts, Space& space, const SurfaceSampler::Samples& samples) {
+void drawOutput(const PlaygroundParts& parts, Space& space, const SurfaceSamples& samples) {
     const Theme& theme = parts.ui.theme;
     const NetShape shape = parts.model.shape();
     const std::size_t grid = samples.grid;
@@ -225,7 +229,7 @@ void drawOutput(const PlaygroundParts& parts, Space& space, const SurfaceSampler
     space.label({1.15f, 0, -surfaceHeight}, "y");
 }
 
-void drawFold(const PlaygroundParts& parts, Space& space, const SurfaceSampler::Samples& samples) {
+void drawFold(const PlaygroundParts& parts, Space& space, const SurfaceSamples& samples) {
     const Theme& theme = parts.ui.theme;
     const LayerValues& values = samples.values;
     const auto axis = [&](std::size_t row, std::size_t i) {
@@ -251,27 +255,26 @@ void drawFold(const PlaygroundParts& parts, Space& space, const SurfaceSampler::
             space.label(ends[i] * (foldReach + 0.12f), fmt::format("a{}", parts.view.foldAxes[i] + 1));
 }
 
-} // namespace
-
-void SurfaceSampler::update(const PlaygroundModel& model, bool ofPoints, std::size_t layer, bool wait) {
-    if (pending_.valid() && (wait || ready(pending_))) samples_ = pending_.get();
-    const bool fresh = samples_ && samples_->revision == model.revision() && samples_->ofPoints == ofPoints &&
-                       samples_->layer == layer;
-    if (fresh || pending_.valid()) return;
+/// Asks for what is to be seen now. Scripts have it at once.
+void updateSamples(const PlaygroundParts& parts, bool ofPoints, std::size_t layer) {
+    const PlaygroundModel& model = parts.model;
+    auto& samples = parts.view.samples;
+    auto& sampling = parts.view.sampling;
+    const bool wait = parts.ui.scripted;
+    if (sampling.valid() && (wait || ready(sampling))) samples = sampling.get();
+    const bool fresh = samples && samples->revision == model.revision() && samples->ofPoints == ofPoints &&
+                       samples->layer == layer;
+    if (fresh || sampling.valid()) return;
     if (ofPoints && model.points().empty()) {
-        samples_.reset();
+        samples.reset();
         return;
     }
-    Samples wanted = wantedSamples(model, ofPoints, layer);
-    std::vector<float> features;
-    for (const LabelledPoint& point : wanted.points) {
-        const std::vector<float> values = planeFeatures(point.x, point.y, model.settings().features);
-        features.insert(features.end(), values.begin(), values.end());
-    }
-    pending_ = std::async(std::launch::async, evaluated, model.shape(), model.parameters(),
-                          std::move(features), std::move(wanted));
-    if (wait) samples_ = pending_.get();
+    sampling = std::async(std::launch::async, evaluated, model.shape(), model.parameters(),
+                          model.settings().features, wantedSamples(model, ofPoints, layer));
+    if (wait) samples = sampling.get();
 }
+
+} // namespace
 
 void drawSurface(const PlaygroundParts& parts, ImVec2 low, ImVec2 high) {
     Ui& ui = parts.ui;
@@ -289,23 +292,20 @@ void drawSurface(const PlaygroundParts& parts, ImVec2 low, ImVec2 high) {
     }
     if (ImGui::IsItemHovered() && io.MouseWheel != 0)
         camera.zoom = std::clamp(camera.zoom * std::pow(1.15f, io.MouseWheel), 0.5f, 3.0f);
-    if (fold)
-        ui.explainItem(
-            {.title = "The data as a layer sees them",
-             .text = "Each point is placed by the outputs of the chosen neurons. If a plane separates the "
-                     "colours, the next layer has an easy task. Drag to turn, scroll to zoom."});
-    else
-        ui.explainItem(
-            {.title = "The output as a surface",
-             .text = "Height and colour show the prediction at each place of the plane. Marks show the "
-                     "points at their target height, pale where the surface hides them. Drag to turn, "
-                     "scroll to zoom."});
-    parts.view.sampler.update(parts.model, fold, fold ? std::min(parts.view.foldLayer, last) : last,
-                              ui.scripted);
+    ui.explainItem(
+        fold ? Detail{.title = "The data as a layer sees them",
+                      .text =
+                          "Each point is placed by the outputs of the chosen neurons. If a plane separates "
+                          "the colours, the next layer has an easy task. Drag to turn, scroll to zoom."}
+             : Detail{.title = "The output as a surface",
+                      .text = "Height and colour show the prediction at each place of the plane. Marks show "
+                              "the points at their target height, pale where the surface hides them. Drag to "
+                              "turn, scroll to zoom."});
+    updateSamples(parts, fold, fold ? std::min(parts.view.foldLayer, last) : last);
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     draw.AddRectFilled(low, high, ui.theme.panel, ui.px(6));
     draw.PushClipRect(low, high, true);
-    const auto& samples = parts.view.sampler.samples();
+    const auto& samples = parts.view.samples;
     if (samples && samples->ofPoints == fold) {
         Space space(parts, low, high, fold ? 3.6f : 4.2f);
         if (fold)
