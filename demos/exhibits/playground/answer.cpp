@@ -22,7 +22,7 @@ ImVec2 onMap(float x, float y, ImVec2 low, float size) {
 }
 
 void drawMarks(const PlaygroundParts& parts, ImVec2 low, float size, bool test) {
-    const PlaygroundSettings& settings = parts.model.settings();
+    const std::size_t classes = parts.model.settings().classes();
     const std::vector<PlanePoint>& points = parts.model.points();
     const float half = std::max(2.0f, parts.ui.px(points.size() > 600 ? 3.5f : 4.5f));
     for (const PlanePoint& point : std::span(points).first(std::min(points.size(), mostPointsDrawn))) {
@@ -30,8 +30,7 @@ void drawMarks(const PlaygroundParts& parts, ImVec2 low, float size, bool test) 
         const auto [x, y] = onMap(point.at.x, point.at.y, low, size);
         if (x < low.x || y < low.y || x > low.x + size || y > low.y + size) continue;
         parts.pictures.mark(point.at.label, test)
-            .draw({x - half, y - half}, {x + half, y + half},
-                  pointColour(parts.ui.theme, settings, point.at));
+            .draw({x - half, y - half}, {x + half, y + half}, pointColour(parts.ui.theme, classes, point.at));
     }
 }
 

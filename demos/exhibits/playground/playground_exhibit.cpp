@@ -172,15 +172,12 @@ class PlaygroundExhibit : public Exhibit {
 
     bool dropFile(Ui& ui, const std::filesystem::path& file) override {
         if (file.extension() != ".csv") return false;
-        OwnPoints own = readOwnPoints(file);
         PlaygroundSettings settings = model_.settings();
-        settings.own = std::move(own.points);
-        settings.ownValues = own.values;
-        settings.data = ownData;
+        const bool scaled = takeOwnPoints(settings, file);
         model_.change(settings);
         ui.say(Severity::info,
                fmt::format("{} points from {}", settings.own.size(), file.filename().string()),
-               own.scaled ? "Columns outside -6 to 6 were scaled into that range." : "");
+               scaled ? "Columns outside -6 to 6 were scaled into that range." : "");
         return true;
     }
 
@@ -242,10 +239,7 @@ class PlaygroundExhibit : public Exhibit {
             ui.segments("##page", view_.page, std::span(names).first(answerPage));
         }
         const ImVec2 room = ImGui::GetContentRegionAvail();
-        if (view_.page == curvesPage) {
-            drawLower(ui);
-            return;
-        }
+        if (view_.page == curvesPage) return drawLower(ui);
         if (view_.page == settingsPage) {
             ImGui::BeginChild("settings", room);
             drawSettingsBar(parts(ui), true);

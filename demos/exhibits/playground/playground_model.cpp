@@ -149,7 +149,7 @@ void PlaygroundModel::update(const TrainerMaker& maker, double seconds, bool scr
     const bool moved = session_->lane().snapshot().step != step();
     if (seen_ && (!moved || sinceLook_ < std::max(lookSeconds, moment_.seconds / looksShare))) return;
     sinceLook_ = 0;
-    session_->look(generation_);
+    session_->look(moment_.generation);
 }
 
 /// Brings the lane in line with the settings; false while that is not done.
@@ -160,7 +160,7 @@ bool PlaygroundModel::follow(const TrainerMaker& maker) {
         if (!lastLookAsked_) session_->lane().pause();
         if (session_->looking()) return false;
         if (!std::exchange(lastLookAsked_, true)) {
-            session_->look(generation_);
+            session_->look(moment_.generation);
             return false;
         }
         collect();
@@ -197,7 +197,7 @@ void PlaygroundModel::retire() {
 
 void PlaygroundModel::collect() {
     if (!session_) return;
-    if (auto moment = session_->takeMoment(); moment && moment->generation == generation_) {
+    if (auto moment = session_->takeMoment(); moment && moment->generation == moment_.generation) {
         seen_ = true;
         if (moment->state.step != moment_.state.step) {
             earlier_ = std::move(moment_.state.parameters);
@@ -236,13 +236,13 @@ void PlaygroundModel::settle(const TrainerMaker& maker) {
         const bool follows = follow(maker);
         const bool preparing = session_ && session_->preparing();
         if (!preparing && !follows && !rebuildWanted_ && !alive()) return; // there is nothing to train
-        if (follows && !target && seen_ && moment_.generation == generation_) {
+        if (follows && !target && seen_) {
             target = step() + queued_;
             if (queued_ > 0) session_->lane().step(std::exchange(queued_, 0));
         }
         if (follows && target && step() >= *target) return;
         const bool there = target ? session_->lane().snapshot().step >= *target : true;
-        if (follows && there && !session_->looking()) session_->look(generation_);
+        if (follows && there && !session_->looking()) session_->look(moment_.generation);
         std::this_thread::sleep_for(std::chrono::microseconds(300));
     }
     throw std::runtime_error("the playground's lane did not do what a script asked for within a minute");
@@ -279,7 +279,7 @@ bool PlaygroundModel::releaseDevice() {
 void PlaygroundModel::adopt(TrainerState state, Optimizer optimizer) {
     moment_ = Moment{.state = fitted(std::move(state), optimizer),
                      .optimizer = settings_.train.optimizer.kind,
-                     .generation = ++generation_};
+                     .generation = moment_.generation + 1};
     ++revision_;
     earlier_.clear();
     earlierStep_ = step();
@@ -324,7 +324,7 @@ void PlaygroundModel::setParameter(std::size_t index, float value) {
             state.parameters[index] = value;
             trainer.restore(state);
         });
-        moment_.generation = ++generation_;
+        ++moment_.generation;
         seen_ = false;
     } else {
         rebuildWanted_ = true;

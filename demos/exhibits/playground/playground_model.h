@@ -78,7 +78,7 @@ struct Moment {
     Evaluation train{.loss = unknown, .accuracy = unknown, .confusion = {}};
     Evaluation test = train;
     double seconds = 0;           ///< that the look took
-    std::uint64_t generation = 0; ///< of the weights: looks from before a reset are out of date
+    std::uint64_t generation = 0; ///< of the weights: looks at those before are out of date
 };
 
 class PlaygroundSession;
@@ -192,8 +192,7 @@ class PlaygroundModel {
     bool lastLookAsked_ = false;
 
     Moment moment_;
-    bool seen_ = false;            // the moment is the lane's own, not what it was told to begin with
-    std::uint64_t generation_ = 0; // of the weights; looks from before are out of date
+    bool seen_ = false; // the moment is the lane's own, not what it was told to begin with
     std::uint64_t revision_ = 0;
     std::vector<float> earlier_;
     std::uint64_t earlierStep_ = 0;

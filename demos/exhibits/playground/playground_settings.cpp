@@ -222,7 +222,7 @@ PlaygroundData makePlaygroundData(const PlaygroundSettings& settings) {
     return data;
 }
 
-OwnPoints readOwnPoints(const std::filesystem::path& file) {
+bool takeOwnPoints(PlaygroundSettings& settings, const std::filesystem::path& file) {
     if (!readAtOnce(file))
         throw std::runtime_error(fmt::format("{} is larger than what the playground reads, {} MiB",
                                              file.string(), mostReadAtOnce >> 20));
@@ -237,26 +237,28 @@ OwnPoints readOwnPoints(const std::filesystem::path& file) {
         throw std::runtime_error(
             fmt::format("{} has {} rows and {} classes; the playground shows at most {} and {}",
                         file.string(), table.train.count, table.classes, mostOwnPoints, mostOwnClasses));
-    OwnPoints own;
-    own.values = table.classes == 0;
+    settings.data = ownData;
+    settings.own.clear();
+    settings.ownValues = table.classes == 0;
     for (std::size_t i = 0; i < table.train.count; ++i) {
         LabelledPoint point{table.train.values[2 * i], table.train.values[2 * i + 1], 0, 0};
-        if (own.values)
+        if (settings.ownValues)
             point.target = table.train.targets[i];
         else
             point.label = table.train.labels[i];
-        own.points.push_back(point);
+        settings.own.push_back(point);
     }
+    bool scaled = false;
     for (float LabelledPoint::*axis : {&LabelledPoint::x, &LabelledPoint::y}) {
-        const auto [low, high] = std::ranges::minmax(own.points, {}, axis);
+        const auto [low, high] = std::ranges::minmax(settings.own, {}, axis);
         const float from = low.*axis;
         const float to = high.*axis;
         if (from >= -planeReach && to <= planeReach) continue;
         const float size = std::max((to - from) / 2, 1e-20f);
-        for (LabelledPoint& point : own.points) point.*axis = (point.*axis - (from + to) / 2) / size * 5;
-        own.scaled = true;
+        for (LabelledPoint& point : settings.own) point.*axis = (point.*axis - (from + to) / 2) / size * 5;
+        scaled = true;
     }
-    return own;
+    return scaled;
 }
 
 } // namespace lockstep::demos

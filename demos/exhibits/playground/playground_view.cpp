@@ -66,8 +66,8 @@ std::vector<LayerValues> valuesAtProbe(const PlaygroundParts& parts) {
                    planeFeatures(at.x, at.y, parts.model.settings().features), 1);
 }
 
-ImU32 pointColour(const Theme& theme, const PlaygroundSettings& settings, const LabelledPoint& point) {
-    if (settings.classes() > 0) return classColour(theme, point.label);
+ImU32 pointColour(const Theme& theme, std::size_t classes, const LabelledPoint& point) {
+    if (classes > 0) return classColour(theme, point.label);
     // A value of 0 must not vanish in the ground.
     const ImU32 zero = theme.dark ? theme.text : theme.muted;
     return mixed(zero, signedColour(theme, point.target < 0 ? -1.0f : 1.0f),

@@ -114,8 +114,8 @@ std::vector<float> drawGraph(const PlaygroundParts& parts, ImVec2 low, ImVec2 hi
 
 /// All layers' values for the place under the mouse; for the middle of the plane where it is elsewhere.
 std::vector<LayerValues> valuesAtProbe(const PlaygroundParts& parts);
-/// Of a point: its class's, or its value's.
-ImU32 pointColour(const Theme& theme, const PlaygroundSettings& settings, const LabelledPoint& point);
+/// Of a point: its class's where there are `classes`, else its value's.
+ImU32 pointColour(const Theme& theme, std::size_t classes, const LabelledPoint& point);
 
 /// A logarithmic slider for a whole number. True when it was moved.
 bool countSlider(Ui& ui, const char* control, std::size_t& value, std::size_t from, std::size_t to,

@@ -66,15 +66,13 @@ void frameTile(const Ui& ui, ImVec2 low, ImVec2 high) {
 }
 
 void drawThumbnail(const PlaygroundParts& parts, Points2d set, ImVec2 low, float size) {
-    PlaygroundSettings settings;
-    settings.data = points2dNames[static_cast<std::size_t>(set)];
     const float dot = std::max(1.0f, std::round(size / 22));
     for (std::size_t i = 0; i < thumbnailPoints; ++i) {
         const LabelledPoint point = point2d(set, 1, i, 0);
         const float x = low.x + size * (0.5f + point.x / (2.2f * planeReach));
         const float y = low.y + size * (0.5f - point.y / (2.2f * planeReach));
         ImGui::GetWindowDrawList()->AddRectFilled({x - dot, y - dot}, {x + dot, y + dot},
-                                                  pointColour(parts.ui.theme, settings, point));
+                                                  pointColour(parts.ui.theme, points2dClasses(set), point));
     }
 }
 

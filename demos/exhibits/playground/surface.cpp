@@ -208,18 +208,18 @@ void drawOutput(const PlaygroundParts& parts, Space& space, const SurfaceSamples
                 mixed(answers[y * grid + x].colour, answers[(y + 1) * grid + x + 1].colour, 0.5f);
             space.quad(corners, shaded(theme, colour, corners));
         }
-    const PlaygroundSettings& settings = parts.model.settings();
+    const std::size_t classes = parts.model.settings().classes();
     std::size_t drawn = 0;
     for (const PlanePoint& point : parts.model.points()) {
         if (!(point.test ? parts.view.testPoints : parts.view.trainPoints) || ++drawn > mostPointsInSpace)
             continue;
-        const bool two = settings.classes() == 2;
+        const bool two = classes == 2;
         const float wanted =
-            two ? (point.at.label == 0 ? -1.0f : 1.0f) : (settings.classes() > 0 ? 1.0f : point.at.target);
+            two ? (point.at.label == 0 ? -1.0f : 1.0f) : (classes > 0 ? 1.0f : point.at.target);
         const bool single = samples.values.width == 1;
         space.mark(
             {point.at.x / planeReach, point.at.y / planeReach, (single ? wanted : 1.0f) * surfaceHeight},
-            point.at.label, point.test, pointColour(theme, settings, point.at));
+            point.at.label, point.test, pointColour(theme, classes, point.at));
     }
     constexpr float z = -surfaceHeight;
     constexpr std::array<glm::vec3, 4> ground{{{-1, -1, z}, {1, -1, z}, {1, 1, z}, {-1, 1, z}}};
@@ -243,7 +243,7 @@ void drawFold(const PlaygroundParts& parts, Space& space, const SurfaceSamples& 
     for (std::size_t row = 0; row < samples.points.size(); ++row) {
         const glm::vec3 at{axis(row, 0) / reach, axis(row, 1) / reach, axis(row, 2) / reach};
         space.mark(at * foldReach, samples.points[row].label, false,
-                   pointColour(theme, parts.model.settings(), samples.points[row]));
+                   pointColour(theme, parts.model.settings().classes(), samples.points[row]));
     }
     const glm::vec3 ends[] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     const auto exists = [&](std::size_t i) { return parts.view.foldAxes[i] < values.width; };
