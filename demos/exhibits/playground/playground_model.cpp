@@ -21,10 +21,6 @@ constexpr std::size_t mostKept = 200;
 constexpr std::uint64_t mostReplayed = 5000;
 constexpr std::size_t mostKeptBytes = std::size_t{128} << 20;
 
-std::size_t bytesOf(const TrainerState& state) {
-    return (state.optimizerState.size() + 1) * state.parameters.size() * sizeof(float);
-}
-
 } // namespace
 
 /// One lane with all that it trains on. A change of what the trainer is made of makes a new one.
@@ -338,8 +334,8 @@ void PlaygroundModel::remember() {
         return;
     }
     ring_.push_back({moment_.state, moment_.optimizer, settingsRevision_});
-    const std::size_t most = std::clamp(mostKeptBytes / std::max<std::size_t>(bytesOf(moment_.state), 1),
-                                        std::size_t{4}, mostKept);
+    const std::size_t numbers = (moment_.state.optimizerState.size() + 1) * parameters().size();
+    const std::size_t most = std::clamp(mostKeptBytes / (numbers * sizeof(float)), std::size_t{4}, mostKept);
     if (ring_.size() <= most) return;
     std::deque<Kept> thinned;
     for (std::size_t i = 0; i < ring_.size(); ++i)

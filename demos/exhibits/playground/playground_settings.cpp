@@ -46,8 +46,8 @@ ordered_json ownToJson(const PlaygroundSettings& settings) {
 }
 
 LabelledPoint ownFromJson(const ordered_json& json, bool values) {
-    const bool fits = json.is_array() && json.size() == 3 && json[0].is_number() && json[1].is_number() &&
-                      (values ? json[2].is_number() : json[2].is_number_unsigned());
+    const bool fits =
+        json.size() == 3 && jsonHolds<std::vector<float>>(json) && (values || json[2].is_number_unsigned());
     if (!fits)
         throw std::invalid_argument(
             fmt::format("the field 'own' must have points [x, y, {}]", values ? "value" : "class from 0"));

@@ -182,12 +182,9 @@ std::vector<float> weightsFromJson(const ordered_json& json, const NetShape& sha
     const std::size_t count = ParamLayout(shape).size();
     if (!json.is_array() || json.size() != count)
         throw std::invalid_argument(fmt::format("the field 'weights' must have {} numbers", count));
-    std::vector<float> weights;
-    for (const ordered_json& number : json) {
-        if (!number.is_number()) throw std::invalid_argument("the field 'weights' must have numbers");
-        weights.push_back(number.get<float>());
-    }
-    return weights;
+    if (!jsonHolds<std::vector<float>>(json))
+        throw std::invalid_argument("the field 'weights' must have numbers");
+    return json.get<std::vector<float>>();
 }
 
 } // namespace lockstep::demos

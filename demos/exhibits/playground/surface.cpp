@@ -213,13 +213,10 @@ void drawOutput(const PlaygroundParts& parts, Space& space, const SurfaceSamples
     for (const PlanePoint& point : parts.model.points()) {
         if (!(point.test ? parts.view.testPoints : parts.view.trainPoints) || ++drawn > mostPointsInSpace)
             continue;
-        const bool two = classes == 2;
-        const float wanted =
-            two ? (point.at.label == 0 ? -1.0f : 1.0f) : (classes > 0 ? 1.0f : point.at.target);
-        const bool single = samples.values.width == 1;
-        space.mark(
-            {point.at.x / planeReach, point.at.y / planeReach, (single ? wanted : 1.0f) * surfaceHeight},
-            point.at.label, point.test, pointColour(theme, classes, point.at));
+        const float target = classes == 2 ? (point.at.label == 0 ? -1.0f : 1.0f) : point.at.target;
+        const float height = (samples.values.width == 1 ? target : 1.0f) * surfaceHeight;
+        space.mark({point.at.x / planeReach, point.at.y / planeReach, height}, point.at.label, point.test,
+                   pointColour(theme, classes, point.at));
     }
     constexpr float z = -surfaceHeight;
     constexpr std::array<glm::vec3, 4> ground{{{-1, -1, z}, {1, -1, z}, {1, 1, z}, {-1, 1, z}}};
