@@ -17,13 +17,16 @@
 
 namespace lockstep::demos {
 
-/// One layer's values for some rows: value(row, neuron).
+/// One layer's values for some rows.
 struct LayerValues {
     std::size_t width = 0;
     std::size_t stride = 0;
     std::vector<float> data;
 
-    float at(std::size_t row, std::size_t neuron) const { return data[row * stride + neuron]; }
+    std::span<const float> row(std::size_t number) const {
+        return std::span(data).subspan(number * stride, width);
+    }
+    float at(std::size_t number, std::size_t neuron) const { return row(number)[neuron]; }
 };
 
 /// All layers' values, [0] the inputs, for `inputs` [rows][shape.inputs()]. The last layer's are as the

@@ -26,12 +26,7 @@ SurfaceSamples evaluated(const NetShape& shape, const std::vector<float>& parame
         const std::vector<float> values = planeFeatures(point.x, point.y, features);
         inputs.insert(inputs.end(), values.begin(), values.end());
     }
-    const std::size_t rows = samples.points.size();
-    LayerValues& values = samples.values;
-    values = std::move(forward(shape, parameters, inputs, rows)[samples.layer]);
-    if (!samples.ofPoints)
-        for (std::size_t row = 0; row < rows; ++row)
-            toAnswer(shape.loss, std::span(values.data).subspan(row * values.stride, values.width));
+    samples.values = std::move(forward(shape, parameters, inputs, samples.points.size())[samples.layer]);
     return samples;
 }
 
@@ -149,32 +144,23 @@ class Space {
     std::vector<Piece> pieces_;
 };
 
-/// -1 to 1, and the colour that the map has there.
 struct Answer {
     float height = 0;
-    ImU32 colour = 0;
+    ImU32 colour = 0; ///< as the map has it
 };
 
-Answer answerAt(const Theme& theme, const NetShape& shape, const LayerValues& values, std::size_t row) {
-    if (values.width == 1) {
-        const float value = values.at(row, 0);
-        const float height =
-            std::clamp(shape.loss == Loss::binaryCrossEntropy ? 2 * value - 1 : value, -1.2f, 1.2f);
-        return {height, signedColour(theme, height)};
+/// Heights from -1 to 1.
+Answer answerAt(const NetShape& shape, const PlaneColours& colours, std::span<const float> outputs) {
+    const ImU32 colour = answerColour(shape, outputs, colours);
+    std::vector<float> answers(outputs.begin(), outputs.end());
+    toAnswer(shape.loss, answers);
+    if (answers.size() == 1) {
+        const float height = shape.loss == Loss::binaryCrossEntropy ? 2 * answers[0] - 1 : answers[0];
+        return {std::clamp(height, -1.2f, 1.2f), colour};
     }
-    float total = 0;
     float most = 0;
-    float mix[3] = {};
-    for (std::size_t i = 0; i < values.width; ++i) {
-        const float share = std::clamp(values.at(row, i), 0.0f, 1.0f);
-        const ImU32 colour = classColour(theme, i);
-        most = std::max(most, share);
-        total += share;
-        for (int c = 0; c < 3; ++c) mix[c] += share * static_cast<float>((colour >> (8 * c)) & 255);
-    }
-    const float scale = total > 0 ? 1 / total : 0;
-    return {2 * most - 1, IM_COL32(static_cast<int>(mix[0] * scale), static_cast<int>(mix[1] * scale),
-                                   static_cast<int>(mix[2] * scale), 255)};
+    for (const float share : answers) most = std::max(most, std::min(share, 1.0f));
+    return {2 * most - 1, colour};
 }
 
 // Darker where it falls away from the light, so that the shape is seen.
@@ -191,9 +177,10 @@ void drawOutput(const PlaygroundParts& parts, Space& space, const SurfaceSamples
     const Theme& theme = parts.ui.theme;
     const NetShape shape = parts.model.shape();
     const std::size_t grid = samples.grid;
+    const PlaneColours colours = planeColours(theme);
     std::vector<Answer> answers;
     for (std::size_t row = 0; row < grid * grid; ++row)
-        answers.push_back(answerAt(theme, shape, samples.values, row));
+        answers.push_back(answerAt(shape, colours, samples.values.row(row)));
     const auto corner = [&](std::size_t x, std::size_t y) {
         const auto plane = [&](std::size_t i) {
             return 2 * static_cast<float>(i) / static_cast<float>(grid - 1) - 1;
