@@ -26,7 +26,6 @@ struct LayerValues {
     std::span<const float> row(std::size_t number) const {
         return std::span(data).subspan(number * stride, width);
     }
-    float at(std::size_t number, std::size_t neuron) const { return row(number)[neuron]; }
 };
 
 /// All layers' values, [0] the inputs, for `inputs` [rows][shape.inputs()]. The last layer's are as the

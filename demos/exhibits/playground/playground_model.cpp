@@ -64,7 +64,7 @@ class PlaygroundSession {
         return true;
     }
 
-    /// Asks for a look at the weights and losses as they are then; takeMoment() has it later. One at a time.
+    /// Asks for a look at the weights and losses as they are then; takeMoment() has it later.
     void look(std::uint64_t generation) {
         lane_->post([this, generation, kind = job_.settings.optimizer.kind](Trainer& trainer) {
             const double begin = secondsNow();
@@ -122,11 +122,14 @@ void PlaygroundModel::change(const PlaygroundSettings& wanted) {
     if (fresh) {
         rebuildWanted_ = true;
         reset();
-    } else if (rebuild || rebuildWanted_) {
-        lastLookWanted_ = lastLookWanted_ || !rebuildWanted_;
+    } else if (rebuild || rebuildWanted_ || !session_ ||
+               !session_->changeOptimizer(settings_.train.optimizer)) {
+        if (!rebuildWanted_ && alive()) {
+            session_->lane().pause();
+            session_->look(moment_.generation);
+            lastLook_ = true;
+        }
         rebuildWanted_ = true;
-    } else if (!session_ || !session_->changeOptimizer(settings_.train.optimizer)) {
-        rebuildWanted_ = lastLookWanted_ = true;
     }
 }
 
@@ -152,17 +155,12 @@ void PlaygroundModel::update(const TrainerMaker& maker, double seconds, bool scr
 bool PlaygroundModel::follow(const TrainerMaker& maker) {
     if (!rebuildWanted_) return alive();
     if (session_ && session_->preparing()) return false; // it would only be one more that is on its way out
-    if (lastLookWanted_ && alive()) {
-        if (!lastLookAsked_) session_->lane().pause();
+    if (lastLook_ && alive()) {
         if (session_->looking()) return false;
-        if (!std::exchange(lastLookAsked_, true)) {
-            session_->look(moment_.generation);
-            return false;
-        }
         collect();
     }
     retire();
-    rebuildWanted_ = lastLookWanted_ = lastLookAsked_ = seen_ = false;
+    rebuildWanted_ = lastLook_ = seen_ = false;
     failure_.clear();
     if (!trainable()) return false;
     try {
@@ -264,7 +262,7 @@ bool PlaygroundModel::releaseDevice() {
     retire();
     retired_.clear(true);
     rebuildWanted_ = !failed();
-    lastLookWanted_ = lastLookAsked_ = false;
+    lastLook_ = false;
     queued_ = 0;
     return running_;
 }
@@ -279,7 +277,7 @@ void PlaygroundModel::adopt(TrainerState state, Optimizer optimizer) {
     ++revision_;
     earlier_.clear();
     earlierStep_ = step();
-    seen_ = lastLookWanted_ = lastLookAsked_ = false;
+    seen_ = lastLook_ = false;
     queued_ = 0;
     pacer_.restart();
     if (!rebuildWanted_ && !failed() && alive())

@@ -186,10 +186,9 @@ class PlaygroundModel {
     PlaygroundSettings settings_;
     PlaygroundData data_;
     std::unique_ptr<PlaygroundSession> session_;
-    Retirement retired_;          // old lanes on their way out
-    bool rebuildWanted_ = true;   // the lane is not the settings' one
-    bool lastLookWanted_ = false; // before it goes, its weights are needed
-    bool lastLookAsked_ = false;
+    Retirement retired_;        // old lanes on their way out
+    bool rebuildWanted_ = true; // the lane is not the settings' one
+    bool lastLook_ = false;     // before it goes, its weights are needed
 
     Moment moment_;
     bool seen_ = false; // the moment is the lane's own, not what it was told to begin with

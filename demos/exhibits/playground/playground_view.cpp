@@ -113,7 +113,7 @@ std::size_t parameterIndex(const NetShape& shape, const ParameterPlace& place) {
 Detail neuronDetail(const PlaygroundParts& parts, NeuronPlace place) {
     const PlaygroundModel& model = parts.model;
     const NetShape shape = model.shape();
-    const float output = valuesAtProbe(parts)[place.layer].at(0, place.index);
+    const float output = valuesAtProbe(parts)[place.layer].row(0)[place.index];
     Detail detail{.title = neuronTitle(model, place),
                   .values = {{probeText(parts), number(output)}},
                   .text = "An input of the network. Click to add or remove it."};
@@ -146,7 +146,7 @@ Detail parameterDetail(const PlaygroundParts& parts, const ParameterPlace& place
         detail.values.emplace_back(fmt::format("change in {} steps", model.stepsSinceEarlier()),
                                    number(value - model.earlier()[index]));
     if (place.from) {
-        const float input = valuesAtProbe(parts)[place.to.layer - 1].at(0, *place.from);
+        const float input = valuesAtProbe(parts)[place.to.layer - 1].row(0)[*place.from];
         detail.values.emplace_back("a " + probeText(parts), number(input));
         detail.values.emplace_back("w a", number(value * input));
     }

@@ -218,7 +218,7 @@ void drawFold(const PlaygroundParts& parts, Space& space, const SurfaceSamples& 
     const LayerValues& values = samples.values;
     const auto axis = [&](std::size_t row, std::size_t i) {
         const std::size_t neuron = parts.view.foldAxes[i];
-        return neuron < values.width ? values.at(row, neuron) : 0.0f;
+        return neuron < values.width ? values.row(row)[neuron] : 0.0f;
     };
     float reach = 1;
     for (std::size_t row = 0; row < samples.points.size(); ++row)
