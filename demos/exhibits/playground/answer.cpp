@@ -57,12 +57,9 @@ void drawWithMouse(const PlaygroundParts& parts, ImVec2 at, float perPixel) {
 }
 
 std::string answerText(const PlaygroundParts& parts) {
-    const NetShape shape = parts.model.shape();
-    std::vector<float> outputs = valuesAtProbe(parts).back().data;
-    outputs.resize(shape.outputs()); // without padding
-    toAnswer(shape.loss, outputs);
     std::string text;
-    for (const float output : outputs) text += (text.empty() ? "" : "  ") + fmt::format("{:.3f}", output);
+    for (const float output : answerOf(parts.model.shape().loss, valuesAtProbe(parts).back().row(0)))
+        text += (text.empty() ? "" : "  ") + fmt::format("{:.3f}", output);
     return text;
 }
 
@@ -185,9 +182,9 @@ void drawLayerSwitches(const PlaygroundParts& parts, float width) {
 
 /// Flush right in the column of the numbers of training or of the test.
 void drawNumber(Ui& ui, bool test, const std::string& text, ImU32 colour) {
-    const float column = ImGui::CalcTextSize("100.00 %").x + ui.px(10);
+    const float column = textWidth("100.00 %") + ui.px(10);
     const float right = ImGui::GetWindowContentRegionMax().x - (test ? 0 : column);
-    ImGui::SameLine(right - ImGui::CalcTextSize(text.c_str()).x);
+    ImGui::SameLine(right - textWidth(text));
     ui.text(text, colour);
 }
 

@@ -70,7 +70,7 @@ std::vector<GraphColumn> layOutGraph(const PlaygroundParts& parts, ImVec2 low, I
     const Ui& ui = parts.ui;
     const NetShape shape = parts.model.shape();
     const std::size_t count = shape.widths.size();
-    const float names = ImGui::CalcTextSize("sin x").x + ui.px(8);
+    const float names = textWidth("sin x") + ui.px(8);
     const float left = low.x + names;
     const float distance = (high.x - low.x - names) / static_cast<float>(count);
     const float tile = std::min(ui.px(40), distance * 0.7f);

@@ -51,15 +51,17 @@ inline std::vector<LayerValues> forward(const NetShape& shape, std::span<const f
     return values;
 }
 
-/// What an answer means: class probabilities where the loss has them, else the outputs. In place.
-inline void toAnswer(Loss loss, std::span<float> outputs) {
+/// What outputs mean: class probabilities where the loss has them, else the outputs themselves.
+inline std::vector<float> answerOf(Loss loss, std::span<const float> outputs) {
+    std::vector<float> answer(outputs.begin(), outputs.end());
     if (loss == Loss::binaryCrossEntropy)
-        for (float& value : outputs) value = activate(Activation::sigmoid, value);
-    if (loss != Loss::crossEntropy) return;
-    const float most = *std::ranges::max_element(outputs);
+        for (float& value : answer) value = activate(Activation::sigmoid, value);
+    if (loss != Loss::crossEntropy) return answer;
+    const float most = *std::ranges::max_element(answer);
     float sum = 0;
-    for (float& value : outputs) sum += value = std::exp(value - most);
-    for (float& value : outputs) value /= sum;
+    for (float& value : answer) sum += value = std::exp(value - most);
+    for (float& value : answer) value /= sum;
+    return answer;
 }
 
 /// The loss's gradient for the first `rows` examples of the step's batch, in the parameters' layout.

@@ -22,9 +22,9 @@ void drawWidthButtons(const PlaygroundParts& parts, std::size_t layer, float x, 
         ImGui::SetCursorScreenPos({left, top});
         return ui.button(shown.c_str());
     };
-    const float button = ImGui::CalcTextSize("+").x + 2 * pad;
+    const float button = textWidth("+") + 2 * pad;
     const std::string number = fmt::format("{}", count);
-    const float text = ImGui::CalcTextSize(number.c_str()).x + 2 * pad;
+    const float text = textWidth(number) + 2 * pad;
     const bool buttons = 2 * button + ui.px(6) <= room;
     // One less or more; in steps of a quarter where there are many.
     if (buttons && put(fmt::format("-##neurons {}", layer), x - button - ui.px(1), y))
@@ -56,8 +56,7 @@ void drawLayerButtons(const PlaygroundParts& parts) {
     ImGui::PopStyleVar();
     ImGui::SameLine();
     std::string title = count == 1 ? "1 hidden layer" : fmt::format("{} hidden layers", count);
-    if (ImGui::CalcTextSize(title.c_str()).x * 1.1f > ImGui::GetContentRegionAvail().x)
-        title = fmt::format("{}", count);
+    if (textWidth(title) * 1.1f > ImGui::GetContentRegionAvail().x) title = fmt::format("{}", count);
     ui.heading(title);
     if (fewer) settings.hidden.pop_back();
     if (more) settings.hidden.push_back(count == 0 ? 4 : std::min<std::size_t>(settings.hidden.back(), 8));

@@ -4,8 +4,6 @@
 #include <cmath>
 #include <utility>
 
-#include "demos/exhibits/playground/playground_view.h"
-
 namespace lockstep::demos {
 
 namespace {

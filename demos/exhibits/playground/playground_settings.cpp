@@ -10,7 +10,6 @@
 #include "demos/options/run_options.h"
 #include "engine/data/data_source.h"
 #include "engine/files/json_field.h"
-#include "engine/net/names.h"
 #include "engine/run/settings_json.h"
 #include "engine/step/lane_spec.h"
 

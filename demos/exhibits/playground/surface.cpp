@@ -152,8 +152,7 @@ struct Answer {
 /// Heights from -1 to 1.
 Answer answerAt(const NetShape& shape, const PlaneColours& colours, std::span<const float> outputs) {
     const ImU32 colour = answerColour(shape, outputs, colours);
-    std::vector<float> answers(outputs.begin(), outputs.end());
-    toAnswer(shape.loss, answers);
+    const std::vector<float> answers = answerOf(shape.loss, outputs);
     if (answers.size() == 1) {
         const float height = shape.loss == Loss::binaryCrossEntropy ? 2 * answers[0] - 1 : answers[0];
         return {std::clamp(height, -1.2f, 1.2f), colour};
