@@ -35,15 +35,13 @@ template <class T> bool jsonHolds(const nlohmann::ordered_json& json) {
         return json.is_number_unsigned();
     else if constexpr (std::is_floating_point_v<T>)
         return json.is_number();
-    else if constexpr (std::is_same_v<T, nlohmann::ordered_json>)
-        return true;
     else if constexpr (std::is_same_v<T, std::string>)
         return json.is_string();
     else
         return json.is_array() && std::all_of(json.begin(), json.end(), jsonHolds<typename T::value_type>);
 }
 
-/// Returns the field as T: bool, an unsigned integer, float, double, std::string, a vector of these, or JSON.
+/// Returns the field as T: bool, an unsigned integer, float, double, std::string, or a vector of these.
 /// Throws std::invalid_argument for any other type; converts nothing.
 template <class T> T jsonValue(const nlohmann::ordered_json& object, const char* name) {
     const nlohmann::ordered_json& field = jsonField(object, name);

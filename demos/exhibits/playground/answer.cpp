@@ -188,12 +188,6 @@ void drawNumber(Ui& ui, bool test, const std::string& text, ImU32 colour) {
     ui.text(text, colour);
 }
 
-void drawNumbers(Ui& ui, const char* name, const std::string& train, const std::string& test) {
-    ui.muted(name);
-    drawNumber(ui, false, train, 0);
-    drawNumber(ui, true, test, 0);
-}
-
 // The legend of the points, too: each word has its kind of mark before it.
 void drawHeadings(const PlaygroundParts& parts) {
     Ui& ui = parts.ui;
@@ -214,9 +208,14 @@ void drawNumbers(const PlaygroundParts& parts) {
     const Moment& moment = parts.model.moment();
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ui.px(8), ui.px(2)});
     drawHeadings(parts);
-    drawNumbers(ui, "Loss", lossText(moment.train.loss), lossText(moment.test.loss));
+    const auto row = [&ui](const char* name, const std::string& train, const std::string& test) {
+        ui.muted(name);
+        drawNumber(ui, false, train, 0);
+        drawNumber(ui, true, test, 0);
+    };
+    row("Loss", lossText(moment.train.loss), lossText(moment.test.loss));
     if (parts.model.settings().classes() > 0)
-        drawNumbers(ui, "Accuracy", percent(moment.train.accuracy), percent(moment.test.accuracy));
+        row("Accuracy", percent(moment.train.accuracy), percent(moment.test.accuracy));
     ui.row("Step", grouped(parts.model.step()));
     ImGui::PopStyleVar();
 }

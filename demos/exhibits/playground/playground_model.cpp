@@ -114,7 +114,7 @@ void PlaygroundModel::setSpeed(double stepsPerSecond) {
 
 void PlaygroundModel::change(const PlaygroundSettings& wanted) {
     wanted.validate();
-    const bool fresh = !sameWeights(settings_, wanted);
+    const bool fresh = settings_.features != wanted.features || shape().widths != wanted.shape().widths;
     const bool rebuild = !sameTrainer(settings_, wanted);
     if (!sameData(settings_, wanted)) data_ = makePlaygroundData(wanted);
     settings_ = wanted;

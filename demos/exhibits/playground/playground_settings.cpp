@@ -122,10 +122,6 @@ void PlaygroundSettings::validate() const {
     shape().validate();
 }
 
-bool sameWeights(const PlaygroundSettings& a, const PlaygroundSettings& b) {
-    return a.features == b.features && a.shape().widths == b.shape().widths;
-}
-
 bool sameData(const PlaygroundSettings& a, const PlaygroundSettings& b) {
     if (a.data != b.data || a.trainShare != b.trainShare || a.dataSeed != b.dataSeed ||
         a.features != b.features)

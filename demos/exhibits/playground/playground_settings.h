@@ -61,8 +61,6 @@ struct PlaygroundSettings {
     void validate() const;
 };
 
-/// The same network, so that weights can go on from one to the other.
-bool sameWeights(const PlaygroundSettings& a, const PlaygroundSettings& b);
 /// The same points with the same features.
 bool sameData(const PlaygroundSettings& a, const PlaygroundSettings& b);
 /// All the same but the optimizer's numbers, which a trainer can change under way.
