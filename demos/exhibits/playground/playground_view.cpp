@@ -29,9 +29,9 @@ template <class View, class Field> void forEachField(View& view, Field field) {
     field("decided", view.discretise);
     field("train_points", view.trainPoints);
     field("test_points", view.testPoints);
-    field("yaw", view.camera.yaw);
-    field("pitch", view.camera.pitch);
-    field("zoom", view.camera.zoom);
+    field("yaw", view.yaw);
+    field("pitch", view.pitch);
+    field("zoom", view.zoom);
     field("layer", view.foldLayer);
     field("axes", view.foldAxes);
     field("keep_weights", view.keepWeights);

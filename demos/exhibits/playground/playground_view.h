@@ -50,12 +50,6 @@ inline bool isNeuron(const NetShape& shape, NeuronPlace place) {
 enum AnswerView : std::size_t { mapAnswer, surfaceAnswer, layerAnswer };
 enum LowerView : std::size_t { lossesBelow, weightsBelow };
 
-struct SurfaceCamera {
-    float yaw = 0.6f;   ///< radians around the height
-    float pitch = 0.7f; ///< radians above the plane
-    float zoom = 1;
-};
-
 /// How a person looks at it: part of the state.
 struct ViewSettings {
     std::size_t page = 0; ///< where there is room for one panel only
@@ -64,7 +58,9 @@ struct ViewSettings {
     bool discretise = false;
     bool trainPoints = true;
     bool testPoints = true;
-    SurfaceCamera camera;
+    float yaw = 0.6f;   ///< of the 3-D views: radians around the height
+    float pitch = 0.7f; ///< radians above the plane
+    float zoom = 1;
     std::size_t foldLayer = 1;                  ///< whose neurons are the axes; 0 the features
     std::vector<std::size_t> foldAxes{0, 1, 2}; ///< neurons; as many as there are: no such axis
     bool keepWeights = false;                   ///< in state files

@@ -66,7 +66,7 @@ class Space {
     /// `away`: how far the eye is from the middle without zoom.
     Space(const PlaygroundParts& parts, ImVec2 low, ImVec2 high, float away)
         : parts_(parts), low_(low), high_(high) {
-        const SurfaceCamera& camera = parts.view.camera;
+        const ViewSettings& camera = parts.view;
         const float distance = away / camera.zoom;
         const glm::vec3 eye{distance * std::cos(camera.pitch) * std::sin(camera.yaw),
                             -distance * std::cos(camera.pitch) * std::cos(camera.yaw),
@@ -267,7 +267,7 @@ void drawSurface(const PlaygroundParts& parts, ImVec2 low, ImVec2 high) {
     ImGui::SetCursorScreenPos(low);
     ImGui::InvisibleButton("##surface", {high.x - low.x, high.y - low.y});
     ui.noteControl("##surface");
-    SurfaceCamera& camera = parts.view.camera;
+    ViewSettings& camera = parts.view;
     const ImGuiIO& io = ImGui::GetIO();
     if (ImGui::IsItemActive()) {
         camera.yaw -= io.MouseDelta.x / (high.x - low.x) * 4;
