@@ -253,10 +253,9 @@ TEST_CASE("the gradient is the loss's slope") {
             const auto first =
                 model.dataset().train.values.begin() + static_cast<std::ptrdiff_t>(2 * example);
             const std::vector<float> inputs(first, first + 2);
-            std::vector<LayerValues> values = forward(shape, parameters, inputs, 1);
-            std::vector<float> outputs(values.back().data.begin(), values.back().data.begin() + 3);
-            toAnswer(shape.loss, outputs);
-            sum -= std::log(static_cast<double>(outputs[model.dataset().train.labels[example]]));
+            const std::vector<LayerValues> values = forward(shape, parameters, inputs, 1);
+            const std::vector<float> answer = answerOf(shape.loss, values.back().row(0));
+            sum -= std::log(static_cast<double>(answer[model.dataset().train.labels[example]]));
         }
         return sum / static_cast<double>(rows);
     };

@@ -162,7 +162,7 @@ std::vector<std::filesystem::path> fashionMnistFolders() {
     return folders;
 }
 
-void splitOffTest(Dataset& data, double share, std::uint64_t seed) {
+std::vector<bool> splitOffTest(Dataset& data, double share, std::uint64_t seed) {
     if (!(share >= 0 && share < 1))
         throw std::invalid_argument("the test share " + shortestText(share) +
                                     " is out of range: choose at least 0 and less than 1");
@@ -176,10 +176,11 @@ void splitOffTest(Dataset& data, double share, std::uint64_t seed) {
         throw std::invalid_argument("a test share of " + shortestText(share) + " leaves none of the " +
                                     std::to_string(count) + " examples of '" + data.name +
                                     "' for training; choose a smaller one");
-    if (testCount == 0) return;
-    const std::vector<bool> chosen = chooseTest(count, testCount, seed);
+    std::vector<bool> chosen = chooseTest(count, testCount, seed);
+    if (testCount == 0) return chosen;
     data.test = pickExamples(data.train, chosen, true, testCount);
     data.train = pickExamples(data.train, chosen, false, count - testCount);
+    return chosen;
 }
 
 } // namespace lockstep

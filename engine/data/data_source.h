@@ -58,7 +58,8 @@ std::vector<std::filesystem::path> fashionMnistFolders();
 /// `split` of the seed chooses them, so the same seed gives the same split everywhere. Both splits keep the
 /// source's order.
 ///   share   in [0, 1)
-/// Throws std::invalid_argument for any other share, and if no training example would be left.
-void splitOffTest(Dataset& data, double share, std::uint64_t seed);
+/// Returns for each example whether it was moved. Throws std::invalid_argument for any other share, and if no
+/// training example would be left.
+std::vector<bool> splitOffTest(Dataset& data, double share, std::uint64_t seed);
 
 } // namespace lockstep

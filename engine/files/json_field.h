@@ -1,4 +1,5 @@
-// Typed access to the fields of a JSON object; every error names the field.
+// Typed access to the fields of a JSON object, and groups of settings that list their fields once for both
+// directions; every error names the field.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +33,7 @@ template <class T> bool jsonHolds(const nlohmann::ordered_json& json) {
         return json.is_boolean();
     else if constexpr (std::is_unsigned_v<T>)
         return json.is_number_unsigned();
-    else if constexpr (std::is_same_v<T, double>)
+    else if constexpr (std::is_floating_point_v<T>)
         return json.is_number();
     else if constexpr (std::is_same_v<T, std::string>)
         return json.is_string();
@@ -40,8 +41,8 @@ template <class T> bool jsonHolds(const nlohmann::ordered_json& json) {
         return json.is_array() && std::all_of(json.begin(), json.end(), jsonHolds<typename T::value_type>);
 }
 
-/// Returns the field as T: bool, an unsigned integer, double, std::string, or a vector of these. Throws
-/// std::invalid_argument for any other type; converts nothing.
+/// Returns the field as T: bool, an unsigned integer, float, double, std::string, or a vector of these.
+/// Throws std::invalid_argument for any other type; converts nothing.
 template <class T> T jsonValue(const nlohmann::ordered_json& object, const char* name) {
     const nlohmann::ordered_json& field = jsonField(object, name);
     if (!jsonHolds<T>(field))
@@ -55,14 +56,20 @@ template <class T> T jsonValueOr(const nlohmann::ordered_json& object, const cha
     return object.contains(name) ? jsonValue<T>(object, name) : otherwise;
 }
 
-/// The index of the word among `words` that the field says; `otherwise` for a missing field. Throws
-/// std::invalid_argument for any other word; the message suggests the nearest one.
-inline std::size_t jsonWordOr(const nlohmann::ordered_json& object, const char* name,
-                              std::span<const std::string_view> words, std::size_t otherwise = 0) {
-    const std::string word = jsonValueOr(object, name, std::string(words[otherwise]));
+/// The index of the word among `words` that the field says. Throws std::invalid_argument for any other word;
+/// the message suggests the nearest one.
+inline std::size_t jsonWord(const nlohmann::ordered_json& object, const char* name,
+                            std::span<const std::string_view> words) {
+    const auto word = jsonValue<std::string>(object, name);
     const auto found = std::ranges::find(words, word);
     if (found == words.end()) throwUnknownName(name, word, words);
     return static_cast<std::size_t>(found - words.begin());
+}
+
+/// Overload with a default for a missing field.
+inline std::size_t jsonWordOr(const nlohmann::ordered_json& object, const char* name,
+                              std::span<const std::string_view> words, std::size_t otherwise = 0) {
+    return object.contains(name) ? jsonWord(object, name, words) : otherwise;
 }
 
 /// Overrides `defaults` with the fields of `given`, recursively, so that a file needs to name only what it
@@ -83,5 +90,36 @@ inline nlohmann::ordered_json jsonCompleted(nlohmann::ordered_json defaults,
     }
     return defaults;
 }
+
+// A group of settings lists its fields once for both directions, in the order of the JSON: field("lr",
+// group.rate) is a field that jsonValue() returns. A third argument says how to read a choice: the function
+// that returns the value of a name (its reverse is called name()), or the words for the values from 0 on.
+
+struct JsonWriter {
+    nlohmann::ordered_json& json;
+
+    template <class T> void operator()(const char* key, const T& value) const { json[key] = value; }
+    template <class T> void operator()(const char* key, const T& value, T (*)(std::string_view)) const {
+        json[key] = name(value);
+    }
+    template <class T>
+    void operator()(const char* key, const T& value, std::span<const std::string_view> words) const {
+        json[key] = words[static_cast<std::size_t>(value)];
+    }
+};
+
+/// Throws std::invalid_argument naming the missing or invalid field.
+struct JsonReader {
+    const nlohmann::ordered_json& json;
+
+    template <class T> void operator()(const char* key, T& value) const { value = jsonValue<T>(json, key); }
+    template <class T> void operator()(const char* key, T& value, T (*fromName)(std::string_view)) const {
+        value = fromName(jsonValue<std::string>(json, key));
+    }
+    template <class T>
+    void operator()(const char* key, T& value, std::span<const std::string_view> words) const {
+        value = static_cast<T>(jsonWord(json, key, words));
+    }
+};
 
 } // namespace lockstep

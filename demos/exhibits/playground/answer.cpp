@@ -22,7 +22,7 @@ ImVec2 onMap(float x, float y, ImVec2 low, float size) {
 }
 
 void drawMarks(const PlaygroundParts& parts, ImVec2 low, float size, bool test) {
-    const PlaygroundSettings& settings = parts.model.settings();
+    const std::size_t classes = parts.model.settings().classes();
     const std::vector<PlanePoint>& points = parts.model.points();
     const float half = std::max(2.0f, parts.ui.px(points.size() > 600 ? 3.5f : 4.5f));
     for (const PlanePoint& point : std::span(points).first(std::min(points.size(), mostPointsDrawn))) {
@@ -30,8 +30,7 @@ void drawMarks(const PlaygroundParts& parts, ImVec2 low, float size, bool test) 
         const auto [x, y] = onMap(point.at.x, point.at.y, low, size);
         if (x < low.x || y < low.y || x > low.x + size || y > low.y + size) continue;
         parts.pictures.mark(point.at.label, test)
-            .draw({x - half, y - half}, {x + half, y + half},
-                  pointColour(parts.ui.theme, settings, point.at));
+            .draw({x - half, y - half}, {x + half, y + half}, pointColour(parts.ui.theme, classes, point.at));
     }
 }
 
@@ -58,12 +57,9 @@ void drawWithMouse(const PlaygroundParts& parts, ImVec2 at, float perPixel) {
 }
 
 std::string answerText(const PlaygroundParts& parts) {
-    const NetShape shape = parts.model.shape();
-    std::vector<float> outputs = valuesAtProbe(parts).back().data;
-    outputs.resize(shape.outputs()); // without padding
-    toAnswer(shape.loss, outputs);
     std::string text;
-    for (const float output : outputs) text += (text.empty() ? "" : "  ") + fmt::format("{:.3f}", output);
+    for (const float output : answerOf(parts.model.shape().loss, valuesAtProbe(parts).back().row(0)))
+        text += (text.empty() ? "" : "  ") + fmt::format("{:.3f}", output);
     return text;
 }
 
@@ -186,16 +182,10 @@ void drawLayerSwitches(const PlaygroundParts& parts, float width) {
 
 /// Flush right in the column of the numbers of training or of the test.
 void drawNumber(Ui& ui, bool test, const std::string& text, ImU32 colour) {
-    const float column = ImGui::CalcTextSize("100.00 %").x + ui.px(10);
+    const float column = textWidth("100.00 %") + ui.px(10);
     const float right = ImGui::GetWindowContentRegionMax().x - (test ? 0 : column);
-    ImGui::SameLine(right - ImGui::CalcTextSize(text.c_str()).x);
+    ImGui::SameLine(right - textWidth(text));
     ui.text(text, colour);
-}
-
-void drawNumbers(Ui& ui, const char* name, const std::string& train, const std::string& test) {
-    ui.muted(name);
-    drawNumber(ui, false, train, 0);
-    drawNumber(ui, true, test, 0);
 }
 
 // The legend of the points, too: each word has its kind of mark before it.
@@ -218,9 +208,14 @@ void drawNumbers(const PlaygroundParts& parts) {
     const Moment& moment = parts.model.moment();
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ui.px(8), ui.px(2)});
     drawHeadings(parts);
-    drawNumbers(ui, "Loss", lossText(moment.train.loss), lossText(moment.test.loss));
+    const auto row = [&ui](const char* name, const std::string& train, const std::string& test) {
+        ui.muted(name);
+        drawNumber(ui, false, train, 0);
+        drawNumber(ui, true, test, 0);
+    };
+    row("Loss", lossText(moment.train.loss), lossText(moment.test.loss));
     if (parts.model.settings().classes() > 0)
-        drawNumbers(ui, "Accuracy", percent(moment.train.accuracy), percent(moment.test.accuracy));
+        row("Accuracy", percent(moment.train.accuracy), percent(moment.test.accuracy));
     ui.row("Step", grouped(parts.model.step()));
     ImGui::PopStyleVar();
 }

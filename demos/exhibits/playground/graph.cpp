@@ -18,50 +18,44 @@ constexpr float tileShare = 0.82f; // of the distance between tiles
 /// One layer: a column of tiles, or one picture of all neurons where there are too many.
 struct GraphColumn {
     std::size_t neurons = 0;
-    float x = 0; ///< of the tiles' middle
-    float top = 0;
+    float x = 0;     ///< of the middle
     float pitch = 0; ///< from one tile to the next
     float tile = 0;
-    bool wide = false;
-    ImVec2 low{}; ///< of the picture of a wide layer
+    ImVec2 low{}; ///< of all that is drawn
     ImVec2 high{};
-    std::size_t gridColumns = 1;
-    std::size_t gridLines = 1;
-    std::vector<std::size_t> rows; ///< of the features in use: which of all features each is
+    NeuronGrid grid{};               ///< of a wide layer's picture; else empty
+    std::vector<std::size_t> rows{}; ///< of the features in use: which of all features each is
 
+    bool wide() const { return grid.columns > 0; }
+    float half() const { return (high.x - low.x) / 2; }
+    float rowMiddle(std::size_t row) const { return low.y + pitch * (static_cast<float>(row) + 0.5f); }
+    ImVec2 tileLow(std::size_t row) const {
+        return {std::round(x - tile / 2), std::round(rowMiddle(row) - tile / 2)};
+    }
     ImVec2 centre(std::size_t neuron) const {
-        if (!wide) {
-            const std::size_t row = rows.empty() ? neuron : rows[neuron];
-            return {x, top + pitch * (static_cast<float>(row) + 0.5f)};
-        }
-        const float w = (high.x - low.x) / static_cast<float>(gridColumns);
-        const float h = (high.y - low.y) / static_cast<float>(gridLines);
-        return {low.x + w * (static_cast<float>(neuron % gridColumns) + 0.5f),
-                low.y + h * (static_cast<float>(neuron / gridColumns) + 0.5f)};
+        if (!wide()) return {x, rowMiddle(rows.empty() ? neuron : rows[neuron])};
+        const float w = (high.x - low.x) / static_cast<float>(grid.columns);
+        const float h = (high.y - low.y) / static_cast<float>(grid.lines);
+        return {low.x + w * (static_cast<float>(neuron % grid.columns) + 0.5f),
+                low.y + h * (static_cast<float>(neuron / grid.columns) + 0.5f)};
     }
-    ImVec2 tileLow(std::size_t neuron) const {
-        const ImVec2 middle = centre(neuron);
-        return {std::round(middle.x - tile / 2), std::round(middle.y - tile / 2)};
-    }
-    float half() const { return wide ? (high.x - low.x) / 2 : tile / 2; }
 };
 
 GraphColumn tiles(std::size_t count, float x, float low, float high, float most) {
-    GraphColumn column;
-    column.neurons = count;
-    column.x = x;
+    GraphColumn column{.neurons = count, .x = x};
     const float room = high - low;
     column.pitch = std::min(room / static_cast<float>(std::max<std::size_t>(count, 1)), most / tileShare);
     column.tile = std::floor(std::min(column.pitch * tileShare, most));
-    column.top = low + (room - column.pitch * static_cast<float>(count)) / 2;
+    const float length = column.pitch * static_cast<float>(count);
+    const float top = low + (room - length) / 2;
+    column.low = {x - column.tile / 2, top};
+    column.high = {x + column.tile / 2, top + length};
     return column;
 }
 
 // As large as fits, in the picture's own proportions.
 void placeWide(GraphColumn& column, const NeuronGrid& grid, float width, float low, float high) {
-    column.wide = true;
-    column.gridColumns = grid.columns;
-    column.gridLines = grid.lines;
+    column.grid = grid;
     const float scale =
         std::min(width / static_cast<float>(grid.width()), (high - low) / static_cast<float>(grid.height()));
     const float w = scale * static_cast<float>(grid.width()) / 2;
@@ -76,25 +70,20 @@ std::vector<GraphColumn> layOutGraph(const PlaygroundParts& parts, ImVec2 low, I
     const Ui& ui = parts.ui;
     const NetShape shape = parts.model.shape();
     const std::size_t count = shape.widths.size();
-    const float names = ImGui::CalcTextSize("sin x").x + ui.px(8);
-    const float most = ui.px(40);
-    const float room = high.x - low.x - names;
-    const float distance = room / static_cast<float>(count);
-    const float tile = std::min(most, distance * 0.7f);
-    std::vector<GraphColumn> columns;
-    for (std::size_t layer = 0; layer < count; ++layer) {
-        const float x = std::round(low.x + names + distance * (static_cast<float>(layer) + 0.5f));
-        const std::size_t neurons = layer == 0 ? allPlaneFeatures().size() : shape.widths[layer];
-        GraphColumn column = tiles(neurons, x, low.y, high.y, tile);
-        if (layer == 0) {
-            column.x = std::round(low.x + names + tile / 2);
-            for (const PlaneFeature feature : parts.model.settings().features)
-                column.rows.push_back(static_cast<std::size_t>(feature));
-            column.neurons = column.rows.size();
-        } else if (neurons > PlanePictures::mapped()) {
-            placeWide(column, parts.pictures.wideLayerGrid(layer), distance * 0.8f, low.y, high.y);
-        }
-        columns.push_back(std::move(column));
+    const float names = textWidth("sin x") + ui.px(8);
+    const float left = low.x + names;
+    const float distance = (high.x - low.x - names) / static_cast<float>(count);
+    const float tile = std::min(ui.px(40), distance * 0.7f);
+    std::vector<GraphColumn> columns{
+        tiles(allPlaneFeatures().size(), std::round(left + tile / 2), low.y, high.y, tile)};
+    for (const PlaneFeature feature : parts.model.settings().features)
+        columns[0].rows.push_back(static_cast<std::size_t>(feature));
+    columns[0].neurons = columns[0].rows.size();
+    for (std::size_t layer = 1; layer < count; ++layer) {
+        const float x = std::round(left + distance * (static_cast<float>(layer) + 0.5f));
+        columns.push_back(tiles(shape.widths[layer], x, low.y, high.y, tile));
+        if (shape.widths[layer] > PlanePictures::mapped())
+            placeWide(columns.back(), parts.pictures.wideLayerGrid(layer), distance * 0.8f, low.y, high.y);
     }
     return columns;
 }
@@ -147,19 +136,22 @@ class Graph {
             links_.push_back(linksInto(parts_.model, layer));
     }
 
-    DrawnGraph draw() {
+    std::vector<float> draw() {
         drawFailure();
         for (std::size_t layer = 1; layer < columns_.size(); ++layer) drawLinks(layer);
         for (const PlaneFeature feature : allPlaneFeatures()) drawFeature(feature);
         for (std::size_t layer = 1; layer < columns_.size(); ++layer) {
-            if (columns_[layer].wide)
+            if (columns_[layer].wide())
                 drawWideLayer(layer);
             else
                 for (std::size_t i = 0; i < columns_[layer].neurons; ++i) drawNeuron({layer, i});
         }
         hoverLinks();
-        for (const GraphColumn& column : columns_) drawn_.x.push_back(column.x);
-        return drawn_;
+        if (!wantedFeatures_.empty()) // last: another network has other columns
+            parts_.model.edit([this](PlaygroundSettings& settings) { settings.features = wantedFeatures_; });
+        std::vector<float> places;
+        for (const GraphColumn& column : columns_) places.push_back(column.x);
+        return places;
     }
 
   private:
@@ -181,13 +173,10 @@ class Graph {
         const GraphColumn& from = columns_[layer - 1];
         const GraphColumn& to = columns_[layer];
         if (links_[layer - 1].empty()) {
-            const float a = from.wide ? from.low.y : from.top;
-            const float b =
-                from.wide ? from.high.y : from.top + from.pitch * static_cast<float>(from.neurons);
-            const float c = to.wide ? to.low.y : to.top;
-            const float d = to.wide ? to.high.y : to.top + to.pitch * static_cast<float>(to.neurons);
-            draw_.AddQuadFilled({from.x + from.half(), a}, {to.x - to.half(), c}, {to.x - to.half(), d},
-                                {from.x + from.half(), b}, faded(theme_.muted, 0.18f));
+            const float a = from.x + from.half();
+            const float b = to.x - to.half();
+            draw_.AddQuadFilled({a, from.low.y}, {b, to.low.y}, {b, to.high.y}, {a, from.high.y},
+                                faded(theme_.muted, 0.18f));
         }
         for (const GraphLink& link : links_[layer - 1])
             drawLink(link, parts_.view.shownParameter == link.place);
@@ -199,8 +188,8 @@ class Graph {
         const GraphColumn& to = columns_[place.to.layer];
         ImVec2 a = from.centre(*place.from);
         ImVec2 b = to.centre(place.to.index);
-        a.x = from.wide ? from.high.x : a.x + from.half();
-        b.x = to.wide ? to.low.x : b.x - to.half();
+        a.x = from.high.x;
+        b.x = to.low.x;
         std::array<ImVec2, linkPieces + 1> points;
         for (std::size_t i = 0; i <= linkPieces; ++i) {
             const float t = static_cast<float>(i) / linkPieces;
@@ -236,9 +225,7 @@ class Graph {
         const std::string control = fmt::format("feature/{}", name(feature));
         if (ui_.hidden(control.c_str())) return;
         const GraphColumn& column = columns_[0];
-        const float y =
-            std::round(column.top + column.pitch * (static_cast<float>(feature) + 0.5f) - column.tile / 2);
-        const ImVec2 low{std::round(column.x - column.tile / 2), y};
+        const ImVec2 low = column.tileLow(static_cast<std::size_t>(feature));
         const ImVec2 high{low.x + column.tile, low.y + column.tile};
         const std::string label = featureLabel(feature);
         const ImVec2 text = ImGui::CalcTextSize(label.c_str());
@@ -254,20 +241,18 @@ class Graph {
         draw_.AddText({low.x - ui_.px(6) - text.x, (low.y + high.y - text.y) / 2},
                       on ? theme_.text : theme_.muted, label.c_str());
         if (hovered && on) {
-            parts_.view.shownNeuron = NeuronPlace{0, static_cast<std::size_t>(found - used.begin())};
-            ui_.detail(neuronDetail(parts_, *parts_.view.shownNeuron));
+            show({0, static_cast<std::size_t>(found - used.begin())});
         } else if (hovered) {
             ui_.detail({.title = "Feature " + label,
                         .text = "Not an input yet. Click to add it; the weights start over."});
         }
         if (!pressed || (on && used.size() == 1)) return;
-        std::vector<PlaneFeature> features = used;
+        wantedFeatures_ = used;
         if (on)
-            std::erase(features, feature);
+            std::erase(wantedFeatures_, feature);
         else
-            features.push_back(feature);
-        std::ranges::sort(features);
-        drawn_.wantedFeatures = std::move(features);
+            wantedFeatures_.push_back(feature);
+        std::ranges::sort(wantedFeatures_);
     }
 
     void drawNeuron(NeuronPlace place) {
@@ -284,10 +269,7 @@ class Graph {
         draw_.AddRect(low, high, hovered ? theme_.text : theme_.muted, rounding, 0,
                       ui_.line(hovered ? 2.0f : 1.0f));
         drawBias(place, low, column.tile);
-        if (hovered) {
-            parts_.view.shownNeuron = place;
-            ui_.detail(neuronDetail(parts_, place));
-        }
+        if (hovered) show(place);
         if (pressed) edit({place, {}});
     }
 
@@ -314,15 +296,15 @@ class Graph {
         draw_.AddRect(column.low, column.high, theme_.muted, 0, 0, ui_.line());
         if (!ImGui::IsItemHovered()) return;
         const ImVec2 mouse = ImGui::GetIO().MousePos;
-        const auto cell = [](float at, float from, float length, std::size_t count) {
+        const auto cell = [](float at, float from, float length, std::uint32_t count) {
             const float share = std::clamp((at - from) / length, 0.0f, 0.999f);
             return static_cast<std::size_t>(share * static_cast<float>(count));
         };
-        const std::size_t index = cell(mouse.y, column.low.y, size.y, column.gridLines) * column.gridColumns +
-                                  cell(mouse.x, column.low.x, size.x, column.gridColumns);
+        const NeuronGrid& grid = column.grid;
+        const std::size_t index = cell(mouse.y, column.low.y, size.y, grid.lines) * grid.columns +
+                                  cell(mouse.x, column.low.x, size.x, grid.columns);
         if (index >= column.neurons) return;
-        parts_.view.shownNeuron = NeuronPlace{layer, index};
-        ui_.detail(neuronDetail(parts_, {layer, index}));
+        show({layer, index});
         if (ImGui::IsMouseClicked(0)) edit({{layer, index}, {}});
     }
 
@@ -349,6 +331,11 @@ class Graph {
         if (ImGui::IsMouseClicked(0)) edit(*parts_.view.shownParameter);
     }
 
+    void show(NeuronPlace place) {
+        parts_.view.shownNeuron = place;
+        ui_.detail(neuronDetail(parts_, place));
+    }
+
     void edit(const ParameterPlace& place) {
         if (ui_.hidingControls) return;
         parts_.view.edited = place;
@@ -363,12 +350,12 @@ class Graph {
     ImVec2 high_;
     std::vector<GraphColumn> columns_;
     std::vector<std::vector<GraphLink>> links_; // by the layer they lead to, from 1
-    DrawnGraph drawn_;
+    std::vector<PlaneFeature> wantedFeatures_;  // by a click; empty: none was made
 };
 
 } // namespace
 
-DrawnGraph drawGraph(const PlaygroundParts& parts, ImVec2 low, ImVec2 high) {
+std::vector<float> drawGraph(const PlaygroundParts& parts, ImVec2 low, ImVec2 high) {
     return Graph(parts, low, high).draw();
 }
 

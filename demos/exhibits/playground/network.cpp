@@ -22,9 +22,9 @@ void drawWidthButtons(const PlaygroundParts& parts, std::size_t layer, float x, 
         ImGui::SetCursorScreenPos({left, top});
         return ui.button(shown.c_str());
     };
-    const float button = ImGui::CalcTextSize("+").x + 2 * pad;
+    const float button = textWidth("+") + 2 * pad;
     const std::string number = fmt::format("{}", count);
-    const float text = ImGui::CalcTextSize(number.c_str()).x + 2 * pad;
+    const float text = textWidth(number) + 2 * pad;
     const bool buttons = 2 * button + ui.px(6) <= room;
     // One less or more; in steps of a quarter where there are many.
     if (buttons && put(fmt::format("-##neurons {}", layer), x - button - ui.px(1), y))
@@ -56,8 +56,7 @@ void drawLayerButtons(const PlaygroundParts& parts) {
     ImGui::PopStyleVar();
     ImGui::SameLine();
     std::string title = count == 1 ? "1 hidden layer" : fmt::format("{} hidden layers", count);
-    if (ImGui::CalcTextSize(title.c_str()).x * 1.1f > ImGui::GetContentRegionAvail().x)
-        title = fmt::format("{}", count);
+    if (textWidth(title) * 1.1f > ImGui::GetContentRegionAvail().x) title = fmt::format("{}", count);
     ui.heading(title);
     if (fewer) settings.hidden.pop_back();
     if (more) settings.hidden.push_back(count == 0 ? 4 : std::min<std::size_t>(settings.hidden.back(), 8));
@@ -69,16 +68,13 @@ void drawLayers(const PlaygroundParts& parts) {
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const float header = 2 * ImGui::GetTextLineHeight() + parts.ui.px(16);
-    // Settings may change below: what is drawn is of those before.
-    const std::size_t layers = parts.model.settings().hidden.size();
-    const DrawnGraph graph =
+    const std::vector<float> x =
         drawGraph(parts, {start.x, start.y + header},
                   {start.x + room.x, start.y + std::max(room.y, header + parts.ui.px(60))});
-    const float distance = layers > 1 ? graph.x[2] - graph.x[1] : room.x;
-    for (std::size_t layer = 1; layer <= layers && layer <= parts.model.settings().hidden.size(); ++layer)
-        drawWidthButtons(parts, layer, graph.x[layer], start.y, distance);
-    if (graph.wantedFeatures.empty()) return;
-    parts.model.edit([&graph](PlaygroundSettings& settings) { settings.features = graph.wantedFeatures; });
+    const std::size_t layers = parts.model.settings().hidden.size();
+    const float distance = layers > 1 ? x[2] - x[1] : room.x;
+    for (std::size_t layer = 1; layer <= layers; ++layer)
+        drawWidthButtons(parts, layer, x[layer], start.y, distance);
 }
 
 } // namespace

@@ -4,8 +4,6 @@
 #include <cmath>
 #include <utility>
 
-#include "demos/exhibits/playground/playground_view.h"
-
 namespace lockstep::demos {
 
 namespace {
@@ -44,6 +42,15 @@ std::uint32_t markPixel(std::uint32_t shape, bool hollow, float x, float y) {
     return static_cast<std::uint32_t>(std::lround(255 * alpha)) << 24 | grey << 16 | grey << 8 | grey;
 }
 
+template <class Pixel>
+std::vector<std::uint32_t> paintedPixels(std::uint32_t width, std::uint32_t height, Pixel pixel) {
+    std::vector<std::uint32_t> all;
+    all.reserve(std::size_t{width} * height);
+    for (std::uint32_t row = 0; row < height; ++row)
+        for (std::uint32_t column = 0; column < width; ++column) all.push_back(pixel(column, row));
+    return all;
+}
+
 } // namespace
 
 void PlanePictures::makeMaps(Ui& ui, const PlaygroundModel& model) {
@@ -57,32 +64,29 @@ void PlanePictures::makeMaps(Ui& ui, const PlaygroundModel& model) {
     const auto picture = [&ui](std::uint32_t width, std::uint32_t height) {
         return std::make_unique<Picture>(ui.graphics, width, height, true);
     };
-    auto map =
-        std::make_unique<PlaneMap>(ui.graphics.device(), model.shape(), model.settings().features, options);
+    Maps maps;
+    maps.features = model.settings().features;
+    maps.map = std::make_unique<PlaneMap>(ui.graphics.device(), model.shape(), maps.features, options);
     if (!output_) output_ = picture(outputPixels, outputPixels);
-    auto neurons = picture(map->atlasWidth(), map->atlasHeight());
-    std::vector<std::unique_ptr<Picture>> wide(model.shape().widths.size());
-    for (std::size_t layer = 0; layer < wide.size(); ++layer)
-        if (map->isWide(layer))
-            wide[layer] = picture(map->wideLayerGrid(layer).width(), map->wideLayerGrid(layer).height());
-
+    maps.neurons = picture(maps.map->atlasWidth(), maps.map->atlasHeight());
+    for (std::size_t layer = 0; layer < model.shape().widths.size(); ++layer) {
+        const NeuronGrid grid = maps.map->wideLayerGrid(layer);
+        maps.wide.push_back(maps.map->isWide(layer) ? picture(grid.width(), grid.height()) : nullptr);
+    }
     computing_.reset();
-    shape_ = model.shape();
-    features_ = model.settings().features;
-    wide_.swap(wide);
-    wide.push_back(std::exchange(neurons_, std::move(neurons)));
-    retired_.push_back({std::exchange(map_, std::move(map)), std::move(wide)});
+    retired_.push_back(std::exchange(maps_, std::move(maps)));
 }
 
 bool PlanePictures::fit(const PlaygroundModel& model) const {
+    if (!maps_.map || !marks_) return false;
     NetShape shape = model.shape();
-    shape.init = shape_.init; // no map depends on it
-    return map_ && marks_ && shape == shape_ && features_ == model.settings().features;
+    shape.init = maps_.map->shape().init; // no map depends on it
+    return shape == maps_.map->shape() && maps_.features == model.settings().features;
 }
 
 void PlanePictures::compute(Ui& ui, const PlaygroundModel& model, bool discretise) {
     const MapDetail detail = model.running() && !ui.scripted ? MapDetail::moving : MapDetail::still;
-    computing_ = map_->compute(model.parameters(), planeColours(ui.theme, discretise), detail);
+    computing_ = maps_.map->compute(model.parameters(), planeColours(ui.theme, discretise), detail);
     fine_ = detail == MapDetail::still;
     revision_ = model.revision();
     discretise_ = discretise;
@@ -90,10 +94,10 @@ void PlanePictures::compute(Ui& ui, const PlaygroundModel& model, bool discretis
 }
 
 void PlanePictures::show() {
-    output_->show(map_->outputPicture(), *computing_);
-    neurons_->show(map_->neuronPicture(), *computing_);
-    for (std::size_t layer = 0; layer < wide_.size(); ++layer)
-        if (wide_[layer]) wide_[layer]->show(map_->wideLayerPicture(layer), *computing_);
+    output_->show(maps_.map->outputPicture(), *computing_);
+    maps_.neurons->show(maps_.map->neuronPicture(), *computing_);
+    for (std::size_t layer = 0; layer < maps_.wide.size(); ++layer)
+        if (maps_.wide[layer]) maps_.wide[layer]->show(maps_.map->wideLayerPicture(layer), *computing_);
     computing_.reset();
 }
 
@@ -107,7 +111,7 @@ void PlanePictures::update(Ui& ui, const PlaygroundModel& model, bool discretise
     const bool atOnce = other || ui.scripted;
     if (computing_ && ui.graphics.device().done(*computing_)) {
         show();
-        next_ = ui.now + pauseFactor * map_->milliseconds() * 1e-3;
+        next_ = ui.now + pauseFactor * maps_.map->milliseconds() * 1e-3;
     }
     const bool stale = other || dark_ != ui.theme.dark || discretise != discretise_ ||
                        revision_ != model.revision() || (!fine_ && !model.running());
@@ -119,19 +123,19 @@ void PlanePictures::update(Ui& ui, const PlaygroundModel& model, bool discretise
 
 PicturePart PlanePictures::neuron(std::size_t layer, std::size_t index) const {
     if (index >= mapped()) {
-        const NeuronGrid grid = map_->wideLayerGrid(layer);
+        const NeuronGrid grid = maps_.map->wideLayerGrid(layer);
         const ImVec2 cell{1.0f / static_cast<float>(grid.columns), 1.0f / static_cast<float>(grid.lines)};
         const ImVec2 from{cell.x * static_cast<float>(index % grid.columns),
                           cell.y * static_cast<float>(index / grid.columns)};
-        return {wide_[layer]->id(), from, {from.x + cell.x, from.y + cell.y}};
+        return {maps_.wide[layer]->id(), from, {from.x + cell.x, from.y + cell.y}};
     }
-    const auto wide = static_cast<float>(neurons_->width());
-    const auto high = static_cast<float>(neurons_->height());
-    const float tile = high / static_cast<float>(shape_.widths.size());
+    const auto wide = static_cast<float>(maps_.neurons->width());
+    const auto high = static_cast<float>(maps_.neurons->height());
+    const float tile = high / static_cast<float>(maps_.map->shape().widths.size());
     const float x = static_cast<float>(index) * tile;
     const float y = static_cast<float>(layer) * tile;
     // Half a pixel inside, so that smoothing does not bring in the neighbour.
-    return {neurons_->id(),
+    return {maps_.neurons->id(),
             {(x + 0.5f) / wide, (y + 0.5f) / high},
             {(x + tile - 0.5f) / wide, (y + tile - 0.5f) / high}};
 }
@@ -151,33 +155,25 @@ PicturePart PlanePictures::mark(std::size_t shape, bool hollow) const {
 
 void PlanePictures::drawFeatures(Ui& ui) {
     constexpr std::uint32_t width = featureCount * featurePixels;
-    std::vector<std::uint32_t> pixels(std::size_t{width} * featurePixels);
-    for (std::uint32_t row = 0; row < featurePixels; ++row)
-        for (std::uint32_t column = 0; column < featurePixels; ++column) {
-            const auto plane = [](std::uint32_t pixel) {
-                return planeReach * (2 * (static_cast<float>(pixel) + 0.5f) / featurePixels - 1);
-            };
-            const auto values = planeFeatures(plane(column), -plane(row), allPlaneFeatures());
-            for (std::uint32_t i = 0; i < featureCount; ++i)
-                pixels[row * width + i * featurePixels + column] = signedColour(ui.theme, values[i]);
-        }
+    const auto plane = [](std::uint32_t pixel) {
+        return planeReach * (2 * (static_cast<float>(pixel) + 0.5f) / featurePixels - 1);
+    };
     if (!featureMaps_) featureMaps_ = std::make_unique<Picture>(ui.graphics, width, featurePixels, true);
-    featureMaps_->upload(pixels);
+    featureMaps_->upload(paintedPixels(width, featurePixels, [&](std::uint32_t column, std::uint32_t row) {
+        const auto feature = static_cast<PlaneFeature>(column / featurePixels);
+        return signedColour(ui.theme, planeFeature(feature, plane(column % featurePixels), -plane(row)));
+    }));
 }
 
 void PlanePictures::drawMarks(Ui& ui) {
     constexpr std::uint32_t width = markShapes * markPixels;
-    std::vector<std::uint32_t> pixels(std::size_t{width} * markPixels * 2);
-    for (std::uint32_t row = 0; row < 2 * markPixels; ++row)
-        for (std::uint32_t column = 0; column < width; ++column) {
-            const auto inMark = [](std::uint32_t pixel) {
-                return 2 * (static_cast<float>(pixel % markPixels) + 0.5f) / markPixels - 1;
-            };
-            pixels[row * width + column] =
-                markPixel(column / markPixels, row >= markPixels, inMark(column), inMark(row));
-        }
+    const auto inMark = [](std::uint32_t pixel) {
+        return 2 * (static_cast<float>(pixel % markPixels) + 0.5f) / markPixels - 1;
+    };
     auto marks = std::make_unique<Picture>(ui.graphics, width, 2 * markPixels, true);
-    marks->upload(pixels);
+    marks->upload(paintedPixels(width, 2 * markPixels, [&](std::uint32_t column, std::uint32_t row) {
+        return markPixel(column / markPixels, row >= markPixels, inMark(column), inMark(row));
+    }));
     marks_ = std::move(marks);
 }
 

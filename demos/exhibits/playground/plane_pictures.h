@@ -44,8 +44,8 @@ class PlanePictures {
     PicturePart neuron(std::size_t layer, std::size_t index) const;
     /// All neurons of a layer of more than mapped(), in small: neuron n at column n % columns, line n /
     /// columns.
-    PicturePart wideLayer(std::size_t layer) const { return {wide_[layer]->id(), {0, 0}, {1, 1}}; }
-    NeuronGrid wideLayerGrid(std::size_t layer) const { return map_->wideLayerGrid(layer); }
+    PicturePart wideLayer(std::size_t layer) const { return {maps_.wide[layer]->id(), {0, 0}, {1, 1}}; }
+    NeuronGrid wideLayerGrid(std::size_t layer) const { return maps_.map->wideLayerGrid(layer); }
     static constexpr std::size_t mapped() { return 32; }
     /// Of any feature, in use or not.
     PicturePart feature(PlaneFeature feature) const;
@@ -53,10 +53,12 @@ class PlanePictures {
     PicturePart mark(std::size_t shape, bool hollow) const;
 
   private:
-    // What the frame under way may still show.
-    struct Retired {
+    // What another network needs anew.
+    struct Maps {
         std::unique_ptr<PlaneMap> map;
-        std::vector<std::unique_ptr<Picture>> pictures;
+        std::vector<PlaneFeature> features;
+        std::unique_ptr<Picture> neurons;
+        std::vector<std::unique_ptr<Picture>> wide; ///< by layer; null where all have a map of their own
     };
 
     void compute(Ui& ui, const PlaygroundModel& model, bool discretise);
@@ -65,12 +67,8 @@ class PlanePictures {
     void drawFeatures(Ui& ui);
     void drawMarks(Ui& ui);
 
-    std::unique_ptr<PlaneMap> map_;
-    NetShape shape_;
-    std::vector<PlaneFeature> features_;
+    Maps maps_;
     std::unique_ptr<Picture> output_;
-    std::unique_ptr<Picture> neurons_;
-    std::vector<std::unique_ptr<Picture>> wide_; ///< by layer; null where all have a map of their own
     std::unique_ptr<Picture> featureMaps_;
     std::unique_ptr<Picture> marks_;
     std::uint64_t revision_ = 0;
@@ -78,8 +76,8 @@ class PlanePictures {
     bool fine_ = false;        // the last maps were computed in full
     std::optional<bool> dark_; ///< of what was drawn last
     std::optional<gpu::Ticket> computing_;
-    double next_ = 0; ///< when the next one may begin while training runs
-    std::vector<Retired> retired_;
+    double next_ = 0;           ///< when the next one may begin while training runs
+    std::vector<Maps> retired_; ///< the frame under way may still show them
 };
 
 } // namespace lockstep::demos

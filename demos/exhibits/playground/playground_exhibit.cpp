@@ -97,7 +97,7 @@ class PlaygroundExhibit : public Exhibit {
 
     bool running() const override { return model_.running(); }
     std::uint64_t trainedExamples() const override { return model_.laneSnapshot().examples; }
-    bool moving() const override { return model_.busy() || view_.sampler.busy() || pictures_.busy(); }
+    bool moving() const override { return model_.busy() || view_.sampling.valid() || pictures_.busy(); }
     void run(Ui& ui) override {
         if (!model_.trainable()) {
             ui.say(Severity::warning, "There are no points to train on.",
@@ -133,25 +133,25 @@ class PlaygroundExhibit : public Exhibit {
     std::function<void()> readState(const nlohmann::ordered_json& state) override {
         if (!state.is_object()) throw std::invalid_argument("the playground's state must be an object");
         nlohmann::ordered_json json = state;
-        const auto taken = [&json](const char* field) {
+        const auto taken = [&json](const char* field, const nlohmann::ordered_json& usual) {
             nlohmann::ordered_json value;
             if (const auto found = json.find(field); found != json.end()) value = *found, json.erase(field);
-            return value;
+            return value.is_null() ? usual : value;
         };
-        const nlohmann::ordered_json view = taken("view");
-        const nlohmann::ordered_json plot = taken("plot");
-        const nlohmann::ordered_json weights = taken("weights");
-        const nlohmann::ordered_json step = taken("step");
+        const nlohmann::ordered_json view = taken("view", toJson(ViewSettings{}));
+        const nlohmann::ordered_json plot = taken("plot", plot_.state());
+        const nlohmann::ordered_json weights = taken("weights", nullptr);
+        const nlohmann::ordered_json step = taken("step", 0u);
         const PlaygroundSettings settings = playgroundSettingsFromJson(json);
-        const ViewSettings newView = view.is_null() ? ViewSettings{} : viewFromJson(view);
-        if (!step.is_null() && (!step.is_number_unsigned() || step.get<std::uint64_t>() > mostSteps / 2))
+        const ViewSettings newView = viewFromJson(view);
+        if (!step.is_number_unsigned() || step.get<std::uint64_t>() > mostSteps / 2)
             throw std::invalid_argument(
                 fmt::format("the field 'step' must be a whole number up to {}", mostSteps / 2));
-        const std::uint64_t steps = step.is_null() ? 0 : step.get<std::uint64_t>();
+        const auto steps = step.get<std::uint64_t>();
         std::vector<float> values;
         if (!weights.is_null()) values = weightsFromJson(weights, settings.shape());
         Plot newPlot = plot_;
-        if (!plot.is_null()) newPlot.setState(plot);
+        newPlot.setState(plot);
         return [this, settings, newView, values, steps, newPlot] {
             plot_ = newPlot;
             model_.pause();
@@ -172,15 +172,12 @@ class PlaygroundExhibit : public Exhibit {
 
     bool dropFile(Ui& ui, const std::filesystem::path& file) override {
         if (file.extension() != ".csv") return false;
-        OwnPoints own = readOwnPoints(file);
         PlaygroundSettings settings = model_.settings();
-        settings.own = std::move(own.points);
-        settings.ownValues = own.values;
-        settings.data = ownData;
+        const bool scaled = takeOwnPoints(settings, file);
         model_.change(settings);
         ui.say(Severity::info,
                fmt::format("{} points from {}", settings.own.size(), file.filename().string()),
-               own.scaled ? "Columns outside -6 to 6 were scaled into that range." : "");
+               scaled ? "Columns outside -6 to 6 were scaled into that range." : "");
         return true;
     }
 
@@ -242,10 +239,7 @@ class PlaygroundExhibit : public Exhibit {
             ui.segments("##page", view_.page, std::span(names).first(answerPage));
         }
         const ImVec2 room = ImGui::GetContentRegionAvail();
-        if (view_.page == curvesPage) {
-            drawLower(ui);
-            return;
-        }
+        if (view_.page == curvesPage) return drawLower(ui);
         if (view_.page == settingsPage) {
             ImGui::BeginChild("settings", room);
             drawSettingsBar(parts(ui), true);
@@ -291,14 +285,10 @@ class PlaygroundExhibit : public Exhibit {
 
     void drawCurves(Ui& ui) {
         const LossHistory& history = model_.history();
+        const std::span<const double> steps = history.steps();
         const PlotLine lines[] = {
-            {.name = "train", .colour = ui.theme.text, .x = history.steps(), .y = history.train()},
-            {.name = "test",
-             .colour = ui.theme.muted,
-             .dashed = true,
-             .x = history.steps(),
-             .y = history.test()},
-        };
+            {.name = "train", .colour = ui.theme.text, .x = steps, .y = history.train()},
+            {.name = "test", .colour = ui.theme.muted, .dashed = true, .x = steps, .y = history.test()}};
         plot_.draw(ui, "playground losses", lines,
                    {.x = {.title = "step", .unit = "", .whole = true},
                     .y = {.title = "loss", .unit = ""},

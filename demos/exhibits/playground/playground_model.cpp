@@ -21,10 +21,6 @@ constexpr std::size_t mostKept = 200;
 constexpr std::uint64_t mostReplayed = 5000;
 constexpr std::size_t mostKeptBytes = std::size_t{128} << 20;
 
-std::size_t bytesOf(const TrainerState& state) {
-    return (state.optimizerState.size() + 1) * state.parameters.size() * sizeof(float);
-}
-
 } // namespace
 
 /// One lane with all that it trains on. A change of what the trainer is made of makes a new one.
@@ -68,12 +64,8 @@ class PlaygroundSession {
         return true;
     }
 
-    /// Asks for a look at the weights and losses as they are then; takeMoment() has it later. One at a time.
+    /// Asks for a look at the weights and losses as they are then; takeMoment() has it later.
     void look(std::uint64_t generation) {
-        {
-            const std::lock_guard lock(mutex_);
-            looking_ = true;
-        }
         lane_->post([this, generation, kind = job_.settings.optimizer.kind](Trainer& trainer) {
             const double begin = secondsNow();
             Moment moment{.state = trainer.state(), .optimizer = kind, .generation = generation};
@@ -82,13 +74,10 @@ class PlaygroundSession {
             moment.seconds = secondsNow() - begin;
             const std::lock_guard lock(mutex_);
             mail_ = std::move(moment);
-            looking_ = false;
         });
     }
-    bool looking() const {
-        const std::lock_guard lock(mutex_);
-        return looking_;
-    }
+    /// Whether a look, or a change of weights or settings, is still to be done.
+    bool looking() const { return !lane_->waitForPosted(std::chrono::milliseconds(0)); }
     std::optional<Moment> takeMoment() {
         const std::lock_guard lock(mutex_);
         return std::exchange(mail_, std::nullopt);
@@ -97,9 +86,8 @@ class PlaygroundSession {
   private:
     PlaygroundData data_;
     TrainJob job_;
-    mutable std::mutex mutex_; // guards the next
+    std::mutex mutex_; // guards the next
     std::optional<Moment> mail_;
-    bool looking_ = false;
     std::unique_ptr<Lane> lane_; // its thread uses all of the above
 };
 
@@ -126,7 +114,7 @@ void PlaygroundModel::setSpeed(double stepsPerSecond) {
 
 void PlaygroundModel::change(const PlaygroundSettings& wanted) {
     wanted.validate();
-    const bool fresh = !sameWeights(settings_, wanted);
+    const bool fresh = settings_.features != wanted.features || shape().widths != wanted.shape().widths;
     const bool rebuild = !sameTrainer(settings_, wanted);
     if (!sameData(settings_, wanted)) data_ = makePlaygroundData(wanted);
     settings_ = wanted;
@@ -134,11 +122,14 @@ void PlaygroundModel::change(const PlaygroundSettings& wanted) {
     if (fresh) {
         rebuildWanted_ = true;
         reset();
-    } else if (rebuild || rebuildWanted_) {
-        lastLookWanted_ = lastLookWanted_ || !rebuildWanted_;
+    } else if (rebuild || rebuildWanted_ || !session_ ||
+               !session_->changeOptimizer(settings_.train.optimizer)) {
+        if (!rebuildWanted_ && alive()) {
+            session_->lane().pause();
+            session_->look(moment_.generation);
+            lastLook_ = true;
+        }
         rebuildWanted_ = true;
-    } else if (!session_ || !session_->changeOptimizer(settings_.train.optimizer)) {
-        rebuildWanted_ = lastLookWanted_ = true;
     }
 }
 
@@ -157,28 +148,24 @@ void PlaygroundModel::update(const TrainerMaker& maker, double seconds, bool scr
     const bool moved = session_->lane().snapshot().step != step();
     if (seen_ && (!moved || sinceLook_ < std::max(lookSeconds, moment_.seconds / looksShare))) return;
     sinceLook_ = 0;
-    session_->look(generation_);
+    session_->look(moment_.generation);
 }
 
 /// Brings the lane in line with the settings; false while that is not done.
 bool PlaygroundModel::follow(const TrainerMaker& maker) {
     if (!rebuildWanted_) return alive();
     if (session_ && session_->preparing()) return false; // it would only be one more that is on its way out
-    if (lastLookWanted_ && alive()) {
-        if (!lastLookAsked_) session_->lane().pause();
+    if (lastLook_ && alive()) {
         if (session_->looking()) return false;
-        if (!std::exchange(lastLookAsked_, true)) {
-            session_->look(generation_);
-            return false;
-        }
         collect();
     }
     retire();
-    rebuildWanted_ = lastLookWanted_ = lastLookAsked_ = seen_ = false;
+    rebuildWanted_ = lastLook_ = seen_ = false;
     failure_.clear();
     if (!trainable()) return false;
     try {
-        session_ = std::make_unique<PlaygroundSession>(settings_, data_, maker, fitted());
+        session_ = std::make_unique<PlaygroundSession>(settings_, data_, maker,
+                                                       fitted(moment_.state, moment_.optimizer));
     } catch (const std::exception& error) {
         failure_ = error.what();
         running_ = false;
@@ -187,12 +174,11 @@ bool PlaygroundModel::follow(const TrainerMaker& maker) {
     return false;
 }
 
-/// The state at hand as the settings' optimizer takes it.
-TrainerState PlaygroundModel::fitted() const {
-    TrainerState state = moment_.state;
-    const Optimizer kind = settings_.train.optimizer.kind;
-    if (infoOf(kind).state != infoOf(moment_.optimizer).state) state.optimizerState.clear();
-    state.optimizerState.resize(settings_.train.optimizer.stateArrays());
+/// A state of that optimizer as the settings' one takes it.
+TrainerState PlaygroundModel::fitted(TrainerState state, Optimizer optimizer) const {
+    const OptimizerSettings& wanted = settings_.train.optimizer;
+    if (infoOf(wanted.kind).state != infoOf(optimizer).state) state.optimizerState.clear();
+    state.optimizerState.resize(wanted.stateArrays());
     for (std::vector<float>& array : state.optimizerState) array.resize(state.parameters.size(), 0.0f);
     return state;
 }
@@ -205,7 +191,7 @@ void PlaygroundModel::retire() {
 
 void PlaygroundModel::collect() {
     if (!session_) return;
-    if (auto moment = session_->takeMoment(); moment && moment->generation == generation_) {
+    if (auto moment = session_->takeMoment(); moment && moment->generation == moment_.generation) {
         seen_ = true;
         if (moment->state.step != moment_.state.step) {
             earlier_ = std::move(moment_.state.parameters);
@@ -244,13 +230,13 @@ void PlaygroundModel::settle(const TrainerMaker& maker) {
         const bool follows = follow(maker);
         const bool preparing = session_ && session_->preparing();
         if (!preparing && !follows && !rebuildWanted_ && !alive()) return; // there is nothing to train
-        if (follows && !target && seen_ && moment_.generation == generation_) {
+        if (follows && !target && seen_) {
             target = step() + queued_;
             if (queued_ > 0) session_->lane().step(std::exchange(queued_, 0));
         }
         if (follows && target && step() >= *target) return;
         const bool there = target ? session_->lane().snapshot().step >= *target : true;
-        if (follows && there && !session_->looking()) session_->look(generation_);
+        if (follows && there && !session_->looking()) session_->look(moment_.generation);
         std::this_thread::sleep_for(std::chrono::microseconds(300));
     }
     throw std::runtime_error("the playground's lane did not do what a script asked for within a minute");
@@ -276,7 +262,7 @@ bool PlaygroundModel::releaseDevice() {
     retire();
     retired_.clear(true);
     rebuildWanted_ = !failed();
-    lastLookWanted_ = lastLookAsked_ = false;
+    lastLook_ = false;
     queued_ = 0;
     return running_;
 }
@@ -285,16 +271,13 @@ bool PlaygroundModel::releaseDevice() {
 
 /// From now on these are the weights.
 void PlaygroundModel::adopt(TrainerState state, Optimizer optimizer) {
-    moment_ = {};
-    moment_.state = std::move(state);
-    moment_.optimizer = optimizer;
-    moment_.state = fitted();
-    moment_.optimizer = settings_.train.optimizer.kind;
-    moment_.generation = ++generation_;
+    moment_ = Moment{.state = fitted(std::move(state), optimizer),
+                     .optimizer = settings_.train.optimizer.kind,
+                     .generation = moment_.generation + 1};
     ++revision_;
     earlier_.clear();
     earlierStep_ = step();
-    seen_ = lastLookWanted_ = lastLookAsked_ = false;
+    seen_ = lastLook_ = false;
     queued_ = 0;
     pacer_.restart();
     if (!rebuildWanted_ && !failed() && alive())
@@ -335,7 +318,7 @@ void PlaygroundModel::setParameter(std::size_t index, float value) {
             state.parameters[index] = value;
             trainer.restore(state);
         });
-        moment_.generation = ++generation_;
+        ++moment_.generation;
         seen_ = false;
     } else {
         rebuildWanted_ = true;
@@ -349,8 +332,8 @@ void PlaygroundModel::remember() {
         return;
     }
     ring_.push_back({moment_.state, moment_.optimizer, settingsRevision_});
-    const std::size_t most = std::clamp(mostKeptBytes / std::max<std::size_t>(bytesOf(moment_.state), 1),
-                                        std::size_t{4}, mostKept);
+    const std::size_t numbers = (moment_.state.optimizerState.size() + 1) * parameters().size();
+    const std::size_t most = std::clamp(mostKeptBytes / (numbers * sizeof(float)), std::size_t{4}, mostKept);
     if (ring_.size() <= most) return;
     std::deque<Kept> thinned;
     for (std::size_t i = 0; i < ring_.size(); ++i)

@@ -78,7 +78,7 @@ struct Moment {
     Evaluation train{.loss = unknown, .accuracy = unknown, .confusion = {}};
     Evaluation test = train;
     double seconds = 0;           ///< that the look took
-    std::uint64_t generation = 0; ///< of the weights: looks from before a reset are out of date
+    std::uint64_t generation = 0; ///< of the weights: looks at those before are out of date
 };
 
 class PlaygroundSession;
@@ -180,20 +180,18 @@ class PlaygroundModel {
     void adopt(TrainerState state, Optimizer optimizer);
     void remember();
     void retire();
-    TrainerState fitted() const;
+    TrainerState fitted(TrainerState state, Optimizer optimizer) const;
     bool alive() const;
 
     PlaygroundSettings settings_;
     PlaygroundData data_;
     std::unique_ptr<PlaygroundSession> session_;
-    Retirement retired_;          // old lanes on their way out
-    bool rebuildWanted_ = true;   // the lane is not the settings' one
-    bool lastLookWanted_ = false; // before it goes, its weights are needed
-    bool lastLookAsked_ = false;
+    Retirement retired_;        // old lanes on their way out
+    bool rebuildWanted_ = true; // the lane is not the settings' one
+    bool lastLook_ = false;     // before it goes, its weights are needed
 
     Moment moment_;
-    bool seen_ = false;            // the moment is the lane's own, not what it was told to begin with
-    std::uint64_t generation_ = 0; // of the weights; looks from before are out of date
+    bool seen_ = false; // the moment is the lane's own, not what it was told to begin with
     std::uint64_t revision_ = 0;
     std::vector<float> earlier_;
     std::uint64_t earlierStep_ = 0;

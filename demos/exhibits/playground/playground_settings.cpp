@@ -10,7 +10,6 @@
 #include "demos/options/run_options.h"
 #include "engine/data/data_source.h"
 #include "engine/files/json_field.h"
-#include "engine/net/names.h"
 #include "engine/run/settings_json.h"
 #include "engine/step/lane_spec.h"
 
@@ -46,8 +45,8 @@ ordered_json ownToJson(const PlaygroundSettings& settings) {
 }
 
 LabelledPoint ownFromJson(const ordered_json& json, bool values) {
-    const bool fits = json.is_array() && json.size() == 3 && json[0].is_number() && json[1].is_number() &&
-                      (values ? json[2].is_number() : json[2].is_number_unsigned());
+    const bool fits =
+        json.size() == 3 && jsonHolds<std::vector<float>>(json) && (values || json[2].is_number_unsigned());
     if (!fits)
         throw std::invalid_argument(
             fmt::format("the field 'own' must have points [x, y, {}]", values ? "value" : "class from 0"));
@@ -70,31 +69,6 @@ std::vector<PlanePoint> pointsOf(const PlaygroundSettings& settings) {
     for (std::size_t i = 0; i < settings.samples; ++i)
         points.push_back({point2d(set, settings.dataSeed, i, settings.noise), false});
     return points;
-}
-
-// The engine's own split, asked by numbers which points it moves.
-void markTestPoints(std::vector<PlanePoint>& points, const PlaygroundSettings& settings) {
-    const double share = 1 - settings.trainShare;
-    const auto count = static_cast<double>(points.size());
-    if (std::round(share * count) >= count) return; // too few to hold any back
-    Dataset numbers;
-    numbers.inputs = 1;
-    numbers.classes = 2;
-    numbers.train.count = points.size();
-    numbers.train.labels.assign(points.size(), 0);
-    for (std::size_t i = 0; i < points.size(); ++i) numbers.train.values.push_back(static_cast<float>(i));
-    splitOffTest(numbers, share, settings.dataSeed);
-    for (const float number : numbers.test.values) points[static_cast<std::size_t>(number)].test = true;
-}
-
-void add(Examples& examples, const LabelledPoint& point, const PlaygroundSettings& settings, bool classes) {
-    const std::vector<float> features = planeFeatures(point.x, point.y, settings.features);
-    examples.values.insert(examples.values.end(), features.begin(), features.end());
-    if (classes)
-        examples.labels.push_back(point.label);
-    else
-        examples.targets.push_back(point.target);
-    ++examples.count;
 }
 
 } // namespace
@@ -146,10 +120,6 @@ void PlaygroundSettings::validate() const {
     train.optimizer.validate();
     if (!lane.empty()) laneSpecFromText(lane);
     shape().validate();
-}
-
-bool sameWeights(const PlaygroundSettings& a, const PlaygroundSettings& b) {
-    return a.features == b.features && a.shape().widths == b.shape().widths;
 }
 
 bool sameData(const PlaygroundSettings& a, const PlaygroundSettings& b) {
@@ -222,19 +192,32 @@ PlaygroundSettings playgroundSettingsFromJson(const ordered_json& given) {
 PlaygroundData makePlaygroundData(const PlaygroundSettings& settings) {
     PlaygroundData data;
     data.points = pointsOf(settings);
-    markTestPoints(data.points, settings);
     Dataset& set = data.dataset;
     set.name = settings.data;
     set.inputs = settings.features.size();
     set.classes = settings.classes();
     for (std::size_t i = 0; i < set.classes; ++i) set.classNames.push_back(fmt::format("{}", i + 1));
     for (const PlaneFeature feature : settings.features) set.inputNames.emplace_back(name(feature));
-    for (const PlanePoint& point : data.points)
-        add(point.test ? set.test : set.train, point.at, settings, set.classes > 0);
+    Examples& all = set.train;
+    all.count = data.points.size();
+    for (const PlanePoint& each : data.points) {
+        const LabelledPoint& point = each.at;
+        const std::vector<float> features = planeFeatures(point.x, point.y, settings.features);
+        all.values.insert(all.values.end(), features.begin(), features.end());
+        if (set.classes > 0)
+            all.labels.push_back(point.label);
+        else
+            all.targets.push_back(point.target);
+    }
+    const double testShare = 1 - settings.trainShare;
+    const auto count = static_cast<double>(all.count);
+    if (std::round(testShare * count) >= count) return data; // too few to hold any back
+    const std::vector<bool> test = splitOffTest(set, testShare, settings.dataSeed);
+    for (std::size_t i = 0; i < test.size(); ++i) data.points[i].test = test[i];
     return data;
 }
 
-OwnPoints readOwnPoints(const std::filesystem::path& file) {
+bool takeOwnPoints(PlaygroundSettings& settings, const std::filesystem::path& file) {
     if (!readAtOnce(file))
         throw std::runtime_error(fmt::format("{} is larger than what the playground reads, {} MiB",
                                              file.string(), mostReadAtOnce >> 20));
@@ -249,26 +232,28 @@ OwnPoints readOwnPoints(const std::filesystem::path& file) {
         throw std::runtime_error(
             fmt::format("{} has {} rows and {} classes; the playground shows at most {} and {}",
                         file.string(), table.train.count, table.classes, mostOwnPoints, mostOwnClasses));
-    OwnPoints own;
-    own.values = table.classes == 0;
+    settings.data = ownData;
+    settings.own.clear();
+    settings.ownValues = table.classes == 0;
     for (std::size_t i = 0; i < table.train.count; ++i) {
         LabelledPoint point{table.train.values[2 * i], table.train.values[2 * i + 1], 0, 0};
-        if (own.values)
+        if (settings.ownValues)
             point.target = table.train.targets[i];
         else
             point.label = table.train.labels[i];
-        own.points.push_back(point);
+        settings.own.push_back(point);
     }
+    bool scaled = false;
     for (float LabelledPoint::*axis : {&LabelledPoint::x, &LabelledPoint::y}) {
-        const auto [low, high] = std::ranges::minmax(own.points, {}, axis);
+        const auto [low, high] = std::ranges::minmax(settings.own, {}, axis);
         const float from = low.*axis;
         const float to = high.*axis;
         if (from >= -planeReach && to <= planeReach) continue;
         const float size = std::max((to - from) / 2, 1e-20f);
-        for (LabelledPoint& point : own.points) point.*axis = (point.*axis - (from + to) / 2) / size * 5;
-        own.scaled = true;
+        for (LabelledPoint& point : settings.own) point.*axis = (point.*axis - (from + to) / 2) / size * 5;
+        scaled = true;
     }
-    return own;
+    return scaled;
 }
 
 } // namespace lockstep::demos

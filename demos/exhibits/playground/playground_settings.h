@@ -61,8 +61,6 @@ struct PlaygroundSettings {
     void validate() const;
 };
 
-/// The same network, so that weights can go on from one to the other.
-bool sameWeights(const PlaygroundSettings& a, const PlaygroundSettings& b);
 /// The same points with the same features.
 bool sameData(const PlaygroundSettings& a, const PlaygroundSettings& b);
 /// All the same but the optimizer's numbers, which a trainer can change under way.
@@ -86,13 +84,8 @@ struct PlaygroundData {
 /// The points that the settings name, and their features.
 PlaygroundData makePlaygroundData(const PlaygroundSettings& settings);
 
-/// Reads a table of two columns and a target as own points; columns that leave the plane are scaled into
-/// it. Throws with file and reason.
-struct OwnPoints {
-    std::vector<LabelledPoint> points;
-    bool values = false;
-    bool scaled = false;
-};
-OwnPoints readOwnPoints(const std::filesystem::path& file);
+/// Shows a table of two columns and a target as own points; columns that leave the plane are scaled into it.
+/// Returns whether one was. Throws with file and reason, and then nothing has changed.
+bool takeOwnPoints(PlaygroundSettings& settings, const std::filesystem::path& file);
 
 } // namespace lockstep::demos

@@ -21,6 +21,22 @@ constexpr std::string_view answerWords[] = {"map", "surface", "layer"};
 constexpr std::string_view lowerWords[] = {"losses", "weights"};
 constexpr std::size_t pages = 5;
 
+/// In the order of the JSON.
+template <class View, class Field> void forEachField(View& view, Field field) {
+    field("page", view.page);
+    field("answer", view.answer, answerWords);
+    field("lower", view.lower, lowerWords);
+    field("decided", view.discretise);
+    field("train_points", view.trainPoints);
+    field("test_points", view.testPoints);
+    field("yaw", view.yaw);
+    field("pitch", view.pitch);
+    field("zoom", view.zoom);
+    field("layer", view.foldLayer);
+    field("axes", view.foldAxes);
+    field("keep_weights", view.keepWeights);
+}
+
 /// The same number as JSON's double, with as few digits as a float needs: half as many.
 double withFewDigits(float value) {
     char text[32];
@@ -50,8 +66,8 @@ std::vector<LayerValues> valuesAtProbe(const PlaygroundParts& parts) {
                    planeFeatures(at.x, at.y, parts.model.settings().features), 1);
 }
 
-ImU32 pointColour(const Theme& theme, const PlaygroundSettings& settings, const LabelledPoint& point) {
-    if (settings.classes() > 0) return classColour(theme, point.label);
+ImU32 pointColour(const Theme& theme, std::size_t classes, const LabelledPoint& point) {
+    if (classes > 0) return classColour(theme, point.label);
     // A value of 0 must not vanish in the ground.
     const ImU32 zero = theme.dark ? theme.text : theme.muted;
     return mixed(zero, signedColour(theme, point.target < 0 ? -1.0f : 1.0f),
@@ -97,7 +113,7 @@ std::size_t parameterIndex(const NetShape& shape, const ParameterPlace& place) {
 Detail neuronDetail(const PlaygroundParts& parts, NeuronPlace place) {
     const PlaygroundModel& model = parts.model;
     const NetShape shape = model.shape();
-    const float output = valuesAtProbe(parts)[place.layer].at(0, place.index);
+    const float output = valuesAtProbe(parts)[place.layer].row(0)[place.index];
     Detail detail{.title = neuronTitle(model, place),
                   .values = {{probeText(parts), number(output)}},
                   .text = "An input of the network. Click to add or remove it."};
@@ -130,7 +146,7 @@ Detail parameterDetail(const PlaygroundParts& parts, const ParameterPlace& place
         detail.values.emplace_back(fmt::format("change in {} steps", model.stepsSinceEarlier()),
                                    number(value - model.earlier()[index]));
     if (place.from) {
-        const float input = valuesAtProbe(parts)[place.to.layer - 1].at(0, *place.from);
+        const float input = valuesAtProbe(parts)[place.to.layer - 1].row(0)[*place.from];
         detail.values.emplace_back("a " + probeText(parts), number(input));
         detail.values.emplace_back("w a", number(value * input));
     }
@@ -141,38 +157,18 @@ Detail parameterDetail(const PlaygroundParts& parts, const ParameterPlace& place
 }
 
 ordered_json toJson(const ViewSettings& view) {
-    return {{"page", view.page},
-            {"answer", answerWords[view.answer]},
-            {"lower", lowerWords[view.lower]},
-            {"decided", view.discretise},
-            {"train_points", view.trainPoints},
-            {"test_points", view.testPoints},
-            {"yaw", view.camera.yaw},
-            {"pitch", view.camera.pitch},
-            {"zoom", view.camera.zoom},
-            {"layer", view.foldLayer},
-            {"axes", view.foldAxes},
-            {"keep_weights", view.keepWeights}};
+    ordered_json json;
+    forEachField(view, JsonWriter{json});
+    return json;
 }
 
 ViewSettings viewFromJson(const ordered_json& given) {
-    const ordered_json json = jsonCompleted(toJson(ViewSettings{}), given, "view");
     ViewSettings view;
-    view.page = jsonValue<std::size_t>(json, "page");
+    const ordered_json json = jsonCompleted(toJson(view), given, "view");
+    forEachField(view, JsonReader{json});
     if (view.page >= pages)
         throw std::invalid_argument(fmt::format("the field 'page' must be below {}", pages));
-    view.answer = jsonWordOr(json, "answer", answerWords);
-    view.lower = jsonWordOr(json, "lower", lowerWords);
-    view.discretise = jsonValue<bool>(json, "decided");
-    view.trainPoints = jsonValue<bool>(json, "train_points");
-    view.testPoints = jsonValue<bool>(json, "test_points");
-    view.camera = {static_cast<float>(jsonValue<double>(json, "yaw")),
-                   static_cast<float>(jsonValue<double>(json, "pitch")),
-                   static_cast<float>(jsonValue<double>(json, "zoom"))};
-    view.foldLayer = jsonValue<std::size_t>(json, "layer");
-    view.foldAxes = jsonValue<std::vector<std::size_t>>(json, "axes");
     if (view.foldAxes.size() != 3) throw std::invalid_argument("the field 'axes' must have three numbers");
-    view.keepWeights = jsonValue<bool>(json, "keep_weights");
     return view;
 }
 
@@ -186,12 +182,9 @@ std::vector<float> weightsFromJson(const ordered_json& json, const NetShape& sha
     const std::size_t count = ParamLayout(shape).size();
     if (!json.is_array() || json.size() != count)
         throw std::invalid_argument(fmt::format("the field 'weights' must have {} numbers", count));
-    std::vector<float> weights;
-    for (const ordered_json& number : json) {
-        if (!number.is_number()) throw std::invalid_argument("the field 'weights' must have numbers");
-        weights.push_back(number.get<float>());
-    }
-    return weights;
+    if (!jsonHolds<std::vector<float>>(json))
+        throw std::invalid_argument("the field 'weights' must have numbers");
+    return json.get<std::vector<float>>();
 }
 
 } // namespace lockstep::demos

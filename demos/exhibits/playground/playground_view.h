@@ -17,28 +17,14 @@
 
 namespace lockstep::demos {
 
-/// The network's predictions on a coarse grid, or a layer's values for the data: what the 3-D views draw.
-/// Computed on a thread of its own, because a wide network takes its time.
-class SurfaceSampler {
-  public:
-    /// Rows are (y * grid + x), both from -6 to 6, or the model's points.
-    struct Samples {
-        std::uint64_t revision = 0;
-        bool ofPoints = false;
-        std::size_t layer = 0;
-        std::size_t grid = 0; ///< along one side
-        std::vector<LabelledPoint> points;
-        LayerValues values;
-    };
-
-    /// Asks for what is to be seen now. `wait`: has it at once.
-    void update(const PlaygroundModel& model, bool ofPoints, std::size_t layer, bool wait);
-    const std::optional<Samples>& samples() const { return samples_; }
-    bool busy() const { return pending_.valid(); }
-
-  private:
-    std::optional<Samples> samples_;
-    std::future<Samples> pending_;
+/// What the 3-D views draw: the network's predictions on a coarse grid, or a layer's values for the data.
+struct SurfaceSamples {
+    std::uint64_t revision = 0;
+    bool ofPoints = false;
+    std::size_t layer = 0;
+    std::size_t grid = 0; ///< along one side: rows are (y * grid + x), both from -6 to 6
+    std::vector<LabelledPoint> points;
+    LayerValues values;
 };
 
 /// A neuron: layer 0 is the features, the last one the outputs.
@@ -64,12 +50,6 @@ inline bool isNeuron(const NetShape& shape, NeuronPlace place) {
 enum AnswerView : std::size_t { mapAnswer, surfaceAnswer, layerAnswer };
 enum LowerView : std::size_t { lossesBelow, weightsBelow };
 
-struct SurfaceCamera {
-    float yaw = 0.6f;   ///< radians around the height
-    float pitch = 0.7f; ///< radians above the plane
-    float zoom = 1;
-};
-
 /// How a person looks at it: part of the state.
 struct ViewSettings {
     std::size_t page = 0; ///< where there is room for one panel only
@@ -78,7 +58,9 @@ struct ViewSettings {
     bool discretise = false;
     bool trainPoints = true;
     bool testPoints = true;
-    SurfaceCamera camera;
+    float yaw = 0.6f;   ///< of the 3-D views: radians around the height
+    float pitch = 0.7f; ///< radians above the plane
+    float zoom = 1;
     std::size_t foldLayer = 1;                  ///< whose neurons are the axes; 0 the features
     std::vector<std::size_t> foldAxes{0, 1, 2}; ///< neurons; as many as there are: no such axis
     bool keepWeights = false;                   ///< in state files
@@ -94,7 +76,8 @@ std::vector<float> weightsFromJson(const nlohmann::ordered_json& json, const Net
 struct PlaygroundView : ViewSettings {
     bool drawing = false;
     std::uint32_t drawnClass = 0;
-    SurfaceSampler sampler;
+    std::optional<SurfaceSamples> samples;
+    std::future<SurfaceSamples> sampling; ///< the next ones: a wide network takes its time
 
     // Of the last frame.
     std::optional<ImVec2> probe; ///< the place of the plane under the mouse
@@ -122,18 +105,13 @@ void drawSurface(const PlaygroundParts& parts, ImVec2 low, ImVec2 high);
 void drawWeights(const PlaygroundParts& parts);
 void drawEditor(const PlaygroundParts& parts);
 
-/// Where the graph has put its layers, from left to right, and the features that a click asks for (empty:
-/// none was made).
-struct DrawnGraph {
-    std::vector<float> x;
-    std::vector<PlaneFeature> wantedFeatures;
-};
-DrawnGraph drawGraph(const PlaygroundParts& parts, ImVec2 low, ImVec2 high);
+/// Returns where it has put the layers, from left to right.
+std::vector<float> drawGraph(const PlaygroundParts& parts, ImVec2 low, ImVec2 high);
 
 /// All layers' values for the place under the mouse; for the middle of the plane where it is elsewhere.
 std::vector<LayerValues> valuesAtProbe(const PlaygroundParts& parts);
-/// Of a point: its class's, or its value's.
-ImU32 pointColour(const Theme& theme, const PlaygroundSettings& settings, const LabelledPoint& point);
+/// Of a point: its class's where there are `classes`, else its value's.
+ImU32 pointColour(const Theme& theme, std::size_t classes, const LabelledPoint& point);
 
 /// A logarithmic slider for a whole number. True when it was moved.
 bool countSlider(Ui& ui, const char* control, std::size_t& value, std::size_t from, std::size_t to,

@@ -20,12 +20,11 @@ void furtherFields(RunForm& form, PlaygroundSettings& settings) {
     form.init(settings.init);
     form.seed(settings.train.seed);
     form.shuffle(settings.train.shuffle);
-    const std::string automatic = "automatic";
     std::vector<std::string> names = rungNames();
-    names.insert(names.begin(), automatic);
-    std::string lane = settings.lane.empty() ? automatic : settings.lane;
+    names.insert(names.begin(), "automatic");
+    std::string lane = settings.lane.empty() ? names[0] : settings.lane;
     form.lane("lane", "Trains on", lane, names);
-    settings.lane = lane == automatic ? "" : lane;
+    settings.lane = lane == names[0] ? "" : lane;
 }
 
 constexpr std::size_t thumbnailsPerRow = 4;
@@ -67,15 +66,13 @@ void frameTile(const Ui& ui, ImVec2 low, ImVec2 high) {
 }
 
 void drawThumbnail(const PlaygroundParts& parts, Points2d set, ImVec2 low, float size) {
-    PlaygroundSettings settings;
-    settings.data = points2dNames[static_cast<std::size_t>(set)];
     const float dot = std::max(1.0f, std::round(size / 22));
     for (std::size_t i = 0; i < thumbnailPoints; ++i) {
         const LabelledPoint point = point2d(set, 1, i, 0);
         const float x = low.x + size * (0.5f + point.x / (2.2f * planeReach));
         const float y = low.y + size * (0.5f - point.y / (2.2f * planeReach));
         ImGui::GetWindowDrawList()->AddRectFilled({x - dot, y - dot}, {x + dot, y + dot},
-                                                  pointColour(parts.ui.theme, settings, point));
+                                                  pointColour(parts.ui.theme, points2dClasses(set), point));
     }
 }
 
@@ -108,8 +105,9 @@ void drawOwnPoints(const PlaygroundParts& parts) {
         parts.view.drawing = true;
         parts.view.answer = mapAnswer;
     };
-    if (ui.toggle(parts.view.drawing ? "Drawing##draw" : "Draw##draw", own && parts.view.drawing)) {
-        if (own && parts.view.drawing)
+    const bool drawing = own && parts.view.drawing;
+    if (ui.toggle(parts.view.drawing ? "Drawing##draw" : "Draw##draw", drawing)) {
+        if (drawing)
             parts.view.drawing = false;
         else
             startDrawing();
@@ -145,25 +143,22 @@ void drawSliders(const PlaygroundParts& parts) {
     PlaygroundSettings settings = parts.model.settings();
     const bool own = settings.data == ownData;
     bool changed = false;
-    const auto wide = [] { ImGui::SetNextItemWidth(-1); };
+    ImGui::PushItemWidth(-1);
     if (!own) {
         auto noise = static_cast<float>(settings.noise);
-        wide();
         if (ui.slider("##noise", noise, 0, 0.8f, "Noise %.2f")) {
             settings.noise = std::clamp(static_cast<double>(noise), 0.0, 0.8);
             changed = true;
         }
-        wide();
         changed |= countSlider(ui, "##samples", settings.samples, 20, 20000, "%.0f points");
     }
     auto share = static_cast<float>(settings.trainShare * 100);
-    wide();
     if (ui.slider("##train share", share, 10, 90, "%.0f %% to train")) {
         settings.trainShare = std::clamp(std::round(static_cast<double>(share)) / 100, 0.1, 0.9);
         changed = true;
     }
-    wide();
     changed |= countSlider(ui, "##batch", settings.train.batch, 1, playgroundLimits.batch, "Batch %.0f");
+    ImGui::PopItemWidth();
     if (ui.button("New points##regenerate", !own)) {
         ++settings.dataSeed;
         changed = true;

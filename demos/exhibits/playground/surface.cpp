@@ -18,22 +18,21 @@ constexpr std::size_t finestGrid = 40;
 constexpr std::size_t coarsestGrid = 10;
 constexpr std::size_t mostPointsInSpace = 400;
 
-/// Fills in the values, by features [points][inputs].
-SurfaceSampler::Samples evaluated(const NetShape& shape, const std::vector<float>& parameters,
-                                  const std::vector<float>& features, SurfaceSampler::Samples samples) {
-    const std::size_t rows = features.size() / shape.inputs();
-    std::vector<LayerValues> all = forward(shape, parameters, features, rows);
-    LayerValues& values = all[samples.layer];
-    if (!samples.ofPoints)
-        for (std::size_t row = 0; row < rows; ++row)
-            toAnswer(shape.loss, std::span(values.data).subspan(row * values.stride, values.width));
-    samples.values = std::move(values);
+/// Fills in the values.
+SurfaceSamples evaluated(const NetShape& shape, const std::vector<float>& parameters,
+                         const std::vector<PlaneFeature>& features, SurfaceSamples samples) {
+    std::vector<float> inputs;
+    for (const LabelledPoint& point : samples.points) {
+        const std::vector<float> values = planeFeatures(point.x, point.y, features);
+        inputs.insert(inputs.end(), values.begin(), values.end());
+    }
+    samples.values = std::move(forward(shape, parameters, inputs, samples.points.size())[samples.layer]);
     return samples;
 }
 
 /// What has to be computed: points of the data, or of a grid as fine as is cheap.
-SurfaceSampler::Samples wantedSamples(const PlaygroundModel& model, bool ofPoints, std::size_t layer) {
-    SurfaceSampler::Samples samples{
+SurfaceSamples wantedSamples(const PlaygroundModel& model, bool ofPoints, std::size_t layer) {
+    SurfaceSamples samples{
         .revision = model.revision(), .ofPoints = ofPoints, .layer = layer, .points = {}, .values = {}};
     if (ofPoints) {
         const std::span points(model.points());
@@ -67,7 +66,7 @@ class Space {
     /// `away`: how far the eye is from the middle without zoom.
     Space(const PlaygroundParts& parts, ImVec2 low, ImVec2 high, float away)
         : parts_(parts), low_(low), high_(high) {
-        const SurfaceCamera& camera = parts.view.camera;
+        const ViewSettings& camera = parts.view;
         const float distance = away / camera.zoom;
         const glm::vec3 eye{distance * std::cos(camera.pitch) * std::sin(camera.yaw),
                             -distance * std::cos(camera.pitch) * std::cos(camera.yaw),
@@ -145,32 +144,22 @@ class Space {
     std::vector<Piece> pieces_;
 };
 
-/// -1 to 1, and the colour that the map has there.
 struct Answer {
     float height = 0;
-    ImU32 colour = 0;
+    ImU32 colour = 0; ///< as the map has it
 };
 
-Answer answerAt(const Theme& theme, const NetShape& shape, const LayerValues& values, std::size_t row) {
-    if (values.width == 1) {
-        const float value = values.at(row, 0);
-        const float height =
-            std::clamp(shape.loss == Loss::binaryCrossEntropy ? 2 * value - 1 : value, -1.2f, 1.2f);
-        return {height, signedColour(theme, height)};
+/// Heights from -1 to 1.
+Answer answerAt(const NetShape& shape, const PlaneColours& colours, std::span<const float> outputs) {
+    const ImU32 colour = answerColour(shape, outputs, colours);
+    const std::vector<float> answers = answerOf(shape.loss, outputs);
+    if (answers.size() == 1) {
+        const float height = shape.loss == Loss::binaryCrossEntropy ? 2 * answers[0] - 1 : answers[0];
+        return {std::clamp(height, -1.2f, 1.2f), colour};
     }
-    float total = 0;
     float most = 0;
-    float mix[3] = {};
-    for (std::size_t i = 0; i < values.width; ++i) {
-        const float share = std::clamp(values.at(row, i), 0.0f, 1.0f);
-        const ImU32 colour = classColour(theme, i);
-        most = std::max(most, share);
-        total += share;
-        for (int c = 0; c < 3; ++c) mix[c] += share * static_cast<float>((colour >> (8 * c)) & 255);
-    }
-    const float scale = total > 0 ? 1 / total : 0;
-    return {2 * most - 1, IM_COL32(static_cast<int>(mix[0] * scale), static_cast<int>(mix[1] * scale),
-                                   static_cast<int>(mix[2] * scale), 255)};
+    for (const float share : answers) most = std::max(most, std::min(share, 1.0f));
+    return {2 * most - 1, colour};
 }
 
 // Darker where it falls away from the light, so that the shape is seen.
@@ -183,13 +172,14 @@ ImU32 shaded(const Theme& theme, ImU32 colour, const std::array<glm::vec3, 4>& c
     return mixed(colour, shade, 0.4f * (1 - light)) | IM_COL32_A_MASK;
 }
 
-void drawOutput(const PlaygroundParts& parts, Space& space, const SurfaceSampler::Samples& samples) {
+void drawOutput(const PlaygroundParts& parts, Space& space, const SurfaceSamples& samples) {
     const Theme& theme = parts.ui.theme;
     const NetShape shape = parts.model.shape();
     const std::size_t grid = samples.grid;
+    const PlaneColours colours = planeColours(theme);
     std::vector<Answer> answers;
     for (std::size_t row = 0; row < grid * grid; ++row)
-        answers.push_back(answerAt(theme, shape, samples.values, row));
+        answers.push_back(answerAt(shape, colours, samples.values.row(row)));
     const auto corner = [&](std::size_t x, std::size_t y) {
         const auto plane = [&](std::size_t i) {
             return 2 * static_cast<float>(i) / static_cast<float>(grid - 1) - 1;
@@ -204,18 +194,15 @@ void drawOutput(const PlaygroundParts& parts, Space& space, const SurfaceSampler
                 mixed(answers[y * grid + x].colour, answers[(y + 1) * grid + x + 1].colour, 0.5f);
             space.quad(corners, shaded(theme, colour, corners));
         }
-    const PlaygroundSettings& settings = parts.model.settings();
+    const std::size_t classes = parts.model.settings().classes();
     std::size_t drawn = 0;
     for (const PlanePoint& point : parts.model.points()) {
         if (!(point.test ? parts.view.testPoints : parts.view.trainPoints) || ++drawn > mostPointsInSpace)
             continue;
-        const bool two = settings.classes() == 2;
-        const float wanted =
-            two ? (point.at.label == 0 ? -1.0f : 1.0f) : (settings.classes() > 0 ? 1.0f : point.at.target);
-        const bool single = samples.values.width == 1;
-        space.mark(
-            {point.at.x / planeReach, point.at.y / planeReach, (single ? wanted : 1.0f) * surfaceHeight},
-            point.at.label, point.test, pointColour(theme, settings, point.at));
+        const float target = classes == 2 ? (point.at.label == 0 ? -1.0f : 1.0f) : point.at.target;
+        const float height = (samples.values.width == 1 ? target : 1.0f) * surfaceHeight;
+        space.mark({point.at.x / planeReach, point.at.y / planeReach, height}, point.at.label, point.test,
+                   pointColour(theme, classes, point.at));
     }
     constexpr float z = -surfaceHeight;
     constexpr std::array<glm::vec3, 4> ground{{{-1, -1, z}, {1, -1, z}, {1, 1, z}, {-1, 1, z}}};
@@ -225,12 +212,12 @@ void drawOutput(const PlaygroundParts& parts, Space& space, const SurfaceSampler
     space.label({1.15f, 0, -surfaceHeight}, "y");
 }
 
-void drawFold(const PlaygroundParts& parts, Space& space, const SurfaceSampler::Samples& samples) {
+void drawFold(const PlaygroundParts& parts, Space& space, const SurfaceSamples& samples) {
     const Theme& theme = parts.ui.theme;
     const LayerValues& values = samples.values;
     const auto axis = [&](std::size_t row, std::size_t i) {
         const std::size_t neuron = parts.view.foldAxes[i];
-        return neuron < values.width ? values.at(row, neuron) : 0.0f;
+        return neuron < values.width ? values.row(row)[neuron] : 0.0f;
     };
     float reach = 1;
     for (std::size_t row = 0; row < samples.points.size(); ++row)
@@ -239,7 +226,7 @@ void drawFold(const PlaygroundParts& parts, Space& space, const SurfaceSampler::
     for (std::size_t row = 0; row < samples.points.size(); ++row) {
         const glm::vec3 at{axis(row, 0) / reach, axis(row, 1) / reach, axis(row, 2) / reach};
         space.mark(at * foldReach, samples.points[row].label, false,
-                   pointColour(theme, parts.model.settings(), samples.points[row]));
+                   pointColour(theme, parts.model.settings().classes(), samples.points[row]));
     }
     const glm::vec3 ends[] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     const auto exists = [&](std::size_t i) { return parts.view.foldAxes[i] < values.width; };
@@ -251,27 +238,26 @@ void drawFold(const PlaygroundParts& parts, Space& space, const SurfaceSampler::
             space.label(ends[i] * (foldReach + 0.12f), fmt::format("a{}", parts.view.foldAxes[i] + 1));
 }
 
-} // namespace
-
-void SurfaceSampler::update(const PlaygroundModel& model, bool ofPoints, std::size_t layer, bool wait) {
-    if (pending_.valid() && (wait || ready(pending_))) samples_ = pending_.get();
-    const bool fresh = samples_ && samples_->revision == model.revision() && samples_->ofPoints == ofPoints &&
-                       samples_->layer == layer;
-    if (fresh || pending_.valid()) return;
+/// Asks for what is to be seen now. Scripts have it at once.
+void updateSamples(const PlaygroundParts& parts, bool ofPoints, std::size_t layer) {
+    const PlaygroundModel& model = parts.model;
+    auto& samples = parts.view.samples;
+    auto& sampling = parts.view.sampling;
+    const bool wait = parts.ui.scripted;
+    if (sampling.valid() && (wait || ready(sampling))) samples = sampling.get();
+    const bool fresh = samples && samples->revision == model.revision() && samples->ofPoints == ofPoints &&
+                       samples->layer == layer;
+    if (fresh || sampling.valid()) return;
     if (ofPoints && model.points().empty()) {
-        samples_.reset();
+        samples.reset();
         return;
     }
-    Samples wanted = wantedSamples(model, ofPoints, layer);
-    std::vector<float> features;
-    for (const LabelledPoint& point : wanted.points) {
-        const std::vector<float> values = planeFeatures(point.x, point.y, model.settings().features);
-        features.insert(features.end(), values.begin(), values.end());
-    }
-    pending_ = std::async(std::launch::async, evaluated, model.shape(), model.parameters(),
-                          std::move(features), std::move(wanted));
-    if (wait) samples_ = pending_.get();
+    sampling = std::async(std::launch::async, evaluated, model.shape(), model.parameters(),
+                          model.settings().features, wantedSamples(model, ofPoints, layer));
+    if (wait) samples = sampling.get();
 }
+
+} // namespace
 
 void drawSurface(const PlaygroundParts& parts, ImVec2 low, ImVec2 high) {
     Ui& ui = parts.ui;
@@ -281,7 +267,7 @@ void drawSurface(const PlaygroundParts& parts, ImVec2 low, ImVec2 high) {
     ImGui::SetCursorScreenPos(low);
     ImGui::InvisibleButton("##surface", {high.x - low.x, high.y - low.y});
     ui.noteControl("##surface");
-    SurfaceCamera& camera = parts.view.camera;
+    ViewSettings& camera = parts.view;
     const ImGuiIO& io = ImGui::GetIO();
     if (ImGui::IsItemActive()) {
         camera.yaw -= io.MouseDelta.x / (high.x - low.x) * 4;
@@ -289,23 +275,20 @@ void drawSurface(const PlaygroundParts& parts, ImVec2 low, ImVec2 high) {
     }
     if (ImGui::IsItemHovered() && io.MouseWheel != 0)
         camera.zoom = std::clamp(camera.zoom * std::pow(1.15f, io.MouseWheel), 0.5f, 3.0f);
-    if (fold)
-        ui.explainItem(
-            {.title = "The data as a layer sees them",
-             .text = "Each point is placed by the outputs of the chosen neurons. If a plane separates the "
-                     "colours, the next layer has an easy task. Drag to turn, scroll to zoom."});
-    else
-        ui.explainItem(
-            {.title = "The output as a surface",
-             .text = "Height and colour show the prediction at each place of the plane. Marks show the "
-                     "points at their target height, pale where the surface hides them. Drag to turn, "
-                     "scroll to zoom."});
-    parts.view.sampler.update(parts.model, fold, fold ? std::min(parts.view.foldLayer, last) : last,
-                              ui.scripted);
+    ui.explainItem(
+        fold ? Detail{.title = "The data as a layer sees them",
+                      .text =
+                          "Each point is placed by the outputs of the chosen neurons. If a plane separates "
+                          "the colours, the next layer has an easy task. Drag to turn, scroll to zoom."}
+             : Detail{.title = "The output as a surface",
+                      .text = "Height and colour show the prediction at each place of the plane. Marks show "
+                              "the points at their target height, pale where the surface hides them. Drag to "
+                              "turn, scroll to zoom."});
+    updateSamples(parts, fold, fold ? std::min(parts.view.foldLayer, last) : last);
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     draw.AddRectFilled(low, high, ui.theme.panel, ui.px(6));
     draw.PushClipRect(low, high, true);
-    const auto& samples = parts.view.sampler.samples();
+    const auto& samples = parts.view.samples;
     if (samples && samples->ofPoints == fold) {
         Space space(parts, low, high, fold ? 3.6f : 4.2f);
         if (fold)

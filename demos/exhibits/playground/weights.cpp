@@ -74,7 +74,7 @@ std::string belowHistogram(std::size_t layer, std::size_t layers, float reach, f
     for (const std::string& text :
          {fmt::format("layer {} of {}, {}", layer + 1, layers, far),
           fmt::format("layer {}, {}", layer + 1, far), fmt::format("layer {}", layer + 1)})
-        if (ImGui::CalcTextSize(text.c_str()).x <= width) return text;
+        if (textWidth(text) <= width) return text;
     return fmt::format("{}", layer + 1);
 }
 
@@ -91,7 +91,7 @@ void drawEntry(const PlaygroundParts& parts, const char* what, std::size_t layer
     const float line = ImGui::GetTextLineHeight();
     drawHistogram(ui, histogram, low, {low.x + size.x, low.y + size.y - line - ui.px(4)});
     const std::string below = belowHistogram(layer, parts.model.shape().layers(), histogram.reach, size.x);
-    const float wide = ImGui::CalcTextSize(below.c_str()).x;
+    const float wide = textWidth(below);
     ImGui::GetWindowDrawList()->AddText({low.x + (size.x - wide) / 2, low.y + size.y - line}, ui.theme.muted,
                                         below.c_str());
     ui.explainItem(
