@@ -7,6 +7,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "engine/grid/population_gpu.h"
 
@@ -119,7 +120,10 @@ class PopulationMaps {
             if (piece.first > 0) recorder_.submitAndGoOn();
             params.first = piece.first;
             params.networks = piece.count;
-            recorder_.dispatch(arenas_.kernels.picture(piece.activation),
+            gpu::SpecConstants constants = arenas_.networkConstants(4, piece.activation);
+            constants[5] = 8; // a workgroup has 16 x 8 cells: four beside each other per invocation
+            recorder_.dispatch(arenas_.kernels.find<shared::PopulationPictureParams>(
+                                   arenas_.loopedIfLarge("population_picture"), std::move(constants)),
                                {(params.cells + 3) / 4, params.cells, params.networks}, params,
                                {arenas_.parameters.view(), arenas_.networks.view(), turn.colours->view(),
                                 turn.picture->view()});

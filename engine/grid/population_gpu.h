@@ -21,6 +21,7 @@ namespace lockstep {
 inline constexpr std::size_t mostWorkOfInvocation = std::size_t{1} << 22;
 
 struct PopulationPlan {
+    std::string refusal; ///< why the layout does not take the job, and the largest that fits; empty: it does
     PopulationLayout layout = PopulationLayout::invocation;
     std::uint32_t order = shared::orderOfFile; ///< how steps find their examples: shared::orderOf...
     std::uint32_t groupSize = 0;               ///< invocations of a workgroup
@@ -53,10 +54,8 @@ template <class Fits> std::size_t largestBelow(std::size_t refused, Fits fits) {
 /// How a population's steps find their examples, on any device: shared::orderOf...
 std::uint32_t populationOrder(const PopulationJob& job);
 
-/// The plan of one layout other than `best`. Empty if the layout does not take the job on this device; then
-/// `why`, if not null, gets the reason and the largest that fits.
-std::optional<PopulationPlan> populationPlan(const gpu::Device& device, const PopulationJob& job,
-                                             PopulationLayout layout, std::string* why = nullptr);
+/// The plan of one layout other than `best`, or its refusal.
+PopulationPlan populationPlan(const gpu::Device& device, const PopulationJob& job, PopulationLayout layout);
 
 /// The plan of `layout`; for `best`, of the fastest layout, measured by training a small copy of the job with
 /// each for a few milliseconds. Layouts that fail are left out. The result goes into the cache
@@ -67,32 +66,6 @@ PopulationPlan choosePopulationPlan(gpu::Device& device, const PopulationJob& jo
 /// Throws gpu::OutOfMemoryError, with the largest number of networks that fits, if the job's don't.
 void requirePopulationMemory(const gpu::Device& device, const PopulationJob& job);
 
-/// Pipelines for networks of one shape, made on first use and kept as long as the object lives. Making one
-/// throws gpu::GpuError, and std::runtime_error if the device refuses it.
-class PopulationKernels {
-  public:
-    PopulationKernels(gpu::Device& device, const NetShape& shape) : kernels_(device), shape_(shape) {}
-
-    /// Items: networks.
-    const gpu::Kernel<shared::PopulationTrainParams>& train(const PopulationPlan& plan, Optimizer optimizer,
-                                                            Activation hidden);
-    /// Items: networks, parts of a batch, steps.
-    const gpu::Kernel<shared::PopulationTrainParams>& order();
-    /// Items: networks, parts of the examples.
-    const gpu::Kernel<shared::PopulationScoreParams>& score(Activation hidden);
-    const gpu::Kernel<shared::PopulationScoreParams>& results();
-    /// Items: four neighbouring cells of a line, lines, networks.
-    const gpu::Kernel<shared::PopulationPictureParams>& picture(Activation hidden);
-
-  private:
-    std::string looped() const; ///< suffix of the shaders for large networks
-    gpu::SpecConstants widthConstants() const;
-    gpu::SpecConstants networkConstants(Activation hidden) const;
-
-    Kernels kernels_;
-    const NetShape shape_;
-};
-
 /// A network's number in all arrays is its place (PopulationPlaces). Used by one thread at a time.
 struct PopulationArenas {
     /// Both must outlive the object. Throws gpu::OutOfMemoryError, gpu::GpuError.
@@ -101,9 +74,16 @@ struct PopulationArenas {
     /// Puts all networks back before their first step. Waits for the device.
     void reset();
 
+    /// Of a kernel that knows the networks' widths (shaders/grid/population_network.glsl).
+    gpu::SpecConstants widthConstants(std::uint32_t groupSize) const;
+    /// Of one that computes their outputs, and so knows their activations and loss, too.
+    gpu::SpecConstants networkConstants(std::uint32_t groupSize, Activation hidden) const;
+    /// The shader `stem`, or its variant for large networks.
+    std::string loopedIfLarge(const std::string& stem) const;
+
     gpu::Device& device;
     const PopulationJob& job;
-    PopulationKernels kernels;
+    Kernels kernels;
     const PopulationPlaces places;
     const std::vector<std::uint32_t> arenaIndices; ///< unpaddedParameters(): those of a column below
 
@@ -151,6 +131,7 @@ class PopulationTraining {
   private:
     shared::PopulationTrainParams paramsOf(std::uint64_t first, std::uint32_t place,
                                            const PopulationSlice& slice) const;
+    const gpu::Kernel<shared::PopulationTrainParams>& kernel(Activation hidden);
     void recordOrder(gpu::Recorder& recorder, const shared::PopulationTrainParams& params);
     void writeOrder(const BatchRange& batch, std::span<std::uint32_t> words) const;
 

@@ -85,9 +85,11 @@ void PopulationScores::score() {
     for (const PopulationRun& piece : arenas_.places.pieces(0, params.places, most))
         scoreNetworks(piece, params);
     params.networks = params.places;
-    recorder_.dispatch(arenas_.kernels.results(), {params.networks, 1, 1}, params,
-                       {arenas_.parameters.view(), arenas_.networks.view(), arenas_.states.view(),
-                        partSums_.view(), results_.view()});
+    recorder_.dispatch(
+        arenas_.kernels.find<shared::PopulationScoreParams>("population_result", arenas_.widthConstants(32)),
+        {params.networks, 1, 1}, params,
+        {arenas_.parameters.view(), arenas_.networks.view(), arenas_.states.view(), partSums_.view(),
+         results_.view()});
     recorder_.submit();
     recorder_.finish();
     scored_ = true;
@@ -101,9 +103,11 @@ void PopulationScores::scoreNetworks(const PopulationRun& networks, shared::Popu
     const double workOfPart = static_cast<double>(params.networks) * static_cast<double>(parts_.rows) *
                               static_cast<double>(arenas_.arenaIndices.size());
     const std::uint32_t most = asUint(std::clamp(workAtOnce(arenas_.device) / workOfPart, 1.0, mostGroups));
+    const auto& kernel = arenas_.kernels.find<shared::PopulationScoreParams>(
+        arenas_.loopedIfLarge("population_score"), arenas_.networkConstants(32, networks.activation));
     for (; params.firstPart < parts_.count; params.firstPart += most) {
-        recorder_.dispatch(arenas_.kernels.score(networks.activation),
-                           {params.networks, std::min(most, parts_.count - params.firstPart), 1}, params,
+        recorder_.dispatch(kernel, {params.networks, std::min(most, parts_.count - params.firstPart), 1},
+                           params,
                            {arenas_.parameters.view(), arenas_.networks.view(),
                             (arenas_.test ? *arenas_.test : arenas_.train).view(), partSums_.view()});
         recorder_.submitAndGoOn();

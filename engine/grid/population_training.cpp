@@ -1,6 +1,7 @@
 #include "engine/grid/population_gpu.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "engine/net/plain_ops.h"
 
@@ -98,6 +99,24 @@ void PopulationTraining::recordWarmUp(gpu::Recorder& recorder) {
     }
 }
 
+// Items: networks.
+const gpu::Kernel<shared::PopulationTrainParams>& PopulationTraining::kernel(Activation hidden) {
+    const Optimizer optimizer = job_.settings.optimizer.kind;
+    gpu::SpecConstants constants = arenas_.networkConstants(plan.groupSize, hidden);
+    constants.insert({{3, plan.order}, {7, asUint(optimizer)}});
+    if (plan.layout == PopulationLayout::subgroup) {
+        const std::size_t states = infoOf(optimizer).states;
+        const std::uint32_t parameters = asUint(job_.shape.parameters());
+        constants.insert(
+            {{5, states >= 1 ? parameters : 1}, {6, plan.mostSubgroups}, {8, states == 2 ? parameters : 1}});
+    }
+    if (plan.layout == PopulationLayout::workgroup)
+        constants.insert({{5, plan.chunk}, {6, plan.sharesState ? 1 : 0}, {8, plan.sharedFloats}});
+    return arenas_.kernels.find<shared::PopulationTrainParams>("population_" + std::string(name(plan.layout)),
+                                                               std::move(constants), {},
+                                                               {plan.networksPerGroup, 1, 1});
+}
+
 shared::PopulationTrainParams PopulationTraining::paramsOf(std::uint64_t first, std::uint32_t place,
                                                            const PopulationSlice& slice) const {
     const StepSettings settings = stepSettings(job_.settings, order_, first);
@@ -125,8 +144,7 @@ void PopulationTraining::record(gpu::Recorder& recorder, std::uint64_t first, st
     for (const PopulationRun& piece : arenas_.places.pieces(place, slice.networks, mostNetworks)) {
         params.first = piece.first;
         params.networks = piece.count;
-        recorder.dispatch(arenas_.kernels.train(plan, job_.settings.optimizer.kind, piece.activation),
-                          {params.networks, 1, 1}, params,
+        recorder.dispatch(kernel(piece.activation), {params.networks, 1, 1}, params,
                           {arenas_.train.view(), orders_.view(), records_.view(), arenas_.networks.view(),
                            arenas_.states.view(), parameters,
                            arenas_.first ? arenas_.first->view() : parameters,
@@ -137,7 +155,8 @@ void PopulationTraining::record(gpu::Recorder& recorder, std::uint64_t first, st
 void PopulationTraining::recordOrder(gpu::Recorder& recorder, const shared::PopulationTrainParams& params) {
     const std::uint32_t parts =
         (params.batch + shared::populationOrderRows - 1) / shared::populationOrderRows;
-    recorder.dispatch(arenas_.kernels.order(), {params.orderNetworks, parts, params.steps}, params,
+    recorder.dispatch(arenas_.kernels.find<shared::PopulationTrainParams>("population_order", {{0, 32}}),
+                      {params.orderNetworks, parts, params.steps}, params,
                       {records_.view(), arenas_.networks.view(), orders_.view()});
 }
 
