@@ -1,15 +1,11 @@
 // A population on a GPU: one dispatch per hidden activation trains all its networks, many steps at a time.
 // population_gpu.h says which lines of the recipe that is, and why it cannot use them.
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <deque>
 #include <memory>
-#include <stdexcept>
-#include <string>
-#include <utility>
 
-#include "engine/grid/population_gpu.h"
+#include "engine/grid/population_results.h"
 
 namespace lockstep {
 
@@ -22,119 +18,6 @@ PopulationPace firstPace(const PopulationArenas& arenas, const PopulationTrainin
     return {arenas.device.software(), asUint(arenas.job.members.size()), training.quickNetworks(),
             training.mostNetworkSteps()};
 }
-
-// Networks whose tiles a submission draws: what it does ends in milliseconds.
-std::uint32_t networksAtOnce(const gpu::Device& device, const NetShape& shape,
-                             const DecisionMapOptions& options) {
-    const double work = static_cast<double>(options.cells) * options.cells *
-                        static_cast<double>(shape.parameters() + 100); // colours, activations
-    return asUint(std::clamp((device.software() ? 3e7 : 1e9) / work, 1.0, 32768.0));
-}
-
-shared::PopulationPictureParams paramsOf(const DecisionMapOptions& options, std::size_t members) {
-    shared::PopulationPictureParams params{};
-    params.places = asUint(members);
-    params.columns = options.columns;
-    params.cells = options.cells;
-    params.kinds = packedFeatures(options.features);
-    params.left = options.from;
-    params.top = options.to;
-    params.cell = (options.to - options.from) / static_cast<float>(options.cells);
-    params.discretise = options.colours.discretise ? 1 : 0;
-    return params;
-}
-
-std::uint64_t pixelsOf(const DecisionMapOptions& options, std::size_t members) {
-    return std::uint64_t{options.width()} * options.height(members);
-}
-
-void requirePixels(const gpu::Device& device, const DecisionMapOptions& options, std::size_t members) {
-    const std::uint64_t most = device.limits().storageRange / 4;
-    if (pixelsOf(options, members) <= most) return;
-    DecisionMapOptions smaller = options;
-    while (smaller.cells > 0 && pixelsOf(smaller, members) > most) --smaller.cells;
-    throw std::invalid_argument("decision maps of " + std::to_string(pixelsOf(options, members)) +
-                                " pixels are too large for the device, which takes " + std::to_string(most) +
-                                ": with " + std::to_string(options.columns) +
-                                " tiles beside each other their sides have at most " +
-                                std::to_string(smaller.cells) + " pixels");
-}
-
-/// Pictures of all networks. The one before the last is given up for the next.
-class PopulationMaps {
-  public:
-    /// `arenas` must outlive the object.
-    explicit PopulationMaps(PopulationArenas& arenas) : arenas_(arenas), recorder_(arenas.device) {}
-
-    /// Submits and returns. The picture stays valid until the call after the next one. Throws
-    /// std::invalid_argument for options that don't fit the shape or the device (with the largest that do),
-    /// gpu::OutOfMemoryError, gpu::DeviceLostError, gpu::TimeoutError, other gpu::GpuErrors.
-    DevicePicture compute(const DecisionMapOptions& options) {
-        options.validate(arenas_.job);
-        requirePixels(arenas_.device, options, arenas_.job.members.size());
-        Turn& turn = nextTurn(options);
-        recorder_.begin();
-        draw(turn, options);
-        turn.ready = recorder_.submit();
-        const std::uint64_t bytes = 4 * pixelsOf(options, arenas_.job.members.size());
-        return {turn.picture->view(0, bytes), turn.ready};
-    }
-
-    /// The same in host memory. Waits for the device. Throws likewise.
-    std::vector<std::uint32_t> download(const DecisionMapOptions& options) {
-        const DevicePicture picture = compute(options);
-        arenas_.device.wait(picture.ready);
-        const Turn& turn = turns_[(next_ + turns_.size() - 1) % turns_.size()];
-        return turn.picture->downloadValues<std::uint32_t>(picture.view.size / sizeof(std::uint32_t));
-    }
-
-  private:
-    struct Turn {
-        std::unique_ptr<gpu::Buffer> picture; ///< null: not yet, or of another size
-        std::unique_ptr<gpu::Buffer> colours;
-        gpu::Ticket ready = 0;
-    };
-
-    // The picture before the last one is given up.
-    Turn& nextTurn(const DecisionMapOptions& options) {
-        Turn& turn = turns_[next_++ % turns_.size()];
-        arenas_.device.wait(turn.ready);
-        const std::uint64_t bytes = 4 * pixelsOf(options, arenas_.job.members.size());
-        if (!turn.picture || turn.picture->size() < bytes || turn.picture->size() > 2 * bytes + 16) {
-            turn.picture.reset();
-            turn.picture =
-                std::make_unique<gpu::Buffer>(arenas_.device, bytes, gpu::Memory::device, "decision maps");
-        }
-        if (!turn.colours)
-            turn.colours = std::make_unique<gpu::Buffer>(arenas_.device, sizeof(PlaneColourWords),
-                                                         gpu::Memory::upload, "colours");
-        turn.colours->writeValues<std::uint32_t>(wordsOf(options.colours));
-        return turn;
-    }
-
-    void draw(const Turn& turn, const DecisionMapOptions& options) {
-        recorder_.fill(turn.picture->view(), options.colours.background); // the last line may not be full
-        const std::uint32_t most = networksAtOnce(arenas_.device, arenas_.job.shape, options);
-        shared::PopulationPictureParams params = paramsOf(options, arenas_.job.members.size());
-        for (const PopulationRun& piece : arenas_.places.pieces(0, params.places, most)) {
-            if (piece.first > 0) recorder_.submitAndGoOn();
-            params.first = piece.first;
-            params.networks = piece.count;
-            gpu::SpecConstants constants = arenas_.networkConstants(4, piece.activation);
-            constants[5] = 8; // a workgroup has 16 x 8 cells: four beside each other per invocation
-            recorder_.dispatch(arenas_.kernels.find<shared::PopulationPictureParams>(
-                                   arenas_.loopedIfLarge("population_picture"), std::move(constants)),
-                               {(params.cells + 3) / 4, params.cells, params.networks}, params,
-                               {arenas_.parameters.view(), arenas_.networks.view(), turn.colours->view(),
-                                turn.picture->view()});
-        }
-    }
-
-    PopulationArenas& arenas_;
-    std::array<Turn, 2> turns_;
-    std::size_t next_ = 0;
-    gpu::Recorder recorder_; ///< destroyed first: it waits for what still uses the buffers
-};
 
 class GpuPopulation final : public Population {
   public:

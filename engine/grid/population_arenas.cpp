@@ -170,6 +170,11 @@ std::string PopulationArenas::loopedIfLarge(const std::string& stem) const {
     return job.shape.parameters() <= registerNumbers(device) ? stem : stem + "_looped";
 }
 
+std::uint32_t PopulationArenas::atOnce(double workOfOne, double least) const {
+    constexpr double most = 32768; // every device dispatches that many workgroups
+    return asUint(std::clamp((device.software() ? 3e7 : 1e9) / workOfOne, least, most));
+}
+
 void PopulationArenas::reset() {
     const std::size_t count = places.members.size();
     std::vector<float> columns(count * arenaIndices.size());

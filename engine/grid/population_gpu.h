@@ -63,6 +63,21 @@ PopulationPlan populationPlan(const gpu::Device& device, const PopulationJob& jo
 /// `layout`, or every layout, refuses the job, and gpu::DeviceLostError, gpu::TimeoutError.
 PopulationPlan choosePopulationPlan(gpu::Device& device, const PopulationJob& job, PopulationLayout layout);
 
+/// How examples are divided for scoring: one invocation per part and network.
+struct PopulationParts {
+    std::uint32_t examples = 0; ///< all of evaluatedSplit()
+    std::uint32_t count = 0;
+    std::uint32_t rows = 0; ///< examples of each, a multiple of 4
+
+    /// Of the scores of so many networks.
+    std::uint64_t bytes(std::size_t networks) const {
+        return std::uint64_t{count} * networks * 2 * sizeof(float);
+    }
+};
+
+/// The division for so many networks.
+PopulationParts populationParts(const gpu::Device& device, const PopulationJob& job, std::size_t networks);
+
 /// Throws gpu::OutOfMemoryError, with the largest number of networks that fits, if the job's don't.
 void requirePopulationMemory(const gpu::Device& device, const PopulationJob& job);
 
@@ -80,6 +95,10 @@ struct PopulationArenas {
     gpu::SpecConstants networkConstants(std::uint32_t groupSize, Activation hidden) const;
     /// The shader `stem`, or its variant for large networks.
     std::string loopedIfLarge(const std::string& stem) const;
+
+    /// How many networks, or parts of their examples, a submission takes so that no caller waits long for the
+    /// device. One is so many multiplications and additions.
+    std::uint32_t atOnce(double workOfOne, double least = 1) const;
 
     gpu::Device& device;
     const PopulationJob& job;
@@ -141,49 +160,6 @@ class PopulationTraining {
     const std::uint32_t ringRecords_;
     gpu::Buffer records_; ///< ring: step s is at s % ringRecords_
     gpu::Buffer orders_;  ///< of examples: one for all, likewise a ring, or every network's of a dispatch
-};
-
-/// How examples are divided for scoring: one invocation per part and network.
-struct PopulationParts {
-    std::uint32_t count = 0;
-    std::uint32_t rows = 0; ///< examples of each, a multiple of 4
-
-    /// Of the scores of so many networks.
-    std::uint64_t bytes(std::size_t networks) const {
-        return std::uint64_t{count} * networks * 2 * sizeof(float);
-    }
-};
-
-/// The division for so many networks.
-PopulationParts populationParts(const gpu::Device& device, const PopulationJob& job, std::size_t networks);
-
-/// Evaluates a population: losses, accuracies and norms of all networks.
-/// Every call waits for the device, and throws gpu::DeviceLostError, gpu::TimeoutError, other gpu::GpuErrors,
-/// and std::runtime_error if the device refuses a kernel.
-class PopulationScores {
-  public:
-    /// `arenas` must outlive the object. Also throws gpu::OutOfMemoryError.
-    explicit PopulationScores(PopulationArenas& arenas);
-
-    /// Scores the networks once, and again only after forget().
-    std::vector<MemberResult> results();
-    /// Call after training: the scores are out of date.
-    void forget() { scored_ = false; }
-    /// In ParamLayout's order. Also throws std::out_of_range if there is no such member.
-    std::vector<float> parameters(std::size_t member);
-
-  private:
-    void score();
-    void scoreNetworks(const PopulationRun& networks, shared::PopulationScoreParams params);
-
-    PopulationArenas& arenas_;
-    const PopulationJob& job_;
-    const PopulationParts parts_;
-    gpu::Buffer partSums_; ///< vec2 [part][place]
-    gpu::Buffer results_;  ///< shared::PopulationResult [member]
-    gpu::Buffer column_;   ///< one network's parameters
-    bool scored_ = false;
-    gpu::Recorder recorder_; ///< destroyed first: it waits for what still uses the buffers
 };
 
 } // namespace lockstep

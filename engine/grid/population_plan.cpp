@@ -171,6 +171,22 @@ PopulationPlan planOf(const gpu::Device& device, const PopulationJob& job, std::
     return planWorkgroup(device, job, batch);
 }
 
+// Rounds that an invocation's loops make for four examples where none is unrolled.
+std::size_t roundsOfFour(const NetShape& shape) {
+    std::size_t rounds =
+        8 * loopRounds(shape.outputs()) + 4 * loopRounds(shape.inputs()); // losses; gathering
+    for (std::size_t layer = 0; layer < shape.layers(); ++layer)
+        rounds += loopRounds(shape.widths[layer + 1], loopRounds(shape.widths[layer]));
+    return rounds;
+}
+
+// Examples that one invocation scores at most: that every driver's loops have the rounds for, or that end
+// soon enough.
+std::size_t mostRows(const gpu::Device& device, const NetShape& shape) {
+    if (device.software()) return mostLoopRounds / (1 + roundsOfFour(shape)) * 4;
+    return mostWorkOfInvocation / shape.parameters() / 4 * 4;
+}
+
 } // namespace
 
 // Software drivers compile for seconds above all for the loads and stores.
@@ -198,6 +214,18 @@ PopulationPlan populationPlan(const gpu::Device& device, const PopulationJob& jo
     });
     if (batch > 0) plan.refusal += "; a batch of " + std::to_string(batch) + " fits";
     return plan;
+}
+
+// Few networks are divided further, so that a GPU has enough to do.
+PopulationParts populationParts(const gpu::Device& device, const PopulationJob& job, std::size_t networks) {
+    constexpr std::size_t busyInvocations = 16384;
+    constexpr std::size_t fewestRows = 32;
+    const Dataset& data = *job.data.front();
+    const std::size_t count = data.of(evaluatedSplit(data)).count;
+    const std::size_t wanted = std::max(busyInvocations / networks, std::size_t{1});
+    const std::size_t rows =
+        std::clamp(roundUpToFour((count + wanted - 1) / wanted), fewestRows, mostRows(device, job.shape));
+    return {gpu::asUint(count), gpu::asUint(turnsOf(count, rows)), gpu::asUint(rows)};
 }
 
 } // namespace lockstep
