@@ -1,4 +1,5 @@
-#include "engine/grid/population_axis.h"
+// The axes of a grid of networks: their ranges, texts and marks.
+#include "engine/grid/population_grid.h"
 
 #include <algorithm>
 #include <array>

@@ -8,6 +8,7 @@
 #include "engine/net/plain_ops.h"
 #include "engine/step/dense_kernel.h"
 #include "engine/step/gpu_arenas.h"
+#include "engine/step/work.h"
 #include "engine/tune/product_candidates.h"
 
 namespace lockstep {
@@ -118,10 +119,8 @@ PlaneMap::PlaneMap(gpu::Device& device, const NetShape& shape, std::vector<Plane
       atlas_(device, std::uint64_t{atlasWidth()} * atlasHeight() * 4, gpu::Memory::device, "neuron maps"),
       wide_(widePictures(device, *this)), recorder_(device) {
     for (std::size_t layer = 0; layer < shape.layers(); ++layer) {
-        const DenseShape dense{capacity_, shape.widths[layer], shape.widths[layer + 1], stride(layer),
-                               stride(layer + 1)};
-        dense_.push_back(
-            kernels_.dense(Product::forward, forwardKernel(device, dense), shape.activationOf(layer)));
+        const ProductKernel how = forwardKernel(device, denseShapeOf(shape, layer, capacity_));
+        dense_.push_back(kernels_.dense(Product::forward, how, shape.activationOf(layer)));
     }
 }
 
@@ -192,28 +191,16 @@ void PlaneMap::drawNeurons(bool discretise) {
 }
 
 void PlaneMap::drawLevel(std::size_t level, bool discretise) {
-    shared::NeuronPictureParams params{};
-    params.neurons = asUint(shape_.widths[level]);
-    params.stride = stride(level);
-    params.cells = neuronCells_;
-    params.discretise = discretise ? 1 : 0;
-    params.tile = options_.neuronSize;
-    params.columns = atlasColumns_;
-    params.top = asUint(level) * options_.neuronSize;
-    drawTiles(level, atlas_, 1, params);
-    if (!isWide(level)) return;
-    const NeuronGrid grid = wideLayerGrid(level);
-    params.tile = grid.tile;
-    params.columns = grid.columns;
-    params.top = 0;
-    drawTiles(level, *wide_[level], grid.lines, params);
-}
-
-void PlaneMap::drawTiles(std::size_t level, const gpu::Buffer& picture, std::uint32_t lines,
-                         const shared::NeuronPictureParams& params) {
-    const std::size_t rows = std::size_t{params.cells} * params.cells;
-    recorder_.dispatch(kernels_.neuronPicture(), {params.columns * lines, 1, 1}, params,
-                       {activations(level, rows), colours(), picture.view()});
+    const std::size_t rows = std::size_t{neuronCells_} * neuronCells_;
+    const auto draw = [&](const gpu::Buffer& picture, const NeuronGrid& grid, std::uint32_t top) {
+        const shared::NeuronPictureParams params{
+            asUint(shape_.widths[level]), stride(level), neuronCells_, grid.tile, grid.columns, top,
+            discretise ? 1u : 0u};
+        recorder_.dispatch(kernels_.neuronPicture(), {grid.columns * grid.lines, 1, 1}, params,
+                           {activations(level, rows), colours(), picture.view()});
+    };
+    draw(atlas_, {atlasColumns_, 1, options_.neuronSize}, asUint(level) * options_.neuronSize);
+    if (isWide(level)) draw(*wide_[level], wideLayerGrid(level), 0);
 }
 
 void PlaneMap::drawOutput(bool discretise) {
@@ -248,10 +235,8 @@ void PlaneMap::inputs(std::uint32_t cells, std::size_t first, std::size_t rows) 
 }
 
 void PlaneMap::dense(std::size_t layer, std::size_t rows, const gpu::BufferView& to) {
-    const DenseShape shape{rows, shape_.widths[layer], shape_.widths[layer + 1], stride(layer),
-                           stride(layer + 1)};
     const bool keepsSums = derivativeNeedsSum(shape_.activationOf(layer));
-    dispatchProduct(recorder_, dense_[layer], shape,
+    dispatchProduct(recorder_, dense_[layer], denseShapeOf(shape_, layer, rows),
                     {activations(layer, rows), weightsIn(parameters_, layout_.layer(layer)),
                      biasIn(parameters_, layout_.layer(layer)), to,
                      keepsSums ? sums_.view(0, bytes(layer + 1, rows)) : to});

@@ -92,8 +92,6 @@ class PlaneMap {
 
     void drawNeurons(bool discretise);
     void drawLevel(std::size_t level, bool discretise);
-    void drawTiles(std::size_t level, const gpu::Buffer& picture, std::uint32_t lines,
-                   const shared::NeuronPictureParams& params);
     void drawOutput(bool discretise);
     void inputs(std::uint32_t cells, std::size_t first, std::size_t rows);
     void dense(std::size_t layer, std::size_t rows, const gpu::BufferView& to);
