@@ -179,9 +179,8 @@ class CpuPopulation final : public Population {
     const ParamLayout layout_;
     PopulationBlocks blocks_;
     ThreadTeam team_;
-    std::vector<MemberResult> results_; // of each block's last evaluation
-    std::vector<std::uint64_t>
-        evaluatedAt_; // the block's step then, by its first member: same step, same networks
+    std::vector<MemberResult> results_;      // of each block's last evaluation
+    std::vector<std::uint64_t> evaluatedAt_; // that block's step then, by its first member
 };
 
 } // namespace

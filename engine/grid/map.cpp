@@ -194,9 +194,10 @@ shared::MapStart startOf(const MapJob& job, MapPoint point) {
     return {step(point.x), step(rates ? point.y : point.x), rates ? 1.0f : point.y};
 }
 
-std::size_t wholeGroups(double points, std::size_t group) {
+std::size_t MapTrainer::pointsFor(double milliseconds) const {
     constexpr double most = 1 << 24;
-    return std::max(static_cast<std::size_t>(std::min(points, most)) / group, std::size_t{1}) * group;
+    const auto points = static_cast<std::size_t>(std::min(speed_.fitting(milliseconds), most));
+    return std::max(points / group_, std::size_t{1}) * group_;
 }
 
 std::uint32_t tailOf(const MapJob& job) { return std::min(job.steps, mapTail); }

@@ -24,6 +24,7 @@
 
 #include "engine/run/trainer.h"
 #include "engine/step/lane_spec.h"
+#include "engine/step/work_sizer.h"
 #include "shaders/shared/map.h"
 
 namespace lockstep {
@@ -108,14 +109,17 @@ class MapTrainer {
     /// submissions by measured time. On a GPU, throws gpu::DeviceLostError, gpu::TimeoutError or another
     /// gpu::GpuError.
     virtual void train(std::span<const MapPoint> points, std::span<MapOutcome> outcomes) = 0;
-    /// Points that take about so long at the measured speed; at least as many as are trained side by side.
-    virtual std::size_t pointsFor(double milliseconds) const = 0;
+    /// Points that take about so long at the measured speed: whole groups of those that are trained side by
+    /// side, at least one, and at most a picture of 4,096 x 4,096.
+    virtual std::size_t pointsFor(double milliseconds) const;
 
   protected:
     explicit MapTrainer(const MapJob& job) : job_(job) {}
 
     const MapJob job_;
     MachineInfo machine_;
+    std::size_t group_ = 1;       ///< points that are trained side by side
+    WorkSizer speed_{WorkRule{}}; ///< of points, from end to end
 };
 
 /// The plain loops, in float: the reference for all other trainers. Throws std::invalid_argument as
@@ -149,8 +153,5 @@ shared::MapStart startOf(const MapJob& job, MapPoint point);
 MapOutcome outcomeOf(const MapJob& job, const shared::MapEnd& end);
 /// The last steps, over which an outcome takes the loss: mapTail, or all where there are fewer.
 std::uint32_t tailOf(const MapJob& job);
-/// `points` rounded down to whole groups of networks that are trained side by side; at least one group, and
-/// at most a picture of 4,096 x 4,096.
-std::size_t wholeGroups(double points, std::size_t group);
 
 } // namespace lockstep

@@ -8,9 +8,8 @@ namespace lockstep {
 
 namespace {
 
-constexpr std::uint64_t bytesBeside = 512; // of a network: settings, state, results
-constexpr std::uint64_t bytesOnce = 65ull
-                                    << 20; // orders of examples, and what else does not grow with networks
+constexpr std::uint64_t bytesBeside = 512;    // of a network: settings, state, results
+constexpr std::uint64_t bytesOnce = 65 << 20; // orders of examples, and what else networks do not add to
 
 using gpu::asUint;
 

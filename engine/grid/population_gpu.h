@@ -30,8 +30,7 @@ struct PopulationPlan {
     std::uint32_t chunk = 0;         ///< layout workgroup: rows whose values fit into shared memory at a time
     bool sharesState = false;        ///< layout workgroup: the optimizer's state fits, too
     std::uint32_t sharedFloats = 0;  ///< layout workgroup: shared memory in use
-    std::uint32_t stepsPerDispatch =
-        0; ///< software drivers limit a shader's loops, operating systems its time
+    std::uint32_t stepsPerDispatch = 0; ///< at most: drivers limit a shader's loops, systems its time
 
     /// "a network per invocation, 1024 at once, at most 250 steps per dispatch"
     std::string describe(std::size_t networks) const;

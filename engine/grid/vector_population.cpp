@@ -10,11 +10,11 @@
 #include <array>
 #include <utility>
 
-#include "engine/cpu/memory.h"
 #include "engine/cpu/population_kernels.h"
 #include "engine/grid/population_block.h"
 #include "engine/net/activation.h"
 #include "engine/net/param_layout.h"
+#include "engine/step/cpu_arenas.h"
 
 namespace lockstep {
 
@@ -117,7 +117,7 @@ class VectorPass {
     void forward(const float* parameters) {
         const float* below = inputs_.data();
         for (std::size_t l = 0; l < layers_.size(); ++l) {
-            Layer& layer = layers_[l];
+            LayerArrays& layer = layers_[l];
             plan_.kernels.dense(shapeOf(l), below, parameters + plan_.layers[l].offset * plan_.elements,
                                 shape_.activationOf(l), layer.outputs.data(),
                                 layer.sums.size() > 0 ? layer.sums.data() : nullptr);
@@ -157,12 +157,6 @@ class VectorPass {
     const float* gradients() const { return gradients_.data(); }
 
   private:
-    struct Layer {
-        AlignedArray<float> outputs; ///< Y
-        AlignedArray<float> sums;    ///< Z, only where the activation's derivative needs it
-        AlignedArray<float> dSums;   ///< dZ
-    };
-
     void order(const VectorExamples& from, const PopulationBatch& batch) {
         ordered_ = batch;
         epoch_ = from.epoch;
@@ -190,7 +184,7 @@ class VectorPass {
     const VectorPlan& plan_;
     const NetShape& shape_;
     std::size_t rows_ = 0;
-    std::vector<Layer> layers_;
+    std::vector<LayerArrays> layers_;
     AlignedArray<float> inputs_; ///< X
     AlignedArray<TargetWord> targets_;
     AlignedArray<float> gradients_; ///< as the parameters
@@ -345,9 +339,8 @@ class VectorBlock final : public PopulationBlock {
             const Dataset& data = *plan_->job.data[memberOf(element).data];
             const Examples& examples = data.of(split);
             result.data.values[element] = examples.values.data();
-            result.data.targets[element] = data.classes > 0
-                                               ? static_cast<const void*>(examples.labels.data())
-                                               : static_cast<const void*>(examples.targets.data());
+            result.data.targets[element] = examples.targets.data();
+            if (data.classes > 0) result.data.targets[element] = examples.labels.data();
             result.data.inputs = data.inputs;
             result.data.targetWidth = data.targetWidth;
             result.alike = result.alike && memberOf(element).seed == memberOf(0).seed &&

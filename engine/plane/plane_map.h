@@ -124,8 +124,7 @@ class PlaneMap {
     gpu::Buffer outputs_;    ///< [cells][stride]
     gpu::Buffer outputPicture_;
     gpu::Buffer atlas_;
-    std::vector<std::unique_ptr<gpu::Buffer>>
-        wide_; ///< by level; null if all neurons have a tile in the atlas
+    std::vector<std::unique_ptr<gpu::Buffer>> wide_; ///< by level; null if the atlas has all its neurons
 
     gpu::Recorder recorder_; ///< declared last, destroyed first: waits for work that uses the buffers
 
