@@ -4,6 +4,7 @@
 #include <chrono>
 #include <deque>
 #include <memory>
+#include <string>
 
 #include "engine/grid/population_results.h"
 
@@ -29,36 +30,24 @@ class GpuPopulation final : public Population {
         training_.recordWarmUp(recorder_);
         recorder_.submitAndTime();
         machine_ = machineOf(device);
-        machine_.kernels = plan.describe(job_.members.size());
+        machine_.kernels = "a network per " + std::string(lockstep::name(plan.layout)) + ", " +
+                           std::to_string(job_.members.size()) + " at once, at most " +
+                           std::to_string(plan.stepsPerDispatch) + " steps per dispatch";
         warmUpSeconds_ = secondsSince(start);
     }
 
     bool advance(double milliseconds) override {
         const Clock::time_point start = Clock::now();
-        // What is under way takes its time, too.
-        const auto left = [&] {
+        train(job_.steps, [&] { // What is under way takes its time, too.
             return milliseconds - 1e3 * secondsSince(start) -
-                   pace_.target() * static_cast<double>(flights_.size());
-        };
-        do {
-            if (blockFirst_ >= job_.steps) break;
-            submitSlice(job_.steps);
-            collect();
-        } while (left() > 0);
-        finish();
-        trainingSeconds_ += secondsSince(start);
+                       pace_.target() * static_cast<double>(flights_.size()) >
+                   0;
+        });
         return blockFirst_ < job_.steps;
     }
 
     void trainTo(std::uint64_t step) override {
-        const Clock::time_point start = Clock::now();
-        const std::uint64_t end = std::min(step, job_.steps);
-        while (blockFirst_ < end) {
-            submitSlice(end);
-            collect();
-        }
-        finish();
-        trainingSeconds_ += secondsSince(start);
+        train(std::min(step, job_.steps), [] { return true; });
     }
 
     void reset() override {
@@ -85,6 +74,18 @@ class GpuPopulation final : public Population {
         gpu::Ticket ticket = 0;
         PopulationSlice slice;
     };
+
+    // At least one slice, as long as `goesOn` says so. Waits for the end.
+    template <class GoesOn> void train(std::uint64_t end, GoesOn goesOn) {
+        const Clock::time_point start = Clock::now();
+        while (blockFirst_ < end) {
+            submitSlice(end);
+            collect();
+            if (!goesOn()) break;
+        }
+        finish();
+        trainingSeconds_ += secondsSince(start);
+    }
 
     // The next networks of a block of steps, or the first ones of the next block.
     void submitSlice(std::uint64_t end) {

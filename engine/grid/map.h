@@ -75,11 +75,10 @@ struct MapPoint {
 ///   v >= 0  it converged: the mean loss of the last 20 steps is below the first loss. v is the mean over all
 ///           steps of loss / first loss, at most 1; the smaller, the faster
 ///   v < 0   it diverged: -v is the step, with a fraction interpolated in the logarithm of the loss, at which
-///           the loss exceeded `divergenceLimit` times the first one; at least 0.001. -v = steps for a loss
-///           that stayed below the limit and was no better at the end than at the beginning
+///           the loss exceeded shared::mapDivergence times the first one; at least 0.001. -v = steps for a
+///           loss that stayed below the limit and was no better at the end than at the beginning
 /// As in the paper, except that a loss beyond the limit ends the training: it cannot come back.
 using MapOutcome = float;
-inline constexpr float divergenceLimit = shared::mapDivergence;
 inline constexpr std::uint32_t mapTail = 20; ///< the last steps
 
 /// A part of the plane, in decimal logarithms of x and y. y grows upwards.

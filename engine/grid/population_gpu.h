@@ -31,9 +31,6 @@ struct PopulationPlan {
     bool sharesState = false;        ///< layout workgroup: the optimizer's state fits, too
     std::uint32_t sharedFloats = 0;  ///< layout workgroup: shared memory in use
     std::uint32_t stepsPerDispatch = 0; ///< at most: drivers limit a shader's loops, systems its time
-
-    /// "a network per invocation, 1024 at once, at most 250 steps per dispatch"
-    std::string describe(std::size_t networks) const;
 };
 
 /// Numbers that an invocation can keep in registers. Kernels for networks of more parameters loop and read

@@ -101,7 +101,6 @@ struct PopulationSpec {
 
     std::size_t size() const { return columns * rows; }
     GridCell cell(std::size_t member) const { return {member % columns, rows - 1 - member / columns}; }
-    std::size_t memberAt(GridCell cell) const { return (rows - 1 - cell.y) * columns + cell.x; }
     /// The network at a member's place, with data set 0.
     PopulationMember member(std::size_t number) const;
     /// "lr 0.001, init-scale 0.1": a member's values on both axes.

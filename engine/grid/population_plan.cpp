@@ -199,11 +199,6 @@ std::uint32_t populationOrder(const PopulationJob& job) {
     return std::ranges::all_of(job.members, same) ? shared::orderOfTable : shared::orderOfSeed;
 }
 
-std::string PopulationPlan::describe(std::size_t networks) const {
-    return "a network per " + std::string(name(layout)) + ", " + std::to_string(networks) +
-           " at once, at most " + std::to_string(stepsPerDispatch) + " steps per dispatch";
-}
-
 PopulationPlan populationPlan(const gpu::Device& device, const PopulationJob& job, PopulationLayout layout) {
     PopulationPlan plan = planOf(device, job, batchOf(job), layout);
     plan.layout = layout;

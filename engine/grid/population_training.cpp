@@ -13,14 +13,9 @@ using gpu::asUint;
 
 constexpr std::uint64_t mostOrderWords = std::uint64_t{1} << 24; // 64 MiB
 
-// The optimizer's settings with a rate of 1, so that a step's rate is a factor on every network's own.
-TrainSettings unitRate(TrainSettings settings) {
-    settings.optimizer.learningRate = 1;
-    return settings;
-}
-
 shared::PopulationRecord recordOf(const PopulationJob& job, const BatchOrder& order, std::uint64_t step) {
-    const TrainSettings settings = unitRate(job.settings);
+    TrainSettings settings = job.settings;
+    settings.optimizer.learningRate = 1; // a step's rate is a factor on every network's own
     const StepSettings now = stepSettings(settings, order, step);
     const std::size_t terms = lossTerms(job.shape.loss, now.batch.rows, job.shape.outputs());
     return {asUint(now.batch.first), asUint(now.batch.rows),

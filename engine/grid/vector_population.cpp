@@ -29,8 +29,7 @@ struct VectorPlace {
 /// What the blocks of a population share. `job` outlives it.
 struct VectorPlan {
     VectorPlan(const PopulationJob& populationJob, const CpuPopulationKernels& table)
-        : job(populationJob), kernels(table), arenaFloats(ParamLayout(job.shape).size()),
-          arenaIndices(unpaddedParameters(job.shape)),
+        : job(populationJob), kernels(table), arenaIndices(unpaddedParameters(job.shape)),
           order(job.data.front()->train.count, job.settings.batch, 0, job.settings.shuffle),
           targetKind(lockstep::targetKind(*job.data.front(), job.shape)), pace(job.settings.optimizer) {
         pace.learningRate = 1;
@@ -53,7 +52,6 @@ struct VectorPlan {
     const PopulationJob& job;
     const CpuPopulationKernels& kernels;
     const std::size_t elements = kernels.elements; ///< of a vector: networks side by side
-    const std::size_t arenaFloats;                 ///< ParamLayout::size()
     const std::vector<std::uint32_t> arenaIndices; ///< of a network's parameters
     const BatchOrder order; ///< of batches; that of examples depends on each network's seed
     const std::uint32_t targetKind;
@@ -266,7 +264,7 @@ class VectorBlock final : public PopulationBlock {
     }
 
     std::vector<float> parameters(std::size_t element) const override {
-        std::vector<float> arena(plan_->arenaFloats);
+        std::vector<float> arena(ParamLayout(shape_).size());
         for (std::size_t p = 0; p < plan_->arenaIndices.size(); ++p)
             arena[plan_->arenaIndices[p]] = parameters_.data()[p * plan_->elements + element];
         return arena;

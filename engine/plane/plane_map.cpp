@@ -76,18 +76,6 @@ ProductKernel forwardKernel(const gpu::Device& device, const DenseShape& shape) 
     return candidates(device, Product::forward, shape).front();
 }
 
-std::vector<std::unique_ptr<gpu::Buffer>> widePictures(gpu::Device& device, const PlaneMap& map) {
-    std::vector<std::unique_ptr<gpu::Buffer>> pictures;
-    for (std::size_t level = 0; level < map.shape().widths.size(); ++level) {
-        pictures.emplace_back();
-        if (map.shape().widths[level] <= map.options().mostNeurons) continue;
-        const NeuronGrid grid = map.wideLayerGrid(level);
-        pictures.back() = std::make_unique<gpu::Buffer>(
-            device, std::uint64_t{grid.width()} * grid.height() * 4, gpu::Memory::device, "wide layer's map");
-    }
-    return pictures;
-}
-
 /// On a GPU the work of a picture follows what is measured. On a software device it is fixed.
 WorkRule budgetOf(const gpu::Device& device) {
     constexpr double softwareWork = 2e7;
@@ -117,7 +105,13 @@ PlaneMap::PlaneMap(gpu::Device& device, const NetShape& shape, std::vector<Plane
       outputPicture_(device, std::uint64_t{options.outputSize} * options.outputSize * 4, gpu::Memory::device,
                      "output map"),
       atlas_(device, std::uint64_t{atlasWidth()} * atlasHeight() * 4, gpu::Memory::device, "neuron maps"),
-      wide_(widePictures(device, *this)), recorder_(device) {
+      recorder_(device) {
+    for (std::size_t level = 0; level < shape.widths.size(); ++level) {
+        if (shape.widths[level] <= options.mostNeurons) continue;
+        const NeuronGrid grid = wideLayerGrid(level);
+        wide_.try_emplace(level, device, std::uint64_t{grid.width()} * grid.height() * 4, gpu::Memory::device,
+                          "wide layer's map");
+    }
     for (std::size_t layer = 0; layer < shape.layers(); ++layer) {
         const ProductKernel how = forwardKernel(device, denseShapeOf(shape, layer, capacity_));
         dense_.push_back(kernels_.dense(Product::forward, how, shape.activationOf(layer)));
@@ -200,7 +194,7 @@ void PlaneMap::drawLevel(std::size_t level, bool discretise) {
                            {activations(level, rows), colours(), picture.view()});
     };
     draw(atlas_, {atlasColumns_, 1, options_.neuronSize}, asUint(level) * options_.neuronSize);
-    if (isWide(level)) draw(*wide_[level], wideLayerGrid(level), 0);
+    if (isWide(level)) draw(wide_.at(level), wideLayerGrid(level), 0);
 }
 
 void PlaneMap::drawOutput(bool discretise) {
