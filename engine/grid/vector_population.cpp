@@ -20,12 +20,6 @@ namespace lockstep {
 
 namespace {
 
-/// One layer's place in a block's arrays, in vectors.
-struct VectorPlace {
-    PopulationShape shape;  ///< without rows
-    std::size_t offset = 0; ///< of its weights; its biases follow
-};
-
 /// What the blocks of a population share. `job` outlives it.
 struct VectorPlan {
     VectorPlan(const PopulationJob& populationJob, const CpuPopulationKernels& table)
@@ -38,10 +32,10 @@ struct VectorPlan {
         ratesChange = corrects || pace.schedule != Schedule::constant || pace.warmupSteps > 0;
         std::size_t vectorsPerRow = job.shape.inputs(); // of the activations of one example
         for (std::size_t l = 0; l < job.shape.layers(); ++l) {
-            const PopulationShape shape{0, job.shape.widths[l], job.shape.widths[l + 1]};
-            layers.push_back({shape, parameters});
-            parameters += shape.outputs * (shape.inputs + 1);
-            vectorsPerRow += 2 * shape.outputs;
+            const std::size_t outputs = job.shape.widths[l + 1];
+            offsets.push_back(parameters);
+            parameters += outputs * (job.shape.widths[l] + 1);
+            vectorsPerRow += 2 * outputs;
         }
         // Half of a first-level cache: weights and gradients want the other half.
         constexpr std::size_t cacheFloats = 6144;
@@ -57,9 +51,9 @@ struct VectorPlan {
     const std::uint32_t targetKind;
     OptimizerSettings pace;   ///< the job's with a rate of 1 and no decay: what all members have in common
     bool ratesChange = false; ///< from step to step
-    std::vector<VectorPlace> layers;
-    std::size_t parameters = 0; ///< of one network
-    std::size_t capacity = 0;   ///< examples that a pass takes at a time
+    std::vector<std::size_t> offsets; ///< by layer: of its weights in vectors; its biases follow
+    std::size_t parameters = 0;       ///< of one network
+    std::size_t capacity = 0;         ///< examples that a pass takes at a time
 };
 
 /// The examples of all networks of a vector: where they lie, and in which order they come.
@@ -78,8 +72,8 @@ class VectorPass {
         : plan_(plan), shape_(shape), inputs_(plan.capacity * shape.inputs() * plan.elements),
           targets_(plan.capacity * plan.job.data.front()->targetWidth * plan.elements),
           gradients_(plan.parameters * plan.elements), examples_(orderedRows * plan.elements) {
-        for (std::size_t l = 0; l < plan.layers.size(); ++l) {
-            const std::size_t size = plan.capacity * plan.layers[l].shape.outputs * plan.elements;
+        for (std::size_t l = 0; l < shape.layers(); ++l) {
+            const std::size_t size = plan.capacity * shape.widths[l + 1] * plan.elements;
             const bool keepsSums = derivativeNeedsSum(shape.activationOf(l));
             layers_.push_back({AlignedArray<float>(size), AlignedArray<float>(keepsSums ? size : 0),
                                AlignedArray<float>(size)});
@@ -116,7 +110,7 @@ class VectorPass {
         const float* below = inputs_.data();
         for (std::size_t l = 0; l < layers_.size(); ++l) {
             LayerArrays& layer = layers_[l];
-            plan_.kernels.dense(shapeOf(l), below, parameters + plan_.layers[l].offset * plan_.elements,
+            plan_.kernels.dense(shapeOf(l), below, parameters + plan_.offsets[l] * plan_.elements,
                                 shape_.activationOf(l), layer.outputs.data(),
                                 layer.sums.size() > 0 ? layer.sums.data() : nullptr);
             below = layer.outputs.data();
@@ -134,7 +128,7 @@ class VectorPass {
     /// Gradients of all parameters; added to those of the batch's part before, where `add`.
     void backward(const float* parameters, bool add) {
         for (std::size_t l = layers_.size(); l-- > 0;) {
-            const std::size_t offset = plan_.layers[l].offset * plan_.elements;
+            const std::size_t offset = plan_.offsets[l] * plan_.elements;
             const float* dSums = layers_[l].dSums.data();
             if (l > 0)
                 plan_.kernels.denseBackwardInputs(shapeOf(l), dSums, parameters + offset,
@@ -166,7 +160,7 @@ class VectorPass {
     }
 
     PopulationShape shapeOf(std::size_t layer) const {
-        return {rows_, plan_.layers[layer].shape.inputs, plan_.layers[layer].shape.outputs};
+        return {rows_, shape_.widths[layer], shape_.widths[layer + 1]};
     }
 
     LossShape lossShape() const {
