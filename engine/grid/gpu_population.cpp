@@ -70,12 +70,7 @@ class GpuPopulation final : public Population {
     }
 
   private:
-    struct Flight {
-        gpu::Ticket ticket = 0;
-        PopulationSlice slice;
-    };
-
-    // At least one slice, as long as `goesOn` says so. Waits for the end.
+    // Slices up to step `end`, at least one and then as long as goesOn(). Waits for them.
     template <class GoesOn> void train(std::uint64_t end, GoesOn goesOn) {
         const Clock::time_point start = Clock::now();
         while (blockFirst_ < end) {
@@ -95,7 +90,8 @@ class GpuPopulation final : public Population {
         const auto all = static_cast<std::uint32_t>(job_.members.size());
         const PopulationSlice slice{blockSteps_, std::min(pace_.next().networks, all - nextPlace_)};
         training_.record(recorder_, blockFirst_, nextPlace_, slice);
-        flights_.push_back({recorder_.submit(), slice});
+        recorder_.submit();
+        flights_.push_back(slice);
         nextPlace_ += slice.networks;
         if (nextPlace_ < all) return;
         blockFirst_ += blockSteps_;
@@ -110,11 +106,10 @@ class GpuPopulation final : public Population {
     }
 
     void collect() {
-        for (const gpu::FinishedSubmission& finished : recorder_.takeFinished())
-            while (!flights_.empty() && flights_.front().ticket <= finished.ticket) {
-                pace_.add(flights_.front().slice, finished.milliseconds);
-                flights_.pop_front();
-            }
+        for (const gpu::FinishedSubmission& finished : recorder_.takeFinished()) {
+            pace_.add(flights_.front(), finished.milliseconds);
+            flights_.pop_front();
+        }
     }
 
     void finish() {
@@ -132,8 +127,8 @@ class GpuPopulation final : public Population {
     std::uint64_t blockFirst_ = 0;
     std::uint32_t blockSteps_ = 0;
     std::uint32_t nextPlace_ = 0;
-    std::deque<Flight> flights_;
-    gpu::Recorder recorder_; // destroyed first: it waits for what still uses the buffers
+    std::deque<PopulationSlice> flights_; // submitted, in the order in which they finish
+    gpu::Recorder recorder_;              // destroyed first: it waits for what still uses the buffers
 };
 
 } // namespace

@@ -26,13 +26,13 @@ void requireRange(std::size_t value, std::size_t most, const std::string& what) 
                                     std::to_string(value));
 }
 
-float normalOf(const shared::Random4& words) { return static_cast<float>(normalFromWords(words.x, words.y)); }
-
 std::vector<float> normals(std::uint64_t seed, RandomStream stream, std::uint32_t subindex,
                            std::size_t count) {
     std::vector<float> values(count);
-    for (std::size_t index = 0; index < count; ++index)
-        values[index] = normalOf(randomWords(seed, stream, index, subindex));
+    for (std::size_t index = 0; index < count; ++index) {
+        const shared::Random4 words = randomWords(seed, stream, index, subindex);
+        values[index] = static_cast<float>(normalFromWords(words.x, words.y));
+    }
     return values;
 }
 

@@ -81,11 +81,6 @@ double numberFromText(Hyperparameter parameter, std::string_view text) {
                                 " is " + rangeOf(parameter).words);
 }
 
-bool logarithmicFromText(std::string_view text) {
-    constexpr NameOf<bool> scales[] = {{true, "log"}, {false, "linear"}};
-    return valueFromName(scales, "scale", text);
-}
-
 std::vector<std::string_view> split(std::string_view text, char at) {
     std::vector<std::string_view> parts;
     for (std::size_t end = 0; end != std::string_view::npos;) {
@@ -101,7 +96,8 @@ void readRange(PopulationAxis& axis, std::string_view text) {
     if (parts.size() < 2 || parts.size() > 3) throwNoAxis(text);
     axis.from = numberFromText(axis.parameter, parts[0]);
     axis.to = numberFromText(axis.parameter, parts[1]);
-    if (parts.size() == 3) axis.logarithmic = logarithmicFromText(parts[2]);
+    constexpr NameOf<bool> logarithmic[] = {{true, "log"}, {false, "linear"}};
+    if (parts.size() == 3) axis.logarithmic = valueFromName(logarithmic, "scale", parts[2]);
 }
 
 /// The shortest text that is read as the same number; whole numbers with all their digits.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -35,7 +36,7 @@ class PopulationScores {
     std::vector<MemberResult> results() {
         if (!scored_) score();
         std::vector<MemberResult> all;
-        for (const auto& result : results_.downloadValues<shared::PopulationResult>(networks()))
+        for (const auto& result : mappedValues<shared::PopulationResult>(results_, networks()))
             all.push_back({result.steps, result.diverged != 0, result.batchLoss, result.loss, result.accuracy,
                            result.weightNorm});
         return all;
@@ -56,7 +57,7 @@ class PopulationScores {
                 arenas_.parameters.view((p * members.size() + place) * sizeof(float), sizeof(float)),
                 column_.view(p * sizeof(float), sizeof(float)));
         recorder_.submitAndTime();
-        const std::vector<float> column = column_.downloadValues<float>(count);
+        const std::vector<float> column = mappedValues<float>(column_, count);
         std::vector<float> arena(ParamLayout(arenas_.job.shape).size());
         for (std::size_t p = 0; p < count; ++p) arena[arenas_.arenaIndices[p]] = column[p];
         return arena;
@@ -64,6 +65,13 @@ class PopulationScores {
 
   private:
     std::size_t networks() const { return arenas_.job.members.size(); }
+
+    /// Waits for no other work on the device, as Buffer::download() would.
+    template <class T> static std::vector<T> mappedValues(const gpu::Buffer& buffer, std::size_t count) {
+        std::vector<T> values(count);
+        std::memcpy(values.data(), buffer.mapped().data(), count * sizeof(T));
+        return values;
+    }
 
     void score() {
         const PopulationJob& job = arenas_.job;

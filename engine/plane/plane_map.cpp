@@ -30,6 +30,9 @@ std::size_t rowsAtATime(const NetShape& shape) {
     return std::max(std::min(rows, mostRows) / rowsMultiple * rowsMultiple, rowsMultiple);
 }
 
+/// Of a picture, or of one of a picture's numbers.
+std::uint64_t squareBytes(std::uint32_t side) { return std::uint64_t{side} * side * 4; }
+
 std::uint64_t activationsSize(const NetShape& shape) {
     return rowsAtATime(shape) * roundUpToFour(shape.widest()) * sizeof(float);
 }
@@ -59,8 +62,7 @@ const NetShape& validated(const NetShape& shape, const std::vector<PlaneFeature>
     require(options.neuronSize >= 4 && options.neuronSize <= 512,
             "needs 4 to 512 pixels per side for a neuron");
     require(options.mostNeurons > 0 && options.from < options.to, "needs a neuron and a rectangle");
-    const std::uint64_t size = std::uint64_t{options.outputSize} * options.outputSize * sizeof(float) *
-                               roundUpToFour(shape.outputs());
+    const std::uint64_t size = squareBytes(options.outputSize) * roundUpToFour(shape.outputs());
     require(size <= mostOutputBytes, "of " + std::to_string(shape.outputs()) + " outputs and " +
                                          std::to_string(options.outputSize) +
                                          " pixels per side is too large; try fewer pixels");
@@ -99,11 +101,9 @@ PlaneMap::PlaneMap(gpu::Device& device, const NetShape& shape, std::vector<Plane
       even_(device, activationsSize(shape), gpu::Memory::device, "map activations"),
       odd_(device, activationsSize(shape), gpu::Memory::device, "map activations"),
       sums_(device, anyLayerKeepsSums(shape) ? activationsSize(shape) : 16, gpu::Memory::device, "map sums"),
-      outputs_(device,
-               std::uint64_t{options.outputSize} * options.outputSize * roundUpToFour(shape.outputs()) * 4,
-               gpu::Memory::device, "map outputs"),
-      outputPicture_(device, std::uint64_t{options.outputSize} * options.outputSize * 4, gpu::Memory::device,
-                     "output map"),
+      outputs_(device, squareBytes(options.outputSize) * roundUpToFour(shape.outputs()), gpu::Memory::device,
+               "map outputs"),
+      outputPicture_(device, squareBytes(options.outputSize), gpu::Memory::device, "output map"),
       atlas_(device, std::uint64_t{atlasWidth()} * atlasHeight() * 4, gpu::Memory::device, "neuron maps"),
       recorder_(device) {
     for (std::size_t level = 0; level < shape.widths.size(); ++level) {
