@@ -249,15 +249,15 @@ TEST_CASE("a layout that takes no batch of that size names the largest that it t
     job.settings.batch = 70000;
     for (const PopulationLayout layout : layouts) {
         CAPTURE(name(layout));
-        std::string why;
-        if (populationPlan(testDevice(), job, layout, &why)) continue;
+        const std::string why = populationPlan(testDevice(), job, layout).refusal;
+        if (why.empty()) continue;
         CAPTURE(why);
         const std::size_t at = why.find("a batch of ");
         REQUIRE(at != std::string::npos);
         job.settings.batch = std::stoul(why.substr(at + 11));
-        CHECK(populationPlan(testDevice(), job, layout));
+        CHECK(populationPlan(testDevice(), job, layout).refusal.empty());
         ++job.settings.batch;
-        CHECK(!populationPlan(testDevice(), job, layout));
+        CHECK(!populationPlan(testDevice(), job, layout).refusal.empty());
         job.settings.batch = 70000;
     }
 }

@@ -150,8 +150,10 @@ TEST_CASE("members go row by row from the upper left, and y grows upwards") {
     CHECK(grid.job.members[3].learningRate == 0.4);
     CHECK(grid.job.members[8].learningRate == 0.1);
     CHECK(grid.job.members[8].activation == Activation::relu);
-    for (std::size_t member = 0; member < 12; ++member)
-        CHECK(grid.spec.memberAt(grid.spec.cell(member)) == member);
+    for (std::size_t member = 0; member < 12; ++member) {
+        const GridCell place = grid.spec.cell(member);
+        CHECK((grid.spec.rows - 1 - place.y) * grid.spec.columns + place.x == member);
+    }
     CHECK(grid.spec.describe(7) == "lr 0.4, activation tanh");
     CHECK(grid.job.shape.widths == std::vector<std::size_t>{2, 8, 8, 1});
     CHECK(grid.job.shape.loss == Loss::binaryCrossEntropy);

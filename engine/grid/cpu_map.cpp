@@ -8,7 +8,6 @@
 #include "engine/cpu/map_kernels.h"
 #include "engine/cpu/thread_team.h"
 #include "engine/grid/map.h"
-#include "engine/step/work_sizer.h"
 
 namespace lockstep {
 
@@ -29,7 +28,7 @@ class CpuMapTrainer final : public MapTrainer {
   public:
     CpuMapTrainer(const MapJob& job, std::size_t threads)
         : MapTrainer(job.validate()), data_(mapData(job)), kernels_(mapKernelsFor(vectorLevel())),
-          team_(threads == 0 ? usableCores() : threads), speed_({}) {
+          team_(threads == 0 ? usableCores() : threads) {
         const std::size_t columns = mapColumns(job.inputs);
         data_.inputs = padded(data_.inputs, job.inputs, columns);
         data_.firstWeights = padded(data_.firstWeights, job.inputs, columns);
@@ -43,14 +42,11 @@ class CpuMapTrainer final : public MapTrainer {
                     data_.targets.data(),
                     data_.firstWeights.data(),
                     data_.secondWeights.data()};
+        group_ = team_.size() * kernels_.elements;
         machine_.device = cpuName();
         machine_.threads = team_.size();
         machine_.kernels = std::string(name(vectorLevel())) + ", " + std::to_string(kernels_.elements) +
                            " networks side by side";
-    }
-
-    std::size_t pointsFor(double milliseconds) const override {
-        return wholeGroups(speed_.fitting(milliseconds), team_.size() * kernels_.elements);
     }
 
     void train(std::span<const MapPoint> points, std::span<MapOutcome> outcomes) override {
@@ -83,7 +79,6 @@ class CpuMapTrainer final : public MapTrainer {
     MapProblem problem_;
     const MapKernels& kernels_;
     ThreadTeam team_;
-    WorkSizer speed_; ///< of networks
 };
 
 } // namespace

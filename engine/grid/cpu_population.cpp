@@ -56,22 +56,18 @@ class CpuPopulation final : public Population {
         const Clock::time_point start = Clock::now();
         const Clock::time_point end =
             start + std::chrono::duration_cast<Clock::duration>(Milliseconds(milliseconds));
-        forBlocks([&] {
-            // Steps between two looks at the clock: about a millisecond of them.
-            return
-                [&, slice = WorkSizer({1, 1 << 20, 1, true}), now = start](PopulationBlock& block) mutable {
-                    while (!finished(block) && now < end) {
-                        const Clock::time_point before = now;
-                        const std::uint64_t steps = std::min(slice.units(), job_.steps - block.step());
-                        block.train(steps);
-                        now = Clock::now();
-                        const double took = Milliseconds(now - before).count();
-                        // Steps that ended early, because the networks diverged, cost nothing: they may seem
-                        // quick.
-                        const bool whole = steps == slice.units() && !block.allDiverged();
-                        if (whole || took > 2 * slice.target()) slice.add(static_cast<double>(steps), took);
-                    }
-                };
+        // Steps between two looks at the clock: about a millisecond of them.
+        forBlocks([&, slice = WorkSizer({1, 1 << 20, 1, true}), now = start](PopulationBlock& block) mutable {
+            while (!finished(block) && now < end) {
+                const Clock::time_point before = now;
+                const std::uint64_t steps = std::min(slice.units(), job_.steps - block.step());
+                block.train(steps);
+                now = Clock::now();
+                const double took = Milliseconds(now - before).count();
+                // Steps that ended early, because the networks diverged, cost nothing: they may seem quick.
+                const bool whole = steps == slice.units() && !block.allDiverged();
+                if (whole || took > 2 * slice.target()) slice.add(static_cast<double>(steps), took);
+            }
         });
         trainingSeconds_ += secondsSince(start);
         return !std::ranges::all_of(blocks_, [this](const auto& block) { return finished(*block); });
@@ -80,20 +76,18 @@ class CpuPopulation final : public Population {
     void trainTo(std::uint64_t step) override {
         const Clock::time_point start = Clock::now();
         const std::uint64_t last = std::min(step, job_.steps);
-        forBlocks([last] {
-            return [last](PopulationBlock& block) {
-                if (block.step() < last) block.train(last - block.step());
-            };
+        forBlocks([last](PopulationBlock& block) {
+            if (block.step() < last) block.train(last - block.step());
         });
         trainingSeconds_ += secondsSince(start);
     }
 
     void reset() override {
-        forBlocks([] { return [](PopulationBlock& block) { block.reset(); }; });
+        forBlocks([](PopulationBlock& block) { block.reset(); });
     }
 
     std::vector<MemberResult> results() override {
-        forBlocks([this] { return [this](PopulationBlock& block) { evaluate(block); }; });
+        forBlocks([this](PopulationBlock& block) { evaluate(block); });
         return results_;
     }
 
@@ -112,22 +106,21 @@ class CpuPopulation final : public Population {
         const std::vector<float> points = options.points();
         std::vector<std::uint32_t> picture(std::size_t{options.width()} * options.height(job_.members.size()),
                                            options.colours.background);
-        forBlocks([&] { return [&](PopulationBlock& block) { paint(block, options, points, picture); }; });
+        forBlocks([&](PopulationBlock& block) { paint(block, options, points, picture); });
         return picture;
     }
 
   private:
-    /// Every thread takes the next block that is left, until there is none. makeWork() is called once
-    /// per thread; what it returns takes that thread's blocks. Throws what that throws.
-    template <class MakeWork> void forBlocks(const MakeWork& makeWork) {
+    /// Every thread takes the next block that is left, until there is none, with a copy of `work` of its own.
+    /// Throws what that throws.
+    template <class Work> void forBlocks(const Work& work) {
         std::atomic<std::size_t> next{0};
         std::atomic<bool> failed{false};
         std::exception_ptr failure; // the first one: no exception may leave a team's thread
         team_.run([&](std::size_t) {
             try {
-                auto work = makeWork();
-                for (std::size_t block = next++; block < blocks_.size(); block = next++)
-                    work(*blocks_[block]);
+                Work own = work;
+                for (std::size_t block = next++; block < blocks_.size(); block = next++) own(*blocks_[block]);
             } catch (...) {
                 if (!failed.exchange(true)) failure = std::current_exception();
             }
@@ -179,9 +172,8 @@ class CpuPopulation final : public Population {
     const ParamLayout layout_;
     PopulationBlocks blocks_;
     ThreadTeam team_;
-    std::vector<MemberResult> results_; // of each block's last evaluation
-    std::vector<std::uint64_t>
-        evaluatedAt_; // the block's step then, by its first member: same step, same networks
+    std::vector<MemberResult> results_;      // of each block's last evaluation
+    std::vector<std::uint64_t> evaluatedAt_; // that block's step then, by its first member
 };
 
 } // namespace

@@ -92,9 +92,9 @@ class GpuMapTrainer final : public MapTrainer {
           state_(device, stateValues(job) * capacity_ * sizeof(float), gpu::Memory::device, "map state"),
           batches_{{makeBatch(), makeBatch(), makeBatch()}}, recorder_(device),
           submission_({submissionMilliseconds(device.software()),
-                       static_cast<double>(capacity_ / fewest_ * mostSteps(job))}),
-          speed_({}) {
+                       static_cast<double>(capacity_ / fewest_ * mostSteps(job))}) {
         examples_.uploadValues<float>(examplesOf(job));
+        group_ = fewest_;
         machine_ = machineOf(device);
         machine_.kernels = "a network per invocation, " +
                            (partsOf(job) == 1 ? std::string("everything in registers")
@@ -105,9 +105,6 @@ class GpuMapTrainer final : public MapTrainer {
         flights_.clear();
     }
 
-    std::size_t pointsFor(double milliseconds) const override {
-        return wholeGroups(speed_.fitting(milliseconds), fewest_);
-    }
     void train(std::span<const MapPoint> points, std::span<MapOutcome> outcomes) override {
         const auto begin = std::chrono::steady_clock::now();
         const auto count = static_cast<double>(points.size());
@@ -130,24 +127,20 @@ class GpuMapTrainer final : public MapTrainer {
     struct Batch {
         gpu::Buffer starts;
         gpu::Buffer ends;
-        std::span<MapOutcome> outcomes; ///< empty: nothing is under way
+        std::span<MapOutcome> outcomes{}; ///< empty: nothing is under way
         gpu::Ticket ready = 0;
         double milliseconds = 0; ///< of its submissions
     };
     struct Flight {
         gpu::Ticket ticket = 0;
         std::uint64_t units = 0;
-        std::size_t firstSteps =
-            0; ///< networks, if the submission is their first step, when none has diverged
+        std::size_t firstSteps = 0; ///< networks that make their first step, before any diverges
         Batch* batch = nullptr;
     };
 
     Batch makeBatch() const {
-        return {{device_, capacity_ * sizeof(shared::MapStart), gpu::Memory::upload, "map starts"},
-                {device_, capacity_ * sizeof(shared::MapEnd), gpu::Memory::readback, "map ends"},
-                {},
-                0,
-                0};
+        return {.starts = {device_, capacity_ * sizeof(shared::MapStart), gpu::Memory::upload, "map starts"},
+                .ends = {device_, capacity_ * sizeof(shared::MapEnd), gpu::Memory::readback, "map ends"}};
     }
 
     /// Whole trainings in one submission, where there is time for more than the fewest.
@@ -231,7 +224,6 @@ class GpuMapTrainer final : public MapTrainer {
     WorkSizer submission_; ///< its unit: one step of `fewest_` networks
     MapCost cost_;
     std::deque<Flight> flights_;
-    WorkSizer speed_; ///< of networks, from end to end
 };
 
 } // namespace

@@ -52,9 +52,8 @@ class PopulationPace {
     }
 
   private:
-    static constexpr double slowStep =
-        25;                               // milliseconds of a step that is still no reason to divide networks
-    static constexpr double longest = 50; // milliseconds of any submission
+    static constexpr double slowStep = 25; // milliseconds of a step: still no reason to divide networks
+    static constexpr double longest = 50;  // milliseconds of any submission
 
     /// Networks that may make their step together; `rate`: network-steps per millisecond.
     double networksOfStep(double rate) const {

@@ -26,13 +26,13 @@ void requireRange(std::size_t value, std::size_t most, const std::string& what) 
                                     std::to_string(value));
 }
 
-float normalOf(const shared::Random4& words) { return static_cast<float>(normalFromWords(words.x, words.y)); }
-
 std::vector<float> normals(std::uint64_t seed, RandomStream stream, std::uint32_t subindex,
                            std::size_t count) {
     std::vector<float> values(count);
-    for (std::size_t index = 0; index < count; ++index)
-        values[index] = normalOf(randomWords(seed, stream, index, subindex));
+    for (std::size_t index = 0; index < count; ++index) {
+        const shared::Random4 words = randomWords(seed, stream, index, subindex);
+        values[index] = static_cast<float>(normalFromWords(words.x, words.y));
+    }
     return values;
 }
 
@@ -194,9 +194,10 @@ shared::MapStart startOf(const MapJob& job, MapPoint point) {
     return {step(point.x), step(rates ? point.y : point.x), rates ? 1.0f : point.y};
 }
 
-std::size_t wholeGroups(double points, std::size_t group) {
+std::size_t MapTrainer::pointsFor(double milliseconds) const {
     constexpr double most = 1 << 24;
-    return std::max(static_cast<std::size_t>(std::min(points, most)) / group, std::size_t{1}) * group;
+    const auto points = static_cast<std::size_t>(std::min(speed_.fitting(milliseconds), most));
+    return std::max(points / group_, std::size_t{1}) * group_;
 }
 
 std::uint32_t tailOf(const MapJob& job) { return std::min(job.steps, mapTail); }

@@ -24,6 +24,7 @@
 
 #include "engine/run/trainer.h"
 #include "engine/step/lane_spec.h"
+#include "engine/step/work_sizer.h"
 #include "shaders/shared/map.h"
 
 namespace lockstep {
@@ -74,11 +75,10 @@ struct MapPoint {
 ///   v >= 0  it converged: the mean loss of the last 20 steps is below the first loss. v is the mean over all
 ///           steps of loss / first loss, at most 1; the smaller, the faster
 ///   v < 0   it diverged: -v is the step, with a fraction interpolated in the logarithm of the loss, at which
-///           the loss exceeded `divergenceLimit` times the first one; at least 0.001. -v = steps for a loss
-///           that stayed below the limit and was no better at the end than at the beginning
+///           the loss exceeded shared::mapDivergence times the first one; at least 0.001. -v = steps for a
+///           loss that stayed below the limit and was no better at the end than at the beginning
 /// As in the paper, except that a loss beyond the limit ends the training: it cannot come back.
 using MapOutcome = float;
-inline constexpr float divergenceLimit = shared::mapDivergence;
 inline constexpr std::uint32_t mapTail = 20; ///< the last steps
 
 /// A part of the plane, in decimal logarithms of x and y. y grows upwards.
@@ -108,14 +108,17 @@ class MapTrainer {
     /// submissions by measured time. On a GPU, throws gpu::DeviceLostError, gpu::TimeoutError or another
     /// gpu::GpuError.
     virtual void train(std::span<const MapPoint> points, std::span<MapOutcome> outcomes) = 0;
-    /// Points that take about so long at the measured speed; at least as many as are trained side by side.
-    virtual std::size_t pointsFor(double milliseconds) const = 0;
+    /// Points that take about so long at the measured speed: whole groups of those that are trained side by
+    /// side, at least one, and at most a picture of 4,096 x 4,096.
+    virtual std::size_t pointsFor(double milliseconds) const;
 
   protected:
     explicit MapTrainer(const MapJob& job) : job_(job) {}
 
     const MapJob job_;
     MachineInfo machine_;
+    std::size_t group_ = 1;       ///< points that are trained side by side
+    WorkSizer speed_{WorkRule{}}; ///< of points, from end to end
 };
 
 /// The plain loops, in float: the reference for all other trainers. Throws std::invalid_argument as
@@ -149,8 +152,5 @@ shared::MapStart startOf(const MapJob& job, MapPoint point);
 MapOutcome outcomeOf(const MapJob& job, const shared::MapEnd& end);
 /// The last steps, over which an outcome takes the loss: mapTail, or all where there are fewer.
 std::uint32_t tailOf(const MapJob& job);
-/// `points` rounded down to whole groups of networks that are trained side by side; at least one group, and
-/// at most a picture of 4,096 x 4,096.
-std::size_t wholeGroups(double points, std::size_t group);
 
 } // namespace lockstep

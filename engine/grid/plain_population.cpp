@@ -10,9 +10,10 @@ namespace {
 
 /// What a step of cpu:scalar works with, for as long as one call takes: only weights and states are kept.
 struct PlainBackend {
-    explicit PlainBackend(const TrainJob& job)
+    PlainBackend(const TrainJob& job, const std::vector<float>& parameters)
         : arenas(job, scalarKernels(), 1), team(1), ops(arenas, team, nullptr) {
         ops.takeParts({0, 1});
+        std::ranges::copy(parameters, arenas.parameters.data());
     }
     CpuArenas arenas;
     ThreadTeam team;
@@ -35,9 +36,8 @@ class PlainBlock final : public PopulationBlock {
     void train(std::uint64_t steps) override {
         if (state_.diverged) return;
         const TrainJob alone = job_.alone(member_);
-        PlainBackend backend(alone);
+        PlainBackend backend(alone, parameters_);
         CpuArenas& arenas = backend.arenas;
-        std::ranges::copy(parameters_, arenas.parameters.data());
         for (std::size_t array = 0; array < optimizerState_.size(); ++array)
             std::ranges::copy(optimizerState_[array], arenas.stateArray(array));
         for (; steps > 0; --steps, ++state_.steps) {
@@ -56,8 +56,7 @@ class PlainBlock final : public PopulationBlock {
         const TrainJob alone = job_.alone(member_);
         const Split split = evaluatedSplit(*alone.data);
         const std::size_t count = alone.data->of(split).count;
-        PlainBackend backend(alone);
-        std::ranges::copy(parameters_, backend.arenas.parameters.data());
+        PlainBackend backend(alone, parameters_);
         backend.ops.beginEvaluation(alone.data->classes);
         const std::size_t capacity = backend.ops.capacity();
         for (std::size_t first = 0; first < count; first += capacity)
@@ -77,8 +76,7 @@ class PlainBlock final : public PopulationBlock {
         asked.train.labels.assign(asked.classes > 0 ? rows : 0, 0);
         asked.train.targets.assign(asked.classes > 0 ? 0 : rows * asked.targetWidth, 0);
         alone.data = &asked;
-        PlainBackend backend(alone);
-        std::ranges::copy(parameters_, backend.arenas.parameters.data());
+        PlainBackend backend(alone, parameters_);
         const std::size_t capacity = backend.ops.capacity();
         std::vector<float> outputs(rows * alone.shape.outputs());
         for (std::size_t first = 0; first < rows; first += capacity) {

@@ -68,9 +68,8 @@ struct PopulationJob {
 struct MemberResult {
     static constexpr float unknown = std::numeric_limits<float>::quiet_NaN();
 
-    std::uint64_t steps = 0; ///< completed; a diverged network stays at the step that failed
-    bool diverged =
-        false; ///< the loss of step `steps` (from 0) was not finite; the weights are from before it
+    std::uint64_t steps = 0;    ///< completed; a diverged network stays at the step that failed
+    bool diverged = false;      ///< the loss of step `steps` (from 0) was not finite; weights are from before
     float batchLoss = unknown;  ///< mean over the batch of the last completed step
     float loss = unknown;       ///< mean over the test examples (or the training examples if there are none),
                                 ///< after the first step
@@ -89,8 +88,7 @@ struct PopulationSummary {
     /// In percent, of `percentiles`: the value at position round(p / 100 * (count - 1)) of the sorted losses.
     static constexpr std::array<std::uint32_t, 7> shares{0, 5, 25, 50, 75, 95, 100};
 
-    std::vector<std::uint32_t>
-        ranking; ///< all members, best loss first; equal ones by number, those left out last
+    std::vector<std::uint32_t> ranking; ///< all members, best loss first, ties by number; those left out last
     std::array<float, shares.size()> percentiles{}; ///< NaN while no network has a loss
     std::size_t begun = 0;                          ///< networks with at least one step
     std::size_t finished = 0;                       ///< at PopulationJob::steps, or diverged

@@ -1,7 +1,6 @@
 #include "engine/grid/population_gpu.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "engine/gpu/error.h"
 
@@ -9,9 +8,8 @@ namespace lockstep {
 
 namespace {
 
-constexpr std::uint64_t bytesBeside = 512; // of a network: settings, state, results
-constexpr std::uint64_t bytesOnce = 65ull
-                                    << 20; // orders of examples, and what else does not grow with networks
+constexpr std::uint64_t bytesBeside = 512;    // of a network: settings, state, results
+constexpr std::uint64_t bytesOnce = 65 << 20; // orders of examples, and what else networks do not add to
 
 using gpu::asUint;
 
@@ -129,69 +127,8 @@ void requirePopulationMemory(const gpu::Device& device, const PopulationJob& job
     throw gpu::OutOfMemoryError(message + whatFits(device, job), needed.all, available);
 }
 
-// By the numbers in shaders/grid/population_network.glsl.
-gpu::SpecConstants PopulationKernels::widthConstants() const {
-    gpu::SpecConstants constants{{9, asUint(shape_.layers())}};
-    for (std::uint32_t level = 0; level <= shared::populationLayers; ++level)
-        constants[10 + level] = level < shape_.widths.size() ? asUint(shape_.widths[level]) : 0;
-    return constants;
-}
-
-gpu::SpecConstants PopulationKernels::networkConstants(Activation hidden) const {
-    gpu::SpecConstants constants = widthConstants();
-    constants.insert({{1, asUint(shape_.loss)}, {2, asUint(shape_.outputActivation)}, {4, asUint(hidden)}});
-    return constants;
-}
-
-std::string PopulationKernels::looped() const {
-    return shape_.parameters() <= registerNumbers(kernels_.device()) ? "" : "_looped";
-}
-
-const gpu::Kernel<shared::PopulationTrainParams>&
-PopulationKernels::train(const PopulationPlan& plan, Optimizer optimizer, Activation hidden) {
-    gpu::SpecConstants constants = networkConstants(hidden);
-    constants[0] = plan.groupSize;
-    constants[3] = plan.order;
-    constants[7] = asUint(optimizer);
-    if (plan.layout == PopulationLayout::subgroup) {
-        const std::size_t states = infoOf(optimizer).states;
-        const std::uint32_t parameters = asUint(shape_.parameters());
-        constants.insert(
-            {{5, states >= 1 ? parameters : 1}, {6, plan.mostSubgroups}, {8, states == 2 ? parameters : 1}});
-    }
-    if (plan.layout == PopulationLayout::workgroup)
-        constants.insert({{5, plan.chunk}, {6, plan.sharesState ? 1 : 0}, {8, plan.sharedFloats}});
-    const std::string stem = "population_" + std::string(name(plan.layout));
-    return kernels_.find<shared::PopulationTrainParams>(stem, std::move(constants), {},
-                                                        {plan.networksPerGroup, 1, 1});
-}
-
-const gpu::Kernel<shared::PopulationTrainParams>& PopulationKernels::order() {
-    return kernels_.find<shared::PopulationTrainParams>("population_order", {{0, 32}});
-}
-
-const gpu::Kernel<shared::PopulationScoreParams>& PopulationKernels::score(Activation hidden) {
-    gpu::SpecConstants constants = networkConstants(hidden);
-    constants[0] = 32;
-    return kernels_.find<shared::PopulationScoreParams>("population_score" + looped(), std::move(constants));
-}
-
-const gpu::Kernel<shared::PopulationScoreParams>& PopulationKernels::results() {
-    gpu::SpecConstants constants = widthConstants();
-    constants[0] = 32;
-    return kernels_.find<shared::PopulationScoreParams>("population_result", std::move(constants));
-}
-
-const gpu::Kernel<shared::PopulationPictureParams>& PopulationKernels::picture(Activation hidden) {
-    gpu::SpecConstants constants = networkConstants(hidden);
-    constants[0] = 4; // 16 x 8 cells
-    constants[5] = 8;
-    return kernels_.find<shared::PopulationPictureParams>("population_picture" + looped(),
-                                                          std::move(constants));
-}
-
 PopulationArenas::PopulationArenas(gpu::Device& gpuDevice, const PopulationJob& population)
-    : device(gpuDevice), job(population), kernels(device, job.shape), places(job),
+    : device(gpuDevice), job(population), kernels(device), places(job),
       arenaIndices(unpaddedParameters(job.shape)),
       train(device, exampleBytes(job, job.data.front()->train.count), gpu::Memory::device,
             "training examples"),
@@ -212,6 +149,29 @@ PopulationArenas::PopulationArenas(gpu::Device& gpuDevice, const PopulationJob& 
     for (const std::uint32_t member : places.members) settings.push_back(networkOf(job, member));
     networks.uploadValues<shared::PopulationNetwork>(settings);
     reset();
+}
+
+gpu::SpecConstants PopulationArenas::widthConstants(std::uint32_t groupSize) const {
+    gpu::SpecConstants constants{{0, groupSize}, {9, asUint(job.shape.layers())}};
+    for (std::uint32_t level = 0; level <= shared::populationLayers; ++level)
+        constants[10 + level] = level < job.shape.widths.size() ? asUint(job.shape.widths[level]) : 0;
+    return constants;
+}
+
+gpu::SpecConstants PopulationArenas::networkConstants(std::uint32_t groupSize, Activation hidden) const {
+    gpu::SpecConstants constants = widthConstants(groupSize);
+    constants.insert(
+        {{1, asUint(job.shape.loss)}, {2, asUint(job.shape.outputActivation)}, {4, asUint(hidden)}});
+    return constants;
+}
+
+std::string PopulationArenas::loopedIfLarge(const std::string& stem) const {
+    return job.shape.parameters() <= registerNumbers(device) ? stem : stem + "_looped";
+}
+
+std::uint32_t PopulationArenas::atOnce(double workOfOne, double least) const {
+    constexpr double most = 32768; // every device dispatches that many workgroups
+    return asUint(std::clamp((device.software() ? 3e7 : 1e9) / workOfOne, least, most));
 }
 
 void PopulationArenas::reset() {

@@ -1,4 +1,5 @@
-#include "engine/grid/population_axis.h"
+// The axes of a grid of networks: their ranges, texts and marks.
+#include "engine/grid/population_grid.h"
 
 #include <algorithm>
 #include <array>
@@ -30,29 +31,25 @@ constexpr double largestSeed = 9007199254740992; // 2^53: a double holds every w
 
 /// The numbers that a hyperparameter can be, and the member's field that has them as they are.
 struct Range {
-    double low = 0;
-    double high = 0;
-    bool lowIncluded = true;
-    bool highIncluded = true;
+    bool (*contains)(double value) = nullptr;
     const char* words = "";
     double PopulationMember::*field = nullptr;
-
-    bool contains(double value) const {
-        return (value > low || (lowIncluded && value == low)) &&
-               (value < high || (highIncluded && value == high));
-    }
 };
 
+bool isPositive(double value) { return value > 0 && value <= largestInitialScale; }
 constexpr const char* positive = "a number above 0, up to 1,000,000";
 
 /// In the order of the enumeration; activations are no numbers.
 constexpr Range ranges[] = {
-    {0, largestInitialScale, false, true, positive, &PopulationMember::learningRate},
-    {0, largestInitialScale, false, true, positive, &PopulationMember::initialScale},
-    {0, 1, true, false, "a number from 0 to below 1", &PopulationMember::momentum},
-    {0, 1e6, true, true, "a number from 0 to 1,000,000", &PopulationMember::weightDecay},
-    {0, 0.8, true, true, "a number from 0 to 0.8", nullptr},
-    {0, largestSeed, true, true, "a whole number from 0 to 2^53", nullptr},
+    {isPositive, positive, &PopulationMember::learningRate},
+    {isPositive, positive, &PopulationMember::initialScale},
+    {[](double value) { return value >= 0 && value < 1; }, "a number from 0 to below 1",
+     &PopulationMember::momentum},
+    {[](double value) { return value >= 0 && value <= 1e6; }, "a number from 0 to 1,000,000",
+     &PopulationMember::weightDecay},
+    {[](double value) { return value >= 0 && value <= 0.8; }, "a number from 0 to 0.8"},
+    {[](double value) { return value >= 0 && value <= largestSeed && value == std::floor(value); },
+     "a whole number from 0 to 2^53"},
     {},
 };
 constexpr const Range& rangeOf(Hyperparameter parameter) {
@@ -61,8 +58,7 @@ constexpr const Range& rangeOf(Hyperparameter parameter) {
 
 void requirePossible(Hyperparameter parameter, double value) {
     const Range& range = rangeOf(parameter);
-    const bool whole = parameter != Hyperparameter::seed || value == std::floor(value);
-    if (range.contains(value) && whole) return;
+    if (range.contains(value)) return;
     throw std::invalid_argument(std::string(name(parameter)) + " cannot be " + shortestText(value) +
                                 ": it is " + range.words);
 }
@@ -85,11 +81,6 @@ double numberFromText(Hyperparameter parameter, std::string_view text) {
                                 " is " + rangeOf(parameter).words);
 }
 
-bool logarithmicFromText(std::string_view text) {
-    constexpr NameOf<bool> scales[] = {{true, "log"}, {false, "linear"}};
-    return valueFromName(scales, "scale", text);
-}
-
 std::vector<std::string_view> split(std::string_view text, char at) {
     std::vector<std::string_view> parts;
     for (std::size_t end = 0; end != std::string_view::npos;) {
@@ -105,7 +96,8 @@ void readRange(PopulationAxis& axis, std::string_view text) {
     if (parts.size() < 2 || parts.size() > 3) throwNoAxis(text);
     axis.from = numberFromText(axis.parameter, parts[0]);
     axis.to = numberFromText(axis.parameter, parts[1]);
-    if (parts.size() == 3) axis.logarithmic = logarithmicFromText(parts[2]);
+    constexpr NameOf<bool> logarithmic[] = {{true, "log"}, {false, "linear"}};
+    if (parts.size() == 3) axis.logarithmic = valueFromName(logarithmic, "scale", parts[2]);
 }
 
 /// The shortest text that is read as the same number; whole numbers with all their digits.

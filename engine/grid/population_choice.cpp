@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <stdexcept>
@@ -102,45 +103,36 @@ struct Failures {
     void add(PopulationLayout layout, const std::string& why) {
         reasons += (reasons.empty() ? "" : "; ") + std::string(name(layout)) + ": " + why;
     }
+
+    // Notes the reason where the layout fails on this device; a device that is gone fails everything.
+    template <class Work> void note(PopulationLayout layout, Work work) {
+        try {
+            work();
+        } catch (const std::runtime_error& error) {
+            if (gpu::endsDevice(error)) throw;
+            if (dynamic_cast<const gpu::OutOfMemoryError*>(&error) != nullptr) lackedMemory = true;
+            add(layout, error.what());
+        }
+    }
 };
-
-// False, with the reason, where the layout fails on this device; a device that is gone fails everything.
-template <class Work> bool works(Failures& failures, PopulationLayout layout, Work work) {
-    try {
-        work();
-        return true;
-    } catch (const std::runtime_error& error) {
-        if (gpu::endsDevice(error)) throw;
-        if (dynamic_cast<const gpu::OutOfMemoryError*>(&error) != nullptr) failures.lackedMemory = true;
-        failures.add(layout, error.what());
-        return false;
-    }
-}
-
-using Trials = std::vector<std::unique_ptr<Trial>>;
-
-Trials trialsOf(gpu::Device& device, const PopulationJob& job, Failures& failures) {
-    Trials trials;
-    for (const PopulationLayout layout : candidates) {
-        std::string why;
-        if (const auto plan = populationPlan(device, job, layout, &why))
-            works(failures, layout, [&] { trials.push_back(std::make_unique<Trial>(device, job, *plan)); });
-        else
-            failures.add(layout, why);
-    }
-    return trials;
-}
 
 PopulationPlan fastest(gpu::Device& device, const PopulationJob& job, KernelCache& cache) {
     Failures failures;
-    Trials trials = trialsOf(device, job, failures);
+    std::vector<std::unique_ptr<Trial>> trials;
+    for (const PopulationLayout layout : candidates) {
+        const PopulationPlan plan = populationPlan(device, job, layout);
+        if (plan.refusal.empty())
+            failures.note(layout, [&] { trials.push_back(std::make_unique<Trial>(device, job, plan)); });
+        else
+            failures.add(layout, plan.refusal);
+    }
     constexpr int rounds = 4;
     const std::vector<double> least = leastInTurn(
         trials.size(), rounds,
         [&](std::size_t at) {
             double milliseconds = std::numeric_limits<double>::infinity();
-            works(failures, trials[at]->plan().layout,
-                  [&] { milliseconds = trials[at]->millisecondsPerNetworkStep(); });
+            failures.note(trials[at]->plan().layout,
+                          [&] { milliseconds = trials[at]->millisecondsPerNetworkStep(); });
             return milliseconds;
         },
         [] { return true; });
@@ -160,16 +152,17 @@ PopulationPlan fastest(gpu::Device& device, const PopulationJob& job, KernelCach
 
 PopulationPlan choosePopulationPlan(gpu::Device& device, const PopulationJob& job, PopulationLayout layout) {
     if (layout != PopulationLayout::best) {
-        std::string why;
-        if (const auto plan = populationPlan(device, job, layout, &why)) return *plan;
+        PopulationPlan plan = populationPlan(device, job, layout);
+        if (plan.refusal.empty()) return plan;
         throw std::runtime_error("'" + device.report().name +
-                                 "' cannot run gpu:" + std::string(name(layout)) + ": " + why);
+                                 "' cannot run gpu:" + std::string(name(layout)) + ": " + plan.refusal);
     }
     KernelCache cache(device);
-    const auto known = cache.find(operationOf(job));
-    for (const PopulationLayout candidate : candidates)
-        if (known && known->kernel.rung == candidate)
-            if (const auto plan = populationPlan(device, job, candidate)) return *plan;
+    if (const auto known = cache.find(operationOf(job)))
+        if (std::ranges::find(candidates, known->kernel.rung) != std::end(candidates)) {
+            PopulationPlan plan = populationPlan(device, job, known->kernel.rung);
+            if (plan.refusal.empty()) return plan;
+        }
     return fastest(device, job, cache);
 }
 

@@ -21,6 +21,7 @@ namespace lockstep {
 inline constexpr std::size_t mostWorkOfInvocation = std::size_t{1} << 22;
 
 struct PopulationPlan {
+    std::string refusal; ///< why the layout does not take the job, and the largest that fits; empty: it does
     PopulationLayout layout = PopulationLayout::invocation;
     std::uint32_t order = shared::orderOfFile; ///< how steps find their examples: shared::orderOf...
     std::uint32_t groupSize = 0;               ///< invocations of a workgroup
@@ -29,11 +30,7 @@ struct PopulationPlan {
     std::uint32_t chunk = 0;         ///< layout workgroup: rows whose values fit into shared memory at a time
     bool sharesState = false;        ///< layout workgroup: the optimizer's state fits, too
     std::uint32_t sharedFloats = 0;  ///< layout workgroup: shared memory in use
-    std::uint32_t stepsPerDispatch =
-        0; ///< software drivers limit a shader's loops, operating systems its time
-
-    /// "a network per invocation, 1024 at once, at most 250 steps per dispatch"
-    std::string describe(std::size_t networks) const;
+    std::uint32_t stepsPerDispatch = 0; ///< at most: drivers limit a shader's loops, systems its time
 };
 
 /// Numbers that an invocation can keep in registers. Kernels for networks of more parameters loop and read
@@ -53,10 +50,8 @@ template <class Fits> std::size_t largestBelow(std::size_t refused, Fits fits) {
 /// How a population's steps find their examples, on any device: shared::orderOf...
 std::uint32_t populationOrder(const PopulationJob& job);
 
-/// The plan of one layout other than `best`. Empty if the layout does not take the job on this device; then
-/// `why`, if not null, gets the reason and the largest that fits.
-std::optional<PopulationPlan> populationPlan(const gpu::Device& device, const PopulationJob& job,
-                                             PopulationLayout layout, std::string* why = nullptr);
+/// The plan of one layout other than `best`, or its refusal.
+PopulationPlan populationPlan(const gpu::Device& device, const PopulationJob& job, PopulationLayout layout);
 
 /// The plan of `layout`; for `best`, of the fastest layout, measured by training a small copy of the job with
 /// each for a few milliseconds. Layouts that fail are left out. The result goes into the cache
@@ -64,34 +59,23 @@ std::optional<PopulationPlan> populationPlan(const gpu::Device& device, const Po
 /// `layout`, or every layout, refuses the job, and gpu::DeviceLostError, gpu::TimeoutError.
 PopulationPlan choosePopulationPlan(gpu::Device& device, const PopulationJob& job, PopulationLayout layout);
 
+/// How examples are divided for scoring: one invocation per part and network.
+struct PopulationParts {
+    std::uint32_t examples = 0; ///< all of evaluatedSplit()
+    std::uint32_t count = 0;
+    std::uint32_t rows = 0; ///< examples of each, a multiple of 4
+
+    /// Of the scores of so many networks.
+    std::uint64_t bytes(std::size_t networks) const {
+        return std::uint64_t{count} * networks * 2 * sizeof(float);
+    }
+};
+
+/// The division for so many networks.
+PopulationParts populationParts(const gpu::Device& device, const PopulationJob& job, std::size_t networks);
+
 /// Throws gpu::OutOfMemoryError, with the largest number of networks that fits, if the job's don't.
 void requirePopulationMemory(const gpu::Device& device, const PopulationJob& job);
-
-/// Pipelines for networks of one shape, made on first use and kept as long as the object lives. Making one
-/// throws gpu::GpuError, and std::runtime_error if the device refuses it.
-class PopulationKernels {
-  public:
-    PopulationKernels(gpu::Device& device, const NetShape& shape) : kernels_(device), shape_(shape) {}
-
-    /// Items: networks.
-    const gpu::Kernel<shared::PopulationTrainParams>& train(const PopulationPlan& plan, Optimizer optimizer,
-                                                            Activation hidden);
-    /// Items: networks, parts of a batch, steps.
-    const gpu::Kernel<shared::PopulationTrainParams>& order();
-    /// Items: networks, parts of the examples.
-    const gpu::Kernel<shared::PopulationScoreParams>& score(Activation hidden);
-    const gpu::Kernel<shared::PopulationScoreParams>& results();
-    /// Items: four neighbouring cells of a line, lines, networks.
-    const gpu::Kernel<shared::PopulationPictureParams>& picture(Activation hidden);
-
-  private:
-    std::string looped() const; ///< suffix of the shaders for large networks
-    gpu::SpecConstants widthConstants() const;
-    gpu::SpecConstants networkConstants(Activation hidden) const;
-
-    Kernels kernels_;
-    const NetShape shape_;
-};
 
 /// A network's number in all arrays is its place (PopulationPlaces). Used by one thread at a time.
 struct PopulationArenas {
@@ -101,9 +85,20 @@ struct PopulationArenas {
     /// Puts all networks back before their first step. Waits for the device.
     void reset();
 
+    /// Of a kernel that knows the networks' widths (shaders/grid/population_network.glsl).
+    gpu::SpecConstants widthConstants(std::uint32_t groupSize) const;
+    /// Of one that computes their outputs, and so knows their activations and loss, too.
+    gpu::SpecConstants networkConstants(std::uint32_t groupSize, Activation hidden) const;
+    /// The shader `stem`, or its variant for large networks.
+    std::string loopedIfLarge(const std::string& stem) const;
+
+    /// How many networks, or parts of their examples, a submission takes so that no caller waits long for the
+    /// device. One is so many multiplications and additions.
+    std::uint32_t atOnce(double workOfOne, double least = 1) const;
+
     gpu::Device& device;
     const PopulationJob& job;
-    PopulationKernels kernels;
+    Kernels kernels;
     const PopulationPlaces places;
     const std::vector<std::uint32_t> arenaIndices; ///< unpaddedParameters(): those of a column below
 
@@ -151,6 +146,7 @@ class PopulationTraining {
   private:
     shared::PopulationTrainParams paramsOf(std::uint64_t first, std::uint32_t place,
                                            const PopulationSlice& slice) const;
+    const gpu::Kernel<shared::PopulationTrainParams>& kernel(Activation hidden);
     void recordOrder(gpu::Recorder& recorder, const shared::PopulationTrainParams& params);
     void writeOrder(const BatchRange& batch, std::span<std::uint32_t> words) const;
 
@@ -160,49 +156,6 @@ class PopulationTraining {
     const std::uint32_t ringRecords_;
     gpu::Buffer records_; ///< ring: step s is at s % ringRecords_
     gpu::Buffer orders_;  ///< of examples: one for all, likewise a ring, or every network's of a dispatch
-};
-
-/// How examples are divided for scoring: one invocation per part and network.
-struct PopulationParts {
-    std::uint32_t count = 0;
-    std::uint32_t rows = 0; ///< examples of each, a multiple of 4
-
-    /// Of the scores of so many networks.
-    std::uint64_t bytes(std::size_t networks) const {
-        return std::uint64_t{count} * networks * 2 * sizeof(float);
-    }
-};
-
-/// The division for so many networks.
-PopulationParts populationParts(const gpu::Device& device, const PopulationJob& job, std::size_t networks);
-
-/// Evaluates a population: losses, accuracies and norms of all networks.
-/// Every call waits for the device, and throws gpu::DeviceLostError, gpu::TimeoutError, other gpu::GpuErrors,
-/// and std::runtime_error if the device refuses a kernel.
-class PopulationScores {
-  public:
-    /// `arenas` must outlive the object. Also throws gpu::OutOfMemoryError.
-    explicit PopulationScores(PopulationArenas& arenas);
-
-    /// Scores the networks once, and again only after forget().
-    std::vector<MemberResult> results();
-    /// Call after training: the scores are out of date.
-    void forget() { scored_ = false; }
-    /// In ParamLayout's order. Also throws std::out_of_range if there is no such member.
-    std::vector<float> parameters(std::size_t member);
-
-  private:
-    void score();
-    void scoreNetworks(const PopulationRun& networks, shared::PopulationScoreParams params);
-
-    PopulationArenas& arenas_;
-    const PopulationJob& job_;
-    const PopulationParts parts_;
-    gpu::Buffer partSums_; ///< vec2 [part][place]
-    gpu::Buffer results_;  ///< shared::PopulationResult [member]
-    gpu::Buffer column_;   ///< one network's parameters
-    bool scored_ = false;
-    gpu::Recorder recorder_; ///< destroyed first: it waits for what still uses the buffers
 };
 
 } // namespace lockstep

@@ -128,7 +128,7 @@ const PopulationAxis* PopulationSpec::axisOf(Hyperparameter parameter) const {
 double PopulationSpec::noise(std::size_t member) const {
     const PopulationAxis* axis = axisOf(Hyperparameter::noise);
     if (axis == nullptr) return dataOptions.noise;
-    return axis == &x ? x.value(cell(member).x, columns) : y.value(cell(member).y, rows);
+    return axis->value(dataOf(*this, member), axis == &x ? columns : rows);
 }
 
 void PopulationSpec::validate() const {

@@ -17,35 +17,25 @@ std::size_t batchOf(const PopulationJob& job) {
     return std::min(job.settings.batch, job.data.front()->train.count);
 }
 
-std::optional<PopulationPlan> refuse(std::string* why, std::string reason) {
-    if (why != nullptr) *why = std::move(reason);
-    return std::nullopt;
-}
+PopulationPlan refusal(std::string reason) { return {.refusal = std::move(reason)}; }
 
 // Of a dispatch besides its steps: parameters and state are loaded and stored.
 std::size_t roundsBeside(const PopulationJob& job, const PopulationPlan& plan) {
     return plan.networksPerGroup > 1 ? 0 : 2 * loopRounds(turnsOf(job.shape.parameters(), plan.groupSize));
 }
 
-// What one invocation does in a step.
-struct StepOfInvocation {
-    std::size_t rounds = 0; // of its loops
-    std::size_t work = 0;   // rows of the batch times parameters
-};
-
-std::optional<PopulationPlan> withSteps(const gpu::Device& device, const PopulationJob& job,
-                                        PopulationPlan plan, const StepOfInvocation& step, std::string* why) {
+// In a step, an invocation's loops make so many rounds; its work is rows of the batch times parameters.
+PopulationPlan withSteps(const gpu::Device& device, const PopulationJob& job, PopulationPlan plan,
+                         std::size_t rounds, std::size_t work) {
     const std::size_t most = mostLoopRounds - roundsBeside(job, plan);
-    const std::size_t rounds = step.rounds;
     if (device.software() && rounds > most)
-        return refuse(why, "a step takes about " + std::to_string(rounds) +
-                               " rounds of its loops, and software Vulkan computes at most " +
-                               std::to_string(most) + " rightly");
-    if (!device.software() && step.work > mostWorkOfInvocation)
-        return refuse(why, "a step is " + std::to_string(step.work) +
-                               " rows times parameters for each invocation, and with more than " +
-                               std::to_string(mostWorkOfInvocation) +
-                               " it may take a GPU longer than systems allow");
+        return refusal("a step takes about " + std::to_string(rounds) +
+                       " rounds of its loops, and software Vulkan computes at most " + std::to_string(most) +
+                       " rightly");
+    if (!device.software() && work > mostWorkOfInvocation)
+        return refusal("a step is " + std::to_string(work) +
+                       " rows times parameters for each invocation, and with more than " +
+                       std::to_string(mostWorkOfInvocation) + " it may take a GPU longer than systems allow");
     plan.stepsPerDispatch =
         static_cast<std::uint32_t>(std::clamp<std::size_t>(most / rounds, 1, mostStepsPerDispatch));
     return plan;
@@ -56,19 +46,17 @@ std::size_t numbersOf(const PopulationJob& job) {
     return job.shape.parameters() * (1 + job.settings.optimizer.stateArrays());
 }
 
-std::optional<PopulationPlan> planInvocation(const gpu::Device& device, const PopulationJob& job,
-                                             std::size_t batch, std::string* why) {
+PopulationPlan planInvocation(const gpu::Device& device, const PopulationJob& job, std::size_t batch) {
     const std::size_t most = registerNumbers(device);
     const std::size_t arrays = 1 + job.settings.optimizer.stateArrays();
     if (numbersOf(job) > most)
-        return refuse(why, "an invocation's registers hold networks of at most " +
-                               std::to_string(most / arrays) +
-                               " parameters with this optimizer, this one has " +
-                               std::to_string(job.shape.parameters()));
+        return refusal("an invocation's registers hold networks of at most " + std::to_string(most / arrays) +
+                       " parameters with this optimizer, this one has " +
+                       std::to_string(job.shape.parameters()));
     PopulationPlan plan;
     plan.groupSize = std::clamp(device.limits().subgroupSize, 8u, 64u);
     plan.networksPerGroup = plan.groupSize;
-    return withSteps(device, job, plan, {loopRounds(batch) + 1, batch * job.shape.parameters()}, why);
+    return withSteps(device, job, plan, loopRounds(batch) + 1, batch * job.shape.parameters());
 }
 
 // Parameters of which a subgroup's shared memory holds all that populationPlan() counts.
@@ -79,16 +67,14 @@ std::size_t sharedParameters(const gpu::Device& device, const PopulationJob& job
     return (floats - std::min<std::size_t>(floats, plan.mostSubgroups + 2)) / arrays;
 }
 
-std::optional<PopulationPlan> planSubgroup(const gpu::Device& device, const PopulationJob& job,
-                                           std::size_t batch, std::string* why) {
+PopulationPlan planSubgroup(const gpu::Device& device, const PopulationJob& job, std::size_t batch) {
     const gpu::Limits& limits = device.limits();
     if (!limits.subgroupSums || limits.broadcastInvocations == 0)
-        return refuse(why, "the invocations of its subgroups do not add up their numbers");
+        return refusal("the invocations of its subgroups do not add up their numbers");
     const std::size_t parameters = job.shape.parameters();
     if (parameters > registerNumbers(device))
-        return refuse(why, "its registers hold gradients of at most " +
-                               std::to_string(registerNumbers(device)) + " parameters, this network has " +
-                               std::to_string(parameters));
+        return refusal("its registers hold gradients of at most " + std::to_string(registerNumbers(device)) +
+                       " parameters, this network has " + std::to_string(parameters));
     PopulationPlan plan;
     plan.groupSize = std::min(limits.subgroupSize, limits.groupInvocations);
     plan.networksPerGroup = 1;
@@ -96,16 +82,16 @@ std::optional<PopulationPlan> planSubgroup(const gpu::Device& device, const Popu
         turnsOf(plan.groupSize, std::min(limits.broadcastInvocations, plan.groupSize)));
     const std::size_t bytes = (numbersOf(job) + plan.mostSubgroups * (parameters + 1) + 2) * sizeof(float);
     if (bytes > limits.sharedMemory)
-        return refuse(why, "the parameters, their gradients and the optimizer's state take " +
-                               std::to_string(bytes) + " bytes, its shared memory has " +
-                               std::to_string(limits.sharedMemory) + ": networks of at most " +
-                               std::to_string(sharedParameters(device, job, plan)) +
-                               " parameters fit, this one has " + std::to_string(parameters));
+        return refusal("the parameters, their gradients and the optimizer's state take " +
+                       std::to_string(bytes) + " bytes, its shared memory has " +
+                       std::to_string(limits.sharedMemory) + ": networks of at most " +
+                       std::to_string(sharedParameters(device, job, plan)) +
+                       " parameters fit, this one has " + std::to_string(parameters));
     const std::size_t subgroupLoop = loopRounds(plan.mostSubgroups - 1);
     const std::size_t rows = turnsOf(batch, plan.groupSize);
     const std::size_t rounds =
         loopRounds(rows) + subgroupLoop + loopRounds(turnsOf(parameters, plan.groupSize), subgroupLoop) + 1;
-    return withSteps(device, job, plan, {rounds, rows * parameters}, why);
+    return withSteps(device, job, plan, rounds, rows * parameters);
 }
 
 // As shaders/grid/population_workgroup.comp lays out a row, and its loss.
@@ -156,18 +142,17 @@ std::uint32_t workgroupSize(const gpu::Device& device, const PopulationJob& job,
     return plan.groupSize;
 }
 
-std::optional<PopulationPlan> planWorkgroup(const gpu::Device& device, const PopulationJob& job,
-                                            std::size_t batch, std::string* why) {
+PopulationPlan planWorkgroup(const gpu::Device& device, const PopulationJob& job, std::size_t batch) {
     constexpr std::size_t enoughRows = 4; // of a chunk, before the optimizer's state may take their room
     const std::size_t floats = device.limits().sharedMemory / sizeof(float);
     const std::size_t fixed = 2 * job.shape.parameters(); // and gradients
     const std::size_t state = numbersOf(job) - job.shape.parameters();
     const std::size_t perRow = floatsPerRow(job);
     if (fixed + perRow > floats)
-        return refuse(why, "its shared memory holds " + std::to_string(floats) +
-                               " numbers; the parameters and gradients (" + std::to_string(fixed) +
-                               ") with one row of a batch (" + std::to_string(perRow) + ") are " +
-                               std::to_string(fixed + perRow) + "; try narrower layers");
+        return refusal("its shared memory holds " + std::to_string(floats) +
+                       " numbers; the parameters and gradients (" + std::to_string(fixed) +
+                       ") with one row of a batch (" + std::to_string(perRow) + ") are " +
+                       std::to_string(fixed + perRow) + "; try narrower layers");
     PopulationPlan plan;
     plan.networksPerGroup = 1;
     plan.sharesState = fixed + state + std::min(batch, enoughRows) * perRow <= floats;
@@ -176,14 +161,30 @@ std::optional<PopulationPlan> planWorkgroup(const gpu::Device& device, const Pop
     plan.sharedFloats = static_cast<std::uint32_t>(beside + plan.chunk * perRow);
     plan.groupSize = workgroupSize(device, job, batch, plan);
     const std::size_t work = turnsOf(batch * job.shape.parameters(), plan.groupSize);
-    return withSteps(device, job, plan, {workgroupRounds(job, batch, plan), work}, why);
+    return withSteps(device, job, plan, workgroupRounds(job, batch, plan), work);
 }
 
-std::optional<PopulationPlan> planOf(const gpu::Device& device, const PopulationJob& job, std::size_t batch,
-                                     PopulationLayout layout, std::string* why) {
-    if (layout == PopulationLayout::invocation) return planInvocation(device, job, batch, why);
-    if (layout == PopulationLayout::subgroup) return planSubgroup(device, job, batch, why);
-    return planWorkgroup(device, job, batch, why);
+PopulationPlan planOf(const gpu::Device& device, const PopulationJob& job, std::size_t batch,
+                      PopulationLayout layout) {
+    if (layout == PopulationLayout::invocation) return planInvocation(device, job, batch);
+    if (layout == PopulationLayout::subgroup) return planSubgroup(device, job, batch);
+    return planWorkgroup(device, job, batch);
+}
+
+// Rounds that an invocation's loops make for four examples where none is unrolled.
+std::size_t roundsOfFour(const NetShape& shape) {
+    std::size_t rounds =
+        8 * loopRounds(shape.outputs()) + 4 * loopRounds(shape.inputs()); // losses; gathering
+    for (std::size_t layer = 0; layer < shape.layers(); ++layer)
+        rounds += loopRounds(shape.widths[layer + 1], loopRounds(shape.widths[layer]));
+    return rounds;
+}
+
+// Examples that one invocation scores at most: that every driver's loops have the rounds for, or that end
+// soon enough.
+std::size_t mostRows(const gpu::Device& device, const NetShape& shape) {
+    if (device.software()) return mostLoopRounds / (1 + roundsOfFour(shape)) * 4;
+    return mostWorkOfInvocation / shape.parameters() / 4 * 4;
 }
 
 } // namespace
@@ -198,24 +199,28 @@ std::uint32_t populationOrder(const PopulationJob& job) {
     return std::ranges::all_of(job.members, same) ? shared::orderOfTable : shared::orderOfSeed;
 }
 
-std::string PopulationPlan::describe(std::size_t networks) const {
-    return "a network per " + std::string(name(layout)) + ", " + std::to_string(networks) +
-           " at once, at most " + std::to_string(stepsPerDispatch) + " steps per dispatch";
+PopulationPlan populationPlan(const gpu::Device& device, const PopulationJob& job, PopulationLayout layout) {
+    PopulationPlan plan = planOf(device, job, batchOf(job), layout);
+    plan.layout = layout;
+    plan.order = populationOrder(job);
+    if (plan.refusal.empty()) return plan;
+    const std::size_t batch = largestBelow(batchOf(job), [&](std::size_t smaller) {
+        return planOf(device, job, smaller, layout).refusal.empty();
+    });
+    if (batch > 0) plan.refusal += "; a batch of " + std::to_string(batch) + " fits";
+    return plan;
 }
 
-std::optional<PopulationPlan> populationPlan(const gpu::Device& device, const PopulationJob& job,
-                                             PopulationLayout layout, std::string* why) {
-    std::optional<PopulationPlan> plan = planOf(device, job, batchOf(job), layout, why);
-    if (plan) {
-        plan->layout = layout;
-        plan->order = populationOrder(job);
-    } else if (why != nullptr) {
-        const std::size_t batch = largestBelow(batchOf(job), [&](std::size_t smaller) {
-            return planOf(device, job, smaller, layout, nullptr).has_value();
-        });
-        if (batch > 0) *why += "; a batch of " + std::to_string(batch) + " fits";
-    }
-    return plan;
+// Few networks are divided further, so that a GPU has enough to do.
+PopulationParts populationParts(const gpu::Device& device, const PopulationJob& job, std::size_t networks) {
+    constexpr std::size_t busyInvocations = 16384;
+    constexpr std::size_t fewestRows = 32;
+    const Dataset& data = *job.data.front();
+    const std::size_t count = data.of(evaluatedSplit(data)).count;
+    const std::size_t wanted = std::max(busyInvocations / networks, std::size_t{1});
+    const std::size_t rows =
+        std::clamp(roundUpToFour((count + wanted - 1) / wanted), fewestRows, mostRows(device, job.shape));
+    return {gpu::asUint(count), gpu::asUint(turnsOf(count, rows)), gpu::asUint(rows)};
 }
 
 } // namespace lockstep

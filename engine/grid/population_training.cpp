@@ -1,6 +1,7 @@
 #include "engine/grid/population_gpu.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "engine/net/plain_ops.h"
 
@@ -12,14 +13,9 @@ using gpu::asUint;
 
 constexpr std::uint64_t mostOrderWords = std::uint64_t{1} << 24; // 64 MiB
 
-// The optimizer's settings with a rate of 1, so that a step's rate is a factor on every network's own.
-TrainSettings unitRate(TrainSettings settings) {
-    settings.optimizer.learningRate = 1;
-    return settings;
-}
-
 shared::PopulationRecord recordOf(const PopulationJob& job, const BatchOrder& order, std::uint64_t step) {
-    const TrainSettings settings = unitRate(job.settings);
+    TrainSettings settings = job.settings;
+    settings.optimizer.learningRate = 1; // a step's rate is a factor on every network's own
     const StepSettings now = stepSettings(settings, order, step);
     const std::size_t terms = lossTerms(job.shape.loss, now.batch.rows, job.shape.outputs());
     return {asUint(now.batch.first), asUint(now.batch.rows),
@@ -98,6 +94,24 @@ void PopulationTraining::recordWarmUp(gpu::Recorder& recorder) {
     }
 }
 
+// Items: networks.
+const gpu::Kernel<shared::PopulationTrainParams>& PopulationTraining::kernel(Activation hidden) {
+    const Optimizer optimizer = job_.settings.optimizer.kind;
+    gpu::SpecConstants constants = arenas_.networkConstants(plan.groupSize, hidden);
+    constants.insert({{3, plan.order}, {7, asUint(optimizer)}});
+    if (plan.layout == PopulationLayout::subgroup) {
+        const std::size_t states = infoOf(optimizer).states;
+        const std::uint32_t parameters = asUint(job_.shape.parameters());
+        constants.insert(
+            {{5, states >= 1 ? parameters : 1}, {6, plan.mostSubgroups}, {8, states == 2 ? parameters : 1}});
+    }
+    if (plan.layout == PopulationLayout::workgroup)
+        constants.insert({{5, plan.chunk}, {6, plan.sharesState ? 1 : 0}, {8, plan.sharedFloats}});
+    return arenas_.kernels.find<shared::PopulationTrainParams>("population_" + std::string(name(plan.layout)),
+                                                               std::move(constants), {},
+                                                               {plan.networksPerGroup, 1, 1});
+}
+
 shared::PopulationTrainParams PopulationTraining::paramsOf(std::uint64_t first, std::uint32_t place,
                                                            const PopulationSlice& slice) const {
     const StepSettings settings = stepSettings(job_.settings, order_, first);
@@ -125,8 +139,7 @@ void PopulationTraining::record(gpu::Recorder& recorder, std::uint64_t first, st
     for (const PopulationRun& piece : arenas_.places.pieces(place, slice.networks, mostNetworks)) {
         params.first = piece.first;
         params.networks = piece.count;
-        recorder.dispatch(arenas_.kernels.train(plan, job_.settings.optimizer.kind, piece.activation),
-                          {params.networks, 1, 1}, params,
+        recorder.dispatch(kernel(piece.activation), {params.networks, 1, 1}, params,
                           {arenas_.train.view(), orders_.view(), records_.view(), arenas_.networks.view(),
                            arenas_.states.view(), parameters,
                            arenas_.first ? arenas_.first->view() : parameters,
@@ -137,7 +150,8 @@ void PopulationTraining::record(gpu::Recorder& recorder, std::uint64_t first, st
 void PopulationTraining::recordOrder(gpu::Recorder& recorder, const shared::PopulationTrainParams& params) {
     const std::uint32_t parts =
         (params.batch + shared::populationOrderRows - 1) / shared::populationOrderRows;
-    recorder.dispatch(arenas_.kernels.order(), {params.orderNetworks, parts, params.steps}, params,
+    recorder.dispatch(arenas_.kernels.find<shared::PopulationTrainParams>("population_order", {{0, 32}}),
+                      {params.orderNetworks, parts, params.steps}, params,
                       {records_.view(), arenas_.networks.view(), orders_.view()});
 }
 

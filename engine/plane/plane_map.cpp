@@ -8,6 +8,7 @@
 #include "engine/net/plain_ops.h"
 #include "engine/step/dense_kernel.h"
 #include "engine/step/gpu_arenas.h"
+#include "engine/step/work.h"
 #include "engine/tune/product_candidates.h"
 
 namespace lockstep {
@@ -28,6 +29,9 @@ std::size_t rowsAtATime(const NetShape& shape) {
     const std::size_t rows = activationBytes / (roundUpToFour(shape.widest()) * sizeof(float));
     return std::max(std::min(rows, mostRows) / rowsMultiple * rowsMultiple, rowsMultiple);
 }
+
+/// Of a picture, or of one of a picture's numbers.
+std::uint64_t squareBytes(std::uint32_t side) { return std::uint64_t{side} * side * 4; }
 
 std::uint64_t activationsSize(const NetShape& shape) {
     return rowsAtATime(shape) * roundUpToFour(shape.widest()) * sizeof(float);
@@ -58,8 +62,7 @@ const NetShape& validated(const NetShape& shape, const std::vector<PlaneFeature>
     require(options.neuronSize >= 4 && options.neuronSize <= 512,
             "needs 4 to 512 pixels per side for a neuron");
     require(options.mostNeurons > 0 && options.from < options.to, "needs a neuron and a rectangle");
-    const std::uint64_t size = std::uint64_t{options.outputSize} * options.outputSize * sizeof(float) *
-                               roundUpToFour(shape.outputs());
+    const std::uint64_t size = squareBytes(options.outputSize) * roundUpToFour(shape.outputs());
     require(size <= mostOutputBytes, "of " + std::to_string(shape.outputs()) + " outputs and " +
                                          std::to_string(options.outputSize) +
                                          " pixels per side is too large; try fewer pixels");
@@ -73,18 +76,6 @@ ProductKernel forwardKernel(const gpu::Device& device, const DenseShape& shape) 
         return {Rung::naive, along, 64 / along, 1, 1, 0};
     }
     return candidates(device, Product::forward, shape).front();
-}
-
-std::vector<std::unique_ptr<gpu::Buffer>> widePictures(gpu::Device& device, const PlaneMap& map) {
-    std::vector<std::unique_ptr<gpu::Buffer>> pictures;
-    for (std::size_t level = 0; level < map.shape().widths.size(); ++level) {
-        pictures.emplace_back();
-        if (map.shape().widths[level] <= map.options().mostNeurons) continue;
-        const NeuronGrid grid = map.wideLayerGrid(level);
-        pictures.back() = std::make_unique<gpu::Buffer>(
-            device, std::uint64_t{grid.width()} * grid.height() * 4, gpu::Memory::device, "wide layer's map");
-    }
-    return pictures;
 }
 
 /// On a GPU the work of a picture follows what is measured. On a software device it is fixed.
@@ -110,18 +101,20 @@ PlaneMap::PlaneMap(gpu::Device& device, const NetShape& shape, std::vector<Plane
       even_(device, activationsSize(shape), gpu::Memory::device, "map activations"),
       odd_(device, activationsSize(shape), gpu::Memory::device, "map activations"),
       sums_(device, anyLayerKeepsSums(shape) ? activationsSize(shape) : 16, gpu::Memory::device, "map sums"),
-      outputs_(device,
-               std::uint64_t{options.outputSize} * options.outputSize * roundUpToFour(shape.outputs()) * 4,
-               gpu::Memory::device, "map outputs"),
-      outputPicture_(device, std::uint64_t{options.outputSize} * options.outputSize * 4, gpu::Memory::device,
-                     "output map"),
+      outputs_(device, squareBytes(options.outputSize) * roundUpToFour(shape.outputs()), gpu::Memory::device,
+               "map outputs"),
+      outputPicture_(device, squareBytes(options.outputSize), gpu::Memory::device, "output map"),
       atlas_(device, std::uint64_t{atlasWidth()} * atlasHeight() * 4, gpu::Memory::device, "neuron maps"),
-      wide_(widePictures(device, *this)), recorder_(device) {
+      recorder_(device) {
+    for (std::size_t level = 0; level < shape.widths.size(); ++level) {
+        if (shape.widths[level] <= options.mostNeurons) continue;
+        const NeuronGrid grid = wideLayerGrid(level);
+        wide_.try_emplace(level, device, std::uint64_t{grid.width()} * grid.height() * 4, gpu::Memory::device,
+                          "wide layer's map");
+    }
     for (std::size_t layer = 0; layer < shape.layers(); ++layer) {
-        const DenseShape dense{capacity_, shape.widths[layer], shape.widths[layer + 1], stride(layer),
-                               stride(layer + 1)};
-        dense_.push_back(
-            kernels_.dense(Product::forward, forwardKernel(device, dense), shape.activationOf(layer)));
+        const ProductKernel how = forwardKernel(device, denseShapeOf(shape, layer, capacity_));
+        dense_.push_back(kernels_.dense(Product::forward, how, shape.activationOf(layer)));
     }
 }
 
@@ -192,28 +185,16 @@ void PlaneMap::drawNeurons(bool discretise) {
 }
 
 void PlaneMap::drawLevel(std::size_t level, bool discretise) {
-    shared::NeuronPictureParams params{};
-    params.neurons = asUint(shape_.widths[level]);
-    params.stride = stride(level);
-    params.cells = neuronCells_;
-    params.discretise = discretise ? 1 : 0;
-    params.tile = options_.neuronSize;
-    params.columns = atlasColumns_;
-    params.top = asUint(level) * options_.neuronSize;
-    drawTiles(level, atlas_, 1, params);
-    if (!isWide(level)) return;
-    const NeuronGrid grid = wideLayerGrid(level);
-    params.tile = grid.tile;
-    params.columns = grid.columns;
-    params.top = 0;
-    drawTiles(level, *wide_[level], grid.lines, params);
-}
-
-void PlaneMap::drawTiles(std::size_t level, const gpu::Buffer& picture, std::uint32_t lines,
-                         const shared::NeuronPictureParams& params) {
-    const std::size_t rows = std::size_t{params.cells} * params.cells;
-    recorder_.dispatch(kernels_.neuronPicture(), {params.columns * lines, 1, 1}, params,
-                       {activations(level, rows), colours(), picture.view()});
+    const std::size_t rows = std::size_t{neuronCells_} * neuronCells_;
+    const auto draw = [&](const gpu::Buffer& picture, const NeuronGrid& grid, std::uint32_t top) {
+        const shared::NeuronPictureParams params{
+            asUint(shape_.widths[level]), stride(level), neuronCells_, grid.tile, grid.columns, top,
+            discretise ? 1u : 0u};
+        recorder_.dispatch(kernels_.neuronPicture(), {grid.columns * grid.lines, 1, 1}, params,
+                           {activations(level, rows), colours(), picture.view()});
+    };
+    draw(atlas_, {atlasColumns_, 1, options_.neuronSize}, asUint(level) * options_.neuronSize);
+    if (isWide(level)) draw(wide_.at(level), wideLayerGrid(level), 0);
 }
 
 void PlaneMap::drawOutput(bool discretise) {
@@ -248,10 +229,8 @@ void PlaneMap::inputs(std::uint32_t cells, std::size_t first, std::size_t rows) 
 }
 
 void PlaneMap::dense(std::size_t layer, std::size_t rows, const gpu::BufferView& to) {
-    const DenseShape shape{rows, shape_.widths[layer], shape_.widths[layer + 1], stride(layer),
-                           stride(layer + 1)};
     const bool keepsSums = derivativeNeedsSum(shape_.activationOf(layer));
-    dispatchProduct(recorder_, dense_[layer], shape,
+    dispatchProduct(recorder_, dense_[layer], denseShapeOf(shape_, layer, rows),
                     {activations(layer, rows), weightsIn(parameters_, layout_.layer(layer)),
                      biasIn(parameters_, layout_.layer(layer)), to,
                      keepsSums ? sums_.view(0, bytes(layer + 1, rows)) : to});

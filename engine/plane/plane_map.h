@@ -3,7 +3,7 @@
 
 #include <array>
 #include <cstdint>
-#include <memory>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -69,9 +69,9 @@ class PlaneMap {
     std::uint32_t atlasHeight() const;
 
     /// A level of more than mostNeurons neurons also has a picture of all of them at a smaller size.
-    bool isWide(std::size_t level) const { return wide_[level] != nullptr; }
+    bool isWide(std::size_t level) const { return wide_.contains(level); }
     NeuronGrid wideLayerGrid(std::size_t level) const;
-    gpu::BufferView wideLayerPicture(std::size_t level) const { return wide_[level]->view(); }
+    gpu::BufferView wideLayerPicture(std::size_t level) const { return wide_.at(level).view(); }
 
     /// The network's outputs of the last computation, [outputCells()][outputCells()][outputs rounded up to
     /// four]. Waits for the device.
@@ -92,8 +92,6 @@ class PlaneMap {
 
     void drawNeurons(bool discretise);
     void drawLevel(std::size_t level, bool discretise);
-    void drawTiles(std::size_t level, const gpu::Buffer& picture, std::uint32_t lines,
-                   const shared::NeuronPictureParams& params);
     void drawOutput(bool discretise);
     void inputs(std::uint32_t cells, std::size_t first, std::size_t rows);
     void dense(std::size_t layer, std::size_t rows, const gpu::BufferView& to);
@@ -126,8 +124,7 @@ class PlaneMap {
     gpu::Buffer outputs_;    ///< [cells][stride]
     gpu::Buffer outputPicture_;
     gpu::Buffer atlas_;
-    std::vector<std::unique_ptr<gpu::Buffer>>
-        wide_; ///< by level; null if all neurons have a tile in the atlas
+    std::map<std::size_t, gpu::Buffer> wide_; ///< by level: those with neurons that the atlas leaves out
 
     gpu::Recorder recorder_; ///< declared last, destroyed first: waits for work that uses the buffers
 

@@ -29,8 +29,7 @@ float savedOf(uint layer, uint at) { return derivativeNeedsSum(activationOf(laye
 
 // dZ of the outputs, times `scale`; returns the example's loss.
 float lossAndGradient(float scale) {
-    Softmax s = Softmax(0.0, 1.0);
-    if (loss == lossCrossEntropy) s = softmaxOfOutputs();
+    Softmax s = softmaxOfOutputs();
     [[unroll]] for (uint j = 0; j < outputs; ++j)
         dSums[answersAt + j] = outputGradient(j, s) *
                                activationDerivative(outputActivation, savedOf(layers - 1, answersAt + j)) * scale;

@@ -2,16 +2,19 @@
 #include "loss_terms.glsl"
 #include "population_network.glsl"
 
-// Softmax is exp(y_j - largest) / sum.
+// Softmax is exp(y_j - largest) / sum. Other losses do not ask for it.
 struct Softmax {
     float largest;
     float sum;
 };
 
 Softmax softmaxOfOutputs() {
-    Softmax s = Softmax(outputOf(0), 0.0);
-    [[unroll]] for (uint j = 1; j < outputs; ++j) s.largest = max(s.largest, outputOf(j));
-    [[unroll]] for (uint j = 0; j < outputs; ++j) s.sum += exponential(outputOf(j) - s.largest);
+    Softmax s = Softmax(0.0, 1.0);
+    if (loss == lossCrossEntropy) {
+        s = Softmax(outputOf(0), 0.0);
+        [[unroll]] for (uint j = 1; j < outputs; ++j) s.largest = max(s.largest, outputOf(j));
+        [[unroll]] for (uint j = 0; j < outputs; ++j) s.sum += exponential(outputOf(j) - s.largest);
+    }
     return s;
 }
 

@@ -49,12 +49,6 @@ bool right() {
     return answer == label;
 }
 
-float lossOfExample() {
-    Softmax s = Softmax(0.0, 1.0);
-    if (loss == lossCrossEntropy) s = softmaxOfOutputs();
-    return exampleLoss(s);
-}
-
 void main() {
     uint place = params.first + gl_GlobalInvocationID.x;
     uint part = params.firstPart + gl_GlobalInvocationID.y;
@@ -68,7 +62,7 @@ void main() {
         forward();
         UNROLLED for (uint k = 0; k < 4; ++k) {
             element = k;
-            if (row + k < end) total += vec2(lossOfExample(), params.classes > 0 && right() ? 1.0 : 0.0);
+            if (row + k < end) total += vec2(exampleLoss(softmaxOfOutputs()), params.classes > 0 && right() ? 1.0 : 0.0);
         }
     }
     parts[part * params.places + place] = total;

@@ -94,8 +94,7 @@ void forward(uint rows) {
 void lossAndGradient(float scale, uint rows) {
     for (uint row = gl_LocalInvocationIndex; row < rows; row += groupSize) {
         ownRow = rowAt(row);
-        Softmax s = Softmax(0.0, 1.0);
-        if (loss == lossCrossEntropy) s = softmaxOfOutputs();
+        Softmax s = softmaxOfOutputs();
         for (uint j = 0; j < outputs; ++j) {
             float derivative =
                 activationDerivative(outputActivation, memory[ownRow + savedAt(layers - 1, answersAt + j)]);
