@@ -15,7 +15,6 @@
 #include "demos/options/parse.h"
 #include "demos/report/map_report.h"
 #include "demos/report/progress.h"
-#include "demos/report/result_files.h"
 #include "demos/words/text.h"
 
 namespace lockstep::demos {
@@ -51,27 +50,26 @@ std::unique_ptr<MapTrainer> makeLane(const MapRequest& request, const LaneSpec& 
     return makeGpuMapTrainer(*device, request.job);
 }
 
-LaneProgress progressOf(const MapRequest& request, const MapResult& lane) {
-    LaneProgress progress{lane.spec.text(), lane.spec.gpu, lane.status, lane.trained > 0, 0, {}, {}};
-    progress.progress = static_cast<double>(lane.trained) / static_cast<double>(request.size.pixels());
-    progress.brief = fmt::format("{} networks/s", shortRate(lane.networksPerSecond()));
-    progress.numbers = fmt::format("{} networks  {}{}", grouped(lane.trained), progress.brief,
-                                   timeLeft(lane.status, lane.trainingSeconds, progress.progress));
-    return progress;
+LaneProgress mapProgress(const MapResult& lane) {
+    const std::string rate = fmt::format("{} networks/s", shortRate(lane.networksPerSecond()));
+    const std::string numbers =
+        fmt::format("{} networks  {}{}", grouped(lane.trained), rate, timeLeft(lane.end));
+    return {lane.spec.text(), lane.spec.gpu, lane.end.status, lane.trained > 0, lane.end.progress,
+            numbers,          rate};
 }
 
 void trainLane(const MapRequest& request, Machines& machines, const InterruptGuard& interrupt, bool quiet,
                MapResult& lane) {
     const double begin = secondsNow();
     const std::unique_ptr<MapTrainer> trainer = makeLane(request, lane.spec, machines);
-    lane.warmUpSeconds = secondsNow() - begin;
+    lane.end.warmUpSeconds = secondsNow() - begin;
     lane.machine = trainer->machine();
     ProgressLines lines(quiet);
     trainMap(request, *trainer, lane, 100, [&] {
-        lines.show({progressOf(request, lane)});
+        lines.show({mapProgress(lane)});
         return interrupt.exitCode() == 0;
     });
-    lines.show({progressOf(request, lane)});
+    lines.show({mapProgress(lane)});
 }
 
 void writeResults(const MapOptions& options, const std::vector<MapResult>& lanes) {
@@ -87,8 +85,8 @@ void writeResults(const MapOptions& options, const std::vector<MapResult>& lanes
 int map(const MapOptions& options) {
     validate(options);
     const MapRequest& request = options.request;
-    requireResultFiles(options.jsonFile, options.csvFile, options.pngFile);
-    std::FILE* people = peopleStream(options.jsonFile, options.csvFile);
+    requireResultFiles(options);
+    std::FILE* people = peopleStream(options);
     Machines machines(options.threads, options.device);
     const LaneChoice choice = chooseRaceLanes(options.lanes, machines);
     if (!choice.remark.empty()) fmt::print(people, "{}\n", choice.remark);

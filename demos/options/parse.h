@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,6 +36,17 @@ CLI::Option* addText(CLI::App& command, const std::string& name, const std::stri
 /// The same where `value` becomes the text itself.
 CLI::Option* addText(CLI::App& command, const std::string& name, const std::string& typeName,
                      std::string& value, const std::string& help);
+
+/// Adds an option for a number that `check` accepts. `App` is CLI::App, which only callers have to know.
+template <class App, class Value>
+CLI::Option* addNumber(App& command, const char* name, const char* typeName, Value& value,
+                       const CLI::Validator& check, const std::string& help) {
+    return command.add_option(name, value, help)->type_name(typeName)->check(check);
+}
+
+/// Whether the option was given, and the first one given of these groups (null: none).
+bool given(const CLI::App& command, const char* option);
+const CLI::Option* firstGiven(const CLI::App& command, std::initializer_list<const char*> groups);
 
 /// Validators for numbers: at least 1; above 0; at least 0.
 CLI::Validator atLeastOne();

@@ -36,12 +36,6 @@ std::string defaultRates() {
     return text;
 }
 
-template <class Value>
-CLI::Option* addNumber(CLI::App& command, const char* name, const char* typeName, Value& value,
-                       const CLI::Validator& check, const std::string& help) {
-    return command.add_option(name, value, help)->type_name(typeName)->check(check);
-}
-
 void addFinishOptions(CLI::App& command, RunOptions& options) {
     command.option_defaults()->group(finishGroup);
     FinishLine& finish = options.finish;
@@ -177,7 +171,7 @@ std::optional<std::vector<std::size_t>> suitableLayers(const std::string& data) 
 void refuseIdleOptions(const CLI::App& command, const RunOptions& options) {
     const OptimizerSettings& optimizer = options.settings.optimizer;
     const auto refuse = [&command](const char* option, bool used, const std::string& users) {
-        if (command.get_option(option)->count() > 0 && !used)
+        if (given(command, option) && !used)
             throw std::invalid_argument(std::string(option) + " would have no effect; it applies only to " +
                                         users);
     };

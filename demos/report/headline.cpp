@@ -11,6 +11,9 @@ namespace lockstep::demos {
 
 namespace {
 
+/// Speeds are called equal if their ratio is below this.
+constexpr double equalBelow = 1.05;
+
 bool reached(const LaneResult& result, const FinishLine& finish) {
     if (!result.evaluation) return false;
     return (finish.accuracy > 0 && result.evaluation->accuracy >= finish.accuracy) ||
@@ -43,12 +46,8 @@ std::string sentence(const LaneResult& faster, const LaneResult& slower, const H
     const std::string how =
         together ? "head to head: the lanes competed for the machine, so this is not a measurement"
                  : "time trial, end to end, without warm-up";
-    if (headline.ratio < alike)
-        return fmt::format("{} and {} {} equally fast, within 5 %: {} ({}).",
-                           fullName(faster.spec, faster.machine), fullName(slower.spec, slower.machine), task,
-                           evidence, how);
-    return fmt::format("{} {} {} times as fast as {}: {} ({}).", fullName(faster.spec, faster.machine), task,
-                       threeDigits(headline.ratio), fullName(slower.spec, slower.machine), evidence, how);
+    return comparison(fullName(faster.spec, faster.machine), fullName(slower.spec, slower.machine),
+                      headline.ratio, task, fmt::format("{} ({})", evidence, how));
 }
 
 } // namespace
@@ -64,6 +63,14 @@ std::optional<Pairing> pairUp(const std::vector<Contender>& lanes) {
     auto other = std::ranges::find(counting, !lanes[best].gpu, [&](auto lane) { return lanes[lane].gpu; });
     if (other == counting.end()) other = std::ranges::min_element(counting.begin() + 1, other, {}, speed);
     return Pairing{best, *other, speed(best) / speed(*other)};
+}
+
+std::string comparison(const std::string& faster, const std::string& slower, double ratio,
+                       const std::string& task, const std::string& evidence) {
+    if (ratio < equalBelow)
+        return fmt::format("{} and {} {} equally fast, within 5 %: {}.", faster, slower, task, evidence);
+    return fmt::format("{} {} {} times as fast as {}: {}.", faster, task, threeDigits(ratio), slower,
+                       evidence);
 }
 
 Headline headlineFor(const std::vector<LaneResult>& results, const FinishLine& finish, bool together) {

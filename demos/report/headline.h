@@ -35,14 +35,15 @@ template <class Lane> std::string whyNone(const std::vector<Lane>& lanes, const 
                                                : "no comparison: fewer than two lanes " + end;
 }
 
-/// Speeds are called equal if their ratio is below this.
-inline constexpr double alike = 1.05;
-
 struct Headline : Pairing {
     std::string text; ///< the sentence, or why there is none
     bool valid = false;
     bool bySeconds = false; ///< compared by training time to a target; otherwise by samples per second
 };
+
+/// "A trained 3.1 times as fast as B: `evidence`.", or that they did so equally fast. `task`: "trained".
+std::string comparison(const std::string& faster, const std::string& slower, double ratio,
+                       const std::string& task, const std::string& evidence);
 
 /// Compares the lanes that pairUp() chooses among those that reached the finish line and agree in their
 /// losses. The sentence names device, threads and handicaps (no SIMD, no GPU) of both, and says if they ran

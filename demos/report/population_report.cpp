@@ -57,7 +57,7 @@ std::vector<std::string> numbers(const PopulationLaneResult& lane) {
             lane.machine.device.empty() ? "-" : honestDevice(lane.machine, deviceWidth),
             grouped(lane.summary.finished),
             grouped(lane.summary.networkSteps),
-            fixed(lane.trainingSeconds, 3),
+            fixed(lane.end.trainingSeconds, 3),
             shortRate(lane.networkStepsPerSecond()),
             shortRate(lane.networksPerSecond()),
             grouped(lane.summary.diverged)};
@@ -72,13 +72,6 @@ std::string bestText(const PopulationSpec& spec, const PopulationLaneResult& lan
     return start + fmt::format("{}: loss {}{}\n", spec.describe(member), lossText(best->loss), accuracy);
 }
 
-std::string whatRan(const PopulationLaneResult& lane, std::size_t laneWidth) {
-    const std::string lines = ranWhere(lane.spec, lane.machine, laneWidth);
-    if (lane.machine.device.empty()) return lines;
-    return lines + fmt::format("{:{}}  not counted above: {:.3f} s warm-up, {:.3f} s evaluation\n", "",
-                               laneWidth, lane.warmUpSeconds, lane.evaluationSeconds);
-}
-
 /// "100 % of the networks after 1 step, 98.2 % after 10".
 std::string sharesText(const std::vector<AgreedShare>& shares) {
     std::string text;
@@ -90,19 +83,6 @@ std::string sharesText(const std::vector<AgreedShare>& shares) {
 }
 
 constexpr double shortest = 0.01; // seconds: below, a machine's hiccups decide
-
-bool tooShort(const PopulationLaneResult& lane) { return lane.trainingSeconds < shortest; }
-
-std::string sentence(const PopulationLaneResult& faster, const PopulationLaneResult& slower, double ratio) {
-    const std::string first = fullName(faster.spec, faster.machine);
-    const std::string second = fullName(slower.spec, slower.machine);
-    const std::string evidence =
-        fmt::format("{} network-steps/s against {} (one after the other, end to end, without warm-up)",
-                    shortRate(faster.networkStepsPerSecond()), shortRate(slower.networkStepsPerSecond()));
-    if (ratio < alike)
-        return fmt::format("{} and {} trained equally fast, within 5 %: {}.", first, second, evidence);
-    return fmt::format("{} trained {} times as fast as {}: {}.", first, threeDigits(ratio), second, evidence);
-}
 
 using Json = nlohmann::ordered_json;
 
@@ -166,9 +146,9 @@ Json laneJson(const PopulationSpec& spec, const PopulationLaneResult& lane) {
                  {"finished", lane.summary.finished},
                  {"diverged", lane.summary.diverged},
                  {"network_steps", lane.summary.networkSteps},
-                 {"seconds", lane.trainingSeconds},
-                 {"warm_up_seconds", lane.warmUpSeconds},
-                 {"evaluation_seconds", lane.evaluationSeconds},
+                 {"seconds", lane.end.trainingSeconds},
+                 {"warm_up_seconds", lane.end.warmUpSeconds},
+                 {"evaluation_seconds", lane.end.evaluationSeconds},
                  {"network_steps_per_second", lane.networkStepsPerSecond()},
                  {"networks_per_second", lane.networksPerSecond()},
                  {"percentiles", percentilesJson(lane)},
@@ -198,11 +178,11 @@ bool PopulationAgreement::same() const {
 }
 
 double PopulationLaneResult::networkStepsPerSecond() const {
-    return perSecond(static_cast<double>(summary.networkSteps), trainingSeconds);
+    return perSecond(static_cast<double>(summary.networkSteps), end.trainingSeconds);
 }
 
 double PopulationLaneResult::networksPerSecond() const {
-    return perSecond(static_cast<double>(summary.finished), trainingSeconds);
+    return perSecond(static_cast<double>(summary.finished), end.trainingSeconds);
 }
 
 std::vector<std::uint64_t> openingSteps(std::uint64_t steps) {
@@ -253,7 +233,7 @@ std::string populationResultText(const PopulationSpec& spec,
     for (const PopulationLaneResult& lane : results)
         if (!lane.members.empty()) text += bestText(spec, lane, laneWidth);
     text += "\n";
-    for (const PopulationLaneResult& lane : results) text += whatRan(lane, laneWidth);
+    for (const PopulationLaneResult& lane : results) text += whatRan(lane, laneWidth, "not counted above");
     for (const PopulationLaneResult& lane : results)
         text +=
             howItEnded(lane, fmt::format("with {} networks at their end", grouped(lane.summary.finished)));
@@ -283,15 +263,21 @@ Headline headlineFor(const std::vector<PopulationLaneResult>& results) {
         headline.text = whyNone(results, "came to the end");
         return headline;
     }
-    for (const std::size_t place : {pairing->faster, pairing->slower}) {
-        if (!tooShort(results[place])) continue;
+    const PopulationLaneResult& faster = results[pairing->faster];
+    const PopulationLaneResult& slower = results[pairing->slower];
+    for (const PopulationLaneResult* lane : {&faster, &slower}) {
+        if (lane->end.trainingSeconds >= shortest) continue;
         headline.text = fmt::format("no comparison: {} trained for {} only; more --steps make it long enough",
-                                    results[place].spec.text(), timeTaken(results[place].trainingSeconds));
+                                    lane->spec.text(), timeTaken(lane->end.trainingSeconds));
         return headline;
     }
     headline.valid = true;
     static_cast<Pairing&>(headline) = *pairing;
-    headline.text = sentence(results[pairing->faster], results[pairing->slower], pairing->ratio);
+    headline.text = comparison(
+        fullName(faster.spec, faster.machine), fullName(slower.spec, slower.machine), pairing->ratio,
+        "trained",
+        fmt::format("{} network-steps/s against {} (one after the other, end to end, without warm-up)",
+                    shortRate(faster.networkStepsPerSecond()), shortRate(slower.networkStepsPerSecond())));
     return headline;
 }
 

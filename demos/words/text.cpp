@@ -170,14 +170,4 @@ std::string fullName(const LaneSpec& spec, const MachineInfo& machine) {
                        note.empty() ? "" : " (" + note + ")");
 }
 
-std::string ranWhere(const LaneSpec& spec, const MachineInfo& machine, std::size_t laneWidth) {
-    std::string line = fmt::format("{:<{}}  ", spec.text(), laneWidth);
-    if (machine.device.empty()) return line + "did not start\n";
-    line += machine.device;
-    if (machine.software) line += ", software, not a GPU";
-    if (!machine.gpu) line += ", " + counted(machine.threads, "thread");
-    if (!machine.driver.empty()) line += ", driver " + machine.driver;
-    return line + fmt::format("\n{:{}}  {}\n", "", laneWidth, machine.kernels);
-}
-
 } // namespace lockstep::demos
