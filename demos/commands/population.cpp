@@ -144,24 +144,21 @@ class PopulationRun {
     void train(Population& population, PopulationLaneResult& lane) {
         lane.end.status = LaneStatus::running;
         const double before = population.trainingSeconds();
-        nextLook_ = secondsNow() + betweenLooks;
+        double nextLook = secondsNow() + betweenLooks;
         bool more = true;
         while (more && !interrupted()) {
             more = population.advance(sliceMilliseconds);
             lane.end.trainingSeconds = population.trainingSeconds() - before;
-            if (!quiet_ && secondsNow() >= nextLook_) look(population, lane);
+            const double start = secondsNow();
+            if (quiet_ || start < nextLook) continue;
+            lane.summary = population.summary();
+            show();
+            const double end = secondsNow();
+            nextLook = end + std::max(betweenLooks, looksShare * (end - start));
         }
         if (!more) population.trainTo(job_.steps); // waits for what is under way
         lane.end.trainingSeconds = population.trainingSeconds() - before;
         lane.end.status = more ? LaneStatus::stopped : LaneStatus::finished;
-    }
-
-    void look(Population& population, PopulationLaneResult& lane) {
-        const double start = secondsNow();
-        lane.summary = population.summary();
-        show();
-        const double end = secondsNow();
-        nextLook_ = end + std::max(betweenLooks, looksShare * (end - start));
     }
 
     void conclude(Population& population, PopulationLaneResult& lane) {
@@ -201,7 +198,6 @@ class PopulationRun {
     std::optional<DecisionMapOptions> maps_;
     std::vector<PopulationLaneResult>& results_;
     const char* preparation_ = ""; // of the lane that prepares
-    double nextLook_ = 0;          // when
     ProgressLines lines_{quiet_};
     InterruptGuard interrupt_;
 };
@@ -275,8 +271,8 @@ Action addPopulation(CLI::App& command) {
     addMachineOptions(command, run, "a lane that trains; repeat it for several [cpu:best and gpu:best]:",
                       knownPopulationLanes());
     addOutputOptions(command, run, "one row per lane and network");
-    addText(command, "--png", "FILE", options->pngFile,
-            "draw what the networks answer, and a map of their losses");
+    addValue(command, "--png", "FILE", options->pngFile,
+             "draw what the networks answer, and a map of their losses");
     return [options, &command] {
         refuseOptionsOfAxes(command, options->spec);
         refuseIdleOptions(command, *options);

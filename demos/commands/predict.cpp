@@ -223,22 +223,20 @@ int predict(const CLI::App& command, const PredictOptions& options) {
 Action addPredict(CLI::App& command) {
     const auto options = std::make_shared<PredictOptions>(); // as long as the command may be run
     addManual(command, predictAbout, predictExamples);
-    addText(command, "--model", "FILE", options->modelFile,
-            "file from `lockstep train --save`, or weights (safetensors)");
+    addValue(command, "--model", "FILE", options->modelFile,
+             "file from `lockstep train --save`, or weights (safetensors)");
     addDataOptions(command, *options);
     addText(
         command, "--split", "NAME",
         [options](std::string_view text) { options->split = valueFromName(splitNames, "split", text); },
         "examples to use: test train all [test; all for a table new to the model]");
-    command
-        .add_option("--seed", options->settings.seed,
-                    "random seed for generated data and test split [the model's]")
-        ->type_name("N");
+    addValue(command, "--seed", "N", options->settings.seed,
+             "random seed for generated data and test split [the model's]");
     addNetworkOptions(command, *options);
     addMachineOptions(command, *options, "where to run:", knownLanes());
     command.option_defaults()->group(outputGroup);
-    addText(command, "--json", "FILE", options->jsonFile,
-            "write every prediction as JSON; - for standard output");
+    addValue(command, "--json", "FILE", options->jsonFile,
+             "write every prediction as JSON; - for standard output");
     return [options, &command] {
         if (options->modelFile.empty())
             throw std::invalid_argument("predict needs a trained network: --model FILE");

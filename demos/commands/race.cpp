@@ -226,12 +226,12 @@ Action addTrain(CLI::App& command) {
     const auto options = std::make_shared<TrainCommandOptions>(); // as long as the command may be run
     addManual(command, trainAbout, trainExamples);
     addRunOptions(command, *options, "where to run:");
-    CLI::Option* save = addText(command, "--save", "FILE", options->saveFile,
-                                "save the network and the state of its training");
+    CLI::Option* save = addValue(command, "--save", "FILE", options->saveFile,
+                                 "save the network and the state of its training");
     addNumber(command, "--save-every", "N", options->saveEvery, atLeastOne(),
               "also save after every N epochs")
         ->needs(save);
-    addText(command, "--resume", "FILE", options->resumeFile, "continue a saved run");
+    addValue(command, "--resume", "FILE", options->resumeFile, "continue a saved run");
     return [options, &command] {
         if (!options->resumeFile.empty()) refuseWithResume(command);
         refuseIdleOptions(command, *options);

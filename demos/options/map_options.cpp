@@ -95,10 +95,11 @@ void addMapOptions(CLI::App& command, MapOptions& options) {
                       "a lane that trains; repeat it for several [cpu:best and gpu:best]:", mapLanes);
     command.option_defaults()->group(outputGroup);
     command.add_flag("--quiet", options.quiet, "no progress");
-    addText(command, "--png", "FILE", options.pngFile, "the picture of the first lane that has one");
-    addText(command, "--csv", "FILE", options.csvFile,
-            "a row per pixel, at most 2048x2048 of them; - for standard output");
-    addText(command, "--json", "FILE", options.jsonFile, "all results but the pixels; - for standard output");
+    addValue(command, "--png", "FILE", options.pngFile, "the picture of the first lane that has one");
+    addValue(command, "--csv", "FILE", options.csvFile,
+             "a row per pixel, at most 2048x2048 of them; - for standard output");
+    addValue(command, "--json", "FILE", options.jsonFile,
+             "all results but the pixels; - for standard output");
 }
 
 std::string mapNetworkText(const MapJob& job) { return fmt::format("{}-{}-1", job.inputs, job.hidden); }

@@ -63,11 +63,6 @@ CLI::Option* addText(CLI::App& command, const std::string& name, const std::stri
         ->type_name(typeName);
 }
 
-CLI::Option* addText(CLI::App& command, const std::string& name, const std::string& typeName,
-                     std::string& value, const std::string& help) {
-    return command.add_option(name, value, help)->type_name(typeName);
-}
-
 bool given(const CLI::App& command, const char* option) { return command.get_option(option)->count() > 0; }
 
 const CLI::Option* firstGiven(const CLI::App& command, std::initializer_list<const char*> groups) {
