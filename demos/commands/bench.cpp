@@ -44,15 +44,6 @@ struct BenchOptions : MachineOptions {
     double seconds = 0.5;
 };
 
-// A single invocation executes roughly ten million operations per second.
-bool takesMinutes(const ProductKernel& kernel, const Work& work) {
-    return kernel.rung == Rung::one && work.flops > 5e8;
-}
-
-std::string sizeText(const DenseShape& shape) {
-    return fmt::format("{}x{}x{}", shape.rows, shape.inputs, shape.outputs);
-}
-
 /// What is printed and what is written: a row and an entry for everything that was timed.
 struct Timings {
     std::vector<std::vector<std::string>> rows; // the first is the heading
@@ -65,13 +56,15 @@ void benchProduct(gpu::Device& device, Kernels& kernels, const Roof& roof, Produ
     ProductTrial halfTrial(device, product, shape, Activation::relu, simdKernels(), true);
     std::vector<ProductKernel> all = candidates(device, product, shape);
     std::ranges::copy(halfCandidates(device, product, shape), std::back_inserter(all));
+    const std::string size = fmt::format("{}x{}x{}", shape.rows, shape.inputs, shape.outputs);
     for (const ProductKernel& candidate : all) {
         const std::string kernel = candidate.describe();
         const Work work =
             candidate.half ? halfDenseWork(shape, product == Product::backwardWeights) : denseWork(shape);
-        if (takesMinutes(candidate, work)) {
+        // A single invocation executes roughly ten million operations per second.
+        if (candidate.rung == Rung::one && work.flops > 5e8) {
             timings.rows.push_back(
-                {std::string(name(product)), sizeText(shape), kernel, "too long", "-", "-", "-", "-"});
+                {std::string(name(product)), size, kernel, "too long", "-", "-", "-", "-"});
             continue;
         }
         const TrialResult result = (candidate.half ? halfTrial : trial)
@@ -80,7 +73,7 @@ void benchProduct(gpu::Device& device, Kernels& kernels, const Roof& roof, Produ
         const double gflops = right ? work.flops / result.milliseconds * 1e-6 : NAN;
         const double bandwidth = right ? work.bytes / result.milliseconds * 1e-6 : NAN;
         const double share = gflops / roof.gflopsFor(candidate.rung);
-        timings.rows.push_back({std::string(name(product)), sizeText(shape), kernel,
+        timings.rows.push_back({std::string(name(product)), size, kernel,
                                 right ? fixed(result.milliseconds, 3) : "wrong", fixed(gflops, 2),
                                 fixed(bandwidth, 2), percent(share),
                                 fmt::format("{:.0e}", result.largestDifference)});

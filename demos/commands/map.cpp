@@ -36,20 +36,6 @@ constexpr const char* mapExamples = R"(examples:
 
 constexpr std::size_t largestTable = std::size_t{2048} * 2048; // pixels of a CSV file
 
-void validate(const MapOptions& options) {
-    const MapSize size = options.request.size;
-    options.request.job.validate();
-    if (!options.csvFile.empty() && size.pixels() > largestTable)
-        throw std::invalid_argument(fmt::format("--csv takes at most {} pixels, as of 2048x2048, not {}",
-                                                largestTable, mapSizeText(size)));
-}
-
-std::unique_ptr<MapTrainer> makeLane(const MapRequest& request, const LaneSpec& spec, Machines& machines) {
-    gpu::Device* device = machines.deviceOf(spec);
-    if (device == nullptr) return makeCpuMapTrainer(request.job, machines.threads());
-    return makeGpuMapTrainer(*device, request.job);
-}
-
 LaneProgress mapProgress(const MapResult& lane) {
     const std::string rate = fmt::format("{} networks/s", shortRate(lane.networksPerSecond()));
     const std::string numbers =
@@ -61,7 +47,9 @@ LaneProgress mapProgress(const MapResult& lane) {
 void trainLane(const MapRequest& request, Machines& machines, const InterruptGuard& interrupt, bool quiet,
                MapResult& lane) {
     const double begin = secondsNow();
-    const std::unique_ptr<MapTrainer> trainer = makeLane(request, lane.spec, machines);
+    gpu::Device* device = machines.deviceOf(lane.spec);
+    const auto trainer = device != nullptr ? makeGpuMapTrainer(*device, request.job)
+                                           : makeCpuMapTrainer(request.job, machines.threads());
     lane.end.warmUpSeconds = secondsNow() - begin;
     lane.machine = trainer->machine();
     ProgressLines lines(quiet);
@@ -72,19 +60,12 @@ void trainLane(const MapRequest& request, Machines& machines, const InterruptGua
     lines.show({mapProgress(lane)});
 }
 
-void writeResults(const MapOptions& options, const std::vector<MapResult>& lanes) {
-    const MapRequest& request = options.request;
-    const auto begun = [](const MapResult& lane) { return lane.trained > 0; };
-    const auto shown = std::ranges::find_if(lanes, begun);
-    if (!options.pngFile.empty() && shown != lanes.end())
-        writePng(options.pngFile, mapPicture(request, *shown));
-    if (!options.csvFile.empty()) writeResult(options.csvFile, mapCsv(request, lanes));
-    if (!options.jsonFile.empty()) writeResult(options.jsonFile, mapJson(request, lanes).dump(1) + "\n");
-}
-
 int map(const MapOptions& options) {
-    validate(options);
     const MapRequest& request = options.request;
+    request.job.validate();
+    if (!options.csvFile.empty() && request.size.pixels() > largestTable)
+        throw std::invalid_argument(fmt::format("--csv takes at most {} pixels, as of 2048x2048, not {}",
+                                                largestTable, mapSizeText(request.size)));
     requireResultFiles(options);
     std::FILE* people = peopleStream(options);
     Machines machines(options.threads, options.device);
@@ -104,7 +85,12 @@ int map(const MapOptions& options) {
     }
     fmt::print(people, "{}", mapResultText(request, lanes));
     std::fflush(people);
-    if (!lanes.empty()) writeResults(options, lanes);
+    if (lanes.empty()) return interrupt.exitCode();
+    const auto shown = std::ranges::find_if(lanes, [](const MapResult& lane) { return lane.trained > 0; });
+    if (!options.pngFile.empty() && shown != lanes.end())
+        writePng(options.pngFile, mapPicture(request, *shown));
+    if (!options.csvFile.empty()) writeResult(options.csvFile, mapCsv(request, lanes));
+    if (!options.jsonFile.empty()) writeResult(options.jsonFile, mapJson(request, lanes).dump(1) + "\n");
     return exitCodeOf(lanes, interrupt.exitCode());
 }
 

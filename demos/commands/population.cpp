@@ -94,36 +94,37 @@ double shareDone(const PopulationJob& job, const PopulationSummary& summary) {
 /// Runs lanes in turn, so they don't compete for the machine. If there are several, each first trains a few
 /// steps of all networks, untimed, to be checked against the others, and then starts over. While it lives,
 /// the first interrupt ends it.
-class PopulationRun {
-  public:
-    /// `maps`: to be drawn of every lane's networks at the end. `results`: a lane each. What is not a value
-    /// has to outlive it.
-    PopulationRun(const PopulationJob& job, Machines& machines, bool quiet,
-                  std::optional<DecisionMapOptions> maps, std::vector<PopulationLaneResult>& results)
-        : job_(job), machines_(machines), quiet_(quiet), maps_(std::move(maps)), results_(results) {}
+struct PopulationRun {
+    const PopulationJob& job;
+    Machines& machines;
+    bool quiet;
+    std::optional<DecisionMapOptions> maps; ///< to be drawn of every lane's networks at the end
+    std::vector<PopulationLaneResult>& results;
+    const char* preparation = ""; ///< of the lane that prepares
+    ProgressLines lines{quiet};
+    InterruptGuard interrupt{};
 
     /// Returns the exit code so far: 0, or that of the interrupt. A lane that fails says so in its result,
     /// and the others go on.
     int run() {
-        for (PopulationLaneResult& lane : results_) runLane(lane);
-        addAgreements(results_);
-        return interrupt_.exitCode();
+        for (PopulationLaneResult& lane : results) runLane(lane);
+        addAgreements(results);
+        return interrupt.exitCode();
     }
 
-  private:
-    bool interrupted() const { return interrupt_.exitCode() != 0; }
+    bool interrupted() const { return interrupt.exitCode() != 0; }
 
     void runLane(PopulationLaneResult& lane) {
         runOrFail(lane, "fewer networks", [&] {
             lane.end.status = interrupted() ? LaneStatus::stopped : LaneStatus::preparing;
-            preparation_ = "warms up";
+            preparation = "warms up";
             show();
             if (interrupted()) return;
             const auto population =
-                makePopulation(job_, lane.spec, machines_.threads(), machines_.deviceOf(lane.spec));
+                makePopulation(job, lane.spec, machines.threads(), machines.deviceOf(lane.spec));
             lane.machine = population->machine();
             lane.end.warmUpSeconds = population->warmUpSeconds();
-            if (results_.size() > 1) trainOpening(*population, lane);
+            if (results.size() > 1) trainOpening(*population, lane);
             train(*population, lane);
             conclude(*population, lane);
         });
@@ -131,9 +132,9 @@ class PopulationRun {
     }
 
     void trainOpening(Population& population, PopulationLaneResult& lane) {
-        preparation_ = "trains its first steps, to be compared";
+        preparation = "trains its first steps, to be compared";
         show();
-        for (const std::uint64_t steps : openingSteps(job_.steps)) {
+        for (const std::uint64_t steps : openingSteps(job.steps)) {
             if (interrupted()) return;
             population.trainTo(steps);
             lane.opening.push_back({steps, population.results()});
@@ -150,13 +151,13 @@ class PopulationRun {
             more = population.advance(sliceMilliseconds);
             lane.end.trainingSeconds = population.trainingSeconds() - before;
             const double start = secondsNow();
-            if (quiet_ || start < nextLook) continue;
+            if (quiet || start < nextLook) continue;
             lane.summary = population.summary();
             show();
             const double end = secondsNow();
             nextLook = end + std::max(betweenLooks, looksShare * (end - start));
         }
-        if (!more) population.trainTo(job_.steps); // waits for what is under way
+        if (!more) population.trainTo(job.steps); // waits for what is under way
         lane.end.trainingSeconds = population.trainingSeconds() - before;
         lane.end.status = more ? LaneStatus::stopped : LaneStatus::finished;
     }
@@ -165,41 +166,32 @@ class PopulationRun {
         const double start = secondsNow();
         lane.members = population.results();
         lane.end.evaluationSeconds = secondsNow() - start;
-        lane.summary = summarise(job_, lane.members);
+        lane.summary = summarise(job, lane.members);
         lane.machine = population.machine();
-        if (maps_) lane.maps = population.decisionMaps(*maps_);
+        if (maps) lane.maps = population.decisionMaps(*maps);
     }
 
     LaneProgress progressOf(const PopulationLaneResult& lane) const {
         LaneSnapshot end = lane.end;
-        end.progress = shareDone(job_, lane.summary);
+        end.progress = shareDone(job, lane.summary);
         std::string brief =
             fmt::format("{} of {} networks done  {} network-steps/s{}", grouped(lane.summary.finished),
-                        grouped(job_.members.size()), shortRate(lane.networkStepsPerSecond()), timeLeft(end));
+                        grouped(job.members.size()), shortRate(lane.networkStepsPerSecond()), timeLeft(end));
         std::string numbers = brief;
         if (lane.summary.diverged > 0)
             numbers += fmt::format("  {} diverged", grouped(lane.summary.diverged));
         if (end.over()) numbers += fmt::format("  {}", name(end.status));
         if (end.status == LaneStatus::waiting) numbers = brief = "waits for its turn";
-        if (end.status == LaneStatus::preparing) numbers = brief = preparation_;
+        if (end.status == LaneStatus::preparing) numbers = brief = preparation;
         return {lane.spec.text(), lane.spec.gpu, end.status, lane.summary.networkSteps > 0,
                 end.progress,     numbers,       brief};
     }
 
     void show() {
         std::vector<LaneProgress> lanes;
-        for (const PopulationLaneResult& lane : results_) lanes.push_back(progressOf(lane));
-        lines_.show(lanes);
+        for (const PopulationLaneResult& lane : results) lanes.push_back(progressOf(lane));
+        lines.show(lanes);
     }
-
-    const PopulationJob& job_;
-    Machines& machines_;
-    bool quiet_;
-    std::optional<DecisionMapOptions> maps_;
-    std::vector<PopulationLaneResult>& results_;
-    const char* preparation_ = ""; // of the lane that prepares
-    ProgressLines lines_{quiet_};
-    InterruptGuard interrupt_;
 };
 
 int population(const PopulationCommandOptions& options) {
@@ -217,7 +209,7 @@ int population(const PopulationCommandOptions& options) {
     std::vector<PopulationLaneResult> results(choice.lanes.size());
     for (std::size_t i = 0; i < results.size(); ++i) results[i].spec = choice.lanes[i];
     const auto maps = options.pngFile.empty() ? std::nullopt : pictureMaps(grid);
-    const int interrupt = PopulationRun(grid.job, machines, options.quiet, maps, results).run();
+    const int soFar = PopulationRun{grid.job, machines, options.quiet, maps, results}.run();
     const Headline headline = headlineFor(results);
     fmt::print(people, "\n{}", populationResultText(grid.spec, results));
     if (results.size() > 1) fmt::print(people, "\n{}{}\n", agreementText(results), wrapped(headline.text));
@@ -227,7 +219,7 @@ int population(const PopulationCommandOptions& options) {
         writeResult(options.jsonFile, populationJson(grid, results, headline).dump(1) + "\n");
     if (!options.csvFile.empty()) writeResult(options.csvFile, populationCsv(grid, results));
     if (!options.pngFile.empty()) writePng(options.pngFile, populationPicture(grid, results));
-    return exitCodeOf(results, interrupt);
+    return exitCodeOf(results, soFar);
 }
 
 void addGridOptions(CLI::App& command, PopulationSpec& spec) {

@@ -44,13 +44,6 @@ std::string axisText(const PopulationAxis& axis) {
                        axis.logarithmic ? ", logarithmic" : "");
 }
 
-/// Null where no network has a loss.
-const MemberResult* bestOf(const PopulationLaneResult& lane) {
-    if (lane.members.empty() || lane.summary.begun == 0) return nullptr;
-    const MemberResult& best = lane.members[lane.summary.ranking.front()];
-    return best.diverged || !std::isfinite(best.loss) ? nullptr : &best;
-}
-
 std::vector<std::string> numbers(const PopulationLaneResult& lane) {
     constexpr std::size_t deviceWidth = 30;
     return {lane.spec.text(),
@@ -65,11 +58,12 @@ std::vector<std::string> numbers(const PopulationLaneResult& lane) {
 
 std::string bestText(const PopulationSpec& spec, const PopulationLaneResult& lane, std::size_t laneWidth) {
     const std::string start = fmt::format("{:<{}}  best network: ", lane.spec.text(), laneWidth);
-    const MemberResult* best = bestOf(lane);
-    if (best == nullptr) return start + "none, for none has a finite loss\n";
-    const std::size_t member = lane.summary.ranking.front();
-    const std::string accuracy = std::isnan(best->accuracy) ? "" : ", accuracy " + percent(best->accuracy);
-    return start + fmt::format("{}: loss {}{}\n", spec.describe(member), lossText(best->loss), accuracy);
+    const std::size_t member = lane.summary.begun > 0 ? lane.summary.ranking.front() : 0;
+    const MemberResult& best = lane.members[member];
+    if (lane.summary.begun == 0 || best.diverged || !std::isfinite(best.loss))
+        return start + "none, for none has a finite loss\n";
+    const std::string accuracy = std::isnan(best.accuracy) ? "" : ", accuracy " + percent(best.accuracy);
+    return start + fmt::format("{}: loss {}{}\n", spec.describe(member), lossText(best.loss), accuracy);
 }
 
 /// "100 % of the networks after 1 step, 98.2 % after 10".
@@ -160,15 +154,6 @@ Json laneJson(const PopulationSpec& spec, const PopulationLaneResult& lane) {
 
 std::string numberOrNothing(float value) { return std::isnan(value) ? "" : fmt::format("{}", value); }
 
-/// seed, lr, init_scale, momentum, l2, activation, noise.
-std::string hyperparametersCsv(const PopulationGrid& grid, std::size_t member) {
-    const PopulationMember& its = grid.job.members[member];
-    const bool momentum = infoOf(grid.job.settings.optimizer.kind).has(usesMomentum);
-    return fmt::format("{},{},{},{},{},{},{}", its.seed, its.learningRate, its.initialScale,
-                       momentum ? fmt::format("{}", its.momentum) : "", its.weightDecay, name(its.activation),
-                       grid.spec.noise(member));
-}
-
 } // namespace
 
 bool PopulationAgreement::same() const {
@@ -253,11 +238,9 @@ std::string agreementText(const std::vector<PopulationLaneResult>& results) {
 }
 
 Headline headlineFor(const std::vector<PopulationLaneResult>& results) {
-    std::vector<Contender> lanes;
-    lanes.reserve(results.size());
-    for (const PopulationLaneResult& lane : results)
-        lanes.push_back({lane.spec.gpu, lane.counts() ? lane.networkStepsPerSecond() : 0});
-    const auto pairing = pairUp(lanes);
+    const auto pairing = pairUp(results, [](const PopulationLaneResult& lane) {
+        return lane.counts() ? lane.networkStepsPerSecond() : 0;
+    });
     Headline headline;
     if (!pairing) {
         headline.text = whyNone(results, "came to the end");
@@ -299,14 +282,19 @@ Json populationJson(const PopulationGrid& grid, const std::vector<PopulationLane
 std::string populationCsv(const PopulationGrid& grid, const std::vector<PopulationLaneResult>& results) {
     std::string text = "lane,column,row,seed,lr,init_scale,momentum,l2,activation,noise,steps,diverged,loss,"
                        "accuracy,batch_loss,weight_norm,rank\n";
+    const bool momentum = infoOf(grid.job.settings.optimizer.kind).has(usesMomentum);
     for (const PopulationLaneResult& lane : results) {
         const std::string laneName = csvField(lane.spec.text());
         const std::vector<std::size_t> rank = ranks(lane);
         for (std::size_t member = 0; member < lane.members.size(); ++member) {
+            const PopulationMember& its = grid.job.members[member];
             const MemberResult& result = lane.members[member];
-            text += fmt::format("{},{},{},{},{},{},{},{},{},{},{}\n", laneName, member % grid.spec.columns,
-                                member / grid.spec.columns, hyperparametersCsv(grid, member), result.steps,
-                                result.diverged ? 1 : 0, numberOrNothing(result.loss),
+            text += fmt::format("{},{},{},{},{},{},", laneName, member % grid.spec.columns,
+                                member / grid.spec.columns, its.seed, its.learningRate, its.initialScale);
+            text += fmt::format("{},{},{},{},{},{},", momentum ? fmt::format("{}", its.momentum) : "",
+                                its.weightDecay, name(its.activation), grid.spec.noise(member), result.steps,
+                                result.diverged ? 1 : 0);
+            text += fmt::format("{},{},{},{},{}\n", numberOrNothing(result.loss),
                                 numberOrNothing(result.accuracy), numberOrNothing(result.batchLoss),
                                 numberOrNothing(result.weightNorm),
                                 rank[member] > 0 ? std::to_string(rank[member]) : "");
