@@ -12,6 +12,7 @@
 #include "demos/kit/interrupt.h"
 #include "demos/kit/machines.h"
 #include "demos/options/parse.h"
+#include "demos/options/run_options.h"
 #include "demos/report/headline.h"
 #include "demos/report/progress.h"
 #include "demos/report/race_report.h"
