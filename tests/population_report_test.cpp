@@ -37,11 +37,11 @@ PopulationLaneResult lane(const std::string& name, const PopulationGrid& grid, d
     result.machine.device = "Device";
     result.machine.threads = result.spec.gpu ? 0 : 2;
     result.machine.gpu = result.machine.software = result.spec.gpu;
-    result.status = LaneStatus::finished;
+    result.end.status = LaneStatus::finished;
     for (std::size_t i = 0; i < grid.job.members.size(); ++i)
         result.members.push_back(member(0.1f * static_cast<float>(i + 1)));
     result.summary = summarise(grid.job, result.members);
-    result.trainingSeconds = seconds;
+    result.end.trainingSeconds = seconds;
     for (const std::uint64_t steps : openingSteps(grid.job.steps))
         result.opening.push_back({steps, result.members});
     return result;
@@ -115,8 +115,8 @@ TEST_CASE("lanes without results leave tables and files whole") {
     const PopulationGrid grid = smallGrid();
     PopulationLaneResult failed;
     failed.spec = laneSpecFromText("gpu:workgroup@a,\"b\"", knownPopulationLanes());
-    failed.status = LaneStatus::failed;
-    failed.message = "no memory";
+    failed.end.status = LaneStatus::failed;
+    failed.end.message = "no memory";
     const std::vector<PopulationLaneResult> lanes{failed, lane("cpu:best", grid, 1)};
     CHECK(populationResultText(grid.spec, lanes).find("failed with 0 networks at their end: no memory") !=
           std::string::npos);

@@ -44,28 +44,27 @@ struct BenchOptions : MachineOptions {
     double seconds = 0.5;
 };
 
-// A single invocation executes roughly ten million operations per second.
-bool takesMinutes(const ProductKernel& kernel, const Work& work) {
-    return kernel.rung == Rung::one && work.flops > 5e8;
-}
+/// What is printed and what is written: a row and an entry for everything that was timed.
+struct Timings {
+    std::vector<std::vector<std::string>> rows; // the first is the heading
+    ordered_json entries = ordered_json::array();
+};
 
-std::string sizeText(const DenseShape& shape) {
-    return fmt::format("{}x{}x{}", shape.rows, shape.inputs, shape.outputs);
-}
-
-// One row of the table and one entry of the JSON for every kernel of one product.
 void benchProduct(gpu::Device& device, Kernels& kernels, const Roof& roof, Product product,
-                  const DenseShape& shape, std::vector<std::vector<std::string>>& rows, ordered_json& json) {
+                  const DenseShape& shape, Timings& timings) {
     ProductTrial trial(device, product, shape, Activation::relu);
     ProductTrial halfTrial(device, product, shape, Activation::relu, simdKernels(), true);
     std::vector<ProductKernel> all = candidates(device, product, shape);
     std::ranges::copy(halfCandidates(device, product, shape), std::back_inserter(all));
+    const std::string size = fmt::format("{}x{}x{}", shape.rows, shape.inputs, shape.outputs);
     for (const ProductKernel& candidate : all) {
+        const std::string kernel = candidate.describe();
         const Work work =
             candidate.half ? halfDenseWork(shape, product == Product::backwardWeights) : denseWork(shape);
-        if (takesMinutes(candidate, work)) {
-            rows.push_back({std::string(name(product)), sizeText(shape), candidate.describe(), "too long",
-                            "-", "-", "-", "-"});
+        // A single invocation executes roughly ten million operations per second.
+        if (candidate.rung == Rung::one && work.flops > 5e8) {
+            timings.rows.push_back(
+                {std::string(name(product)), size, kernel, "too long", "-", "-", "-", "-"});
             continue;
         }
         const TrialResult result = (candidate.half ? halfTrial : trial)
@@ -74,28 +73,22 @@ void benchProduct(gpu::Device& device, Kernels& kernels, const Roof& roof, Produ
         const double gflops = right ? work.flops / result.milliseconds * 1e-6 : NAN;
         const double bandwidth = right ? work.bytes / result.milliseconds * 1e-6 : NAN;
         const double share = gflops / roof.gflopsFor(candidate.rung);
-        rows.push_back({std::string(name(product)), sizeText(shape), candidate.describe(),
-                        right ? fixed(result.milliseconds, 3) : "wrong", fixed(gflops, 2),
-                        fixed(bandwidth, 2), percent(share),
-                        fmt::format("{:.0e}", result.largestDifference)});
-        json.push_back({{"product", name(product)},
-                        {"rows", shape.rows},
-                        {"inputs", shape.inputs},
-                        {"outputs", shape.outputs},
-                        {"kernel", candidate.describe()},
-                        {"verified", right},
-                        {"largest_difference", result.largestDifference},
-                        {"milliseconds", result.milliseconds},
-                        {"gflops", gflops},
-                        {"gigabytes_per_second", bandwidth},
-                        {"share_of_roof", share}});
+        timings.rows.push_back({std::string(name(product)), size, kernel,
+                                right ? fixed(result.milliseconds, 3) : "wrong", fixed(gflops, 2),
+                                fixed(bandwidth, 2), percent(share),
+                                fmt::format("{:.0e}", result.largestDifference)});
+        timings.entries.push_back({{"product", name(product)},
+                                   {"rows", shape.rows},
+                                   {"inputs", shape.inputs},
+                                   {"outputs", shape.outputs},
+                                   {"kernel", kernel},
+                                   {"verified", right},
+                                   {"largest_difference", result.largestDifference},
+                                   {"milliseconds", result.milliseconds},
+                                   {"gflops", gflops},
+                                   {"gigabytes_per_second", bandwidth},
+                                   {"share_of_roof", share}});
     }
-}
-
-void printRoof(std::string_view what, const Roof& roof) {
-    fmt::print("{}: {:.1f} GFLOP/s (multiply-adds in registers), ", what, roof.gflops);
-    if (roof.matrixGflops > 0) fmt::print("{:.1f} GFLOP/s (matrix units), ", roof.matrixGflops);
-    fmt::print("{:.1f} GB/s (copy)\n", roof.gigabytesPerSecond);
 }
 
 ordered_json roofJson(const Roof& roof) {
@@ -121,28 +114,27 @@ ordered_json benchKernels(gpu::Device& device, const BenchOptions& options) {
     const Roof roof = measureRoof(device, kernels);
     const double fastest = fastestProduct(device, kernels);
     fmt::print("kernels on {} ({}), {}\n", report.name, gpu::describe(report.type), report.driver);
-    printRoof("roof", roof);
-    fmt::print("fastest product (large, square): {:.1f} GFLOP/s\n\n", fastest);
-    std::vector<std::vector<std::string>> rows{
-        {"product", "rows x in x out", "kernel", "ms", "GFLOP/s", "GB/s", "of roof", "difference"}};
-    ordered_json products = ordered_json::array();
+    fmt::print("roof: {:.1f} GFLOP/s (multiply-adds in registers), ", roof.gflops);
+    if (roof.matrixGflops > 0) fmt::print("{:.1f} GFLOP/s (matrix units), ", roof.matrixGflops);
+    fmt::print("{:.1f} GB/s (copy)\nfastest product (large, square): {:.1f} GFLOP/s\n\n",
+               roof.gigabytesPerSecond, fastest);
+    Timings timings{
+        {{"product", "rows x in x out", "kernel", "ms", "GFLOP/s", "GB/s", "of roof", "difference"}}};
     for (std::size_t layer = 0; layer + 1 < options.widths.size(); ++layer) {
         const std::size_t inputs = options.widths[layer];
         const std::size_t outputs = options.widths[layer + 1];
         const DenseShape shape{options.batch, inputs, outputs, roundUpToFour(inputs), roundUpToFour(outputs)};
         for (const Product product : {Product::forward, Product::backwardInputs, Product::backwardWeights})
             if (layer > 0 || product != Product::backwardInputs)
-                benchProduct(device, kernels, roof, product, shape, rows, products);
+                benchProduct(device, kernels, roof, product, shape, timings);
     }
-    fmt::print("{}\n", table(rows, 3));
+    fmt::print("{}\n", table(timings.rows, 3));
     return {{"device", report.name},  {"driver", report.driver},           {"software", device.software()},
-            {"roof", roofJson(roof)}, {"fastest_product_gflops", fastest}, {"products", products}};
+            {"roof", roofJson(roof)}, {"fastest_product_gflops", fastest}, {"products", timings.entries}};
 }
 
-// One row of the table and one entry of the JSON.
 void benchLane(const TrainJob& job, const LaneSpec& lane, Machines& machines,
-               const std::vector<float>& expected, double seconds, Roofs& roofs,
-               std::vector<std::vector<std::string>>& rows, ordered_json& json) {
+               const std::vector<float>& expected, double seconds, Roofs& roofs, Timings& timings) {
     const auto trainer = machines.maker(job, lane)();
     const LaneMeasure measure = measureLane(*trainer, job, expected, lossTolerance(lane), seconds);
     const bool right = measure.right();
@@ -151,43 +143,42 @@ void benchLane(const TrainJob& job, const LaneSpec& lane, Machines& machines,
     const double gflops = right ? measure.gflops : NAN;
     const Roof& roof = roofOf(machines.deviceOf(lane), measure.machine.threads, roofs);
     const double share = gflops / roof.gflopsFor(lane.rung);
-    rows.push_back({lane.text(), honestDevice(measure.machine, 50), right ? fixed(perStep * 1e3, 3) : "wrong",
-                    right ? shortRate(samples) : "-", fixed(gflops, 2), percent(share),
-                    fmt::format("{:.0e}", measure.agreement.largestDifference)});
-    json.push_back({{"lane", lane.text()},
-                    {"device", measure.machine.device},
-                    {"software", measure.machine.software},
-                    {"threads", measure.machine.threads},
-                    {"kernels", measure.machine.kernels},
-                    {"verified", right},
-                    {"largest_difference", measure.agreement.largestDifference},
-                    {"milliseconds_per_step", perStep * 1e3},
-                    {"samples_per_second", samples},
-                    {"gflops", gflops},
-                    {"share_of_roof", share}});
+    timings.rows.push_back({lane.text(), honestDevice(measure.machine, 50),
+                            right ? fixed(perStep * 1e3, 3) : "wrong", right ? shortRate(samples) : "-",
+                            fixed(gflops, 2), percent(share),
+                            fmt::format("{:.0e}", measure.agreement.largestDifference)});
+    timings.entries.push_back({{"lane", lane.text()},
+                               {"device", measure.machine.device},
+                               {"software", measure.machine.software},
+                               {"threads", measure.machine.threads},
+                               {"kernels", measure.machine.kernels},
+                               {"verified", right},
+                               {"largest_difference", measure.agreement.largestDifference},
+                               {"milliseconds_per_step", perStep * 1e3},
+                               {"samples_per_second", samples},
+                               {"gflops", gflops},
+                               {"share_of_roof", share}});
 }
 
 ordered_json benchLanes(const TrainJob& job, const std::vector<LaneSpec>& lanes, Machines& machines,
                         const BenchOptions& options) {
     fmt::print("whole training steps, {}, batch {}, {}\n\n", job.shape.describeWidths(), job.settings.batch,
                name(job.settings.optimizer.kind));
-    std::vector<std::vector<std::string>> rows{
-        {"lane", "device", "ms per step", "samples/s", "GFLOP/s", "of roof", "difference"}};
+    Timings timings{{{"lane", "device", "ms per step", "samples/s", "GFLOP/s", "of roof", "difference"}}};
     const std::vector<float> expected =
         firstLosses(*machines.maker(job, laneSpecFromText("cpu:scalar"))(), job);
     Roofs roofs;
-    ordered_json results = ordered_json::array();
     std::string failures;
     for (const LaneSpec& lane : lanes) {
         try {
-            benchLane(job, lane, machines, expected, options.seconds, roofs, rows, results);
+            benchLane(job, lane, machines, expected, options.seconds, roofs, timings);
         } catch (const std::exception& error) { // a lane that fails must not end the others
             failures += fmt::format("{}: {}\n", lane.text(), error.what());
-            results.push_back({{"lane", lane.text()}, {"error", error.what()}});
+            timings.entries.push_back({{"lane", lane.text()}, {"error", error.what()}});
         }
     }
-    fmt::print("{}{}\n", table(rows, 2), failures);
-    return results;
+    fmt::print("{}{}\n", table(timings.rows, 2), failures);
+    return timings.entries;
 }
 
 /// `count` examples of random pixels and of all classes in turn, the same in every run.
@@ -219,7 +210,6 @@ int bench(const BenchOptions& options) {
     ordered_json result = {{"gpu", nullptr}, {"lanes", nullptr}};
     std::vector<LaneSpec> lanes = options.lanes;
     if (lanes.empty()) {
-        bool gpu = true;
         try {
             gpu::DeviceOptions deviceOptions;
             deviceOptions.select = options.device;
@@ -228,10 +218,9 @@ int bench(const BenchOptions& options) {
         } catch (const gpu::GpuError& error) {
             if (!options.device.empty()) throw;
             fmt::print("{}\nOnly the CPU rungs are timed.\n\n", error.what());
-            gpu = false;
         }
         for (const std::string_view lane : knownLanes())
-            if (gpu || !lane.starts_with("gpu")) lanes.push_back(laneSpecFromText(lane));
+            if (!result["gpu"].is_null() || !lane.starts_with("gpu")) lanes.push_back(laneSpecFromText(lane));
     }
 
     Machines machines(options.threads, options.device);
@@ -257,7 +246,7 @@ Action addBench(CLI::App& command) {
         ->trigger_on_parse();
     command.add_option("--threads", options->threads, "threads for cpu:best [one per core]");
     command.add_option("--device", options->device, "Vulkan device: number, part of its name, or UUID");
-    addText(command, "--json", "FILE", options->jsonFile, "write all results as JSON");
+    addValue(command, "--json", "FILE", options->jsonFile, "write all results as JSON");
     return [options] { return bench(*options); };
 }
 

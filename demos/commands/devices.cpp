@@ -110,7 +110,7 @@ int devices(const DevicesOptions& options) {
 Action addDevices(CLI::App& command) {
     const auto options = std::make_shared<DevicesOptions>(); // as long as the command may be run
     addManual(command, devicesAbout, devicesExamples);
-    command.add_option("--device", options->device, "number, part of its name, or UUID")->type_name("DEVICE");
+    addValue(command, "--device", "DEVICE", options->device, "number, part of its name, or UUID");
     command.add_flag("--json", options->json, "print JSON");
     return [options] { return devices(*options); };
 }

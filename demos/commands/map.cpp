@@ -15,7 +15,6 @@
 #include "demos/options/parse.h"
 #include "demos/report/map_report.h"
 #include "demos/report/progress.h"
-#include "demos/report/result_files.h"
 #include "demos/words/text.h"
 
 namespace lockstep::demos {
@@ -37,58 +36,38 @@ constexpr const char* mapExamples = R"(examples:
 
 constexpr std::size_t largestTable = std::size_t{2048} * 2048; // pixels of a CSV file
 
-void validate(const MapOptions& options) {
-    const MapSize size = options.request.size;
-    options.request.job.validate();
-    if (!options.csvFile.empty() && size.pixels() > largestTable)
-        throw std::invalid_argument(fmt::format("--csv takes at most {} pixels, as of 2048x2048, not {}",
-                                                largestTable, mapSizeText(size)));
-}
-
-std::unique_ptr<MapTrainer> makeLane(const MapRequest& request, const LaneSpec& spec, Machines& machines) {
-    gpu::Device* device = machines.deviceOf(spec);
-    if (device == nullptr) return makeCpuMapTrainer(request.job, machines.threads());
-    return makeGpuMapTrainer(*device, request.job);
-}
-
-LaneProgress progressOf(const MapRequest& request, const MapResult& lane) {
-    LaneProgress progress{lane.spec.text(), lane.spec.gpu, lane.status, lane.trained > 0, 0, {}, {}};
-    progress.progress = static_cast<double>(lane.trained) / static_cast<double>(request.size.pixels());
-    progress.brief = fmt::format("{} networks/s", shortRate(lane.networksPerSecond()));
-    progress.numbers = fmt::format("{} networks  {}{}", grouped(lane.trained), progress.brief,
-                                   timeLeft(lane.status, lane.trainingSeconds, progress.progress));
-    return progress;
+LaneProgress mapProgress(const MapResult& lane) {
+    const std::string rate = fmt::format("{} networks/s", shortRate(lane.networksPerSecond()));
+    const std::string numbers =
+        fmt::format("{} networks  {}{}", grouped(lane.trained), rate, timeLeft(lane.end));
+    return {lane.spec.text(), lane.spec.gpu, lane.end.status, lane.trained > 0, lane.end.progress,
+            numbers,          rate};
 }
 
 void trainLane(const MapRequest& request, Machines& machines, const InterruptGuard& interrupt, bool quiet,
                MapResult& lane) {
     const double begin = secondsNow();
-    const std::unique_ptr<MapTrainer> trainer = makeLane(request, lane.spec, machines);
-    lane.warmUpSeconds = secondsNow() - begin;
+    gpu::Device* device = machines.deviceOf(lane.spec);
+    const auto trainer = device != nullptr ? makeGpuMapTrainer(*device, request.job)
+                                           : makeCpuMapTrainer(request.job, machines.threads());
+    lane.end.warmUpSeconds = secondsNow() - begin;
     lane.machine = trainer->machine();
     ProgressLines lines(quiet);
     trainMap(request, *trainer, lane, 100, [&] {
-        lines.show({progressOf(request, lane)});
+        lines.show({mapProgress(lane)});
         return interrupt.exitCode() == 0;
     });
-    lines.show({progressOf(request, lane)});
-}
-
-void writeResults(const MapOptions& options, const std::vector<MapResult>& lanes) {
-    const MapRequest& request = options.request;
-    const auto begun = [](const MapResult& lane) { return lane.trained > 0; };
-    const auto shown = std::ranges::find_if(lanes, begun);
-    if (!options.pngFile.empty() && shown != lanes.end())
-        writePng(options.pngFile, mapPicture(request, *shown));
-    if (!options.csvFile.empty()) writeResult(options.csvFile, mapCsv(request, lanes));
-    if (!options.jsonFile.empty()) writeResult(options.jsonFile, mapJson(request, lanes).dump(1) + "\n");
+    lines.show({mapProgress(lane)});
 }
 
 int map(const MapOptions& options) {
-    validate(options);
     const MapRequest& request = options.request;
-    requireResultFiles(options.jsonFile, options.csvFile, options.pngFile);
-    std::FILE* people = peopleStream(options.jsonFile, options.csvFile);
+    request.job.validate();
+    if (!options.csvFile.empty() && request.size.pixels() > largestTable)
+        throw std::invalid_argument(fmt::format("--csv takes at most {} pixels, as of 2048x2048, not {}",
+                                                largestTable, mapSizeText(request.size)));
+    requireResultFiles(options);
+    std::FILE* people = peopleStream(options);
     Machines machines(options.threads, options.device);
     const LaneChoice choice = chooseRaceLanes(options.lanes, machines);
     if (!choice.remark.empty()) fmt::print(people, "{}\n", choice.remark);
@@ -106,7 +85,12 @@ int map(const MapOptions& options) {
     }
     fmt::print(people, "{}", mapResultText(request, lanes));
     std::fflush(people);
-    if (!lanes.empty()) writeResults(options, lanes);
+    if (lanes.empty()) return interrupt.exitCode();
+    const auto shown = std::ranges::find_if(lanes, [](const MapResult& lane) { return lane.trained > 0; });
+    if (!options.pngFile.empty() && shown != lanes.end())
+        writePng(options.pngFile, mapPicture(request, *shown));
+    if (!options.csvFile.empty()) writeResult(options.csvFile, mapCsv(request, lanes));
+    if (!options.jsonFile.empty()) writeResult(options.jsonFile, mapJson(request, lanes).dump(1) + "\n");
     return exitCodeOf(lanes, interrupt.exitCode());
 }
 

@@ -20,7 +20,6 @@
 #include "demos/options/run_options.h"
 #include "demos/report/population_report.h"
 #include "demos/report/progress.h"
-#include "demos/report/result_files.h"
 #include "demos/words/text.h"
 
 namespace lockstep::demos {
@@ -50,7 +49,6 @@ the picture has what every network answers over the plane (of data with two inpu
 
 struct PopulationCommandOptions : RunOptions {
     PopulationSpec spec;
-    std::string pngFile;
 };
 
 /// What a hyperparameter is called where all networks share it.
@@ -62,7 +60,7 @@ constexpr std::pair<Hyperparameter, const char*> sharedOptions[] = {
 
 void refuseOptionsOfAxes(const CLI::App& command, const PopulationSpec& spec) {
     for (const auto& [parameter, option] : sharedOptions)
-        if (command.get_option(option)->count() > 0 && spec.axisOf(parameter) != nullptr)
+        if (given(command, option) && spec.axisOf(parameter) != nullptr)
             throw std::invalid_argument(
                 fmt::format("{} would do nothing: {} is on an axis", option, name(parameter)));
 }
@@ -94,43 +92,39 @@ double shareDone(const PopulationJob& job, const PopulationSummary& summary) {
 }
 
 /// Runs lanes in turn, so they don't compete for the machine. If there are several, each first trains a few
-/// steps of all networks, untimed, to be checked against the others, and then starts over.
-class PopulationRun {
-  public:
-    /// `maps`: to be drawn of every lane's networks at the end. `job` and `machines` have to outlive it.
-    PopulationRun(const PopulationJob& job, const std::vector<LaneSpec>& lanes, Machines& machines,
-                  bool quiet, std::optional<DecisionMapOptions> maps)
-        : job_(job), machines_(machines), quiet_(quiet), maps_(std::move(maps)), lines_(quiet) {
-        for (const LaneSpec& spec : lanes) results_.emplace_back().spec = spec;
-    }
+/// steps of all networks, untimed, to be checked against the others, and then starts over. While it lives,
+/// the first interrupt ends it.
+struct PopulationRun {
+    const PopulationJob& job;
+    Machines& machines;
+    bool quiet;
+    std::optional<DecisionMapOptions> maps; ///< to be drawn of every lane's networks at the end
+    std::vector<PopulationLaneResult>& results;
+    const char* preparation = ""; ///< of the lane that prepares
+    ProgressLines lines{quiet};
+    InterruptGuard interrupt{};
 
-    /// To its end, or to the first interrupt. Returns the exit code so far: 0, or that of the interrupt. A
-    /// lane that fails says so in its result, and the others go on.
+    /// Returns the exit code so far: 0, or that of the interrupt. A lane that fails says so in its result,
+    /// and the others go on.
     int run() {
-        interrupt_.emplace();
-        for (PopulationLaneResult& lane : results_) runLane(lane);
-        addAgreements(results_);
-        const int exitCode = interrupt_->exitCode();
-        interrupt_.reset();
-        return exitCode;
+        for (PopulationLaneResult& lane : results) runLane(lane);
+        addAgreements(results);
+        return interrupt.exitCode();
     }
 
-    const std::vector<PopulationLaneResult>& results() const { return results_; }
-
-  private:
-    bool interrupted() const { return interrupt_->exitCode() != 0; }
+    bool interrupted() const { return interrupt.exitCode() != 0; }
 
     void runLane(PopulationLaneResult& lane) {
         runOrFail(lane, "fewer networks", [&] {
-            lane.status = interrupted() ? LaneStatus::stopped : LaneStatus::preparing;
-            preparation_ = "warms up";
+            lane.end.status = interrupted() ? LaneStatus::stopped : LaneStatus::preparing;
+            preparation = "warms up";
             show();
             if (interrupted()) return;
             const auto population =
-                makePopulation(job_, lane.spec, machines_.threads(), machines_.deviceOf(lane.spec));
+                makePopulation(job, lane.spec, machines.threads(), machines.deviceOf(lane.spec));
             lane.machine = population->machine();
-            lane.warmUpSeconds = population->warmUpSeconds();
-            if (results_.size() > 1) trainOpening(*population, lane);
+            lane.end.warmUpSeconds = population->warmUpSeconds();
+            if (results.size() > 1) trainOpening(*population, lane);
             train(*population, lane);
             conclude(*population, lane);
         });
@@ -138,9 +132,9 @@ class PopulationRun {
     }
 
     void trainOpening(Population& population, PopulationLaneResult& lane) {
-        preparation_ = "trains its first steps, to be compared";
+        preparation = "trains its first steps, to be compared";
         show();
-        for (const std::uint64_t steps : openingSteps(job_.steps)) {
+        for (const std::uint64_t steps : openingSteps(job.steps)) {
             if (interrupted()) return;
             population.trainTo(steps);
             lane.opening.push_back({steps, population.results()});
@@ -149,95 +143,60 @@ class PopulationRun {
     }
 
     void train(Population& population, PopulationLaneResult& lane) {
-        lane.status = LaneStatus::running;
+        lane.end.status = LaneStatus::running;
         const double before = population.trainingSeconds();
-        nextLook_ = secondsNow() + betweenLooks;
+        double nextLook = secondsNow() + betweenLooks;
         bool more = true;
         while (more && !interrupted()) {
             more = population.advance(sliceMilliseconds);
-            lane.trainingSeconds = population.trainingSeconds() - before;
-            if (!quiet_ && secondsNow() >= nextLook_) look(population, lane);
+            lane.end.trainingSeconds = population.trainingSeconds() - before;
+            const double start = secondsNow();
+            if (quiet || start < nextLook) continue;
+            lane.summary = population.summary();
+            show();
+            const double end = secondsNow();
+            nextLook = end + std::max(betweenLooks, looksShare * (end - start));
         }
-        if (!more) population.trainTo(job_.steps); // waits for what is under way
-        lane.trainingSeconds = population.trainingSeconds() - before;
-        lane.status = more ? LaneStatus::stopped : LaneStatus::finished;
-    }
-
-    void look(Population& population, PopulationLaneResult& lane) {
-        const double start = secondsNow();
-        lane.summary = population.summary();
-        show();
-        const double end = secondsNow();
-        nextLook_ = end + std::max(betweenLooks, looksShare * (end - start));
+        if (!more) population.trainTo(job.steps); // waits for what is under way
+        lane.end.trainingSeconds = population.trainingSeconds() - before;
+        lane.end.status = more ? LaneStatus::stopped : LaneStatus::finished;
     }
 
     void conclude(Population& population, PopulationLaneResult& lane) {
         const double start = secondsNow();
         lane.members = population.results();
-        lane.evaluationSeconds = secondsNow() - start;
-        lane.summary = summarise(job_, lane.members);
+        lane.end.evaluationSeconds = secondsNow() - start;
+        lane.summary = summarise(job, lane.members);
         lane.machine = population.machine();
-        if (maps_) lane.maps = population.decisionMaps(*maps_);
+        if (maps) lane.maps = population.decisionMaps(*maps);
     }
 
     LaneProgress progressOf(const PopulationLaneResult& lane) const {
-        LaneProgress progress;
-        progress.title = lane.spec.text();
-        progress.gpu = lane.spec.gpu;
-        progress.status = lane.status;
-        progress.begun = lane.summary.networkSteps > 0;
-        if (lane.status == LaneStatus::waiting || lane.status == LaneStatus::preparing) {
-            progress.brief = lane.status == LaneStatus::waiting ? "waits for its turn" : preparation_;
-            progress.numbers = progress.brief;
-            return progress;
-        }
-        progress.progress = shareDone(job_, lane.summary);
-        progress.brief =
+        LaneSnapshot end = lane.end;
+        end.progress = shareDone(job, lane.summary);
+        std::string brief =
             fmt::format("{} of {} networks done  {} network-steps/s{}", grouped(lane.summary.finished),
-                        grouped(job_.members.size()), shortRate(lane.networkStepsPerSecond()),
-                        timeLeft(lane.status, lane.trainingSeconds, progress.progress));
-        progress.numbers = progress.brief;
+                        grouped(job.members.size()), shortRate(lane.networkStepsPerSecond()), timeLeft(end));
+        std::string numbers = brief;
         if (lane.summary.diverged > 0)
-            progress.numbers += fmt::format("  {} diverged", grouped(lane.summary.diverged));
-        if (lane.status != LaneStatus::running) progress.numbers += fmt::format("  {}", name(lane.status));
-        return progress;
+            numbers += fmt::format("  {} diverged", grouped(lane.summary.diverged));
+        if (end.over()) numbers += fmt::format("  {}", name(end.status));
+        if (end.status == LaneStatus::waiting) numbers = brief = "waits for its turn";
+        if (end.status == LaneStatus::preparing) numbers = brief = preparation;
+        return {lane.spec.text(), lane.spec.gpu, end.status, lane.summary.networkSteps > 0,
+                end.progress,     numbers,       brief};
     }
 
     void show() {
         std::vector<LaneProgress> lanes;
-        for (const PopulationLaneResult& lane : results_) lanes.push_back(progressOf(lane));
-        lines_.show(lanes);
+        for (const PopulationLaneResult& lane : results) lanes.push_back(progressOf(lane));
+        lines.show(lanes);
     }
-
-    const PopulationJob& job_;
-    Machines& machines_;
-    bool quiet_;
-    std::optional<DecisionMapOptions> maps_;
-    std::vector<PopulationLaneResult> results_;
-    const char* preparation_ = ""; // of the lane that prepares
-    double nextLook_ = 0;          // when
-    ProgressLines lines_;
-    std::optional<InterruptGuard> interrupt_; // while run() runs
 };
 
-int reportPopulation(const PopulationCommandOptions& options, const PopulationGrid& grid,
-                     const std::vector<PopulationLaneResult>& results, int soFar) {
-    const Headline headline = headlineFor(results);
-    std::FILE* people = peopleStream(options.jsonFile, options.csvFile);
-    fmt::print(people, "\n{}", populationResultText(grid.spec, results));
-    if (results.size() > 1) fmt::print(people, "\n{}{}\n", agreementText(results), wrapped(headline.text));
-    std::fflush(people);
-
-    if (!options.jsonFile.empty())
-        writeResult(options.jsonFile, populationJson(grid, results, headline).dump(1) + "\n");
-    if (!options.csvFile.empty()) writeResult(options.csvFile, populationCsv(grid, results));
-    if (!options.pngFile.empty()) writePng(options.pngFile, populationPicture(grid, results));
-    return exitCodeOf(results, soFar);
-}
-
 int population(const PopulationCommandOptions& options) {
-    std::FILE* people = peopleStream(options.jsonFile, options.csvFile);
-    requireResultFiles(options.jsonFile, options.csvFile, options.pngFile);
+    std::FILE* people = peopleStream(options);
+    requireResultFiles(options);
     const PopulationGrid grid = makePopulationGrid(specOf(options));
     Machines machines(options.threads, options.device);
     const LaneChoice choice = chooseRaceLanes(options.lanes, machines);
@@ -247,10 +206,20 @@ int population(const PopulationCommandOptions& options) {
     fmt::print(people, "{}", populationText(grid));
     std::fflush(people);
 
-    PopulationRun run(grid.job, choice.lanes, machines, options.quiet,
-                      options.pngFile.empty() ? std::nullopt : pictureMaps(grid));
-    const int exitCode = run.run();
-    return reportPopulation(options, grid, run.results(), exitCode);
+    std::vector<PopulationLaneResult> results(choice.lanes.size());
+    for (std::size_t i = 0; i < results.size(); ++i) results[i].spec = choice.lanes[i];
+    const auto maps = options.pngFile.empty() ? std::nullopt : pictureMaps(grid);
+    const int soFar = PopulationRun{grid.job, machines, options.quiet, maps, results}.run();
+    const Headline headline = headlineFor(results);
+    fmt::print(people, "\n{}", populationResultText(grid.spec, results));
+    if (results.size() > 1) fmt::print(people, "\n{}{}\n", agreementText(results), wrapped(headline.text));
+    std::fflush(people);
+
+    if (!options.jsonFile.empty())
+        writeResult(options.jsonFile, populationJson(grid, results, headline).dump(1) + "\n");
+    if (!options.csvFile.empty()) writeResult(options.csvFile, populationCsv(grid, results));
+    if (!options.pngFile.empty()) writePng(options.pngFile, populationPicture(grid, results));
+    return exitCodeOf(results, soFar);
 }
 
 void addGridOptions(CLI::App& command, PopulationSpec& spec) {
@@ -286,20 +255,16 @@ Action addPopulation(CLI::App& command) {
     addGridOptions(command, spec);
     addDataOptions(command, run);
     addNetworkOptions(command, run, "bce for two classes, cross-entropy for more, mse for values");
-    command.add_option("--init-scale", spec.initialScale, "factor of the first weights")
-        ->type_name("X")
-        ->check(aboveZero())
+    addNumber(command, "--init-scale", "X", spec.initialScale, aboveZero(), "factor of the first weights")
         ->capture_default_str();
     addSettingsOptions(command, run);
-    command.add_option("--steps", spec.steps, "batches that every network is trained with")
-        ->type_name("N")
-        ->check(atLeastOne())
+    addNumber(command, "--steps", "N", spec.steps, atLeastOne(), "batches that every network is trained with")
         ->capture_default_str();
     addMachineOptions(command, run, "a lane that trains; repeat it for several [cpu:best and gpu:best]:",
                       knownPopulationLanes());
     addOutputOptions(command, run, "one row per lane and network");
-    addText(command, "--png", "FILE", options->pngFile,
-            "draw what the networks answer, and a map of their losses");
+    addValue(command, "--png", "FILE", options->pngFile,
+             "draw what the networks answer, and a map of their losses");
     return [options, &command] {
         refuseOptionsOfAxes(command, options->spec);
         refuseIdleOptions(command, *options);

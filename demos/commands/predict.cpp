@@ -15,7 +15,6 @@
 #include "demos/options/parse.h"
 #include "demos/options/run_options.h"
 #include "demos/report/race_report.h"
-#include "demos/report/result_files.h"
 #include "demos/words/text.h"
 #include "engine/net/names.h"
 #include "engine/net/plain_ops.h"
@@ -52,22 +51,14 @@ struct PredictOptions : RunOptions {
     std::optional<Which> split;
 };
 
-bool said(const CLI::App& command, const char* name) { return command.get_option(name)->count() > 0; }
-
-bool saidGroup(const CLI::App& command, const char* group) {
-    for (const CLI::Option* option : command.get_options())
-        if (option->get_group() == group && option->count() > 0) return true;
-    return false;
-}
-
 /// The data options of the run that trained the model, overridden by those given here.
 DataOptions dataOptionsFor(const CLI::App& command, const RunOptions& options, const Checkpoint& checkpoint) {
     DataOptions data = checkpoint.dataOptions;
-    if (said(command, "--samples")) data.samples = options.dataOptions.samples;
-    if (said(command, "--noise")) data.noise = options.dataOptions.noise;
-    if (said(command, "--test-share")) data.testShare = options.dataOptions.testShare;
-    if (said(command, "--label")) data.labelColumn = options.dataOptions.labelColumn;
-    if (said(command, "--seed")) data.seed = options.settings.seed;
+    if (given(command, "--samples")) data.samples = options.dataOptions.samples;
+    if (given(command, "--noise")) data.noise = options.dataOptions.noise;
+    if (given(command, "--test-share")) data.testShare = options.dataOptions.testShare;
+    if (given(command, "--label")) data.labelColumn = options.dataOptions.labelColumn;
+    if (given(command, "--seed")) data.seed = options.settings.seed;
     return data;
 }
 
@@ -86,11 +77,10 @@ struct Model {
 
 /// Reads weights, network and data. Filled in place, because the job points into it.
 void load(const CLI::App& command, const PredictOptions& options, Model& model) {
-    const bool weightsAlone = saidGroup(command, networkGroup);
-    std::optional<Checkpoint> checkpoint;
-    if (!weightsAlone) checkpoint = loadCheckpoint(options.modelFile);
+    std::optional<Checkpoint> checkpoint; // not of weights alone
+    if (firstGiven(command, {networkGroup}) == nullptr) checkpoint = loadCheckpoint(options.modelFile);
     const std::string trainedWith = checkpoint ? checkpoint->dataSpec : std::string();
-    const std::string spec = said(command, "--data") || !checkpoint ? options.data : trainedWith;
+    const std::string spec = given(command, "--data") || !checkpoint ? options.data : trainedWith;
     DataOptions data = options.dataOptions;
     data.seed = options.settings.seed;
     if (checkpoint) data = dataOptionsFor(command, options, *checkpoint);
@@ -208,7 +198,7 @@ int predict(const CLI::App& command, const PredictOptions& options) {
                                  "' has no test examples; use --split train or --split all");
     const Evaluation total = merged(splits);
 
-    std::FILE* people = options.jsonFile == "-" ? stderr : stdout;
+    std::FILE* people = peopleStream(options);
     fmt::print(people, "{} on {} ({}), {} examples\n", options.modelFile, job.data->name,
                nameOf(splitNames, model.split), grouped(total.count));
     fmt::print(people, "{} on {}\n", lane.text(), honestDevice(trainer->machine()));
@@ -233,22 +223,20 @@ int predict(const CLI::App& command, const PredictOptions& options) {
 Action addPredict(CLI::App& command) {
     const auto options = std::make_shared<PredictOptions>(); // as long as the command may be run
     addManual(command, predictAbout, predictExamples);
-    addText(command, "--model", "FILE", options->modelFile,
-            "file from `lockstep train --save`, or weights (safetensors)");
+    addValue(command, "--model", "FILE", options->modelFile,
+             "file from `lockstep train --save`, or weights (safetensors)");
     addDataOptions(command, *options);
     addText(
         command, "--split", "NAME",
         [options](std::string_view text) { options->split = valueFromName(splitNames, "split", text); },
         "examples to use: test train all [test; all for a table new to the model]");
-    command
-        .add_option("--seed", options->settings.seed,
-                    "random seed for generated data and test split [the model's]")
-        ->type_name("N");
+    addValue(command, "--seed", "N", options->settings.seed,
+             "random seed for generated data and test split [the model's]");
     addNetworkOptions(command, *options);
     addMachineOptions(command, *options, "where to run:", knownLanes());
     command.option_defaults()->group(outputGroup);
-    addText(command, "--json", "FILE", options->jsonFile,
-            "write every prediction as JSON; - for standard output");
+    addValue(command, "--json", "FILE", options->jsonFile,
+             "write every prediction as JSON; - for standard output");
     return [options, &command] {
         if (options->modelFile.empty())
             throw std::invalid_argument("predict needs a trained network: --model FILE");

@@ -1,10 +1,8 @@
-// `lockstep race`: the same training on several machines.
-#include "demos/commands/race.h"
-
-#include <algorithm>
+// `lockstep race`: the same training on several machines. `lockstep train`: on one, with saving and resuming.
 #include <chrono>
 #include <cstdio>
 #include <memory>
+#include <stdexcept>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -14,11 +12,12 @@
 #include "demos/kit/interrupt.h"
 #include "demos/kit/machines.h"
 #include "demos/options/parse.h"
+#include "demos/options/run_options.h"
 #include "demos/report/headline.h"
 #include "demos/report/progress.h"
 #include "demos/report/race_report.h"
-#include "demos/report/result_files.h"
 #include "demos/words/text.h"
+#include "engine/files/atomic_file.h"
 #include "engine/net/param_layout.h"
 #include "engine/run/checkpoint.h"
 
@@ -48,33 +47,21 @@ without a finish line: 10 epochs of large data (1 if a Vulkan device that is sof
 an accuracy or a loss that is not reached ends the run after 100 epochs, or 20,000 steps where those are more
 )";
 
-struct RaceCommandOptions : RunOptions {
-    bool together = false;
-};
+constexpr const char* trainAbout =
+    R"(Trains one network on one machine. --save writes a safetensors file that PyTorch can load and that --resume
+goes on from, bit-identical to never having stopped (on the same lane with the same threads).)";
 
-int race(const RaceCommandOptions& options) {
-    std::FILE* people = peopleStream(options.jsonFile, options.csvFile);
-    requireResultFiles(options.jsonFile, options.csvFile);
-    const Dataset data = loadData(options);
-    const TrainJob job = makeJob(options, data);
-    Machines machines(options.threads, options.device);
-    const LaneChoice choice = chooseRaceLanes(options.lanes, machines);
-    if (!choice.remark.empty()) fmt::print(people, "{}\n", choice.remark);
-    const bool software = machines.anySoftware(choice.lanes);
-    const FinishLine finish = finishLineFor(options, job, software);
-    if (software) fmt::print(people, "note: Vulkan runs in software here, not on a GPU\n");
-    fmt::print(people, "{}", jobText(job, finish));
-    std::fflush(people);
+constexpr const char* trainExamples = R"(examples:
+  lockstep train --epochs 5 --save model.safetensors
+  lockstep train --resume model.safetensors --epochs 10 --save model.safetensors      five more
+  lockstep train --data csv:flowers.csv --label species --optimizer sgd --lr 0.05
+  lockstep train --init weights.safetensors --no-shuffle --steps 200 --log-every 1 --json losses.json
 
-    std::vector<RaceEntry> entries;
-    for (const LaneSpec& spec : choice.lanes) entries.push_back({spec, machines.maker(job, spec)});
-    Race lanes(job, std::move(entries), {laneOptions(options, job, finish), options.together});
-    const int exitCode = runToEnd(lanes, options.quiet);
-    return report(job, finish, options, lanes, exitCode);
-}
+epochs and steps are counted from the very first step, also in a resumed run.
+without --lane: gpu:best if there is a GPU, else cpu:best
+)";
 
-} // namespace
-
+/// Runs the race to its end; an interrupt stops the lanes. Returns the exit code so far: 0, or then 130.
 int runToEnd(Race& race, bool quiet) {
     const InterruptGuard interrupt;
     ProgressLines progress(quiet);
@@ -90,10 +77,13 @@ int runToEnd(Race& race, bool quiet) {
     return interrupt.exitCode();
 }
 
-int report(const TrainJob& job, const FinishLine& finish, const RunOptions& options, Race& race, int soFar) {
+/// Runs the race, prints the table and the headline, and writes the requested files. If results go to
+/// standard output (--json -), the table goes to standard error. Returns the exit code.
+int runAndReport(const TrainJob& job, const FinishLine& finish, const RunOptions& options, Race& race) {
+    const int interrupt = runToEnd(race, options.quiet);
     const std::vector<LaneResult> results = race.results();
     const Headline headline = headlineFor(results, finish, race.together());
-    std::FILE* people = peopleStream(options.jsonFile, options.csvFile);
+    std::FILE* people = peopleStream(options);
     fmt::print(people, "\n{}", resultText(results, race.together()));
     if (results.size() > 1) fmt::print(people, "\n{}{}\n", agreementText(results), wrapped(headline.text));
     std::fflush(people);
@@ -102,11 +92,10 @@ int report(const TrainJob& job, const FinishLine& finish, const RunOptions& opti
         writeResult(options.jsonFile,
                     raceJson(job, finish, race.together(), results, headline).dump(1) + "\n");
     writeResult(options.csvFile, raceCsv(results));
-    if (soFar != 0) return soFar;
-    const auto failed = [](const LaneResult& result) { return result.end.status == LaneStatus::failed; };
-    return std::ranges::any_of(results, failed) ? 1 : 0;
+    return exitCodeOf(results, interrupt);
 }
 
+/// Finish line, evaluation, recorded losses, and the initial weights from --init.
 LaneOptions laneOptions(const RunOptions& options, const TrainJob& job, const FinishLine& finish) {
     LaneOptions lane;
     lane.finish = finish;
@@ -121,6 +110,106 @@ LaneOptions laneOptions(const RunOptions& options, const TrainJob& job, const Fi
     return lane;
 }
 
+struct RaceCommandOptions : RunOptions {
+    bool together = false;
+};
+
+int race(const RaceCommandOptions& options) {
+    std::FILE* people = peopleStream(options);
+    requireResultFiles(options);
+    const Dataset data = loadData(options);
+    const TrainJob job = makeJob(options, data);
+    Machines machines(options.threads, options.device);
+    const LaneChoice choice = chooseRaceLanes(options.lanes, machines);
+    if (!choice.remark.empty()) fmt::print(people, "{}\n", choice.remark);
+    const bool software = machines.anySoftware(choice.lanes);
+    const FinishLine finish = finishLineFor(options, job, software);
+    if (software) fmt::print(people, "note: Vulkan runs in software here, not on a GPU\n");
+    fmt::print(people, "{}", jobText(job, finish));
+    std::fflush(people);
+
+    std::vector<RaceEntry> entries;
+    for (const LaneSpec& spec : choice.lanes) entries.push_back({spec, machines.maker(job, spec)});
+    Race lanes(job, std::move(entries), {laneOptions(options, job, finish), options.together});
+    return runAndReport(job, finish, options, lanes);
+}
+
+struct TrainCommandOptions : RunOptions {
+    std::string saveFile;
+    std::uint64_t saveEvery = 0;
+    std::string resumeFile;
+};
+
+/// A resumed run takes data, network and settings from the checkpoint, so options for them are rejected.
+void refuseWithResume(const CLI::App& command) {
+    if (const CLI::Option* option = firstGiven(command, {dataGroup, networkGroup, settingsGroup}))
+        throw std::invalid_argument(option->get_name() +
+                                    " cannot be combined with --resume, because the checkpoint determines "
+                                    "it (to start a new run from its weights, use --init)");
+}
+
+/// The data and network options of a checkpoint's run.
+void takeOver(const Checkpoint& checkpoint, RunOptions& options) {
+    options.data = checkpoint.dataSpec;
+    options.dataOptions = checkpoint.dataOptions;
+    options.settings = checkpoint.settings;
+    if (options.lanes.empty() && !checkpoint.lane.empty())
+        options.lanes = {laneSpecFromText(checkpoint.lane)};
+}
+
+Checkpoint checkpointOf(const RunOptions& options, const TrainJob& job, const LaneSpec& lane,
+                        TrainerState state) {
+    DataOptions data = options.dataOptions;
+    data.seed = job.settings.seed;
+    data.classNames = job.data->classNames;
+    return {options.data, data, lane.text(), job.shape, job.settings, std::move(state)};
+}
+
+int train(TrainCommandOptions options) {
+    std::FILE* people = peopleStream(options);
+    std::optional<Checkpoint> resumed;
+    if (!options.resumeFile.empty()) {
+        resumed = loadCheckpoint(options.resumeFile);
+        takeOver(*resumed, options);
+    }
+    requireResultFiles(options);
+    if (!options.saveFile.empty()) requireWritable(options.saveFile);
+    const Dataset data = loadData(options);
+    TrainJob job = makeJob(options, data);
+    if (resumed) {
+        job.shape = resumed->shape;
+        job.validate();
+    }
+    Machines machines(options.threads, options.device);
+    const LaneChoice choice = chooseTrainLane(options.lanes, machines);
+    const LaneSpec lane = choice.lanes.front();
+    if (!choice.remark.empty()) fmt::print(people, "lane: {}\n", choice.remark);
+    const FinishLine finish = finishLineFor(options, job, machines.software(lane));
+    fmt::print(people, "{}", jobText(job, finish));
+    if (resumed)
+        fmt::print(people, "resumed at step {} of a run on {}\n", grouped(resumed->state.step),
+                   resumed->lane);
+    std::fflush(people);
+
+    const auto save = [&](Trainer& trainer) {
+        saveCheckpoint(options.saveFile, checkpointOf(options, job, lane, trainer.state()));
+    };
+    LaneOptions saved = laneOptions(options, job, finish);
+    if (resumed) saved.start = resumed->state;
+    saved.saveEvery = options.saveEvery;
+    saved.save = save;
+    Race race(job, {{lane, machines.maker(job, lane)}}, {std::move(saved)});
+    const int exitCode = runAndReport(job, finish, options, race);
+    const bool whole = race.lane(0).snapshot().status != LaneStatus::failed;
+    if (!options.saveFile.empty() && whole && race.lane(0).trainer() != nullptr) {
+        save(*race.lane(0).trainer());
+        fmt::print(people, "saved to {}\n", options.saveFile);
+    }
+    return exitCode;
+}
+
+} // namespace
+
 Action addRace(CLI::App& command) {
     const auto options = std::make_shared<RaceCommandOptions>(); // as long as the command may be run
     addManual(command, raceAbout, raceExamples);
@@ -131,6 +220,23 @@ Action addRace(CLI::App& command) {
     return [options, &command] {
         refuseIdleOptions(command, *options);
         return race(*options);
+    };
+}
+
+Action addTrain(CLI::App& command) {
+    const auto options = std::make_shared<TrainCommandOptions>(); // as long as the command may be run
+    addManual(command, trainAbout, trainExamples);
+    addRunOptions(command, *options, "where to run:");
+    CLI::Option* save = addValue(command, "--save", "FILE", options->saveFile,
+                                 "save the network and the state of its training");
+    addNumber(command, "--save-every", "N", options->saveEvery, atLeastOne(),
+              "also save after every N epochs")
+        ->needs(save);
+    addValue(command, "--resume", "FILE", options->resumeFile, "continue a saved run");
+    return [options, &command] {
+        if (!options->resumeFile.empty()) refuseWithResume(command);
+        refuseIdleOptions(command, *options);
+        return train(*options);
     };
 }
 

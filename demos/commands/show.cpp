@@ -55,30 +55,26 @@ Action addShow(CLI::App& command) {
     const auto options = std::make_shared<ShowCommandOptions>(); // as long as the command may be run
     ShowOptions& shown = *options;
     addManual(command, showAbout, showExamples);
-    addText(command, "what", "EXHIBIT|FILE", options->what,
-            "an exhibit (" + exhibitIds() + ") or a saved state file");
-    addText(command, "--size", "WxH", options->size, "size of the window or picture, in pixels")
+    addValue(command, "what", "EXHIBIT|FILE", options->what,
+             "an exhibit (" + exhibitIds() + ") or a saved state file");
+    addValue(command, "--size", "WxH", options->size, "size of the window or picture, in pixels")
         ->capture_default_str();
     command.add_flag("--light", shown.light, "light theme");
     command.add_flag("--presenter", shown.presenter,
                      "presenter view: text twice as large, side panels hidden");
     command.add_flag("--run", shown.run, "start training at once");
-    addText(command, "--device", "DEVICE", shown.device, "Vulkan device: number, part of a name, or UUID");
-    command.add_option("--threads", shown.threads, "threads for CPU lanes; 0: one per core")->type_name("N");
+    addValue(command, "--device", "DEVICE", shown.device, "Vulkan device: number, part of a name, or UUID");
+    addValue(command, "--threads", "N", shown.threads, "threads for CPU lanes; 0: one per core");
     command.add_flag("--log", shown.log, "print the window's events on standard output");
     command.add_flag("--validation", shown.validation, "run with the Vulkan validation layer");
     command.option_defaults()->group("Without a window");
     CLI::Option* headless =
         command.add_flag("--headless", options->headless, "draw without opening a window");
-    command.add_option("--frames", shown.frames, "number of frames to draw; --png saves the last")
-        ->type_name("N");
-    command.add_option("--png", shown.png, "save the last frame to this file")->type_name("FILE");
-    command
-        .add_option("--script", shown.script,
-                    "scripted user input, one action per line (demos/shell/run_headless.cpp)")
-        ->type_name("FILE");
-    command.add_option("--scale", shown.displayScale, "display scale: 2 on most HiDPI screens")
-        ->type_name("X");
+    addValue(command, "--frames", "N", shown.frames, "number of frames to draw; --png saves the last");
+    addValue(command, "--png", "FILE", shown.png, "save the last frame to this file");
+    addValue(command, "--script", "FILE", shown.script,
+             "scripted user input, one action per line (demos/shell/run_headless.cpp)");
+    addValue(command, "--scale", "X", shown.displayScale, "display scale: 2 on most HiDPI screens");
     command.add_flag("--mask", shown.masked,
                      "replace times and rates, which vary from run to run, by dashes");
     command.add_flag("--platform", shown.platform,

@@ -74,7 +74,7 @@ void Machines::storeCaches() {
         if (device && !device->abandoned()) storePipelines(*device);
 }
 
-LaneChoice chooseRaceLanes(const std::vector<LaneSpec>& asked, Machines& machines) {
+LaneChoice chooseRaceLanes(const std::vector<LaneSpec>& asked, Machines& machines, const char* withoutGpu) {
     for (const LaneSpec& spec : asked) machines.deviceOf(spec);
     if (!asked.empty()) return {asked, {}};
     const LaneSpec cpu = laneSpecFromText("cpu:best");
@@ -83,7 +83,7 @@ LaneChoice chooseRaceLanes(const std::vector<LaneSpec>& asked, Machines& machine
         machines.deviceOf(gpu);
     } catch (const gpu::GpuError& error) {
         if (machines.deviceAsked()) throw;
-        return {{cpu}, std::string("gpu:best is left out: ") + error.what()};
+        return {{cpu}, std::string(withoutGpu) + error.what()};
     }
     return {{cpu, gpu}, {}};
 }
@@ -91,15 +91,11 @@ LaneChoice chooseRaceLanes(const std::vector<LaneSpec>& asked, Machines& machine
 LaneChoice chooseTrainLane(const std::vector<LaneSpec>& asked, Machines& machines) {
     if (asked.size() > 1)
         throw std::invalid_argument("one lane at a time can be trained here; several make a race");
-    if (!asked.empty()) return chooseRaceLanes(asked, machines);
-    const LaneSpec cpu = laneSpecFromText("cpu:best");
-    const LaneSpec gpu = laneSpecFromText("gpu:best");
-    try {
-        if (!machines.software(gpu)) return {{gpu}, "gpu:best, because there is a GPU (--lane chooses)"};
-    } catch (const gpu::GpuError& error) {
-        if (machines.deviceAsked()) throw;
-        return {{cpu}, std::string("cpu:best, because no GPU can be used: ") + error.what()};
-    }
+    LaneChoice choice = chooseRaceLanes(asked, machines, "cpu:best, because no GPU can be used: ");
+    if (choice.lanes.size() == 1) return choice;
+    const LaneSpec cpu = choice.lanes.front();
+    const LaneSpec gpu = choice.lanes.back();
+    if (!machines.software(gpu)) return {{gpu}, "gpu:best, because there is a GPU (--lane chooses)"};
     return {{cpu}, "cpu:best, because the only Vulkan device is software, not a GPU (--lane chooses)"};
 }
 

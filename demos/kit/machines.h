@@ -71,8 +71,10 @@ struct LaneChoice {
 };
 
 /// For a race: `asked`, or cpu:best and gpu:best, without the latter where no Vulkan device works (and the
-/// remark says why). Throws gpu::GpuError when a lane or a device that was asked for cannot be had.
-LaneChoice chooseRaceLanes(const std::vector<LaneSpec>& asked, Machines& machines);
+/// remark says why, after `withoutGpu`). Throws gpu::GpuError when a lane or a device that was asked for
+/// cannot be had.
+LaneChoice chooseRaceLanes(const std::vector<LaneSpec>& asked, Machines& machines,
+                           const char* withoutGpu = "gpu:best is left out: ");
 
 /// For a single lane: the one asked for, or gpu:best where that is a real GPU, else cpu:best.
 LaneChoice chooseTrainLane(const std::vector<LaneSpec>& asked, Machines& machines);

@@ -80,12 +80,8 @@ void addRequestOptions(CLI::App& command, MapRequest& request) {
     const auto readNetwork = [&job](std::string_view text) { readMapNetwork(text, job); };
     addText(command, "--network", "I-H-1", readNetwork, "inputs and hidden neurons, at most 16-16-1");
     addText(command, "--activation", "NAME", job.activation, activationFromName, "identity relu tanh");
-    command.add_option("--examples", job.examples, "that all networks learn, at most 512")
-        ->type_name("N")
-        ->check(atLeastOne());
-    command.add_option("--steps", job.steps, "of every network, at most 2000")
-        ->type_name("N")
-        ->check(atLeastOne());
+    addNumber(command, "--examples", "N", job.examples, atLeastOne(), "that all networks learn, at most 512");
+    addNumber(command, "--steps", "N", job.steps, atLeastOne(), "of every network, at most 2000");
     addText(command, "--seed", "N", job.seed, seedFromText, "of examples and first weights");
     addText(command, "--size", "WIDTHxHEIGHT", request.size, mapSizeFromText,
             "pixels, at most 4096x4096 [512x512]");
@@ -99,10 +95,11 @@ void addMapOptions(CLI::App& command, MapOptions& options) {
                       "a lane that trains; repeat it for several [cpu:best and gpu:best]:", mapLanes);
     command.option_defaults()->group(outputGroup);
     command.add_flag("--quiet", options.quiet, "no progress");
-    addText(command, "--png", "FILE", options.pngFile, "the picture of the first lane that has one");
-    addText(command, "--csv", "FILE", options.csvFile,
-            "a row per pixel, at most 2048x2048 of them; - for standard output");
-    addText(command, "--json", "FILE", options.jsonFile, "all results but the pixels; - for standard output");
+    addValue(command, "--png", "FILE", options.pngFile, "the picture of the first lane that has one");
+    addValue(command, "--csv", "FILE", options.csvFile,
+             "a row per pixel, at most 2048x2048 of them; - for standard output");
+    addValue(command, "--json", "FILE", options.jsonFile,
+             "all results but the pixels; - for standard output");
 }
 
 std::string mapNetworkText(const MapJob& job) { return fmt::format("{}-{}-1", job.inputs, job.hidden); }

@@ -68,7 +68,6 @@ const MapPreset& mapPresetFromName(std::string_view text);
 /// The request is the first preset's, unless something else was said.
 struct MapOptions : MachineOptions {
     MapRequest request{mapPresets().front().place(), {512, 512}};
-    std::string pngFile;
 };
 
 /// Adds all of them to a command, to be read into `options`, which has to outlive the parsing.

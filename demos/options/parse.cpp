@@ -1,5 +1,6 @@
 #include "demos/options/parse.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <stdexcept>
@@ -62,9 +63,13 @@ CLI::Option* addText(CLI::App& command, const std::string& name, const std::stri
         ->type_name(typeName);
 }
 
-CLI::Option* addText(CLI::App& command, const std::string& name, const std::string& typeName,
-                     std::string& value, const std::string& help) {
-    return command.add_option(name, value, help)->type_name(typeName);
+bool given(const CLI::App& command, const char* option) { return command.get_option(option)->count() > 0; }
+
+const CLI::Option* firstGiven(const CLI::App& command, std::initializer_list<const char*> groups) {
+    for (const CLI::Option* option : command.get_options())
+        if (option->count() > 0 && std::ranges::find(groups, option->get_group()) != groups.end())
+            return option;
+    return nullptr;
 }
 
 CLI::Validator atLeastOne() {

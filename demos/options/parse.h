@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,9 +33,21 @@ CLI::Option* addText(CLI::App& command, const std::string& name, const std::stri
     return addText(command, name, typeName, store, help);
 }
 
-/// The same where `value` becomes the text itself.
-CLI::Option* addText(CLI::App& command, const std::string& name, const std::string& typeName,
-                     std::string& value, const std::string& help);
+/// Adds an option for a text or a number as it is. `App` is CLI::App, which only callers have to know.
+template <class App, class Value>
+auto addValue(App& command, const char* name, const char* typeName, Value& value, const std::string& help) {
+    return command.add_option(name, value, help)->type_name(typeName);
+}
+/// The same for a number that `check` accepts.
+template <class App, class Value>
+auto addNumber(App& command, const char* name, const char* typeName, Value& value,
+               const CLI::Validator& check, const std::string& help) {
+    return addValue(command, name, typeName, value, help)->check(check);
+}
+
+/// Whether the option was given, and the first one given of these groups (null: none).
+bool given(const CLI::App& command, const char* option);
+const CLI::Option* firstGiven(const CLI::App& command, std::initializer_list<const char*> groups);
 
 /// Validators for numbers: at least 1; above 0; at least 0.
 CLI::Validator atLeastOne();

@@ -36,12 +36,6 @@ std::string defaultRates() {
     return text;
 }
 
-template <class Value>
-CLI::Option* addNumber(CLI::App& command, const char* name, const char* typeName, Value& value,
-                       const CLI::Validator& check, const std::string& help) {
-    return command.add_option(name, value, help)->type_name(typeName)->check(check);
-}
-
 void addFinishOptions(CLI::App& command, RunOptions& options) {
     command.option_defaults()->group(finishGroup);
     FinishLine& finish = options.finish;
@@ -61,7 +55,7 @@ void addFinishOptions(CLI::App& command, RunOptions& options) {
 void addDataOptions(CLI::App& command, RunOptions& options) {
     command.option_defaults()->group(dataGroup); // of the options that follow
     DataOptions& data = options.dataOptions;
-    addText(command, "--data", "SPEC", options.data, listing("training data:", dataSpecs()))
+    addValue(command, "--data", "SPEC", options.data, listing("training data:", dataSpecs()))
         ->capture_default_str();
     addNumber(command, "--samples", "N", data.samples, atLeastOne(),
               "number of generated points, test points included")
@@ -70,8 +64,8 @@ void addDataOptions(CLI::App& command, RunOptions& options) {
         ->capture_default_str();
     addText(command, "--test-share", "X", data.testShare, shareFromText,
             "share held out for testing if the data have no test split: 0.2 or 20% [0.2]");
-    addText(command, "--label", "COLUMN", data.labelColumn,
-            "target column of a CSV file, by name or number from 1 [the last]");
+    addValue(command, "--label", "COLUMN", data.labelColumn,
+             "target column of a CSV file, by name or number from 1 [the last]");
 }
 
 void addNetworkOptions(CLI::App& command, RunOptions& options, const std::string& suitableLoss) {
@@ -128,8 +122,8 @@ void addSettingsOptions(CLI::App& command, RunOptions& options) {
 void addOutputOptions(CLI::App& command, RunOptions& options, const std::string& csvRows) {
     command.option_defaults()->group(outputGroup);
     command.add_flag("--quiet", options.quiet, "do not show progress");
-    addText(command, "--json", "FILE", options.jsonFile, "write all results as JSON; - for standard output");
-    addText(command, "--csv", "FILE", options.csvFile, "write " + csvRows + "; - for standard output");
+    addValue(command, "--json", "FILE", options.jsonFile, "write all results as JSON; - for standard output");
+    addValue(command, "--csv", "FILE", options.csvFile, "write " + csvRows + "; - for standard output");
 }
 
 void addMachineOptions(CLI::App& command, MachineOptions& options, const std::string& what,
@@ -144,8 +138,8 @@ void addMachineOptions(CLI::App& command, MachineOptions& options, const std::st
         ->trigger_on_parse();
     addNumber(command, "--threads", "N", options.threads, atLeastOne(),
               "threads for CPU lanes that use several cores [one per core]");
-    addText(command, "--device", "DEVICE", options.device,
-            "Vulkan device for GPU lanes: number, part of its name, or UUID [the best]");
+    addValue(command, "--device", "DEVICE", options.device,
+             "Vulkan device for GPU lanes: number, part of its name, or UUID [the best]");
 }
 
 void addRunOptions(CLI::App& command, RunOptions& options, const std::string& what) {
@@ -155,8 +149,8 @@ void addRunOptions(CLI::App& command, RunOptions& options, const std::string& wh
     addFinishOptions(command, options);
     addMachineOptions(command, options, what, knownLanes());
     command.option_defaults()->group(networkGroup);
-    addText(command, "--init", "FILE", options.weightsFile,
-            "initial weights from a file (safetensors with PyTorch's names)");
+    addValue(command, "--init", "FILE", options.weightsFile,
+             "initial weights from a file (safetensors with PyTorch's names)");
     command.option_defaults()->group(outputGroup);
     addNumber(command, "--log-every", "N", options.logEvery, atLeastOne(),
               "record the loss of every Nth step for --json and --csv [automatic]");
@@ -177,7 +171,7 @@ std::optional<std::vector<std::size_t>> suitableLayers(const std::string& data) 
 void refuseIdleOptions(const CLI::App& command, const RunOptions& options) {
     const OptimizerSettings& optimizer = options.settings.optimizer;
     const auto refuse = [&command](const char* option, bool used, const std::string& users) {
-        if (command.get_option(option)->count() > 0 && !used)
+        if (given(command, option) && !used)
             throw std::invalid_argument(std::string(option) + " would have no effect; it applies only to " +
                                         users);
     };

@@ -29,6 +29,7 @@ struct MachineOptions {
     bool quiet = false;
     std::string jsonFile; ///< "-": standard output
     std::string csvFile;
+    std::string pngFile; ///< a picture, of commands that draw one
 };
 
 struct RunOptions : MachineOptions {

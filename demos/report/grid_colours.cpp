@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <iterator>
 
 namespace lockstep::demos {
 
@@ -11,11 +10,6 @@ namespace {
 
 constexpr double leastLoss = 1e-8; // what has been learned by heart has a place on the scale, too
 constexpr double leastRatio = 3;
-
-std::size_t placeOf(std::uint32_t share) {
-    const auto& shares = PopulationSummary::shares;
-    return static_cast<std::size_t>(std::distance(shares.begin(), std::ranges::find(shares, share)));
-}
 
 struct Rgb {
     double red, green, blue;
@@ -56,11 +50,11 @@ float LossScale::share(float loss) const {
 LossScale lossScaleOf(std::span<const PopulationSummary* const> summaries) {
     LossScale scale;
     for (const PopulationSummary* summary : summaries) {
-        const auto best = static_cast<double>(summary->percentiles[placeOf(0)]);
+        const auto best = static_cast<double>(summary->percentiles.front());
         if (!std::isfinite(best)) continue;
         // Where many have diverged, the worst of those that have a loss.
         double worst = best;
-        for (std::size_t i = 0; i <= placeOf(95); ++i)
+        for (std::size_t i = 0; PopulationSummary::shares[i] <= 95; ++i)
             if (std::isfinite(summary->percentiles[i])) worst = static_cast<double>(summary->percentiles[i]);
         const double low = std::max(best, leastLoss);
         scale.best = scale.empty() ? low : std::min(scale.best, low);

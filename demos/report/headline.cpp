@@ -1,7 +1,6 @@
 #include "demos/report/headline.h"
 
 #include <algorithm>
-#include <functional>
 
 #include <fmt/format.h>
 
@@ -11,21 +10,13 @@ namespace lockstep::demos {
 
 namespace {
 
+/// Speeds are called equal if their ratio is below this.
+constexpr double equalBelow = 1.05;
+
 bool reached(const LaneResult& result, const FinishLine& finish) {
     if (!result.evaluation) return false;
     return (finish.accuracy > 0 && result.evaluation->accuracy >= finish.accuracy) ||
            (finish.loss > 0 && result.evaluation->loss <= finish.loss);
-}
-
-/// The lanes' speeds, for comparison; 0 for lanes that do not count.
-std::vector<Contender> contenders(const std::vector<LaneResult>& results, bool bySeconds) {
-    std::vector<Contender> lanes;
-    for (const LaneResult& result : results) {
-        const bool counts = result.counts() && result.end.trainingSeconds > 0;
-        const double speed = bySeconds ? 1 / result.end.trainingSeconds : result.end.rate();
-        lanes.push_back({result.spec.gpu, counts ? speed : 0});
-    }
-    return lanes;
 }
 
 std::string sentence(const LaneResult& faster, const LaneResult& slower, const Headline& headline,
@@ -43,27 +34,18 @@ std::string sentence(const LaneResult& faster, const LaneResult& slower, const H
     const std::string how =
         together ? "head to head: the lanes competed for the machine, so this is not a measurement"
                  : "time trial, end to end, without warm-up";
-    if (headline.ratio < alike)
-        return fmt::format("{} and {} {} equally fast, within 5 %: {} ({}).",
-                           fullName(faster.spec, faster.machine), fullName(slower.spec, slower.machine), task,
-                           evidence, how);
-    return fmt::format("{} {} {} times as fast as {}: {} ({}).", fullName(faster.spec, faster.machine), task,
-                       threeDigits(headline.ratio), fullName(slower.spec, slower.machine), evidence, how);
+    return comparison(fullName(faster.spec, faster.machine), fullName(slower.spec, slower.machine),
+                      headline.ratio, task, fmt::format("{} ({})", evidence, how));
 }
 
 } // namespace
 
-std::optional<Pairing> pairUp(const std::vector<Contender>& lanes) {
-    const auto speed = [&lanes](std::size_t lane) { return lanes[lane].speed; };
-    std::vector<std::size_t> counting;
-    for (std::size_t lane = 0; lane < lanes.size(); ++lane)
-        if (speed(lane) > 0) counting.push_back(lane);
-    if (counting.size() < 2) return std::nullopt;
-    std::ranges::stable_sort(counting, std::greater<>(), speed);
-    const std::size_t best = counting.front();
-    auto other = std::ranges::find(counting, !lanes[best].gpu, [&](auto lane) { return lanes[lane].gpu; });
-    if (other == counting.end()) other = std::ranges::min_element(counting.begin() + 1, other, {}, speed);
-    return Pairing{best, *other, speed(best) / speed(*other)};
+std::string comparison(const std::string& faster, const std::string& slower, double ratio,
+                       const std::string& task, const std::string& evidence) {
+    if (ratio < equalBelow)
+        return fmt::format("{} and {} {} equally fast, within 5 %: {}.", faster, slower, task, evidence);
+    return fmt::format("{} {} {} times as fast as {}: {}.", faster, task, threeDigits(ratio), slower,
+                       evidence);
 }
 
 Headline headlineFor(const std::vector<LaneResult>& results, const FinishLine& finish, bool together) {
@@ -72,7 +54,10 @@ Headline headlineFor(const std::vector<LaneResult>& results, const FinishLine& f
         finish.needsEvaluation() && std::ranges::all_of(results, [&finish](const LaneResult& result) {
             return !result.counts() || reached(result, finish);
         });
-    const auto pairing = pairUp(contenders(results, headline.bySeconds));
+    const auto pairing = pairUp(results, [&headline](const LaneResult& lane) {
+        if (!lane.counts() || lane.end.trainingSeconds <= 0) return 0.0;
+        return headline.bySeconds ? 1 / lane.end.trainingSeconds : lane.end.rate();
+    });
     if (!pairing) {
         headline.text = whyNone(results, "reached the finish line");
         return headline;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,11 +13,6 @@
 
 namespace lockstep::demos {
 
-struct Contender {
-    bool gpu = false;
-    double speed = 0; ///< 0: the lane does not count
-};
-
 struct Pairing {
     std::size_t faster = 0; ///< indices of the compared lanes
     std::size_t slower = 0;
@@ -25,7 +21,21 @@ struct Pairing {
 
 /// The fastest GPU lane and the fastest CPU lane or, if there is only one kind, the fastest lane and the
 /// slowest. Empty if fewer than two lanes count.
-std::optional<Pairing> pairUp(const std::vector<Contender>& lanes);
+///   speedOf   a lane's speed; 0 if it does not count
+template <class Lane, class Speed>
+std::optional<Pairing> pairUp(const std::vector<Lane>& lanes, const Speed& speedOf) {
+    const auto speed = [&](std::size_t lane) { return speedOf(lanes[lane]); };
+    const auto gpu = [&](std::size_t lane) { return lanes[lane].spec.gpu; };
+    std::vector<std::size_t> counting;
+    for (std::size_t lane = 0; lane < lanes.size(); ++lane)
+        if (speed(lane) > 0) counting.push_back(lane);
+    if (counting.size() < 2) return std::nullopt;
+    std::ranges::stable_sort(counting, std::greater<>(), speed);
+    const std::size_t best = counting.front();
+    auto other = std::ranges::find(counting, !gpu(best), gpu);
+    if (other == counting.end()) other = std::ranges::min_element(counting.begin() + 1, other, {}, speed);
+    return Pairing{best, *other, speed(best) / speed(*other)};
+}
 
 /// Why no lanes were paired; `end` says what those that count have done: "came to the end".
 template <class Lane> std::string whyNone(const std::vector<Lane>& lanes, const std::string& end) {
@@ -35,14 +45,15 @@ template <class Lane> std::string whyNone(const std::vector<Lane>& lanes, const 
                                                : "no comparison: fewer than two lanes " + end;
 }
 
-/// Speeds are called equal if their ratio is below this.
-inline constexpr double alike = 1.05;
-
 struct Headline : Pairing {
     std::string text; ///< the sentence, or why there is none
     bool valid = false;
     bool bySeconds = false; ///< compared by training time to a target; otherwise by samples per second
 };
+
+/// "A trained 3.1 times as fast as B: `evidence`.", or that they did so equally fast. `task`: "trained".
+std::string comparison(const std::string& faster, const std::string& slower, double ratio,
+                       const std::string& task, const std::string& evidence);
 
 /// Compares the lanes that pairUp() chooses among those that reached the finish line and agree in their
 /// losses. The sentence names device, threads and handicaps (no SIMD, no GPU) of both, and says if they ran

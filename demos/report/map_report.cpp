@@ -47,8 +47,8 @@ Json agreementJson(const MapResult& first, const MapResult& lane) {
 Json laneJson(const MapResult& lane, const MapResult& first) {
     Json json = laneJson(lane);
     json.update({{"networks", lane.trained},
-                 {"seconds", lane.trainingSeconds},
-                 {"warm_up_seconds", lane.warmUpSeconds},
+                 {"seconds", lane.end.trainingSeconds},
+                 {"warm_up_seconds", lane.end.warmUpSeconds},
                  {"networks_per_second", lane.networksPerSecond()},
                  {"converged", shareOf(lane.converged(), lane.trained)},
                  {"diverged", shareOf(lane.diverged(), lane.trained)},
@@ -76,7 +76,7 @@ std::string mapResultText(const MapRequest& request, const std::vector<MapResult
     for (const MapResult& lane : lanes) {
         rows.push_back(
             {lane.spec.text(), lane.machine.device.empty() ? "-" : honestDevice(lane.machine, 50),
-             lane.trained > 0 ? fixed(lane.trainingSeconds, 2) : "-", shortRate(lane.networksPerSecond()),
+             lane.trained > 0 ? fixed(lane.end.trainingSeconds, 2) : "-", shortRate(lane.networksPerSecond()),
              percent(shareOf(lane.converged(), lane.trained)),
              percent(shareOf(lane.diverged(), lane.trained)),
              &lane == &lanes.front()
@@ -142,8 +142,8 @@ MapOutcome MapResult::outcome(std::size_t pixel) const {
 }
 
 double MapResult::networksPerSecond() const {
-    return trainingSeconds > 0 ? static_cast<double>(trained) / trainingSeconds
-                               : std::numeric_limits<double>::quiet_NaN();
+    return end.trainingSeconds > 0 ? static_cast<double>(trained) / end.trainingSeconds
+                                   : std::numeric_limits<double>::quiet_NaN();
 }
 
 std::size_t MapResult::converged() const {
@@ -155,7 +155,7 @@ void trainMap(const MapRequest& request, MapTrainer& trainer, MapResult& lane, d
               const std::function<bool()>& goOn) {
     const std::size_t pixels = request.size.pixels();
     lane.outcomes.resize(pixels);
-    lane.status = LaneStatus::running;
+    lane.end.status = LaneStatus::running;
     std::vector<MapPoint> points;
     while (lane.trained < pixels) {
         const auto begin = std::chrono::steady_clock::now();
@@ -165,11 +165,12 @@ void trainMap(const MapRequest& request, MapTrainer& trainer, MapResult& lane, d
             points.push_back(request.point(pixel));
         trainer.train(points, std::span(lane.outcomes).subspan(lane.trained, count));
         lane.trained += count;
-        lane.trainingSeconds +=
+        lane.end.progress = shareOf(lane.trained, pixels);
+        lane.end.trainingSeconds +=
             std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
         if (!goOn()) break;
     }
-    lane.status = lane.trained < pixels ? LaneStatus::stopped : LaneStatus::finished;
+    lane.end.status = lane.trained < pixels ? LaneStatus::stopped : LaneStatus::finished;
 }
 
 MapAgreement agreementOf(std::span<const MapOutcome> first, std::span<const MapOutcome> second) {

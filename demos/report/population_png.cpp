@@ -38,85 +38,72 @@ std::string legend(const PopulationLaneResult& lane, const LossScale& scale) {
     return text;
 }
 
-/// One lane's part of the picture, drawn from its upper left.
-class LaneDrawing {
-  public:
-    LaneDrawing(Canvas& canvas, const Letters& letters, const Theme& theme, const PopulationSpec& spec,
-                std::uint32_t top)
-        : canvas_(canvas), letters_(letters), theme_(theme), spec_(spec), top_(top) {}
+/// One lane's part of the picture: a title, and grids from left to right.
+struct LaneDrawing {
+    Canvas& canvas;
+    const Letters& letters;
+    const Theme& theme;
+    const PopulationSpec& spec;
+    std::uint32_t top; ///< of what comes next: the title, then the grids
+    std::uint32_t left = margin + leftLabels;
+    std::uint32_t side = tilePixels(spec);
+
+    std::uint32_t width() const { return static_cast<std::uint32_t>(spec.columns) * side; }
 
     void title(const PopulationLaneResult& lane) {
-        canvas_.fill(margin, top_, 6, line - 6, lane.spec.gpu ? theme_.gpu : theme_.cpu);
-        const std::string text =
-            lane.machine.device.empty()
-                ? fmt::format("{} did not start", lane.spec.text())
-                : fmt::format(
-                      "{}: {}{}, {} network-steps/s", fullName(lane.spec, lane.machine),
-                      lane.summary.finished < lane.members.size() ? grouped(lane.summary.finished) + " of "
-                                                                  : std::string(),
-                      counted(lane.members.size(), "network"), shortRate(lane.networkStepsPerSecond()));
-        canvas_.text(letters_, margin + 14, static_cast<float>(top_), text, theme_.text);
-        top_ += line;
+        canvas.fill(margin, top, 6, line - 6, lane.spec.gpu ? theme.gpu : theme.cpu);
+        std::string text = lane.spec.text() + " did not start";
+        if (!lane.machine.device.empty())
+            text = fmt::format(
+                "{}: {}{}, {} network-steps/s", fullName(lane.spec, lane.machine),
+                lane.summary.finished < lane.members.size() ? grouped(lane.summary.finished) + " of " : "",
+                counted(lane.members.size(), "network"), shortRate(lane.networkStepsPerSecond()));
+        canvas.text(letters, margin + 14, static_cast<float>(top), text, theme.text);
+        top += 2 * line; // of a grid, over which its heading is
     }
 
     void mosaic(const PopulationLaneResult& lane) {
         std::vector<std::uint32_t> words = lane.maps;
         for (std::size_t i = 0; i < words.size(); ++i) {
-            const std::size_t member = i / width() / side() * spec_.columns + i % width() / side();
+            const std::size_t member = i / width() / side * spec.columns + i % width() / side;
             const MemberResult& result = lane.members[member];
-            if (result.diverged || !result.begun()) words[i] = mixed(theme_.background, words[i], dimmed);
+            if (result.diverged || !result.begun()) words[i] = mixed(theme.background, words[i], dimmed);
         }
         axes("what they answer over the plane");
-        canvas_.picture(left_ + leftLabels, top_ + line, width(), words);
-        left_ += leftLabels + width() + margin;
+        canvas.picture(left, top, width(), words);
+        left += width() + margin + leftLabels;
     }
 
     void heatMap(const PopulationLaneResult& lane, const LossScale& scale) {
         axes(legend(lane, scale));
-        for (std::size_t member = 0; member < lane.members.size(); ++member) {
-            const MemberResult& result = lane.members[member];
-            canvas_.fill(left_ + leftLabels + static_cast<std::uint32_t>(member % spec_.columns) * side(),
-                         top_ + line + static_cast<std::uint32_t>(member / spec_.columns) * side(), side(),
-                         side(), lossColour(theme_, scale, result));
-        }
-        left_ += leftLabels + width() + margin;
+        for (std::size_t member = 0; member < lane.members.size(); ++member)
+            canvas.fill(left + static_cast<std::uint32_t>(member % spec.columns) * side,
+                        top + static_cast<std::uint32_t>(member / spec.columns) * side, side, side,
+                        lossColour(theme, scale, lane.members[member]));
     }
-
-  private:
-    std::uint32_t side() const { return tilePixels(spec_); }
-    std::uint32_t width() const { return static_cast<std::uint32_t>(spec_.columns) * side(); }
 
     void axes(const std::string& heading) {
-        const auto gridLeft = static_cast<float>(left_ + leftLabels);
-        const auto gridTop = static_cast<float>(top_ + line);
-        const auto bottom = gridTop + static_cast<float>(static_cast<std::uint32_t>(spec_.rows) * side());
-        const auto cell = static_cast<float>(side());
-        canvas_.text(letters_, gridLeft, static_cast<float>(top_), heading, theme_.muted);
-        for (const AxisTick& tick : spec_.x.ticks(spec_.columns)) {
+        const auto whole = [](float pixels) { return static_cast<std::uint32_t>(pixels); };
+        const auto gridLeft = static_cast<float>(left);
+        const auto bottom = static_cast<float>(top + static_cast<std::uint32_t>(spec.rows) * side);
+        const auto cell = static_cast<float>(side);
+        canvas.text(letters, gridLeft, static_cast<float>(top - line), heading, theme.muted);
+        for (const AxisTick& tick : spec.x.ticks(spec.columns)) {
             const float x = gridLeft + static_cast<float>(tick.place) * cell;
-            canvas_.fill(static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(bottom), 1,
-                         static_cast<std::uint32_t>(tickLength), theme_.muted);
-            canvas_.text(letters_, x - letters_.width(tick.label) / 2, bottom + tickLength, tick.label,
-                         theme_.muted);
+            canvas.fill(whole(x), whole(bottom), 1, whole(tickLength), theme.muted);
+            canvas.text(letters, x - letters.width(tick.label) / 2, bottom + tickLength, tick.label,
+                        theme.muted);
         }
-        for (const AxisTick& tick : spec_.y.ticks(spec_.rows)) {
+        for (const AxisTick& tick : spec.y.ticks(spec.rows)) {
             const float y = bottom - static_cast<float>(tick.place) * cell;
-            canvas_.fill(static_cast<std::uint32_t>(gridLeft - tickLength), static_cast<std::uint32_t>(y),
-                         static_cast<std::uint32_t>(tickLength), 1, theme_.muted);
-            canvas_.text(letters_, gridLeft - tickLength - 3 - letters_.width(tick.label),
-                         y - letters_.height() / 2, tick.label, theme_.muted);
+            canvas.fill(whole(gridLeft - tickLength), whole(y), whole(tickLength), 1, theme.muted);
+            canvas.text(letters, gridLeft - tickLength - 3 - letters.width(tick.label),
+                        y - letters.height() / 2, tick.label, theme.muted);
         }
         const std::string names =
-            fmt::format("{} to the right, {} upwards", name(spec_.x.parameter), name(spec_.y.parameter));
-        canvas_.text(letters_, gridLeft, bottom + tickLength + static_cast<float>(line), names, theme_.text);
+            fmt::format("{} to the right, {} upwards", name(spec.x.parameter), name(spec.y.parameter));
+        canvas.text(letters, gridLeft, bottom + tickLength + static_cast<float>(line), names, theme.text);
     }
-
-    Canvas& canvas_;
-    const Letters& letters_;
-    const Theme& theme_;
-    const PopulationSpec& spec_;
-    std::uint32_t top_;
-    std::uint32_t left_ = margin;
 };
 
 } // namespace
@@ -145,8 +132,8 @@ Pixels populationPicture(const PopulationGrid& grid, const std::vector<Populatio
         if (!lane.members.empty()) summaries.push_back(&lane.summary);
     const LossScale scale = lossScaleOf(summaries);
     for (std::size_t i = 0; i < results.size(); ++i) {
-        LaneDrawing drawing(canvas, letters, theme, grid.spec,
-                            margin + static_cast<std::uint32_t>(i) * laneHeight);
+        LaneDrawing drawing{canvas, letters, theme, grid.spec,
+                            margin + static_cast<std::uint32_t>(i) * laneHeight};
         drawing.title(results[i]);
         if (!results[i].maps.empty()) drawing.mosaic(results[i]);
         if (!results[i].members.empty()) drawing.heatMap(results[i], scale);

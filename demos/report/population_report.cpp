@@ -44,20 +44,13 @@ std::string axisText(const PopulationAxis& axis) {
                        axis.logarithmic ? ", logarithmic" : "");
 }
 
-/// Null where no network has a loss.
-const MemberResult* bestOf(const PopulationLaneResult& lane) {
-    if (lane.members.empty() || lane.summary.begun == 0) return nullptr;
-    const MemberResult& best = lane.members[lane.summary.ranking.front()];
-    return best.diverged || !std::isfinite(best.loss) ? nullptr : &best;
-}
-
 std::vector<std::string> numbers(const PopulationLaneResult& lane) {
     constexpr std::size_t deviceWidth = 30;
     return {lane.spec.text(),
             lane.machine.device.empty() ? "-" : honestDevice(lane.machine, deviceWidth),
             grouped(lane.summary.finished),
             grouped(lane.summary.networkSteps),
-            fixed(lane.trainingSeconds, 3),
+            fixed(lane.end.trainingSeconds, 3),
             shortRate(lane.networkStepsPerSecond()),
             shortRate(lane.networksPerSecond()),
             grouped(lane.summary.diverged)};
@@ -65,18 +58,12 @@ std::vector<std::string> numbers(const PopulationLaneResult& lane) {
 
 std::string bestText(const PopulationSpec& spec, const PopulationLaneResult& lane, std::size_t laneWidth) {
     const std::string start = fmt::format("{:<{}}  best network: ", lane.spec.text(), laneWidth);
-    const MemberResult* best = bestOf(lane);
-    if (best == nullptr) return start + "none, for none has a finite loss\n";
-    const std::size_t member = lane.summary.ranking.front();
-    const std::string accuracy = std::isnan(best->accuracy) ? "" : ", accuracy " + percent(best->accuracy);
-    return start + fmt::format("{}: loss {}{}\n", spec.describe(member), lossText(best->loss), accuracy);
-}
-
-std::string whatRan(const PopulationLaneResult& lane, std::size_t laneWidth) {
-    const std::string lines = ranWhere(lane.spec, lane.machine, laneWidth);
-    if (lane.machine.device.empty()) return lines;
-    return lines + fmt::format("{:{}}  not counted above: {:.3f} s warm-up, {:.3f} s evaluation\n", "",
-                               laneWidth, lane.warmUpSeconds, lane.evaluationSeconds);
+    const std::size_t member = lane.summary.begun > 0 ? lane.summary.ranking.front() : 0;
+    const MemberResult& best = lane.members[member];
+    if (lane.summary.begun == 0 || best.diverged || !std::isfinite(best.loss))
+        return start + "none, for none has a finite loss\n";
+    const std::string accuracy = std::isnan(best.accuracy) ? "" : ", accuracy " + percent(best.accuracy);
+    return start + fmt::format("{}: loss {}{}\n", spec.describe(member), lossText(best.loss), accuracy);
 }
 
 /// "100 % of the networks after 1 step, 98.2 % after 10".
@@ -90,19 +77,6 @@ std::string sharesText(const std::vector<AgreedShare>& shares) {
 }
 
 constexpr double shortest = 0.01; // seconds: below, a machine's hiccups decide
-
-bool tooShort(const PopulationLaneResult& lane) { return lane.trainingSeconds < shortest; }
-
-std::string sentence(const PopulationLaneResult& faster, const PopulationLaneResult& slower, double ratio) {
-    const std::string first = fullName(faster.spec, faster.machine);
-    const std::string second = fullName(slower.spec, slower.machine);
-    const std::string evidence =
-        fmt::format("{} network-steps/s against {} (one after the other, end to end, without warm-up)",
-                    shortRate(faster.networkStepsPerSecond()), shortRate(slower.networkStepsPerSecond()));
-    if (ratio < alike)
-        return fmt::format("{} and {} trained equally fast, within 5 %: {}.", first, second, evidence);
-    return fmt::format("{} trained {} times as fast as {}: {}.", first, threeDigits(ratio), second, evidence);
-}
 
 using Json = nlohmann::ordered_json;
 
@@ -166,9 +140,9 @@ Json laneJson(const PopulationSpec& spec, const PopulationLaneResult& lane) {
                  {"finished", lane.summary.finished},
                  {"diverged", lane.summary.diverged},
                  {"network_steps", lane.summary.networkSteps},
-                 {"seconds", lane.trainingSeconds},
-                 {"warm_up_seconds", lane.warmUpSeconds},
-                 {"evaluation_seconds", lane.evaluationSeconds},
+                 {"seconds", lane.end.trainingSeconds},
+                 {"warm_up_seconds", lane.end.warmUpSeconds},
+                 {"evaluation_seconds", lane.end.evaluationSeconds},
                  {"network_steps_per_second", lane.networkStepsPerSecond()},
                  {"networks_per_second", lane.networksPerSecond()},
                  {"percentiles", percentilesJson(lane)},
@@ -180,15 +154,6 @@ Json laneJson(const PopulationSpec& spec, const PopulationLaneResult& lane) {
 
 std::string numberOrNothing(float value) { return std::isnan(value) ? "" : fmt::format("{}", value); }
 
-/// seed, lr, init_scale, momentum, l2, activation, noise.
-std::string hyperparametersCsv(const PopulationGrid& grid, std::size_t member) {
-    const PopulationMember& its = grid.job.members[member];
-    const bool momentum = infoOf(grid.job.settings.optimizer.kind).has(usesMomentum);
-    return fmt::format("{},{},{},{},{},{},{}", its.seed, its.learningRate, its.initialScale,
-                       momentum ? fmt::format("{}", its.momentum) : "", its.weightDecay, name(its.activation),
-                       grid.spec.noise(member));
-}
-
 } // namespace
 
 bool PopulationAgreement::same() const {
@@ -198,11 +163,11 @@ bool PopulationAgreement::same() const {
 }
 
 double PopulationLaneResult::networkStepsPerSecond() const {
-    return perSecond(static_cast<double>(summary.networkSteps), trainingSeconds);
+    return perSecond(static_cast<double>(summary.networkSteps), end.trainingSeconds);
 }
 
 double PopulationLaneResult::networksPerSecond() const {
-    return perSecond(static_cast<double>(summary.finished), trainingSeconds);
+    return perSecond(static_cast<double>(summary.finished), end.trainingSeconds);
 }
 
 std::vector<std::uint64_t> openingSteps(std::uint64_t steps) {
@@ -253,7 +218,7 @@ std::string populationResultText(const PopulationSpec& spec,
     for (const PopulationLaneResult& lane : results)
         if (!lane.members.empty()) text += bestText(spec, lane, laneWidth);
     text += "\n";
-    for (const PopulationLaneResult& lane : results) text += whatRan(lane, laneWidth);
+    for (const PopulationLaneResult& lane : results) text += whatRan(lane, laneWidth, "not counted above");
     for (const PopulationLaneResult& lane : results)
         text +=
             howItEnded(lane, fmt::format("with {} networks at their end", grouped(lane.summary.finished)));
@@ -273,25 +238,29 @@ std::string agreementText(const std::vector<PopulationLaneResult>& results) {
 }
 
 Headline headlineFor(const std::vector<PopulationLaneResult>& results) {
-    std::vector<Contender> lanes;
-    lanes.reserve(results.size());
-    for (const PopulationLaneResult& lane : results)
-        lanes.push_back({lane.spec.gpu, lane.counts() ? lane.networkStepsPerSecond() : 0});
-    const auto pairing = pairUp(lanes);
+    const auto pairing = pairUp(results, [](const PopulationLaneResult& lane) {
+        return lane.counts() ? lane.networkStepsPerSecond() : 0;
+    });
     Headline headline;
     if (!pairing) {
         headline.text = whyNone(results, "came to the end");
         return headline;
     }
-    for (const std::size_t place : {pairing->faster, pairing->slower}) {
-        if (!tooShort(results[place])) continue;
+    const PopulationLaneResult& faster = results[pairing->faster];
+    const PopulationLaneResult& slower = results[pairing->slower];
+    for (const PopulationLaneResult* lane : {&faster, &slower}) {
+        if (lane->end.trainingSeconds >= shortest) continue;
         headline.text = fmt::format("no comparison: {} trained for {} only; more --steps make it long enough",
-                                    results[place].spec.text(), timeTaken(results[place].trainingSeconds));
+                                    lane->spec.text(), timeTaken(lane->end.trainingSeconds));
         return headline;
     }
     headline.valid = true;
     static_cast<Pairing&>(headline) = *pairing;
-    headline.text = sentence(results[pairing->faster], results[pairing->slower], pairing->ratio);
+    headline.text = comparison(
+        fullName(faster.spec, faster.machine), fullName(slower.spec, slower.machine), pairing->ratio,
+        "trained",
+        fmt::format("{} network-steps/s against {} (one after the other, end to end, without warm-up)",
+                    shortRate(faster.networkStepsPerSecond()), shortRate(slower.networkStepsPerSecond())));
     return headline;
 }
 
@@ -313,14 +282,19 @@ Json populationJson(const PopulationGrid& grid, const std::vector<PopulationLane
 std::string populationCsv(const PopulationGrid& grid, const std::vector<PopulationLaneResult>& results) {
     std::string text = "lane,column,row,seed,lr,init_scale,momentum,l2,activation,noise,steps,diverged,loss,"
                        "accuracy,batch_loss,weight_norm,rank\n";
+    const bool momentum = infoOf(grid.job.settings.optimizer.kind).has(usesMomentum);
     for (const PopulationLaneResult& lane : results) {
         const std::string laneName = csvField(lane.spec.text());
         const std::vector<std::size_t> rank = ranks(lane);
         for (std::size_t member = 0; member < lane.members.size(); ++member) {
+            const PopulationMember& its = grid.job.members[member];
             const MemberResult& result = lane.members[member];
-            text += fmt::format("{},{},{},{},{},{},{},{},{},{},{}\n", laneName, member % grid.spec.columns,
-                                member / grid.spec.columns, hyperparametersCsv(grid, member), result.steps,
-                                result.diverged ? 1 : 0, numberOrNothing(result.loss),
+            text += fmt::format("{},{},{},{},{},{},", laneName, member % grid.spec.columns,
+                                member / grid.spec.columns, its.seed, its.learningRate, its.initialScale);
+            text += fmt::format("{},{},{},{},{},{},", momentum ? fmt::format("{}", its.momentum) : "",
+                                its.weightDecay, name(its.activation), grid.spec.noise(member), result.steps,
+                                result.diverged ? 1 : 0);
+            text += fmt::format("{},{},{},{},{}\n", numberOrNothing(result.loss),
                                 numberOrNothing(result.accuracy), numberOrNothing(result.batchLoss),
                                 numberOrNothing(result.weightNorm),
                                 rank[member] > 0 ? std::to_string(rank[member]) : "");

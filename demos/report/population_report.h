@@ -44,7 +44,6 @@ struct OpeningResult {
 struct PopulationLaneResult : LaneReport {
     std::vector<MemberResult> members; ///< empty where it did not start or failed
     PopulationSummary summary;
-    double evaluationSeconds = 0;
     std::vector<OpeningResult> opening; ///< after each of openingSteps(); empty: not checked
     PopulationAgreement agreement;
     std::vector<std::uint32_t> maps; ///< Population::decisionMaps, where a picture was asked for
@@ -52,7 +51,7 @@ struct PopulationLaneResult : LaneReport {
     double networkStepsPerSecond() const;
     double networksPerSecond() const; ///< that came to their end
     /// Its numbers may be compared: all networks came to their end, and it computed the same as the others.
-    bool counts() const { return status == LaneStatus::finished && agreement.same(); }
+    bool counts() const { return end.status == LaneStatus::finished && agreement.same(); }
 };
 
 /// After which of a network's steps lanes are compared: 1, 10 and 100, and no more than there are.

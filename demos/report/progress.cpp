@@ -38,7 +38,7 @@ std::string numbersOf(const LaneSnapshot& snapshot, bool withTest) {
     const double rate = snapshot.status == LaneStatus::running ? snapshot.recentRate : snapshot.rate();
     if (rate > 0) text += fmt::format("  {} samples/s", shortRate(rate));
     if (withTest && !std::isnan(snapshot.testAccuracy)) text += "  test " + percent(snapshot.testAccuracy);
-    text += timeLeft(snapshot.status, snapshot.trainingSeconds, snapshot.progress);
+    text += timeLeft(snapshot);
     if (snapshot.over()) text += fmt::format("  {}", name(snapshot.status));
     return text;
 }
@@ -82,9 +82,9 @@ std::vector<LaneProgress> progressOf(Race& race) {
     return lanes;
 }
 
-std::string timeLeft(LaneStatus status, double trainingSeconds, double progress) {
-    if (progress <= 0 || status != LaneStatus::running) return "";
-    return "  " + clockTime(trainingSeconds / progress * (1 - progress)) + " left";
+std::string timeLeft(const LaneSnapshot& lane) {
+    if (lane.progress <= 0 || lane.status != LaneStatus::running) return "";
+    return "  " + clockTime(lane.trainingSeconds / lane.progress * (1 - lane.progress)) + " left";
 }
 
 void ProgressLines::show(const std::vector<LaneProgress>& lanes) {

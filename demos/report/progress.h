@@ -26,7 +26,7 @@ struct LaneProgress {
 std::vector<LaneProgress> progressOf(Race& race);
 
 /// "  0:12 left" for a running lane; empty if unknown.
-std::string timeLeft(LaneStatus status, double trainingSeconds, double progress);
+std::string timeLeft(const LaneSnapshot& lane);
 
 class ProgressLines {
   public:

@@ -2,11 +2,13 @@
 
 #include <exception>
 #include <new>
+#include <stdexcept>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "demos/words/text.h"
+#include "engine/files/atomic_file.h"
 #include "engine/run/settings_json.h"
 
 namespace lockstep::demos {
@@ -14,16 +16,6 @@ namespace lockstep::demos {
 namespace {
 
 constexpr std::size_t widest = 110;
-
-std::string whatRan(const LaneResult& result, std::size_t laneWidth) {
-    std::string lines = ranWhere(result.spec, result.machine, laneWidth);
-    if (result.machine.device.empty()) return lines;
-    if (result.skippedSteps > 0)
-        lines += fmt::format("{:{}}  gradients overflowed in {} steps, which were skipped\n", "", laneWidth,
-                             grouped(result.skippedSteps));
-    return lines + fmt::format("{:{}}  not included: {:.3f} s warm-up, {:.3f} s evaluation\n", "", laneWidth,
-                               result.end.warmUpSeconds, result.end.evaluationSeconds);
-}
 
 std::vector<std::string> numbers(const LaneResult& result, std::size_t deviceWidth) {
     const LaneSnapshot& end = result.end;
@@ -53,9 +45,7 @@ std::size_t longestDevice(const std::vector<LaneResult>& results) {
     return longest;
 }
 
-LaneReport reportOf(const LaneResult& result) {
-    return {result.spec, result.machine, result.end.status, result.end.message};
-}
+LaneReport reportOf(const LaneResult& result) { return {result.spec, result.machine, result.end}; }
 
 using Json = nlohmann::ordered_json; // keeps keys in the order written here
 
@@ -127,6 +117,28 @@ Json finishJson(const FinishLine& finish) {
 
 } // namespace
 
+void requireResultFiles(const MachineOptions& options) {
+    if (options.jsonFile == "-" && options.csvFile == "-")
+        throw std::invalid_argument("only one of --json and --csv can go to standard output");
+    for (const std::string& file : {options.jsonFile, options.csvFile})
+        if (!file.empty() && file != "-") requireWritable(file);
+    if (options.pngFile == "-")
+        throw std::invalid_argument(
+            "--png needs a file name; only --json and --csv can go to standard output");
+    if (!options.pngFile.empty()) requireWritable(options.pngFile);
+}
+
+std::FILE* peopleStream(const MachineOptions& options) {
+    return options.jsonFile == "-" || options.csvFile == "-" ? stderr : stdout;
+}
+
+void writeResult(const std::string& path, const std::string& text) {
+    if (path == "-")
+        fmt::print("{}", text);
+    else if (!path.empty())
+        writeFileAtomically(path, std::string_view(text));
+}
+
 Json headlineJson(const Headline& headline, const LaneSpec& faster, const LaneSpec& slower,
                   const char* measuredBy) {
     const auto ifValid = [&headline](const Json& value) { return headline.valid ? value : Json(); };
@@ -160,7 +172,8 @@ std::string resultText(const std::vector<LaneResult>& results, bool together) {
     text += "\n";
     std::size_t laneWidth = 0;
     for (const LaneResult& result : results) laneWidth = std::max(laneWidth, result.spec.text().size());
-    for (const LaneResult& result : results) text += whatRan(result, laneWidth);
+    for (const LaneResult& result : results)
+        text += whatRan(reportOf(result), laneWidth, "not included", result.skippedSteps);
     for (const LaneResult& result : results)
         text += howItEnded(reportOf(result), fmt::format("at step {}", grouped(result.end.step)));
     return text;
@@ -220,25 +233,43 @@ nlohmann::ordered_json laneJson(const LaneReport& lane) {
             {"gpu", lane.machine.gpu},
             {"driver", textOrNull(lane.machine.driver)},
             {"kernels", textOrNull(lane.machine.kernels)},
-            {"status", name(lane.status)},
-            {"message", textOrNull(lane.message)}};
+            {"status", name(lane.end.status)},
+            {"message", textOrNull(lane.end.message)}};
+}
+
+std::string whatRan(const LaneReport& lane, std::size_t laneWidth, const char* leftOut,
+                    std::uint64_t skippedSteps) {
+    const MachineInfo& machine = lane.machine;
+    std::string text = fmt::format("{:<{}}  ", lane.spec.text(), laneWidth);
+    if (machine.device.empty()) return text + "did not start\n";
+    text += machine.device;
+    if (machine.software) text += ", software, not a GPU";
+    if (!machine.gpu) text += ", " + counted(machine.threads, "thread");
+    if (!machine.driver.empty()) text += ", driver " + machine.driver;
+    const std::string nextLine = "\n" + std::string(laneWidth + 2, ' ');
+    text += nextLine + machine.kernels;
+    if (skippedSteps > 0)
+        text += fmt::format("{}gradients overflowed in {} steps, which were skipped", nextLine,
+                            grouped(skippedSteps));
+    return text + fmt::format("{}{}: {:.3f} s warm-up, {:.3f} s evaluation\n", nextLine, leftOut,
+                              lane.end.warmUpSeconds, lane.end.evaluationSeconds);
 }
 
 std::string howItEnded(const LaneReport& lane, const std::string& where) {
-    if (lane.status == LaneStatus::finished) return {};
-    const std::string reason = lane.message.empty() ? "" : ": " + lane.message;
-    return wrapped(fmt::format("{} {} {}{}", lane.spec.text(), name(lane.status), where, reason)) + "\n";
+    if (lane.end.status == LaneStatus::finished) return {};
+    const std::string reason = lane.end.message.empty() ? "" : ": " + lane.end.message;
+    return wrapped(fmt::format("{} {} {}{}", lane.spec.text(), name(lane.end.status), where, reason)) + "\n";
 }
 
 void runOrFail(LaneReport& lane, const char* smaller, const std::function<void()>& work) {
     try {
         work();
     } catch (const std::bad_alloc&) {
-        lane.status = LaneStatus::failed;
-        lane.message = fmt::format("out of memory; try {}", smaller);
+        lane.end.status = LaneStatus::failed;
+        lane.end.message = fmt::format("out of memory; try {}", smaller);
     } catch (const std::exception& error) {
-        lane.status = LaneStatus::failed;
-        lane.message = error.what();
+        lane.end.status = LaneStatus::failed;
+        lane.end.message = error.what();
     }
 }
 

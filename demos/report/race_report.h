@@ -1,8 +1,10 @@
-// The results of a race: for people, as JSON (docs/json.md) and as CSV.
+// The results of a race: for people, as JSON (docs/json.md) and as CSV; and what every command reports.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <cstdio>
 #include <functional>
 #include <optional>
 #include <string>
@@ -10,6 +12,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "demos/options/run_options.h"
 #include "demos/report/headline.h"
 #include "engine/net/dataset.h"
 #include "engine/run/finish_line.h"
@@ -19,18 +22,31 @@
 
 namespace lockstep::demos {
 
+/// Checks output files (those that have a name) before training, so that hours of work are not lost. Throws
+/// std::runtime_error if a file cannot be written, std::invalid_argument if two share standard output ("-")
+/// or the picture is to go there.
+void requireResultFiles(const MachineOptions& options);
+
+/// The stream for people: standard output, or standard error if results for programs go to standard output.
+std::FILE* peopleStream(const MachineOptions& options);
+
+/// Writes text to a file atomically, or to standard output for "-". Does nothing for an empty path.
+void writeResult(const std::string& path, const std::string& text);
+
 /// What every command reports of a lane.
 struct LaneReport {
     LaneSpec spec;
     MachineInfo machine; ///< empty if the lane did not start
-    LaneStatus status = LaneStatus::waiting;
-    std::string message;        ///< why it failed
-    double trainingSeconds = 0; ///< from end to end, without warm-up and evaluation
-    double warmUpSeconds = 0;   ///< uploads, compilation, choice of kernels
+    LaneSnapshot end;    ///< of steps and losses, only a race's lanes have some
 };
 
 /// The first keys of a lane in a result file: "lane", ..., "message". Empty texts are null.
 nlohmann::ordered_json laneJson(const LaneReport& lane);
+
+/// A line with device, threads and driver; then kernels, and the seconds that the numbers leave out, after
+/// `leftOut`. For a lane that did not start, one line says so. Its name is padded to `laneWidth` characters.
+std::string whatRan(const LaneReport& lane, std::size_t laneWidth, const char* leftOut,
+                    std::uint64_t skippedSteps = 0);
 
 /// "gpu:best failed at step 12: out of memory" with a line break at the end; empty for a lane that finished.
 /// `where` says how far it came: "at step 12".
@@ -42,7 +58,7 @@ void runOrFail(LaneReport& lane, const char* smaller, const std::function<void()
 
 /// The program's exit code: that of an interrupt, if there was one; else 1 if any lane failed.
 template <class Lane> int exitCodeOf(const std::vector<Lane>& lanes, int interrupt) {
-    const auto failed = [](const LaneReport& lane) { return lane.status == LaneStatus::failed; };
+    const auto failed = [](const Lane& lane) { return lane.end.status == LaneStatus::failed; };
     if (interrupt != 0) return interrupt;
     return std::ranges::any_of(lanes, failed) ? 1 : 0;
 }

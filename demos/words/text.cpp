@@ -16,18 +16,13 @@ std::size_t displayWidth(std::string_view text) {
         text, [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; }));
 }
 
-/// A number with three digits, and its unit prefix.
-struct Scaled {
-    std::string digits;
-    const char* prefix = "";
-};
-
-Scaled scaled(double value) {
+/// A number with three digits, and after `between` its unit prefix.
+std::string scaled(double value, const char* between) {
     constexpr const char* prefixes[] = {"", "k", "M", "G", "T"};
     std::size_t step = 0;
     for (; value >= 999.5 && step + 1 < std::size(prefixes); ++step) value /= 1000;
     const int decimals = step == 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
-    return {fmt::format("{:.{}f}", value, decimals), prefixes[step]};
+    return fmt::format("{:.{}f}{}{}", value, decimals, between, prefixes[step]);
 }
 
 } // namespace
@@ -38,15 +33,9 @@ std::string grouped(std::uint64_t value) {
     return digits;
 }
 
-std::string shortRate(double perSecond) {
-    const auto [digits, prefix] = scaled(perSecond);
-    return digits + prefix;
-}
+std::string shortRate(double perSecond) { return scaled(perSecond, ""); }
 
-std::string amountText(double amount, const char* unit) {
-    const auto [digits, prefix] = scaled(amount);
-    return fmt::format("{} {}{}", digits, prefix, unit);
-}
+std::string amountText(double amount, const char* unit) { return scaled(amount, " ") + unit; }
 
 std::string threeDigits(double value) {
     if (std::isnan(value)) return "-";
@@ -168,16 +157,6 @@ std::string fullName(const LaneSpec& spec, const MachineInfo& machine) {
         note = counted(machine.threads, "thread");
     return fmt::format("{} on {}{}", spec.text(), shortDevice(machine),
                        note.empty() ? "" : " (" + note + ")");
-}
-
-std::string ranWhere(const LaneSpec& spec, const MachineInfo& machine, std::size_t laneWidth) {
-    std::string line = fmt::format("{:<{}}  ", spec.text(), laneWidth);
-    if (machine.device.empty()) return line + "did not start\n";
-    line += machine.device;
-    if (machine.software) line += ", software, not a GPU";
-    if (!machine.gpu) line += ", " + counted(machine.threads, "thread");
-    if (!machine.driver.empty()) line += ", driver " + machine.driver;
-    return line + fmt::format("\n{:{}}  {}\n", "", laneWidth, machine.kernels);
 }
 
 } // namespace lockstep::demos

@@ -56,8 +56,4 @@ std::string table(const std::vector<std::vector<std::string>>& rows, std::size_t
 /// "cpu:scalar on AMD Ryzen 9 9950X (one thread, no SIMD)", "gpu:best on llvmpipe (software, not a GPU)".
 std::string fullName(const LaneSpec& spec, const MachineInfo& machine);
 
-/// Two lines: device, threads and driver; then kernels. For a lane that did not start, one line says so. The
-/// lane's name is padded to `laneWidth` characters.
-std::string ranWhere(const LaneSpec& spec, const MachineInfo& machine, std::size_t laneWidth);
-
 } // namespace lockstep::demos
