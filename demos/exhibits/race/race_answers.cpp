@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -118,8 +119,7 @@ void explainCell(Ui& ui, const std::vector<std::string>& names, std::size_t row,
 void drawRow(Ui& ui, std::span<const std::uint64_t> counts, std::size_t row,
              const std::vector<std::string>& names, const Grid& grid) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
-    std::uint64_t sum = 0;
-    for (const std::uint64_t count : counts) sum += count;
+    const std::uint64_t sum = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
     const float gap = ui.line();
     const float y = grid.at.y + grid.high * static_cast<float>(row);
     for (std::size_t column = 0; column < counts.size(); ++column) {
@@ -152,9 +152,8 @@ void drawConfusionMatrix(Ui& ui, const Evaluation& evaluation, const std::vector
     const float line = ImGui::GetTextLineHeight();
     constexpr const char* corner = "is \\ says";
     float longest = 0;
-    for (const std::string& name : classNames)
-        longest = std::max(longest, ImGui::CalcTextSize(name.c_str()).x);
-    const float names = std::max(ImGui::CalcTextSize(corner).x, std::min(longest, ui.px(110))) + ui.px(20);
+    for (const std::string& name : classNames) longest = std::max(longest, textWidth(name));
+    const float names = std::max(textWidth(corner), std::min(longest, ui.px(110))) + ui.px(20);
     const float n = static_cast<float>(classes);
     Grid grid;
     grid.wide = std::min((size.x - names) / n, ui.px(72));
@@ -167,7 +166,7 @@ void drawConfusionMatrix(Ui& ui, const Evaluation& evaluation, const std::vector
         const float x = grid.at.x + grid.wide * static_cast<float>(i);
         const float y = grid.at.y + grid.high * static_cast<float>(i);
         const std::string head = fittedText(classNames[i], grid.wide - ui.px(4));
-        const float centre = x + (grid.wide - ImGui::CalcTextSize(head.c_str()).x) / 2;
+        const float centre = x + (grid.wide - textWidth(head)) / 2;
         draw.AddText({centre, start.y}, ui.theme.muted, head.c_str());
         if (line <= grid.high + ui.px(2))
             draw.AddText({start.x, y + (grid.high - line) / 2}, ui.theme.muted,
@@ -181,22 +180,21 @@ void drawConfusionMatrix(Ui& ui, const Evaluation& evaluation, const std::vector
 } // namespace
 
 ProbeWish RaceAnswers::wish(const RaceRun& run) {
-    ProbeWish wish;
+    ProbeWish wish{.evaluation = std::exchange(evaluate_, false)};
     if (haveImages(*run.data)) {
         wish.first = first_;
-        wish.rows = std::min(images, run.data->test.count - std::min(first_, run.data->test.count));
+        wish.rows = images;
     }
-    wish.evaluation = std::exchange(evaluate_, false);
     return wish;
 }
 
-void RaceAnswers::draw(Ui& ui, const RaceRun* run, ImVec2 size) {
+bool RaceAnswers::draw(Ui& ui, const RaceRun* run, ImVec2 size) {
     if (run == nullptr || run->data->classes < 2) {
         ui.muted(
             run == nullptr
                 ? "Start the race to see what the networks predict."
                 : "This network predicts values, not classes, so no prediction is simply right or wrong.");
-        return;
+        return false;
     }
     first_ = first_ < run->data->test.count ? first_ : 0;
     const float top = ImGui::GetCursorPosY();
@@ -211,19 +209,20 @@ void RaceAnswers::draw(Ui& ui, const RaceRun* run, ImVec2 size) {
     else
         view_ = asMatrix;
     ImGui::SameLine(0, ui.px(16));
+    bool asked = false;
     if (view_ == asImages) {
-        if (ui.button("Other images")) {
-            first_ = first_ + 2 * images > run->data->test.count ? 0 : first_ + images;
-            asked_ = true;
-        }
-    } else if (ui.button("Evaluate now", !run->lanes[lane_].end.over() && run->data->test.count > 0)) {
-        evaluate_ = asked_ = true;
+        asked = ui.button("Other images");
+        if (asked) first_ = first_ + 2 * images > run->data->test.count ? 0 : first_ + images;
+    } else {
+        asked = ui.button("Evaluate now", !run->lanes[lane_].end.over() && run->data->test.count > 0);
+        evaluate_ |= asked;
     }
     size.y -= ImGui::GetCursorPosY() - top;
     if (view_ == asImages)
         drawImages(ui, *run, size);
     else
         drawConfusion(ui, *run, size);
+    return asked;
 }
 
 void RaceAnswers::showSheet(Ui& ui, const RaceRun& run) {

@@ -129,7 +129,7 @@ std::string deviceText(const MachineInfo& machine, float width) {
     std::string text;
     for (std::size_t letters = 60; letters >= 8; letters -= 4) {
         text = honestDevice(machine, letters);
-        if (ImGui::CalcTextSize(text.c_str()).x <= width) return text;
+        if (textWidth(text) <= width) return text;
     }
     return fittedText(text, width);
 }
@@ -143,9 +143,9 @@ void drawTitleRow(Ui& ui, const LaneSpec& spec, const MachineInfo& machine, cons
     const std::string name = spec.text();
     draw.AddText(ui.fonts.strong, ImGui::GetFontSize(), {x, at.y}, ui.theme.text, name.c_str());
     ImGui::PushFont(ui.fonts.strong);
-    x += ImGui::CalcTextSize(name.c_str()).x + ui.px(10);
+    x += textWidth(name) + ui.px(10);
     ImGui::PopFont();
-    const float statusWidth = ImGui::CalcTextSize(status.c_str()).x;
+    const float statusWidth = textWidth(status);
     const float right = at.x + width - statusWidth;
     draw.AddText({right, at.y}, statusTint, status.c_str());
     draw.AddText({x, at.y}, ui.theme.muted, deviceText(machine, right - x - ui.px(10)).c_str());

@@ -65,7 +65,6 @@ void answer(const ProbeWish& wish, const TrainJob& job, Trainer& trainer, LanePr
         probe.evaluation = std::move(evaluation);
         probe.evaluatedStep = step;
     }
-    probe.pending = false;
 }
 
 } // namespace
@@ -95,7 +94,7 @@ bool RaceModel::busy() const {
 
 void RaceModel::start() {
     paused_ = false;
-    if (!run_ || !run_->race || run_->over || changed()) {
+    if (!racing() || changed()) {
         retire();
         startWanted_ = true;
     } else if (pacer_.flatOut() && !byScript_) {
@@ -150,7 +149,7 @@ void RaceModel::update(Machines& machines, double seconds, bool wait) {
         if (!data) return;
     }
     const bool open = run_ && asking();
-    if (!run_ || !run_->race || run_->over) return;
+    if (!racing()) return;
     run_->race->advance();
     drive(seconds, wait);
     run_->paused = paused_;
@@ -303,7 +302,6 @@ bool RaceModel::probe(const ProbeWish& wish, bool wait) {
     bool all = true;
     if (!run_ || !run_->race) return all;
     for (std::size_t i = 0; i < run_->probes.size(); ++i) {
-        LaneProbe& probe = run_->probes[i];
         Lane& lane = run_->race->lane(i);
         const LaneStatus status = lane.snapshot().status;
         if (status == LaneStatus::waiting || status == LaneStatus::preparing) continue;
@@ -311,19 +309,15 @@ bool RaceModel::probe(const ProbeWish& wish, bool wait) {
             all = ask(i, wish, wait) && all;
             continue;
         }
-        {
-            const std::lock_guard lock(probe.mutex);
-            all = all && !probe.pending;
-            if (probe.pending) continue;
-            probe.pending = true;
+        if (lane.done() < lane.posted()) {
+            all = false;
+            continue;
         }
         // The run's data and probes outlive its race, and with it the lane's thread.
-        lane.post([wish, &job = run_->job, &probe](Trainer& trainer) { answer(wish, job, trainer, probe); });
-        const auto pending = [&probe] {
-            const std::lock_guard lock(probe.mutex);
-            return probe.pending;
-        };
-        while (wait && pending() && !lane.snapshot().over()) lane.waitFor(1ms);
+        lane.post([wish, &job = run_->job, &probe = run_->probes[i]](Trainer& trainer) {
+            answer(wish, job, trainer, probe);
+        });
+        if (wait) lane.waitForPosted(1h);
     }
     return all;
 }
