@@ -118,7 +118,6 @@ void MosaicModel::retire() {
         ending_.push_back(std::move(side.lane));
     }
     sides_.clear();
-    ++generation_;
 }
 
 bool MosaicModel::releaseDevice() {
@@ -147,7 +146,7 @@ MosaicLook MosaicModel::look(const MosaicSide& side) const {
 }
 
 void MosaicModel::start(Machines& machines, bool scripted) {
-    std::vector<LaneSpec> specs{{true, rungFromName(name(settings_.layout), true), {}}};
+    std::vector<LaneSpec> specs{{true, settings_.layout, {}}};
     if (settings_.cpu) specs.push_back({false, Rung::best, {}});
     gaveUp_ = true; // unless all goes well
     const bool running = std::exchange(running_, false);

@@ -104,8 +104,6 @@ class MosaicModel {
 
     /// The graphics card first. Empty until the first update.
     const std::vector<MosaicSide>& sides() const { return sides_; }
-    /// Grows whenever the sides are replaced.
-    std::uint64_t generation() const { return generation_; }
     std::size_t members() const { return spec().size(); }
     LossScale scale() const;
     /// All sides have finished or failed.
@@ -134,7 +132,6 @@ class MosaicModel {
     std::vector<MosaicSide> sides_;
     PlaneColours colours_;
     bool softwareDrawing_ = false;
-    std::uint64_t generation_ = 0;
     bool gaveUp_ = false; ///< lanes could not be started, and that has been said
     bool running_ = false;
     Pacer pacer_;

@@ -82,8 +82,8 @@ void drawNumbers(const MosaicPanel& panel, ImVec2 corner, std::size_t member, co
     const Ui& ui = panel.ui;
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const float right = ImGui::GetWindowPos().x + ImGui::GetWindowContentRegionMax().x;
-    for (const auto& [name, value] : memberValues(panel.model.spec(), member, result)) {
-        const float left = right - ImGui::CalcTextSize(value.c_str()).x;
+    for (const auto& [name, value] : memberValues(panel.spec, member, result)) {
+        const float left = right - textWidth(value);
         draw.AddText(corner, ui.theme.muted, fittedText(name, left - corner.x - ui.px(6)).c_str());
         draw.AddText({left, corner.y}, ui.theme.text, value.c_str());
         corner.y += ImGui::GetTextLineHeight() + ui.px(3);
@@ -101,14 +101,13 @@ std::string titleOf(const MosaicPanel& panel, const MemberResult* shown) {
 void drawNetworkTitle(const MosaicPanel& panel, const MemberResult* shown) {
     Ui& ui = panel.ui;
     const std::string title = titleOf(panel, shown);
-    if (panel.model.sides().size() < MosaicView::mostSides) {
+    if (panel.sides.size() < MosaicView::mostSides) {
         ui.heading(title);
         return;
     }
     const std::string names[] = {"GPU", "CPU"};
     float width = ui.px(2);
-    for (const std::string& name : names)
-        width += ImGui::CalcTextSize(name.c_str()).x + 2 * ImGui::GetStyle().FramePadding.x;
+    for (const std::string& name : names) width += textWidth(name) + 2 * ImGui::GetStyle().FramePadding.x;
     ImGui::AlignTextToFramePadding();
     ui.heading(fittedText(title, ImGui::GetContentRegionAvail().x - width - ui.px(8)));
     ImGui::SameLine();
@@ -155,11 +154,11 @@ MosaicSettings drawMosaicSettings(const MosaicPanel& panel, bool everything) {
 }
 
 std::size_t shownIndex(const MosaicPanel& panel) {
-    return std::min(panel.view.side, std::max<std::size_t>(panel.model.sides().size(), 1) - 1);
+    return std::min(panel.view.side, std::max<std::size_t>(panel.sides.size(), 1) - 1);
 }
 
 const MosaicSide* shownSide(const MosaicPanel& panel) {
-    return panel.model.sides().empty() ? nullptr : &panel.model.sides()[shownIndex(panel)];
+    return panel.sides.empty() ? nullptr : &panel.sides[shownIndex(panel)];
 }
 
 std::optional<std::size_t> shownMember(const MosaicPanel& panel) {
@@ -201,7 +200,7 @@ void drawNetworkCard(const MosaicPanel& panel, ImVec2 size) {
     ui.beginCard("mosaic/network", size);
     const std::optional<std::size_t> member = shownMember(panel);
     const std::size_t index = shownIndex(panel);
-    const MemberResult* const shown = member ? &panel.model.sides()[index].shot->results[*member] : nullptr;
+    const MemberResult* const shown = member ? &panel.sides[index].shot->results[*member] : nullptr;
     drawNetworkTitle(panel, shown);
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const ImVec2 room = ImGui::GetContentRegionAvail();

@@ -58,11 +58,6 @@ std::optional<std::size_t> TileOrder::memberAt(float column, float row) const {
     return order_[index];
 }
 
-void MosaicPictures::beginFrame(const MosaicModel& model) {
-    if (generation_ != model.generation()) sides_.clear();
-    generation_ = model.generation();
-}
-
 void MosaicPictures::update(Ui& ui, const MosaicModel& model) {
     sides_.resize(model.sides().size());
     const LossScale scale = model.scale();
@@ -121,13 +116,12 @@ void drawCross(ImDrawList& draw, ImVec2 low, ImVec2 high, ImU32 colour, float th
 }
 
 void explain(const MosaicPanel& panel, TileChoice tile) {
-    const PopulationSpec& spec = panel.model.spec();
-    const MosaicSide& side = panel.model.sides()[tile.side];
+    const MosaicSide& side = panel.sides[tile.side];
     const MemberResult& result = side.shot->results[tile.member];
     Detail detail;
     detail.title = fmt::format("Network {}, {}", tile.member + 1, sideName(side));
-    detail.values = memberValues(spec, tile.member, result);
-    detail.text = memberState(spec, result) +
+    detail.values = memberValues(panel.spec, tile.member, result);
+    detail.text = memberState(panel.spec, result) +
                   (result.diverged ? " Click to open it in the playground, with its initial weights."
                                    : " Click to open it in the playground.");
     panel.ui.detail(std::move(detail));
@@ -139,7 +133,7 @@ void drawTile(const MosaicPanel& panel, ImDrawList& draw, TileChoice tile, ImVec
     const Theme& theme = panel.ui.theme;
     const ImVec2 from{std::round(low.x), std::round(low.y)};
     const ImVec2 to{std::round(low.x + size), std::round(low.y + size)};
-    const MosaicSide& side = panel.model.sides()[tile.side];
+    const MosaicSide& side = panel.sides[tile.side];
     const float in = std::clamp(std::round(frameShare * size), size < 4 ? 0.0f : 1.0f, panel.ui.px(4));
     const ImVec2 innerLow{from.x + in, from.y + in};
     const float beyond = size < smallestFrame ? 0 : in; // the next tile's frame is enough
@@ -151,28 +145,28 @@ void drawTile(const MosaicPanel& panel, ImDrawList& draw, TileChoice tile, ImVec
         if (size >= smallestMark) drawCross(draw, from, to, theme.bad, std::max(1.0f, size / 14));
         return;
     }
-    panel.pictures.drawTile(draw, panel.model.spec(), tile, innerLow, innerHigh);
+    panel.pictures.drawTile(draw, panel.spec, tile, innerLow, innerHigh);
     const bool waits = result.steps == 0 && side.shot && side.shot->summary.begun > 0;
     if (waits) draw.AddRectFilled(from, to, faded(theme.panel, veil));
 }
 
 void drawTiles(const MosaicPanel& panel, std::size_t side, ImVec2 low, float tile) {
-    const PopulationSpec& spec = panel.model.spec();
-    const char* const name = panel.model.sides()[side].spec.gpu ? "mosaic/tiles GPU" : "mosaic/tiles CPU";
+    const char* const name = panel.sides[side].spec.gpu ? "mosaic/tiles GPU" : "mosaic/tiles CPU";
     MosaicView& view = panel.view;
     view.corner[side] = low;
     view.tile[side] = tile;
     if (panel.ui.hidden(name) || !panel.pictures.has(side)) return;
-    const ImVec2 size{tile * static_cast<float>(spec.columns), tile * static_cast<float>(spec.rows)};
+    const ImVec2 size{tile * static_cast<float>(panel.spec.columns),
+                      tile * static_cast<float>(panel.spec.rows)};
     ImGui::SetCursorScreenPos(low);
     const bool pressed = panel.ui.tile(name, size);
     const TileOrder& order = view.order[side];
     ImDrawList& draw = *ImGui::GetWindowDrawList();
-    for (std::size_t member = 0; member < spec.size(); ++member) {
+    for (std::size_t member = 0; member < panel.spec.size(); ++member) {
         const TilePlace at = order.place(member);
         drawTile(panel, draw, {side, member}, {low.x + at.column * tile, low.y + at.row * tile}, tile);
     }
-    if (ImGui::IsItemHovered() && panel.model.sides()[side].shot) {
+    if (ImGui::IsItemHovered() && panel.sides[side].shot) {
         const ImVec2 mouse = ImGui::GetIO().MousePos;
         if (const auto member = order.memberAt((mouse.x - low.x) / tile, (mouse.y - low.y) / tile)) {
             view.hovered = TileChoice{side, *member};
@@ -182,7 +176,7 @@ void drawTiles(const MosaicPanel& panel, std::size_t side, ImVec2 low, float til
     if (!pressed) return;
     const bool byMouse = view.hovered && view.hovered->side == side;
     const auto member = byMouse ? std::optional(view.hovered->member) : shownMember(panel);
-    if (member && panel.model.sides()[side].failure.empty()) panel.model.open(side, *member);
+    if (member && panel.sides[side].failure.empty()) panel.model.open(side, *member);
 }
 
 void drawHoveredTile(const MosaicPanel& panel) {
@@ -190,14 +184,13 @@ void drawHoveredTile(const MosaicPanel& panel) {
     if (!view.hovered) return;
     const Ui& ui = panel.ui;
     const auto [side, member] = *view.hovered;
-    const PopulationSpec& spec = panel.model.spec();
     const float tile = view.tile[side];
     const TilePlace place = view.order[side].place(member);
     const ImVec2 centre{view.corner[side].x + (place.column + 0.5f) * tile,
                         view.corner[side].y + (place.row + 0.5f) * tile};
-    const MemberResult& result = panel.model.sides()[side].shot->results[member];
+    const MemberResult& result = panel.sides[side].shot->results[member];
     std::string words;
-    for (const auto& [name, value] : memberValues(spec, member, result))
+    for (const auto& [name, value] : memberValues(panel.spec, member, result))
         words += fmt::format("{}{} {}", words.empty() ? "" : "\n", name, value);
     const ImVec2 letters = ImGui::CalcTextSize(words.c_str());
     const float large = std::max(ui.px(112), letters.x);

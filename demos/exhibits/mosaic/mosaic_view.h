@@ -53,7 +53,9 @@ struct TileChoice {
 class MosaicPictures {
   public:
     /// Before the model's update: pictures of sides that are gone go first.
-    void beginFrame(const MosaicModel& model);
+    void beginFrame(const MosaicModel& model) {
+        if (model.sides().empty()) sides_.clear();
+    }
     /// After it: shows what is new.
     void update(Ui& ui, const MosaicModel& model);
     void release() { *this = {}; }
@@ -77,7 +79,6 @@ class MosaicPictures {
 
     std::vector<SidePictures> sides_;
     LossScale scale_;
-    std::uint64_t generation_ = 0;
 };
 
 /// What a person has chosen to see.
@@ -112,6 +113,8 @@ struct MosaicPanel {
     MosaicModel& model;
     MosaicView& view;
     const MosaicPictures& pictures;
+    const PopulationSpec& spec = model.spec();
+    const std::vector<MosaicSide>& sides = model.sides();
 };
 
 // The panels, each in a file of its own.
