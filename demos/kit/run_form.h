@@ -32,7 +32,7 @@ class FieldFlow {
     /// `draw(control)` draws the widget. A hidden control has no name above it either.
     template <class Draw> void field(const char* control, const char* name, float units, Draw draw) {
         if (ui_.hidden(control)) return;
-        const float width = std::max(ui_.px(units), ImGui::CalcTextSize(name).x);
+        const float width = std::max(ui_.px(units), textWidth(name));
         if (at_.x + width > right_) newRow();
         ImGui::SetCursorScreenPos(at_);
         ImGui::BeginGroup();

@@ -30,7 +30,7 @@ class ButtonRow {
         if (ui_.hidden(label)) return false;
         const std::string shown(shownLabel(label));
         const ImGuiStyle& style = ImGui::GetStyle();
-        const float width = ImGui::CalcTextSize(shown.c_str()).x + 2 * style.FramePadding.x;
+        const float width = textWidth(shown) + 2 * style.FramePadding.x;
         const float gap = ui_.px(6);
         if (end_ && *end_ + gap + width <= right_) ImGui::SameLine(0, gap);
         const bool pressed = ui_.button(label, enabled);
@@ -113,7 +113,7 @@ MakeMapTrainer mapMaker(Ui& ui, const MapJob& job, MapMachine machine) {
 }
 
 void MapControls::update(Ui& ui) {
-    if (const auto saved = export_.takeFinished(ui.scripted))
+    if (const auto saved = saving.takeFinished(ui.scripted))
         ui.say(Severity::info, fmt::format("Map of {} pixels saved to {}", mapSizeText(saved->picture.size),
                                            std::filesystem::absolute(saved->file).string()));
 }
@@ -147,7 +147,7 @@ void MapControls::draw(Ui& ui, MapModel& model) {
     if (row.button("Whole##map")) look(wholeWindow(model.settings().job.axes));
     if (row.button("Bookmarks##map")) ImGui::OpenPopup("bookmarks");
     drawBookmarks(ui, model);
-    if (row.button("Save PNG##map", !export_.busy())) ImGui::OpenPopup("save map");
+    if (row.button("Save PNG##map", !saving.busy())) ImGui::OpenPopup("save map");
     drawSaving(ui, model);
 }
 
@@ -188,10 +188,7 @@ void MapControls::drawSaving(Ui& ui, MapModel& model) {
     const bool pressed = ui.primaryButton("Save##map");
     if (pressed) ImGui::CloseCurrentPopup();
     ImGui::EndPopup();
-    if (pressed) startSaving(ui, model);
-}
-
-void MapControls::startSaving(Ui& ui, MapModel& model) {
+    if (!pressed) return;
     const MapSize size = mapSizeFromText(pictureSize);
     if (pictureFile_.empty()) throw std::invalid_argument("name a file to save the picture to");
     requireWritable(pictureFile_);
@@ -199,25 +196,25 @@ void MapControls::startSaving(Ui& ui, MapModel& model) {
     const MapRequest picture{{settings.job, fitted(settings.window, size)}, size};
     if (!picture.resolved())
         ui.say(Severity::info, "At this size, some neighbouring pixels round to the same fp32 numbers.");
-    export_.start({pictureFile_, picture}, mapMaker(ui, settings.job, model.fastest()));
+    saving.start({pictureFile_, picture}, mapMaker(ui, settings.job, model.fastest()));
 }
 
 // In the room of the remark; a presenter's is too low for a button.
 void MapControls::drawProgress(Ui& ui) {
     if (!ui.presenter) {
-        if (ui.button("Cancel##map")) export_.cancel();
+        if (ui.button("Cancel##map")) saving.cancel();
         ImGui::SameLine();
         ImGui::AlignTextToFramePadding();
     }
     const float height = ui.presenter ? ImGui::GetTextLineHeight() : ImGui::GetFrameHeight();
-    ui.muted(fmt::format("Saving a picture: {:.0f} %", std::floor(100 * export_.share())));
+    ui.muted(fmt::format("Saving a picture: {:.0f} %", std::floor(100 * saving.share())));
     ImGui::SameLine();
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const float width = std::max(ImGui::GetContentRegionAvail().x, ui.px(20));
     const float y = start.y + height / 2;
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     draw.AddLine({start.x, y}, {start.x + width, y}, ui.theme.border, ui.px(4));
-    draw.AddLine({start.x, y}, {start.x + width * static_cast<float>(export_.share()), y}, ui.theme.text,
+    draw.AddLine({start.x, y}, {start.x + width * static_cast<float>(saving.share()), y}, ui.theme.text,
                  ui.px(4));
     ImGui::Dummy({width, ImGui::GetTextLineHeight()});
 }

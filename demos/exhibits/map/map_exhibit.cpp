@@ -30,9 +30,9 @@ void drawLegendBar(const Ui& ui, ImVec2 start, float width, const char* caption,
     const float y = start.y + line + ui.px(2);
     draw.AddText(start, ui.theme.muted, fittedText(caption, width).c_str());
     draw.AddText({start.x, y}, ui.theme.text, from.c_str());
-    const float toWidth = ImGui::CalcTextSize(to.c_str()).x;
+    const float toWidth = textWidth(to);
     draw.AddText({start.x + width - toWidth, y}, ui.theme.text, to.c_str());
-    const float left = start.x + ImGui::CalcTextSize(from.c_str()).x + ui.px(8);
+    const float left = start.x + textWidth(from) + ui.px(8);
     const float right = start.x + width - toWidth - ui.px(8);
     const float step = (right - left) / samples;
     for (int i = 0; i < samples; ++i) {
@@ -98,7 +98,7 @@ class MapExhibit final : public Exhibit {
         drawPanes(ui, std::max(ImGui::GetContentRegionAvail().y - legend - remarks - 2 * gap, ui.px(90)));
         drawLegend(ui, model_.settings().job);
         // Not above them: a picture that fits its pane would be thrown away when the pane becomes another.
-        if (controls_.saving())
+        if (controls_.saving.busy())
             controls_.drawProgress(ui);
         else
             drawRemark(ui);
@@ -159,7 +159,7 @@ class MapExhibit final : public Exhibit {
         const auto behind = [this](const MapPane& pane) {
             return model_.enabled(pane.machine()) && pane.behind();
         };
-        return model_.painting() || model_.busy() || probe_.busy() || controls_.saving() ||
+        return model_.painting() || model_.busy() || probe_.busy() || controls_.saving.busy() ||
                std::ranges::any_of(panes_, behind);
     }
     void run(Ui&) override { model_.run(); }
@@ -203,7 +203,7 @@ class MapExhibit final : public Exhibit {
 
     std::string releaseDevice() override {
         const bool painting = model_.releaseDevice();
-        const bool saving = controls_.release();
+        const bool saving = controls_.saving.release();
         for (MapPane& pane : panes_) pane.release();
         std::string costs;
         if (painting) costs = "The map continues with its missing pixels.";

@@ -260,9 +260,7 @@ void MapModel::take(MapSide& side, const MapBatch& batch) {
 }
 
 bool MapModel::complete() const {
-    return std::ranges::all_of(mapMachines, [this](MapMachine machine) {
-        return !enabled(machine) || side(machine).grid.complete();
-    });
+    return std::ranges::all_of(sides(), [](const MapSide& side) { return side.grid.complete(); });
 }
 
 std::optional<MapAgreement> MapModel::agreement() {
@@ -272,21 +270,17 @@ std::optional<MapAgreement> MapModel::agreement() {
     return agreement_;
 }
 
-bool MapModel::painting(MapMachine machine) const {
-    const MapSide& each = side(machine);
-    return running_ && enabled(machine) && each.failure.empty() && !each.grid.complete();
+bool MapModel::painting(const MapSide& side) const {
+    return running_ && side.failure.empty() && !side.grid.complete();
 }
 
 bool MapModel::painting() const {
-    return std::ranges::any_of(mapMachines, [this](MapMachine machine) { return painting(machine); });
+    return std::ranges::any_of(sides(), [this](const MapSide& side) { return painting(side); });
 }
 
 bool MapModel::busy() const {
-    return !retired_.empty() || stepsWanted_ > 0 ||
-           std::ranges::any_of(mapMachines, [this](MapMachine machine) {
-               const MapSide& each = side(machine);
-               return each.lane ? each.lane->busy() : painting(machine);
-           });
+    const auto works = [this](const MapSide& side) { return side.lane ? side.lane->busy() : painting(side); };
+    return !retired_.empty() || stepsWanted_ > 0 || std::ranges::any_of(sides(), works);
 }
 
 MapMachine MapModel::fastest() const {

@@ -5,6 +5,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -66,6 +67,8 @@ class MapModel {
     const MapWindow& window() const { return window_; }
     MapRequest picture() const { return {{settings_.job, window_}, size_}; }
     bool enabled(MapMachine machine) const { return machine == MapMachine::gpu || settings_.cpu; }
+    /// Of the enabled machines, by MapMachine.
+    std::span<const MapSide> sides() const { return std::span(sides_).first(settings_.cpu ? 2 : 1); }
     const MapSide& side(MapMachine machine) const { return sides_[static_cast<std::size_t>(machine)]; }
     OutcomeGrid& grid(MapMachine machine) { return sides_[static_cast<std::size_t>(machine)].grid; }
 
@@ -116,7 +119,7 @@ class MapModel {
     void show(const MapWindow& window);
     void beginPicture();
     void retire(MapSide& side);
-    bool painting(MapMachine machine) const;
+    bool painting(const MapSide& side) const;
     void drive(MapSide& side, const MapDue& due, bool wait);
     void takeBatches(MapSide& side);
     void take(MapSide& side, const MapBatch& batch);

@@ -39,7 +39,7 @@ Place placeOf(MapSize size, ImVec2 start, ImVec2 room) {
 /// As much as there is room for; nothing where there is none.
 std::string nameFor(const AxisName& name, float room) {
     for (const char* text : {name.full, name.brief})
-        if (ImGui::CalcTextSize(text).x <= room) return text;
+        if (textWidth(text) <= room) return text;
     return {};
 }
 
@@ -100,7 +100,7 @@ void drawHeader(Ui& ui, const MapSide& side) {
     const auto& [remark, colour] = remarkOf(ui, side);
     ui.text(fittedText(remark, ImGui::GetContentRegionAvail().x), colour);
     const std::string share = shareText(ui, side);
-    const float room = ImGui::GetContentRegionAvail().x - ImGui::CalcTextSize(share.c_str()).x - ui.px(12);
+    const float room = ImGui::GetContentRegionAvail().x - textWidth(share) - ui.px(12);
     ui.row(fittedText(networksText(side) + rateText(ui, side, ", "), room), share);
 }
 
@@ -122,7 +122,7 @@ void drawAxes(const Ui& ui, const MapModel& model, const Place& picture) {
     const float room = widthOf(picture) - 4 * inset;
     const std::string top = "↑ " + number(window.top) + "  ";
     drawOnPicture(ui, {picture.min.x + inset, picture.min.y + inset},
-                  top + nameFor(upName(axes), room - ImGui::CalcTextSize(top.c_str()).x));
+                  top + nameFor(upName(axes), room - textWidth(top)));
     if (model.closest())
         drawOnPicture(ui, {picture.min.x + inset, picture.min.y + line + 3 * inset},
                       fittedText("fp32 limits the zoom here", room));
@@ -132,16 +132,15 @@ void drawAxes(const Ui& ui, const MapModel& model, const Place& picture) {
     const float y = picture.max.y + ui.px(3);
     const std::string left = number(window.left);
     const std::string right = number(window.right) + " →";
-    const float leftWidth = ImGui::CalcTextSize(left.c_str()).x;
-    const float rightWidth = ImGui::CalcTextSize(right.c_str()).x;
+    const float leftWidth = textWidth(left);
+    const float rightWidth = textWidth(right);
     if (leftWidth + rightWidth < widthOf(picture))
         draw.AddText({picture.min.x, y}, ui.theme.muted, left.c_str());
     draw.AddText({picture.max.x - rightWidth, y}, ui.theme.muted, right.c_str());
     const float between = widthOf(picture) - leftWidth - rightWidth - ui.px(16);
     const std::string name = nameFor(acrossName(axes), between);
-    draw.AddText(
-        {picture.min.x + leftWidth + ui.px(8) + (between - ImGui::CalcTextSize(name.c_str()).x) / 2, y},
-        ui.theme.text, name.c_str());
+    draw.AddText({picture.min.x + leftWidth + ui.px(8) + (between - textWidth(name)) / 2, y}, ui.theme.text,
+                 name.c_str());
 }
 
 } // namespace

@@ -68,19 +68,13 @@ class MapControls {
     void draw(Ui& ui, MapModel& model);
     /// How far the picture for a file is.
     void drawProgress(Ui& ui);
-    /// Whether one is being made.
-    bool saving() const { return export_.busy(); }
-    /// Gives it up. Returns whether there was one.
-    bool release() { return export_.release(); }
 
     std::string pictureSize = "2048x2048"; ///< of the file, as typed
+    MapExport saving;                      ///< of the picture
 
   private:
     void drawBookmarks(Ui& ui, MapModel& model);
     void drawSaving(Ui& ui, MapModel& model);
-    void startSaving(Ui& ui, MapModel& model);
-
-    MapExport export_;
     std::string bookmarkName_; // as it is being typed
     std::string pictureFile_ = "lockstep-map.png";
 };
