@@ -17,10 +17,7 @@ ImU32 laneColour(const Ui& ui, std::span<const LaneSpec> lanes, std::size_t inde
 
 namespace {
 
-struct Figure {
-    const char* name;
-    std::string value;
-};
+using Figure = std::pair<const char*, std::string>; // its name and value
 
 constexpr float figureUnits = 98; // the least width of a figure's column
 constexpr float trackUnits = 12;
@@ -54,10 +51,11 @@ void drawFigures(Ui& ui, const std::vector<Figure>& all, ImVec2 at, float width,
     const float line = ImGui::GetTextLineHeight();
     const float column = width / static_cast<float>(columns);
     for (std::size_t i = 0; i < all.size(); ++i) {
+        const auto& [name, value] = all[i];
         const float x = at.x + column * static_cast<float>(i % columns);
         const float y = at.y + (2 * line + ui.px(6)) * static_cast<float>(i / columns);
-        draw.AddText(ui.fonts.strong, ImGui::GetFontSize(), {x, y}, ui.theme.text, all[i].value.c_str());
-        draw.AddText({x, y + line}, ui.theme.muted, all[i].name);
+        draw.AddText(ui.fonts.strong, ImGui::GetFontSize(), {x, y}, ui.theme.text, value.c_str());
+        draw.AddText({x, y + line}, ui.theme.muted, name);
     }
 }
 

@@ -85,7 +85,6 @@ bool RaceModel::busy() const {
     if (startWanted_ || !retired_.empty()) return true;
     if (!run_ || !run_->race) return false;
     if (std::ranges::any_of(run_->asked, &std::future<void>::valid)) return true;
-    if (run_->over) return false;
     return std::ranges::any_of(run_->current(), [this](std::size_t i) {
         const LaneStatus status = run_->race->lane(i).snapshot().status;
         return status == LaneStatus::preparing || status == LaneStatus::running;
@@ -144,9 +143,9 @@ void RaceModel::update(Machines& machines, double seconds, bool wait) {
         if (!alone) return;
         startWanted_ = false; // also where one of these throws
         const std::shared_ptr<const Dataset> data = data_.get(settings.run, wait);
-        if (data) begin(machines, data);
         startWanted_ = !data;
         if (!data) return;
+        begin(machines, data);
     }
     const bool open = run_ && asking();
     if (!racing()) return;

@@ -111,9 +111,8 @@ void drawLegendEntry(Ui& ui, std::string_view part, bool first) {
 }
 
 void drawLegend(Ui& ui) {
-    bool first = true;
     for (const OperationKind kind : operationKinds)
-        drawLegendEntry(ui, nameOf(kind), std::exchange(first, false));
+        drawLegendEntry(ui, nameOf(kind), kind == operationKinds[0]);
     for (const std::string_view part : {windowPart, waitingPart}) drawLegendEntry(ui, part, false);
 }
 
