@@ -53,10 +53,6 @@ std::optional<MemberWeights> MosaicSide::takeNews() {
     return std::move(news.weights);
 }
 
-bool MosaicSide::over() const {
-    return !failure.empty() || (shot && shot->summary.finished == shot->results.size());
-}
-
 double MosaicSide::networkStepsPerSecond() const {
     if (!shot || shot->seconds <= 0) return 0;
     return static_cast<double>(shot->summary.networkSteps) / shot->seconds;
@@ -134,14 +130,11 @@ bool MosaicModel::releaseDevice() {
 MosaicLook MosaicModel::look(const MosaicSide& side) const {
     const bool fast = side.onDevice && !softwareDrawing_;
     const std::size_t pixels = fast ? devicePixels : softwarePixels;
-    MosaicLook look;
+    MosaicLook look{.maps = {}, .onDevice = side.onDevice};
     look.maps.columns = static_cast<std::uint32_t>(spec().columns);
     look.maps.cells = static_cast<std::uint32_t>(
         std::clamp(pixels / std::max(spec().columns, spec().rows), coarsest, finest));
-    look.maps.from = -MosaicSettings::planeReach;
-    look.maps.to = MosaicSettings::planeReach;
     look.maps.colours = colours_;
-    look.onDevice = side.onDevice;
     return look;
 }
 
@@ -288,10 +281,6 @@ bool MosaicModel::busy() const {
     const auto works = [](const MosaicSide& side) { return side.lane->busy(); };
     return !ending_.empty() || !retired_.empty() || std::ranges::any_of(sides_, works) ||
            (sides_.empty() && !gaveUp_);
-}
-
-void MosaicModel::open(std::size_t side, std::size_t member) {
-    sides_.at(side).lane->ask([member](MosaicRequests& requests) { requests.weightsOf = member; });
 }
 
 } // namespace lockstep::demos

@@ -45,7 +45,7 @@ struct MosaicSide {
     std::optional<MemberWeights> takeNews();
 
     /// Every network has finished, or the machine has failed.
-    bool over() const;
+    bool over() const { return !failure.empty() || (shot && shot->summary.finished == shot->results.size()); }
     double networkStepsPerSecond() const;
     /// Of `steps` steps each: one that diverges counts by the steps that it made.
     double networksPerSecond(std::uint64_t steps) const {
@@ -113,7 +113,9 @@ class MosaicModel {
     std::string takeFailure();
 
     /// Asks for the network's weights; takeOpened() returns the playground's state with them later, as JSON.
-    void open(std::size_t side, std::size_t member);
+    void open(std::size_t side, std::size_t member) {
+        sides_.at(side).lane->ask([member](MosaicRequests& requests) { requests.weightsOf = member; });
+    }
     std::optional<std::string> takeOpened() { return std::exchange(opened_, std::nullopt); }
 
     /// Releases everything on the device and waits for that. Returns whether training had started.

@@ -29,17 +29,6 @@ std::string rangeText(const PopulationAxis& axis) {
     return text.substr(text.find('=') + 1);
 }
 
-void sizeField(Ui& ui, RunForm& form, PopulationSpec& spec) {
-    form.add("size", "Networks", 90, [&](const char* control) {
-        std::vector<std::string> names;
-        for (const std::size_t size : sizes) names.push_back(fmt::format("{} x {}", size, size));
-        std::string chosen = fmt::format("{} x {}", spec.columns, spec.rows);
-        if (!chooseText(ui, control, chosen, names)) return false;
-        spec.columns = spec.rows = std::stoul(chosen);
-        return true;
-    });
-}
-
 /// `other` is the other axis, which gets what this one had when it takes the other's hyperparameter.
 void axisFields(Ui& ui, RunForm& form, const char* axisName, PopulationAxis& axis, PopulationAxis& other) {
     form.add(axisName, axisName, 94, [&](const char* control) {
@@ -137,7 +126,14 @@ MosaicSettings drawMosaicSettings(const MosaicPanel& panel, bool everything) {
     MosaicSettings settings = panel.model.settings();
     PopulationSpec& spec = settings.population;
     RunForm form(ui, "mosaic/");
-    sizeField(ui, form, spec);
+    form.add("size", "Networks", 90, [&](const char* control) {
+        std::vector<std::string> names;
+        for (const std::size_t size : sizes) names.push_back(fmt::format("{0} x {0}", size));
+        std::string chosen = fmt::format("{} x {}", spec.columns, spec.rows);
+        if (!chooseText(ui, control, chosen, names)) return false;
+        spec.columns = spec.rows = std::stoul(chosen);
+        return true;
+    });
     form.data(spec.data, {points2dNames.begin(), points2dNames.end()});
     axisFields(ui, form, "x", spec.x, spec.y);
     axisFields(ui, form, "y", spec.y, spec.x);
@@ -185,12 +181,11 @@ void drawLossSpread(const MosaicPanel& panel, Plot& plot, ImVec2 size) {
         {faded(colour, 0.16f), spread.steps, spread.losses[1], spread.losses[5]},
         {faded(colour, 0.22f), spread.steps, spread.losses[2], spread.losses[4]},
     };
-    PlotOptions options;
-    options.x = {.title = "steps per network", .unit = "", .whole = true};
-    options.y = {.title = "loss", .unit = "", .log = true};
-    options.empty = "Press Run: bands hold 50, 90 and 100 % of all networks";
-    options.bands = bands;
-    plot.draw(ui, "mosaic losses", lines, options);
+    plot.draw(ui, "mosaic losses", lines,
+              {.x = {.title = "steps per network", .unit = "", .whole = true},
+               .y = {.title = "loss", .unit = "", .log = true},
+               .empty = "Press Run: bands hold 50, 90 and 100 % of all networks",
+               .bands = bands});
     ui.endCard();
 }
 

@@ -15,6 +15,27 @@ namespace {
 
 constexpr double restlessness = 7; // of a tile: the share of its way that it makes, per second
 constexpr float nearEnough = 0.02f;
+constexpr float frameShare = 0.09f; // of a tile
+constexpr float veil = 0.72f;       // over networks that have not begun while others have
+constexpr float smallestFrame = 6;  // pixels of a tile that has a frame on all sides
+constexpr float smallestMark = 5;   // pixels of a tile that a cross can be seen in
+
+void drawCross(ImDrawList& draw, ImVec2 low, ImVec2 high, ImU32 colour, float thickness) {
+    const float in = 0.3f * (high.x - low.x);
+    draw.AddLine({low.x + in, low.y + in}, {high.x - in, high.y - in}, colour, thickness);
+    draw.AddLine({low.x + in, high.y - in}, {high.x - in, low.y + in}, colour, thickness);
+}
+
+void explain(const MosaicPanel& panel, TileChoice tile) {
+    const MosaicSide& side = panel.sides[tile.side];
+    const MemberResult& result = side.shot->results[tile.member];
+    const char* const invitation = result.diverged
+                                       ? " Click to open it in the playground, with its initial weights."
+                                       : " Click to open it in the playground.";
+    panel.ui.detail({.title = fmt::format("Network {}, {}", tile.member + 1, sideName(side)),
+                     .values = memberValues(panel.spec, tile.member, result),
+                     .text = memberState(panel.spec, result) + invitation});
+}
 
 } // namespace
 
@@ -101,33 +122,6 @@ void MosaicPictures::drawTile(ImDrawList& draw, const PopulationSpec& spec, Tile
     draw.AddImage(maps.id(), low, high, {(x + 0.5f) / width, (y + 0.5f) / height},
                   {(x + cells - 0.5f) / width, (y + cells - 0.5f) / height});
 }
-
-namespace {
-
-constexpr float frameShare = 0.09f; // of a tile
-constexpr float veil = 0.72f;       // over networks that have not begun while others have
-constexpr float smallestFrame = 6;  // pixels of a tile that has a frame on all sides
-constexpr float smallestMark = 5;   // pixels of a tile that a cross can be seen in
-
-void drawCross(ImDrawList& draw, ImVec2 low, ImVec2 high, ImU32 colour, float thickness) {
-    const float in = 0.3f * (high.x - low.x);
-    draw.AddLine({low.x + in, low.y + in}, {high.x - in, high.y - in}, colour, thickness);
-    draw.AddLine({low.x + in, high.y - in}, {high.x - in, low.y + in}, colour, thickness);
-}
-
-void explain(const MosaicPanel& panel, TileChoice tile) {
-    const MosaicSide& side = panel.sides[tile.side];
-    const MemberResult& result = side.shot->results[tile.member];
-    Detail detail;
-    detail.title = fmt::format("Network {}, {}", tile.member + 1, sideName(side));
-    detail.values = memberValues(panel.spec, tile.member, result);
-    detail.text = memberState(panel.spec, result) +
-                  (result.diverged ? " Click to open it in the playground, with its initial weights."
-                                   : " Click to open it in the playground.");
-    panel.ui.detail(std::move(detail));
-}
-
-} // namespace
 
 void drawTile(const MosaicPanel& panel, ImDrawList& draw, TileChoice tile, ImVec2 low, float size) {
     const Theme& theme = panel.ui.theme;

@@ -94,10 +94,9 @@ struct MosaicView : MosaicChoice {
     static constexpr float landed = 3; ///< a flight is over
 
     std::array<TileOrder, mostSides> order;
-    float marks = 1; ///< of the axes: they fade while tiles are sorted
-    float flight =
-        landed;        ///< of the best network: 0 at its place, 1 where it flies to, and stays for a while
-    bool over = false; ///< all networks had been trained
+    float marks = 1;       ///< of the axes: they fade while tiles are sorted
+    float flight = landed; ///< of the best network: 0 at its place, 1 where it flies to and stays a while
+    bool over = false;     ///< all networks had been trained
 
     // Of the last frame.
     std::array<ImVec2, mostSides> corner{}; ///< of the mosaic, on the screen
