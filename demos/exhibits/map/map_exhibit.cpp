@@ -125,11 +125,10 @@ class MapExhibit final : public Exhibit {
             line.x = curve->steps;
             line.y = curve->losses;
         }
-        PlotOptions options;
-        options.x = {.title = "step", .unit = "", .whole = true};
-        options.y = {.title = "loss of this network (CPU)", .unit = "", .log = true};
-        options.size = {0, ui.px(190)};
-        lossPlot_.draw(ui, "map loss", {&line, 1}, options);
+        lossPlot_.draw(ui, "map loss", {&line, 1},
+                       {.x = {.title = "step", .unit = "", .whole = true},
+                        .y = {.title = "loss of this network (CPU)", .unit = "", .log = true},
+                        .size = {0, ui.px(190)}});
         ImGui::Dummy({0, ui.px(4)});
         ui.heading("Every pixel is a network");
         ui.row("layers", mapNetworkText(job));
@@ -221,7 +220,7 @@ class MapExhibit final : public Exhibit {
 
     // Side by side, or where the window is narrow, one above the other.
     void drawPanes(Ui& ui, float height) {
-        const std::optional<std::uint32_t> marked = hovered_ ? std::optional(hovered_->pixel) : std::nullopt;
+        const MapPixel marked = hovered_ ? MapPixel(hovered_->pixel) : std::nullopt;
         hovered_.reset();
         const float width = ImGui::GetContentRegionAvail().x;
         const float gap = ui.px(10);

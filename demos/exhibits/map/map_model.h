@@ -23,16 +23,14 @@ inline constexpr MapMachine mapMachines[] = {MapMachine::gpu, MapMachine::cpu};
 /// One machine's picture, and how it goes.
 struct MapSide {
     OutcomeGrid grid;
-    std::uint64_t trained = 0;          ///< networks, since the start or the last reset
-    double pictureSeconds = 0;          ///< of training, for the present picture
-    bool severalPainted = false;        ///< more than one device has trained of the present picture
+    std::uint64_t trained = 0; ///< networks, since the start or the last reset
+    /// Of training, for the present picture; nothing of one that several machines have painted.
+    std::optional<double> pictureSeconds = 0;
     std::optional<MachineInfo> machine; ///< the last one that trained
     std::string failure;                ///< why it paints no more; empty: it does
 
     /// The machine that paints, or has painted what is shown; null: none.
-    const MachineInfo* painter() const;
-    /// What one machine took for the present picture; nothing of one that several have painted.
-    std::optional<double> secondsOfPicture() const;
+    const MachineInfo* painter() const { return machine && (lane || grid.known() > 0) ? &*machine : nullptr; }
     /// Networks per second of training, over about the last second; 0: none.
     double recentRate() const;
 
@@ -81,8 +79,9 @@ class MapModel {
     /// Moves the picture by whole pixels and keeps what stays inside.
     std::string pan(MapOffset offset, bool remember);
     const MapHistory& history() const { return history_; }
-    void goBack() { goTo(history_.goBack(picture())); }
-    void goForward() { goTo(history_.goForward(picture())); }
+    /// There must be a place to go to.
+    void goBack() { go(history_.before, history_.after); }
+    void goForward() { go(history_.after, history_.before); }
 
     /// Once per frame: asks for what is missing, and brings what is new. With `wait`, a frame trains a step's
     /// networks and has them when this returns. Throws what is wrong with a machine, once.
@@ -113,7 +112,7 @@ class MapModel {
     bool releaseDevice();
 
   private:
-    void goTo(const MapPlace& next);
+    void go(std::vector<MapPlace>& from, std::vector<MapPlace>& behind);
     void forget(MapSide& side);
     void refit();
     void show(const MapWindow& window);

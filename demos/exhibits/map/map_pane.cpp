@@ -78,8 +78,8 @@ std::pair<std::string, ImU32> remarkOf(const Ui& ui, const MapSide& side) {
 }
 
 std::string shareText(const Ui& ui, const MapSide& side) {
-    const std::optional<double> seconds = side.secondsOfPicture();
-    if (side.grid.complete()) return seconds ? "done in " + ui.timing(timeTaken(*seconds)) : "done";
+    if (side.grid.complete())
+        return side.pictureSeconds ? "done in " + ui.timing(timeTaken(*side.pictureSeconds)) : "done";
     const double share =
         static_cast<double>(side.grid.known()) / static_cast<double>(side.grid.size().pixels());
     return fmt::format("{:.0f} % done", std::floor(100 * share));
@@ -149,9 +149,8 @@ const LaneSpec& laneOf(MapMachine machine) { return machine == MapMachine::gpu ?
 const char* titleOf(MapMachine machine) { return machine == MapMachine::gpu ? "GPU" : "CPU"; }
 
 // The counters stand above the picture, or beside it where the pane is wider than the picture needs.
-std::optional<std::uint32_t> MapPane::draw(Ui& ui, MapModel& model, std::optional<std::uint32_t> marked,
-                                           ImVec2 room) {
-    std::optional<std::uint32_t> hovered;
+MapPixel MapPane::draw(Ui& ui, MapModel& model, MapPixel marked, ImVec2 room) {
+    MapPixel hovered;
     const MapSide& side = model.side(machine_);
     behind_ = false; // nor is a picture that there is no room for
     ui.beginCard(titleOf(machine_), room);
@@ -179,8 +178,7 @@ std::optional<std::uint32_t> MapPane::draw(Ui& ui, MapModel& model, std::optiona
     return hovered;
 }
 
-std::optional<std::uint32_t> MapPane::drawPicture(Ui& ui, MapModel& model,
-                                                  std::optional<std::uint32_t> marked, ImVec2 room) {
+MapPixel MapPane::drawPicture(Ui& ui, MapModel& model, MapPixel marked, ImVec2 room) {
     if (machine_ == MapMachine::gpu)
         model.setRoom({static_cast<std::uint32_t>(room.x), static_cast<std::uint32_t>(room.y)});
     const Place place = placeOf(model.size(), ImGui::GetCursorScreenPos(), room);
@@ -188,7 +186,7 @@ std::optional<std::uint32_t> MapPane::drawPicture(Ui& ui, MapModel& model,
     const std::string name = std::string("map/") + titleOf(machine_);
     ImGui::InvisibleButton(name.c_str(), {widthOf(place), heightOf(place)});
     ui.noteControl(name.c_str());
-    const std::optional<std::uint32_t> hovered = handleMouse(ui, model, place);
+    const MapPixel hovered = handleMouse(ui, model, place);
     refresh(ui, model, widthOf(place) < static_cast<float>(model.size().width));
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     draw.AddRectFilled(place.min, place.max, ui.theme.background);
@@ -235,7 +233,7 @@ void MapPane::recolour(OutcomeGrid& grid, const MapJob& job) {
         }
 }
 
-std::optional<std::uint32_t> MapPane::handleMouse(Ui& ui, MapModel& model, const Place& picture) {
+MapPixel MapPane::handleMouse(Ui& ui, MapModel& model, const Place& picture) {
     if (ui.hidingControls) return std::nullopt;
     const ImGuiIO& io = ImGui::GetIO();
     if (ImGui::IsItemActivated()) dragged_ = {};
