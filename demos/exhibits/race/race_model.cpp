@@ -186,25 +186,18 @@ void RaceModel::begin(Machines& machines, const std::shared_ptr<const Dataset>& 
     run_->race->start();
 }
 
-/// Frames that were drawn while a lane trained, on the queue that it trains on.
-void RaceModel::noteWindow() {
+/// Brings what the lanes show into `lanes`, and what the window's frames took from those that trained.
+void RaceModel::look() {
     const double took = drawn_ && drawnBefore_ ? std::max(0.0, *drawn_ - *drawnBefore_) : 0;
     drawnBefore_ = drawn_;
-    for (std::size_t i = 0; i < run_->window.size(); ++i) {
-        WindowTime& window = run_->window[i];
-        const bool training = run_->race->lane(i).snapshot().status == LaneStatus::running;
-        if (window.kind == WindowTime::Kind::measured && training && window.training) window.seconds += took;
-        window.training = training;
-    }
-}
-
-/// Brings what the lanes show into `lanes`.
-void RaceModel::look() {
-    noteWindow();
     for (std::size_t i = 0; i < run_->lanes.size(); ++i) {
         LaneResult& view = run_->lanes[i];
         Lane& lane = run_->race->lane(i);
         const LaneSnapshot shot = lane.snapshot();
+        WindowTime& window = run_->window[i];
+        const bool training = shot.status == LaneStatus::running;
+        if (window.kind == WindowTime::Kind::measured && training && window.training) window.seconds += took;
+        window.training = training;
         const bool moved = shot.step != view.end.step || view.end.status != shot.status;
         if (shot.evaluatedStep > 0 && shot.evaluatedStep != view.end.evaluatedStep) {
             run_->accuracies[i][shot.evaluatedStep] = shot.testAccuracy;

@@ -153,7 +153,6 @@ class RaceModel {
     void begin(Machines& machines, const std::shared_ptr<const Dataset>& data);
     void drive(double seconds, bool wait);
     void look();
-    void noteWindow();
     bool asking();
     bool ask(std::size_t lane, const ProbeWish& wish, bool wait);
     void end();
