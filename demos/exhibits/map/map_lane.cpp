@@ -43,11 +43,6 @@ void MapLane::tell(std::optional<MapOrder> order, bool running, const MapDue& du
     });
 }
 
-bool MapLane::busy() const {
-    return !worker_.idle() || !failure().empty() ||
-           worker_.read([](const Desk& desk) { return !desk.news.batches.empty(); });
-}
-
 std::vector<std::uint32_t> MapLane::Desk::takePixels(std::size_t most) {
     std::size_t count = std::min(std::max<std::size_t>(most, 1), order.pixels.size() - begun);
     if (!running) count = std::min(count, allowed);

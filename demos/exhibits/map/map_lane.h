@@ -76,7 +76,10 @@ class MapLane {
     /// What has ended its work for good; empty: nothing.
     std::string failure() const { return worker_.failure(); }
     /// Whether it trains, or has something to tell.
-    bool busy() const;
+    bool busy() const {
+        return !worker_.idle() || !failure().empty() ||
+               worker_.read([](const Desk& desk) { return !desk.news.batches.empty(); });
+    }
     /// Until nothing is left of what it may train.
     void wait() const { worker_.wait(); }
 

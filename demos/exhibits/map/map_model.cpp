@@ -56,11 +56,6 @@ void MapModel::change(const MapSettings& settings) {
     agreement_.reset();
 }
 
-void MapModel::begin(const MapSettings& settings) {
-    change(settings);
-    history_ = {};
-}
-
 void MapModel::setRoom(MapSize room) {
     room_ = {std::clamp(room.width, 1u, largestRoom), std::clamp(room.height, 1u, largestRoom)};
     if (sizeFor(settings_, room_) != size_) refit();
@@ -89,11 +84,6 @@ void MapModel::forget(MapSide& side) {
     retire(side);
     side = {};
     side.grid = OutcomeGrid(size_);
-}
-
-void MapModel::reset() {
-    for (MapSide& side : sides_) forget(side);
-    beginPicture();
 }
 
 bool MapModel::closest() const {

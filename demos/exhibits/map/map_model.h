@@ -56,7 +56,10 @@ class MapModel {
     /// std::invalid_argument, and then nothing has changed.
     void change(const MapSettings& settings);
     /// Like change(), for a loaded state; clears the history.
-    void begin(const MapSettings& settings);
+    void begin(const MapSettings& settings) {
+        change(settings);
+        history_ = {};
+    }
     /// Pixels that a pane has room for, where the picture is to fit.
     void setRoom(MapSize room);
 
@@ -92,7 +95,10 @@ class MapModel {
     void pause();
     void step() { ++stepsWanted_; }
     /// Trains everything again.
-    void reset();
+    void reset() {
+        for (MapSide& side : sides_) forget(side);
+        beginPicture();
+    }
     /// Steps per second; 0: as fast as it goes.
     void setRate(double stepsPerSecond);
 

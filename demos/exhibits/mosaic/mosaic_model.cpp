@@ -162,11 +162,6 @@ void MosaicModel::start(Machines& machines, bool scripted) {
     running_ = running;
 }
 
-void MosaicModel::setColours(const PlaneColours& colours) {
-    colours_ = colours;
-    for (MosaicSide& side : sides_) side.lane->setLook(look(side));
-}
-
 void MosaicModel::update(Machines& machines, double seconds, bool scripted) {
     for (std::unique_ptr<MosaicLane>& old : ending_) retired_.add(std::move(old));
     ending_.clear();
@@ -227,11 +222,6 @@ void MosaicModel::run() {
     pacer_.restart();
 }
 
-void MosaicModel::pause() {
-    running_ = false;
-    for (MosaicSide& side : sides_) side.lane->pause();
-}
-
 void MosaicModel::step(std::uint64_t steps) {
     pause();
     gaveUp_ = false;
@@ -256,12 +246,6 @@ void MosaicModel::reset() {
         side.spread = {};
         side.lane->reset();
     }
-}
-
-void MosaicModel::reroll() {
-    MosaicSettings other = settings_;
-    ++other.population.train.seed;
-    change(other);
 }
 
 void MosaicModel::setRate(double stepsPerSecond) {

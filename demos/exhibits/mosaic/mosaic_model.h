@@ -88,17 +88,27 @@ class MosaicModel {
     /// is wrong with a device or a shape.
     void update(Machines& machines, double seconds, bool scripted);
     /// Draws the tiles in these colours from now on.
-    void setColours(const PlaneColours& colours);
+    void setColours(const PlaneColours& colours) {
+        colours_ = colours;
+        for (MosaicSide& side : sides_) side.lane->setLook(look(side));
+    }
 
     bool running() const { return running_; }
     /// Starts over if every network is at its end.
     void run();
-    void pause();
+    void pause() {
+        running_ = false;
+        for (MosaicSide& side : sides_) side.lane->pause();
+    }
     /// Trains every network to that many steps beyond the one farthest behind.
     void step(std::uint64_t steps);
     std::uint64_t stepsPerEpoch() const;
     void reset();
-    void reroll();
+    void reroll() {
+        MosaicSettings other = settings_;
+        ++other.population.train.seed;
+        change(other);
+    }
     /// Steps of every network per second; 0: as fast as it goes, and the processor takes one after the other.
     void setRate(double stepsPerSecond);
 

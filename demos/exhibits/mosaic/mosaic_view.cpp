@@ -39,10 +39,6 @@ void explain(const MosaicPanel& panel, TileChoice tile) {
 
 } // namespace
 
-TilePlace TileOrder::placeOf(std::size_t index) const {
-    return {static_cast<float>(index % columns_), static_cast<float>(index / columns_)};
-}
-
 void TileOrder::aim(std::size_t columns, std::size_t members, std::span<const std::uint32_t> ranking) {
     const bool other = columns != columns_ || members != places_.size();
     columns_ = columns;

@@ -36,7 +36,9 @@ class TileOrder {
     std::optional<std::size_t> memberAt(float column, float row) const;
 
   private:
-    TilePlace placeOf(std::size_t index) const;
+    TilePlace placeOf(std::size_t index) const {
+        return {static_cast<float>(index % columns_), static_cast<float>(index / columns_)};
+    }
 
     std::size_t columns_ = 1;
     std::vector<std::uint32_t> order_; ///< member at each place
