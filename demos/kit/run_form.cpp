@@ -26,12 +26,12 @@ void RunForm::hidden(std::optional<std::vector<std::size_t>>& widths, const std:
         const auto read = [&](const std::string& typed) {
             widths = typed.empty() ? std::nullopt : std::optional(widthsFromText(typed));
         };
-        const bool entered = textEntered(ui(), control, widths ? widthsText(*widths) : "", read);
+        const bool entered = textEntered(ui_, control, widths ? widthsText(*widths) : "", read);
         if (widths || ImGui::IsItemActive()) return entered;
         const auto suitable = suitableLayers(data);
         const ImVec2 at = ImGui::GetItemRectMin();
         const ImVec2 padding = ImGui::GetStyle().FramePadding;
-        ImGui::GetWindowDrawList()->AddText({at.x + padding.x, at.y + padding.y}, ui().theme.muted,
+        ImGui::GetWindowDrawList()->AddText({at.x + padding.x, at.y + padding.y}, ui_.theme.muted,
                                             suitable ? widthsText(*suitable).c_str() : "to suit the data");
         return entered;
     });
@@ -41,7 +41,7 @@ void RunForm::init(InitScheme& value) { choice("init", "Initial weights", 104, v
 
 void RunForm::optimizer(OptimizerSettings& settings) {
     add("optimizer", "Optimizer", 106, [&](const char* control) {
-        if (!chooseName(ui(), control, settings.kind, allOptimizers)) return false;
+        if (!chooseName(ui_, control, settings.kind, allOptimizers)) return false;
         settings.learningRate = 0; // the optimizer's own
         settings.weightDecay = -1; // likewise
         if (!infoOf(settings.kind).has(usesMomentum)) settings.nesterov = false;
@@ -65,7 +65,7 @@ void RunForm::moments(OptimizerSettings& settings) {
     if (info.has(usesMomentum)) {
         number("momentum", "Momentum", settings.momentum, 0.01f, 0.999f, "%.3f", Scale::linear);
         add("nesterov", "Nesterov", 92,
-            [&](const char* control) { return ui().checkbox(control, settings.nesterov); });
+            [&](const char* control) { return ui_.checkbox(control, settings.nesterov); });
     }
     if (info.has(usesBetas)) {
         number("beta1", "Beta 1", settings.beta1, 0, 0.999f, "%.3f", Scale::linear);
@@ -89,8 +89,8 @@ bool RunForm::number(std::string_view field, const char* title, double& value, f
     bool moved = false;
     add(field, title, 86, [&](const char* control) {
         auto shown = static_cast<float>(value);
-        moved = scale == Scale::logarithmic ? ui().logSlider(control, shown, from, to, format)
-                                            : ui().slider(control, shown, from, to, format);
+        moved = scale == Scale::logarithmic ? ui_.logSlider(control, shown, from, to, format)
+                                            : ui_.slider(control, shown, from, to, format);
         // Ctrl and a click let any number be typed. Without a float's last digits: 0.03f as 0.03.
         if (moved) value = std::stod(fmt::format("{}", std::clamp(shown, from, to)));
         return moved;

@@ -1,6 +1,6 @@
-// Fields to set something with: how they stand side by side, the kinds of fields there are, and the form of a
-// training job: every field that more than one exhibit shows, drawn in one way within one set of limits. An
-// exhibit says which fields it has, and in which order.
+// Forms: fields side by side, the kinds of fields there are, and every field of a training job that more than
+// one exhibit shows, drawn in one way within one set of limits. An exhibit says which fields it has, and in
+// which order.
 #pragma once
 
 #include <algorithm>
@@ -18,69 +18,6 @@
 #include "demos/options/parse.h"
 
 namespace lockstep::demos {
-
-/// Fields side by side, each with its name above it; a field that does not fit starts the next row. Placed by
-/// hand, because ImGui aligns neighbours by their first line of text.
-class FieldFlow {
-  public:
-    /// `inset` pixels on the right stay free.
-    explicit FieldFlow(Ui& ui, float inset = 0)
-        : ui_(ui), start_(ImGui::GetCursorScreenPos()), at_(start_),
-          right_(start_.x + ImGui::GetContentRegionAvail().x - inset),
-          row_(ImGui::GetTextLineHeight() + ui.px(3) + ImGui::GetFrameHeight()) {}
-
-    /// `draw(control)` draws the widget. A hidden control has no name above it either.
-    template <class Draw> void field(const char* control, const char* name, float units, Draw draw) {
-        if (ui_.hidden(control)) return;
-        const float width = std::max(ui_.px(units), ImGui::CalcTextSize(name).x);
-        if (at_.x + width > right_) newRow();
-        ImGui::SetCursorScreenPos(at_);
-        ImGui::BeginGroup();
-        ui_.muted(name);
-        ImGui::SetCursorScreenPos({at_.x, at_.y + row_ - ImGui::GetFrameHeight()});
-        ImGui::SetNextItemWidth(std::min(width, right_ - at_.x));
-        draw(control);
-        ImGui::EndGroup();
-        at_.x = std::max(at_.x + width, ImGui::GetItemRectMax().x) + ui_.px(10);
-    }
-
-    void newRow() {
-        if (at_.x > start_.x) at_ = {start_.x, at_.y + row_ + ui_.px(8)};
-    }
-    /// The next fields, `units` wide in total, share a row.
-    void keepTogether(float units) {
-        if (at_.x + ui_.px(units) > right_) newRow();
-    }
-    /// A button that opens a popup in which `draw()` draws further fields, with a form of its own.
-    template <class Draw> void popup(const char* control, Draw draw) {
-        ImVec2 below;
-        field(control, "", 60, [&](const char* label) {
-            if (ui_.button(label)) ImGui::OpenPopup("settings");
-            below = {ImGui::GetItemRectMax().x, ImGui::GetItemRectMax().y + ui_.px(4)};
-        });
-        ImGui::SetNextWindowPos(below, ImGuiCond_Always, {1, 0});
-        ImGui::SetNextWindowSize({std::min(ui_.px(440), ImGui::GetIO().DisplaySize.x), 0});
-        if (!ImGui::BeginPopup("settings")) return;
-        ui_.heading("Settings");
-        draw();
-        ImGui::EndPopup();
-    }
-    /// What follows comes below.
-    void end() {
-        ImGui::SetCursorScreenPos({start_.x, at_.y});
-        ImGui::Dummy({right_ - start_.x, at_.x > start_.x ? row_ : 0});
-    }
-
-  protected:
-    Ui& ui() const { return ui_; }
-
-  private:
-    Ui& ui_;
-    ImVec2 start_;
-    ImVec2 at_; // of the next field
-    float right_;
-    float row_;
-};
 
 /// A choice among `names`, and the present value if it is not among them. True when it changed.
 inline bool chooseText(Ui& ui, const char* control, std::string& value, std::vector<std::string> names) {
@@ -125,23 +62,27 @@ inline constexpr std::span<const Loss> valueLosses = std::span(allLosses).last(2
 /// The names of all rungs, or of those of one machine.
 std::vector<std::string> rungNames(std::optional<bool> gpu = std::nullopt);
 
-class RunForm : public FieldFlow {
+/// Fields side by side, each with its name above it; a field that does not fit starts the next row. Placed by
+/// hand, because ImGui aligns neighbours by their first line of text.
+class RunForm {
   public:
     /// prefix   of the controls' names: "race " makes "##race data"
     /// inset    pixels on the right that are left free
-    RunForm(Ui& ui, std::string prefix, float inset = 0) : FieldFlow(ui, inset), prefix_(std::move(prefix)) {}
+    RunForm(Ui& ui, std::string prefix, float inset = 0)
+        : ui_(ui), prefix_(std::move(prefix)), start_(ImGui::GetCursorScreenPos()), at_(start_),
+          right_(start_.x + ImGui::GetContentRegionAvail().x - inset),
+          row_(ImGui::GetTextLineHeight() + ui.px(3) + ImGui::GetFrameHeight()) {}
 
     /// Whether a field has changed its value.
     bool changed() const { return changed_; }
 
     void data(std::string& data, const std::vector<std::string>& names = dataNames()) {
-        add("data", "Data", 130, [&](const char* control) { return chooseText(ui(), control, data, names); });
+        add("data", "Data", 130, [&](const char* control) { return chooseText(ui_, control, data, names); });
     }
     /// Of generated points.
     void samples(std::size_t& samples) {
-        add("samples", "Points", 110, [&](const char* control) {
-            return ui().powerSlider(control, samples, 64, std::size_t{1} << 20);
-        });
+        add("samples", "Points", 110,
+            [&](const char* control) { return ui_.powerSlider(control, samples, 64, std::size_t{1} << 20); });
     }
     void noise(double& noise) {
         number("noise", "Noise", noise, 0, static_cast<float>(mostNoise), "%.2f", Scale::linear);
@@ -166,26 +107,26 @@ class RunForm : public FieldFlow {
     void schedule(OptimizerSettings& settings);
     void batch(std::size_t& batch, std::size_t most = RunLimits{}.batch) {
         add("batch", "Batch", 110,
-            [&](const char* control) { return ui().powerSlider(control, batch, 1, most); });
+            [&](const char* control) { return ui_.powerSlider(control, batch, 1, most); });
     }
     void seed(std::uint64_t& seed) {
         text("seed", "Seed", 70, std::to_string(seed),
              [&](const std::string& typed) { seed = seedFromText(typed); });
     }
     void shuffle(bool& value) {
-        add("shuffle", "Shuffle", 60, [&](const char* control) { return ui().checkbox(control, value); });
+        add("shuffle", "Shuffle", 60, [&](const char* control) { return ui_.checkbox(control, value); });
     }
     /// field   of the control's name; a lane that is not among `names` is offered, too
     void lane(const char* field, const char* title, std::string& lane, const std::vector<std::string>& names,
               float units = 122) {
-        add(field, title, units, [&](const char* control) { return chooseText(ui(), control, lane, names); });
+        add(field, title, units, [&](const char* control) { return chooseText(ui_, control, lane, names); });
     }
 
     /// A choice among values by their names.
     template <class Enum>
     void choice(std::string_view field, const char* title, float units, Enum& value,
                 std::span<const std::type_identity_t<Enum>> all) {
-        add(field, title, units, [&](const char* control) { return chooseName(ui(), control, value, all); });
+        add(field, title, units, [&](const char* control) { return chooseName(ui_, control, value, all); });
     }
     /// Any other field; `draw(control)` says whether it changed something.
     template <class Draw> void add(std::string_view field, const char* title, float units, Draw draw) {
@@ -195,7 +136,49 @@ class RunForm : public FieldFlow {
     /// A line of text that shows `text`; `read` takes what was typed, and what it throws becomes a message.
     template <class Read>
     void text(std::string_view field, const char* title, float units, const std::string& text, Read read) {
-        add(field, title, units, [&](const char* control) { return textEntered(ui(), control, text, read); });
+        add(field, title, units, [&](const char* control) { return textEntered(ui_, control, text, read); });
+    }
+
+    /// `draw(control)` draws the widget. A hidden control has no name above it either.
+    template <class Draw> void field(const char* control, const char* name, float units, Draw draw) {
+        if (ui_.hidden(control)) return;
+        const float width = std::max(ui_.px(units), textWidth(name));
+        if (at_.x + width > right_) newRow();
+        ImGui::SetCursorScreenPos(at_);
+        ImGui::BeginGroup();
+        ui_.muted(name);
+        ImGui::SetCursorScreenPos({at_.x, at_.y + row_ - ImGui::GetFrameHeight()});
+        ImGui::SetNextItemWidth(std::min(width, right_ - at_.x));
+        draw(control);
+        ImGui::EndGroup();
+        at_.x = std::max(at_.x + width, ImGui::GetItemRectMax().x) + ui_.px(10);
+    }
+
+    void newRow() {
+        if (at_.x > start_.x) at_ = {start_.x, at_.y + row_ + ui_.px(8)};
+    }
+    /// The next fields, `units` wide in total, share a row.
+    void keepTogether(float units) {
+        if (at_.x + ui_.px(units) > right_) newRow();
+    }
+    /// A button that opens a popup in which `draw()` draws further fields, with a form of its own.
+    template <class Draw> void popup(const char* control, Draw draw) {
+        ImVec2 below;
+        field(control, "", 60, [&](const char* label) {
+            if (ui_.button(label)) ImGui::OpenPopup("settings");
+            below = {ImGui::GetItemRectMax().x, ImGui::GetItemRectMax().y + ui_.px(4)};
+        });
+        ImGui::SetNextWindowPos(below, ImGuiCond_Always, {1, 0});
+        ImGui::SetNextWindowSize({std::min(ui_.px(440), ImGui::GetIO().DisplaySize.x), 0});
+        if (!ImGui::BeginPopup("settings")) return;
+        ui_.heading("Settings");
+        draw();
+        ImGui::EndPopup();
+    }
+    /// What follows comes below.
+    void end() {
+        ImGui::SetCursorScreenPos({start_.x, at_.y});
+        ImGui::Dummy({right_ - start_.x, at_.x > start_.x ? row_ : 0});
     }
 
   private:
@@ -205,7 +188,12 @@ class RunForm : public FieldFlow {
                 const char* format, Scale scale = Scale::logarithmic);
     void count(std::string_view field, const char* title, std::uint64_t& value, float from, float to);
 
+    Ui& ui_;
     std::string prefix_;
+    ImVec2 start_;
+    ImVec2 at_; // of the next field
+    float right_;
+    float row_;
     bool changed_ = false;
 };
 

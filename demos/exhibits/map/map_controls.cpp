@@ -20,29 +20,17 @@ constexpr MapAxes axesChoices[] = {MapAxes::rates, MapAxes::rateAndScale};
 constexpr double zoomOfKey = 0.5;
 constexpr double moveOfKey = 0.25;
 
-/// Buttons side by side, as many to a row as there is room for.
-class ButtonRow {
-  public:
-    explicit ButtonRow(Ui& ui)
-        : ui_(ui), right_(ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x) {}
-
-    bool button(const char* label, bool enabled = true) {
-        if (ui_.hidden(label)) return false;
-        const std::string shown(shownLabel(label));
-        const ImGuiStyle& style = ImGui::GetStyle();
-        const float width = ImGui::CalcTextSize(shown.c_str()).x + 2 * style.FramePadding.x;
-        const float gap = ui_.px(6);
-        if (end_ && *end_ + gap + width <= right_) ImGui::SameLine(0, gap);
-        const bool pressed = ui_.button(label, enabled);
-        end_ = ImGui::GetItemRectMax().x;
-        return pressed;
-    }
-
-  private:
-    Ui& ui_;
-    float right_;
-    std::optional<float> end_; // of the last one
-};
+/// A button beside the last one, which ends at `end`, or below it where there is no room.
+bool rowButton(Ui& ui, std::optional<float>& end, const char* label, bool enabled) {
+    if (ui.hidden(label)) return false;
+    const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
+    const float width = textWidth(shownLabel(label)) + 2 * ImGui::GetStyle().FramePadding.x;
+    const float gap = ui.px(6);
+    if (end && *end + gap + width <= right) ImGui::SameLine(0, gap);
+    const bool pressed = ui.button(label, enabled);
+    end = ImGui::GetItemRectMax().x;
+    return pressed;
+}
 
 /// A popup right below the last item.
 bool beginPopupBelow(const Ui& ui, const char* name, float units) {
@@ -50,11 +38,6 @@ bool beginPopupBelow(const Ui& ui, const char* name, float units) {
                             ImGuiCond_Appearing);
     ImGui::SetNextWindowSize({std::min(ui.px(units), ImGui::GetIO().DisplaySize.x), 0});
     return ImGui::BeginPopup(name);
-}
-
-void networkField(Ui& ui, const char* control, MapJob& job) {
-    std::string network = mapNetworkText(job);
-    if (chooseText(ui, control, network, {"2-4-1", "8-8-1", "16-16-1"})) readMapNetwork(network, job);
 }
 
 void resolutionField(Ui& ui, const char* control, std::uint32_t& resolution) {
@@ -79,27 +62,28 @@ void presetField(Ui& ui, const char* control, MapSettings& settings) {
 void drawMapSettings(Ui& ui, MapModel& model) {
     MapSettings settings = model.settings();
     MapJob& job = settings.job;
-    FieldFlow fields(ui);
-    fields.field("##map/preset", "Preset", 150,
-                 [&](const char* control) { presetField(ui, control, settings); });
-    fields.field("##map/network", "Network", 96,
-                 [&](const char* control) { networkField(ui, control, job); });
-    fields.field("##map/activation", "Activation", 96,
-                 [&](const char* control) { chooseName(ui, control, job.activation, activations); });
-    fields.field("##map/axes", "Axes", 136, [&](const char* control) {
+    RunForm form(ui, "map/");
+    form.field("##map/preset", "Preset", 150,
+               [&](const char* control) { presetField(ui, control, settings); });
+    form.field("##map/network", "Network", 96, [&](const char* control) {
+        std::string network = mapNetworkText(job);
+        if (chooseText(ui, control, network, {"2-4-1", "8-8-1", "16-16-1"})) readMapNetwork(network, job);
+    });
+    form.choice("activation", "Activation", 96, job.activation, activations);
+    form.field("##map/axes", "Axes", 136, [&](const char* control) {
         if (chooseName(ui, control, job.axes, axesChoices)) settings.window = wholeWindow(job.axes);
     });
-    fields.field("##map/steps", "Steps", 90, [&](const char* control) {
+    form.field("##map/steps", "Steps", 90, [&](const char* control) {
         auto steps = static_cast<int>(job.steps);
         if (ui.intSlider(control, steps, 10, 2000))
             job.steps = static_cast<std::uint32_t>(std::clamp(steps, 1, 2000));
     });
-    fields.field("##map/examples", "Examples", 90,
-                 [&](const char* control) { ui.powerSlider(control, job.examples, 1, 512); });
-    fields.field("##map/picture", "Picture", 112,
-                 [&](const char* control) { resolutionField(ui, control, settings.resolution); });
-    fields.field("CPU##map", "", 60, [&](const char* control) { ui.checkbox(control, settings.cpu); });
-    fields.end();
+    form.field("##map/examples", "Examples", 90,
+               [&](const char* control) { ui.powerSlider(control, job.examples, 1, 512); });
+    form.field("##map/picture", "Picture", 112,
+               [&](const char* control) { resolutionField(ui, control, settings.resolution); });
+    form.field("CPU##map", "", 60, [&](const char* control) { ui.checkbox(control, settings.cpu); });
+    form.end();
     // change() may throw, so it comes when everything has been drawn.
     if (settings != model.settings()) model.change(settings);
 }
@@ -113,7 +97,7 @@ MakeMapTrainer mapMaker(Ui& ui, const MapJob& job, MapMachine machine) {
 }
 
 void MapControls::update(Ui& ui) {
-    if (const auto saved = export_.takeFinished(ui.scripted))
+    if (const auto saved = saving.takeFinished(ui.scripted))
         ui.say(Severity::info, fmt::format("Map of {} pixels saved to {}", mapSizeText(saved->picture.size),
                                            std::filesystem::absolute(saved->file).string()));
 }
@@ -121,7 +105,10 @@ void MapControls::update(Ui& ui) {
 void MapControls::draw(Ui& ui, MapModel& model) {
     const bool low = ImGui::GetContentRegionAvail().y < ui.px(480);
     if (!low) drawMapSettings(ui, model);
-    ButtonRow row(ui);
+    std::optional<float> end;
+    const auto button = [&](const char* label, bool enabled = true) {
+        return rowButton(ui, end, label, enabled);
+    };
     const auto look = [&](const MapWindow& window) { sayRefused(ui, model.look(window, true)); };
     // By shares of the picture: the window goes where the arrow points.
     const auto move = [&](double columns, double rows) {
@@ -130,24 +117,24 @@ void MapControls::draw(Ui& ui, MapModel& model) {
                    model.pan({-std::llround(columns * size.width), -std::llround(rows * size.height)}, true));
     };
     if (low) {
-        if (row.button("Settings##map")) ImGui::OpenPopup("map settings");
+        if (button("Settings##map")) ImGui::OpenPopup("map settings");
         if (beginPopupBelow(ui, "map settings", 400)) {
             drawMapSettings(ui, model);
             ImGui::EndPopup();
         }
     }
-    if (row.button("Back##map", model.history().canGoBack())) model.goBack();
-    if (row.button("Forward##map", model.history().canGoForward())) model.goForward();
-    if (row.button("+##map")) look(zoomed(model.window(), 0.5, 0.5, zoomOfKey));
-    if (row.button("−##map")) look(zoomed(model.window(), 0.5, 0.5, 1 / zoomOfKey));
-    if (row.button("←##map")) move(-moveOfKey, 0);
-    if (row.button("→##map")) move(moveOfKey, 0);
-    if (row.button("↑##map")) move(0, -moveOfKey);
-    if (row.button("↓##map")) move(0, moveOfKey);
-    if (row.button("Whole##map")) look(wholeWindow(model.settings().job.axes));
-    if (row.button("Bookmarks##map")) ImGui::OpenPopup("bookmarks");
+    if (button("Back##map", model.history().canGoBack())) model.goBack();
+    if (button("Forward##map", model.history().canGoForward())) model.goForward();
+    if (button("+##map")) look(zoomed(model.window(), 0.5, 0.5, zoomOfKey));
+    if (button("−##map")) look(zoomed(model.window(), 0.5, 0.5, 1 / zoomOfKey));
+    if (button("←##map")) move(-moveOfKey, 0);
+    if (button("→##map")) move(moveOfKey, 0);
+    if (button("↑##map")) move(0, -moveOfKey);
+    if (button("↓##map")) move(0, moveOfKey);
+    if (button("Whole##map")) look(wholeWindow(model.settings().job.axes));
+    if (button("Bookmarks##map")) ImGui::OpenPopup("bookmarks");
     drawBookmarks(ui, model);
-    if (row.button("Save PNG##map", !export_.busy())) ImGui::OpenPopup("save map");
+    if (button("Save PNG##map", !saving.busy())) ImGui::OpenPopup("save map");
     drawSaving(ui, model);
 }
 
@@ -188,10 +175,7 @@ void MapControls::drawSaving(Ui& ui, MapModel& model) {
     const bool pressed = ui.primaryButton("Save##map");
     if (pressed) ImGui::CloseCurrentPopup();
     ImGui::EndPopup();
-    if (pressed) startSaving(ui, model);
-}
-
-void MapControls::startSaving(Ui& ui, MapModel& model) {
+    if (!pressed) return;
     const MapSize size = mapSizeFromText(pictureSize);
     if (pictureFile_.empty()) throw std::invalid_argument("name a file to save the picture to");
     requireWritable(pictureFile_);
@@ -199,25 +183,25 @@ void MapControls::startSaving(Ui& ui, MapModel& model) {
     const MapRequest picture{{settings.job, fitted(settings.window, size)}, size};
     if (!picture.resolved())
         ui.say(Severity::info, "At this size, some neighbouring pixels round to the same fp32 numbers.");
-    export_.start({pictureFile_, picture}, mapMaker(ui, settings.job, model.fastest()));
+    saving.start({pictureFile_, picture}, mapMaker(ui, settings.job, model.fastest()));
 }
 
 // In the room of the remark; a presenter's is too low for a button.
 void MapControls::drawProgress(Ui& ui) {
     if (!ui.presenter) {
-        if (ui.button("Cancel##map")) export_.cancel();
+        if (ui.button("Cancel##map")) saving.cancel();
         ImGui::SameLine();
         ImGui::AlignTextToFramePadding();
     }
     const float height = ui.presenter ? ImGui::GetTextLineHeight() : ImGui::GetFrameHeight();
-    ui.muted(fmt::format("Saving a picture: {:.0f} %", std::floor(100 * export_.share())));
+    ui.muted(fmt::format("Saving a picture: {:.0f} %", std::floor(100 * saving.share())));
     ImGui::SameLine();
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const float width = std::max(ImGui::GetContentRegionAvail().x, ui.px(20));
     const float y = start.y + height / 2;
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     draw.AddLine({start.x, y}, {start.x + width, y}, ui.theme.border, ui.px(4));
-    draw.AddLine({start.x, y}, {start.x + width * static_cast<float>(export_.share()), y}, ui.theme.text,
+    draw.AddLine({start.x, y}, {start.x + width * static_cast<float>(saving.share()), y}, ui.theme.text,
                  ui.px(4));
     ImGui::Dummy({width, ImGui::GetTextLineHeight()});
 }

@@ -30,9 +30,9 @@ void drawLegendBar(const Ui& ui, ImVec2 start, float width, const char* caption,
     const float y = start.y + line + ui.px(2);
     draw.AddText(start, ui.theme.muted, fittedText(caption, width).c_str());
     draw.AddText({start.x, y}, ui.theme.text, from.c_str());
-    const float toWidth = ImGui::CalcTextSize(to.c_str()).x;
+    const float toWidth = textWidth(to);
     draw.AddText({start.x + width - toWidth, y}, ui.theme.text, to.c_str());
-    const float left = start.x + ImGui::CalcTextSize(from.c_str()).x + ui.px(8);
+    const float left = start.x + textWidth(from) + ui.px(8);
     const float right = start.x + width - toWidth - ui.px(8);
     const float step = (right - left) / samples;
     for (int i = 0; i < samples; ++i) {
@@ -98,7 +98,7 @@ class MapExhibit final : public Exhibit {
         drawPanes(ui, std::max(ImGui::GetContentRegionAvail().y - legend - remarks - 2 * gap, ui.px(90)));
         drawLegend(ui, model_.settings().job);
         // Not above them: a picture that fits its pane would be thrown away when the pane becomes another.
-        if (controls_.saving())
+        if (controls_.saving.busy())
             controls_.drawProgress(ui);
         else
             drawRemark(ui);
@@ -125,11 +125,10 @@ class MapExhibit final : public Exhibit {
             line.x = curve->steps;
             line.y = curve->losses;
         }
-        PlotOptions options;
-        options.x = {.title = "step", .unit = "", .whole = true};
-        options.y = {.title = "loss of this network (CPU)", .unit = "", .log = true};
-        options.size = {0, ui.px(190)};
-        lossPlot_.draw(ui, "map loss", {&line, 1}, options);
+        lossPlot_.draw(ui, "map loss", {&line, 1},
+                       {.x = {.title = "step", .unit = "", .whole = true},
+                        .y = {.title = "loss of this network (CPU)", .unit = "", .log = true},
+                        .size = {0, ui.px(190)}});
         ImGui::Dummy({0, ui.px(4)});
         ui.heading("Every pixel is a network");
         ui.row("layers", mapNetworkText(job));
@@ -159,7 +158,7 @@ class MapExhibit final : public Exhibit {
         const auto behind = [this](const MapPane& pane) {
             return model_.enabled(pane.machine()) && pane.behind();
         };
-        return model_.painting() || model_.busy() || probe_.busy() || controls_.saving() ||
+        return model_.painting() || model_.busy() || probe_.busy() || controls_.saving.busy() ||
                std::ranges::any_of(panes_, behind);
     }
     void run(Ui&) override { model_.run(); }
@@ -203,7 +202,7 @@ class MapExhibit final : public Exhibit {
 
     std::string releaseDevice() override {
         const bool painting = model_.releaseDevice();
-        const bool saving = controls_.release();
+        const bool saving = controls_.saving.release();
         for (MapPane& pane : panes_) pane.release();
         std::string costs;
         if (painting) costs = "The map continues with its missing pixels.";
@@ -221,7 +220,7 @@ class MapExhibit final : public Exhibit {
 
     // Side by side, or where the window is narrow, one above the other.
     void drawPanes(Ui& ui, float height) {
-        const std::optional<std::uint32_t> marked = hovered_ ? std::optional(hovered_->pixel) : std::nullopt;
+        const MapPixel marked = hovered_ ? MapPixel(hovered_->pixel) : std::nullopt;
         hovered_.reset();
         const float width = ImGui::GetContentRegionAvail().x;
         const float gap = ui.px(10);

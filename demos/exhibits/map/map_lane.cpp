@@ -43,22 +43,6 @@ void MapLane::tell(std::optional<MapOrder> order, bool running, const MapDue& du
     });
 }
 
-void MapLane::pause() {
-    worker_.with([](Desk& desk) {
-        desk.running = false;
-        desk.allowed = 0;
-    });
-}
-
-MapNews MapLane::takeNews() {
-    return worker_.with([](Desk& desk) { return std::exchange(desk.news, {}); });
-}
-
-bool MapLane::busy() const {
-    return !worker_.idle() || !failure().empty() ||
-           worker_.read([](const Desk& desk) { return !desk.news.batches.empty(); });
-}
-
 std::vector<std::uint32_t> MapLane::Desk::takePixels(std::size_t most) {
     std::size_t count = std::min(std::max<std::size_t>(most, 1), order.pixels.size() - begun);
     if (!running) count = std::min(count, allowed);
@@ -101,18 +85,16 @@ void MapExport::start(MapExportJob job, MakeMapTrainer make) {
     job_ = std::move(job);
     trained_ = 0;
     cancelled_ = false;
-    written_ = std::async(std::launch::async, [this, making = std::move(make)] { return work(making); });
-}
-
-bool MapExport::work(const MakeMapTrainer& make) {
-    MapResult lane;
-    trainMap(job_.picture, *make(), lane, exportBatchMilliseconds, [&] {
-        trained_ = lane.trained;
-        return !cancelled_;
+    written_ = std::async(std::launch::async, [this, making = std::move(make)] {
+        MapResult lane;
+        trainMap(job_.picture, *making(), lane, exportBatchMilliseconds, [&] {
+            trained_ = lane.trained;
+            return !cancelled_;
+        });
+        if (cancelled_) return false;
+        writePng(job_.file, mapPicture(job_.picture, lane));
+        return true;
     });
-    if (cancelled_) return false;
-    writePng(job_.file, mapPicture(job_.picture, lane));
-    return true;
 }
 
 std::optional<MapExportJob> MapExport::takeFinished(bool wait) {

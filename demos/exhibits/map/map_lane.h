@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "demos/exhibits/map/map_window.h"
@@ -62,13 +63,23 @@ class MapLane {
     /// due       what is left of these networks is dropped with the order, or by pausing
     void tell(std::optional<MapOrder> order, bool running, const MapDue& due);
     /// Nothing more but the batch under way.
-    void pause();
+    void pause() {
+        worker_.with([](Desk& desk) {
+            desk.running = false;
+            desk.allowed = 0;
+        });
+    }
 
-    MapNews takeNews();
+    MapNews takeNews() {
+        return worker_.with([](Desk& desk) { return std::exchange(desk.news, {}); });
+    }
     /// What has ended its work for good; empty: nothing.
     std::string failure() const { return worker_.failure(); }
     /// Whether it trains, or has something to tell.
-    bool busy() const;
+    bool busy() const {
+        return !worker_.idle() || !failure().empty() ||
+               worker_.read([](const Desk& desk) { return !desk.news.batches.empty(); });
+    }
     /// Until nothing is left of what it may train.
     void wait() const { worker_.wait(); }
 
@@ -114,8 +125,6 @@ class MapExport {
     bool release();
 
   private:
-    bool work(const MakeMapTrainer& make);
-
     MapExportJob job_;
     std::atomic<std::size_t> trained_ = 0;
     std::atomic<bool> cancelled_ = false;

@@ -26,14 +26,6 @@ bool sameMachine(const MachineInfo& a, const MachineInfo& b) {
 
 } // namespace
 
-const MachineInfo* MapSide::painter() const {
-    return machine && (lane || grid.known() > 0) ? &*machine : nullptr;
-}
-
-std::optional<double> MapSide::secondsOfPicture() const {
-    return severalPainted ? std::nullopt : std::optional(pictureSeconds);
-}
-
 double MapSide::recentRate() const {
     double networks = 0;
     double seconds = 0;
@@ -64,22 +56,14 @@ void MapModel::change(const MapSettings& settings) {
     agreement_.reset();
 }
 
-void MapModel::begin(const MapSettings& settings) {
-    change(settings);
-    history_ = {};
-}
-
 void MapModel::setRoom(MapSize room) {
-    const auto usable = [](std::uint32_t pixels) { return std::clamp(pixels, 1u, largestRoom); };
-    room_ = {usable(room.width), usable(room.height)};
+    room_ = {std::clamp(room.width, 1u, largestRoom), std::clamp(room.height, 1u, largestRoom)};
     if (sizeFor(settings_, room_) != size_) refit();
 }
 
 void MapModel::refit() {
-    const MapSize size = sizeFor(settings_, room_);
-    const MapWindow window = fitted(settings_.window, size);
-    size_ = size;
-    show(window);
+    size_ = sizeFor(settings_, room_);
+    show(fitted(settings_.window, size_));
 }
 
 void MapModel::show(const MapWindow& window) {
@@ -91,10 +75,7 @@ void MapModel::show(const MapWindow& window) {
 void MapModel::beginPicture() {
     ++number_;
     panned_ = {};
-    for (MapSide& side : sides_) {
-        side.pictureSeconds = 0;
-        side.severalPainted = false;
-    }
+    for (MapSide& side : sides_) side.pictureSeconds = 0;
     ordersStale_ = true;
     agreement_.reset();
 }
@@ -103,11 +84,6 @@ void MapModel::forget(MapSide& side) {
     retire(side);
     side = {};
     side.grid = OutcomeGrid(size_);
-}
-
-void MapModel::reset() {
-    for (MapSide& side : sides_) forget(side);
-    beginPicture();
 }
 
 bool MapModel::closest() const {
@@ -140,7 +116,10 @@ std::string MapModel::pan(MapOffset offset, bool remember) {
     return {};
 }
 
-void MapModel::goTo(const MapPlace& next) {
+void MapModel::go(std::vector<MapPlace>& from, std::vector<MapPlace>& behind) {
+    behind.push_back(picture());
+    const MapPlace next = from.back();
+    from.pop_back();
     const bool otherJob = next.job != settings_.job;
     settings_.place() = next;
     refit();
@@ -230,8 +209,8 @@ void MapModel::takeBatches(MapSide& side) {
     if (!side.lane) return;
     MapNews news = side.lane->takeNews();
     if (news.machine) { // a picture started by another machine belongs to neither
-        side.severalPainted |=
-            side.machine && side.grid.known() > 0 && !sameMachine(*side.machine, *news.machine);
+        if (side.machine && side.grid.known() > 0 && !sameMachine(*side.machine, *news.machine))
+            side.pictureSeconds.reset();
         side.machine = std::move(news.machine);
     }
     for (const MapBatch& batch : news.batches) take(side, batch);
@@ -250,7 +229,7 @@ void MapModel::take(MapSide& side, const MapBatch& batch) {
     side.trained += order.pixels.size();
     side.recent.emplace_back(order.pixels.size(), batch.seconds);
     if (order.number != number_) return;
-    side.pictureSeconds += batch.seconds;
+    if (side.pictureSeconds) *side.pictureSeconds += batch.seconds;
     for (std::size_t i = 0; i < order.pixels.size(); ++i) {
         const std::int64_t column = order.pixels[i] % size_.width + panned_.columns - order.panned.columns;
         const std::int64_t row = order.pixels[i] / size_.width + panned_.rows - order.panned.rows;
@@ -260,9 +239,7 @@ void MapModel::take(MapSide& side, const MapBatch& batch) {
 }
 
 bool MapModel::complete() const {
-    return std::ranges::all_of(mapMachines, [this](MapMachine machine) {
-        return !enabled(machine) || side(machine).grid.complete();
-    });
+    return std::ranges::all_of(sides(), [](const MapSide& side) { return side.grid.complete(); });
 }
 
 std::optional<MapAgreement> MapModel::agreement() {
@@ -272,21 +249,17 @@ std::optional<MapAgreement> MapModel::agreement() {
     return agreement_;
 }
 
-bool MapModel::painting(MapMachine machine) const {
-    const MapSide& each = side(machine);
-    return running_ && enabled(machine) && each.failure.empty() && !each.grid.complete();
+bool MapModel::painting(const MapSide& side) const {
+    return running_ && side.failure.empty() && !side.grid.complete();
 }
 
 bool MapModel::painting() const {
-    return std::ranges::any_of(mapMachines, [this](MapMachine machine) { return painting(machine); });
+    return std::ranges::any_of(sides(), [this](const MapSide& side) { return painting(side); });
 }
 
 bool MapModel::busy() const {
-    return !retired_.empty() || stepsWanted_ > 0 ||
-           std::ranges::any_of(mapMachines, [this](MapMachine machine) {
-               const MapSide& each = side(machine);
-               return each.lane ? each.lane->busy() : painting(machine);
-           });
+    const auto works = [this](const MapSide& side) { return side.lane ? side.lane->busy() : painting(side); };
+    return !retired_.empty() || stepsWanted_ > 0 || std::ranges::any_of(sides(), works);
 }
 
 MapMachine MapModel::fastest() const {

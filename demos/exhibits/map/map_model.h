@@ -5,6 +5,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -22,16 +23,14 @@ inline constexpr MapMachine mapMachines[] = {MapMachine::gpu, MapMachine::cpu};
 /// One machine's picture, and how it goes.
 struct MapSide {
     OutcomeGrid grid;
-    std::uint64_t trained = 0;          ///< networks, since the start or the last reset
-    double pictureSeconds = 0;          ///< of training, for the present picture
-    bool severalPainted = false;        ///< more than one device has trained of the present picture
+    std::uint64_t trained = 0; ///< networks, since the start or the last reset
+    /// Of training, for the present picture; nothing of one that several machines have painted.
+    std::optional<double> pictureSeconds = 0;
     std::optional<MachineInfo> machine; ///< the last one that trained
     std::string failure;                ///< why it paints no more; empty: it does
 
     /// The machine that paints, or has painted what is shown; null: none.
-    const MachineInfo* painter() const;
-    /// What one machine took for the present picture; nothing of one that several have painted.
-    std::optional<double> secondsOfPicture() const;
+    const MachineInfo* painter() const { return machine && (lane || grid.known() > 0) ? &*machine : nullptr; }
     /// Networks per second of training, over about the last second; 0: none.
     double recentRate() const;
 
@@ -57,7 +56,10 @@ class MapModel {
     /// std::invalid_argument, and then nothing has changed.
     void change(const MapSettings& settings);
     /// Like change(), for a loaded state; clears the history.
-    void begin(const MapSettings& settings);
+    void begin(const MapSettings& settings) {
+        change(settings);
+        history_ = {};
+    }
     /// Pixels that a pane has room for, where the picture is to fit.
     void setRoom(MapSize room);
 
@@ -66,6 +68,8 @@ class MapModel {
     const MapWindow& window() const { return window_; }
     MapRequest picture() const { return {{settings_.job, window_}, size_}; }
     bool enabled(MapMachine machine) const { return machine == MapMachine::gpu || settings_.cpu; }
+    /// Of the enabled machines, by MapMachine.
+    std::span<const MapSide> sides() const { return std::span(sides_).first(settings_.cpu ? 2 : 1); }
     const MapSide& side(MapMachine machine) const { return sides_[static_cast<std::size_t>(machine)]; }
     OutcomeGrid& grid(MapMachine machine) { return sides_[static_cast<std::size_t>(machine)].grid; }
 
@@ -78,8 +82,9 @@ class MapModel {
     /// Moves the picture by whole pixels and keeps what stays inside.
     std::string pan(MapOffset offset, bool remember);
     const MapHistory& history() const { return history_; }
-    void goBack() { goTo(history_.goBack(picture())); }
-    void goForward() { goTo(history_.goForward(picture())); }
+    /// There must be a place to go to.
+    void goBack() { go(history_.before, history_.after); }
+    void goForward() { go(history_.after, history_.before); }
 
     /// Once per frame: asks for what is missing, and brings what is new. With `wait`, a frame trains a step's
     /// networks and has them when this returns. Throws what is wrong with a machine, once.
@@ -90,7 +95,10 @@ class MapModel {
     void pause();
     void step() { ++stepsWanted_; }
     /// Trains everything again.
-    void reset();
+    void reset() {
+        for (MapSide& side : sides_) forget(side);
+        beginPicture();
+    }
     /// Steps per second; 0: as fast as it goes.
     void setRate(double stepsPerSecond);
 
@@ -110,13 +118,13 @@ class MapModel {
     bool releaseDevice();
 
   private:
-    void goTo(const MapPlace& next);
+    void go(std::vector<MapPlace>& from, std::vector<MapPlace>& behind);
     void forget(MapSide& side);
     void refit();
     void show(const MapWindow& window);
     void beginPicture();
     void retire(MapSide& side);
-    bool painting(MapMachine machine) const;
+    bool painting(const MapSide& side) const;
     void drive(MapSide& side, const MapDue& due, bool wait);
     void takeBatches(MapSide& side);
     void take(MapSide& side, const MapBatch& batch);

@@ -39,7 +39,7 @@ Place placeOf(MapSize size, ImVec2 start, ImVec2 room) {
 /// As much as there is room for; nothing where there is none.
 std::string nameFor(const AxisName& name, float room) {
     for (const char* text : {name.full, name.brief})
-        if (ImGui::CalcTextSize(text).x <= room) return text;
+        if (textWidth(text) <= room) return text;
     return {};
 }
 
@@ -78,8 +78,8 @@ std::pair<std::string, ImU32> remarkOf(const Ui& ui, const MapSide& side) {
 }
 
 std::string shareText(const Ui& ui, const MapSide& side) {
-    const std::optional<double> seconds = side.secondsOfPicture();
-    if (side.grid.complete()) return seconds ? "done in " + ui.timing(timeTaken(*seconds)) : "done";
+    if (side.grid.complete())
+        return side.pictureSeconds ? "done in " + ui.timing(timeTaken(*side.pictureSeconds)) : "done";
     const double share =
         static_cast<double>(side.grid.known()) / static_cast<double>(side.grid.size().pixels());
     return fmt::format("{:.0f} % done", std::floor(100 * share));
@@ -100,7 +100,7 @@ void drawHeader(Ui& ui, const MapSide& side) {
     const auto& [remark, colour] = remarkOf(ui, side);
     ui.text(fittedText(remark, ImGui::GetContentRegionAvail().x), colour);
     const std::string share = shareText(ui, side);
-    const float room = ImGui::GetContentRegionAvail().x - ImGui::CalcTextSize(share.c_str()).x - ui.px(12);
+    const float room = ImGui::GetContentRegionAvail().x - textWidth(share) - ui.px(12);
     ui.row(fittedText(networksText(side) + rateText(ui, side, ", "), room), share);
 }
 
@@ -122,7 +122,7 @@ void drawAxes(const Ui& ui, const MapModel& model, const Place& picture) {
     const float room = widthOf(picture) - 4 * inset;
     const std::string top = "↑ " + number(window.top) + "  ";
     drawOnPicture(ui, {picture.min.x + inset, picture.min.y + inset},
-                  top + nameFor(upName(axes), room - ImGui::CalcTextSize(top.c_str()).x));
+                  top + nameFor(upName(axes), room - textWidth(top)));
     if (model.closest())
         drawOnPicture(ui, {picture.min.x + inset, picture.min.y + line + 3 * inset},
                       fittedText("fp32 limits the zoom here", room));
@@ -132,16 +132,15 @@ void drawAxes(const Ui& ui, const MapModel& model, const Place& picture) {
     const float y = picture.max.y + ui.px(3);
     const std::string left = number(window.left);
     const std::string right = number(window.right) + " →";
-    const float leftWidth = ImGui::CalcTextSize(left.c_str()).x;
-    const float rightWidth = ImGui::CalcTextSize(right.c_str()).x;
+    const float leftWidth = textWidth(left);
+    const float rightWidth = textWidth(right);
     if (leftWidth + rightWidth < widthOf(picture))
         draw.AddText({picture.min.x, y}, ui.theme.muted, left.c_str());
     draw.AddText({picture.max.x - rightWidth, y}, ui.theme.muted, right.c_str());
     const float between = widthOf(picture) - leftWidth - rightWidth - ui.px(16);
     const std::string name = nameFor(acrossName(axes), between);
-    draw.AddText(
-        {picture.min.x + leftWidth + ui.px(8) + (between - ImGui::CalcTextSize(name.c_str()).x) / 2, y},
-        ui.theme.text, name.c_str());
+    draw.AddText({picture.min.x + leftWidth + ui.px(8) + (between - textWidth(name)) / 2, y}, ui.theme.text,
+                 name.c_str());
 }
 
 } // namespace
@@ -150,9 +149,8 @@ const LaneSpec& laneOf(MapMachine machine) { return machine == MapMachine::gpu ?
 const char* titleOf(MapMachine machine) { return machine == MapMachine::gpu ? "GPU" : "CPU"; }
 
 // The counters stand above the picture, or beside it where the pane is wider than the picture needs.
-std::optional<std::uint32_t> MapPane::draw(Ui& ui, MapModel& model, std::optional<std::uint32_t> marked,
-                                           ImVec2 room) {
-    std::optional<std::uint32_t> hovered;
+MapPixel MapPane::draw(Ui& ui, MapModel& model, MapPixel marked, ImVec2 room) {
+    MapPixel hovered;
     const MapSide& side = model.side(machine_);
     behind_ = false; // nor is a picture that there is no room for
     ui.beginCard(titleOf(machine_), room);
@@ -180,8 +178,7 @@ std::optional<std::uint32_t> MapPane::draw(Ui& ui, MapModel& model, std::optiona
     return hovered;
 }
 
-std::optional<std::uint32_t> MapPane::drawPicture(Ui& ui, MapModel& model,
-                                                  std::optional<std::uint32_t> marked, ImVec2 room) {
+MapPixel MapPane::drawPicture(Ui& ui, MapModel& model, MapPixel marked, ImVec2 room) {
     if (machine_ == MapMachine::gpu)
         model.setRoom({static_cast<std::uint32_t>(room.x), static_cast<std::uint32_t>(room.y)});
     const Place place = placeOf(model.size(), ImGui::GetCursorScreenPos(), room);
@@ -189,7 +186,7 @@ std::optional<std::uint32_t> MapPane::drawPicture(Ui& ui, MapModel& model,
     const std::string name = std::string("map/") + titleOf(machine_);
     ImGui::InvisibleButton(name.c_str(), {widthOf(place), heightOf(place)});
     ui.noteControl(name.c_str());
-    const std::optional<std::uint32_t> hovered = handleMouse(ui, model, place);
+    const MapPixel hovered = handleMouse(ui, model, place);
     refresh(ui, model, widthOf(place) < static_cast<float>(model.size().width));
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     draw.AddRectFilled(place.min, place.max, ui.theme.background);
@@ -236,7 +233,7 @@ void MapPane::recolour(OutcomeGrid& grid, const MapJob& job) {
         }
 }
 
-std::optional<std::uint32_t> MapPane::handleMouse(Ui& ui, MapModel& model, const Place& picture) {
+MapPixel MapPane::handleMouse(Ui& ui, MapModel& model, const Place& picture) {
     if (ui.hidingControls) return std::nullopt;
     const ImGuiIO& io = ImGui::GetIO();
     if (ImGui::IsItemActivated()) dragged_ = {};

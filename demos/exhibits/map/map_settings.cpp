@@ -67,16 +67,6 @@ MapPlace readPlace(const ordered_json& json) {
     return {job, window};
 }
 
-std::vector<MapBookmark> readBookmarks(const ordered_json& json) {
-    std::vector<MapBookmark> bookmarks;
-    const auto found = json.find("bookmarks");
-    if (found == json.end()) return bookmarks;
-    if (!found->is_array()) throw std::invalid_argument("the field 'bookmarks' must be a list");
-    for (const ordered_json& each : *found)
-        bookmarks.push_back({readPlace(each), jsonValue<std::string>(each, "name")});
-    return bookmarks;
-}
-
 } // namespace
 
 MapWindow wholeWindow(MapAxes axes) {
@@ -101,11 +91,8 @@ ordered_json toJson(const MapSettings& settings) {
     json["picture"] = settings.resolution;
     json["cpu"] = settings.cpu;
     ordered_json& bookmarks = json["bookmarks"] = ordered_json::array();
-    for (const MapBookmark& bookmark : settings.bookmarks) {
-        ordered_json entry{{"name", bookmark.name}};
-        writePlace(entry, bookmark);
-        bookmarks.push_back(std::move(entry));
-    }
+    for (const MapBookmark& bookmark : settings.bookmarks)
+        writePlace(bookmarks.emplace_back(ordered_json{{"name", bookmark.name}}), bookmark);
     return json;
 }
 
@@ -115,7 +102,10 @@ MapSettings mapSettingsFromJson(const ordered_json& json) {
     settings.place() = readPlace(json);
     settings.resolution = jsonValueOr(json, "picture", settings.resolution);
     settings.cpu = jsonValueOr(json, "cpu", settings.cpu);
-    settings.bookmarks = readBookmarks(json);
+    const ordered_json bookmarks = json.value("bookmarks", ordered_json::array());
+    if (!bookmarks.is_array()) throw std::invalid_argument("the field 'bookmarks' must be a list");
+    for (const ordered_json& each : bookmarks)
+        settings.bookmarks.push_back({readPlace(each), jsonValue<std::string>(each, "name")});
     settings.validate();
     return settings;
 }

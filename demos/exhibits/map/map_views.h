@@ -14,14 +14,15 @@
 
 namespace lockstep::demos {
 
+using MapPixel = std::optional<std::uint32_t>; ///< by number; empty: none
+
 class MapPane {
   public:
     explicit MapPane(MapMachine machine) : machine_(machine) {}
 
     /// Draws it into that room. Returns the pixel under the mouse.
-    /// marked   a pixel to be pointed at, in all panes; empty: none
-    std::optional<std::uint32_t> draw(Ui& ui, MapModel& model, std::optional<std::uint32_t> marked,
-                                      ImVec2 room);
+    /// marked   to be pointed at, in all panes
+    MapPixel draw(Ui& ui, MapModel& model, MapPixel marked, ImVec2 room);
     MapMachine machine() const { return machine_; }
     /// Something has been trained that is not seen yet.
     bool behind() const { return behind_; }
@@ -29,11 +30,10 @@ class MapPane {
     void release() { picture_.reset(); }
 
   private:
-    std::optional<std::uint32_t> drawPicture(Ui& ui, MapModel& model, std::optional<std::uint32_t> marked,
-                                             ImVec2 room);
+    MapPixel drawPicture(Ui& ui, MapModel& model, MapPixel marked, ImVec2 room);
     void refresh(Ui& ui, MapModel& model, bool smooth);
     void recolour(OutcomeGrid& grid, const MapJob& job);
-    std::optional<std::uint32_t> handleMouse(Ui& ui, MapModel& model, const Place& picture);
+    MapPixel handleMouse(Ui& ui, MapModel& model, const Place& picture);
     void drag(Ui& ui, MapModel& model, const Place& picture);
 
     MapMachine machine_;
@@ -68,19 +68,14 @@ class MapControls {
     void draw(Ui& ui, MapModel& model);
     /// How far the picture for a file is.
     void drawProgress(Ui& ui);
-    /// Whether one is being made.
-    bool saving() const { return export_.busy(); }
-    /// Gives it up. Returns whether there was one.
-    bool release() { return export_.release(); }
 
     std::string pictureSize = "2048x2048"; ///< of the file, as typed
+    MapExport saving;                      ///< of the picture
 
   private:
     void drawBookmarks(Ui& ui, MapModel& model);
     void drawSaving(Ui& ui, MapModel& model);
-    void startSaving(Ui& ui, MapModel& model);
 
-    MapExport export_;
     std::string bookmarkName_; // as it is being typed
     std::string pictureFile_ = "lockstep-map.png";
 };

@@ -2,7 +2,6 @@
 
 #include <bit>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -15,8 +14,6 @@ constexpr std::size_t mostHistory = 200;
 
 double width(const MapWindow& window) { return window.right - window.left; }
 double height(const MapWindow& window) { return window.top - window.bottom; }
-
-constexpr MapOutcome unknown = std::numeric_limits<float>::quiet_NaN();
 
 /// Where a pixel's middle of one window lies in another: the other's pixel, or -1 outside.
 std::vector<std::int64_t> sources(double low, double high, std::uint32_t count, double otherLow,
@@ -62,17 +59,9 @@ std::string refusal(const MapWindow& from, const MapWindow& to, MapSize size) {
 }
 
 void MapHistory::leave(const MapPlace& place) {
-    places_.resize(now_);
-    if (places_.empty() || places_.back() != place) places_.push_back(place);
-    if (places_.size() > mostHistory) places_.erase(places_.begin());
-    now_ = places_.size();
-}
-
-MapPlace MapHistory::go(std::size_t to, const MapPlace& from) {
-    if (now_ == places_.size()) places_.emplace_back();
-    places_[now_] = from;
-    now_ = to;
-    return places_[to];
+    after.clear();
+    if (before.empty() || before.back() != place) before.push_back(place);
+    if (before.size() > mostHistory) before.erase(before.begin());
 }
 
 OutcomeGrid::OutcomeGrid(MapSize size)
@@ -107,10 +96,6 @@ void OutcomeGrid::set(std::uint32_t index, MapOutcome outcome) {
     paint(column, row, block(column, row), outcome);
     shown_[index] = outcome;
     fineness_[index] = exact;
-}
-
-MapOutcome OutcomeGrid::outcome(std::uint32_t index) const {
-    return trained(index) ? shown_[index] : unknown;
 }
 
 void OutcomeGrid::paint(std::uint32_t column, std::uint32_t row, std::uint32_t side, MapOutcome outcome) {

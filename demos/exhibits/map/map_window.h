@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -35,22 +36,14 @@ MapWindow fitted(const MapWindow& window, MapSize size);
 /// not tell neighbouring pixels apart. Empty: it is not.
 std::string refusal(const MapWindow& from, const MapWindow& to, MapSize size);
 
-/// Places that were looked at, as a browser has pages.
-class MapHistory {
-  public:
-    /// Remembers a place that is being left; clears the places ahead.
+/// Places that were looked at, as a browser has pages: before the present one and after it, the nearest last.
+struct MapHistory {
+    std::vector<MapPlace> before, after;
+
+    bool canGoBack() const { return !before.empty(); }
+    bool canGoForward() const { return !after.empty(); }
+    /// Remembers a place that is being left; clears the places after it.
     void leave(const MapPlace& place);
-    bool canGoBack() const { return now_ > 0; }
-    bool canGoForward() const { return now_ + 1 < places_.size(); }
-    /// `from` is the present place. There must be a place to go to.
-    MapPlace goBack(const MapPlace& from) { return go(now_ - 1, from); }
-    MapPlace goForward(const MapPlace& from) { return go(now_ + 1, from); }
-
-  private:
-    MapPlace go(std::size_t to, const MapPlace& from);
-
-    std::vector<MapPlace> places_;
-    std::size_t now_ = 0; // the present one's number; it is among them once it has been gone back from
 };
 
 /// Pixels are trained on a lattice: first every 16th of every 16th row, then what lies halfway between, down
@@ -74,7 +67,7 @@ class OutcomeGrid {
     void set(std::uint32_t index, MapOutcome outcome);
     bool trained(std::uint32_t index) const { return fineness_[index] == exact; }
     /// Of the network there; NaN where it has not been trained.
-    MapOutcome outcome(std::uint32_t index) const;
+    MapOutcome outcome(std::uint32_t index) const { return trained(index) ? shown_[index] : unknown; }
     /// What is to be seen there, of that network or one nearby: NaN for nothing.
     MapOutcome shown(std::uint32_t index) const { return shown_[index]; }
     std::span<const MapOutcome> shown() const { return shown_; } ///< row by row from the top
@@ -89,6 +82,7 @@ class OutcomeGrid {
     bool changed() const { return std::ranges::find(changedRows_, true) != changedRows_.end(); }
 
   private:
+    static constexpr MapOutcome unknown = std::numeric_limits<MapOutcome>::quiet_NaN();
     // How coarse that is what a pixel shows: a block's side, or one of these.
     static constexpr std::uint8_t exact = 0;
     static constexpr std::uint8_t before = 254;

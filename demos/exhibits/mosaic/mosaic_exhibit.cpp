@@ -203,30 +203,25 @@ class MosaicExhibit final : public Exhibit {
         ui.segments("##mosaic/page", view_.page, names);
         const ImVec2 room = ImGui::GetContentRegionAvail();
         const float gap = ImGui::GetStyle().ItemSpacing.x;
-        switch (view_.page) {
-        case lossesPage:
+        if (view_.page == lossesPage) {
             if (room.x >= ui.px(420)) {
                 drawLossMap(panel(ui), {room.x * 0.4f, room.y});
                 ImGui::SameLine(0, gap);
             }
             drawLossSpread(panel(ui), plot_, {0, room.y});
-            return;
-        case networkPage: drawNetworkCard(panel(ui), room); return;
-        case settingsPage: {
+        } else if (view_.page == networkPage) {
+            drawNetworkCard(panel(ui), room);
+        } else if (view_.page == settingsPage) {
             ImGui::BeginChild("settings", room);
             const MosaicSettings wanted = drawMosaicSettings(panel(ui), true);
             ImGui::EndChild(); // before anything is thrown
             model_.change(wanted);
-            return;
-        }
-        default: {
+        } else {
             const ImVec2 corner = ImGui::GetCursorScreenPos();
             const float tile = std::min(room.x, room.y) / 2;
             drawSides(ui, room);
             drawFlight(panel(ui), {corner.x + (room.x - tile) / 2, corner.y + (room.y - tile) / 2}, tile,
                        true);
-            return;
-        }
         }
     }
 

@@ -113,28 +113,6 @@ MosaicLane::MosaicLane(std::shared_ptr<const PopulationGrid> grid, std::size_t r
 
 MosaicLane::~MosaicLane() = default;
 
-void MosaicLane::pause() {
-    ask([](MosaicRequests& requests) {
-        requests.look |= requests.run;
-        requests.run = false;
-    });
-}
-
-void MosaicLane::reset() {
-    worker_.with([](Desk& desk) {
-        desk.requests = {};
-        desk.requests.reset = true;
-        desk.news.shot.reset(); // of weights that are gone
-    });
-}
-
-void MosaicLane::setLook(const MosaicLook& look) {
-    worker_.with([&look](Desk& desk) {
-        desk.look = look;
-        desk.requests.look = true;
-    });
-}
-
 std::optional<MosaicRequests> MosaicLane::takeRequests(Desk& desk) {
     MosaicRequests possible = desk.requests;
     possible.look &= desk.mayLook();

@@ -82,10 +82,26 @@ class MosaicLane {
     void trainTo(std::uint64_t step) {
         ask([step](MosaicRequests& requests) { requests.trainTo = step; });
     }
-    void pause();
+    void pause() {
+        ask([](MosaicRequests& requests) {
+            requests.look |= requests.run;
+            requests.run = false;
+        });
+    }
     /// Paused, at the initial weights.
-    void reset();
-    void setLook(const MosaicLook& look);
+    void reset() {
+        worker_.with([](Desk& desk) {
+            desk.requests = {};
+            desk.requests.reset = true;
+            desk.news.shot.reset(); // of weights that are gone
+        });
+    }
+    void setLook(const MosaicLook& look) {
+        worker_.with([&look](Desk& desk) {
+            desk.look = look;
+            desk.requests.look = true;
+        });
+    }
     /// Returns at once; the destructor has less to wait for. Maps on the device stay until then.
     void stop() { worker_.stop(); }
 

@@ -53,10 +53,6 @@ std::optional<MemberWeights> MosaicSide::takeNews() {
     return std::move(news.weights);
 }
 
-bool MosaicSide::over() const {
-    return !failure.empty() || (shot && shot->summary.finished == shot->results.size());
-}
-
 double MosaicSide::networkStepsPerSecond() const {
     if (!shot || shot->seconds <= 0) return 0;
     return static_cast<double>(shot->summary.networkSteps) / shot->seconds;
@@ -118,7 +114,6 @@ void MosaicModel::retire() {
         ending_.push_back(std::move(side.lane));
     }
     sides_.clear();
-    ++generation_;
 }
 
 bool MosaicModel::releaseDevice() {
@@ -135,19 +130,16 @@ bool MosaicModel::releaseDevice() {
 MosaicLook MosaicModel::look(const MosaicSide& side) const {
     const bool fast = side.onDevice && !softwareDrawing_;
     const std::size_t pixels = fast ? devicePixels : softwarePixels;
-    MosaicLook look;
+    MosaicLook look{.maps = {}, .onDevice = side.onDevice};
     look.maps.columns = static_cast<std::uint32_t>(spec().columns);
     look.maps.cells = static_cast<std::uint32_t>(
         std::clamp(pixels / std::max(spec().columns, spec().rows), coarsest, finest));
-    look.maps.from = -MosaicSettings::planeReach;
-    look.maps.to = MosaicSettings::planeReach;
     look.maps.colours = colours_;
-    look.onDevice = side.onDevice;
     return look;
 }
 
 void MosaicModel::start(Machines& machines, bool scripted) {
-    std::vector<LaneSpec> specs{{true, rungFromName(name(settings_.layout), true), {}}};
+    std::vector<LaneSpec> specs{{true, settings_.layout, {}}};
     if (settings_.cpu) specs.push_back({false, Rung::best, {}});
     gaveUp_ = true; // unless all goes well
     const bool running = std::exchange(running_, false);
@@ -168,11 +160,6 @@ void MosaicModel::start(Machines& machines, bool scripted) {
     sides_ = std::move(sides);
     gaveUp_ = false;
     running_ = running;
-}
-
-void MosaicModel::setColours(const PlaneColours& colours) {
-    colours_ = colours;
-    for (MosaicSide& side : sides_) side.lane->setLook(look(side));
 }
 
 void MosaicModel::update(Machines& machines, double seconds, bool scripted) {
@@ -235,11 +222,6 @@ void MosaicModel::run() {
     pacer_.restart();
 }
 
-void MosaicModel::pause() {
-    running_ = false;
-    for (MosaicSide& side : sides_) side.lane->pause();
-}
-
 void MosaicModel::step(std::uint64_t steps) {
     pause();
     gaveUp_ = false;
@@ -266,12 +248,6 @@ void MosaicModel::reset() {
     }
 }
 
-void MosaicModel::reroll() {
-    MosaicSettings other = settings_;
-    ++other.population.train.seed;
-    change(other);
-}
-
 void MosaicModel::setRate(double stepsPerSecond) {
     pacer_.setSpeed(stepsPerSecond);
     if (!pacer_.flatOut())
@@ -289,10 +265,6 @@ bool MosaicModel::busy() const {
     const auto works = [](const MosaicSide& side) { return side.lane->busy(); };
     return !ending_.empty() || !retired_.empty() || std::ranges::any_of(sides_, works) ||
            (sides_.empty() && !gaveUp_);
-}
-
-void MosaicModel::open(std::size_t side, std::size_t member) {
-    sides_.at(side).lane->ask([member](MosaicRequests& requests) { requests.weightsOf = member; });
 }
 
 } // namespace lockstep::demos

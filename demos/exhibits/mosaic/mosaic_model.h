@@ -45,7 +45,7 @@ struct MosaicSide {
     std::optional<MemberWeights> takeNews();
 
     /// Every network has finished, or the machine has failed.
-    bool over() const;
+    bool over() const { return !failure.empty() || (shot && shot->summary.finished == shot->results.size()); }
     double networkStepsPerSecond() const;
     /// Of `steps` steps each: one that diverges counts by the steps that it made.
     double networksPerSecond(std::uint64_t steps) const {
@@ -88,24 +88,32 @@ class MosaicModel {
     /// is wrong with a device or a shape.
     void update(Machines& machines, double seconds, bool scripted);
     /// Draws the tiles in these colours from now on.
-    void setColours(const PlaneColours& colours);
+    void setColours(const PlaneColours& colours) {
+        colours_ = colours;
+        for (MosaicSide& side : sides_) side.lane->setLook(look(side));
+    }
 
     bool running() const { return running_; }
     /// Starts over if every network is at its end.
     void run();
-    void pause();
+    void pause() {
+        running_ = false;
+        for (MosaicSide& side : sides_) side.lane->pause();
+    }
     /// Trains every network to that many steps beyond the one farthest behind.
     void step(std::uint64_t steps);
     std::uint64_t stepsPerEpoch() const;
     void reset();
-    void reroll();
+    void reroll() {
+        MosaicSettings other = settings_;
+        ++other.population.train.seed;
+        change(other);
+    }
     /// Steps of every network per second; 0: as fast as it goes, and the processor takes one after the other.
     void setRate(double stepsPerSecond);
 
     /// The graphics card first. Empty until the first update.
     const std::vector<MosaicSide>& sides() const { return sides_; }
-    /// Grows whenever the sides are replaced.
-    std::uint64_t generation() const { return generation_; }
     std::size_t members() const { return spec().size(); }
     LossScale scale() const;
     /// All sides have finished or failed.
@@ -115,7 +123,9 @@ class MosaicModel {
     std::string takeFailure();
 
     /// Asks for the network's weights; takeOpened() returns the playground's state with them later, as JSON.
-    void open(std::size_t side, std::size_t member);
+    void open(std::size_t side, std::size_t member) {
+        sides_.at(side).lane->ask([member](MosaicRequests& requests) { requests.weightsOf = member; });
+    }
     std::optional<std::string> takeOpened() { return std::exchange(opened_, std::nullopt); }
 
     /// Releases everything on the device and waits for that. Returns whether training had started.
@@ -134,7 +144,6 @@ class MosaicModel {
     std::vector<MosaicSide> sides_;
     PlaneColours colours_;
     bool softwareDrawing_ = false;
-    std::uint64_t generation_ = 0;
     bool gaveUp_ = false; ///< lanes could not be started, and that has been said
     bool running_ = false;
     Pacer pacer_;

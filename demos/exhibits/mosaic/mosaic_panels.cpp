@@ -29,17 +29,6 @@ std::string rangeText(const PopulationAxis& axis) {
     return text.substr(text.find('=') + 1);
 }
 
-void sizeField(Ui& ui, RunForm& form, PopulationSpec& spec) {
-    form.add("size", "Networks", 90, [&](const char* control) {
-        std::vector<std::string> names;
-        for (const std::size_t size : sizes) names.push_back(fmt::format("{} x {}", size, size));
-        std::string chosen = fmt::format("{} x {}", spec.columns, spec.rows);
-        if (!chooseText(ui, control, chosen, names)) return false;
-        spec.columns = spec.rows = std::stoul(chosen);
-        return true;
-    });
-}
-
 /// `other` is the other axis, which gets what this one had when it takes the other's hyperparameter.
 void axisFields(Ui& ui, RunForm& form, const char* axisName, PopulationAxis& axis, PopulationAxis& other) {
     form.add(axisName, axisName, 94, [&](const char* control) {
@@ -82,8 +71,8 @@ void drawNumbers(const MosaicPanel& panel, ImVec2 corner, std::size_t member, co
     const Ui& ui = panel.ui;
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const float right = ImGui::GetWindowPos().x + ImGui::GetWindowContentRegionMax().x;
-    for (const auto& [name, value] : memberValues(panel.model.spec(), member, result)) {
-        const float left = right - ImGui::CalcTextSize(value.c_str()).x;
+    for (const auto& [name, value] : memberValues(panel.spec, member, result)) {
+        const float left = right - textWidth(value);
         draw.AddText(corner, ui.theme.muted, fittedText(name, left - corner.x - ui.px(6)).c_str());
         draw.AddText({left, corner.y}, ui.theme.text, value.c_str());
         corner.y += ImGui::GetTextLineHeight() + ui.px(3);
@@ -101,14 +90,13 @@ std::string titleOf(const MosaicPanel& panel, const MemberResult* shown) {
 void drawNetworkTitle(const MosaicPanel& panel, const MemberResult* shown) {
     Ui& ui = panel.ui;
     const std::string title = titleOf(panel, shown);
-    if (panel.model.sides().size() < MosaicView::mostSides) {
+    if (panel.sides.size() < MosaicView::mostSides) {
         ui.heading(title);
         return;
     }
     const std::string names[] = {"GPU", "CPU"};
     float width = ui.px(2);
-    for (const std::string& name : names)
-        width += ImGui::CalcTextSize(name.c_str()).x + 2 * ImGui::GetStyle().FramePadding.x;
+    for (const std::string& name : names) width += textWidth(name) + 2 * ImGui::GetStyle().FramePadding.x;
     ImGui::AlignTextToFramePadding();
     ui.heading(fittedText(title, ImGui::GetContentRegionAvail().x - width - ui.px(8)));
     ImGui::SameLine();
@@ -138,7 +126,14 @@ MosaicSettings drawMosaicSettings(const MosaicPanel& panel, bool everything) {
     MosaicSettings settings = panel.model.settings();
     PopulationSpec& spec = settings.population;
     RunForm form(ui, "mosaic/");
-    sizeField(ui, form, spec);
+    form.add("size", "Networks", 90, [&](const char* control) {
+        std::vector<std::string> names;
+        for (const std::size_t size : sizes) names.push_back(fmt::format("{0} x {0}", size));
+        std::string chosen = fmt::format("{} x {}", spec.columns, spec.rows);
+        if (!chooseText(ui, control, chosen, names)) return false;
+        spec.columns = spec.rows = std::stoul(chosen);
+        return true;
+    });
     form.data(spec.data, {points2dNames.begin(), points2dNames.end()});
     axisFields(ui, form, "x", spec.x, spec.y);
     axisFields(ui, form, "y", spec.y, spec.x);
@@ -155,11 +150,11 @@ MosaicSettings drawMosaicSettings(const MosaicPanel& panel, bool everything) {
 }
 
 std::size_t shownIndex(const MosaicPanel& panel) {
-    return std::min(panel.view.side, std::max<std::size_t>(panel.model.sides().size(), 1) - 1);
+    return std::min(panel.view.side, std::max<std::size_t>(panel.sides.size(), 1) - 1);
 }
 
 const MosaicSide* shownSide(const MosaicPanel& panel) {
-    return panel.model.sides().empty() ? nullptr : &panel.model.sides()[shownIndex(panel)];
+    return panel.sides.empty() ? nullptr : &panel.sides[shownIndex(panel)];
 }
 
 std::optional<std::size_t> shownMember(const MosaicPanel& panel) {
@@ -186,12 +181,11 @@ void drawLossSpread(const MosaicPanel& panel, Plot& plot, ImVec2 size) {
         {faded(colour, 0.16f), spread.steps, spread.losses[1], spread.losses[5]},
         {faded(colour, 0.22f), spread.steps, spread.losses[2], spread.losses[4]},
     };
-    PlotOptions options;
-    options.x = {.title = "steps per network", .unit = "", .whole = true};
-    options.y = {.title = "loss", .unit = "", .log = true};
-    options.empty = "Press Run: bands hold 50, 90 and 100 % of all networks";
-    options.bands = bands;
-    plot.draw(ui, "mosaic losses", lines, options);
+    plot.draw(ui, "mosaic losses", lines,
+              {.x = {.title = "steps per network", .unit = "", .whole = true},
+               .y = {.title = "loss", .unit = "", .log = true},
+               .empty = "Press Run: bands hold 50, 90 and 100 % of all networks",
+               .bands = bands});
     ui.endCard();
 }
 
@@ -201,7 +195,7 @@ void drawNetworkCard(const MosaicPanel& panel, ImVec2 size) {
     ui.beginCard("mosaic/network", size);
     const std::optional<std::size_t> member = shownMember(panel);
     const std::size_t index = shownIndex(panel);
-    const MemberResult* const shown = member ? &panel.model.sides()[index].shot->results[*member] : nullptr;
+    const MemberResult* const shown = member ? &panel.sides[index].shot->results[*member] : nullptr;
     drawNetworkTitle(panel, shown);
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const ImVec2 room = ImGui::GetContentRegionAvail();

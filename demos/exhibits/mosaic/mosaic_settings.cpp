@@ -118,11 +118,10 @@ std::string memberState(const PopulationSpec& spec, const MemberResult& result) 
 
 NamedValues memberValues(const PopulationSpec& spec, std::size_t member, const MemberResult& result) {
     const GridCell cell = spec.cell(member);
-    NamedValues values;
-    values.emplace_back(hyperparameterLabel(spec.x.parameter), spec.x.label(cell.x, spec.columns));
-    values.emplace_back(hyperparameterLabel(spec.y.parameter), spec.y.label(cell.y, spec.rows));
-    values.emplace_back("loss",
-                        std::isfinite(result.loss) ? threeDigits(static_cast<double>(result.loss)) : "-");
+    NamedValues values{
+        {hyperparameterLabel(spec.x.parameter), spec.x.label(cell.x, spec.columns)},
+        {hyperparameterLabel(spec.y.parameter), spec.y.label(cell.y, spec.rows)},
+        {"loss", std::isfinite(result.loss) ? threeDigits(static_cast<double>(result.loss)) : "-"}};
     if (result.diverged) values.emplace_back("diverged at step", grouped(result.steps));
     if (!std::isnan(result.accuracy))
         values.emplace_back("accuracy", percent(static_cast<double>(result.accuracy)));

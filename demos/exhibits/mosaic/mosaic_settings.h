@@ -14,7 +14,6 @@ namespace lockstep::demos {
 
 struct MosaicSettings {
     static constexpr std::size_t mostTiles = 64; ///< along one side
-    static constexpr float planeReach = 6;       ///< tiles show [-6, 6] x [-6, 6]
 
     PopulationSpec population;
     PopulationLayout layout = PopulationLayout::best; ///< of the graphics card's networks

@@ -31,7 +31,7 @@ struct MosaicPlace {
     AxisNames names = AxisNames::none;
     AxisRoom room;
 };
-float widthOf(const AxisTick& tick) { return ImGui::CalcTextSize(tick.label.c_str()).x; }
+float widthOf(const AxisTick& tick) { return textWidth(tick.label); }
 
 /// Below the tiles and to their left; a value that has no room between its neighbours is left out.
 void drawMarks(const Ui& ui, const PopulationSpec& spec, const MosaicPlace& place, ImU32 colour) {
@@ -75,20 +75,18 @@ void drawLossBar(ImVec2 corner, float width) {
 }
 
 AxisRoom axisRoom(const MosaicPanel& panel, AxisNames names) {
-    const PopulationSpec& spec = panel.model.spec();
     const float gap = 2 * panel.ui.px(markUnits);
     const float line = ImGui::GetTextLineHeight();
     float widest = 0;
-    for (const AxisTick& tick : spec.y.ticks(spec.rows)) widest = std::max(widest, widthOf(tick));
+    for (const AxisTick& tick : panel.spec.y.ticks(panel.spec.rows)) widest = std::max(widest, widthOf(tick));
     return {widest + gap, names == AxisNames::none ? 0 : line + gap,
             (names == AxisNames::below ? 2 * line : line) + gap};
 }
 
 /// As large as it can be within `room` pixels from `start`, in their middle.
 MosaicPlace placeMosaic(const MosaicPanel& panel, ImVec2 start, ImVec2 room, bool names) {
-    const PopulationSpec& spec = panel.model.spec();
-    const auto columns = static_cast<float>(spec.columns);
-    const auto rows = static_cast<float>(spec.rows);
+    const auto columns = static_cast<float>(panel.spec.columns);
+    const auto rows = static_cast<float>(panel.spec.rows);
     const auto place = [&](AxisNames where) {
         const AxisRoom margin = axisRoom(panel, where);
         const float tile = std::max(
@@ -100,29 +98,27 @@ MosaicPlace placeMosaic(const MosaicPanel& panel, ImVec2 start, ImVec2 room, boo
     };
     if (!names) return place(AxisNames::none);
     const MosaicPlace first = place(AxisNames::beside);
-    const std::vector<AxisTick> ticks = spec.x.ticks(spec.columns);
+    const std::vector<AxisTick> ticks = panel.spec.x.ticks(panel.spec.columns);
     if (ticks.empty()) return first;
     const float end = first.low.x + static_cast<float>(ticks.back().place) * first.tile +
                       widthOf(ticks.back()) / 2 + 2 * panel.ui.px(markUnits);
-    const float name = ImGui::CalcTextSize(hyperparameterLabel(spec.x.parameter).c_str()).x;
+    const float name = textWidth(hyperparameterLabel(panel.spec.x.parameter));
     return end + name <= first.right ? first : place(AxisNames::below);
 }
 
 /// `strength` 0: the tiles are sorted, and have no axes.
 void drawMosaicAxes(const MosaicPanel& panel, const MosaicPlace& place, float strength) {
     const Ui& ui = panel.ui;
-    const PopulationSpec& spec = panel.model.spec();
     const auto& [low, high, tile, right, names, room] = place;
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const ImU32 colour = faded(ui.theme.muted, strength);
-    if (strength > 0) drawMarks(ui, spec, place, colour);
+    if (strength > 0) drawMarks(ui, panel.spec, place, colour);
     if (strength > 0 && names != AxisNames::none) {
-        const std::string x = hyperparameterLabel(spec.x.parameter);
-        const std::string y = hyperparameterLabel(spec.y.parameter);
+        const std::string x = hyperparameterLabel(panel.spec.x.parameter);
+        const std::string y = hyperparameterLabel(panel.spec.y.parameter);
         draw.AddText({low.x - room.left, low.y - room.above}, colour, y.c_str());
-        draw.AddText(
-            {right - ImGui::CalcTextSize(x.c_str()).x, high.y + room.below - ImGui::GetTextLineHeight()},
-            colour, x.c_str());
+        draw.AddText({right - textWidth(x), high.y + room.below - ImGui::GetTextLineHeight()}, colour,
+                     x.c_str());
     }
     if (strength < 1)
         draw.AddText({low.x, high.y + 2 * ui.px(markUnits)}, faded(ui.theme.muted, 1 - strength),
@@ -139,8 +135,8 @@ bool drawLossLegend(const MosaicPanel& panel, ImVec2 right, float room) {
     const std::string best = threeDigits(scale.best);
     const float gap = ui.px(5);
     const float bar = ui.px(56);
-    const float bestWidth = ImGui::CalcTextSize(best.c_str()).x;
-    const float width = ImGui::CalcTextSize(worst.c_str()).x + bestWidth + bar + 2 * gap;
+    const float bestWidth = textWidth(best);
+    const float width = textWidth(worst) + bestWidth + bar + 2 * gap;
     if (width > room) return false;
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     draw.AddText({right.x - width, right.y}, ui.theme.muted, worst.c_str());
@@ -160,8 +156,7 @@ void drawLossColumn(const MosaicPanel& panel, ImVec2 corner, float width) {
     draw.AddText({corner.x, corner.y + line}, colour, threeDigits(scale.worst).c_str());
     drawLossBar({corner.x, corner.y + 2 * line}, width);
     const std::string best = threeDigits(scale.best); // at its end of the bar
-    draw.AddText({corner.x + width - ImGui::CalcTextSize(best.c_str()).x, corner.y + 3 * line}, colour,
-                 best.c_str());
+    draw.AddText({corner.x + width - textWidth(best), corner.y + 3 * line}, colour, best.c_str());
 }
 
 void drawTitle(const MosaicPanel& panel, const MosaicSide& side) {
@@ -195,19 +190,17 @@ void drawShareDone(const Ui& ui, const MosaicSide& side, double share) {
 /// In a row above the mosaic, or in a column beside it. Returns the corner and the width of what is below.
 std::pair<ImVec2, float> drawCounters(const MosaicPanel& panel, const MosaicSide& side, bool beside) {
     Ui& ui = panel.ui;
-    const PopulationSpec& spec = panel.model.spec();
     const std::size_t trained = side.shot ? side.shot->summary.finished : 0;
     const std::vector<std::pair<std::string, const char*>> counters{
         // the last ones go first where there is no room
         {grouped(trained), "finished"},
         {ui.timing(timeTaken(side.shot ? side.shot->seconds : 0)), "clock"},
-        {ui.timing(shortRate(side.networksPerSecond(spec.steps))), "networks/s"},
+        {ui.timing(shortRate(side.networksPerSecond(panel.spec.steps))), "networks/s"},
         {ui.timing(shortRate(side.networkStepsPerSecond())), "steps/s"}};
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const float line = ImGui::GetTextLineHeight();
     float widest = 0;
-    for (const auto& [value, caption] : counters)
-        widest = std::max(widest, ImGui::CalcTextSize(caption).x + ui.px(8));
+    for (const auto& [value, caption] : counters) widest = std::max(widest, textWidth(caption) + ui.px(8));
     const auto [room, height] = ImGui::GetContentRegionAvail();
     const bool oneRow = static_cast<float>(counters.size()) * widest <= room;
     const std::size_t columns = beside ? 1 : oneRow ? counters.size() : 2;
@@ -238,20 +231,19 @@ bool drawMosaic(const MosaicPanel& panel, std::size_t index) {
                                             panel.ui.line());
     drawTiles(panel, index, place.low, place.tile);
     drawMosaicAxes(panel, place, panel.view.marks);
-    const std::string name = hyperparameterLabel(panel.model.spec().y.parameter);
-    const float nameEnd =
-        place.low.x - place.room.left + ImGui::CalcTextSize(name.c_str()).x + panel.ui.px(12);
+    const std::string name = hyperparameterLabel(panel.spec.y.parameter);
+    const float nameEnd = place.low.x - place.room.left + textWidth(name) + panel.ui.px(12);
     return drawLossLegend(panel, {place.right, start.y}, place.right - nameEnd);
 }
 
 } // namespace
 
 void drawMosaicSide(const MosaicPanel& panel, std::size_t index, ImVec2 size) {
-    const MosaicSide& side = panel.model.sides()[index];
+    const MosaicSide& side = panel.sides[index];
     panel.ui.beginCard(side.spec.gpu ? "mosaic/GPU" : "mosaic/CPU", size);
     drawTitle(panel, side);
     if (side.failure.empty())
-        drawShareDone(panel.ui, side, side.shareDone(panel.model.spec().steps));
+        drawShareDone(panel.ui, side, side.shareDone(panel.spec.steps));
     else if (side.shot)
         panel.ui.text(fittedText("Ended: " + side.failure, ImGui::GetContentRegionAvail().x),
                       panel.ui.theme.bad);

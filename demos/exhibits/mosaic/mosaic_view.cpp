@@ -15,12 +15,29 @@ namespace {
 
 constexpr double restlessness = 7; // of a tile: the share of its way that it makes, per second
 constexpr float nearEnough = 0.02f;
+constexpr float frameShare = 0.09f; // of a tile
+constexpr float veil = 0.72f;       // over networks that have not begun while others have
+constexpr float smallestFrame = 6;  // pixels of a tile that has a frame on all sides
+constexpr float smallestMark = 5;   // pixels of a tile that a cross can be seen in
+
+void drawCross(ImDrawList& draw, ImVec2 low, ImVec2 high, ImU32 colour, float thickness) {
+    const float in = 0.3f * (high.x - low.x);
+    draw.AddLine({low.x + in, low.y + in}, {high.x - in, high.y - in}, colour, thickness);
+    draw.AddLine({low.x + in, high.y - in}, {high.x - in, low.y + in}, colour, thickness);
+}
+
+void explain(const MosaicPanel& panel, TileChoice tile) {
+    const MosaicSide& side = panel.sides[tile.side];
+    const MemberResult& result = side.shot->results[tile.member];
+    const char* const invitation = result.diverged
+                                       ? " Click to open it in the playground, with its initial weights."
+                                       : " Click to open it in the playground.";
+    panel.ui.detail({.title = fmt::format("Network {}, {}", tile.member + 1, sideName(side)),
+                     .values = memberValues(panel.spec, tile.member, result),
+                     .text = memberState(panel.spec, result) + invitation});
+}
 
 } // namespace
-
-TilePlace TileOrder::placeOf(std::size_t index) const {
-    return {static_cast<float>(index % columns_), static_cast<float>(index / columns_)};
-}
 
 void TileOrder::aim(std::size_t columns, std::size_t members, std::span<const std::uint32_t> ranking) {
     const bool other = columns != columns_ || members != places_.size();
@@ -56,11 +73,6 @@ std::optional<std::size_t> TileOrder::memberAt(float column, float row) const {
     const std::size_t index = static_cast<std::size_t>(row) * columns_ + static_cast<std::size_t>(column);
     if (index >= order_.size()) return std::nullopt;
     return order_[index];
-}
-
-void MosaicPictures::beginFrame(const MosaicModel& model) {
-    if (generation_ != model.generation()) sides_.clear();
-    generation_ = model.generation();
 }
 
 void MosaicPictures::update(Ui& ui, const MosaicModel& model) {
@@ -107,39 +119,11 @@ void MosaicPictures::drawTile(ImDrawList& draw, const PopulationSpec& spec, Tile
                   {(x + cells - 0.5f) / width, (y + cells - 0.5f) / height});
 }
 
-namespace {
-
-constexpr float frameShare = 0.09f; // of a tile
-constexpr float veil = 0.72f;       // over networks that have not begun while others have
-constexpr float smallestFrame = 6;  // pixels of a tile that has a frame on all sides
-constexpr float smallestMark = 5;   // pixels of a tile that a cross can be seen in
-
-void drawCross(ImDrawList& draw, ImVec2 low, ImVec2 high, ImU32 colour, float thickness) {
-    const float in = 0.3f * (high.x - low.x);
-    draw.AddLine({low.x + in, low.y + in}, {high.x - in, high.y - in}, colour, thickness);
-    draw.AddLine({low.x + in, high.y - in}, {high.x - in, low.y + in}, colour, thickness);
-}
-
-void explain(const MosaicPanel& panel, TileChoice tile) {
-    const PopulationSpec& spec = panel.model.spec();
-    const MosaicSide& side = panel.model.sides()[tile.side];
-    const MemberResult& result = side.shot->results[tile.member];
-    Detail detail;
-    detail.title = fmt::format("Network {}, {}", tile.member + 1, sideName(side));
-    detail.values = memberValues(spec, tile.member, result);
-    detail.text = memberState(spec, result) +
-                  (result.diverged ? " Click to open it in the playground, with its initial weights."
-                                   : " Click to open it in the playground.");
-    panel.ui.detail(std::move(detail));
-}
-
-} // namespace
-
 void drawTile(const MosaicPanel& panel, ImDrawList& draw, TileChoice tile, ImVec2 low, float size) {
     const Theme& theme = panel.ui.theme;
     const ImVec2 from{std::round(low.x), std::round(low.y)};
     const ImVec2 to{std::round(low.x + size), std::round(low.y + size)};
-    const MosaicSide& side = panel.model.sides()[tile.side];
+    const MosaicSide& side = panel.sides[tile.side];
     const float in = std::clamp(std::round(frameShare * size), size < 4 ? 0.0f : 1.0f, panel.ui.px(4));
     const ImVec2 innerLow{from.x + in, from.y + in};
     const float beyond = size < smallestFrame ? 0 : in; // the next tile's frame is enough
@@ -151,28 +135,28 @@ void drawTile(const MosaicPanel& panel, ImDrawList& draw, TileChoice tile, ImVec
         if (size >= smallestMark) drawCross(draw, from, to, theme.bad, std::max(1.0f, size / 14));
         return;
     }
-    panel.pictures.drawTile(draw, panel.model.spec(), tile, innerLow, innerHigh);
+    panel.pictures.drawTile(draw, panel.spec, tile, innerLow, innerHigh);
     const bool waits = result.steps == 0 && side.shot && side.shot->summary.begun > 0;
     if (waits) draw.AddRectFilled(from, to, faded(theme.panel, veil));
 }
 
 void drawTiles(const MosaicPanel& panel, std::size_t side, ImVec2 low, float tile) {
-    const PopulationSpec& spec = panel.model.spec();
-    const char* const name = panel.model.sides()[side].spec.gpu ? "mosaic/tiles GPU" : "mosaic/tiles CPU";
+    const char* const name = panel.sides[side].spec.gpu ? "mosaic/tiles GPU" : "mosaic/tiles CPU";
     MosaicView& view = panel.view;
     view.corner[side] = low;
     view.tile[side] = tile;
     if (panel.ui.hidden(name) || !panel.pictures.has(side)) return;
-    const ImVec2 size{tile * static_cast<float>(spec.columns), tile * static_cast<float>(spec.rows)};
+    const ImVec2 size{tile * static_cast<float>(panel.spec.columns),
+                      tile * static_cast<float>(panel.spec.rows)};
     ImGui::SetCursorScreenPos(low);
     const bool pressed = panel.ui.tile(name, size);
     const TileOrder& order = view.order[side];
     ImDrawList& draw = *ImGui::GetWindowDrawList();
-    for (std::size_t member = 0; member < spec.size(); ++member) {
+    for (std::size_t member = 0; member < panel.spec.size(); ++member) {
         const TilePlace at = order.place(member);
         drawTile(panel, draw, {side, member}, {low.x + at.column * tile, low.y + at.row * tile}, tile);
     }
-    if (ImGui::IsItemHovered() && panel.model.sides()[side].shot) {
+    if (ImGui::IsItemHovered() && panel.sides[side].shot) {
         const ImVec2 mouse = ImGui::GetIO().MousePos;
         if (const auto member = order.memberAt((mouse.x - low.x) / tile, (mouse.y - low.y) / tile)) {
             view.hovered = TileChoice{side, *member};
@@ -182,7 +166,7 @@ void drawTiles(const MosaicPanel& panel, std::size_t side, ImVec2 low, float til
     if (!pressed) return;
     const bool byMouse = view.hovered && view.hovered->side == side;
     const auto member = byMouse ? std::optional(view.hovered->member) : shownMember(panel);
-    if (member && panel.model.sides()[side].failure.empty()) panel.model.open(side, *member);
+    if (member && panel.sides[side].failure.empty()) panel.model.open(side, *member);
 }
 
 void drawHoveredTile(const MosaicPanel& panel) {
@@ -190,14 +174,13 @@ void drawHoveredTile(const MosaicPanel& panel) {
     if (!view.hovered) return;
     const Ui& ui = panel.ui;
     const auto [side, member] = *view.hovered;
-    const PopulationSpec& spec = panel.model.spec();
     const float tile = view.tile[side];
     const TilePlace place = view.order[side].place(member);
     const ImVec2 centre{view.corner[side].x + (place.column + 0.5f) * tile,
                         view.corner[side].y + (place.row + 0.5f) * tile};
-    const MemberResult& result = panel.model.sides()[side].shot->results[member];
+    const MemberResult& result = panel.sides[side].shot->results[member];
     std::string words;
-    for (const auto& [name, value] : memberValues(spec, member, result))
+    for (const auto& [name, value] : memberValues(panel.spec, member, result))
         words += fmt::format("{}{} {}", words.empty() ? "" : "\n", name, value);
     const ImVec2 letters = ImGui::CalcTextSize(words.c_str());
     const float large = std::max(ui.px(112), letters.x);

@@ -36,7 +36,9 @@ class TileOrder {
     std::optional<std::size_t> memberAt(float column, float row) const;
 
   private:
-    TilePlace placeOf(std::size_t index) const;
+    TilePlace placeOf(std::size_t index) const {
+        return {static_cast<float>(index % columns_), static_cast<float>(index / columns_)};
+    }
 
     std::size_t columns_ = 1;
     std::vector<std::uint32_t> order_; ///< member at each place
@@ -53,7 +55,9 @@ struct TileChoice {
 class MosaicPictures {
   public:
     /// Before the model's update: pictures of sides that are gone go first.
-    void beginFrame(const MosaicModel& model);
+    void beginFrame(const MosaicModel& model) {
+        if (model.sides().empty()) sides_.clear();
+    }
     /// After it: shows what is new.
     void update(Ui& ui, const MosaicModel& model);
     void release() { *this = {}; }
@@ -77,7 +81,6 @@ class MosaicPictures {
 
     std::vector<SidePictures> sides_;
     LossScale scale_;
-    std::uint64_t generation_ = 0;
 };
 
 /// What a person has chosen to see.
@@ -93,10 +96,9 @@ struct MosaicView : MosaicChoice {
     static constexpr float landed = 3; ///< a flight is over
 
     std::array<TileOrder, mostSides> order;
-    float marks = 1; ///< of the axes: they fade while tiles are sorted
-    float flight =
-        landed;        ///< of the best network: 0 at its place, 1 where it flies to, and stays for a while
-    bool over = false; ///< all networks had been trained
+    float marks = 1;       ///< of the axes: they fade while tiles are sorted
+    float flight = landed; ///< of the best network: 0 at its place, 1 where it flies to and stays a while
+    bool over = false;     ///< all networks had been trained
 
     // Of the last frame.
     std::array<ImVec2, mostSides> corner{}; ///< of the mosaic, on the screen
@@ -112,6 +114,8 @@ struct MosaicPanel {
     MosaicModel& model;
     MosaicView& view;
     const MosaicPictures& pictures;
+    const PopulationSpec& spec = model.spec();
+    const std::vector<MosaicSide>& sides = model.sides();
 };
 
 // The panels, each in a file of its own.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -95,12 +96,6 @@ std::vector<std::uint32_t> greyImage(const Dataset& data, std::size_t index) {
 
 constexpr std::size_t mostClasses = 64; // more cells than that are no picture
 
-struct Grid {
-    ImVec2 at;
-    float wide = 0; // of a cell
-    float high = 0;
-};
-
 void explainCell(Ui& ui, const std::vector<std::string>& names, std::size_t row, std::size_t column,
                  std::uint64_t count, std::uint64_t rowSum) {
     const std::string title =
@@ -115,27 +110,27 @@ void explainCell(Ui& ui, const std::vector<std::string>& names, std::size_t row,
                {}});
 }
 
+/// at     the row's upper left corner
+/// cell   its size
 void drawRow(Ui& ui, std::span<const std::uint64_t> counts, std::size_t row,
-             const std::vector<std::string>& names, const Grid& grid) {
+             const std::vector<std::string>& names, ImVec2 at, ImVec2 cell) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
-    std::uint64_t sum = 0;
-    for (const std::uint64_t count : counts) sum += count;
+    const std::uint64_t sum = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
     const float gap = ui.line();
-    const float y = grid.at.y + grid.high * static_cast<float>(row);
     for (std::size_t column = 0; column < counts.size(); ++column) {
-        const float x = grid.at.x + grid.wide * static_cast<float>(column);
+        const float x = at.x + cell.x * static_cast<float>(column);
         const float share = sum > 0 ? static_cast<float>(counts[column]) / static_cast<float>(sum) : 0;
-        const ImVec2 low{x + grid.wide - gap, y + grid.high - gap};
-        draw.AddRectFilled({x, y}, low, viridis(share));
+        const ImVec2 low{x + cell.x - gap, at.y + cell.y - gap};
+        draw.AddRectFilled({x, at.y}, low, viridis(share));
         if (column == row) // what is right
-            draw.AddRect({x, y}, low, ui.theme.text, 0, 0, 2 * ui.line());
+            draw.AddRect({x, at.y}, low, ui.theme.text, 0, 0, 2 * ui.line());
         const std::string text = counts[column] == 0 ? "·" : grouped(counts[column]);
         const ImVec2 size = ImGui::CalcTextSize(text.c_str());
-        if (size.x + ui.px(2) < grid.wide && size.y <= grid.high)
-            draw.AddText({x + (grid.wide - size.x) / 2, y + (grid.high - size.y) / 2},
+        if (size.x + ui.px(2) < cell.x && size.y <= cell.y)
+            draw.AddText({x + (cell.x - size.x) / 2, at.y + (cell.y - size.y) / 2},
                          share > 0.6f ? IM_COL32(16, 20, 24, 255) : IM_COL32(240, 243, 247, 255),
                          text.c_str());
-        if (ImGui::IsMouseHoveringRect({x, y}, low) && sum > 0)
+        if (ImGui::IsMouseHoveringRect({x, at.y}, low) && sum > 0)
             explainCell(ui, names, row, column, counts[column], sum);
     }
 }
@@ -152,51 +147,49 @@ void drawConfusionMatrix(Ui& ui, const Evaluation& evaluation, const std::vector
     const float line = ImGui::GetTextLineHeight();
     constexpr const char* corner = "is \\ says";
     float longest = 0;
-    for (const std::string& name : classNames)
-        longest = std::max(longest, ImGui::CalcTextSize(name.c_str()).x);
-    const float names = std::max(ImGui::CalcTextSize(corner).x, std::min(longest, ui.px(110))) + ui.px(20);
+    for (const std::string& name : classNames) longest = std::max(longest, textWidth(name));
+    const float names = std::max(textWidth(corner), std::min(longest, ui.px(110))) + ui.px(20);
     const float n = static_cast<float>(classes);
-    Grid grid;
-    grid.wide = std::min((size.x - names) / n, ui.px(72));
-    grid.high = std::clamp((size.y - line - ui.px(8)) / n, ui.px(14), ui.px(34));
+    const ImVec2 cell{std::min((size.x - names) / n, ui.px(72)),
+                      std::clamp((size.y - line - ui.px(8)) / n, ui.px(14), ui.px(34))};
     const ImVec2 start = ImGui::GetCursorScreenPos();
-    grid.at = {start.x + names, start.y + line + ui.px(4)};
+    const ImVec2 low{start.x + names, start.y + line + ui.px(4)};
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     draw.AddText(start, ui.theme.muted, corner);
     for (std::size_t i = 0; i < classes; ++i) {
-        const float x = grid.at.x + grid.wide * static_cast<float>(i);
-        const float y = grid.at.y + grid.high * static_cast<float>(i);
-        const std::string head = fittedText(classNames[i], grid.wide - ui.px(4));
-        const float centre = x + (grid.wide - ImGui::CalcTextSize(head.c_str()).x) / 2;
+        const float x = low.x + cell.x * static_cast<float>(i);
+        const float y = low.y + cell.y * static_cast<float>(i);
+        const std::string head = fittedText(classNames[i], cell.x - ui.px(4));
+        const float centre = x + (cell.x - textWidth(head)) / 2;
         draw.AddText({centre, start.y}, ui.theme.muted, head.c_str());
-        if (line <= grid.high + ui.px(2))
-            draw.AddText({start.x, y + (grid.high - line) / 2}, ui.theme.muted,
+        if (line <= cell.y + ui.px(2))
+            draw.AddText({start.x, y + (cell.y - line) / 2}, ui.theme.muted,
                          fittedText(classNames[i], names - ui.px(20)).c_str());
-        drawRow(ui, std::span(evaluation.confusion).subspan(i * classes, classes), i, classNames, grid);
+        drawRow(ui, std::span(evaluation.confusion).subspan(i * classes, classes), i, classNames, {low.x, y},
+                cell);
     }
-    ImGui::Dummy({names + grid.wide * n, line + ui.px(4) + grid.high * n});
+    ImGui::Dummy({names + cell.x * n, line + ui.px(4) + cell.y * n});
     ui.noteControl("confusion matrix");
 }
 
 } // namespace
 
 ProbeWish RaceAnswers::wish(const RaceRun& run) {
-    ProbeWish wish;
+    ProbeWish wish{.evaluation = std::exchange(evaluate_, false)};
     if (haveImages(*run.data)) {
         wish.first = first_;
-        wish.rows = std::min(images, run.data->test.count - std::min(first_, run.data->test.count));
+        wish.rows = images;
     }
-    wish.evaluation = std::exchange(evaluate_, false);
     return wish;
 }
 
-void RaceAnswers::draw(Ui& ui, const RaceRun* run, ImVec2 size) {
+bool RaceAnswers::draw(Ui& ui, const RaceRun* run, ImVec2 size) {
     if (run == nullptr || run->data->classes < 2) {
         ui.muted(
             run == nullptr
                 ? "Start the race to see what the networks predict."
                 : "This network predicts values, not classes, so no prediction is simply right or wrong.");
-        return;
+        return false;
     }
     first_ = first_ < run->data->test.count ? first_ : 0;
     const float top = ImGui::GetCursorPosY();
@@ -211,19 +204,20 @@ void RaceAnswers::draw(Ui& ui, const RaceRun* run, ImVec2 size) {
     else
         view_ = asMatrix;
     ImGui::SameLine(0, ui.px(16));
+    bool asked = false;
     if (view_ == asImages) {
-        if (ui.button("Other images")) {
-            first_ = first_ + 2 * images > run->data->test.count ? 0 : first_ + images;
-            asked_ = true;
-        }
-    } else if (ui.button("Evaluate now", !run->lanes[lane_].end.over() && run->data->test.count > 0)) {
-        evaluate_ = asked_ = true;
+        asked = ui.button("Other images");
+        if (asked) first_ = first_ + 2 * images > run->data->test.count ? 0 : first_ + images;
+    } else {
+        asked = ui.button("Evaluate now", !run->lanes[lane_].end.over() && run->data->test.count > 0);
+        evaluate_ |= asked;
     }
     size.y -= ImGui::GetCursorPosY() - top;
     if (view_ == asImages)
         drawImages(ui, *run, size);
     else
         drawConfusion(ui, *run, size);
+    return asked;
 }
 
 void RaceAnswers::showSheet(Ui& ui, const RaceRun& run) {

@@ -141,11 +141,9 @@ nlohmann::ordered_json RaceCurves::state() const {
 
 void RaceCurves::setState(const nlohmann::ordered_json& state) {
     if (!state.is_object()) throw std::invalid_argument("field 'curves': must be an object");
-    const std::size_t by = jsonWordOr(state, "by", byWords);
-    const std::size_t show = jsonWordOr(state, "show", showWords);
+    by_ = jsonWordOr(state, "by", byWords);
+    show_ = jsonWordOr(state, "show", showWords);
     if (state.contains("plot")) plot_.setState(state["plot"]);
-    by_ = by;
-    show_ = show;
 }
 
 } // namespace lockstep::demos

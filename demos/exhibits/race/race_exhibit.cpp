@@ -241,10 +241,7 @@ class RaceExhibit : public Exhibit {
         const ImVec2 size{room.x, std::max(room.y, ui.px(ui.presenter ? 150 : 240))};
         if (view_ == curvesView) curves_.draw(ui, run, model_.earlier(), size);
         if (view_ == timesView) drawTimes(ui, run, timeScale_);
-        if (view_ == answersView) {
-            answers_.draw(ui, run, size);
-            if (answers_.takeAsked()) nextProbe_ = 0;
-        }
+        if (view_ == answersView && answers_.draw(ui, run, size)) nextProbe_ = 0;
         if (view_ == resultView) drawResult(ui, run);
     }
 

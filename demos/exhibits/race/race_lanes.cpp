@@ -17,10 +17,7 @@ ImU32 laneColour(const Ui& ui, std::span<const LaneSpec> lanes, std::size_t inde
 
 namespace {
 
-struct Figure {
-    const char* name;
-    std::string value;
-};
+using Figure = std::pair<const char*, std::string>; // its name and value
 
 constexpr float figureUnits = 98; // the least width of a figure's column
 constexpr float trackUnits = 12;
@@ -54,10 +51,11 @@ void drawFigures(Ui& ui, const std::vector<Figure>& all, ImVec2 at, float width,
     const float line = ImGui::GetTextLineHeight();
     const float column = width / static_cast<float>(columns);
     for (std::size_t i = 0; i < all.size(); ++i) {
+        const auto& [name, value] = all[i];
         const float x = at.x + column * static_cast<float>(i % columns);
         const float y = at.y + (2 * line + ui.px(6)) * static_cast<float>(i / columns);
-        draw.AddText(ui.fonts.strong, ImGui::GetFontSize(), {x, y}, ui.theme.text, all[i].value.c_str());
-        draw.AddText({x, y + line}, ui.theme.muted, all[i].name);
+        draw.AddText(ui.fonts.strong, ImGui::GetFontSize(), {x, y}, ui.theme.text, value.c_str());
+        draw.AddText({x, y + line}, ui.theme.muted, name);
     }
 }
 
@@ -129,7 +127,7 @@ std::string deviceText(const MachineInfo& machine, float width) {
     std::string text;
     for (std::size_t letters = 60; letters >= 8; letters -= 4) {
         text = honestDevice(machine, letters);
-        if (ImGui::CalcTextSize(text.c_str()).x <= width) return text;
+        if (textWidth(text) <= width) return text;
     }
     return fittedText(text, width);
 }
@@ -143,9 +141,9 @@ void drawTitleRow(Ui& ui, const LaneSpec& spec, const MachineInfo& machine, cons
     const std::string name = spec.text();
     draw.AddText(ui.fonts.strong, ImGui::GetFontSize(), {x, at.y}, ui.theme.text, name.c_str());
     ImGui::PushFont(ui.fonts.strong);
-    x += ImGui::CalcTextSize(name.c_str()).x + ui.px(10);
+    x += textWidth(name) + ui.px(10);
     ImGui::PopFont();
-    const float statusWidth = ImGui::CalcTextSize(status.c_str()).x;
+    const float statusWidth = textWidth(status);
     const float right = at.x + width - statusWidth;
     draw.AddText({right, at.y}, statusTint, status.c_str());
     draw.AddText({x, at.y}, ui.theme.muted, deviceText(machine, right - x - ui.px(10)).c_str());

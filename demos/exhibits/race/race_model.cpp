@@ -65,7 +65,6 @@ void answer(const ProbeWish& wish, const TrainJob& job, Trainer& trainer, LanePr
         probe.evaluation = std::move(evaluation);
         probe.evaluatedStep = step;
     }
-    probe.pending = false;
 }
 
 } // namespace
@@ -86,7 +85,6 @@ bool RaceModel::busy() const {
     if (startWanted_ || !retired_.empty()) return true;
     if (!run_ || !run_->race) return false;
     if (std::ranges::any_of(run_->asked, &std::future<void>::valid)) return true;
-    if (run_->over) return false;
     return std::ranges::any_of(run_->current(), [this](std::size_t i) {
         const LaneStatus status = run_->race->lane(i).snapshot().status;
         return status == LaneStatus::preparing || status == LaneStatus::running;
@@ -95,7 +93,7 @@ bool RaceModel::busy() const {
 
 void RaceModel::start() {
     paused_ = false;
-    if (!run_ || !run_->race || run_->over || changed()) {
+    if (!racing() || changed()) {
         retire();
         startWanted_ = true;
     } else if (pacer_.flatOut() && !byScript_) {
@@ -145,12 +143,12 @@ void RaceModel::update(Machines& machines, double seconds, bool wait) {
         if (!alone) return;
         startWanted_ = false; // also where one of these throws
         const std::shared_ptr<const Dataset> data = data_.get(settings.run, wait);
-        if (data) begin(machines, data);
         startWanted_ = !data;
         if (!data) return;
+        begin(machines, data);
     }
     const bool open = run_ && asking();
-    if (!run_ || !run_->race || run_->over) return;
+    if (!racing()) return;
     run_->race->advance();
     drive(seconds, wait);
     run_->paused = paused_;
@@ -188,25 +186,18 @@ void RaceModel::begin(Machines& machines, const std::shared_ptr<const Dataset>& 
     run_->race->start();
 }
 
-/// Frames that were drawn while a lane trained, on the queue that it trains on.
-void RaceModel::noteWindow() {
+/// Brings what the lanes show into `lanes`, and what the window's frames took from those that trained.
+void RaceModel::look() {
     const double took = drawn_ && drawnBefore_ ? std::max(0.0, *drawn_ - *drawnBefore_) : 0;
     drawnBefore_ = drawn_;
-    for (std::size_t i = 0; i < run_->window.size(); ++i) {
-        WindowTime& window = run_->window[i];
-        const bool training = run_->race->lane(i).snapshot().status == LaneStatus::running;
-        if (window.kind == WindowTime::Kind::measured && training && window.training) window.seconds += took;
-        window.training = training;
-    }
-}
-
-/// Brings what the lanes show into `lanes`.
-void RaceModel::look() {
-    noteWindow();
     for (std::size_t i = 0; i < run_->lanes.size(); ++i) {
         LaneResult& view = run_->lanes[i];
         Lane& lane = run_->race->lane(i);
         const LaneSnapshot shot = lane.snapshot();
+        WindowTime& window = run_->window[i];
+        const bool training = shot.status == LaneStatus::running;
+        if (window.kind == WindowTime::Kind::measured && training && window.training) window.seconds += took;
+        window.training = training;
         const bool moved = shot.step != view.end.step || view.end.status != shot.status;
         if (shot.evaluatedStep > 0 && shot.evaluatedStep != view.end.evaluatedStep) {
             run_->accuracies[i][shot.evaluatedStep] = shot.testAccuracy;
@@ -303,7 +294,6 @@ bool RaceModel::probe(const ProbeWish& wish, bool wait) {
     bool all = true;
     if (!run_ || !run_->race) return all;
     for (std::size_t i = 0; i < run_->probes.size(); ++i) {
-        LaneProbe& probe = run_->probes[i];
         Lane& lane = run_->race->lane(i);
         const LaneStatus status = lane.snapshot().status;
         if (status == LaneStatus::waiting || status == LaneStatus::preparing) continue;
@@ -311,19 +301,15 @@ bool RaceModel::probe(const ProbeWish& wish, bool wait) {
             all = ask(i, wish, wait) && all;
             continue;
         }
-        {
-            const std::lock_guard lock(probe.mutex);
-            all = all && !probe.pending;
-            if (probe.pending) continue;
-            probe.pending = true;
+        if (lane.done() < lane.posted()) {
+            all = false;
+            continue;
         }
         // The run's data and probes outlive its race, and with it the lane's thread.
-        lane.post([wish, &job = run_->job, &probe](Trainer& trainer) { answer(wish, job, trainer, probe); });
-        const auto pending = [&probe] {
-            const std::lock_guard lock(probe.mutex);
-            return probe.pending;
-        };
-        while (wait && pending() && !lane.snapshot().over()) lane.waitFor(1ms);
+        lane.post([wish, &job = run_->job, &probe = run_->probes[i]](Trainer& trainer) {
+            answer(wish, job, trainer, probe);
+        });
+        if (wait) lane.waitForPosted(1h);
     }
     return all;
 }

@@ -32,7 +32,6 @@ struct LaneAnswers {
 /// What was asked of a lane's trainer, which answers on its own thread.
 struct LaneProbe {
     mutable std::mutex mutex; ///< guards all below
-    bool pending = false;
     std::vector<OperationTiming> operations;
     std::optional<LaneAnswers> answers;
     std::optional<Evaluation> evaluation; ///< asked for, newer than the lane's own
@@ -108,7 +107,7 @@ class RaceModel {
     }
     /// Lanes that may move make so many steps and hold again. Begins a race when there is none.
     void step(std::uint64_t steps) {
-        if (!run_ || !run_->race || run_->over || changed()) start();
+        if (!racing() || changed()) start();
         pause();
         pendingSteps_ += steps;
     }
@@ -141,10 +140,7 @@ class RaceModel {
     const RaceRun* shown() const { return run_.get(); }
     /// The run before this one; null when there is none.
     const RaceRecord* earlier() const { return earlier_.get(); }
-    bool running() const {
-        const bool racing = run_ && run_->race && !run_->over;
-        return (startWanted_ || racing) && !paused_;
-    }
+    bool running() const { return (startWanted_ || racing()) && !paused_; }
     /// Something is under way that will be seen, also while it is paused.
     bool busy() const;
     bool paused() const { return paused_; }
@@ -153,10 +149,10 @@ class RaceModel {
     bool changed() const { return run_ && run_->settings != settings; }
 
   private:
+    bool racing() const { return run_ && run_->race && !run_->over; }
     void begin(Machines& machines, const std::shared_ptr<const Dataset>& data);
     void drive(double seconds, bool wait);
     void look();
-    void noteWindow();
     bool asking();
     bool ask(std::size_t lane, const ProbeWish& wish, bool wait);
     void end();

@@ -93,7 +93,7 @@ void drawPodium(Ui& ui, const RaceRun& run, std::span<const LaneSpec> specs) {
         const auto centred = [&](const std::string& text, float y, ImU32 tint, ImFont* font) {
             ImGui::PushFont(font);
             const std::string fits = fittedText(text, width - ui.px(8));
-            const float left = x + (width - ImGui::CalcTextSize(fits.c_str()).x) / 2;
+            const float left = x + (width - textWidth(fits)) / 2;
             draw.AddText({left, y}, tint, fits.c_str());
             ImGui::PopFont();
         };
@@ -133,7 +133,7 @@ void drawTable(Ui& ui, const RaceRun& run, std::span<const LaneSpec> specs) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const auto flushRight = [&](const std::string& text, std::size_t index, float y, ImU32 colour) {
         const float right = start.x + first + step * static_cast<float>(index + 1);
-        draw.AddText({right - ImGui::CalcTextSize(text.c_str()).x, y}, colour, text.c_str());
+        draw.AddText({right - textWidth(text), y}, colour, text.c_str());
     };
     for (std::size_t i = 0; i < columns; ++i) flushRight(headings[i], i, start.y, ui.theme.muted);
     for (std::size_t lane = 0; lane < specs.size(); ++lane) {

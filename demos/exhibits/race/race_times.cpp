@@ -96,7 +96,7 @@ void drawBar(Ui& ui, const LaneResult& lane, std::span<const TimeShare> shares, 
 void drawLegendEntry(Ui& ui, std::string_view part, bool first) {
     const std::string label(labelOfPart(part));
     const float box = ui.px(16);
-    const float width = box + ui.px(6) + ImGui::CalcTextSize(label.c_str()).x;
+    const float width = box + ui.px(6) + textWidth(label);
     if (!first) {
         ImGui::SameLine(0, ui.px(12));
         if (ImGui::GetCursorPosX() + width > ImGui::GetWindowContentRegionMax().x) ImGui::NewLine();
@@ -111,9 +111,8 @@ void drawLegendEntry(Ui& ui, std::string_view part, bool first) {
 }
 
 void drawLegend(Ui& ui) {
-    bool first = true;
     for (const OperationKind kind : operationKinds)
-        drawLegendEntry(ui, nameOf(kind), std::exchange(first, false));
+        drawLegendEntry(ui, nameOf(kind), kind == operationKinds[0]);
     for (const std::string_view part : {windowPart, waitingPart}) drawLegendEntry(ui, part, false);
 }
 
@@ -145,7 +144,7 @@ void drawTimes(Ui& ui, const RaceRun* run, std::size_t& scale) {
         std::string cost =
             all[i].empty() ? "no timings yet" : ui.timing(duration(total(all[i]))) + " per step";
         if (unknown && !all[i].empty()) cost += std::string("; ") + windowUnknown;
-        const float costWidth = ImGui::CalcTextSize(cost.c_str()).x;
+        const float costWidth = textWidth(cost);
         draw.AddText({at.x + width - costWidth, at.y}, ui.theme.muted, cost.c_str());
         ImGui::Dummy({width, line + ui.px(4) + height});
         ui.noteControl(fmt::format("time of lane {}", i + 1).c_str());

@@ -3,7 +3,6 @@
 
 #include <memory>
 #include <span>
-#include <utility>
 
 #include "demos/draw/icons.h"
 #include "demos/draw/picture.h"
@@ -11,7 +10,6 @@
 #include "demos/draw/ui.h"
 #include "demos/exhibits/race/race_model.h"
 #include "demos/exhibits/race/race_words.h"
-#include "engine/step/lane_spec.h"
 
 namespace lockstep::demos {
 
@@ -44,16 +42,12 @@ class RaceAnswers {
   public:
     static constexpr std::size_t images = 24;
 
-    void draw(Ui& ui, const RaceRun* run, ImVec2 size);
+    /// Whether a person has just asked for something else to be shown.
+    bool draw(Ui& ui, const RaceRun* run, ImVec2 size);
     /// What has to be asked of the lanes to show this. Takes the wish for an evaluation.
     ProbeWish wish(const RaceRun& run);
-    /// A person has just asked for something else to be shown.
-    bool takeAsked() { return std::exchange(asked_, false); }
     /// Gives up the picture of the images.
-    void release() {
-        sheet_.reset();
-        sheetData_.reset();
-    }
+    void release() { sheet_.reset(); }
 
   private:
     void drawImages(Ui& ui, const RaceRun& run, ImVec2 size);
@@ -64,7 +58,6 @@ class RaceAnswers {
     std::size_t view_ = 0;                     // images, confusion matrix
     std::size_t first_ = 0;                    // of the test split's images
     bool evaluate_ = false;                    // asked for
-    bool asked_ = false;                       // anything
     std::unique_ptr<Picture> sheet_;           // the images, one below the other
     std::shared_ptr<const Dataset> sheetData_; // that sheet_ shows
     std::size_t sheetFirst_ = 0;

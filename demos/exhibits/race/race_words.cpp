@@ -85,18 +85,12 @@ double shareOfWay(const FinishLine& finish, const LaneResult& lane) {
 }
 
 std::string statusText(const RaceRun& run, std::size_t lane) {
-    const LaneSnapshot& end = run.lanes[lane].end;
-    switch (end.status) {
-    case LaneStatus::waiting: return run.settings.together ? "waiting" : "waits for its turn";
-    case LaneStatus::preparing: return "warms up";
-    case LaneStatus::ready: return "at the start";
-    case LaneStatus::running: return "running";
-    case LaneStatus::paused: return run.paused ? "paused" : "running"; // held between slow steps
-    case LaneStatus::finished: return "finished";
-    case LaneStatus::stopped: return "stopped";
-    case LaneStatus::failed: return "failed";
-    }
-    return {};
+    const LaneStatus status = run.lanes[lane].end.status;
+    if (status == LaneStatus::waiting && !run.settings.together) return "waits for its turn";
+    if (status == LaneStatus::preparing) return "warms up";
+    if (status == LaneStatus::ready) return "at the start";
+    if (status == LaneStatus::paused && !run.paused) return "running"; // held between slow steps
+    return std::string(name(status));
 }
 
 StepCost stepCost(const LaneResult& lane, const TrainJob& job) {
