@@ -6,14 +6,8 @@ namespace lockstep::demos {
 
 namespace {
 
-struct Words {
-    std::string_view name;
-    const char* label;
-    const char* purpose;
-};
-
 /// By OperationKind.
-constexpr Words words[] = {
+constexpr OperationRow operationTable[] = {
     {"gather_batch", "batch",
      "Copies this step's examples into the batch. Their order follows from the seed, so it is the same on "
      "all machines."},
@@ -33,19 +27,15 @@ constexpr Words words[] = {
      "time. Between them, nothing leaves shared memory."},
 };
 
-const Words& wordsOf(OperationKind kind) { return words[static_cast<std::size_t>(kind)]; }
-
 } // namespace
 
 OperationKind kindOf(std::string_view operation) {
-    for (std::size_t kind = 0; kind < std::size(words); ++kind)
-        if (words[kind].name == operation) return static_cast<OperationKind>(kind);
+    for (std::size_t kind = 0; kind < std::size(operationTable); ++kind)
+        if (operationTable[kind].name == operation) return static_cast<OperationKind>(kind);
     return OperationKind::loss;
 }
 
-std::string_view nameOf(OperationKind kind) { return wordsOf(kind).name; }
-const char* labelOf(OperationKind kind) { return wordsOf(kind).label; }
-const char* purposeOf(OperationKind kind) { return wordsOf(kind).purpose; }
+const OperationRow& rowOf(OperationKind kind) { return operationTable[static_cast<std::size_t>(kind)]; }
 
 // Not the machines' blue and orange. The two halves of the backward pass are shades of one colour.
 ImU32 colourOf(const Theme& theme, OperationKind kind) {

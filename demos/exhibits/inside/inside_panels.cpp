@@ -72,7 +72,7 @@ Detail detailOf(Ui& ui, const Inside& inside, OperationAt at) {
     if (!shown.kernel.empty())
         detail.values.emplace_back("kernel", ui.timing(shown.kernel)); // chosen by time
     if (shown.replaced) detail.values.emplace_back("shader", shown.source + ", edited");
-    detail.text = shown.shapes + ".\n" + purposeOf(kindOf(shown));
+    detail.text = shown.shapes + ".\n" + rowOf(kindOf(shown)).purpose;
     if (const std::string letters = lettersOf(shown, *inside.model.shape()); !letters.empty())
         detail.text += "\n" + letters;
     if (shown.barrierBefore)
@@ -267,7 +267,7 @@ void drawLegend(Ui& ui, Inside& inside) {
     const float width = ui.px(26);
     for (const OperationKind kind : operationKinds) {
         drawChip(ui, width, [&](ImVec2 low, ImVec2 high) { fillOperation(ui, draw, low, high, kind); });
-        ui.muted(labelOf(kind));
+        ui.muted(rowOf(kind).label);
     }
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float middle = at.x + width / 2;

@@ -11,7 +11,7 @@ namespace {
 std::vector<std::string> shortNames(const TracedOperation& operation) {
     const std::size_t l = operation.layer;
     const OperationKind kind = kindOf(operation);
-    const std::string label = labelOf(kind);
+    const std::string label = rowOf(kind).label;
     const std::string ofLayer = fmt::format("{} {}", label, l + 1);
     if (operation.source == "loss_sum") return {"sum of losses", "sum"};
     if (operation.source == "loss_scale") return {"scale of the loss", "scale"};
@@ -57,7 +57,7 @@ std::string lossFormula(const NetShape& shape) {
 
 std::string titleOf(const TracedOperation& operation, std::size_t layers) {
     const OperationKind kind = kindOf(operation);
-    const char* label = labelOf(kind);
+    const char* label = rowOf(kind).label;
     if (operation.source == "loss_sum") return fmt::format("{}, its sum", label);
     if (operation.source == "loss_scale") return "scale of the loss";
     const bool ofLayer = kind == OperationKind::forward || kind == OperationKind::backwardInputs ||

@@ -250,7 +250,7 @@ void AccessView::update(double seconds) {
 
 void AccessView::draw(Ui& ui, LadderModel& model) {
     std::vector<std::string> names;
-    for (const Product each : products) names.emplace_back(labelOf(kindOf(name(each))));
+    for (const Product each : products) names.emplace_back(rowOf(kindOf(name(each))).label);
     auto chosen = static_cast<std::size_t>(product);
     if (ui.segments("##ladder/product", chosen, names)) product = products[chosen];
     const RungPicture* picture = model.picture(model.picked(), product);
@@ -263,7 +263,7 @@ void AccessView::draw(Ui& ui, LadderModel& model) {
         return;
     }
     const AccessRecord& record = picture->record;
-    const std::string now = fmt::format("{} {}", picture->lane, labelOf(kindOf(name(product))));
+    const std::string now = fmt::format("{} {}", model.rung().lane, names[chosen]);
     if (now != shown && !kept) moment = 0;
     kept = false;
     shown = now;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <stdexcept>
 
 #include <fmt/format.h>
 
@@ -13,8 +14,6 @@
 namespace lockstep::demos {
 
 namespace {
-
-const char* nameOf(SweepBy by) { return by == SweepBy::batch ? "batch" : "width"; }
 
 std::vector<SweepPoint> compared(const std::vector<SweepPoint>& points) {
     std::vector<SweepPoint> both;
@@ -181,6 +180,34 @@ RunOptions settingsFor(RunOptions run, SweepBy by, std::size_t value) {
     return run;
 }
 
+SweepPoint measurePoint(std::size_t value, const TrainJob& job, const Lane::MakeTrainer& makeCpu,
+                        const Lane::MakeTrainer& makeGpu, gpu::Device& device, double seconds,
+                        const std::atomic<bool>& cancelled) {
+    constexpr int stepsByThemselves = 20;
+    constexpr double tolerance = Agreement::floatTolerance;
+    SweepPoint point;
+    point.value = value;
+    point.failure = failureOf([&] {
+        const LaneMeasure cpu = measureLane(*makeCpu(), job, {}, tolerance, seconds, &cancelled);
+        point.cpu = cpu.machine;
+        point.cpuSamples = cpu.samplesPerSecond;
+        const std::uint64_t bytes = device.counters().bytesUploaded;
+        const std::uint64_t uploading = device.counters().uploadNanoseconds;
+        const auto trainer = makeGpu();
+        point.uploadBytes = device.counters().bytesUploaded - bytes;
+        point.uploadOnce = static_cast<double>(device.counters().uploadNanoseconds - uploading) * 1e-9;
+        const LaneMeasure gpu = measureLane(*trainer, job, cpu.losses, tolerance, seconds, &cancelled);
+        point.gpu = gpu.machine;
+        if (!gpu.right()) { // one of them is wrong, and there is no telling which
+            point.cpuSamples = 0;
+            throw std::runtime_error("the losses of the two lanes differ, so neither is timed");
+        }
+        point.gpuSamples = gpu.samplesPerSecond;
+        if (!cancelled) point.parts = measureStepParts(*trainer, device, stepsByThemselves);
+    });
+    return point;
+}
+
 std::vector<Crossing> crossingsOf(const std::vector<SweepPoint>& points) {
     const std::vector<SweepPoint> both = compared(points);
     std::vector<Crossing> crossings;
@@ -229,7 +256,7 @@ std::string partsText(const std::vector<SweepPoint>& points) {
 }
 
 void CrossoverView::draw(Ui& ui, LadderModel& model) {
-    const std::array<std::string, 2> names{"batch", "width"};
+    const std::vector<std::string> names(std::begin(sweepWords), std::end(sweepWords));
     auto chosen = static_cast<std::size_t>(by);
     if (ui.segments("##ladder/by", chosen, names)) by = static_cast<SweepBy>(chosen);
     ImGui::SameLine(0, ui.px(10));

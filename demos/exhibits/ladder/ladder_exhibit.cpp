@@ -24,7 +24,6 @@ namespace lockstep::demos {
 namespace {
 
 constexpr std::string_view tabWords[] = {"training", "memory", "source", "roofline", "crossover", "rungs"};
-constexpr std::string_view sweepWords[] = {"batch", "width"};
 constexpr std::string_view productWords[] = {"forward", "inputs", "weights"};
 
 std::string deviceText(const LadderModel& model) {
@@ -152,7 +151,7 @@ class LadderExhibit final : public Exhibit {
         json["product"] = productWords[static_cast<std::size_t>(access_.product)];
         json["access"] = access_.moment;
         json["all_lines"] = source_.whole;
-        json["sweep_by"] = sweepWords[static_cast<std::size_t>(crossover_.by)];
+        json["sweep_by"] = nameOf(crossover_.by);
         json["answer_shown"] = answerShown_;
         return json;
     }

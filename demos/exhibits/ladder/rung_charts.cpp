@@ -143,7 +143,7 @@ std::vector<RungDots> rooflineDots(const LadderModel& model) {
         std::multimap<double, std::pair<double, bool>>
             dots; // by x: y, and whether it is of the batch at hand
         for (const auto& [batch, results] : model.resultsByBatch()) {
-            const auto found = results.find(model.rungs()[rung].lane);
+            const auto found = results.find(rung);
             if (found == results.end() || !found->second.timed() || found->second.intensity() <= 0) continue;
             dots.emplace(found->second.intensity(),
                          std::pair{found->second.measure.gflops, batch == model.settings().settings.batch});

@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 
 #include "demos/words/text.h"
+#include "engine/step/step_trace.h"
+#include "engine/tune/kernel_choice.h"
 #include "engine/tune/product_candidates.h"
 
 namespace lockstep::demos {
@@ -89,12 +91,10 @@ std::string distanceText(std::uint32_t distance, std::uint32_t bytes, bool write
     return fmt::format("Neighbouring invocations {} words {} bytes apart: {}", verb, distance, lines);
 }
 
-} // namespace
-
-bool isProduct(const TracedOperation& operation) { return productOf(operation).has_value(); }
-
+/// All operations in one kernel: its products are not to be told from the rest.
 bool isWholeStep(const TracedOperation& operation) { return operation.name == "whole_step"; }
 
+/// What the products of a step ask memory for. Throws std::runtime_error, gpu::GpuError.
 double countProductBytes(const std::vector<TracedOperation>& operations, const NetShape& net,
                          std::size_t batch, gpu::Device& device, AccessRecorder& recorder) {
     double bytes = 0;
@@ -112,6 +112,59 @@ double countProductBytes(const std::vector<TracedOperation>& operations, const N
         if (foldsUpdate(operation)) bytes += foldedBytes(operation, shape);
     }
     return bytes;
+}
+
+} // namespace
+
+void describeStep(RungResult& result, Trainer& trainer, const TrainJob& job, gpu::Device& device,
+                  AccessRecorder& recorder) {
+    const std::vector<TracedOperation> operations = trainer.traceStep({.tensors = false}).operations;
+    for (const TracedOperation& operation : operations) {
+        if (productOf(operation) || isWholeStep(operation)) {
+            result.productFlops += operation.flops;
+            result.leastProductBytes += operation.bytes;
+        } else {
+            result.otherBytes += operation.bytes;
+        }
+    }
+    if (!result.spec.gpu) {
+        result.uncounted = "what a CPU's caches fetch is not counted";
+        return;
+    }
+    const std::size_t batch = std::min(job.settings.batch, job.data->train.count);
+    result.uncounted = failureOf(
+        [&] { result.productBytes = countProductBytes(operations, job.shape, batch, device, recorder); });
+}
+
+AccessRecord recordOfRung(const LaneSpec& spec, Product product, gpu::Device& device,
+                          AccessRecorder& recorder) {
+    constexpr std::uint32_t k = 16;
+    constexpr std::uint32_t side = 32;
+    if (!spec.gpu) throw std::runtime_error("CPU rungs have no workgroups.");
+    if (!spec.row().unrecorded.empty()) throw std::runtime_error(std::string(spec.row().unrecorded));
+    const NetShape net{.widths = {side, side, side}};
+    Kernels kernels(device);
+    const LayerKernels layer =
+        chooseKernels(device, kernels, spec.rung, net, Optimizer::sgd, side).layers.back();
+    ProductKernel how = product == Product::forward          ? layer.forward
+                        : product == Product::backwardInputs ? layer.backwardInputs
+                                                             : layer.backwardWeights;
+    how.tileM = std::min(how.tileM, 4u);
+    how.tileN = std::min(how.tileN, 4u);
+    if (how.slabK > 0) { // shared memory: a group that shares along both
+        how.tileM = std::min(how.tileN, 2u);
+        how.tileN = how.half ? 4 : how.tileM; // halves are stored in fours
+        how.groupM = how.groupN = std::min(how.groupN, 8u);
+        how.slabK = 8;
+    }
+    const std::size_t m = std::max(side, how.groupM * how.tileM);
+    const std::size_t n = std::max(side, how.groupN * how.tileN);
+    // C[m][n] = sum over k, in the words of a layer.
+    DenseShape shape;
+    if (product == Product::forward) shape = {m, k, n, k, n};
+    if (product == Product::backwardInputs) shape = {m, n, k, n, k};
+    if (product == Product::backwardWeights) shape = {k, n, m, n, m};
+    return alignedAtBarriers(recorder.record(product, how, shape, Recording::events));
 }
 
 std::string_view refusalReason(const RungResult& result) {
