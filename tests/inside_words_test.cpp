@@ -2,9 +2,8 @@
 // which part of the time axis.
 #include <doctest/doctest.h>
 
+#include "demos/exhibits/inside/inside.h"
 #include "demos/exhibits/inside/operation_words.h"
-#include "demos/exhibits/inside/source_view.h"
-#include "demos/exhibits/inside/timeline.h"
 #include "demos/kit/source_text.h"
 
 using namespace lockstep;

@@ -7,7 +7,6 @@
 
 #include "demos/exhibits/inside/inside.h"
 #include "demos/exhibits/inside/operation_words.h"
-#include "demos/exhibits/inside/tensor_gallery.h"
 #include "demos/kit/run_form.h"
 
 namespace lockstep::demos {
@@ -94,7 +93,6 @@ void explainTimeline(Ui& ui, const Inside& inside) {
     } else if (const auto& gap = inside.timeline.gap) {
         const StepTrace& trace = *inside.model.trace(gap->machine);
         ui.detail({.title = gap->first ? "Before the first operation" : "Between operations",
-                   .formula = {},
                    .values = {{inside.model.settings().lanes[gap->machine].text(),
                                ui.timing(timeText(gap->endMs - gap->beginMs))}},
                    .text = purposeOfGap(trace.machine, gap->first)});
@@ -239,8 +237,7 @@ void drawTabs(Ui& ui, Inside& inside, Layout layout) {
         return;
     }
     ImGui::BeginChild("inside/tensors");
-    drawTensors(ui, inside.tensors, *inside.model.trace(machine), inside.view.selected.index,
-                inside.model.trace(1 - machine), inside.model.revision());
+    drawTensors(ui, inside);
     ImGui::EndChild();
 }
 

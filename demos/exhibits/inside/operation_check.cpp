@@ -4,7 +4,6 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -35,12 +34,6 @@ Indices someOf(std::size_t count, std::size_t productsOfOne) {
     return chosen;
 }
 
-Indices allOf(std::size_t count) {
-    Indices all(count);
-    std::iota(all.begin(), all.end(), std::size_t{0});
-    return all;
-}
-
 /// What the optimizer changes in a layer: its weights or its biases.
 struct Learned {
     TensorKind gradient;
@@ -55,8 +48,7 @@ constexpr Learned learnedBiases{TensorKind::dBias,
 class Checker {
   public:
     Checker(const TrainJob& job, const StepTrace& trace)
-        : job_(job), trace_(trace),
-          order_(job.data->train.count, job.settings.batch, job.settings.seed, job.settings.shuffle),
+        : job_(job), trace_(trace), order_(job.order()),
           step_(stepSettings(job.settings, order_, trace.step)), rows_(step_.batch.rows),
           states_(job.settings.optimizer.stateArrays()) {}
 
@@ -136,8 +128,9 @@ class Checker {
                 .tensor = std::move(tensor)};
     }
 
-    /// Compares rows of a tensor with `expected` [rows][columns], whose values are sums of `length` products.
-    void compare(const TensorId& id, const Values& expected, const Indices& rows, std::size_t length) {
+    /// Compares a tensor, or `rows` of it, with `expected` [rows][columns], whose values are sums of `length`
+    /// products.
+    void compare(const TensorId& id, const Values& expected, std::size_t length, const Indices& rows = {}) {
         if (found_) return;
         const TracedTensor& tensor = traced(id);
         double largest = 1e-30;
@@ -148,7 +141,7 @@ class Checker {
         Difference difference = differenceIn(name(id));
         difference.compared = expected.size();
         for (std::size_t at = 0; at < expected.size(); ++at) {
-            const std::size_t row = rows[at / tensor.columns];
+            const std::size_t row = rows.empty() ? at / tensor.columns : rows[at / tensor.columns];
             const std::size_t column = at % tensor.columns;
             const auto value = static_cast<double>(tensor.values[row * tensor.columns + column]);
             if (std::abs(value - expected[at]) <= tolerance) continue; // never true of NaN
@@ -165,7 +158,7 @@ class Checker {
     void compareColumns(const TensorId& id, const Values& expected, const Indices& columns) {
         Values whole = values(id);
         for (std::size_t i = 0; i < columns.size(); ++i) whole[columns[i]] = expected[i];
-        compare(id, whole, {0}, rows_);
+        compare(id, whole, rows_);
     }
 
     void checkGather() {
@@ -175,13 +168,13 @@ class Checker {
         std::vector<TargetWord> words(rows_ * width);
         plain::gatherBatch(data, data.train, order_, step_.batch, 0, rows_, data.inputs, inputs.data(),
                            words.data());
-        compare({TensorKind::activations, 0}, inputs, allOf(rows_), 1);
+        compare({TensorKind::activations, 0}, inputs, 1);
         Values targets;
         const bool asValues = targetKind(data, job_.shape) == shared::targetValues;
         for (const TargetWord word : words)
             targets.push_back(asValues ? static_cast<double>(std::bit_cast<float>(word))
                                        : static_cast<double>(word));
-        compare({TensorKind::targets, 0}, targets, allOf(rows_), 1);
+        compare({TensorKind::targets, 0}, targets, 1);
     }
 
     void checkForward(std::size_t layer) {
@@ -195,8 +188,8 @@ class Checker {
         Values sums(outputs.size());
         plain::dense(shapeOf(layer, rows.size()), inputs.data(), weights.data(), bias.data(), activation,
                      outputs.data(), sums.data());
-        compare({TensorKind::activations, layer + 1}, outputs, rows, whole.inputs);
-        if (derivativeNeedsSum(activation)) compare({TensorKind::sums, layer}, sums, rows, whole.inputs);
+        compare({TensorKind::activations, layer + 1}, outputs, whole.inputs, rows);
+        if (derivativeNeedsSum(activation)) compare({TensorKind::sums, layer}, sums, whole.inputs, rows);
     }
 
     void checkLoss() {
@@ -220,7 +213,7 @@ class Checker {
         Values dSums(rows_ * outputs);
         const double sum =
             plain::lossAndGradient(shape, answers.data(), saved.data(), words.data(), dSums.data());
-        compare({TensorKind::dSums, last}, dSums, allOf(rows_), outputs);
+        compare({TensorKind::dSums, last}, dSums, outputs);
         const double expected = sum / terms;
         const auto loss = static_cast<double>(trace_.loss);
         if (std::abs(loss - expected) <= 1e-4 * std::max(std::abs(expected), 1e-3)) return;
@@ -238,7 +231,7 @@ class Checker {
         Values below(rows.size() * whole.inputs);
         plain::denseBackwardInputs(shapeOf(layer, rows.size()), dSums.data(), weights.data(),
                                    job_.shape.activationOf(layer - 1), saved.data(), below.data());
-        compare({TensorKind::dSums, layer - 1}, below, rows, whole.outputs);
+        compare({TensorKind::dSums, layer - 1}, below, whole.outputs, rows);
     }
 
     void checkBackwardWeights(std::size_t layer) {
@@ -260,7 +253,7 @@ class Checker {
             checkFoldedUpdate(layer, neurons, weights, bias);
             return;
         }
-        compare({TensorKind::dWeights, layer}, weights, neurons, rows_);
+        compare({TensorKind::dWeights, layer}, weights, rows_, neurons);
         compareColumns({TensorKind::dBias, layer}, bias, neurons);
     }
 
@@ -285,8 +278,8 @@ class Checker {
             for (const std::size_t neuron : neurons) some.push_back(row[neuron]);
             return some;
         };
-        compare({TensorKind::weights, layer, true}, updated(learnedWeights, layer, weights, rows)[0], neurons,
-                rows_);
+        compare({TensorKind::weights, layer, true}, updated(learnedWeights, layer, weights, rows)[0], rows_,
+                neurons);
         compareColumns({TensorKind::bias, layer, true}, updated(learnedBiases, layer, bias, columns)[0],
                        neurons);
     }
@@ -310,7 +303,7 @@ class Checker {
         const StepTrace expected = plainTrainer->traceStep({.tensors = true, .mostValues = layout.size()});
         for (const TensorId& id : operation_->writes) {
             const std::vector<float>& right = expected.tensors.at(id).values;
-            compare(id, {right.begin(), right.end()}, allOf(traced(id).rows), rows_);
+            compare(id, {right.begin(), right.end()}, rows_);
         }
     }
 
@@ -328,8 +321,7 @@ class Checker {
                                               [this](const TensorId& id) { return values(id); });
                 for (const std::size_t i : {std::size_t{1}, std::size_t{2}, std::size_t{0}}) {
                     if (i > states_) continue;
-                    const TensorId id{learned.kept[i], layer, true};
-                    compare(id, expected[i], allOf(traced(id).rows), 1);
+                    compare({learned.kept[i], layer, true}, expected[i], 1);
                 }
             }
     }

@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "engine/net/batch_order.h"
 #include "engine/net/param_layout.h"
 #include "engine/run/make_trainer.h"
 
@@ -180,7 +179,7 @@ class Trial {
         job.settings.batch = batch_;
         job.data = &data;
         const auto trainer = makeGpuTrainer(job, request_.rung, *outcome_.device, replaced_);
-        const std::uint64_t epoch = BatchOrder(data.train.count, batch_, 0, false).stepsPerEpoch();
+        const std::uint64_t epoch = job.order().stepsPerEpoch();
         for (const std::uint64_t step : {epoch, 2 * epoch - 1}) {
             enter(TrialPhase::checking);
             trainer->restore(randomState(job, step));

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <imgui_stdlib.h>
 
 #include "demos/exhibits/inside/operation_words.h"
 #include "demos/kit/source_pane.h"
@@ -15,22 +16,6 @@ namespace lockstep::demos {
 namespace {
 
 constexpr float gutterLetters = 4.5f;
-
-struct Typed {
-    std::string& text;
-    int caret;
-};
-
-int whileTyping(ImGuiInputTextCallbackData* data) {
-    Typed& typed = *static_cast<Typed*>(data->UserData);
-    if (data->EventFlag == ImGuiInputTextFlags_CallbackResize) {
-        typed.text.resize(static_cast<std::size_t>(data->BufTextLen));
-        data->Buf = typed.text.data();
-    } else {
-        typed.caret = data->CursorPos;
-    }
-    return 0;
-}
 
 std::size_t lineCount(const std::string& text) {
     return static_cast<std::size_t>(std::ranges::count(text, '\n')) + 1;
@@ -75,9 +60,13 @@ void followWanted(ShaderEditor& editor, float top, float height, std::size_t lin
 bool drawText(Ui& ui, ShaderEditor& editor, std::string& text, const std::vector<std::size_t>& marked,
               ImVec2 size) {
     constexpr const char* name = "##inside/code";
-    constexpr ImGuiInputTextFlags flags =
-        ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AllowTabInput |
-        ImGuiInputTextFlags_CallbackResize | ImGuiInputTextFlags_CallbackAlways;
+    constexpr ImGuiInputTextFlags flags = ImGuiInputTextFlags_EnterReturnsTrue |
+                                          ImGuiInputTextFlags_AllowTabInput |
+                                          ImGuiInputTextFlags_CallbackAlways;
+    constexpr ImGuiInputTextCallback keepCaret = [](ImGuiInputTextCallbackData* data) {
+        *static_cast<int*>(data->UserData) = data->CursorPos;
+        return 0;
+    };
     if (!ui.offered(name)) return false;
     ImGui::PushStyleColor(ImGuiCol_ChildBg, ui.theme.background);
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui.px(8), ui.px(6)});
@@ -94,16 +83,14 @@ bool drawText(Ui& ui, ShaderEditor& editor, std::string& text, const std::vector
     // As high as its lines: it is the pane around it that scrolls, and the numbers with it.
     const ImVec2 whole{ImGui::GetContentRegionAvail().x, line * static_cast<float>(lineCount(text) + 1)};
     const std::string before = text;
-    Typed typed{text, editor.caret};
-    const bool done =
-        ImGui::InputTextMultiline(name, text.data(), text.capacity() + 1, whole, flags, whileTyping, &typed);
+    const int caretBefore = editor.caret;
+    const bool done = ImGui::InputTextMultiline(name, &text, whole, flags, keepCaret, &editor.caret);
     // Escape leaves a field and takes back what was typed into it. Here it only leaves.
     if (ImGui::IsItemDeactivated() && text != before) text = before;
     if (done) ImGui::SetKeyboardFocusHere(-1); // who presses Ctrl+Enter goes on typing
     ImGui::PopStyleVar(2);
     ImGui::PopStyleColor();
-    const bool moved = std::exchange(editor.caret, typed.caret) != typed.caret;
-    if (moved && ImGui::IsItemActive())
+    if (editor.caret != caretBefore && ImGui::IsItemActive())
         editor.wanted = lineCount(text.substr(0, static_cast<std::size_t>(editor.caret)));
     followWanted(editor, top, line, lineCount(text));
     ImGui::PopFont();

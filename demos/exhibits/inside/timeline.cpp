@@ -1,4 +1,4 @@
-#include "demos/exhibits/inside/timeline.h"
+#include "demos/exhibits/inside/inside.h"
 
 #include <algorithm>
 #include <cmath>

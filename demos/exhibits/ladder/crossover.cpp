@@ -65,8 +65,7 @@ void drawPartsLegend(Ui& ui) {
                            partColour(ui.theme, i));
         draw.AddText({at.x + line * 0.7f + ui.px(5), at.y}, ui.theme.muted, partTable[i].name);
         ImGui::Dummy({width, line});
-        ui.explainItem(
-            {.title = partTable[i].name, .formula = {}, .values = {}, .text = partTable[i].meaning});
+        ui.explainItem({.title = partTable[i].name, .text = partTable[i].meaning});
     }
 }
 

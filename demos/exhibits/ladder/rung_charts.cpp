@@ -1,4 +1,4 @@
-#include "demos/exhibits/ladder/rung_charts.h"
+#include "demos/exhibits/ladder/ladder_views.h"
 
 #include <algorithm>
 #include <cmath>
@@ -90,7 +90,7 @@ void drawRow(Ui& ui, const LadderModel& model, std::size_t index, const Scale& s
     const float width = size.x - ui.px(12);
     draw.AddText(picked ? ui.fonts.strong : nullptr, 0, {left, top}, picked ? ui.theme.text : ui.theme.muted,
                  rung.lane.data(), rung.lane.data() + rung.lane.size());
-    const float name = ImGui::CalcTextSize(rung.lane.data(), rung.lane.data() + rung.lane.size()).x;
+    const float name = textWidth(rung.lane);
 
     std::string text = shortResult(result);
     ImU32 colour = ui.theme.muted;

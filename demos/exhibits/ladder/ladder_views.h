@@ -1,7 +1,11 @@
-// All rungs in one chart: by speed as a staircase, by intensity below the roof.
+// What the ladder draws: all rungs in one chart, by speed as a staircase or by intensity below the roof
+// (rung_charts.cpp), and a kernel's accesses as an animation (access_view.cpp).
 #pragma once
 
+#include <cstddef>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "demos/draw/plot.h"
 #include "demos/draw/ui.h"
@@ -34,5 +38,20 @@ Curve rooflineOf(const Roof& roof, double lowest, double highest);
 
 /// Draws it and the dots, with a slider for the batch. Returns the batch if the user chose another one.
 std::optional<std::size_t> drawRoofline(Ui& ui, const LadderModel& model, Plot& plot);
+
+/// Which invocation of one workgroup reads and writes which element.
+struct AccessView {
+    void draw(Ui& ui, LadderModel& model);
+    /// Moves on while it is played.
+    void update(double seconds);
+
+    Product product = Product::forward;
+    std::size_t moment = 0;
+    std::size_t last = 0; ///< moment of what is shown
+    std::string shown;    ///< lane and product
+    bool kept = true;     ///< the moment belongs to what will be shown first
+    bool playing = false;
+    double played = 0;
+};
 
 } // namespace lockstep::demos
