@@ -135,13 +135,12 @@ void drawCurves(Ui& ui, Plot& plot, const std::vector<SweepPoint>& points, Sweep
                          .x = {&crossing.value, 1},
                          .y = {&crossing.rate, 1},
                          .points = true});
-    PlotOptions options;
-    options.x = {
-        .title = by == SweepBy::batch ? "batch" : "width of the hidden layers", .unit = "", .log = true};
-    options.y = {.title = "samples/s", .unit = "", .log = true, .measured = true};
-    options.size = {ImGui::GetContentRegionAvail().x, height};
-    options.empty = "Sweep measures both machines over many sizes.";
-    plot.draw(ui, "ladder crossover", lines, options);
+    const char* sizes = by == SweepBy::batch ? "batch" : "width of the hidden layers";
+    plot.draw(ui, "ladder crossover", lines,
+              {.x = {.title = sizes, .unit = "", .log = true},
+               .y = {.title = "samples/s", .unit = "", .log = true, .measured = true},
+               .size = {ImGui::GetContentRegionAvail().x, height},
+               .empty = "Sweep measures both machines over many sizes."});
 }
 
 void drawParts(Ui& ui, const std::vector<SweepPoint>& points) {

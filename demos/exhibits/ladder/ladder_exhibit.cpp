@@ -309,22 +309,19 @@ class LadderExhibit final : public Exhibit {
                 Curve curve = curveOf(earlier ? model_.earlier() : model_.losses(), rung);
                 if (curve.x.empty()) continue;
                 const Curve& kept = curves.emplace_back(std::move(curve));
-                PlotLine line;
-                line.name = model_.rungs()[rung].lane;
-                line.colour = seriesColour(ui.theme, rung);
-                line.dashed = rung % 2 == 1;
-                line.faint = earlier;
-                line.x = kept.x;
-                line.y = kept.y;
-                lines.push_back(std::move(line));
+                lines.push_back({.name = std::string(model_.rungs()[rung].lane),
+                                 .colour = seriesColour(ui.theme, rung),
+                                 .dashed = rung % 2 == 1,
+                                 .faint = earlier,
+                                 .x = kept.x,
+                                 .y = kept.y});
             }
-        PlotOptions options;
-        options.x = {.title = "step", .unit = "", .whole = true};
-        options.y = {.title = "loss", .unit = ""};
-        options.empty = "Press Run to train the network on this rung.";
-        options.size = ImGui::GetContentRegionAvail();
-        options.size.y = std::max(options.size.y, ui.px(120));
-        lossPlot_.draw(ui, "ladder loss", lines, options);
+        const ImVec2 room = ImGui::GetContentRegionAvail();
+        lossPlot_.draw(ui, "ladder loss", lines,
+                       {.x = {.title = "step", .unit = "", .whole = true},
+                        .y = {.title = "loss", .unit = ""},
+                        .size = {room.x, std::max(room.y, ui.px(120))},
+                        .empty = "Press Run to train the network on this rung."});
     }
 
     LadderModel model_;

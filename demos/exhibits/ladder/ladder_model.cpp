@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <iterator>
-#include <mutex>
 #include <numeric>
 #include <stdexcept>
 
@@ -26,31 +24,21 @@ const LaneSpec gpuLane{true, Rung::best, {}};
 /// thread, one piece after the other, so that nothing is timed beside anything else.
 class LadderModel::Session {
   public:
-    /// What has been done, as the window's thread takes note of it.
-    using News = std::function<void(LadderModel&)>;
-
-    /// `device` draws the window and runs the GPU's rungs; it, `machines` and `rungs` outlive the session.
+    /// `device` draws the window and runs the GPU's rungs; it, `model` and `machines` outlive the session.
     /// Throws for settings that do not fit the data.
-    Session(const std::vector<RungRow>& rungs, const RunOptions& settings,
-            std::shared_ptr<const Dataset> data, Machines& machines, gpu::Device& device)
-        : rungs_(rungs), settings_(settings), data_(std::move(data)), job_(makeJob(settings, *data_)),
-          machines_(machines), device_(device), recorder_(device) {}
+    Session(LadderModel& model, std::shared_ptr<const Dataset> data, Machines& machines, gpu::Device& device)
+        : model_(model), data_(std::move(data)), job_(makeJob(model.settings_, *data_)), machines_(machines),
+          device_(device), recorder_(device) {}
 
     const TrainJob& job() const { return job_; }
     WorkQueue& queue() { return queue_; }
-
-    /// Since it was last asked.
-    std::vector<News> takeNews() {
-        const std::lock_guard lock(mutex_);
-        return std::exchange(news_, {});
-    }
 
     void measureRoof(bool rough) {
         queue_.post("the roof", [this, rough](const std::atomic<bool>& cancelled) {
             Kernels kernels(device_);
             Roof roof = demos::measureRoof(device_, kernels, rough);
             roof.productGflops = fastestProduct(device_, kernels, &cancelled, rough);
-            if (!cancelled) tell([roof](LadderModel& model) { model.roof_ = roof; });
+            if (!cancelled) queue_.tell([this, roof] { model_.roof_ = roof; });
         });
     }
 
@@ -76,9 +64,9 @@ class LadderModel::Session {
                         describeStep(result, *trainer, job_, device_, recorder_);
                 }
                 if (cancelled) return;
-                tell([rung, result](LadderModel& model) {
-                    if (result.spec.gpu && !result.refused()) model.gpuMachine_ = result.measure.machine;
-                    model.results_[model.settings_.settings.batch].insert_or_assign(rung, result);
+                queue_.tell([this, rung, result] {
+                    if (result.spec.gpu && !result.refused()) model_.gpuMachine_ = result.measure.machine;
+                    model_.results_[model_.settings_.settings.batch].insert_or_assign(rung, result);
                 });
             });
     }
@@ -89,8 +77,8 @@ class LadderModel::Session {
             RungPicture picture;
             picture.reason =
                 failureOf([&] { picture.record = recordOfRung(spec, product, device_, recorder_); });
-            tell([rung, product, taken = std::move(picture)](LadderModel& model) mutable {
-                model.pictures_.insert_or_assign({rung, product}, std::move(taken));
+            queue_.tell([this, rung, product, taken = std::move(picture)]() mutable {
+                model_.pictures_.insert_or_assign({rung, product}, std::move(taken));
             });
         });
     }
@@ -101,9 +89,9 @@ class LadderModel::Session {
         queue_.post("", [this, rung, steps, make](const std::atomic<bool>&) {
             const std::string refusal = failureOf([&] { requireTrainer(rung, make); });
             if (!refusal.empty()) { // training stands where it stood; another rung goes on from there
-                tell([refusal](LadderModel& model) {
-                    model.refusal_ = refusal;
-                    model.running_ = model.training_ = false;
+                queue_.tell([this, refusal] {
+                    model_.refusal_ = refusal;
+                    model_.running_ = model_.training_ = false;
                 });
                 return;
             }
@@ -113,7 +101,7 @@ class LadderModel::Session {
             const double seconds = trainer_->trainingSeconds() - before;
             std::vector<LossPoint> losses;
             trainer_->takeLosses(losses);
-            tell([rung, losses, seconds](LadderModel& model) { model.addLosses(rung, losses, seconds); });
+            queue_.tell([this, rung, losses, seconds] { model_.addLosses(rung, losses, seconds); });
         });
     }
 
@@ -125,7 +113,7 @@ class LadderModel::Session {
     /// Measures cpu:best and gpu:best over all sizes, each for about `seconds`.
     void sweep(SweepBy by, double seconds) {
         for (const std::size_t value : sweepValues(by, data_->train.count)) {
-            const TrainJob job = makeJob(settingsFor(settings_, by, value), *data_);
+            const TrainJob job = makeJob(settingsFor(model_.settings_, by, value), *data_);
             const auto makeCpu = machines_.maker(job, cpuLane);
             const auto makeGpu = machines_.maker(job, gpuLane);
             queue_.post(
@@ -134,15 +122,14 @@ class LadderModel::Session {
                     const SweepPoint point =
                         measurePoint(value, job, makeCpu, makeGpu, device_, seconds, cancelled);
                     if (cancelled) return;
-                    tell([by, point](LadderModel& model) {
-                        model.sweeps_[static_cast<std::size_t>(by)].push_back(point);
-                    });
+                    queue_.tell(
+                        [this, by, point] { model_.sweeps_[static_cast<std::size_t>(by)].push_back(point); });
                 });
         }
     }
 
   private:
-    LaneSpec laneOf(std::size_t rung) const { return {rungs_[rung].gpu(), rungs_[rung].rung, {}}; }
+    LaneSpec laneOf(std::size_t rung) const { return laneSpecFromText(model_.rungs_[rung].lane); }
 
     void requireTrainer(std::size_t rung, const Lane::MakeTrainer& make) {
         if (trainer_ && trainerRung_ == rung) return;
@@ -154,13 +141,7 @@ class LadderModel::Session {
         trainerRung_ = rung;
     }
 
-    void tell(News news) {
-        const std::lock_guard lock(mutex_);
-        news_.push_back(std::move(news));
-    }
-
-    const std::vector<RungRow>& rungs_;
-    const RunOptions settings_;
+    LadderModel& model_; // of the window's thread: it is read when work is posted, and told what was done
     std::shared_ptr<const Dataset> data_;
     TrainJob job_;
     Machines& machines_; // used by the window's thread only
@@ -172,8 +153,6 @@ class LadderModel::Session {
     std::unique_ptr<Trainer> trainer_;
     std::size_t trainerRung_ = 0;
 
-    std::mutex mutex_; // guards news_
-    std::vector<News> news_;
     WorkQueue queue_; // last: its thread uses all of the above
 };
 
@@ -330,7 +309,7 @@ bool LadderModel::haveSession(Machines& machines, gpu::Device& device, bool wait
     try {
         const auto data = data_.get(settings_, wait);
         if (!data) return false;
-        session_ = std::make_unique<Session>(rungs_, settings_, data, machines, device);
+        session_ = std::make_unique<Session>(*this, data, machines, device);
     } catch (...) {
         gaveUp_ = true;
         running_ = false;
@@ -390,7 +369,7 @@ void LadderModel::postTraining(double seconds, bool scripted) {
 }
 
 void LadderModel::takeNews() {
-    for (const Session::News& news : session_->takeNews()) news(*this);
+    for (const auto& news : session_->queue().takeNews()) news();
     if (session_->queue().idle()) training_ = false;
 }
 

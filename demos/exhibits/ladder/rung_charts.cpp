@@ -190,12 +190,12 @@ std::optional<std::size_t> drawRoofline(Ui& ui, const LadderModel& model, Plot& 
         lines.push_back({.name = "roof", .colour = ui.theme.warning, .x = roof.x, .y = roof.y});
     }
     for (const RungDots& each : dots) {
-        PlotLine line;
-        line.colour = seriesColour(ui.theme, each.rung);
-        line.dashed = each.rung % 2 == 1; // diamonds and squares
-        line.faint = true;
-        line.x = each.x;
-        line.y = each.y;
+        PlotLine line{.name = "",
+                      .colour = seriesColour(ui.theme, each.rung),
+                      .dashed = each.rung % 2 == 1, // diamonds and squares
+                      .faint = true,
+                      .x = each.x,
+                      .y = each.y};
         if (each.x.size() > 1) lines.push_back(line); // where it has been with other batches
         if (!each.now) continue;
         line.name = model.rungs()[each.rung].lane.substr(4);
@@ -205,14 +205,14 @@ std::optional<std::size_t> drawRoofline(Ui& ui, const LadderModel& model, Plot& 
         line.y = std::span(each.y).subspan(*each.now, 1);
         lines.push_back(line);
     }
-    PlotOptions options;
-    options.x = {.title = "FLOP per byte requested from memory", .unit = "", .log = true, .measured = true};
-    options.y = {.title = "GFLOP/s", .unit = "", .log = true, .measured = true};
-    options.empty = "Measure some rungs: each becomes a dot.";
+    const ImVec2 room = ImGui::GetContentRegionAvail();
     const float below = 3 * ImGui::GetTextLineHeightWithSpacing();
-    options.size = ImGui::GetContentRegionAvail();
-    options.size.y = std::max(options.size.y - below, ui.px(120));
-    plot.draw(ui, "ladder roofline", lines, options);
+    plot.draw(
+        ui, "ladder roofline", lines,
+        {.x = {.title = "FLOP per byte requested from memory", .unit = "", .log = true, .measured = true},
+         .y = {.title = "GFLOP/s", .unit = "", .log = true, .measured = true},
+         .size = {room.x, std::max(room.y - below, ui.px(120))},
+         .empty = "Measure some rungs: each becomes a dot."});
     if (measured != nullptr) {
         std::string device = model.gpuMachine() ? honestDevice(*model.gpuMachine(), 60) + ". " : "";
         ui.paragraph(device + ui.timing(fmt::format("The roof rises with memory, {}, until arithmetic is the "
