@@ -1,4 +1,4 @@
-// The operations of a training step: the one table of their names, words, colours and patterns.
+// The operations of a training step: the one table of their names, words, sources, colours and patterns.
 #pragma once
 
 #include <string_view>
@@ -19,6 +19,8 @@ struct OperationRow {
     std::string_view name; ///< of function, kernel and shader: "dense_backward_weights"
     const char* label;     ///< what the window shows: "forward", "backward: weights"
     const char* purpose;   ///< what it does, in a sentence or two
+    const char* plainFile; ///< the source of its plain loop, and the function there
+    const char* plainFunction;
 };
 const OperationRow& rowOf(OperationKind kind);
 /// From a name as in sources and traces.

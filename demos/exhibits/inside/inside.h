@@ -5,12 +5,15 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <tuple>
+#include <vector>
 
 #include "demos/draw/picture.h"
 #include "demos/draw/ui.h"
 #include "demos/exhibits/inside/inside_model.h"
-#include "demos/exhibits/inside/source_view.h"
+#include "demos/kit/operations.h"
 
 namespace lockstep::demos {
 
@@ -54,13 +57,60 @@ struct TensorPicture {
 
 using TensorPictures = std::map<TensorId, TensorPicture>;
 
-enum class InsideTab : std::size_t { tensors, source, network };
+/// Where a text that is changed in place is looked at.
+struct ShaderEditor {
+    std::optional<std::size_t> wanted; ///< a line, from 1 on, to be brought into sight
+    bool first = false;                ///< as the first one in sight
+    int caret = 0;                     ///< byte
+};
+
+/// A function's place in a source text: lines [begin, end), counted from 0.
+struct SourceRange {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+};
+
+/// Where the definition of `function` is, its template line included; empty when it is not there.
+SourceRange functionIn(const std::vector<std::string_view>& lines, std::string_view function);
+
+/// Where the first function that a shader's file defines is; empty when it defines none.
+SourceRange firstFunctionIn(const std::vector<std::string_view>& lines);
+
+/// The sources of an operation beside each other: its shader, which can be changed in place, and the plain
+/// loop.
+class SourceView {
+  public:
+    /// gpu   the operation in the GPU's trace, or null: then only the plain loops are shown
+    void draw(Ui& ui, const TracedOperation& operation, const TracedOperation* gpu, ShaderEdits& edits);
+
+    bool editing = false; ///< the shader's text is a field to type into
+
+  private:
+    void show(const ShaderEdits& edits, const std::string& shader, const OperationRow& row);
+    void drawChoices(Ui& ui);
+    void drawEditing(Ui& ui, ShaderEdits& edits);
+    void drawEditor(Ui& ui, ShaderEdits& edits, float width);
+    void drawPane(Ui& ui, const std::string& title, std::string_view text, const SourceRange& lit,
+                  ImU32 colour, float width) const;
+
+    std::string shader_;             // stem of what is shown
+    std::vector<std::string> files_; // of the shader
+    std::size_t file_ = 0;           // of these, the one shown
+    const OperationRow* row_ = nullptr;
+    SourceRange lit_;       // the lines of the plain function
+    int scroll_ = 0;        // frames: to the functions, until the panes have their height
+    std::size_t panes_ = 0; // both, GLSL, C++
+    ShaderEditor editor_;
+    std::vector<CompileError> seen_; // the first of them has been brought into sight
+};
+
+enum InsideTab : std::size_t { tensorsTab, sourceTab, networkTab };
 
 /// All of the view that a person sets.
 struct InsideView {
-    OperationAt selected{1, 1}; ///< of the GPU, its first product
-    InsideTab tab = InsideTab::tensors;
-    float slowSpeed = 2; ///< operations per second of slow motion
+    OperationAt selected{1, 1};   ///< of the GPU, its first product
+    std::size_t tab = tensorsTab; ///< an InsideTab
+    float slowSpeed = 2;          ///< operations per second of slow motion
     bool settingsShown = true;
 };
 

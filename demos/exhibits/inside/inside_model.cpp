@@ -182,7 +182,12 @@ void InsideModel::retire() {
 void InsideModel::releaseDevice() {
     retire();
     retired_.clear(true);
-    gaveUp_ = true; // until something is asked for again
+    giveUp();
+}
+
+// Until something is asked for again.
+void InsideModel::giveUp() {
+    gaveUp_ = true;
     running_ = false;
     wanted_ = 0;
 }
@@ -198,9 +203,7 @@ bool InsideModel::haveSession(Machines& machines, bool wait) {
         if (!data_) return false;
         session_ = std::make_unique<TraceSession>(settings_, data_, machines, nextStep_);
     } catch (...) {
-        gaveUp_ = true;
-        running_ = false;
-        wanted_ = 0;
+        giveUp();
         throw;
     }
     return true;

@@ -119,9 +119,7 @@ void drawTimeline(Ui& ui, Inside& inside) {
 }
 
 void chooseTab(Ui& ui, Inside& inside) {
-    const std::array<std::string, 3> names{"Tensors", "Source", "Network"};
-    auto tab = static_cast<std::size_t>(inside.view.tab);
-    if (ui.segments("##inside/tab", tab, names)) inside.view.tab = static_cast<InsideTab>(tab);
+    ui.segments("##inside/tab", inside.view.tab, std::array<std::string, 3>{"Tensors", "Source", "Network"});
 }
 
 void drawPlayer(Ui& ui, Inside& inside, Layout layout) {
@@ -199,7 +197,7 @@ void drawNameAndTime(Ui& ui, Inside& inside) {
     if (!inside.selected()->replaced) return;
     ImGui::SameLine(0, ui.px(10));
     if (ui.button("edited##inside/title")) {
-        inside.view.tab = InsideTab::source;
+        inside.view.tab = sourceTab;
         inside.source.editing = true;
     }
     ImGui::SameLine(0, ui.px(6));
@@ -223,7 +221,7 @@ void drawTabs(Ui& ui, Inside& inside, Layout layout) {
     const bool chosenHere = layout != Layout::low;
     if (chosenHere) chooseTab(ui, inside);
     const std::size_t machine = inside.view.selected.machine;
-    if (inside.view.tab == InsideTab::source) {
+    if (inside.view.tab == sourceTab) {
         if (chosenHere) ImGui::SameLine(0, ui.px(16));
         const StepTrace* gpu = inside.model.trace(1);
         const std::size_t at = gpu == nullptr ? 0
@@ -232,7 +230,7 @@ void drawTabs(Ui& ui, Inside& inside, Layout layout) {
         inside.source.draw(ui, *inside.selected(), inside.operation({1, at}), inside.model.edits());
         return;
     }
-    if (inside.view.tab == InsideTab::network) {
+    if (inside.view.tab == networkTab) {
         drawNetAndFormula(ui, inside);
         return;
     }
@@ -244,11 +242,10 @@ void drawTabs(Ui& ui, Inside& inside, Layout layout) {
 void drawBottom(Ui& ui, Inside& inside, Layout layout) {
     // Beside the drawing of the network, its formula; elsewhere it stands here.
     drawNameAndTime(ui, inside);
-    if (inside.view.tab == InsideTab::source ||
-        (inside.view.tab == InsideTab::tensors && layout != Layout::roomy))
+    if (inside.view.tab == sourceTab || (inside.view.tab == tensorsTab && layout != Layout::roomy))
         drawFormulaBeside(ui, inside);
     const ImVec2 room = ImGui::GetContentRegionAvail();
-    if (layout == Layout::roomy && inside.view.tab == InsideTab::tensors) {
+    if (layout == Layout::roomy && inside.view.tab == tensorsTab) {
         ui.beginCard("inside/net", {std::min(room.x * 0.34f, ui.px(360)), room.y});
         drawNetAndFormula(ui, inside);
         ui.endCard();

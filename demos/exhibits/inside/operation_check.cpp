@@ -122,11 +122,7 @@ class Checker {
         return {rows, inputs, outputs, inputs, outputs}; // traced tensors have no padding
     }
 
-    Difference differenceIn(std::string tensor) const {
-        return {.operation = titleOf(*operation_, job_.shape.layers()),
-                .source = operation_->source,
-                .tensor = std::move(tensor)};
-    }
+    std::string title() const { return titleOf(*operation_, job_.shape.layers()); }
 
     /// Compares a tensor, or `rows` of it, with `expected` [rows][columns], whose values are sums of `length`
     /// products.
@@ -138,20 +134,24 @@ class Checker {
         constexpr double halves = (1 + 1.13) / 2048; // as in engine/tune/kernel_trial.h
         const double rounding = 1e-5 * (1 + std::sqrt(static_cast<double>(length)));
         const double tolerance = (rounding + (storedAsHalves(id.kind) ? halves : 0)) * largest;
-        Difference difference = differenceIn(name(id));
-        difference.compared = expected.size();
+        const auto rowAt = [&](std::size_t at) {
+            return rows.empty() ? at / tensor.columns : rows[at / tensor.columns];
+        };
+        const auto valueAt = [&](std::size_t at) {
+            return static_cast<double>(tensor.values[rowAt(at) * tensor.columns + at % tensor.columns]);
+        };
+        std::size_t differing = 0;
+        std::size_t first = 0;
         for (std::size_t at = 0; at < expected.size(); ++at) {
-            const std::size_t row = rows.empty() ? at / tensor.columns : rows[at / tensor.columns];
-            const std::size_t column = at % tensor.columns;
-            const auto value = static_cast<double>(tensor.values[row * tensor.columns + column]);
-            if (std::abs(value - expected[at]) <= tolerance) continue; // never true of NaN
-            if (++difference.differing > 1) continue;
-            difference.row = row;
-            difference.column = column;
-            difference.value = value;
-            difference.expected = expected[at];
+            if (std::abs(valueAt(at) - expected[at]) <= tolerance) continue; // never true of NaN
+            if (differing++ == 0) first = at;
         }
-        if (difference.differing > 0) found_ = std::move(difference);
+        if (differing == 0) return;
+        found_ = Difference{operation_->source, false,
+                            fmt::format("{}: {} is {:.6g} at row {}, column {}; expected {:.6g} "
+                                        "({} of {} values differ)",
+                                        title(), name(id), valueAt(first), rowAt(first),
+                                        first % tensor.columns, expected[first], differing, expected.size())};
     }
 
     /// The same of some columns of a tensor that is a single row.
@@ -217,9 +217,9 @@ class Checker {
         const double expected = sum / terms;
         const auto loss = static_cast<double>(trace_.loss);
         if (std::abs(loss - expected) <= 1e-4 * std::max(std::abs(expected), 1e-3)) return;
-        lossDifference_ = differenceIn("the loss");
-        lossDifference_->value = loss;
-        lossDifference_->expected = expected;
+        lossDifference_ =
+            Difference{operation_->source, true,
+                       fmt::format("{}: the loss is {:.6g}, expected {:.6g}", title(), loss, expected)};
     }
 
     void checkBackwardInputs(std::size_t layer) {
@@ -338,15 +338,6 @@ class Checker {
 };
 
 } // namespace
-
-std::string describe(const Difference& difference) {
-    if (difference.compared == 0)
-        return fmt::format("{}: {} is {:.6g}, expected {:.6g}", difference.operation, difference.tensor,
-                           difference.value, difference.expected);
-    return fmt::format("{}: {} is {:.6g} at row {}, column {}; expected {:.6g} ({} of {} values differ)",
-                       difference.operation, difference.tensor, difference.value, difference.row,
-                       difference.column, difference.expected, difference.differing, difference.compared);
-}
 
 std::optional<Difference> firstDifference(const TrainJob& job, const StepTrace& trace) {
     return Checker(job, trace).check();

@@ -29,10 +29,6 @@ std::vector<std::string> shortNames(const TracedOperation& operation) {
     return {};
 }
 
-std::string applied(Activation activation, const std::string& inner) {
-    return activation == Activation::identity ? inner : fmt::format("{}({})", name(activation), inner);
-}
-
 std::string lossFormula(const NetShape& shape) {
     const std::size_t last = shape.layers() - 1;
     const std::string gradient = fmt::format("dZ[{}] = ", last);
@@ -76,9 +72,13 @@ std::string formulaOf(const TracedOperation& operation, const NetShape& shape, O
     const std::size_t l = operation.layer;
     switch (kindOf(operation)) {
     case OperationKind::gather: return "A[0] = rows of the data in the order of the seed";
-    case OperationKind::forward:
-        return fmt::format("A[{}] = {}", l + 1,
-                           applied(shape.activationOf(l), fmt::format("A[{0}] W[{0}]^T + b[{0}]", l)));
+    case OperationKind::forward: {
+        const Activation activation = shape.activationOf(l);
+        const std::string sum = fmt::format("A[{0}] W[{0}]^T + b[{0}]", l);
+        return activation == Activation::identity
+                   ? fmt::format("A[{}] = {}", l + 1, sum)
+                   : fmt::format("A[{}] = {}({})", l + 1, name(activation), sum);
+    }
     case OperationKind::loss:
         return operation.source == "loss_sum" ? "loss = Σ of the groups' sums" : lossFormula(shape);
     case OperationKind::backwardInputs: {

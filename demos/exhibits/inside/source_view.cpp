@@ -1,4 +1,4 @@
-#include "demos/exhibits/inside/source_view.h"
+#include "demos/exhibits/inside/inside.h"
 
 #include <algorithm>
 #include <array>
@@ -102,20 +102,6 @@ bool drawText(Ui& ui, ShaderEditor& editor, std::string& text, const std::vector
 
 constexpr int settling = 3; // frames
 
-struct PlainFunction {
-    const char* file;
-    const char* name;
-};
-
-/// By OperationKind.
-constexpr PlainFunction plainFunctions[] = {{"plain_ops.cpp", "gatherBatch"},
-                                            {"plain_ops.cpp", "dense"},
-                                            {"plain_loss.cpp", "lossAndGradient"},
-                                            {"plain_ops.cpp", "denseBackwardInputs"},
-                                            {"plain_ops.cpp", "denseBackwardWeights"},
-                                            {"plain_update.cpp", "update"},
-                                            {"step.cpp", "trainStep"}};
-
 /// Up to the brace that closes a definition in the first column; empty without one.
 SourceRange definitionFrom(const std::vector<std::string_view>& lines, std::size_t begin) {
     const auto close = std::find(lines.begin() + static_cast<std::ptrdiff_t>(begin), lines.end(), "}");
@@ -161,22 +147,21 @@ SourceRange functionIn(const std::vector<std::string_view>& lines, std::string_v
     return {};
 }
 
-void SourceView::show(const ShaderEdits& edits, const std::string& shader, const char* plainFile,
-                      const char* function) {
+void SourceView::show(const ShaderEdits& edits, const std::string& shader, const OperationRow& row) {
     files_ = shader.empty() ? std::vector<std::string>{} : withIncludes(edits.texts(), shader + ".comp");
     file_ = std::min(file_, files_.empty() ? 0 : files_.size() - 1);
-    if (shader == shader_ && function == function_) return;
+    if (shader == shader_ && &row == row_) return;
     shader_ = shader;
-    function_ = function;
+    row_ = &row;
     file_ = mainFile(edits.texts(), files_);
-    lit_ = functionIn(linesOf(sourceText(plainFile)), function);
+    lit_ = functionIn(linesOf(sourceText(row.plainFile)), row.plainFunction);
     scroll_ = settling;
 }
 
 void SourceView::draw(Ui& ui, const TracedOperation& operation, const TracedOperation* gpu,
                       ShaderEdits& edits) {
-    const PlainFunction& plain = plainFunctions[static_cast<std::size_t>(kindOf(operation))];
-    show(edits, gpu == nullptr ? std::string() : gpu->source, plain.file, plain.name);
+    const OperationRow& row = rowOf(kindOf(operation));
+    show(edits, gpu == nullptr ? std::string() : gpu->source, row);
     if (!files_.empty()) drawChoices(ui);
     const bool both = panes_ == 0 && !files_.empty();
     const bool edited = editing && !files_.empty() && panes_ != 2;
@@ -192,14 +177,13 @@ void SourceView::draw(Ui& ui, const TracedOperation& operation, const TracedOper
     }
     if (both) ImGui::SameLine(0, ui.px(10));
     if (files_.empty() || panes_ != 1)
-        drawPane(ui, std::string("CPU reference  ") + plain.file, sourceText(plain.file), lit_, ui.theme.cpu,
-                 width);
+        drawPane(ui, std::string("CPU reference  ") + row.plainFile, sourceText(row.plainFile), lit_,
+                 ui.theme.cpu, width);
     scroll_ = std::max(scroll_ - 1, 0);
 }
 
 void SourceView::drawChoices(Ui& ui) {
-    const std::array<std::string, 3> names{"Both", "GLSL", "C++"};
-    ui.segments("##inside/panes", panes_, names);
+    ui.segments("##inside/panes", panes_, std::array<std::string, 3>{"Both", "GLSL", "C++"});
     if (panes_ == 2) return;
     const float edit = ImGui::CalcTextSize("Edit").x + 2 * ImGui::GetStyle().FramePadding.x;
     if (files_.size() > 1) {

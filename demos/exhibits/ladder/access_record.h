@@ -31,6 +31,9 @@ struct RecordingShader {
     std::uint32_t binding = 0; ///< of the buffer with the record, after the shader's own
 };
 
+inline constexpr Product allProducts[] = {Product::forward, Product::backwardInputs,
+                                          Product::backwardWeights};
+
 enum class Recording {
     bytes,  ///< as fast as the kernel itself, or nearly: only sums
     events, ///< loops stay loops, so that small products alone fit into what software drivers allow a shader

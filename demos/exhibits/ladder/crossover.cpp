@@ -1,7 +1,6 @@
 #include "demos/exhibits/ladder/crossover.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <stdexcept>
 
@@ -253,7 +252,7 @@ std::string partsText(const std::vector<SweepPoint>& points) {
         amountText(static_cast<double>(both.back().uploadBytes), "B"), duration(both.back().uploadOnce));
 }
 
-void CrossoverView::draw(Ui& ui, LadderModel& model) {
+void drawCrossover(Ui& ui, LadderModel& model, SweepBy& by, Plot& plot) {
     const std::vector<std::string> names(std::begin(sweepWords), std::end(sweepWords));
     auto chosen = static_cast<std::size_t>(by);
     if (ui.segments("##ladder/by", chosen, names)) by = static_cast<SweepBy>(chosen);
@@ -275,7 +274,7 @@ void CrossoverView::draw(Ui& ui, LadderModel& model) {
     const float below = points.empty() ? 0
                                        : static_cast<float>(points.size()) * (row + ui.px(1)) +
                                              6 * ImGui::GetTextLineHeightWithSpacing();
-    drawCurves(ui, plot_, points, by, std::max(ImGui::GetContentRegionAvail().y - below, ui.px(170)));
+    drawCurves(ui, plot, points, by, std::max(ImGui::GetContentRegionAvail().y - below, ui.px(170)));
     if (!points.empty()) drawParts(ui, points);
 }
 

@@ -56,14 +56,6 @@ std::string crossingText(const std::vector<SweepPoint>& points, SweepBy by);
 /// What the parts of the smallest and the largest step say.
 std::string partsText(const std::vector<SweepPoint>& points);
 
-class CrossoverView {
-  public:
-    void draw(Ui& ui, LadderModel& model);
-
-    SweepBy by = SweepBy::batch;
-
-  private:
-    Plot plot_;
-};
+void drawCrossover(Ui& ui, LadderModel& model, SweepBy& by, Plot& plot);
 
 } // namespace lockstep::demos

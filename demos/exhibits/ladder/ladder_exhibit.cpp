@@ -8,10 +8,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "demos/draw/plot.h"
 #include "demos/exhibits/ladder/crossover.h"
 #include "demos/exhibits/ladder/ladder_views.h"
-#include "demos/exhibits/ladder/source_diff.h"
 #include "demos/kit/exhibit.h"
 #include "demos/kit/run_form.h"
 #include "demos/words/text.h"
@@ -149,7 +147,7 @@ class LadderExhibit final : public Exhibit {
         json["product"] = productWords[static_cast<std::size_t>(access_.product)];
         json["access"] = access_.moment;
         json["all_lines"] = source_.whole;
-        json["sweep_by"] = nameOf(crossover_.by);
+        json["sweep_by"] = nameOf(sweepBy_);
         json["answer_shown"] = answerShown_;
         return json;
     }
@@ -177,7 +175,7 @@ class LadderExhibit final : public Exhibit {
             access_.moment = moment;
             access_.kept = true;
             source_.whole = whole;
-            crossover_.by = by;
+            sweepBy_ = by;
             answerShown_ = answer;
         };
     }
@@ -270,7 +268,7 @@ class LadderExhibit final : public Exhibit {
                 model_.change(settings);
             }
             return;
-        case Tab::crossover: crossover_.draw(ui, model_); return;
+        case Tab::crossover: drawCrossover(ui, model_, sweepBy_, crossoverPlot_); return;
         case Tab::rungs: drawRungs(ui); return;
         }
     }
@@ -329,7 +327,8 @@ class LadderExhibit final : public Exhibit {
     SourceDiffView source_;
     Plot lossPlot_;
     Plot rooflinePlot_;
-    CrossoverView crossover_;
+    Plot crossoverPlot_;
+    SweepBy sweepBy_ = SweepBy::batch;
     Tab tab_ = Tab::training;
     bool answerShown_ = false;
 };

@@ -1,6 +1,5 @@
 #include "demos/exhibits/ladder/ladder_model.h"
 
-#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <numeric>
@@ -66,7 +65,7 @@ class LadderModel::Session {
                 if (cancelled) return;
                 queue_.tell([this, rung, result] {
                     if (result.spec.gpu && !result.refused()) model_.gpuMachine_ = result.measure.machine;
-                    model_.results_[model_.settings_.settings.batch].insert_or_assign(rung, result);
+                    model_.results_.insert_or_assign({rung, model_.settings_.settings.batch}, result);
                 });
             });
     }
@@ -181,7 +180,8 @@ void LadderModel::change(const RunOptions& settings) {
     std::vector<std::size_t> again; // those that are on their way, too
     if (sameBatch == settings_) {
         for (std::size_t i = 0; i < rungs_.size(); ++i)
-            if ((result(i) != nullptr || std::ranges::count(wanted_, i) > 0) && !results_[batch].contains(i))
+            if ((result(i) != nullptr || std::ranges::count(wanted_, i) > 0) &&
+                !results_.contains({i, batch}))
                 again.push_back(i);
     } else {
         results_.clear();
@@ -227,10 +227,8 @@ void LadderModel::stopMeasuring() {
 }
 
 const RungResult* LadderModel::result(std::size_t rung) const {
-    const auto batch = results_.find(settings_.settings.batch);
-    if (batch == results_.end()) return nullptr;
-    const auto found = batch->second.find(rung);
-    return found == batch->second.end() ? nullptr : &found->second;
+    const auto found = results_.find({rung, settings_.settings.batch});
+    return found == results_.end() ? nullptr : &found->second;
 }
 
 const RungPicture* LadderModel::picture(std::size_t rung, Product product) {

@@ -40,8 +40,6 @@ RunOptions firstLadderRun(); ///< what is trained at the first start
 
 class LadderModel {
   public:
-    using Results = std::map<std::size_t, RungResult>; ///< of one batch size, by rung
-
     LadderModel();
     ~LadderModel();
 
@@ -93,7 +91,8 @@ class LadderModel {
     const Roof* roof() const { return roof_ && roof_->measured() ? &*roof_ : nullptr; }
     const std::optional<MachineInfo>& gpuMachine() const { return gpuMachine_; }
     const RungResult* result(std::size_t rung) const;
-    const std::map<std::size_t, Results>& resultsByBatch() const { return results_; }
+    /// By rung and batch.
+    const std::map<std::pair<std::size_t, std::size_t>, RungResult>& results() const { return results_; }
     /// Null until it has been taken; asking for it has it taken.
     const RungPicture* picture(std::size_t rung, Product product);
 
@@ -144,7 +143,7 @@ class LadderModel {
 
     std::optional<Roof> roof_;
     std::optional<MachineInfo> gpuMachine_;
-    std::map<std::size_t, Results> results_;                          // by batch
+    std::map<std::pair<std::size_t, std::size_t>, RungResult> results_;
     std::map<std::pair<std::size_t, Product>, RungPicture> pictures_; // by rung and product
     std::array<std::vector<SweepPoint>, 2> sweeps_;                   // by SweepBy
     std::vector<LadderLoss> losses_;

@@ -1,10 +1,11 @@
 // What the ladder draws: all rungs in one chart, by speed as a staircase or by intensity below the roof
-// (rung_charts.cpp), and a kernel's accesses as an animation (access_view.cpp).
+// (rung_charts.cpp), a kernel's accesses as an animation (access_view.cpp), and its source (source_diff.cpp).
 #pragma once
 
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "demos/draw/plot.h"
@@ -52,6 +53,50 @@ struct AccessView {
     bool kept = true;     ///< the moment belongs to what will be shown first
     bool playing = false;
     double played = 0;
+};
+
+enum class LineChange { same, added, removed };
+
+struct DiffLine {
+    LineChange change = LineChange::same;
+    std::string_view text;  ///< of the old text where removed, else of the new one
+    std::size_t number = 0; ///< its line there, from 1
+};
+
+/// All lines of both: a longest common subsequence stays, and what was removed stands before what was added.
+/// For texts of some hundred lines. The texts have to outlive the result.
+std::vector<DiffLine> lineDiff(std::string_view before, std::string_view after);
+
+/// A stretch of a difference: lines [begin, end). Folded ones are not worth showing.
+struct DiffPart {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+    bool folded = false;
+
+    bool operator==(const DiffPart&) const = default;
+};
+
+/// Unchanged lines that are more than `context` away from any change are folded; but never fewer than three.
+std::vector<DiffPart> foldedParts(const std::vector<DiffLine>& diff, std::size_t context);
+
+/// What has changed in the source from the rung below.
+class SourceDiffView {
+  public:
+    void draw(Ui& ui, const RungRow& rung);
+
+    bool whole = false; ///< all lines, also those far from a change
+
+  private:
+    void show(const RungRow& rung);
+    void drawLines(Ui& ui);
+
+    std::string lane_; // of what is shown
+    std::string title_;
+    std::string before_; // the texts that diff_ points into
+    std::string after_;
+    std::vector<DiffLine> diff_;
+    bool compared_ = false; // with the rung below
+    bool toTop_ = true;
 };
 
 } // namespace lockstep::demos

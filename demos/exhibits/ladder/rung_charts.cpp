@@ -142,12 +142,10 @@ std::vector<RungDots> rooflineDots(const LadderModel& model) {
     for (std::size_t rung = 0; rung < model.rungs().size(); ++rung) {
         std::multimap<double, std::pair<double, bool>>
             dots; // by x: y, and whether it is of the batch at hand
-        for (const auto& [batch, results] : model.resultsByBatch()) {
-            const auto found = results.find(rung);
-            if (found == results.end() || !found->second.timed() || found->second.intensity() <= 0) continue;
-            dots.emplace(found->second.intensity(),
-                         std::pair{found->second.measure.gflops, batch == model.settings().settings.batch});
-        }
+        for (const auto& [key, result] : model.results())
+            if (key.first == rung && result.timed() && result.intensity() > 0)
+                dots.emplace(result.intensity(),
+                             std::pair{result.measure.gflops, key.second == model.settings().settings.batch});
         if (dots.empty()) continue;
         RungDots& entry = all.emplace_back();
         entry.rung = rung;

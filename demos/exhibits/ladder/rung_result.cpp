@@ -4,7 +4,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <stdexcept>
 
 #include <fmt/format.h>
 
@@ -19,7 +18,7 @@ namespace {
 
 /// The product that an operation computes; none for other operations.
 std::optional<Product> productOf(const TracedOperation& operation) {
-    for (const Product each : {Product::forward, Product::backwardInputs, Product::backwardWeights})
+    for (const Product each : allProducts)
         if (name(each) == operation.name) return each;
     return std::nullopt;
 }
@@ -58,11 +57,6 @@ ProductKernel kernelOf(const TracedOperation& operation, Product product, gpu::D
     throw std::runtime_error("the accesses of " + operation.source + " are not counted");
 }
 
-/// Bytes from one place to the other, in whole elements; 0: the same.
-std::uint32_t apart(const AccessEvent& a, const AccessEvent& b, std::uint32_t bytes) {
-    return (a.at > b.at ? a.at - b.at : b.at - a.at) * bytes;
-}
-
 /// Null where the invocation is done.
 const AccessEvent* eventAt(const std::vector<AccessEvent>& events, std::size_t moment) {
     return moment < events.size() ? &events[moment] : nullptr;
@@ -75,7 +69,8 @@ std::optional<std::uint32_t> usualDistance(const AccessRecord& record, std::size
         const AccessEvent* a = eventAt(record.invocations[i], moment);
         const AccessEvent* b = eventAt(record.invocations[i + 1], moment);
         if (a == nullptr || b == nullptr || !a->access() || !b->access() || a->array != b->array) continue;
-        ++pairs[apart(*a, *b, record.array(a->array).bytes)];
+        const std::uint32_t elements = a->at > b->at ? a->at - b->at : b->at - a->at;
+        ++pairs[elements * record.array(a->array).bytes];
     }
     if (pairs.empty()) return std::nullopt;
     return std::ranges::max_element(pairs, {}, &std::pair<const std::uint32_t, std::size_t>::second)->first;
