@@ -287,8 +287,7 @@ std::string InsideModel::status(std::size_t machine) const {
     if (!session_) return gaveUp_ ? "" : "loading";
     const LaneSnapshot shot = session_->snapshot(machine);
     if (shot.status == LaneStatus::failed) return shot.message;
-    const bool prepared = shot.status != LaneStatus::waiting && shot.status != LaneStatus::preparing;
-    return prepared ? "" : "preparing";
+    return shot.status <= LaneStatus::preparing ? "preparing" : "";
 }
 
 bool InsideModel::failed() const {

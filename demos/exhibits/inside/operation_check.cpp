@@ -86,11 +86,6 @@ class Checker {
         return {kept.begin(), kept.end()};
     }
 
-    bool storedAsHalves(TensorKind kind) const {
-        return trace_.half &&
-               (kind == TensorKind::activations || kind == TensorKind::sums || kind == TensorKind::dSums);
-    }
-
     /// The weights as products read them.
     Values operandWeights(std::size_t layer) const {
         Values weights = values({TensorKind::weights, layer});
@@ -133,7 +128,9 @@ class Checker {
         for (const double value : expected) largest = std::max(largest, std::abs(value));
         constexpr double halves = (1 + 1.13) / 2048; // as in engine/tune/kernel_trial.h
         const double rounding = 1e-5 * (1 + std::sqrt(static_cast<double>(length)));
-        const double tolerance = (rounding + (storedAsHalves(id.kind) ? halves : 0)) * largest;
+        const bool asHalves = trace_.half && (id.kind == TensorKind::activations ||
+                                              id.kind == TensorKind::sums || id.kind == TensorKind::dSums);
+        const double tolerance = (rounding + (asHalves ? halves : 0)) * largest;
         const auto rowAt = [&](std::size_t at) {
             return rows.empty() ? at / tensor.columns : rows[at / tensor.columns];
         };

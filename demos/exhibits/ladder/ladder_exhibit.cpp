@@ -22,11 +22,6 @@ namespace {
 constexpr std::string_view tabWords[] = {"training", "memory", "source", "roofline", "crossover", "rungs"};
 constexpr std::string_view productWords[] = {"forward", "inputs", "weights"};
 
-std::string deviceText(const LadderModel& model) {
-    const auto& machine = model.gpuMachine();
-    return machine ? "GPU rungs: " + honestDevice(*machine, 70) : "nothing measured yet";
-}
-
 /// Steps and losses of one rung's stretches, with a gap between two of them.
 Curve curveOf(const std::vector<LadderLoss>& losses, std::size_t rung) {
     Curve curve;
@@ -214,11 +209,14 @@ class LadderExhibit final : public Exhibit {
         ImGui::SameLine();
         if (ui.button("This rung##ladder")) model_.measurePicked();
         const std::string doing = model_.doing();
+        const auto& machine = model_.gpuMachine();
+        const std::string idle =
+            machine ? "GPU rungs: " + honestDevice(*machine, 70) : "nothing measured yet";
         ImGui::SameLine();
         if (ui.button("Stop##ladder", !doing.empty())) model_.stopMeasuring();
         ImGui::SameLine(0, ui.px(12));
         ImGui::AlignTextToFramePadding();
-        ui.muted(fittedText(doing.empty() ? deviceText(model_) : doing, ImGui::GetContentRegionAvail().x));
+        ui.muted(fittedText(doing.empty() ? idle : doing, ImGui::GetContentRegionAvail().x));
     }
 
     void drawRungs(Ui& ui) {

@@ -58,20 +58,20 @@ constexpr float closest = 31;    // from row to row: two lines can still be read
 constexpr float farthest = 33;
 constexpr float machineGap = 8; // between the processor's rungs and the GPU's
 
-void drawBar(Ui& ui, const LadderModel& model, const RungResult* result, const LaneSpec& spec,
-             const Scale& scale, ImVec2 low, float length) {
+void drawBar(Ui& ui, const LadderModel& model, const RungResult* result, bool gpu, const Scale& scale,
+             ImVec2 low, float length) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const float bottom = low.y + ui.px(barHeight);
     draw.AddRectFilled(low, {low.x + length, bottom}, ui.theme.raised, ui.px(2));
     if (ui.masked) return;
     if (result != nullptr && result->timed()) {
         const float end = low.x + std::max(length * scale.share(result->measure.gflops), ui.px(3));
-        draw.AddRectFilled(low, {end, bottom}, ui.colour(spec), ui.px(2));
-        if (spec.gpu && result->measure.machine.software) // the second cue: it is no GPU
+        draw.AddRectFilled(low, {end, bottom}, gpu ? ui.theme.gpu : ui.theme.cpu, ui.px(2));
+        if (gpu && result->measure.machine.software) // the second cue: it is no GPU
             for (float x = low.x + ui.px(3); x + ui.px(3) < end; x += ui.px(7))
                 draw.AddLine({x, bottom}, {x + ui.px(3), low.y}, ui.theme.panel, ui.line(1.5f));
     }
-    if (!spec.gpu || model.roof() == nullptr) return;
+    if (!gpu || model.roof() == nullptr) return;
     const float roof = low.x + length * scale.share(model.roof()->gflops);
     draw.AddLine({roof, low.y - ui.px(3)}, {roof, bottom + ui.px(3)}, ui.theme.warning, ui.line(2));
 }
@@ -81,7 +81,6 @@ void drawRow(Ui& ui, const LadderModel& model, std::size_t index, const Scale& s
              ImVec2 size) {
     const RungRow& rung = model.rungs()[index];
     const RungResult* result = model.result(index);
-    const LaneSpec spec{rung.gpu(), rung.rung, {}};
     const bool picked = index == model.picked();
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     if (picked) draw.AddRectFilled(at, {at.x + size.x, at.y + size.y}, ui.theme.hovered, ui.px(4));
@@ -108,7 +107,7 @@ void drawRow(Ui& ui, const LadderModel& model, std::size_t index, const Scale& s
         draw.AddText({left, top + ui.px(secondLine)}, ui.theme.muted, reason.c_str());
         return;
     }
-    drawBar(ui, model, result, spec, scale, {left, top + ImGui::GetTextLineHeight() + ui.px(2)}, width);
+    drawBar(ui, model, result, rung.gpu(), scale, {left, top + ImGui::GetTextLineHeight() + ui.px(2)}, width);
 }
 
 } // namespace
