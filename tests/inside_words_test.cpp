@@ -2,9 +2,8 @@
 // which part of the time axis.
 #include <doctest/doctest.h>
 
+#include "demos/exhibits/inside/inside.h"
 #include "demos/exhibits/inside/operation_words.h"
-#include "demos/exhibits/inside/source_view.h"
-#include "demos/exhibits/inside/timeline.h"
 #include "demos/kit/source_text.h"
 
 using namespace lockstep;
@@ -43,13 +42,13 @@ TEST_CASE("every operation has names from the longest to the shortest") {
         const std::vector<std::string> labels = barLabels(each);
         REQUIRE(labels.size() >= 2);
         for (std::size_t i = 1; i < labels.size(); ++i) CHECK(labels[i].size() < labels[i - 1].size());
-        CHECK(std::string(purposeOf(kindOf(each))).size() > 20);
+        CHECK(std::string(rowOf(kindOf(each)).purpose).size() > 20);
         CHECK_FALSE(formulaOf(each, shape(), Optimizer::adam).empty());
     }
     CHECK(titleOf(operation("dense", 2), 3) == "forward, layer 3 of 3"); // people count from 1
     CHECK(titleOf(operation("dense_backward_weights", 0), 3) == "backward: weights, layer 1 of 3");
     CHECK(titleOf(operation("update", 2), 3) == "update"); // it is of no layer
-    for (const OperationKind kind : operationKinds) CHECK(kindOf(nameOf(kind)) == kind);
+    for (const OperationKind kind : operationKinds) CHECK(kindOf(rowOf(kind).name) == kind);
 }
 
 TEST_CASE("formulas have the layer's own indices and activation") {

@@ -3,8 +3,7 @@
 
 #include <algorithm>
 
-#include "demos/exhibits/ladder/ladder_model.h"
-#include "demos/exhibits/ladder/rung_charts.h"
+#include "demos/exhibits/ladder/ladder_views.h"
 #include "tests/test_device.h"
 
 namespace {

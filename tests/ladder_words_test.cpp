@@ -9,10 +9,8 @@
 #include <set>
 
 #include "demos/exhibits/ladder/crossover.h"
-#include "demos/exhibits/ladder/ladder_model.h"
-#include "demos/exhibits/ladder/rung_charts.h"
+#include "demos/exhibits/ladder/ladder_views.h"
 #include "demos/exhibits/ladder/rung_result.h"
-#include "demos/exhibits/ladder/source_diff.h"
 #include "demos/kit/source_text.h"
 #include "demos/kit/worker.h"
 

@@ -6,46 +6,43 @@ namespace lockstep::demos {
 
 namespace {
 
-struct Words {
-    std::string_view name;
-    const char* label;
-    const char* purpose;
-};
-
 /// By OperationKind.
-constexpr Words words[] = {
+constexpr OperationRow operationTable[] = {
     {"gather_batch", "batch",
      "Copies this step's examples into the batch. Their order follows from the seed, so it is the same on "
-     "all machines."},
+     "all machines.",
+     "plain_ops.cpp", "gatherBatch"},
     {"dense", "forward",
      "One layer's forward pass: each neuron forms the weighted sum of its inputs, adds its bias and applies "
-     "the activation."},
+     "the activation.",
+     "plain_ops.cpp", "dense"},
     {"loss_and_gradient", "loss",
      "Measures how far the predictions are from the labels, and the gradient of the loss with respect to "
-     "each output."},
+     "each output.",
+     "plain_loss.cpp", "lossAndGradient"},
     {"dense_backward_inputs", "backward: inputs",
-     "Passes the gradient back through the weights to the layer below."},
+     "Passes the gradient back through the weights to the layer below.", "plain_ops.cpp",
+     "denseBackwardInputs"},
     {"dense_backward_weights", "backward: weights",
-     "The gradient of the loss with respect to the layer's weights and biases, summed over the batch."},
-    {"update", "update", "The optimizer changes all weights and biases by one step."},
+     "The gradient of the loss with respect to the layer's weights and biases, summed over the batch.",
+     "plain_ops.cpp", "denseBackwardWeights"},
+    {"update", "update", "The optimizer changes all weights and biases by one step.", "plain_update.cpp",
+     "update"},
     {"whole_step", "whole step",
      "Batch, forward, loss, backward and update of the whole network in one kernel, for many steps at a "
-     "time. Between them, nothing leaves shared memory."},
+     "time. Between them, nothing leaves shared memory.",
+     "step.cpp", "trainStep"},
 };
-
-const Words& wordsOf(OperationKind kind) { return words[static_cast<std::size_t>(kind)]; }
 
 } // namespace
 
 OperationKind kindOf(std::string_view operation) {
-    for (std::size_t kind = 0; kind < std::size(words); ++kind)
-        if (words[kind].name == operation) return static_cast<OperationKind>(kind);
+    for (std::size_t kind = 0; kind < std::size(operationTable); ++kind)
+        if (operationTable[kind].name == operation) return static_cast<OperationKind>(kind);
     return OperationKind::loss;
 }
 
-std::string_view nameOf(OperationKind kind) { return wordsOf(kind).name; }
-const char* labelOf(OperationKind kind) { return wordsOf(kind).label; }
-const char* purposeOf(OperationKind kind) { return wordsOf(kind).purpose; }
+const OperationRow& rowOf(OperationKind kind) { return operationTable[static_cast<std::size_t>(kind)]; }
 
 // Not the machines' blue and orange. The two halves of the backward pass are shades of one colour.
 ImU32 colourOf(const Theme& theme, OperationKind kind) {

@@ -1,4 +1,4 @@
-// The operations of a training step: the one table of their names, words, colours and patterns.
+// The operations of a training step: the one table of their names, words, sources, colours and patterns.
 #pragma once
 
 #include <string_view>
@@ -15,14 +15,16 @@ inline constexpr OperationKind operationKinds[] = {
     OperationKind::gather,         OperationKind::forward,         OperationKind::loss,
     OperationKind::backwardInputs, OperationKind::backwardWeights, OperationKind::update};
 
-/// From a name as in sources and traces: "dense_backward_weights".
+struct OperationRow {
+    std::string_view name; ///< of function, kernel and shader: "dense_backward_weights"
+    const char* label;     ///< what the window shows: "forward", "backward: weights"
+    const char* purpose;   ///< what it does, in a sentence or two
+    const char* plainFile; ///< the source of its plain loop, and the function there
+    const char* plainFunction;
+};
+const OperationRow& rowOf(OperationKind kind);
+/// From a name as in sources and traces.
 OperationKind kindOf(std::string_view operation);
-/// "dense_backward_weights": the name of function, kernel and shader.
-std::string_view nameOf(OperationKind kind);
-/// What the window shows: "forward", "backward: weights".
-const char* labelOf(OperationKind kind);
-/// What it does, in a sentence or two.
-const char* purposeOf(OperationKind kind);
 
 ImU32 colourOf(const Theme& theme, OperationKind kind);
 /// Fills a rectangle with the colour of the kind and, as a second cue, its pattern.

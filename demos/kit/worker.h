@@ -12,6 +12,7 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 namespace lockstep::demos {
 
@@ -125,6 +126,14 @@ class WorkQueue {
             desk.pieces.erase(desk.pieces.begin() + 1, desk.pieces.end());
         });
     }
+    /// From a piece of work: something for the thread that owns the queue, to be run when it takes the news.
+    void tell(std::function<void()> news) {
+        worker_.with([&](Desk& desk) { desk.news.push_back(std::move(news)); });
+    }
+    /// What has been told since the last call.
+    std::vector<std::function<void()>> takeNews() {
+        return worker_.with([](Desk& desk) { return std::exchange(desk.news, {}); });
+    }
     bool idle() const {
         return worker_.read([](const Desk& desk) { return desk.pieces.empty(); });
     }
@@ -149,6 +158,7 @@ class WorkQueue {
     };
     struct Desk {
         std::deque<Piece> pieces; // the first one is under way
+        std::vector<std::function<void()>> news;
         std::string failure;
 
         bool wanted() const { return !pieces.empty(); }

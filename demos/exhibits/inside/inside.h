@@ -1,20 +1,116 @@
 // Inside a step: one training step of both machines, operation by operation.
 #pragma once
 
+#include <array>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "demos/draw/picture.h"
+#include "demos/draw/ui.h"
 #include "demos/exhibits/inside/inside_model.h"
-#include "demos/exhibits/inside/source_view.h"
-#include "demos/exhibits/inside/tensor_gallery.h"
-#include "demos/exhibits/inside/timeline.h"
+#include "demos/kit/operations.h"
 
 namespace lockstep::demos {
 
-enum class InsideTab : std::size_t { tensors, source, network };
+/// An operation of a machine's trace.
+struct OperationAt {
+    std::size_t machine = 0;
+    std::size_t index = 0;
+
+    bool operator==(const OperationAt&) const = default;
+};
+
+/// One step of both machines as bars on one time axis: timeline.cpp.
+struct Timeline {
+    /// A stretch without an operation.
+    struct Gap {
+        std::size_t machine = 0;
+        bool first = false; ///< before the first operation
+        double beginMs = 0;
+        double endMs = 0;
+    };
+
+    /// Milliseconds shown; empty: all of the longer step.
+    std::optional<std::array<double, 2>> view;
+    std::optional<OperationAt> hovered; ///< under the mouse, as of the last draw()
+    std::optional<Gap> gap;             ///< likewise
+
+    /// Draws as wide as there is room and `height` high. Returns the operation that was clicked.
+    std::optional<OperationAt> draw(Ui& ui, const InsideModel& model, OperationAt selected, float height);
+    /// Moves what is shown so that the operation is in sight.
+    void reveal(const TracedOperation& operation);
+};
+
+struct TensorPicture {
+    std::unique_ptr<Picture> picture;
+    std::tuple<std::uint64_t, bool, bool> origin; ///< revision of the traces, of the GPU, theme is dark
+    float largest = 0;                            ///< size of the largest value
+    bool stale = true;                            ///< the picture is of another origin
+    double difference = -1; ///< from the other machine's, at most; below 0: nothing to compare
+    bool used = false;      ///< in this frame
+};
+
+using TensorPictures = std::map<TensorId, TensorPicture>;
+
+/// Where a text that is changed in place is looked at.
+struct ShaderEditor {
+    std::optional<std::size_t> wanted; ///< a line, from 1 on, to be brought into sight
+    bool first = false;                ///< as the first one in sight
+    int caret = 0;                     ///< byte
+};
+
+/// A function's place in a source text: lines [begin, end), counted from 0.
+struct SourceRange {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+};
+
+/// Where the definition of `function` is, its template line included; empty when it is not there.
+SourceRange functionIn(const std::vector<std::string_view>& lines, std::string_view function);
+
+/// Where the first function that a shader's file defines is; empty when it defines none.
+SourceRange firstFunctionIn(const std::vector<std::string_view>& lines);
+
+/// The sources of an operation beside each other: its shader, which can be changed in place, and the plain
+/// loop.
+class SourceView {
+  public:
+    /// gpu   the operation in the GPU's trace, or null: then only the plain loops are shown
+    void draw(Ui& ui, const TracedOperation& operation, const TracedOperation* gpu, ShaderEdits& edits);
+
+    bool editing = false; ///< the shader's text is a field to type into
+
+  private:
+    void show(const ShaderEdits& edits, const std::string& shader, const OperationRow& row);
+    void drawChoices(Ui& ui);
+    void drawEditing(Ui& ui, ShaderEdits& edits);
+    void drawEditor(Ui& ui, ShaderEdits& edits, float width);
+    void drawPane(Ui& ui, const std::string& title, std::string_view text, const SourceRange& lit,
+                  ImU32 colour, float width) const;
+
+    std::string shader_;             // stem of what is shown
+    std::vector<std::string> files_; // of the shader
+    std::size_t file_ = 0;           // of these, the one shown
+    const OperationRow* row_ = nullptr;
+    SourceRange lit_;       // the lines of the plain function
+    int scroll_ = 0;        // frames: to the functions, until the panes have their height
+    std::size_t panes_ = 0; // both, GLSL, C++
+    ShaderEditor editor_;
+    std::vector<CompileError> seen_; // the first of them has been brought into sight
+};
+
+enum InsideTab : std::size_t { tensorsTab, sourceTab, networkTab };
 
 /// All of the view that a person sets.
 struct InsideView {
-    OperationAt selected{1, 1}; ///< of the GPU, its first product
-    InsideTab tab = InsideTab::tensors;
-    float slowSpeed = 2; ///< operations per second of slow motion
+    OperationAt selected{1, 1};   ///< of the GPU, its first product
+    std::size_t tab = tensorsTab; ///< an InsideTab
+    float slowSpeed = 2;          ///< operations per second of slow motion
     bool settingsShown = true;
 };
 
@@ -37,6 +133,18 @@ struct Inside {
     /// As InsideModel::change().
     void change(const RunOptions& settings);
 };
+
+/// That the operation in the rectangle has a changed shader; a line as long as the built-in one takes, to
+/// `builtInX`.
+void drawEditedMark(Ui& ui, ImDrawList& draw, ImVec2 min, ImVec2 max, float builtInX);
+
+/// Draws into `size` at the cursor.
+/// phase   0 to 1: how far a signal has come along the links; below 0: nothing moves
+void drawNet(Ui& ui, const NetShape& shape, const TracedOperation& operation, float phase, ImVec2 size);
+
+/// Draws the tensors of the selected operation in rows as wide as there is room, and keeps their pictures.
+/// Their values are compared with the other machine's.
+void drawTensors(Ui& ui, Inside& inside);
 
 /// The middle of the window: the timeline, the player below it, and what is known about the selected
 /// operation.

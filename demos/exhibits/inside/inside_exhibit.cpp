@@ -6,7 +6,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "demos/exhibits/inside/operation_words.h"
 #include "demos/kit/exhibit.h"
 #include "engine/files/json_field.h"
 
@@ -82,7 +81,6 @@ class InsideExhibit final : public Exhibit {
         if (trace != nullptr && !trace->operations.empty())
             inside_.view.selected.index = std::min(inside_.view.selected.index, trace->operations.size() - 1);
         tellOfTrials(ui);
-        // Slow motion: operation by operation, and the next step after the last one.
         if (!inside_.playing || inside_.selected() == nullptr || inside_.startOver) return;
         inside_.played += ui.delta * static_cast<double>(inside_.view.slowSpeed);
         if (inside_.played >= 1) inside_.moveSelection(1);
@@ -131,7 +129,7 @@ class InsideExhibit final : public Exhibit {
         nlohmann::ordered_json json = toJson(inside_.model.settings());
         json["machine"] = machineWords[inside_.view.selected.machine];
         json["operation"] = inside_.view.selected.index;
-        json["tab"] = tabWords[static_cast<std::size_t>(inside_.view.tab)];
+        json["tab"] = tabWords[inside_.view.tab];
         json["slow_motion"] = inside_.view.slowSpeed;
         json["settings_shown"] = inside_.view.settingsShown;
         json["editing"] = inside_.source.editing;
@@ -148,7 +146,7 @@ class InsideExhibit final : public Exhibit {
         InsideView view;
         view.selected.machine = jsonWordOr(state, "machine", machineWords, 1);
         view.selected.index = jsonValueOr(state, "operation", std::size_t{0});
-        view.tab = static_cast<InsideTab>(jsonWordOr(state, "tab", tabWords));
+        view.tab = jsonWordOr(state, "tab", tabWords);
         view.slowSpeed = static_cast<float>(std::clamp(jsonValueOr(state, "slow_motion", 2.0), 0.25, 20.0));
         view.settingsShown = jsonValueOr(state, "settings_shown", true);
         const bool editing = jsonValueOr(state, "editing", false);

@@ -22,11 +22,8 @@ class TraceSession {
     TraceSession(const RunOptions& settings, std::shared_ptr<const Dataset> data, Machines& machines,
                  std::uint64_t step)
         : data_(std::move(data)), job_(makeJob(settings, *data_)) {
-        for (std::size_t machine = 0; machine < machineCount; ++machine) {
-            const LaneSpec& spec = settings.lanes[machine];
-            titles_[machine] = spec.text();
-            seat(machine, machines.maker(job_, spec), nullptr);
-        }
+        for (std::size_t machine = 0; machine < machineCount; ++machine)
+            seat(machine, settings.lanes[machine].text(), machines.maker(job_, settings.lanes[machine]), {});
         for (std::size_t machine = 0; machine < machineCount; ++machine)
             seats_[machine].lane->post([this, machine, step](Trainer& trainer) {
                 first_[machine] = trainer.state();
@@ -86,7 +83,7 @@ class TraceSession {
             trainer->restore(*state);
             return trainer;
         };
-        seat(machine, std::move(makeNext), std::move(device));
+        seat(machine, old->lane->title(), std::move(makeNext), std::move(device));
     }
 
   private:
@@ -100,17 +97,17 @@ class TraceSession {
         }
     }
 
-    void seat(std::size_t machine, Lane::MakeTrainer make, std::unique_ptr<gpu::Device> device) {
+    void seat(std::size_t machine, std::string title, Lane::MakeTrainer make,
+              std::unique_ptr<gpu::Device> device) {
         LaneOptions options;
         options.finish.steps = std::uint64_t{1} << 50; // it only ever does what is posted
         options.evaluateEvery = 0;
         options.startPaused = true;
-        auto lane = std::make_unique<Lane>(titles_[machine], job_, std::move(make), std::move(options));
+        auto lane = std::make_unique<Lane>(std::move(title), job_, std::move(make), std::move(options));
         lane->start();
         seats_[machine] = {std::move(device), std::move(lane)};
     }
 
-    std::array<std::string, machineCount> titles_;
     std::shared_ptr<const Dataset> data_;
     TrainJob job_;
     // Used by the lanes' threads only, each its own.
@@ -185,7 +182,12 @@ void InsideModel::retire() {
 void InsideModel::releaseDevice() {
     retire();
     retired_.clear(true);
-    gaveUp_ = true; // until something is asked for again
+    giveUp();
+}
+
+// Until something is asked for again.
+void InsideModel::giveUp() {
+    gaveUp_ = true;
     running_ = false;
     wanted_ = 0;
 }
@@ -201,9 +203,7 @@ bool InsideModel::haveSession(Machines& machines, bool wait) {
         if (!data_) return false;
         session_ = std::make_unique<TraceSession>(settings_, data_, machines, nextStep_);
     } catch (...) {
-        gaveUp_ = true;
-        running_ = false;
-        wanted_ = 0;
+        giveUp();
         throw;
     }
     return true;
@@ -287,8 +287,7 @@ std::string InsideModel::status(std::size_t machine) const {
     if (!session_) return gaveUp_ ? "" : "loading";
     const LaneSnapshot shot = session_->snapshot(machine);
     if (shot.status == LaneStatus::failed) return shot.message;
-    const bool prepared = shot.status != LaneStatus::waiting && shot.status != LaneStatus::preparing;
-    return prepared ? "" : "preparing";
+    return shot.status <= LaneStatus::preparing ? "preparing" : "";
 }
 
 bool InsideModel::failed() const {

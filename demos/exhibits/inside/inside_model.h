@@ -79,6 +79,7 @@ class InsideModel {
     void renewKernels(Machines& machines, const gpu::Device& window, bool wait);
     void advance(bool wait);
     void retire();
+    void giveUp();
 
     RunOptions settings_ = firstTracedRun();
     DataLoader loader_;

@@ -7,7 +7,6 @@
 
 #include "demos/exhibits/inside/inside.h"
 #include "demos/exhibits/inside/operation_words.h"
-#include "demos/exhibits/inside/tensor_gallery.h"
 #include "demos/kit/run_form.h"
 
 namespace lockstep::demos {
@@ -72,7 +71,7 @@ Detail detailOf(Ui& ui, const Inside& inside, OperationAt at) {
     if (!shown.kernel.empty())
         detail.values.emplace_back("kernel", ui.timing(shown.kernel)); // chosen by time
     if (shown.replaced) detail.values.emplace_back("shader", shown.source + ", edited");
-    detail.text = shown.shapes + ".\n" + purposeOf(kindOf(shown));
+    detail.text = shown.shapes + ".\n" + rowOf(kindOf(shown)).purpose;
     if (const std::string letters = lettersOf(shown, *inside.model.shape()); !letters.empty())
         detail.text += "\n" + letters;
     if (shown.barrierBefore)
@@ -94,7 +93,6 @@ void explainTimeline(Ui& ui, const Inside& inside) {
     } else if (const auto& gap = inside.timeline.gap) {
         const StepTrace& trace = *inside.model.trace(gap->machine);
         ui.detail({.title = gap->first ? "Before the first operation" : "Between operations",
-                   .formula = {},
                    .values = {{inside.model.settings().lanes[gap->machine].text(),
                                ui.timing(timeText(gap->endMs - gap->beginMs))}},
                    .text = purposeOfGap(trace.machine, gap->first)});
@@ -121,9 +119,7 @@ void drawTimeline(Ui& ui, Inside& inside) {
 }
 
 void chooseTab(Ui& ui, Inside& inside) {
-    const std::array<std::string, 3> names{"Tensors", "Source", "Network"};
-    auto tab = static_cast<std::size_t>(inside.view.tab);
-    if (ui.segments("##inside/tab", tab, names)) inside.view.tab = static_cast<InsideTab>(tab);
+    ui.segments("##inside/tab", inside.view.tab, std::array<std::string, 3>{"Tensors", "Source", "Network"});
 }
 
 void drawPlayer(Ui& ui, Inside& inside, Layout layout) {
@@ -201,7 +197,7 @@ void drawNameAndTime(Ui& ui, Inside& inside) {
     if (!inside.selected()->replaced) return;
     ImGui::SameLine(0, ui.px(10));
     if (ui.button("edited##inside/title")) {
-        inside.view.tab = InsideTab::source;
+        inside.view.tab = sourceTab;
         inside.source.editing = true;
     }
     ImGui::SameLine(0, ui.px(6));
@@ -225,7 +221,7 @@ void drawTabs(Ui& ui, Inside& inside, Layout layout) {
     const bool chosenHere = layout != Layout::low;
     if (chosenHere) chooseTab(ui, inside);
     const std::size_t machine = inside.view.selected.machine;
-    if (inside.view.tab == InsideTab::source) {
+    if (inside.view.tab == sourceTab) {
         if (chosenHere) ImGui::SameLine(0, ui.px(16));
         const StepTrace* gpu = inside.model.trace(1);
         const std::size_t at = gpu == nullptr ? 0
@@ -234,24 +230,22 @@ void drawTabs(Ui& ui, Inside& inside, Layout layout) {
         inside.source.draw(ui, *inside.selected(), inside.operation({1, at}), inside.model.edits());
         return;
     }
-    if (inside.view.tab == InsideTab::network) {
+    if (inside.view.tab == networkTab) {
         drawNetAndFormula(ui, inside);
         return;
     }
     ImGui::BeginChild("inside/tensors");
-    drawTensors(ui, inside.tensors, *inside.model.trace(machine), inside.view.selected.index,
-                inside.model.trace(1 - machine), inside.model.revision());
+    drawTensors(ui, inside);
     ImGui::EndChild();
 }
 
 void drawBottom(Ui& ui, Inside& inside, Layout layout) {
     // Beside the drawing of the network, its formula; elsewhere it stands here.
     drawNameAndTime(ui, inside);
-    if (inside.view.tab == InsideTab::source ||
-        (inside.view.tab == InsideTab::tensors && layout != Layout::roomy))
+    if (inside.view.tab == sourceTab || (inside.view.tab == tensorsTab && layout != Layout::roomy))
         drawFormulaBeside(ui, inside);
     const ImVec2 room = ImGui::GetContentRegionAvail();
-    if (layout == Layout::roomy && inside.view.tab == InsideTab::tensors) {
+    if (layout == Layout::roomy && inside.view.tab == tensorsTab) {
         ui.beginCard("inside/net", {std::min(room.x * 0.34f, ui.px(360)), room.y});
         drawNetAndFormula(ui, inside);
         ui.endCard();
@@ -267,7 +261,7 @@ void drawLegend(Ui& ui, Inside& inside) {
     const float width = ui.px(26);
     for (const OperationKind kind : operationKinds) {
         drawChip(ui, width, [&](ImVec2 low, ImVec2 high) { fillOperation(ui, draw, low, high, kind); });
-        ui.muted(labelOf(kind));
+        ui.muted(rowOf(kind).label);
     }
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float middle = at.x + width / 2;

@@ -1,4 +1,4 @@
-#include "demos/exhibits/inside/tensor_gallery.h"
+#include "demos/exhibits/inside/inside.h"
 
 #include <algorithm>
 

@@ -4,7 +4,6 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -35,12 +34,6 @@ Indices someOf(std::size_t count, std::size_t productsOfOne) {
     return chosen;
 }
 
-Indices allOf(std::size_t count) {
-    Indices all(count);
-    std::iota(all.begin(), all.end(), std::size_t{0});
-    return all;
-}
-
 /// What the optimizer changes in a layer: its weights or its biases.
 struct Learned {
     TensorKind gradient;
@@ -55,8 +48,7 @@ constexpr Learned learnedBiases{TensorKind::dBias,
 class Checker {
   public:
     Checker(const TrainJob& job, const StepTrace& trace)
-        : job_(job), trace_(trace),
-          order_(job.data->train.count, job.settings.batch, job.settings.seed, job.settings.shuffle),
+        : job_(job), trace_(trace), order_(job.order()),
           step_(stepSettings(job.settings, order_, trace.step)), rows_(step_.batch.rows),
           states_(job.settings.optimizer.stateArrays()) {}
 
@@ -94,11 +86,6 @@ class Checker {
         return {kept.begin(), kept.end()};
     }
 
-    bool storedAsHalves(TensorKind kind) const {
-        return trace_.half &&
-               (kind == TensorKind::activations || kind == TensorKind::sums || kind == TensorKind::dSums);
-    }
-
     /// The weights as products read them.
     Values operandWeights(std::size_t layer) const {
         Values weights = values({TensorKind::weights, layer});
@@ -130,42 +117,45 @@ class Checker {
         return {rows, inputs, outputs, inputs, outputs}; // traced tensors have no padding
     }
 
-    Difference differenceIn(std::string tensor) const {
-        return {.operation = titleOf(*operation_, job_.shape.layers()),
-                .source = operation_->source,
-                .tensor = std::move(tensor)};
-    }
+    std::string title() const { return titleOf(*operation_, job_.shape.layers()); }
 
-    /// Compares rows of a tensor with `expected` [rows][columns], whose values are sums of `length` products.
-    void compare(const TensorId& id, const Values& expected, const Indices& rows, std::size_t length) {
+    /// Compares a tensor, or `rows` of it, with `expected` [rows][columns], whose values are sums of `length`
+    /// products.
+    void compare(const TensorId& id, const Values& expected, std::size_t length, const Indices& rows = {}) {
         if (found_) return;
         const TracedTensor& tensor = traced(id);
         double largest = 1e-30;
         for (const double value : expected) largest = std::max(largest, std::abs(value));
         constexpr double halves = (1 + 1.13) / 2048; // as in engine/tune/kernel_trial.h
         const double rounding = 1e-5 * (1 + std::sqrt(static_cast<double>(length)));
-        const double tolerance = (rounding + (storedAsHalves(id.kind) ? halves : 0)) * largest;
-        Difference difference = differenceIn(name(id));
-        difference.compared = expected.size();
+        const bool asHalves = trace_.half && (id.kind == TensorKind::activations ||
+                                              id.kind == TensorKind::sums || id.kind == TensorKind::dSums);
+        const double tolerance = (rounding + (asHalves ? halves : 0)) * largest;
+        const auto rowAt = [&](std::size_t at) {
+            return rows.empty() ? at / tensor.columns : rows[at / tensor.columns];
+        };
+        const auto valueAt = [&](std::size_t at) {
+            return static_cast<double>(tensor.values[rowAt(at) * tensor.columns + at % tensor.columns]);
+        };
+        std::size_t differing = 0;
+        std::size_t first = 0;
         for (std::size_t at = 0; at < expected.size(); ++at) {
-            const std::size_t row = rows[at / tensor.columns];
-            const std::size_t column = at % tensor.columns;
-            const auto value = static_cast<double>(tensor.values[row * tensor.columns + column]);
-            if (std::abs(value - expected[at]) <= tolerance) continue; // never true of NaN
-            if (++difference.differing > 1) continue;
-            difference.row = row;
-            difference.column = column;
-            difference.value = value;
-            difference.expected = expected[at];
+            if (std::abs(valueAt(at) - expected[at]) <= tolerance) continue; // never true of NaN
+            if (differing++ == 0) first = at;
         }
-        if (difference.differing > 0) found_ = std::move(difference);
+        if (differing == 0) return;
+        found_ = Difference{operation_->source, false,
+                            fmt::format("{}: {} is {:.6g} at row {}, column {}; expected {:.6g} "
+                                        "({} of {} values differ)",
+                                        title(), name(id), valueAt(first), rowAt(first),
+                                        first % tensor.columns, expected[first], differing, expected.size())};
     }
 
     /// The same of some columns of a tensor that is a single row.
     void compareColumns(const TensorId& id, const Values& expected, const Indices& columns) {
         Values whole = values(id);
         for (std::size_t i = 0; i < columns.size(); ++i) whole[columns[i]] = expected[i];
-        compare(id, whole, {0}, rows_);
+        compare(id, whole, rows_);
     }
 
     void checkGather() {
@@ -175,13 +165,13 @@ class Checker {
         std::vector<TargetWord> words(rows_ * width);
         plain::gatherBatch(data, data.train, order_, step_.batch, 0, rows_, data.inputs, inputs.data(),
                            words.data());
-        compare({TensorKind::activations, 0}, inputs, allOf(rows_), 1);
+        compare({TensorKind::activations, 0}, inputs, 1);
         Values targets;
         const bool asValues = targetKind(data, job_.shape) == shared::targetValues;
         for (const TargetWord word : words)
             targets.push_back(asValues ? static_cast<double>(std::bit_cast<float>(word))
                                        : static_cast<double>(word));
-        compare({TensorKind::targets, 0}, targets, allOf(rows_), 1);
+        compare({TensorKind::targets, 0}, targets, 1);
     }
 
     void checkForward(std::size_t layer) {
@@ -195,8 +185,8 @@ class Checker {
         Values sums(outputs.size());
         plain::dense(shapeOf(layer, rows.size()), inputs.data(), weights.data(), bias.data(), activation,
                      outputs.data(), sums.data());
-        compare({TensorKind::activations, layer + 1}, outputs, rows, whole.inputs);
-        if (derivativeNeedsSum(activation)) compare({TensorKind::sums, layer}, sums, rows, whole.inputs);
+        compare({TensorKind::activations, layer + 1}, outputs, whole.inputs, rows);
+        if (derivativeNeedsSum(activation)) compare({TensorKind::sums, layer}, sums, whole.inputs, rows);
     }
 
     void checkLoss() {
@@ -220,13 +210,13 @@ class Checker {
         Values dSums(rows_ * outputs);
         const double sum =
             plain::lossAndGradient(shape, answers.data(), saved.data(), words.data(), dSums.data());
-        compare({TensorKind::dSums, last}, dSums, allOf(rows_), outputs);
+        compare({TensorKind::dSums, last}, dSums, outputs);
         const double expected = sum / terms;
         const auto loss = static_cast<double>(trace_.loss);
         if (std::abs(loss - expected) <= 1e-4 * std::max(std::abs(expected), 1e-3)) return;
-        lossDifference_ = differenceIn("the loss");
-        lossDifference_->value = loss;
-        lossDifference_->expected = expected;
+        lossDifference_ =
+            Difference{operation_->source, true,
+                       fmt::format("{}: the loss is {:.6g}, expected {:.6g}", title(), loss, expected)};
     }
 
     void checkBackwardInputs(std::size_t layer) {
@@ -238,7 +228,7 @@ class Checker {
         Values below(rows.size() * whole.inputs);
         plain::denseBackwardInputs(shapeOf(layer, rows.size()), dSums.data(), weights.data(),
                                    job_.shape.activationOf(layer - 1), saved.data(), below.data());
-        compare({TensorKind::dSums, layer - 1}, below, rows, whole.outputs);
+        compare({TensorKind::dSums, layer - 1}, below, whole.outputs, rows);
     }
 
     void checkBackwardWeights(std::size_t layer) {
@@ -260,7 +250,7 @@ class Checker {
             checkFoldedUpdate(layer, neurons, weights, bias);
             return;
         }
-        compare({TensorKind::dWeights, layer}, weights, neurons, rows_);
+        compare({TensorKind::dWeights, layer}, weights, rows_, neurons);
         compareColumns({TensorKind::dBias, layer}, bias, neurons);
     }
 
@@ -285,8 +275,8 @@ class Checker {
             for (const std::size_t neuron : neurons) some.push_back(row[neuron]);
             return some;
         };
-        compare({TensorKind::weights, layer, true}, updated(learnedWeights, layer, weights, rows)[0], neurons,
-                rows_);
+        compare({TensorKind::weights, layer, true}, updated(learnedWeights, layer, weights, rows)[0], rows_,
+                neurons);
         compareColumns({TensorKind::bias, layer, true}, updated(learnedBiases, layer, bias, columns)[0],
                        neurons);
     }
@@ -310,7 +300,7 @@ class Checker {
         const StepTrace expected = plainTrainer->traceStep({.tensors = true, .mostValues = layout.size()});
         for (const TensorId& id : operation_->writes) {
             const std::vector<float>& right = expected.tensors.at(id).values;
-            compare(id, {right.begin(), right.end()}, allOf(traced(id).rows), rows_);
+            compare(id, {right.begin(), right.end()}, rows_);
         }
     }
 
@@ -328,8 +318,7 @@ class Checker {
                                               [this](const TensorId& id) { return values(id); });
                 for (const std::size_t i : {std::size_t{1}, std::size_t{2}, std::size_t{0}}) {
                     if (i > states_) continue;
-                    const TensorId id{learned.kept[i], layer, true};
-                    compare(id, expected[i], allOf(traced(id).rows), 1);
+                    compare({learned.kept[i], layer, true}, expected[i], 1);
                 }
             }
     }
@@ -346,15 +335,6 @@ class Checker {
 };
 
 } // namespace
-
-std::string describe(const Difference& difference) {
-    if (difference.compared == 0)
-        return fmt::format("{}: {} is {:.6g}, expected {:.6g}", difference.operation, difference.tensor,
-                           difference.value, difference.expected);
-    return fmt::format("{}: {} is {:.6g} at row {}, column {}; expected {:.6g} ({} of {} values differ)",
-                       difference.operation, difference.tensor, difference.value, difference.row,
-                       difference.column, difference.expected, difference.differing, difference.compared);
-}
 
 std::optional<Difference> firstDifference(const TrainJob& job, const StepTrace& trace) {
     return Checker(job, trace).check();

@@ -11,7 +11,7 @@ namespace {
 std::vector<std::string> shortNames(const TracedOperation& operation) {
     const std::size_t l = operation.layer;
     const OperationKind kind = kindOf(operation);
-    const std::string label = labelOf(kind);
+    const std::string label = rowOf(kind).label;
     const std::string ofLayer = fmt::format("{} {}", label, l + 1);
     if (operation.source == "loss_sum") return {"sum of losses", "sum"};
     if (operation.source == "loss_scale") return {"scale of the loss", "scale"};
@@ -27,10 +27,6 @@ std::vector<std::string> shortNames(const TracedOperation& operation) {
     case OperationKind::wholeStep: return {label, "step"};
     }
     return {};
-}
-
-std::string applied(Activation activation, const std::string& inner) {
-    return activation == Activation::identity ? inner : fmt::format("{}({})", name(activation), inner);
 }
 
 std::string lossFormula(const NetShape& shape) {
@@ -57,7 +53,7 @@ std::string lossFormula(const NetShape& shape) {
 
 std::string titleOf(const TracedOperation& operation, std::size_t layers) {
     const OperationKind kind = kindOf(operation);
-    const char* label = labelOf(kind);
+    const char* label = rowOf(kind).label;
     if (operation.source == "loss_sum") return fmt::format("{}, its sum", label);
     if (operation.source == "loss_scale") return "scale of the loss";
     const bool ofLayer = kind == OperationKind::forward || kind == OperationKind::backwardInputs ||
@@ -76,9 +72,13 @@ std::string formulaOf(const TracedOperation& operation, const NetShape& shape, O
     const std::size_t l = operation.layer;
     switch (kindOf(operation)) {
     case OperationKind::gather: return "A[0] = rows of the data in the order of the seed";
-    case OperationKind::forward:
-        return fmt::format("A[{}] = {}", l + 1,
-                           applied(shape.activationOf(l), fmt::format("A[{0}] W[{0}]^T + b[{0}]", l)));
+    case OperationKind::forward: {
+        const Activation activation = shape.activationOf(l);
+        const std::string sum = fmt::format("A[{0}] W[{0}]^T + b[{0}]", l);
+        return activation == Activation::identity
+                   ? fmt::format("A[{}] = {}", l + 1, sum)
+                   : fmt::format("A[{}] = {}({})", l + 1, name(activation), sum);
+    }
     case OperationKind::loss:
         return operation.source == "loss_sum" ? "loss = Σ of the groups' sums" : lossFormula(shape);
     case OperationKind::backwardInputs: {

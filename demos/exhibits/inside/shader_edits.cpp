@@ -12,8 +12,8 @@ namespace lockstep::demos {
 
 namespace {
 
-constexpr std::size_t longestText =
-    1u << 18; // bytes of a text: the longestText built-in one has a fiftieth of that
+// Bytes of a text; the longest built-in one has a fiftieth of that.
+constexpr std::size_t longestText = 1u << 18;
 
 std::string textFrom(const std::string& file, const nlohmann::ordered_json& lines) {
     const auto invalid = [&](const char* reason) {

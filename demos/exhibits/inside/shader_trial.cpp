@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "engine/net/batch_order.h"
 #include "engine/net/param_layout.h"
 #include "engine/run/make_trainer.h"
 
@@ -96,69 +95,69 @@ std::vector<std::string> changedShaders(const ShaderTexts& texts) {
 }
 
 /// A trial's way to its outcome. Errors leave it as exceptions.
-class Trial {
-  public:
-    Trial(const TrialRequest& request, TrialWatch& watch, TrialOutcome& outcome)
-        : request_(request), watch_(watch), outcome_(outcome) {}
+struct Trial {
+    const TrialRequest& request;
+    TrialWatch& watch;
+    TrialOutcome& outcome;
+    const std::size_t batch = std::min(request.job.settings.batch, request.job.data->train.count);
+    ReplacedShaders replaced{};
 
     void run() {
         if (!compile()) return;
         enter(TrialPhase::checking);
         requireSize();
-        gpu::DeviceOptions options = request_.device;
+        gpu::DeviceOptions options = request.device;
         options.robust = true;
-        outcome_.device = std::make_unique<gpu::Device>(std::move(options));
+        outcome.device = std::make_unique<gpu::Device>(std::move(options));
         if (!measureBuiltIn()) return;
         enter(TrialPhase::checking);
         checkRandom();
         takeTrainer();
-        outcome_.report.verdict = Verdict::passed;
+        outcome.report.verdict = Verdict::passed;
     }
 
-  private:
     void enter(TrialPhase phase) {
-        if (watch_.cancelled) throw Cancelled{};
-        watch_.phase = phase;
+        if (watch.cancelled) throw Cancelled{};
+        watch.phase = phase;
     }
 
     bool compile() {
-        for (const std::string& shader : changedShaders(request_.texts)) {
+        for (const std::string& shader : changedShaders(request.texts)) {
             enter(TrialPhase::compiling);
-            CompiledShader compiled = compileShader(shader, request_.texts);
+            CompiledShader compiled = compileShader(shader, request.texts);
             for (const CompileError& error : compiled.errors)
-                if (std::ranges::find(outcome_.report.errors, error) == outcome_.report.errors.end())
-                    outcome_.report.errors.push_back(error);
-            replaced_.emplace(shader, std::move(compiled.words));
+                if (std::ranges::find(outcome.report.errors, error) == outcome.report.errors.end())
+                    outcome.report.errors.push_back(error);
+            replaced.emplace(shader, std::move(compiled.words));
         }
-        if (!outcome_.report.errors.empty()) outcome_.report.verdict = Verdict::notCompiled;
-        return outcome_.report.errors.empty();
+        if (!outcome.report.errors.empty()) outcome.report.verdict = Verdict::notCompiled;
+        return outcome.report.errors.empty();
     }
 
     void requireSize() const {
-        const std::size_t widest = *std::ranges::max_element(request_.job.shape.widths);
-        if (batch_ * widest > mostValues || widest * widest > mostValues)
+        const std::size_t widest = *std::ranges::max_element(request.job.shape.widths);
+        if (batch * widest > mostValues || widest * widest > mostValues)
             throw std::runtime_error(fmt::format(
-                "a batch of {} times {} numbers is too large to be checked; a smaller one will do", batch_,
+                "a batch of {} times {} numbers is too large to be checked; a smaller one will do", batch,
                 widest));
     }
 
     /// False when nothing of the rung is made of the changed shaders.
     bool measureBuiltIn() {
-        const auto builtIn = makeGpuTrainer(request_.job, request_.rung, *outcome_.device);
+        const auto builtIn = makeGpuTrainer(request.job, request.rung, *outcome.device);
         const std::vector<TracedOperation> operations = medianOperations(*builtIn);
-        const auto used = [&](const auto& shader) {
-            return std::ranges::find(operations, shader.first, &TracedOperation::source) != operations.end();
-        };
         std::string names;
-        for (const auto& [shader, words] : replaced_) names += (names.empty() ? "" : ", ") + shader;
-        std::erase_if(replaced_, [&](const auto& shader) { return !used(shader); });
+        for (const auto& [shader, words] : replaced) names += (names.empty() ? "" : ", ") + shader;
+        std::erase_if(replaced, [&](const auto& shader) {
+            return std::ranges::find(operations, shader.first, &TracedOperation::source) == operations.end();
+        });
         for (const TracedOperation& operation : operations)
-            outcome_.report.times.push_back(
+            outcome.report.times.push_back(
                 {operation.source, operation.layer, operation.flops, operation.milliseconds(), 0});
-        if (!replaced_.empty()) return true;
-        outcome_.report.verdict = Verdict::notUsed;
-        outcome_.report.message =
-            fmt::format("{} has no operation of {}; another GPU rung has", rowOf(request_.rung).lane, names);
+        if (!replaced.empty()) return true;
+        outcome.report.verdict = Verdict::notUsed;
+        outcome.report.message =
+            fmt::format("{} has no operation of {}; another GPU rung has", rowOf(request.rung).lane, names);
         return false;
     }
 
@@ -167,20 +166,20 @@ class Trial {
         const StepTrace trace = trainer.traceStep({.tensors = true, .mostValues = mostValues});
         const std::optional<Difference> difference = firstDifference(job, trace);
         if (!difference) return;
-        const bool own = replaced_.contains(difference->source) || difference->compared == 0;
+        const bool own = replaced.contains(difference->source) || difference->ofLoss;
         throw std::runtime_error(
-            describe(*difference) +
+            difference->text +
             (own ? "" : ". That shader is as built in: a changed one writes where it should not"));
     }
 
     // Random numbers everywhere: data have corners that are always 0, and first biases often are.
     void checkRandom() {
-        const Dataset data = randomData(*request_.job.data, batch_);
-        TrainJob job = request_.job;
-        job.settings.batch = batch_;
+        const Dataset data = randomData(*request.job.data, batch);
+        TrainJob job = request.job;
+        job.settings.batch = batch;
         job.data = &data;
-        const auto trainer = makeGpuTrainer(job, request_.rung, *outcome_.device, replaced_);
-        const std::uint64_t epoch = BatchOrder(data.train.count, batch_, 0, false).stepsPerEpoch();
+        const auto trainer = makeGpuTrainer(job, request.rung, *outcome.device, replaced);
+        const std::uint64_t epoch = job.order().stepsPerEpoch();
         for (const std::uint64_t step : {epoch, 2 * epoch - 1}) {
             enter(TrialPhase::checking);
             trainer->restore(randomState(job, step));
@@ -189,15 +188,15 @@ class Trial {
     }
 
     void takeTrainer() {
-        auto trainer = makeGpuTrainer(request_.job, request_.rung, *outcome_.device, replaced_);
-        require(request_.job, *trainer);
+        auto trainer = makeGpuTrainer(request.job, request.rung, *outcome.device, replaced);
+        require(request.job, *trainer);
         enter(TrialPhase::timing);
         const std::vector<TracedOperation> operations = medianOperations(*trainer);
-        for (std::size_t i = 0; i < std::min(operations.size(), outcome_.report.times.size()); ++i)
-            outcome_.report.times[i].changedMs = operations[i].milliseconds();
-        std::erase_if(outcome_.report.times,
-                      [this](const OperationTimes& times) { return !replaced_.contains(times.source); });
-        outcome_.trainer = std::move(trainer);
+        for (std::size_t i = 0; i < std::min(operations.size(), outcome.report.times.size()); ++i)
+            outcome.report.times[i].changedMs = operations[i].milliseconds();
+        std::erase_if(outcome.report.times,
+                      [this](const OperationTimes& times) { return !replaced.contains(times.source); });
+        outcome.trainer = std::move(trainer);
     }
 
     /// A step's operations; each lasts from 0 to the median of as many steps as a second has room for.
@@ -208,7 +207,7 @@ class Trial {
         const Clock::time_point start = Clock::now();
         std::vector<StepTrace> traces;
         do {
-            enter(watch_.phase);
+            enter(watch.phase);
             traces.push_back(trainer.traceStep({.tensors = false}));
         } while (traces.size() < most && Clock::now() - start < enough);
         const auto middle = static_cast<std::ptrdiff_t>(traces.size() / 2);
@@ -224,12 +223,6 @@ class Trial {
         }
         return operations;
     }
-
-    const TrialRequest& request_;
-    TrialWatch& watch_;
-    TrialOutcome& outcome_;
-    const std::size_t batch_ = std::min(request_.job.settings.batch, request_.job.data->train.count);
-    ReplacedShaders replaced_;
 };
 
 } // namespace
@@ -238,7 +231,7 @@ TrialOutcome tryShaders(const TrialRequest& request, TrialWatch& watch) {
     const Clock::time_point start = Clock::now();
     TrialOutcome outcome;
     try {
-        Trial(request, watch, outcome).run();
+        Trial{request, watch, outcome}.run();
     } catch (const Cancelled&) {
         outcome.report.message = "cancelled";
     } catch (const NonFiniteError& error) {

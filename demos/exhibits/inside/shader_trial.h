@@ -70,20 +70,11 @@ TrialOutcome tryShaders(const TrialRequest& request, TrialWatch& watch);
 
 /// The first number of a step that the plain loops do not agree with.
 struct Difference {
-    std::string operation; ///< "forward, layer 1 of 3"
-    std::string source;    ///< the stem of its shader
-    std::string tensor;    ///< "A[1]"; "the loss"
-    std::size_t row = 0;
-    std::size_t column = 0;
-    double value = 0;
-    double expected = 0;
-    std::size_t differing = 0; ///< how many values of the tensor differ, of those that were computed again
-    std::size_t compared = 0;
+    std::string source;  ///< the stem of the operation's shader
+    bool ofLoss = false; ///< not of a tensor
+    /// "forward, layer 1 of 3: A[1] is 0.25 at row 0, column 3; expected 0.31 (4096 of 4096 values differ)"
+    std::string text;
 };
-
-/// "forward, layer 1 of 3: A[1] is 0.25 at row 0, column 3, expected 0.31 (4096 of 4096 values
-/// differ)".
-std::string describe(const Difference& difference);
 
 /// Differences count from 1e-5 (1 + sqrt(length of the sum)) times the tensor's largest value. Of products
 /// that would take the plain loops long, some rows (of weight gradients: some neurons) are computed, the

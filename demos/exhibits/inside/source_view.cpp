@@ -1,10 +1,11 @@
-#include "demos/exhibits/inside/source_view.h"
+#include "demos/exhibits/inside/inside.h"
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
 #include <fmt/format.h>
+#include <imgui_stdlib.h>
 
 #include "demos/exhibits/inside/operation_words.h"
 #include "demos/kit/source_pane.h"
@@ -15,22 +16,6 @@ namespace lockstep::demos {
 namespace {
 
 constexpr float gutterLetters = 4.5f;
-
-struct Typed {
-    std::string& text;
-    int caret;
-};
-
-int whileTyping(ImGuiInputTextCallbackData* data) {
-    Typed& typed = *static_cast<Typed*>(data->UserData);
-    if (data->EventFlag == ImGuiInputTextFlags_CallbackResize) {
-        typed.text.resize(static_cast<std::size_t>(data->BufTextLen));
-        data->Buf = typed.text.data();
-    } else {
-        typed.caret = data->CursorPos;
-    }
-    return 0;
-}
 
 std::size_t lineCount(const std::string& text) {
     return static_cast<std::size_t>(std::ranges::count(text, '\n')) + 1;
@@ -75,9 +60,13 @@ void followWanted(ShaderEditor& editor, float top, float height, std::size_t lin
 bool drawText(Ui& ui, ShaderEditor& editor, std::string& text, const std::vector<std::size_t>& marked,
               ImVec2 size) {
     constexpr const char* name = "##inside/code";
-    constexpr ImGuiInputTextFlags flags =
-        ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AllowTabInput |
-        ImGuiInputTextFlags_CallbackResize | ImGuiInputTextFlags_CallbackAlways;
+    constexpr ImGuiInputTextFlags flags = ImGuiInputTextFlags_EnterReturnsTrue |
+                                          ImGuiInputTextFlags_AllowTabInput |
+                                          ImGuiInputTextFlags_CallbackAlways;
+    constexpr ImGuiInputTextCallback keepCaret = [](ImGuiInputTextCallbackData* data) {
+        *static_cast<int*>(data->UserData) = data->CursorPos;
+        return 0;
+    };
     if (!ui.offered(name)) return false;
     ImGui::PushStyleColor(ImGuiCol_ChildBg, ui.theme.background);
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui.px(8), ui.px(6)});
@@ -94,16 +83,14 @@ bool drawText(Ui& ui, ShaderEditor& editor, std::string& text, const std::vector
     // As high as its lines: it is the pane around it that scrolls, and the numbers with it.
     const ImVec2 whole{ImGui::GetContentRegionAvail().x, line * static_cast<float>(lineCount(text) + 1)};
     const std::string before = text;
-    Typed typed{text, editor.caret};
-    const bool done =
-        ImGui::InputTextMultiline(name, text.data(), text.capacity() + 1, whole, flags, whileTyping, &typed);
+    const int caretBefore = editor.caret;
+    const bool done = ImGui::InputTextMultiline(name, &text, whole, flags, keepCaret, &editor.caret);
     // Escape leaves a field and takes back what was typed into it. Here it only leaves.
     if (ImGui::IsItemDeactivated() && text != before) text = before;
     if (done) ImGui::SetKeyboardFocusHere(-1); // who presses Ctrl+Enter goes on typing
     ImGui::PopStyleVar(2);
     ImGui::PopStyleColor();
-    const bool moved = std::exchange(editor.caret, typed.caret) != typed.caret;
-    if (moved && ImGui::IsItemActive())
+    if (editor.caret != caretBefore && ImGui::IsItemActive())
         editor.wanted = lineCount(text.substr(0, static_cast<std::size_t>(editor.caret)));
     followWanted(editor, top, line, lineCount(text));
     ImGui::PopFont();
@@ -114,20 +101,6 @@ bool drawText(Ui& ui, ShaderEditor& editor, std::string& text, const std::vector
 }
 
 constexpr int settling = 3; // frames
-
-struct PlainFunction {
-    const char* file;
-    const char* name;
-};
-
-/// By OperationKind.
-constexpr PlainFunction plainFunctions[] = {{"plain_ops.cpp", "gatherBatch"},
-                                            {"plain_ops.cpp", "dense"},
-                                            {"plain_loss.cpp", "lossAndGradient"},
-                                            {"plain_ops.cpp", "denseBackwardInputs"},
-                                            {"plain_ops.cpp", "denseBackwardWeights"},
-                                            {"plain_update.cpp", "update"},
-                                            {"step.cpp", "trainStep"}};
 
 /// Up to the brace that closes a definition in the first column; empty without one.
 SourceRange definitionFrom(const std::vector<std::string_view>& lines, std::size_t begin) {
@@ -174,22 +147,21 @@ SourceRange functionIn(const std::vector<std::string_view>& lines, std::string_v
     return {};
 }
 
-void SourceView::show(const ShaderEdits& edits, const std::string& shader, const char* plainFile,
-                      const char* function) {
+void SourceView::show(const ShaderEdits& edits, const std::string& shader, const OperationRow& row) {
     files_ = shader.empty() ? std::vector<std::string>{} : withIncludes(edits.texts(), shader + ".comp");
     file_ = std::min(file_, files_.empty() ? 0 : files_.size() - 1);
-    if (shader == shader_ && function == function_) return;
+    if (shader == shader_ && &row == row_) return;
     shader_ = shader;
-    function_ = function;
+    row_ = &row;
     file_ = mainFile(edits.texts(), files_);
-    lit_ = functionIn(linesOf(sourceText(plainFile)), function);
+    lit_ = functionIn(linesOf(sourceText(row.plainFile)), row.plainFunction);
     scroll_ = settling;
 }
 
 void SourceView::draw(Ui& ui, const TracedOperation& operation, const TracedOperation* gpu,
                       ShaderEdits& edits) {
-    const PlainFunction& plain = plainFunctions[static_cast<std::size_t>(kindOf(operation))];
-    show(edits, gpu == nullptr ? std::string() : gpu->source, plain.file, plain.name);
+    const OperationRow& row = rowOf(kindOf(operation));
+    show(edits, gpu == nullptr ? std::string() : gpu->source, row);
     if (!files_.empty()) drawChoices(ui);
     const bool both = panes_ == 0 && !files_.empty();
     const bool edited = editing && !files_.empty() && panes_ != 2;
@@ -205,14 +177,13 @@ void SourceView::draw(Ui& ui, const TracedOperation& operation, const TracedOper
     }
     if (both) ImGui::SameLine(0, ui.px(10));
     if (files_.empty() || panes_ != 1)
-        drawPane(ui, std::string("CPU reference  ") + plain.file, sourceText(plain.file), lit_, ui.theme.cpu,
-                 width);
+        drawPane(ui, std::string("CPU reference  ") + row.plainFile, sourceText(row.plainFile), lit_,
+                 ui.theme.cpu, width);
     scroll_ = std::max(scroll_ - 1, 0);
 }
 
 void SourceView::drawChoices(Ui& ui) {
-    const std::array<std::string, 3> names{"Both", "GLSL", "C++"};
-    ui.segments("##inside/panes", panes_, names);
+    ui.segments("##inside/panes", panes_, std::array<std::string, 3>{"Both", "GLSL", "C++"});
     if (panes_ == 2) return;
     const float edit = ImGui::CalcTextSize("Edit").x + 2 * ImGui::GetStyle().FramePadding.x;
     if (files_.size() > 1) {

@@ -1,7 +1,8 @@
-#include "demos/exhibits/inside/tensor_gallery.h"
+#include "demos/exhibits/inside/inside.h"
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -121,8 +122,6 @@ void drawScale(Ui& ui) {
     ImGui::SetCursorScreenPos(at);
     ImGui::Dummy({width, line});
     ui.explainItem({.title = "Colours of tensors",
-                    .formula = {},
-                    .values = {},
                     .text = "Blue is below 0, orange above. The largest size of each tensor has the full "
                             "colour; it stands below it (±). Between, the colour goes by the root of the "
                             "size, so that small values can be seen, too."});
@@ -146,7 +145,6 @@ void refresh(Ui& ui, const TracedTensor& tensor, const TracedTensor* other, Tens
     const std::size_t height = std::min(rows, mostPixels);
     shown.stale = false;
     shown.difference = differenceOf(tensor, other);
-    shown.dark = ui.theme.dark;
     // Few values are large: by the root of their size, the small ones can be seen, too.
     const float scale = shown.largest > 0 ? 1 / shown.largest : 0;
     std::vector<std::uint32_t> pixels(width * height);
@@ -207,7 +205,7 @@ void drawTensor(Ui& ui, const TracedTensor& tensor, ImVec2 size, bool gpu, const
     const bool hovered = ImGui::IsItemHovered();
     shown.used = ImGui::IsItemVisible(); // pictures that are out of sight are given back
     if (shown.used) {
-        if (!shown.picture || shown.stale || shown.dark != ui.theme.dark) refresh(ui, tensor, other, shown);
+        if (shown.stale) refresh(ui, tensor, other, shown);
         ImGui::GetWindowDrawList()->AddImage(shown.picture->id(), low, high);
     }
     if (shown.largest == 0) {
@@ -225,10 +223,12 @@ void drawTensor(Ui& ui, const TracedTensor& tensor, ImVec2 size, bool gpu, const
 
 } // namespace
 
-void drawTensors(Ui& ui, TensorPictures& pictures, const StepTrace& trace, std::size_t index,
-                 const StepTrace* other, std::uint64_t revision) {
-    for (auto& [id, shown] : pictures) shown.used = false;
-    const TracedOperation& operation = trace.operations[index];
+void drawTensors(Ui& ui, Inside& inside) {
+    const StepTrace& trace = *inside.model.trace(inside.view.selected.machine);
+    const StepTrace* other = inside.model.trace(1 - inside.view.selected.machine);
+    const TracedOperation& operation = *inside.selected();
+    for (auto& [id, shown] : inside.tensors) shown.used = false;
+    const std::tuple origin{inside.model.revision(), trace.machine.gpu, ui.theme.dark};
     const auto drawAll = [&](const char* title, const std::vector<TensorId>& ids, bool withScale) {
         if (ids.empty()) return;
         ui.text(title, ui.theme.muted, ui.fonts.strong);
@@ -240,13 +240,11 @@ void drawTensors(Ui& ui, TensorPictures& pictures, const StepTrace& trace, std::
             const TracedTensor* tensor = trace.find(id);
             if (tensor == nullptr || tensor->values.empty()) continue;
             const float next = ImGui::GetItemRectMax().x + ui.px(16);
-            TensorPicture& shown = pictures[id];
-            if (shown.largest < 0 || shown.revision != revision || shown.ofGpu != trace.machine.gpu) {
+            TensorPicture& shown = inside.tensors[id];
+            if (std::exchange(shown.origin, origin) != origin) {
                 shown.largest = largestOf(tensor->values);
                 shown.stale = true;
             }
-            shown.revision = revision;
-            shown.ofGpu = trace.machine.gpu;
             const ImVec2 size = shownSize(ui, *tensor, widest);
             const float width = std::max({size.x, ImGui::CalcTextSize(captionOf(*tensor).c_str()).x,
                                           ImGui::CalcTextSize(sizeText(*tensor, shown.largest).c_str()).x});
@@ -259,7 +257,7 @@ void drawTensors(Ui& ui, TensorPictures& pictures, const StepTrace& trace, std::
     drawAll("reads", operation.reads, true);
     drawAll("writes", operation.writes, operation.reads.empty());
     if (operation.reads.empty() && operation.writes.empty()) ui.muted("Sums only: no tensors.");
-    std::erase_if(pictures, [](const auto& entry) { return !entry.second.used; });
+    std::erase_if(inside.tensors, [](const auto& entry) { return !entry.second.used; });
 }
 
 } // namespace lockstep::demos

@@ -1,4 +1,4 @@
-#include "demos/exhibits/inside/timeline.h"
+#include "demos/exhibits/inside/inside.h"
 
 #include <algorithm>
 #include <cmath>
@@ -80,7 +80,6 @@ std::optional<Timeline::Gap> gapAt(const std::vector<TracedOperation>& operation
 }
 
 void drawAxis(Ui& ui, const Frame& frame) {
-    const ImU32 grid = ui.theme.grid;
     frame.draw.AddLine({frame.min.x, frame.axisTop}, {frame.max.x, frame.axisTop}, ui.theme.border,
                        ui.line());
     if (frame.inOrder) {
@@ -94,8 +93,8 @@ void drawAxis(Ui& ui, const Frame& frame) {
     for (double at = std::ceil(frame.begin / step) * step; at <= frame.end; at += step) {
         const float x = frame.x(at);
         for (std::size_t machine = 0; machine < machineCount; ++machine)
-            frame.draw.AddLine({x, frame.trackTop(machine)}, {x, frame.rowTop(machine + 1) - ui.px(5)}, grid,
-                               ui.line());
+            frame.draw.AddLine({x, frame.trackTop(machine)}, {x, frame.rowTop(machine + 1) - ui.px(5)},
+                               ui.theme.grid, ui.line());
         frame.draw.AddLine({x, frame.axisTop}, {x, frame.axisTop + ui.px(4)}, ui.theme.border, ui.line());
         const std::string text = at == 0      ? "0"
                                  : step < 0.2 ? fmt::format("{:.6g} µs", std::round(at * 1e5) / 1e2)

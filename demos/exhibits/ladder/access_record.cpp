@@ -66,16 +66,16 @@ AccessRecord alignedAtBarriers(AccessRecord record) {
     return record;
 }
 
-const RecordingShader& AccessRecorder::prepare(const std::string& stem, Recording recording) {
-    auto& [kernels, words, shaders] = mode(recording);
-    if (const auto found = shaders.find(stem); found != shaders.end()) return found->second;
+const AccessRecorder::Prepared& AccessRecorder::prepare(const std::string& stem, Recording recording) {
+    const std::pair key{stem, recording};
+    if (const auto found = prepared_.find(key); found != prepared_.end()) return found->second;
     RecordingShader shader = recordingShaderOf(withIncludesExpanded({}, stem + ".comp"), stem, recording);
     const CompiledShader compiled = compileShader(stem, {{stem + ".comp", shader.text}});
     if (!compiled.errors.empty())
         throw std::runtime_error("with recording, " + describe(compiled.errors.front()));
-    words[stem] = compiled.words;
-    kernels.replace(words);
-    return shaders.emplace(stem, std::move(shader)).first->second;
+    auto kernels = std::make_unique<Kernels>(device_);
+    kernels->replace({{stem, compiled.words}});
+    return prepared_.emplace(key, Prepared{std::move(shader), std::move(kernels)}).first->second;
 }
 
 AccessRecord AccessRecorder::record(Product product, const ProductKernel& how, const DenseShape& shape,
@@ -83,7 +83,7 @@ AccessRecord AccessRecorder::record(Product product, const ProductKernel& how, c
     const bool events = recording == Recording::events;
     constexpr std::uint32_t mostEvents = 1u << 20;
     AccessRecord result{product, how, shape, shaderName(name(product), how), {}, 0, 0, {}, true};
-    const RecordingShader& shader = prepare(result.shader, recording);
+    const auto& [shader, kernels] = prepare(result.shader, recording);
     result.arrays = shader.arrays;
 
     const std::uint32_t invocations = how.invocations();
@@ -102,7 +102,7 @@ AccessRecord AccessRecorder::record(Product product, const ProductKernel& how, c
 
     gpu::Recorder recorder(device_);
     recorder.begin();
-    const DenseKernel& kernel = mode(recording).kernels.dense(product, how, Activation::identity);
+    const DenseKernel& kernel = kernels->dense(product, how, Activation::identity);
     const auto view = [&](std::size_t binding) { return buffers[binding].view(); };
     if (product == Product::forward)
         dispatchProduct(recorder, kernel, shape, {view(0), view(1), view(2), view(3), view(4), view(5)});

@@ -1,10 +1,11 @@
 // What the invocations of one workgroup read and write, in their own order, as the real shader did it.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/gpu/device.h"
@@ -29,6 +30,9 @@ struct RecordingShader {
     std::vector<RecordedArray> arrays;
     std::uint32_t binding = 0; ///< of the buffer with the record, after the shader's own
 };
+
+inline constexpr Product allProducts[] = {Product::forward, Product::backwardInputs,
+                                          Product::backwardWeights};
 
 enum class Recording {
     bytes,  ///< as fast as the kernel itself, or nearly: only sums
@@ -68,8 +72,7 @@ struct AccessRecord {
 /// A device's kernels with recording, compiled when first asked for. Used by one thread at a time.
 class AccessRecorder {
   public:
-    explicit AccessRecorder(gpu::Device& device)
-        : device_(device), modes_{Mode{Kernels(device), {}, {}}, Mode{Kernels(device), {}, {}}} {}
+    explicit AccessRecorder(gpu::Device& device) : device_(device) {}
 
     /// Runs the product once with the kernel. With Recording::events, what its first workgroup does is noted
     /// access by access; that is for small products. Throws std::runtime_error when the shader cannot be
@@ -78,17 +81,15 @@ class AccessRecorder {
                         Recording recording);
 
   private:
-    struct Mode {
-        Kernels kernels;
-        ReplacedShaders words;
-        std::map<std::string, RecordingShader> shaders;
+    struct Prepared {
+        RecordingShader shader;
+        std::unique_ptr<Kernels> kernels; // of it
     };
 
-    const RecordingShader& prepare(const std::string& stem, Recording recording);
-    Mode& mode(Recording recording) { return modes_[static_cast<std::size_t>(recording)]; }
+    const Prepared& prepare(const std::string& stem, Recording recording);
 
     gpu::Device& device_;
-    std::array<Mode, 2> modes_;
+    std::map<std::pair<std::string, Recording>, Prepared> prepared_; // by the shader's stem
 };
 
 /// With idle moments where an invocation has nothing to do before a barrier that others have not reached, so

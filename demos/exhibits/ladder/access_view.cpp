@@ -1,4 +1,4 @@
-#include "demos/exhibits/ladder/access_view.h"
+#include "demos/exhibits/ladder/ladder_views.h"
 
 #include <algorithm>
 #include <cmath>
@@ -15,7 +15,6 @@ namespace lockstep::demos {
 namespace {
 
 constexpr double momentsPerSecond = 5;
-constexpr Product products[] = {Product::forward, Product::backwardInputs, Product::backwardWeights};
 
 /// An array as it lies in memory: rows of neighbouring elements.
 struct ArrayGrid {
@@ -152,7 +151,9 @@ void drawGrids(Ui& ui, const AccessRecord& record, std::size_t moment, float hei
             std::max(static_cast<float>(grid.columns) * cell, ImGui::CalcTextSize(grid.title.c_str()).x),
             static_cast<float>(grid.rows) * cell + title};
     };
-    const auto place = [&](float cell, std::vector<ImVec2>* corners) {
+    std::vector<ImVec2> corners;
+    const auto place = [&](float cell) { // returns the height that they need
+        corners.clear();
         ImVec2 at{0, 0};
         float row = 0;
         for (const ArrayGrid& grid : grids) {
@@ -161,7 +162,7 @@ void drawGrids(Ui& ui, const AccessRecord& record, std::size_t moment, float hei
                 at = {0, at.y + row + gap / 2};
                 row = 0;
             }
-            if (corners != nullptr) corners->push_back(at);
+            corners.push_back(at);
             row = std::max(row, size.y);
             at.x += size.x + gap;
             if (at.x - gap > width) return height + 1; // a single one is too wide
@@ -170,9 +171,8 @@ void drawGrids(Ui& ui, const AccessRecord& record, std::size_t moment, float hei
     };
     float cell = std::floor(ui.px(14));
     // Never smaller than can be told apart: what does not fit is scrolled to.
-    while (cell > ui.px(3) && place(cell, nullptr) > height) cell -= 1;
-    std::vector<ImVec2> corners;
-    const float used = place(cell, &corners);
+    while (cell > ui.px(3) && place(cell) > height) cell -= 1;
+    const float used = place(cell);
     corners.resize(grids.size());
     const ImVec2 origin = ImGui::GetCursorScreenPos();
     for (std::size_t i = 0; i < grids.size(); ++i)
@@ -250,9 +250,9 @@ void AccessView::update(double seconds) {
 
 void AccessView::draw(Ui& ui, LadderModel& model) {
     std::vector<std::string> names;
-    for (const Product each : products) names.emplace_back(labelOf(kindOf(name(each))));
+    for (const Product each : allProducts) names.emplace_back(rowOf(kindOf(name(each))).label);
     auto chosen = static_cast<std::size_t>(product);
-    if (ui.segments("##ladder/product", chosen, names)) product = products[chosen];
+    if (ui.segments("##ladder/product", chosen, names)) product = allProducts[chosen];
     const RungPicture* picture = model.picture(model.picked(), product);
     if (picture == nullptr) {
         ui.muted("The kernel is being recorded.");
@@ -263,7 +263,7 @@ void AccessView::draw(Ui& ui, LadderModel& model) {
         return;
     }
     const AccessRecord& record = picture->record;
-    const std::string now = fmt::format("{} {}", picture->lane, labelOf(kindOf(name(product))));
+    const std::string now = fmt::format("{} {}", model.rung().lane, names[chosen]);
     if (now != shown && !kept) moment = 0;
     kept = false;
     shown = now;

@@ -1,8 +1,8 @@
 #include "demos/exhibits/ladder/crossover.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <stdexcept>
 
 #include <fmt/format.h>
 
@@ -13,8 +13,6 @@
 namespace lockstep::demos {
 
 namespace {
-
-const char* nameOf(SweepBy by) { return by == SweepBy::batch ? "batch" : "width"; }
 
 std::vector<SweepPoint> compared(const std::vector<SweepPoint>& points) {
     std::vector<SweepPoint> both;
@@ -66,8 +64,7 @@ void drawPartsLegend(Ui& ui) {
                            partColour(ui.theme, i));
         draw.AddText({at.x + line * 0.7f + ui.px(5), at.y}, ui.theme.muted, partTable[i].name);
         ImGui::Dummy({width, line});
-        ui.explainItem(
-            {.title = partTable[i].name, .formula = {}, .values = {}, .text = partTable[i].meaning});
+        ui.explainItem({.title = partTable[i].name, .text = partTable[i].meaning});
     }
 }
 
@@ -137,13 +134,12 @@ void drawCurves(Ui& ui, Plot& plot, const std::vector<SweepPoint>& points, Sweep
                          .x = {&crossing.value, 1},
                          .y = {&crossing.rate, 1},
                          .points = true});
-    PlotOptions options;
-    options.x = {
-        .title = by == SweepBy::batch ? "batch" : "width of the hidden layers", .unit = "", .log = true};
-    options.y = {.title = "samples/s", .unit = "", .log = true, .measured = true};
-    options.size = {ImGui::GetContentRegionAvail().x, height};
-    options.empty = "Sweep measures both machines over many sizes.";
-    plot.draw(ui, "ladder crossover", lines, options);
+    const char* sizes = by == SweepBy::batch ? "batch" : "width of the hidden layers";
+    plot.draw(ui, "ladder crossover", lines,
+              {.x = {.title = sizes, .unit = "", .log = true},
+               .y = {.title = "samples/s", .unit = "", .log = true, .measured = true},
+               .size = {ImGui::GetContentRegionAvail().x, height},
+               .empty = "Sweep measures both machines over many sizes."});
 }
 
 void drawParts(Ui& ui, const std::vector<SweepPoint>& points) {
@@ -179,6 +175,34 @@ RunOptions settingsFor(RunOptions run, SweepBy by, std::size_t value) {
     else
         run.hiddenWidths = std::vector<std::size_t>(run.hiddenWidths ? run.hiddenWidths->size() : 2, value);
     return run;
+}
+
+SweepPoint measurePoint(std::size_t value, const TrainJob& job, const Lane::MakeTrainer& makeCpu,
+                        const Lane::MakeTrainer& makeGpu, gpu::Device& device, double seconds,
+                        const std::atomic<bool>& cancelled) {
+    constexpr int stepsByThemselves = 20;
+    constexpr double tolerance = Agreement::floatTolerance;
+    SweepPoint point;
+    point.value = value;
+    point.failure = failureOf([&] {
+        const LaneMeasure cpu = measureLane(*makeCpu(), job, {}, tolerance, seconds, &cancelled);
+        point.cpu = cpu.machine;
+        point.cpuSamples = cpu.samplesPerSecond;
+        const std::uint64_t bytes = device.counters().bytesUploaded;
+        const std::uint64_t uploading = device.counters().uploadNanoseconds;
+        const auto trainer = makeGpu();
+        point.uploadBytes = device.counters().bytesUploaded - bytes;
+        point.uploadOnce = static_cast<double>(device.counters().uploadNanoseconds - uploading) * 1e-9;
+        const LaneMeasure gpu = measureLane(*trainer, job, cpu.losses, tolerance, seconds, &cancelled);
+        point.gpu = gpu.machine;
+        if (!gpu.right()) { // one of them is wrong, and there is no telling which
+            point.cpuSamples = 0;
+            throw std::runtime_error("the losses of the two lanes differ, so neither is timed");
+        }
+        point.gpuSamples = gpu.samplesPerSecond;
+        if (!cancelled) point.parts = measureStepParts(*trainer, device, stepsByThemselves);
+    });
+    return point;
 }
 
 std::vector<Crossing> crossingsOf(const std::vector<SweepPoint>& points) {
@@ -228,8 +252,8 @@ std::string partsText(const std::vector<SweepPoint>& points) {
         amountText(static_cast<double>(both.back().uploadBytes), "B"), duration(both.back().uploadOnce));
 }
 
-void CrossoverView::draw(Ui& ui, LadderModel& model) {
-    const std::array<std::string, 2> names{"batch", "width"};
+void drawCrossover(Ui& ui, LadderModel& model, SweepBy& by, Plot& plot) {
+    const std::vector<std::string> names(std::begin(sweepWords), std::end(sweepWords));
     auto chosen = static_cast<std::size_t>(by);
     if (ui.segments("##ladder/by", chosen, names)) by = static_cast<SweepBy>(chosen);
     ImGui::SameLine(0, ui.px(10));
@@ -250,7 +274,7 @@ void CrossoverView::draw(Ui& ui, LadderModel& model) {
     const float below = points.empty() ? 0
                                        : static_cast<float>(points.size()) * (row + ui.px(1)) +
                                              6 * ImGui::GetTextLineHeightWithSpacing();
-    drawCurves(ui, plot_, points, by, std::max(ImGui::GetContentRegionAvail().y - below, ui.px(170)));
+    drawCurves(ui, plot, points, by, std::max(ImGui::GetContentRegionAvail().y - below, ui.px(170)));
     if (!points.empty()) drawParts(ui, points);
 }
 

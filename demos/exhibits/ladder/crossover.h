@@ -1,23 +1,26 @@
 // The crossover: samples per second of processor and GPU over batch or width, and the parts of a GPU step.
 #pragma once
 
+#include <atomic>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "demos/draw/plot.h"
 #include "demos/kit/lane_measure.h"
 #include "demos/kit/run_settings.h"
-#include "engine/run/trainer.h"
+#include "engine/run/lane.h"
 
 namespace lockstep::demos {
 
 class LadderModel;
 
 enum class SweepBy { batch, width };
+inline constexpr std::string_view sweepWords[] = {"batch", "width"}; ///< by SweepBy
+inline std::string_view nameOf(SweepBy by) { return sweepWords[static_cast<std::size_t>(by)]; }
 
 /// One size: cpu:best and gpu:best (for every product its fastest right kernel) on the same network.
 struct SweepPoint {
-    SweepBy by = SweepBy::batch;
     std::size_t value = 0; ///< batch, or width of every hidden layer
     double cpuSamples = 0; ///< per second; 0: not timed
     double gpuSamples = 0;
@@ -36,6 +39,11 @@ std::vector<std::size_t> sweepValues(SweepBy by, std::size_t examples);
 /// The settings with that size.
 RunOptions settingsFor(RunOptions run, SweepBy by, std::size_t value);
 
+/// Measures one size on both machines, each for about `seconds`.
+SweepPoint measurePoint(std::size_t value, const TrainJob& job, const Lane::MakeTrainer& makeCpu,
+                        const Lane::MakeTrainer& makeGpu, gpu::Device& device, double seconds,
+                        const std::atomic<bool>& cancelled);
+
 /// Where one becomes faster than the other, between two measured sizes, on logarithmic scales.
 struct Crossing {
     double value = 0;
@@ -48,14 +56,6 @@ std::string crossingText(const std::vector<SweepPoint>& points, SweepBy by);
 /// What the parts of the smallest and the largest step say.
 std::string partsText(const std::vector<SweepPoint>& points);
 
-class CrossoverView {
-  public:
-    void draw(Ui& ui, LadderModel& model);
-
-    SweepBy by = SweepBy::batch;
-
-  private:
-    Plot plot_;
-};
+void drawCrossover(Ui& ui, LadderModel& model, SweepBy& by, Plot& plot);
 
 } // namespace lockstep::demos

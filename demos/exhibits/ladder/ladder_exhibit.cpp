@@ -8,12 +8,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "demos/draw/plot.h"
-#include "demos/exhibits/ladder/access_view.h"
 #include "demos/exhibits/ladder/crossover.h"
-#include "demos/exhibits/ladder/ladder_model.h"
-#include "demos/exhibits/ladder/rung_charts.h"
-#include "demos/exhibits/ladder/source_diff.h"
+#include "demos/exhibits/ladder/ladder_views.h"
 #include "demos/kit/exhibit.h"
 #include "demos/kit/run_form.h"
 #include "demos/words/text.h"
@@ -24,13 +20,7 @@ namespace lockstep::demos {
 namespace {
 
 constexpr std::string_view tabWords[] = {"training", "memory", "source", "roofline", "crossover", "rungs"};
-constexpr std::string_view sweepWords[] = {"batch", "width"};
 constexpr std::string_view productWords[] = {"forward", "inputs", "weights"};
-
-std::string deviceText(const LadderModel& model) {
-    const auto& machine = model.gpuMachine();
-    return machine ? "GPU rungs: " + honestDevice(*machine, 70) : "nothing measured yet";
-}
 
 /// Steps and losses of one rung's stretches, with a gap between two of them.
 Curve curveOf(const std::vector<LadderLoss>& losses, std::size_t rung) {
@@ -152,7 +142,7 @@ class LadderExhibit final : public Exhibit {
         json["product"] = productWords[static_cast<std::size_t>(access_.product)];
         json["access"] = access_.moment;
         json["all_lines"] = source_.whole;
-        json["sweep_by"] = sweepWords[static_cast<std::size_t>(crossover_.by)];
+        json["sweep_by"] = nameOf(sweepBy_);
         json["answer_shown"] = answerShown_;
         return json;
     }
@@ -180,7 +170,7 @@ class LadderExhibit final : public Exhibit {
             access_.moment = moment;
             access_.kept = true;
             source_.whole = whole;
-            crossover_.by = by;
+            sweepBy_ = by;
             answerShown_ = answer;
         };
     }
@@ -219,11 +209,14 @@ class LadderExhibit final : public Exhibit {
         ImGui::SameLine();
         if (ui.button("This rung##ladder")) model_.measurePicked();
         const std::string doing = model_.doing();
+        const auto& machine = model_.gpuMachine();
+        const std::string idle =
+            machine ? "GPU rungs: " + honestDevice(*machine, 70) : "nothing measured yet";
         ImGui::SameLine();
         if (ui.button("Stop##ladder", !doing.empty())) model_.stopMeasuring();
         ImGui::SameLine(0, ui.px(12));
         ImGui::AlignTextToFramePadding();
-        ui.muted(fittedText(doing.empty() ? deviceText(model_) : doing, ImGui::GetContentRegionAvail().x));
+        ui.muted(fittedText(doing.empty() ? idle : doing, ImGui::GetContentRegionAvail().x));
     }
 
     void drawRungs(Ui& ui) {
@@ -273,7 +266,7 @@ class LadderExhibit final : public Exhibit {
                 model_.change(settings);
             }
             return;
-        case Tab::crossover: crossover_.draw(ui, model_); return;
+        case Tab::crossover: drawCrossover(ui, model_, sweepBy_, crossoverPlot_); return;
         case Tab::rungs: drawRungs(ui); return;
         }
     }
@@ -312,22 +305,19 @@ class LadderExhibit final : public Exhibit {
                 Curve curve = curveOf(earlier ? model_.earlier() : model_.losses(), rung);
                 if (curve.x.empty()) continue;
                 const Curve& kept = curves.emplace_back(std::move(curve));
-                PlotLine line;
-                line.name = model_.rungs()[rung].lane;
-                line.colour = seriesColour(ui.theme, rung);
-                line.dashed = rung % 2 == 1;
-                line.faint = earlier;
-                line.x = kept.x;
-                line.y = kept.y;
-                lines.push_back(std::move(line));
+                lines.push_back({.name = std::string(model_.rungs()[rung].lane),
+                                 .colour = seriesColour(ui.theme, rung),
+                                 .dashed = rung % 2 == 1,
+                                 .faint = earlier,
+                                 .x = kept.x,
+                                 .y = kept.y});
             }
-        PlotOptions options;
-        options.x = {.title = "step", .unit = "", .whole = true};
-        options.y = {.title = "loss", .unit = ""};
-        options.empty = "Press Run to train the network on this rung.";
-        options.size = ImGui::GetContentRegionAvail();
-        options.size.y = std::max(options.size.y, ui.px(120));
-        lossPlot_.draw(ui, "ladder loss", lines, options);
+        const ImVec2 room = ImGui::GetContentRegionAvail();
+        lossPlot_.draw(ui, "ladder loss", lines,
+                       {.x = {.title = "step", .unit = "", .whole = true},
+                        .y = {.title = "loss", .unit = ""},
+                        .size = {room.x, std::max(room.y, ui.px(120))},
+                        .empty = "Press Run to train the network on this rung."});
     }
 
     LadderModel model_;
@@ -335,7 +325,8 @@ class LadderExhibit final : public Exhibit {
     SourceDiffView source_;
     Plot lossPlot_;
     Plot rooflinePlot_;
-    CrossoverView crossover_;
+    Plot crossoverPlot_;
+    SweepBy sweepBy_ = SweepBy::batch;
     Tab tab_ = Tab::training;
     bool answerShown_ = false;
 };

@@ -1,12 +1,159 @@
 #include "demos/exhibits/ladder/ladder_model.h"
 
-#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <numeric>
 #include <stdexcept>
 
+#include <fmt/format.h>
+
+#include "demos/kit/worker.h"
+
 namespace lockstep::demos {
+
+namespace {
+
+const LaneSpec plainLane{false, Rung::scalar, {}};
+const LaneSpec cpuLane{false, Rung::best, {}};
+const LaneSpec gpuLane{true, Rung::best, {}};
+
+} // namespace
+
+/// One setting at work: rungs are measured, kernels are recorded, and the network is trained, all on one
+/// thread, one piece after the other, so that nothing is timed beside anything else.
+class LadderModel::Session {
+  public:
+    /// `device` draws the window and runs the GPU's rungs; it, `model` and `machines` outlive the session.
+    /// Throws for settings that do not fit the data.
+    Session(LadderModel& model, std::shared_ptr<const Dataset> data, Machines& machines, gpu::Device& device)
+        : model_(model), data_(std::move(data)), job_(makeJob(model.settings_, *data_)), machines_(machines),
+          device_(device), recorder_(device) {}
+
+    const TrainJob& job() const { return job_; }
+    WorkQueue& queue() { return queue_; }
+
+    void measureRoof(bool rough) {
+        queue_.post("the roof", [this, rough](const std::atomic<bool>& cancelled) {
+            Kernels kernels(device_);
+            Roof roof = demos::measureRoof(device_, kernels, rough);
+            roof.productGflops = fastestProduct(device_, kernels, &cancelled, rough);
+            if (!cancelled) queue_.tell([this, roof] { model_.roof_ = roof; });
+        });
+    }
+
+    /// Checks the rung, then times it for about `seconds`.
+    void measure(std::size_t rung, double seconds) {
+        const LaneSpec spec = laneOf(rung);
+        queue_.post(
+            spec.text(), [this, rung, spec, seconds, make = machines_.maker(job_, spec),
+                          makePlain = machines_.maker(job_, plainLane)](const std::atomic<bool>& cancelled) {
+                if (expected_.empty()) {
+                    expected_ = firstLosses(*makePlain(), job_, &cancelled);
+                    if (cancelled) expected_.clear();
+                }
+                if (cancelled) return;
+                RungResult result;
+                result.spec = spec;
+                std::unique_ptr<Trainer> trainer;
+                result.refusal = failureOf([&] { trainer = make(); });
+                if (trainer) {
+                    result.measure =
+                        measureLane(*trainer, job_, expected_, lossTolerance(spec), seconds, &cancelled);
+                    if (result.measure.right() && !cancelled)
+                        describeStep(result, *trainer, job_, device_, recorder_);
+                }
+                if (cancelled) return;
+                queue_.tell([this, rung, result] {
+                    if (result.spec.gpu && !result.refused()) model_.gpuMachine_ = result.measure.machine;
+                    model_.results_.insert_or_assign({rung, model_.settings_.settings.batch}, result);
+                });
+            });
+    }
+
+    void takePicture(std::size_t rung, Product product) {
+        const LaneSpec spec = laneOf(rung);
+        queue_.post("the accesses of " + spec.text(), [this, rung, spec, product](const std::atomic<bool>&) {
+            RungPicture picture;
+            picture.reason =
+                failureOf([&] { picture.record = recordOfRung(spec, product, device_, recorder_); });
+            queue_.tell([this, rung, product, taken = std::move(picture)]() mutable {
+                model_.pictures_.insert_or_assign({rung, product}, std::move(taken));
+            });
+        });
+    }
+
+    /// Trains on the rung from the current step, on any previous rung. One that is refused changes nothing.
+    void train(std::size_t rung, std::uint64_t steps) {
+        const auto make = machines_.maker(job_, laneOf(rung));
+        queue_.post("", [this, rung, steps, make](const std::atomic<bool>&) {
+            const std::string refusal = failureOf([&] { requireTrainer(rung, make); });
+            if (!refusal.empty()) { // training stands where it stood; another rung goes on from there
+                queue_.tell([this, refusal] {
+                    model_.refusal_ = refusal;
+                    model_.running_ = model_.training_ = false;
+                });
+                return;
+            }
+            const double before = trainer_->trainingSeconds();
+            trainer_->run(steps);
+            trainer_->finish();
+            const double seconds = trainer_->trainingSeconds() - before;
+            std::vector<LossPoint> losses;
+            trainer_->takeLosses(losses);
+            queue_.tell([this, rung, losses, seconds] { model_.addLosses(rung, losses, seconds); });
+        });
+    }
+
+    /// Training stands at its first step again, with the same weights.
+    void resetTraining() {
+        queue_.post("", [this](const std::atomic<bool>&) { trainer_.reset(); });
+    }
+
+    /// Measures cpu:best and gpu:best over all sizes, each for about `seconds`.
+    void sweep(SweepBy by, double seconds) {
+        for (const std::size_t value : sweepValues(by, data_->train.count)) {
+            const TrainJob job = makeJob(settingsFor(model_.settings_, by, value), *data_);
+            const auto makeCpu = machines_.maker(job, cpuLane);
+            const auto makeGpu = machines_.maker(job, gpuLane);
+            queue_.post(
+                fmt::format("{} {}", nameOf(by), value),
+                [this, by, value, job, seconds, makeCpu, makeGpu](const std::atomic<bool>& cancelled) {
+                    const SweepPoint point =
+                        measurePoint(value, job, makeCpu, makeGpu, device_, seconds, cancelled);
+                    if (cancelled) return;
+                    queue_.tell(
+                        [this, by, point] { model_.sweeps_[static_cast<std::size_t>(by)].push_back(point); });
+                });
+        }
+    }
+
+  private:
+    LaneSpec laneOf(std::size_t rung) const { return laneSpecFromText(model_.rungs_[rung].lane); }
+
+    void requireTrainer(std::size_t rung, const Lane::MakeTrainer& make) {
+        if (trainer_ && trainerRung_ == rung) return;
+        std::optional<TrainerState> state;
+        if (trainer_) state = trainer_->state();
+        std::unique_ptr<Trainer> next = make(); // may be refused: then training stands where it stood
+        if (state) next->restore(*state);
+        trainer_ = std::move(next);
+        trainerRung_ = rung;
+    }
+
+    LadderModel& model_; // of the window's thread: it is read when work is posted, and told what was done
+    std::shared_ptr<const Dataset> data_;
+    TrainJob job_;
+    Machines& machines_; // used by the window's thread only
+    gpu::Device& device_;
+
+    // Of the queue's thread.
+    AccessRecorder recorder_;
+    std::vector<float> expected_; // losses of the plain rung
+    std::unique_ptr<Trainer> trainer_;
+    std::size_t trainerRung_ = 0;
+
+    WorkQueue queue_; // last: its thread uses all of the above
+};
 
 RunOptions firstLadderRun() {
     RunOptions run;
@@ -21,6 +168,8 @@ LadderModel::LadderModel() {
     picked_ = static_cast<std::size_t>(first - rungs_.begin());
 }
 
+LadderModel::~LadderModel() { releaseDevice(); }
+
 void LadderModel::change(const RunOptions& settings) {
     validate(settings, drawnLimits);
     if (settings == settings_) return;
@@ -32,7 +181,7 @@ void LadderModel::change(const RunOptions& settings) {
     if (sameBatch == settings_) {
         for (std::size_t i = 0; i < rungs_.size(); ++i)
             if ((result(i) != nullptr || std::ranges::count(wanted_, i) > 0) &&
-                !results_[batch].contains(rungs_[i].lane))
+                !results_.contains({i, batch}))
                 again.push_back(i);
     } else {
         results_.clear();
@@ -78,14 +227,12 @@ void LadderModel::stopMeasuring() {
 }
 
 const RungResult* LadderModel::result(std::size_t rung) const {
-    const auto batch = results_.find(settings_.settings.batch);
-    if (batch == results_.end()) return nullptr;
-    const auto found = batch->second.find(rungs_[rung].lane);
-    return found == batch->second.end() ? nullptr : &found->second;
+    const auto found = results_.find({rung, settings_.settings.batch});
+    return found == results_.end() ? nullptr : &found->second;
 }
 
 const RungPicture* LadderModel::picture(std::size_t rung, Product product) {
-    const auto found = pictures_.find({std::string(rungs_[rung].lane), product});
+    const auto found = pictures_.find({rung, product});
     if (found != pictures_.end()) return &found->second;
     const std::pair wanted{rung, product};
     if (std::ranges::find(picturesWanted_, wanted) == picturesWanted_.end())
@@ -117,6 +264,8 @@ double LadderModel::recentRate() const {
     }
     return seconds > 0 ? examples / seconds : 0;
 }
+
+const NetShape* LadderModel::shape() const { return session_ ? &session_->job().shape : nullptr; }
 
 std::string LadderModel::doing() const {
     if (!session_) return gaveUp_ ? "" : "loading the data";
@@ -158,7 +307,7 @@ bool LadderModel::haveSession(Machines& machines, gpu::Device& device, bool wait
     try {
         const auto data = data_.get(settings_, wait);
         if (!data) return false;
-        session_ = std::make_unique<LadderSession>(settings_, data, machines, device);
+        session_ = std::make_unique<Session>(*this, data, machines, device);
     } catch (...) {
         gaveUp_ = true;
         running_ = false;
@@ -200,12 +349,11 @@ void LadderModel::postWanted(bool quick, bool rough) {
         session_->measureRoof(rough);
         roofWanted_ = false;
     }
-    for (const std::size_t rung : std::exchange(wanted_, {}))
-        session_->measure(laneSpecFromText(rungs_[rung].lane), seconds);
+    for (const std::size_t rung : std::exchange(wanted_, {})) session_->measure(rung, seconds);
     if (sweepWanted_) session_->sweep(*sweepWanted_, quick ? 0.02 : 0.3);
     sweepWanted_.reset();
     for (const auto& [rung, product] : std::exchange(picturesWanted_, {}))
-        session_->takePicture(laneSpecFromText(rungs_[rung].lane), product);
+        session_->takePicture(rung, product);
 }
 
 // Small pieces: between two of them a person's wish comes to its turn.
@@ -214,45 +362,29 @@ void LadderModel::postTraining(double seconds, bool scripted) {
     std::uint64_t steps = std::exchange(stepsWanted_, 0);
     if (running_) steps += std::min(pacer_.due(seconds, scripted ? 1 : piece_.units()), piece_.units());
     if (steps == 0) return;
-    session_->train(laneSpecFromText(rung().lane), steps);
+    session_->train(picked_, steps);
     training_ = true;
 }
 
 void LadderModel::takeNews() {
+    for (const auto& news : session_->queue().takeNews()) news();
+    if (session_->queue().idle()) training_ = false;
+}
+
+void LadderModel::addLosses(std::size_t rung, const std::vector<LossPoint>& losses, double seconds) {
     constexpr std::size_t piecesOfASecond = 12;
     constexpr std::size_t mostLosses = 16384;
-    LadderNews news = session_->takeNews();
-    if (news.roof) roof_ = news.roof;
-    for (RungResult& result : news.results) {
-        if (result.spec.gpu && !result.refused()) gpuMachine_ = result.measure.machine;
-        results_[settings_.settings.batch].insert_or_assign(result.spec.text(), std::move(result));
+    for (const LossPoint& point : losses)
+        if (point.step % keepEvery_ == 0) losses_.push_back({point.step, point.loss, rung});
+    // No plot has more pixels, and a tiny network makes a million steps a minute.
+    if (losses_.size() > mostLosses) {
+        keepEvery_ *= 2;
+        std::erase_if(losses_, [this](const LadderLoss& loss) { return loss.step % keepEvery_ != 0; });
     }
-    for (SweepPoint& point : news.sweep)
-        sweeps_[static_cast<std::size_t>(point.by)].push_back(std::move(point));
-    for (RungPicture& picture : news.pictures) {
-        const std::pair key{picture.lane, picture.product};
-        pictures_.insert_or_assign(key, std::move(picture));
-    }
-    if (!news.refusal.empty()) { // training stands where it stood; another rung goes on from there
-        refusal_ = std::move(news.refusal);
-        running_ = false;
-        training_ = false;
-    }
-    for (const TrainedPiece& piece : news.trained) {
-        const auto at = std::ranges::find(rungs_, piece.lane, &RungRow::lane) - rungs_.begin();
-        for (const LossPoint& point : piece.losses)
-            if (point.step % keepEvery_ == 0)
-                losses_.push_back({point.step, point.loss, static_cast<std::size_t>(at)});
-        // No plot has more pixels, and a tiny network makes a million steps a minute.
-        if (losses_.size() > mostLosses) {
-            keepEvery_ *= 2;
-            std::erase_if(losses_, [this](const LadderLoss& loss) { return loss.step % keepEvery_ != 0; });
-        }
-        recent_.emplace_back(piece.losses.size() * settings_.settings.batch, piece.seconds);
-        if (recent_.size() > piecesOfASecond) recent_.erase(recent_.begin());
-        piece_.add(static_cast<double>(piece.losses.size()), 1e3 * piece.seconds);
-    }
-    if (session_->queue().idle() || !news.trained.empty()) training_ = false;
+    recent_.emplace_back(losses.size() * settings_.settings.batch, seconds);
+    if (recent_.size() > piecesOfASecond) recent_.erase(recent_.begin());
+    piece_.add(static_cast<double>(losses.size()), 1e3 * seconds);
+    training_ = false;
 }
 
 } // namespace lockstep::demos

@@ -11,9 +11,14 @@
 #include <utility>
 #include <vector>
 
-#include "demos/exhibits/ladder/ladder_session.h"
+#include "demos/exhibits/ladder/access_record.h"
+#include "demos/exhibits/ladder/crossover.h"
+#include "demos/exhibits/ladder/rung_result.h"
 #include "demos/kit/futures.h"
+#include "demos/kit/machines.h"
 #include "demos/kit/pacer.h"
+#include "demos/kit/roof.h"
+#include "demos/kit/run_settings.h"
 #include "engine/step/work_sizer.h"
 
 namespace lockstep::demos {
@@ -25,14 +30,18 @@ struct LadderLoss {
     std::size_t rung = 0;
 };
 
+/// The kernel of a rung over a small product, and what its first workgroup does.
+struct RungPicture {
+    AccessRecord record; ///< without invocations where there is none
+    std::string reason;  ///< why there is none; empty where there is
+};
+
 RunOptions firstLadderRun(); ///< what is trained at the first start
 
 class LadderModel {
   public:
-    using Results = std::map<std::string, RungResult, std::less<>>; ///< of one batch size, by lane
-
     LadderModel();
-    ~LadderModel() { releaseDevice(); }
+    ~LadderModel();
 
     const RunOptions& settings() const { return settings_; }
     /// Throws std::invalid_argument, and then nothing has changed. Another batch alone keeps what was
@@ -82,7 +91,8 @@ class LadderModel {
     const Roof* roof() const { return roof_ && roof_->measured() ? &*roof_ : nullptr; }
     const std::optional<MachineInfo>& gpuMachine() const { return gpuMachine_; }
     const RungResult* result(std::size_t rung) const;
-    const std::map<std::size_t, Results>& resultsByBatch() const { return results_; }
+    /// By rung and batch.
+    const std::map<std::pair<std::size_t, std::size_t>, RungResult>& results() const { return results_; }
     /// Null until it has been taken; asking for it has it taken.
     const RungPicture* picture(std::size_t rung, Product product);
 
@@ -93,16 +103,19 @@ class LadderModel {
     /// Examples per second while training, over about the last second; 0: none.
     double recentRate() const;
     /// The network at hand; null until the data are there.
-    const NetShape* shape() const { return session_ ? &session_->job().shape : nullptr; }
+    const NetShape* shape() const;
 
     /// Gives up everything on the device, and waits for it.
     void releaseDevice();
 
   private:
+    class Session; // ladder_model.cpp
+
     bool haveSession(Machines& machines, gpu::Device& device, bool wait);
     void postWanted(bool quick, bool rough);
     void postTraining(double seconds, bool scripted);
     void takeNews();
+    void addLosses(std::size_t rung, const std::vector<LossPoint>& losses, double seconds);
     void retire();
 
     RunOptions settings_ = firstLadderRun();
@@ -110,7 +123,7 @@ class LadderModel {
     std::size_t picked_ = 0;
 
     DataLoader data_;
-    std::unique_ptr<LadderSession> session_;
+    std::unique_ptr<Session> session_;
     Retirement retired_;
     bool gaveUp_ = false; // the settings at hand do not work, and that has been said
 
@@ -130,9 +143,9 @@ class LadderModel {
 
     std::optional<Roof> roof_;
     std::optional<MachineInfo> gpuMachine_;
-    std::map<std::size_t, Results> results_; // by batch
-    std::map<std::pair<std::string, Product>, RungPicture> pictures_;
-    std::array<std::vector<SweepPoint>, 2> sweeps_; // by SweepBy
+    std::map<std::pair<std::size_t, std::size_t>, RungResult> results_;
+    std::map<std::pair<std::size_t, Product>, RungPicture> pictures_; // by rung and product
+    std::array<std::vector<SweepPoint>, 2> sweeps_;                   // by SweepBy
     std::vector<LadderLoss> losses_;
     std::uint64_t keepEvery_ = 1; // steps, of losses_
     std::vector<LadderLoss> earlier_;

@@ -1,4 +1,4 @@
-#include "demos/exhibits/ladder/rung_charts.h"
+#include "demos/exhibits/ladder/ladder_views.h"
 
 #include <algorithm>
 #include <cmath>
@@ -58,20 +58,20 @@ constexpr float closest = 31;    // from row to row: two lines can still be read
 constexpr float farthest = 33;
 constexpr float machineGap = 8; // between the processor's rungs and the GPU's
 
-void drawBar(Ui& ui, const LadderModel& model, const RungResult* result, const LaneSpec& spec,
-             const Scale& scale, ImVec2 low, float length) {
+void drawBar(Ui& ui, const LadderModel& model, const RungResult* result, bool gpu, const Scale& scale,
+             ImVec2 low, float length) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const float bottom = low.y + ui.px(barHeight);
     draw.AddRectFilled(low, {low.x + length, bottom}, ui.theme.raised, ui.px(2));
     if (ui.masked) return;
     if (result != nullptr && result->timed()) {
         const float end = low.x + std::max(length * scale.share(result->measure.gflops), ui.px(3));
-        draw.AddRectFilled(low, {end, bottom}, ui.colour(spec), ui.px(2));
-        if (spec.gpu && result->measure.machine.software) // the second cue: it is no GPU
+        draw.AddRectFilled(low, {end, bottom}, gpu ? ui.theme.gpu : ui.theme.cpu, ui.px(2));
+        if (gpu && result->measure.machine.software) // the second cue: it is no GPU
             for (float x = low.x + ui.px(3); x + ui.px(3) < end; x += ui.px(7))
                 draw.AddLine({x, bottom}, {x + ui.px(3), low.y}, ui.theme.panel, ui.line(1.5f));
     }
-    if (!spec.gpu || model.roof() == nullptr) return;
+    if (!gpu || model.roof() == nullptr) return;
     const float roof = low.x + length * scale.share(model.roof()->gflops);
     draw.AddLine({roof, low.y - ui.px(3)}, {roof, bottom + ui.px(3)}, ui.theme.warning, ui.line(2));
 }
@@ -81,7 +81,6 @@ void drawRow(Ui& ui, const LadderModel& model, std::size_t index, const Scale& s
              ImVec2 size) {
     const RungRow& rung = model.rungs()[index];
     const RungResult* result = model.result(index);
-    const LaneSpec spec{rung.gpu(), rung.rung, {}};
     const bool picked = index == model.picked();
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     if (picked) draw.AddRectFilled(at, {at.x + size.x, at.y + size.y}, ui.theme.hovered, ui.px(4));
@@ -90,7 +89,7 @@ void drawRow(Ui& ui, const LadderModel& model, std::size_t index, const Scale& s
     const float width = size.x - ui.px(12);
     draw.AddText(picked ? ui.fonts.strong : nullptr, 0, {left, top}, picked ? ui.theme.text : ui.theme.muted,
                  rung.lane.data(), rung.lane.data() + rung.lane.size());
-    const float name = ImGui::CalcTextSize(rung.lane.data(), rung.lane.data() + rung.lane.size()).x;
+    const float name = textWidth(rung.lane);
 
     std::string text = shortResult(result);
     ImU32 colour = ui.theme.muted;
@@ -108,7 +107,7 @@ void drawRow(Ui& ui, const LadderModel& model, std::size_t index, const Scale& s
         draw.AddText({left, top + ui.px(secondLine)}, ui.theme.muted, reason.c_str());
         return;
     }
-    drawBar(ui, model, result, spec, scale, {left, top + ImGui::GetTextLineHeight() + ui.px(2)}, width);
+    drawBar(ui, model, result, rung.gpu(), scale, {left, top + ImGui::GetTextLineHeight() + ui.px(2)}, width);
 }
 
 } // namespace
@@ -142,12 +141,10 @@ std::vector<RungDots> rooflineDots(const LadderModel& model) {
     for (std::size_t rung = 0; rung < model.rungs().size(); ++rung) {
         std::multimap<double, std::pair<double, bool>>
             dots; // by x: y, and whether it is of the batch at hand
-        for (const auto& [batch, results] : model.resultsByBatch()) {
-            const auto found = results.find(model.rungs()[rung].lane);
-            if (found == results.end() || !found->second.timed() || found->second.intensity() <= 0) continue;
-            dots.emplace(found->second.intensity(),
-                         std::pair{found->second.measure.gflops, batch == model.settings().settings.batch});
-        }
+        for (const auto& [key, result] : model.results())
+            if (key.first == rung && result.timed() && result.intensity() > 0)
+                dots.emplace(result.intensity(),
+                             std::pair{result.measure.gflops, key.second == model.settings().settings.batch});
         if (dots.empty()) continue;
         RungDots& entry = all.emplace_back();
         entry.rung = rung;
@@ -190,12 +187,12 @@ std::optional<std::size_t> drawRoofline(Ui& ui, const LadderModel& model, Plot& 
         lines.push_back({.name = "roof", .colour = ui.theme.warning, .x = roof.x, .y = roof.y});
     }
     for (const RungDots& each : dots) {
-        PlotLine line;
-        line.colour = seriesColour(ui.theme, each.rung);
-        line.dashed = each.rung % 2 == 1; // diamonds and squares
-        line.faint = true;
-        line.x = each.x;
-        line.y = each.y;
+        PlotLine line{.name = "",
+                      .colour = seriesColour(ui.theme, each.rung),
+                      .dashed = each.rung % 2 == 1, // diamonds and squares
+                      .faint = true,
+                      .x = each.x,
+                      .y = each.y};
         if (each.x.size() > 1) lines.push_back(line); // where it has been with other batches
         if (!each.now) continue;
         line.name = model.rungs()[each.rung].lane.substr(4);
@@ -205,14 +202,14 @@ std::optional<std::size_t> drawRoofline(Ui& ui, const LadderModel& model, Plot& 
         line.y = std::span(each.y).subspan(*each.now, 1);
         lines.push_back(line);
     }
-    PlotOptions options;
-    options.x = {.title = "FLOP per byte requested from memory", .unit = "", .log = true, .measured = true};
-    options.y = {.title = "GFLOP/s", .unit = "", .log = true, .measured = true};
-    options.empty = "Measure some rungs: each becomes a dot.";
+    const ImVec2 room = ImGui::GetContentRegionAvail();
     const float below = 3 * ImGui::GetTextLineHeightWithSpacing();
-    options.size = ImGui::GetContentRegionAvail();
-    options.size.y = std::max(options.size.y - below, ui.px(120));
-    plot.draw(ui, "ladder roofline", lines, options);
+    plot.draw(
+        ui, "ladder roofline", lines,
+        {.x = {.title = "FLOP per byte requested from memory", .unit = "", .log = true, .measured = true},
+         .y = {.title = "GFLOP/s", .unit = "", .log = true, .measured = true},
+         .size = {room.x, std::max(room.y - below, ui.px(120))},
+         .empty = "Measure some rungs: each becomes a dot."});
     if (measured != nullptr) {
         std::string device = model.gpuMachine() ? honestDevice(*model.gpuMachine(), 60) + ". " : "";
         ui.paragraph(device + ui.timing(fmt::format("The roof rises with memory, {}, until arithmetic is the "

@@ -4,11 +4,12 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <stdexcept>
 
 #include <fmt/format.h>
 
 #include "demos/words/text.h"
+#include "engine/step/step_trace.h"
+#include "engine/tune/kernel_choice.h"
 #include "engine/tune/product_candidates.h"
 
 namespace lockstep::demos {
@@ -17,7 +18,7 @@ namespace {
 
 /// The product that an operation computes; none for other operations.
 std::optional<Product> productOf(const TracedOperation& operation) {
-    for (const Product each : {Product::forward, Product::backwardInputs, Product::backwardWeights})
+    for (const Product each : allProducts)
         if (name(each) == operation.name) return each;
     return std::nullopt;
 }
@@ -56,11 +57,6 @@ ProductKernel kernelOf(const TracedOperation& operation, Product product, gpu::D
     throw std::runtime_error("the accesses of " + operation.source + " are not counted");
 }
 
-/// Bytes from one place to the other, in whole elements; 0: the same.
-std::uint32_t apart(const AccessEvent& a, const AccessEvent& b, std::uint32_t bytes) {
-    return (a.at > b.at ? a.at - b.at : b.at - a.at) * bytes;
-}
-
 /// Null where the invocation is done.
 const AccessEvent* eventAt(const std::vector<AccessEvent>& events, std::size_t moment) {
     return moment < events.size() ? &events[moment] : nullptr;
@@ -73,7 +69,8 @@ std::optional<std::uint32_t> usualDistance(const AccessRecord& record, std::size
         const AccessEvent* a = eventAt(record.invocations[i], moment);
         const AccessEvent* b = eventAt(record.invocations[i + 1], moment);
         if (a == nullptr || b == nullptr || !a->access() || !b->access() || a->array != b->array) continue;
-        ++pairs[apart(*a, *b, record.array(a->array).bytes)];
+        const std::uint32_t elements = a->at > b->at ? a->at - b->at : b->at - a->at;
+        ++pairs[elements * record.array(a->array).bytes];
     }
     if (pairs.empty()) return std::nullopt;
     return std::ranges::max_element(pairs, {}, &std::pair<const std::uint32_t, std::size_t>::second)->first;
@@ -89,12 +86,10 @@ std::string distanceText(std::uint32_t distance, std::uint32_t bytes, bool write
     return fmt::format("Neighbouring invocations {} words {} bytes apart: {}", verb, distance, lines);
 }
 
-} // namespace
-
-bool isProduct(const TracedOperation& operation) { return productOf(operation).has_value(); }
-
+/// All operations in one kernel: its products are not to be told from the rest.
 bool isWholeStep(const TracedOperation& operation) { return operation.name == "whole_step"; }
 
+/// What the products of a step ask memory for. Throws std::runtime_error, gpu::GpuError.
 double countProductBytes(const std::vector<TracedOperation>& operations, const NetShape& net,
                          std::size_t batch, gpu::Device& device, AccessRecorder& recorder) {
     double bytes = 0;
@@ -112,6 +107,59 @@ double countProductBytes(const std::vector<TracedOperation>& operations, const N
         if (foldsUpdate(operation)) bytes += foldedBytes(operation, shape);
     }
     return bytes;
+}
+
+} // namespace
+
+void describeStep(RungResult& result, Trainer& trainer, const TrainJob& job, gpu::Device& device,
+                  AccessRecorder& recorder) {
+    const std::vector<TracedOperation> operations = trainer.traceStep({.tensors = false}).operations;
+    for (const TracedOperation& operation : operations) {
+        if (productOf(operation) || isWholeStep(operation)) {
+            result.productFlops += operation.flops;
+            result.leastProductBytes += operation.bytes;
+        } else {
+            result.otherBytes += operation.bytes;
+        }
+    }
+    if (!result.spec.gpu) {
+        result.uncounted = "what a CPU's caches fetch is not counted";
+        return;
+    }
+    const std::size_t batch = std::min(job.settings.batch, job.data->train.count);
+    result.uncounted = failureOf(
+        [&] { result.productBytes = countProductBytes(operations, job.shape, batch, device, recorder); });
+}
+
+AccessRecord recordOfRung(const LaneSpec& spec, Product product, gpu::Device& device,
+                          AccessRecorder& recorder) {
+    constexpr std::uint32_t k = 16;
+    constexpr std::uint32_t side = 32;
+    if (!spec.gpu) throw std::runtime_error("CPU rungs have no workgroups.");
+    if (!spec.row().unrecorded.empty()) throw std::runtime_error(std::string(spec.row().unrecorded));
+    const NetShape net{.widths = {side, side, side}};
+    Kernels kernels(device);
+    const LayerKernels layer =
+        chooseKernels(device, kernels, spec.rung, net, Optimizer::sgd, side).layers.back();
+    ProductKernel how = product == Product::forward          ? layer.forward
+                        : product == Product::backwardInputs ? layer.backwardInputs
+                                                             : layer.backwardWeights;
+    how.tileM = std::min(how.tileM, 4u);
+    how.tileN = std::min(how.tileN, 4u);
+    if (how.slabK > 0) { // shared memory: a group that shares along both
+        how.tileM = std::min(how.tileN, 2u);
+        how.tileN = how.half ? 4 : how.tileM; // halves are stored in fours
+        how.groupM = how.groupN = std::min(how.groupN, 8u);
+        how.slabK = 8;
+    }
+    const std::size_t m = std::max(side, how.groupM * how.tileM);
+    const std::size_t n = std::max(side, how.groupN * how.tileN);
+    // C[m][n] = sum over k, in the words of a layer.
+    DenseShape shape;
+    if (product == Product::forward) shape = {m, k, n, k, n};
+    if (product == Product::backwardInputs) shape = {m, n, k, n, k};
+    if (product == Product::backwardWeights) shape = {k, n, m, n, m};
+    return alignedAtBarriers(recorder.record(product, how, shape, Recording::events));
 }
 
 std::string_view refusalReason(const RungResult& result) {

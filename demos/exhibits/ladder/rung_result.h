@@ -1,6 +1,7 @@
 // What was measured of one rung, and the bytes that its products ask memory for.
 #pragma once
 
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -9,9 +10,8 @@
 #include "demos/exhibits/ladder/access_record.h"
 #include "demos/kit/lane_measure.h"
 #include "demos/kit/roof.h"
-#include "engine/net/net_shape.h"
+#include "engine/gpu/error.h"
 #include "engine/step/lane_spec.h"
-#include "engine/step/step_trace.h"
 
 namespace lockstep::demos {
 
@@ -24,7 +24,6 @@ struct RungResult {
     double productBytes = 0; ///< what its kernels ask memory for in one step, as they count it; 0: unknown
     double otherBytes = 0;   ///< of the step's other operations, every tensor counted once
     std::string uncounted;   ///< why productBytes is not known; empty where it is
-    std::vector<TracedOperation> operations; ///< of one step
 
     bool refused() const { return !refusal.empty(); }
     /// Only rungs that passed the check have times.
@@ -35,13 +34,26 @@ struct RungResult {
     double intensity() const { return productBytes > 0 ? productFlops / productBytes : 0; }
 };
 
-/// The sum over a step's products. Throws std::runtime_error, gpu::GpuError.
-double countProductBytes(const std::vector<TracedOperation>& operations, const NetShape& net,
-                         std::size_t batch, gpu::Device& device, AccessRecorder& recorder);
+/// What `action` fails with, for people; empty where it succeeds. A lost device is everybody's matter.
+template <class Action> std::string failureOf(Action action) {
+    try {
+        action();
+    } catch (const gpu::DeviceLostError&) {
+        throw;
+    } catch (const std::runtime_error& error) {
+        return error.what();
+    }
+    return {};
+}
 
-bool isProduct(const TracedOperation& operation);
-/// All operations in one kernel: its products are not to be told from the rest.
-bool isWholeStep(const TracedOperation& operation);
+/// Adds to a rung's result what a step of its trainer does.
+void describeStep(RungResult& result, Trainer& trainer, const TrainJob& job, gpu::Device& device,
+                  AccessRecorder& recorder);
+
+/// The kernel of a rung over a small product, in small tiles, so that a workgroup can be looked at. Throws
+/// std::runtime_error for a rung that the device cannot run or that has no kernel of its own, gpu::GpuError.
+AccessRecord recordOfRung(const LaneSpec& spec, Product product, gpu::Device& device,
+                          AccessRecorder& recorder);
 
 /// Why a device cannot run the rung, without the names of both: "it reads at most 64 bytes as texels".
 std::string_view refusalReason(const RungResult& result);

@@ -1,4 +1,4 @@
-#include "demos/exhibits/ladder/source_diff.h"
+#include "demos/exhibits/ladder/ladder_views.h"
 
 #include <algorithm>
 #include <array>
@@ -112,10 +112,9 @@ void SourceDiffView::draw(Ui& ui, const RungRow& rung) {
                      ui.theme.muted);
         return;
     }
-    const std::array<std::string, 2> names{"Changes", "All lines"};
     std::size_t chosen = whole ? 1 : 0;
     if (compared_) {
-        if (ui.segments("##ladder/lines", chosen, names)) {
+        if (ui.segments("##ladder/lines", chosen, std::array<std::string, 2>{"Changes", "All lines"})) {
             whole = chosen == 1;
             toTop_ = true;
         }

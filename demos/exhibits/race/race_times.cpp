@@ -21,7 +21,7 @@ constexpr const char* whyUnknown =
 bool isOperation(std::string_view part) { return part != windowPart && part != waitingPart; }
 
 std::string_view labelOfPart(std::string_view part) {
-    return isOperation(part) ? labelOf(kindOf(part)) : part;
+    return isOperation(part) ? rowOf(kindOf(part)).label : part;
 }
 
 const char* explanationOf(std::string_view part) {
@@ -30,7 +30,7 @@ const char* explanationOf(std::string_view part) {
                "queue.";
     if (part == waitingPart)
         return "The device had no step to work on: the host was preparing the next one, or waiting.";
-    return purposeOf(kindOf(part));
+    return rowOf(kindOf(part)).purpose;
 }
 
 void fillPart(const Ui& ui, ImVec2 min, ImVec2 max, std::string_view part) {
@@ -112,7 +112,7 @@ void drawLegendEntry(Ui& ui, std::string_view part, bool first) {
 
 void drawLegend(Ui& ui) {
     for (const OperationKind kind : operationKinds)
-        drawLegendEntry(ui, nameOf(kind), kind == operationKinds[0]);
+        drawLegendEntry(ui, rowOf(kind).name, kind == operationKinds[0]);
     for (const std::string_view part : {windowPart, waitingPart}) drawLegendEntry(ui, part, false);
 }
 
