@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstdio>
 #include <string>
 #include <vector>
 
+#include "engine/net/names.h"
 #include "engine/net/param_layout.h"
 #include "engine/net/plain_ops.h"
 
@@ -63,12 +63,6 @@ std::string findPlace(const TrainJob& job, std::uint64_t step, std::span<const f
         values = std::move(outputs);
     }
     return "the loss";
-}
-
-std::string sixDigits(double value) {
-    char text[32];
-    std::snprintf(text, sizeof(text), "%g", value);
-    return text;
 }
 
 } // namespace
