@@ -22,8 +22,8 @@ constexpr double mostNoise = 0.8;
 
 void requireSensible(const DataOptions& options) {
     if (options.samples < 2 || options.samples > mostSamples)
-        throw std::invalid_argument("cannot generate " + std::to_string(options.samples) +
-                                    " points; choose between 2 and " + std::to_string(mostSamples));
+        throw std::invalid_argument(
+            concat("cannot generate ", options.samples, " points; choose between 2 and ", mostSamples));
     if (!(options.noise >= 0 && options.noise <= mostNoise))
         throw std::invalid_argument("noise " + shortestText(options.noise) +
                                     " is out of range: choose 0 to 0.8 (80 percent)");
@@ -68,8 +68,7 @@ std::optional<std::filesystem::path> pathAfter(std::string_view kind, std::strin
     if (!spec.starts_with(kind)) return std::nullopt;
     const std::string_view path = spec.substr(kind.size());
     if (path.empty())
-        throw std::invalid_argument("data '" + std::string(spec) +
-                                    "' lacks a file or folder after the colon");
+        throw std::invalid_argument(concat("data '", spec, "' lacks a file or folder after the colon"));
     return std::filesystem::path(path);
 }
 
@@ -77,11 +76,11 @@ std::optional<std::filesystem::path> pathAfter(std::string_view kind, std::strin
     std::error_code ignored;
     const std::filesystem::file_status status = std::filesystem::status(std::filesystem::path(spec), ignored);
     if (std::filesystem::is_directory(status))
-        throw std::invalid_argument("data '" + std::string(spec) + "' is a folder; write idx:" +
-                                    std::string(spec) + " if it holds the files of MNIST");
+        throw std::invalid_argument(
+            concat("data '", spec, "' is a folder; write idx:", spec, " if it holds the files of MNIST"));
     if (std::filesystem::is_regular_file(status))
-        throw std::invalid_argument("data '" + std::string(spec) +
-                                    "' is a file; write csv:" + std::string(spec) + " if it is a table");
+        throw std::invalid_argument(
+            concat("data '", spec, "' is a file; write csv:", spec, " if it is a table"));
     throwUnknownName("data", spec, dataSpecs());
 }
 
@@ -169,13 +168,13 @@ void splitOffTest(Dataset& data, double share, std::uint64_t seed) {
     const std::size_t count = data.train.count;
     constexpr std::size_t most = std::size_t{1} << 30; // the permutation is drawn from 32-bit numbers
     if (count > most)
-        throw std::invalid_argument("'" + data.name + "' has " + std::to_string(count) +
-                                    " examples; at most " + std::to_string(most) + " can be split");
+        throw std::invalid_argument(
+            concat("'", data.name, "' has ", count, " examples; at most ", most, " can be split"));
     const auto testCount = static_cast<std::size_t>(std::llround(share * static_cast<double>(count)));
     if (testCount >= count)
-        throw std::invalid_argument("a test share of " + shortestText(share) + " leaves none of the " +
-                                    std::to_string(count) + " examples of '" + data.name +
-                                    "' for training; choose a smaller one");
+        throw std::invalid_argument(concat("a test share of ", shortestText(share), " leaves none of the ",
+                                           count, " examples of '", data.name,
+                                           "' for training; choose a smaller one"));
     if (testCount == 0) return;
     const std::vector<bool> chosen = chooseTest(count, testCount, seed);
     data.test = pickExamples(data.train, chosen, true, testCount);

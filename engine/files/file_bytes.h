@@ -6,9 +6,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "engine/net/names.h"
 
 namespace lockstep {
 
@@ -28,8 +31,11 @@ std::string_view asText(std::span<const std::byte> bytes);
 /// The same text as bytes.
 std::span<const std::byte> asBytes(std::string_view text);
 
-/// Throws std::runtime_error "NAME: byte OFFSET: reason".
-[[noreturn]] void throwAtByte(std::string_view name, std::uint64_t offset, const std::string& reason);
+/// Throws std::runtime_error "NAME: byte OFFSET: reason", the parts of the reason as for concat().
+template <class... Reason>
+[[noreturn]] void throwAtByte(std::string_view name, std::uint64_t offset, const Reason&... reason) {
+    throw std::runtime_error(concat(name, ": byte ", offset, ": ", reason...));
+}
 
 /// `text` in single quotes for a message: at most 40 bytes (cut between UTF-8 characters and marked by an
 /// ellipsis), with control characters shown as '?'.
