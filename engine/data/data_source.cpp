@@ -168,13 +168,13 @@ void splitOffTest(Dataset& data, double share, std::uint64_t seed) {
     const std::size_t count = data.train.count;
     constexpr std::size_t most = std::size_t{1} << 30; // the permutation is drawn from 32-bit numbers
     if (count > most)
-        throw std::invalid_argument(
-            concat("'", data.name, "' has ", count, " examples; at most ", most, " can be split"));
+        throw std::invalid_argument("'" + data.name + "' has " + std::to_string(count) +
+                                    " examples; at most " + std::to_string(most) + " can be split");
     const auto testCount = static_cast<std::size_t>(std::llround(share * static_cast<double>(count)));
     if (testCount >= count)
-        throw std::invalid_argument(concat("a test share of ", shortestText(share), " leaves none of the ",
-                                           count, " examples of '", data.name,
-                                           "' for training; choose a smaller one"));
+        throw std::invalid_argument("a test share of " + shortestText(share) + " leaves none of the " +
+                                    std::to_string(count) + " examples of '" + data.name +
+                                    "' for training; choose a smaller one");
     if (testCount == 0) return;
     const std::vector<bool> chosen = chooseTest(count, testCount, seed);
     data.test = pickExamples(data.train, chosen, true, testCount);

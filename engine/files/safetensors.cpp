@@ -30,11 +30,6 @@ struct TensorEntry {
     std::uint64_t end = 0;
 };
 
-struct SafetensorsHeader {
-    std::vector<TensorEntry> entries; ///< in the order of the header
-    std::map<std::string, std::string> metadata;
-};
-
 // Handles the parser's events one by one and builds no document, so neither deep nesting nor a long list
 // costs memory. The format has four levels: the file, the object of names, the object of one tensor (or the
 // metadata), and a list (shape or offsets). Anything that does not belong on its level is an error.
@@ -42,14 +37,15 @@ class HeaderReader final : public json::json_sax_t {
   public:
     explicit HeaderReader(std::string_view file) : file_(file) {}
 
-    SafetensorsHeader header;
+    std::vector<TensorEntry> entries; ///< in the order of the header
+    std::map<std::string, std::string> metadata;
 
     bool start_object(std::size_t) override {
         if (level_ == Level::outside) {
             level_ = Level::names;
         } else if (level_ == Level::names) {
             level_ = key_ == "__metadata__" ? Level::metadata : Level::tensor;
-            if (level_ == Level::tensor) header.entries.push_back({key_, {}, {}, 0, 0});
+            if (level_ == Level::tensor) entries.push_back({key_, {}, {}, 0, 0});
             seen_.clear();
         } else {
             refuse("an object");
@@ -94,9 +90,9 @@ class HeaderReader final : public json::json_sax_t {
 
     bool string(std::string& text) override {
         if (level_ == Level::metadata)
-            header.metadata[field_] = text;
+            metadata[field_] = text;
         else if (level_ == Level::tensor && field_ == "dtype")
-            header.entries.back().type = text;
+            entries.back().type = text;
         else
             refuse("a text");
         return true;
@@ -104,7 +100,7 @@ class HeaderReader final : public json::json_sax_t {
 
     bool number_unsigned(std::uint64_t value) override {
         if (level_ != Level::list) refuse("a number");
-        TensorEntry& entry = header.entries.back();
+        TensorEntry& entry = entries.back();
         if (field_ == "shape") entry.shape.push_back(value);
         if (field_ == "data_offsets") (listed_ == 0 ? entry.begin : entry.end) = value;
         ++listed_;
@@ -145,13 +141,6 @@ class HeaderReader final : public json::json_sax_t {
     std::set<std::string> seen_;  // fields of the current tensor
     std::size_t listed_ = 0;      // numbers in the current list
 };
-
-SafetensorsHeader parseHeader(std::string_view text, std::string_view name) {
-    if (!text.starts_with('{')) throwAtByte(name, lengthBytes, "the header does not begin with '{'");
-    HeaderReader reader(name);
-    json::sax_parse(text.begin(), text.end(), &reader);
-    return std::move(reader.header);
-}
 
 static_assert(std::endian::native == std::endian::little, "values are copied byte for byte");
 
@@ -283,7 +272,10 @@ const Tensor* TensorFile::find(std::string_view name) const {
 
 TensorFile parseSafetensors(std::span<const std::byte> bytes, std::string_view name) {
     const auto length = static_cast<std::size_t>(headerLength(bytes, name));
-    SafetensorsHeader header = parseHeader(asText(bytes.subspan(lengthBytes, length)), name);
+    const std::string_view text = asText(bytes.subspan(lengthBytes, length));
+    if (!text.starts_with('{')) throwAtByte(name, lengthBytes, "the header does not begin with '{'");
+    HeaderReader header(name);
+    json::sax_parse(text.begin(), text.end(), &header);
     const auto data = bytes.subspan(lengthBytes + length);
 
     // An empty tensor may share its offset with the next one; it goes first.

@@ -36,7 +36,10 @@ class CpuTrainer final : public TrainerBase {
     ScoreSum score(Split split, std::vector<std::uint64_t>& confusion) override;
     std::vector<float> outputs(Split split, std::size_t first, std::size_t rows) override;
     std::size_t rowsAtOnce() const override { return arenas_.capacity; }
-    void optimizerChanged() override;
+    void optimizerChanged() override {
+        arenas_.setOptimizer(job_.settings.optimizer);
+        describeMachine();
+    }
     bool foldsUpdate() const override { return arenas_.foldsUpdate; }
     std::vector<float> tensor(const TensorId& id, std::size_t floats) override {
         return arenas_.tensor(id, floats);
@@ -190,11 +193,6 @@ void CpuTrainer::restore(const TrainerState& state) {
     std::ranges::copy(state.parameters, arenas_.parameters.data());
     for (std::size_t array = 0; array < state.optimizerState.size(); ++array)
         std::ranges::copy(state.optimizerState[array], arenas_.optimizerState[array].data());
-}
-
-void CpuTrainer::optimizerChanged() {
-    arenas_.setOptimizer(job_.settings.optimizer);
-    describeMachine();
 }
 
 /// All threads are awake before the clock starts.
