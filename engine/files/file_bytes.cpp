@@ -66,10 +66,6 @@ std::string_view asText(std::span<const std::byte> bytes) {
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-std::span<const std::byte> asBytes(std::string_view text) {
-    return std::as_bytes(std::span(text.data(), text.size()));
-}
-
 std::string quotedForMessage(std::string_view text) {
     constexpr std::size_t longest = 40;
     std::size_t end = std::min(text.size(), longest);

@@ -28,9 +28,6 @@ std::vector<std::byte> readFileBytes(const std::filesystem::path& path, std::uin
 /// The same bytes as text.
 std::string_view asText(std::span<const std::byte> bytes);
 
-/// The same text as bytes.
-std::span<const std::byte> asBytes(std::string_view text);
-
 /// Throws std::runtime_error "NAME: byte OFFSET: reason", the parts of the reason as for concat().
 template <class... Reason>
 [[noreturn]] void throwAtByte(std::string_view name, std::uint64_t offset, const Reason&... reason) {

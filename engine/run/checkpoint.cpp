@@ -91,8 +91,8 @@ void readRun(Checkpoint& checkpoint, const std::string& text) {
     if (run.contains("whole_steps")) checkpoint.state.wholeSteps = jsonValue<bool>(run, "whole_steps");
 }
 
-[[noreturn]] void refuse(std::string_view fileName, const std::string& reason) {
-    throw std::runtime_error(std::string(fileName) + ": " + reason);
+template <class... Reason> [[noreturn]] void refuse(std::string_view fileName, const Reason&... reason) {
+    throw std::runtime_error(concat(fileName, ": ", reason...));
 }
 
 // The run's JSON text, once size and checksum say that the file is as it was written.
@@ -152,7 +152,7 @@ std::size_t firstNonFinite(std::span<const float> values) {
 
 void requireTensor(const TensorFile& file, const TensorPlace& wanted, std::string_view fileName) {
     const auto refuseTensor = [&](const auto&... reason) {
-        refuse(fileName, concat("tensor ", quotedForMessage(wanted.name), ": ", reason...));
+        refuse(fileName, "tensor ", quotedForMessage(wanted.name), ": ", reason...);
     };
     const std::string shape = describe(wanted.shape);
     const Tensor* tensor = file.find(wanted.name);
@@ -187,9 +187,8 @@ std::vector<std::vector<float>> readArenas(const TensorFile& file, const ParamLa
     for (const TensorPlace& place : places) requireTensor(file, place, fileName);
     for (const Tensor& tensor : file.tensors)
         if (std::ranges::find(places, tensor.name, &TensorPlace::name) == places.end())
-            refuse(fileName, concat("tensor ", quotedForMessage(tensor.name),
-                                    ": this network has none of that name; the layers have to be those of "
-                                    "the saved network"));
+            refuse(fileName, "tensor ", quotedForMessage(tensor.name),
+                   ": this network has none of that name; the layers have to be those of the saved network");
     std::vector<std::vector<float>> arenas(prefixes.size(), std::vector<float>(layout.size(), 0.0f));
     for (const TensorPlace& place : places) {
         const float* from = file.find(place.name)->values.data();
@@ -230,7 +229,7 @@ Checkpoint parseCheckpoint(std::span<const std::byte> bytes, std::string_view na
     try {
         readRun(checkpoint, text);
     } catch (const std::exception& error) {
-        refuse(name, std::string("__metadata__, 'lockstep': ") + error.what());
+        refuse(name, "__metadata__, 'lockstep': ", error.what());
     }
     std::vector<std::vector<float>> arenas = readArenas(
         file, ParamLayout(checkpoint.shape), arenaPrefixes(checkpoint.settings.optimizer.kind), name);

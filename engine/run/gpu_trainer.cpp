@@ -25,7 +25,11 @@ class GpuTrainer final : public TrainerBase {
     GpuTrainer(const TrainJob& job, Rung rung, gpu::Device& device, const ReplacedShaders& replaced);
 
     void run(std::uint64_t steps) override;
-    void finish() override;
+    void finish() override {
+        const Stopwatch::Running running(training_);
+        recorder_.finish();
+        collect();
+    }
     TrainerState state() override;
     void restore(const TrainerState& state) override;
     std::uint64_t skippedSteps() override {
@@ -46,7 +50,10 @@ class GpuTrainer final : public TrainerBase {
     };
 
     void collect() override;
-    std::vector<float> parameters() override;
+    std::vector<float> parameters() override {
+        recorder_.finish();
+        return arenas_.parameters.downloadValues<float>(arenas_.layout.size());
+    }
     ScoreSum score(Split split, std::vector<std::uint64_t>& confusion) override;
     std::vector<float> outputs(Split split, std::size_t first, std::size_t rows) override;
     std::size_t rowsAtOnce() const override { return rowsScored_; }
@@ -150,7 +157,7 @@ void GpuTrainer::chooseWholeSteps() {
     const bool builtIn = kernels_.replacedShaders().empty();
     KernelCache cache(device_);
     std::string key = "whole_step";
-    for (const std::size_t width : job_.shape.widths) key += " " + std::to_string(width);
+    for (const std::size_t width : job_.shape.widths) key += concat(" ", width);
     key += concat(" x", arenas_.order.batch(), " ", name(job_.shape.activation), " ",
                   name(job_.settings.optimizer.kind));
     if (builtIn)
@@ -275,12 +282,6 @@ void GpuTrainer::noteLosses(const Flight& flight) {
     }
 }
 
-void GpuTrainer::finish() {
-    const Stopwatch::Running running(training_);
-    recorder_.finish();
-    collect();
-}
-
 ScoreSum GpuTrainer::score(Split split, std::vector<std::uint64_t>& confusion) {
     const std::size_t count = job_.data->of(split).count;
     for (std::size_t first = 0; first < count; first += rowsScored_) {
@@ -307,11 +308,6 @@ std::vector<float> GpuTrainer::outputs(Split split, std::size_t first, std::size
     evaluation_.finish();
     evaluation_.takeFinished();
     return arenas_.tensor({TensorKind::activations, levels}, rows * arenas_.stride(levels));
-}
-
-std::vector<float> GpuTrainer::parameters() {
-    recorder_.finish();
-    return arenas_.parameters.downloadValues<float>(arenas_.layout.size());
 }
 
 TrainerState GpuTrainer::state() {
