@@ -62,10 +62,6 @@ std::vector<std::byte> readFileBytes(const std::filesystem::path& path, std::uin
     return bytes;
 }
 
-std::string_view asText(std::span<const std::byte> bytes) {
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
 std::string quotedForMessage(std::string_view text) {
     constexpr std::size_t longest = 40;
     std::size_t end = std::min(text.size(), longest);

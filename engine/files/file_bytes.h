@@ -26,7 +26,9 @@ inline constexpr std::uint64_t largestFile = std::uint64_t{4} << 30;
 std::vector<std::byte> readFileBytes(const std::filesystem::path& path, std::uint64_t maximum = largestFile);
 
 /// The same bytes as text.
-std::string_view asText(std::span<const std::byte> bytes);
+inline std::string_view asText(std::span<const std::byte> bytes) {
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
 
 /// Throws std::runtime_error "NAME: byte OFFSET: reason", the parts of the reason as for concat().
 template <class... Reason>

@@ -235,11 +235,7 @@ Tensor readTensor(std::string_view file, TensorEntry& entry, std::span<const std
     const std::size_t count = elementCount(file, entry);
     const auto bytes = data.subspan(static_cast<std::size_t>(entry.begin),
                                     static_cast<std::size_t>(entry.end - entry.begin));
-    Tensor tensor;
-    tensor.values = readValues(entry, bytes, count);
-    tensor.shape.assign(entry.shape.begin(), entry.shape.end());
-    tensor.name = std::move(entry.name);
-    return tensor;
+    return {std::move(entry.name), {entry.shape.begin(), entry.shape.end()}, readValues(entry, bytes, count)};
 }
 
 std::string headerText(const TensorFile& file) {
