@@ -69,10 +69,21 @@ class GpuTrainer final : public TrainerBase {
     void recordSteps(std::uint64_t first, std::uint64_t count);
     void chooseWholeSteps();
     void setWholeSteps(bool on);
-    double millisecondsOf(std::uint64_t first, std::uint64_t steps);
+    // Of the device, for steps that change no weights.
+    double millisecondsOf(std::uint64_t first, std::uint64_t steps) {
+        recorder_.begin();
+        recordSteps(first, steps);
+        return recorder_.submitAndTime();
+    }
     double warmUpSteps();
     void warmUpScores();
-    double millisecondsOfScores(Split split, std::size_t rows);
+    // Of the device, for the first `rows` rows of a split.
+    double millisecondsOfScores(Split split, std::size_t rows) {
+        evaluation_.begin();
+        evaluationOps_.beginEvaluation();
+        scoreRange(evaluationOps_, arenas_.shape, split, 0, rows);
+        return evaluation_.submitAndTime();
+    }
     void submitSteps(std::uint64_t count, bool profile);
     void noteLosses(const Flight& flight);
     void setStatus(std::uint32_t word) { arenas_.status.uploadValues<std::uint32_t>({&word, 1}); }
@@ -182,13 +193,6 @@ void GpuTrainer::setWholeSteps(bool on) {
     warmUpSteps();
 }
 
-// Of the device, for steps that change no weights.
-double GpuTrainer::millisecondsOf(std::uint64_t first, std::uint64_t steps) {
-    recorder_.begin();
-    recordSteps(first, steps);
-    return recorder_.submitAndTime();
-}
-
 // The first step of an epoch and its last one, whose batch may be smaller. Returns the first one's
 // milliseconds.
 double GpuTrainer::warmUpSteps() {
@@ -217,14 +221,6 @@ void GpuTrainer::warmUpScores() {
         if (count >= rowsScored_) millisecondsOfScores(split, rowsScored_);
         if (count % rowsScored_ != 0) millisecondsOfScores(split, count % rowsScored_);
     }
-}
-
-// Of the device, for the first `rows` rows of a split.
-double GpuTrainer::millisecondsOfScores(Split split, std::size_t rows) {
-    evaluation_.begin();
-    evaluationOps_.beginEvaluation();
-    scoreRange(evaluationOps_, arenas_.shape, split, 0, rows);
-    return evaluation_.submitAndTime();
 }
 
 void GpuTrainer::recordSteps(std::uint64_t first, std::uint64_t count) {
