@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "engine/data/data_source.h"
-#include "engine/run/make_trainer.h"
 #include "engine/step/kernels.h"
 #include "tests/test_device.h"
+#include "tests/trainers_by_name.h"
 
 using namespace lockstep;
 

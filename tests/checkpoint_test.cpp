@@ -54,7 +54,7 @@ TensorFile tensorsOf(const fs::path& path) { return parseSafetensors(readFileByt
 
 // The file with another run, and the checksum that belongs to it.
 TensorFile withRun(TensorFile file, const std::string& text) {
-    std::uint32_t sum = crc32(asBytes(text));
+    std::uint32_t sum = crc32(std::as_bytes(std::span(text)));
     for (const Tensor& tensor : file.tensors) sum = crc32(std::as_bytes(std::span(tensor.values)), sum);
     file.metadata = {{"lockstep", text}, {"lockstep.crc32", fmt::format("{:08x}", sum)}};
     return file;

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <initializer_list>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -18,6 +19,10 @@
 #include <zlib.h>
 
 namespace lockstep::test {
+
+inline std::span<const std::byte> asBytes(std::string_view text) {
+    return std::as_bytes(std::span(text.data(), text.size()));
+}
 
 /// A new folder that is removed at the end of the scope.
 class TemporaryFolder {

@@ -145,8 +145,8 @@ TEST_CASE("images and labels must match") {
     const std::string images = idxImages(3, 2, 2);
     const std::string labels = idxLabels({1, 0, 2});
     const MnistSplit split = parseMnistSplit({"images", asBytes(images)}, {"labels", asBytes(labels)}, 3);
-    CHECK(split.examples.count == 3);
-    CHECK(split.examples.labels == std::vector<std::uint32_t>{1, 0, 2});
+    CHECK(split.images.count == 3);
+    CHECK(split.labels == std::vector<std::uint8_t>{1, 0, 2});
     CHECK(splitComplaint(images, idxLabels({1, 0}), 0) ==
           "labels: byte 4: 2 labels do not match the 3 images of images");
     CHECK(splitComplaint(images, labels, 2) ==

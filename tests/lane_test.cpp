@@ -8,8 +8,8 @@
 
 #include "engine/data/data_source.h"
 #include "engine/run/lane.h"
-#include "engine/run/make_trainer.h"
 #include "engine/step/lane_spec.h"
+#include "tests/trainers_by_name.h"
 
 using namespace lockstep;
 using namespace std::chrono_literals;

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "engine/net/random.h"
-#include "engine/run/make_trainer.h"
+#include "tests/trainers_by_name.h"
 
 namespace lockstep::test {
 

@@ -32,7 +32,7 @@ std::string defaultRates() {
     std::string text;
     for (const Optimizer optimizer : allOptimizers)
         text +=
-            fmt::format("{}{} {}", text.empty() ? "" : ", ", name(optimizer), defaultLearningRate(optimizer));
+            fmt::format("{}{} {}", text.empty() ? "" : ", ", name(optimizer), infoOf(optimizer).learningRate);
     return text;
 }
 

@@ -4,14 +4,11 @@
 #include <stdexcept>
 
 #include "engine/files/file_bytes.h"
+#include "engine/net/names.h"
 
 namespace lockstep {
 
 namespace {
-
-[[noreturn]] void throwAt(std::string_view name, const std::string& place, const std::string& reason) {
-    throw std::runtime_error(std::string(name) + ":" + place + ": " + reason);
-}
 
 // The line, counted from 1, that holds the byte at `offset`.
 std::size_t lineOf(std::string_view text, std::size_t offset) {
@@ -22,13 +19,14 @@ std::size_t lineOf(std::string_view text, std::size_t offset) {
 }
 
 void requireUtf8(std::string_view text, std::string_view name) {
-    if (text.empty()) throw std::runtime_error(std::string(name) + ": the file is empty");
+    if (text.empty()) throw std::runtime_error(concat(name, ": the file is empty"));
     if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF"))
-        throwAt(name, "1", "the file is UTF-16; save it as UTF-8");
+        throw std::runtime_error(concat(name, ":1: the file is UTF-16; save it as UTF-8"));
     const std::size_t wrong = std::min(findInvalidUtf8(text), text.find('\0'));
     if (wrong >= text.size()) return;
-    const std::string what = text[wrong] == '\0' ? "a zero byte" : "bytes that are not UTF-8";
-    throwAt(name, std::to_string(lineOf(text, wrong)), what + "; save the table as UTF-8 text");
+    throw std::runtime_error(concat(name, ":", lineOf(text, wrong),
+                                    text[wrong] == '\0' ? ": a zero byte" : ": bytes that are not UTF-8",
+                                    "; save the table as UTF-8 text"));
 }
 
 } // namespace
@@ -55,7 +53,7 @@ bool CsvReader::next(std::vector<CsvField>& fields) {
     if (at_ == text_.size()) return false;
     while (true) {
         if (fields.size() == mostCsvFields)
-            fail(line_, fields.size() + 1, "more than " + std::to_string(mostCsvFields) + " fields in a row");
+            fail(line_, fields.size() + 1, concat("more than ", mostCsvFields, " fields in a row"));
         fields.push_back(readField(fields.size() + 1));
         if (at_ == text_.size()) return true;
         if (atLineBreak()) {
@@ -111,7 +109,7 @@ void CsvReader::skipLineBreak() {
 }
 
 void CsvReader::fail(std::size_t line, std::size_t field, const std::string& reason) const {
-    throwAt(name_, std::to_string(line) + ":" + std::to_string(field), reason);
+    throw std::runtime_error(concat(name_, ":", line, ":", field, ": ", reason));
 }
 
 } // namespace lockstep

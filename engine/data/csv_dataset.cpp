@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <stdexcept>
 #include <utility>
@@ -20,18 +21,22 @@ using Row = std::vector<CsvField>;
 constexpr std::size_t mostClasses = 65536;
 constexpr std::size_t mostUnaskedClasses = 1000;
 
-// A column of a table, for messages.
-struct Column {
+struct Table {
     std::string file;
-    std::size_t field = 0; // from 1
-    std::string name;      // empty without a header
+    std::size_t columns = 0;
+    std::size_t target = 0;         // the target's column
+    std::vector<std::string> names; // of all columns; empty without a header
+    std::vector<float> values;      // [rows][columns - 1]
+    std::vector<CsvField> targets;  // one per row, none of them blank
 };
 
 // Throws std::runtime_error "FILE:LINE:FIELD: column 'NAME': reason".
-[[noreturn]] void throwAt(const Column& column, const CsvField& cell, const std::string& reason) {
-    throw std::runtime_error(
-        column.file + ":" + std::to_string(cell.line) + ":" + std::to_string(column.field) + ": " +
-        (column.name.empty() ? "" : "column " + quotedForMessage(column.name) + ": ") + reason);
+template <class... Reason>
+[[noreturn]] void throwAt(const Table& table, std::size_t column, const CsvField& cell,
+                          const Reason&... reason) {
+    const std::string name =
+        table.names.empty() ? "" : concat("column ", quotedForMessage(table.names[column]), ": ");
+    throw std::runtime_error(concat(table.file, ":", cell.line, ":", column + 1, ": ", name, reason...));
 }
 
 std::string cellText(const CsvField& field) { return std::string(trimmed(field.text())); }
@@ -41,9 +46,9 @@ ParsedNumber cellNumber(const CsvField& cell) { return parseNumber(trimmed(cell.
 void requireTwoColumns(const Row& first, std::string_view name) {
     if (first.size() >= 2) return;
     const bool otherSeparator = first.front().raw.find_first_of(";\t") != std::string_view::npos;
-    throw std::runtime_error(std::string(name) +
-                             ": the table has only one column; it needs at least one feature and a target" +
-                             (otherSeparator ? "; separate its fields by commas" : ""));
+    throw std::runtime_error(
+        concat(name, ": the table has only one column; it needs at least one feature and a target",
+               otherSeparator ? "; separate its fields by commas" : ""));
 }
 
 // The column that `label` gives as a number from 1; `columns` if it is not such a number.
@@ -71,16 +76,15 @@ std::size_t targetColumn(const std::vector<std::string>& names, std::size_t colu
     const auto found = std::find(names.begin(), names.end(), label);
     if (found != names.end()) {
         if (std::find(found + 1, names.end(), label) != names.end())
-            throw std::runtime_error(std::string(name) + ": two columns are called " +
-                                     quotedForMessage(label) + "; give the target's number, from 1 to " +
-                                     std::to_string(columns));
+            throw std::runtime_error(concat(name, ": two columns are called ", quotedForMessage(label),
+                                            "; give the target's number, from 1 to ", columns));
         return static_cast<std::size_t>(found - names.begin());
     }
     if (const std::size_t column = columnByNumber(label, columns); column < columns) return column;
     if (names.empty())
-        throw std::invalid_argument(std::string(name) + " has no header, so there is no column " +
-                                    quotedForMessage(label) + "; give the target's number, from 1 to " +
-                                    std::to_string(columns));
+        throw std::invalid_argument(concat(name, " has no header, so there is no column ",
+                                           quotedForMessage(label), "; give the target's number, from 1 to ",
+                                           columns));
     const std::vector<std::string_view> known(names.begin(), names.end());
     throwUnknownName("column of " + std::string(name), label, known);
 }
@@ -93,27 +97,25 @@ struct ColumnKind {
     bool smallWholeNumbers = true;
 };
 
-ColumnKind columnKind(const std::vector<CsvField>& cells, const Column& column) {
+ColumnKind columnKind(const Table& table) {
     ColumnKind kind;
-    for (const CsvField& cell : cells) {
+    for (const CsvField& cell : table.targets) {
         const ParsedNumber number = cellNumber(cell);
         if (number.kind == NumberKind::notFinite)
-            throwAt(column, cell,
-                    "the target " + quotedForMessage(cell.raw) +
-                        " is not a finite number that a float can hold");
+            throwAt(table, table.target, cell, "the target ", quotedForMessage(cell.raw),
+                    " is not a finite number that a float can hold");
         kind.numbers = kind.numbers && number.kind == NumberKind::finite;
         kind.smallWholeNumbers = kind.smallWholeNumbers && kind.numbers && isSmallWholeNumber(number.value);
     }
     return kind;
 }
 
-void fillValues(Dataset& data, const std::vector<CsvField>& cells, const Column& column) {
-    for (const CsvField& cell : cells) {
+void fillValues(Dataset& data, const Table& table) {
+    for (const CsvField& cell : table.targets) {
         const ParsedNumber number = cellNumber(cell);
         if (number.kind != NumberKind::finite)
-            throwAt(column, cell,
-                    "the target " + quotedForMessage(cell.raw) +
-                        " is not a finite number; regression needs numbers");
+            throwAt(table, table.target, cell, "the target ", quotedForMessage(cell.raw),
+                    " is not a finite number; regression needs numbers");
         data.train.targets.push_back(static_cast<float>(number.value));
     }
 }
@@ -126,158 +128,129 @@ ClassKey keyOf(const CsvField& cell, bool numbers) {
     return {0, cellText(cell)};
 }
 
-void fillFoundClasses(Dataset& data, const std::vector<CsvField>& cells, const Column& column, bool numbers,
-                      std::size_t most) {
+void fillFoundClasses(Dataset& data, const Table& table, bool numbers, std::size_t most) {
     std::map<ClassKey, std::uint32_t> classes;
-    for (const CsvField& cell : cells) {
+    for (const CsvField& cell : table.targets) {
         classes.emplace(keyOf(cell, numbers), 0);
         if (classes.size() > most)
-            throwAt(column, cell,
-                    "the target is the " + std::to_string(most + 1) +
-                        "th different class; is this the right target column? Choose another with the label "
-                        "option");
+            throwAt(
+                table, table.target, cell, "the target is the ", most + 1,
+                "th different class; is this the right target column? Choose another with the label option");
     }
     if (classes.size() < 2)
-        throw std::runtime_error(column.file + ": all " + std::to_string(cells.size()) +
-                                 " rows have the class " + quotedForMessage(cells.front().raw) +
-                                 "; classification needs at least two classes");
+        throw std::runtime_error(concat(table.file, ": all ", table.targets.size(), " rows have the class ",
+                                        quotedForMessage(table.targets.front().raw),
+                                        "; classification needs at least two classes"));
     for (auto& [key, number] : classes) {
         number = static_cast<std::uint32_t>(data.classNames.size());
         data.classNames.push_back(numbers ? shortestText(key.first) : key.second);
     }
-    for (const CsvField& cell : cells) data.train.labels.push_back(classes.at(keyOf(cell, numbers)));
+    for (const CsvField& cell : table.targets) data.train.labels.push_back(classes.at(keyOf(cell, numbers)));
 }
 
-[[noreturn]] void throwUnknownLabel(const Column& column, const CsvField& cell,
+[[noreturn]] void throwUnknownLabel(const Table& table, const CsvField& cell,
                                     const std::vector<std::string>& classNames) {
     const std::vector<std::string_view> known(classNames.begin(), classNames.end());
     const std::string text = cellText(cell);
     const std::string_view nearest = nearestName(std::string_view(text).substr(0, 100), known);
-    std::string reason = "the label " + quotedForMessage(text) + " is not one of the " +
-                         std::to_string(known.size()) + " known classes (" + std::string(known.front());
-    const std::size_t listed = std::min<std::size_t>(known.size(), 10);
-    for (std::size_t i = 1; i < listed; ++i) reason += ", " + std::string(known[i]);
-    reason += listed < known.size() ? ", ...)" : ")";
-    if (!nearest.empty()) reason += "; did you mean '" + std::string(nearest) + "'?";
-    throwAt(column, cell, reason);
+    std::string listed(known.front());
+    constexpr std::size_t most = 10;
+    for (std::size_t i = 1; i < std::min(known.size(), most); ++i) listed += concat(", ", known[i]);
+    throwAt(table, table.target, cell, "the label ", quotedForMessage(text), " is not one of the ",
+            known.size(), " known classes (", listed, known.size() > most ? ", ...)" : ")",
+            nearest.empty() ? "" : concat("; did you mean '", nearest, "'?"));
 }
 
-void fillKnownClasses(Dataset& data, const std::vector<CsvField>& cells, const Column& column,
-                      const std::vector<std::string>& classNames) {
+void fillKnownClasses(Dataset& data, const Table& table, const std::vector<std::string>& classNames) {
     std::map<std::string, std::uint32_t> classes;
     for (const std::string& className : classNames)
         classes.emplace(className, static_cast<std::uint32_t>(classes.size()));
     if (classes.size() != classNames.size())
         throw std::invalid_argument("two of the known classes have the same name");
-    for (const CsvField& cell : cells) {
+    for (const CsvField& cell : table.targets) {
         auto found = classes.find(cellText(cell));
         if (const ParsedNumber number = cellNumber(cell);
             found == classes.end() && number.kind == NumberKind::finite)
             found = classes.find(shortestText(number.value));
-        if (found == classes.end()) throwUnknownLabel(column, cell, classNames);
+        if (found == classes.end()) throwUnknownLabel(table, cell, classNames);
         data.train.labels.push_back(found->second);
     }
     data.classNames = classNames;
 }
 
-// Sets the classes (or the target width) and the labels (or targets) of data.train from one cell per row.
-//   cells    at least one, none of them blank
-void fillTargets(Dataset& data, const std::vector<CsvField>& cells, const Column& column,
-                 const CsvOptions& options) {
-    if (options.target == CsvTarget::values) return fillValues(data, cells, column);
+// Sets the classes (or the target width) and the labels (or targets) of data.train.
+void fillTargets(Dataset& data, const Table& table, const CsvOptions& options) {
+    if (options.target == CsvTarget::values) return fillValues(data, table);
     if (!options.classNames.empty()) {
-        fillKnownClasses(data, cells, column, options.classNames);
+        fillKnownClasses(data, table, options.classNames);
     } else {
-        const ColumnKind kind = columnKind(cells, column);
+        const ColumnKind kind = columnKind(table);
         const bool asked = options.target == CsvTarget::classes;
-        if (!asked && kind.numbers && !kind.smallWholeNumbers) return fillValues(data, cells, column);
-        fillFoundClasses(data, cells, column, kind.numbers, asked ? mostClasses : mostUnaskedClasses);
+        if (!asked && kind.numbers && !kind.smallWholeNumbers) return fillValues(data, table);
+        fillFoundClasses(data, table, kind.numbers, asked ? mostClasses : mostUnaskedClasses);
     }
     data.classes = data.classNames.size();
 }
 
-class TableReader {
-  public:
-    TableReader(std::string_view text, std::string_view name, const CsvOptions& options)
-        : reader_(text, name), name_(name), options_(options) {}
+float feature(const Table& table, std::size_t column, const CsvField& cell) {
+    const ParsedNumber number = cellNumber(cell);
+    if (number.kind == NumberKind::finite) return static_cast<float>(number.value);
+    if (trimmed(cell.raw).empty()) throwAt(table, column, cell, "the cell is empty; it must hold a number");
+    if (number.kind == NumberKind::notFinite)
+        throwAt(table, column, cell, quotedForMessage(cell.raw),
+                " is not a finite number that a float can hold");
+    const bool header = table.names.empty() && table.values.size() < table.columns - 1; // it is the first row
+    throwAt(table, column, cell, quotedForMessage(cell.raw), " is not a number",
+            header ? "; is this row a header?" : "; every column but the target needs numbers");
+}
 
-    Dataset read() {
-        for (readHead(); more_; more_ = reader_.next(row_)) addRow();
-        Dataset data;
-        data.name = name_;
-        data.inputs = columns_ - 1;
-        data.train.count = targets_.size();
-        data.train.values = std::move(values_);
-        fillTargets(data, targets_, column(target_), options_);
-        if (!names_.empty()) {
-            data.inputNames = names_;
-            data.inputNames.erase(data.inputNames.begin() + static_cast<std::ptrdiff_t>(target_));
-        }
-        return data;
-    }
+void addRow(Table& table, const Row& row) {
+    if (row.size() != table.columns)
+        throw std::runtime_error(concat(table.file, ":", row.front().line, ": this row has ", row.size(),
+                                        " fields, the first row ", table.columns));
+    for (std::size_t column = 0; column < row.size(); ++column)
+        if (column != table.target) table.values.push_back(feature(table, column, row[column]));
+    const CsvField& target = row[table.target];
+    if (trimmed(target.raw).empty())
+        throwAt(table, table.target, target, "the cell is empty; it must hold the row's class or value");
+    table.targets.push_back(target);
+}
 
-  private:
-    void readHead() {
-        if (!reader_.next(row_)) throw std::runtime_error(name_ + ": the table has no rows");
-        requireTwoColumns(row_, name_);
-        columns_ = row_.size();
-        const bool header =
-            options_.header == CsvHeader::present ||
-            (options_.header == CsvHeader::automatic && looksLikeHeader(row_, options_.label));
-        if (header)
-            for (const CsvField& field : row_) names_.push_back(cellText(field));
-        target_ = targetColumn(names_, columns_, options_.label, name_);
-        more_ = header ? reader_.next(row_) : true;
-        if (!more_) throw std::runtime_error(name_ + ": the table has a header but no rows");
-    }
-
-    void addRow() {
-        if (row_.size() != columns_)
-            throw std::runtime_error(name_ + ":" + std::to_string(row_.front().line) + ": this row has " +
-                                     std::to_string(row_.size()) + " fields, the first row " +
-                                     std::to_string(columns_));
-        for (std::size_t index = 0; index < columns_; ++index)
-            if (index != target_) values_.push_back(feature(index));
-        if (trimmed(row_[target_].raw).empty())
-            throwAt(column(target_), row_[target_],
-                    "the cell is empty; it must hold the row's class or value");
-        targets_.push_back(row_[target_]);
-    }
-
-    float feature(std::size_t index) const {
-        const CsvField& cell = row_[index];
-        const ParsedNumber number = cellNumber(cell);
-        if (number.kind == NumberKind::finite) return static_cast<float>(number.value);
-        if (trimmed(cell.raw).empty())
-            throwAt(column(index), cell, "the cell is empty; it must hold a number");
-        if (number.kind == NumberKind::notFinite)
-            throwAt(column(index), cell,
-                    quotedForMessage(cell.raw) + " is not a finite number that a float can hold");
-        const bool firstRow = values_.size() < columns_ - 1;
-        throwAt(column(index), cell,
-                quotedForMessage(cell.raw) + " is not a number" +
-                    (names_.empty() && firstRow ? "; is this row a header?"
-                                                : "; every column but the target needs numbers"));
-    }
-
-    Column column(std::size_t index) const { return {name_, index + 1, names_.empty() ? "" : names_[index]}; }
-
-    CsvReader reader_;
-    std::string name_;
-    const CsvOptions& options_;
-    Row row_;
-    bool more_ = false;
-    std::size_t columns_ = 0;
-    std::size_t target_ = 0;
-    std::vector<std::string> names_; // of all columns; empty without a header
-    std::vector<float> values_;
-    std::vector<CsvField> targets_;
-};
+Table readTable(std::string_view text, std::string_view name, const CsvOptions& options) {
+    CsvReader reader(text, name);
+    Row row;
+    if (!reader.next(row)) throw std::runtime_error(concat(name, ": the table has no rows"));
+    requireTwoColumns(row, name);
+    Table table;
+    table.file = name;
+    table.columns = row.size();
+    const bool header = options.header == CsvHeader::present ||
+                        (options.header == CsvHeader::automatic && looksLikeHeader(row, options.label));
+    if (header) std::ranges::transform(row, std::back_inserter(table.names), cellText);
+    table.target = targetColumn(table.names, table.columns, options.label, name);
+    if (header && !reader.next(row))
+        throw std::runtime_error(concat(name, ": the table has a header but no rows"));
+    do {
+        addRow(table, row);
+    } while (reader.next(row));
+    return table;
+}
 
 } // namespace
 
 Dataset parseCsvDataset(std::string_view text, std::string_view name, const CsvOptions& options) {
-    return TableReader(text, name, options).read();
+    Table table = readTable(text, name, options);
+    Dataset data;
+    data.name = name;
+    data.inputs = table.columns - 1;
+    data.train.count = table.targets.size();
+    data.train.values = std::move(table.values);
+    fillTargets(data, table, options);
+    if (!table.names.empty()) {
+        data.inputNames = std::move(table.names);
+        data.inputNames.erase(data.inputNames.begin() + static_cast<std::ptrdiff_t>(table.target));
+    }
+    return data;
 }
 
 } // namespace lockstep

@@ -22,8 +22,8 @@ constexpr double mostNoise = 0.8;
 
 void requireSensible(const DataOptions& options) {
     if (options.samples < 2 || options.samples > mostSamples)
-        throw std::invalid_argument("cannot generate " + std::to_string(options.samples) +
-                                    " points; choose between 2 and " + std::to_string(mostSamples));
+        throw std::invalid_argument(
+            concat("cannot generate ", options.samples, " points; choose between 2 and ", mostSamples));
     if (!(options.noise >= 0 && options.noise <= mostNoise))
         throw std::invalid_argument("noise " + shortestText(options.noise) +
                                     " is out of range: choose 0 to 0.8 (80 percent)");
@@ -68,8 +68,7 @@ std::optional<std::filesystem::path> pathAfter(std::string_view kind, std::strin
     if (!spec.starts_with(kind)) return std::nullopt;
     const std::string_view path = spec.substr(kind.size());
     if (path.empty())
-        throw std::invalid_argument("data '" + std::string(spec) +
-                                    "' lacks a file or folder after the colon");
+        throw std::invalid_argument(concat("data '", spec, "' lacks a file or folder after the colon"));
     return std::filesystem::path(path);
 }
 
@@ -77,11 +76,11 @@ std::optional<std::filesystem::path> pathAfter(std::string_view kind, std::strin
     std::error_code ignored;
     const std::filesystem::file_status status = std::filesystem::status(std::filesystem::path(spec), ignored);
     if (std::filesystem::is_directory(status))
-        throw std::invalid_argument("data '" + std::string(spec) + "' is a folder; write idx:" +
-                                    std::string(spec) + " if it holds the files of MNIST");
+        throw std::invalid_argument(
+            concat("data '", spec, "' is a folder; write idx:", spec, " if it holds the files of MNIST"));
     if (std::filesystem::is_regular_file(status))
-        throw std::invalid_argument("data '" + std::string(spec) +
-                                    "' is a file; write csv:" + std::string(spec) + " if it is a table");
+        throw std::invalid_argument(
+            concat("data '", spec, "' is a file; write csv:", spec, " if it is a table"));
     throwUnknownName("data", spec, dataSpecs());
 }
 

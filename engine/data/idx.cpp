@@ -31,8 +31,8 @@ class Source {
         return count;
     }
 
-    [[noreturn]] void fail(std::uint64_t offset, const std::string& reason) const {
-        throwAtByte(name_, offset, reason);
+    template <class... Reason> [[noreturn]] void fail(std::uint64_t offset, const Reason&... reason) const {
+        throwAtByte(name_, offset, reason...);
     }
 
   private:
@@ -45,7 +45,7 @@ class Source {
 std::uint32_t readBigEndian(Source& source, const std::string& what) {
     std::array<std::byte, 4> bytes{};
     if (source.read(bytes) != bytes.size())
-        source.fail(source.offset(), "the file ends inside its header (" + what + " is incomplete)");
+        source.fail(source.offset(), "the file ends inside its header (", what, " is incomplete)");
     std::uint32_t value = 0;
     for (std::byte byte : bytes) value = value << 8 | std::to_integer<std::uint32_t>(byte);
     return value;
@@ -60,24 +60,22 @@ std::string hexadecimal(std::uint32_t value) {
 void expectMagic(Source& source, std::uint32_t expected, const std::string& content) {
     const std::uint32_t magic = readBigEndian(source, "the magic number");
     if (magic == expected) return;
-    const std::string reason =
-        "magic number " + hexadecimal(magic) + ", but " + content + " begin with " + hexadecimal(expected);
-    if (magic == 0x00000801) source.fail(0, reason + "; this is a file of labels");
-    if (magic == 0x00000803) source.fail(0, reason + "; this is a file of images");
-    if (magic >> 16 == 0 && (magic >> 8 & 0xFF) != 0x08 && (magic >> 8 & 0xFF) >= 0x09)
-        source.fail(0, reason + "; only unsigned bytes (type 08) are supported");
-    source.fail(0, reason);
+    const char* hint = "";
+    if (magic == 0x00000801) hint = "; this is a file of labels";
+    if (magic == 0x00000803) hint = "; this is a file of images";
+    if (magic >> 16 == 0 && magic >> 8 >= 0x09) hint = "; only unsigned bytes (type 08) are supported";
+    source.fail(0, "magic number ", hexadecimal(magic), ", but ", content, " begin with ",
+                hexadecimal(expected), hint);
 }
 
 // All bytes after the header. The buffer grows with what the file actually yields, to at most twice that.
 std::vector<std::uint8_t> readExactly(Source& source, std::uint64_t count, const std::string& claim) {
     const std::uint64_t header = source.offset();
-    const auto failShort = [&](const std::string& found) {
-        source.fail(source.offset(),
-                    "the header claims " + claim + " = " + std::to_string(count) + " bytes, but " + found);
+    const auto failShort = [&](const char* found, std::uint64_t bytes) {
+        source.fail(source.offset(), "the header claims ", claim, " = ", count, " bytes, but ", found, bytes);
     };
     if (count > source.most() - std::min(header, source.most()))
-        failShort("the file holds at most " + std::to_string(source.most() - header));
+        failShort("the file holds at most ", source.most() - header);
     std::vector<std::uint8_t> data;
     constexpr std::uint64_t firstPiece = std::uint64_t{1} << 16;
     while (data.size() < count) {
@@ -88,12 +86,12 @@ std::vector<std::uint8_t> readExactly(Source& source, std::uint64_t count, const
         data.resize(next);
         const std::size_t wanted = data.size() - done;
         if (source.read(std::as_writable_bytes(std::span(data).subspan(done))) != wanted)
-            failShort("it holds only " + std::to_string(source.offset() - header));
+            failShort("it holds only ", source.offset() - header);
     }
     std::byte extra{};
     const std::uint64_t end = source.offset();
     if (source.read(std::span(&extra, 1)) != 0)
-        source.fail(end, "the file goes on after the data that its header announces (" + claim + ")");
+        source.fail(end, "the file goes on after the data that its header announces (", claim, ")");
     return data;
 }
 
@@ -107,15 +105,15 @@ IdxImages parseIdxImages(std::span<const std::byte> file, std::string_view name)
     images.height = readBigEndian(source, "the height");
     images.width = readBigEndian(source, "the width");
     if (images.count == 0) source.fail(4, "the file has no images");
-    const std::string size = std::to_string(images.height) + " x " + std::to_string(images.width);
+    const std::string size = concat(images.height, " x ", images.width);
     // Both sides are below 2^32, so their product fits 64 bits; after the next check, so does the total.
     const std::uint64_t pixels = std::uint64_t{images.height} * images.width;
-    if (pixels == 0) source.fail(8, "images of " + size + " pixels are empty");
+    if (pixels == 0) source.fail(8, "images of ", size, " pixels are empty");
     if (pixels > largestImage)
-        source.fail(8, "images of " + size + " pixels exceed the " + std::to_string(largestImage) +
-                           " inputs that a network can have");
-    images.pixels = readExactly(source, images.count * pixels,
-                                std::to_string(images.count) + " images of " + size + " pixels");
+        source.fail(8, "images of ", size, " pixels exceed the ", largestImage,
+                    " inputs that a network can have");
+    images.pixels =
+        readExactly(source, images.count * pixels, concat(images.count, " images of ", size, " pixels"));
     return images;
 }
 
@@ -124,7 +122,7 @@ std::vector<std::uint8_t> parseIdxLabels(std::span<const std::byte> file, std::s
     expectMagic(source, 0x00000801, "labels");
     const std::uint32_t count = readBigEndian(source, "the number of labels");
     if (count == 0) source.fail(4, "the file has no labels");
-    return readExactly(source, count, std::to_string(count) + " labels");
+    return readExactly(source, count, concat(count, " labels"));
 }
 
 } // namespace lockstep

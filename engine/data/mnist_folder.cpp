@@ -5,8 +5,8 @@
 #include <system_error>
 #include <utility>
 
-#include "engine/data/idx.h"
 #include "engine/files/file_bytes.h"
+#include "engine/net/names.h"
 
 namespace lockstep {
 
@@ -27,8 +27,8 @@ std::optional<std::filesystem::path> findFile(const std::filesystem::path& folde
 std::filesystem::path requireFile(const std::filesystem::path& folder, const std::string& stem,
                                   const std::string& type) {
     if (auto path = findFile(folder, stem, type)) return *path;
-    throw std::runtime_error(folder.string() + ": this folder has no file " + stem + "-" + type +
-                             "-ubyte or " + stem + "-" + type + "-ubyte.gz");
+    throw std::runtime_error(concat(folder.string(), ": this folder has no file ", stem, "-", type,
+                                    "-ubyte or ", stem, "-", type, "-ubyte.gz"));
 }
 
 MnistSplit readSplit(const std::filesystem::path& folder, const std::string& stem, std::size_t classes) {
@@ -59,32 +59,28 @@ std::vector<std::string> numbersAsNames(const Dataset& data) {
     return names;
 }
 
-std::string sizeOf(const MnistSplit& split) {
-    return std::to_string(split.height) + " x " + std::to_string(split.width);
+std::string sizeOf(const IdxImages& images) { return concat(images.height, " x ", images.width); }
+
+Examples examplesOf(MnistSplit split) {
+    return {split.images.count,
+            std::move(split.images.pixels),
+            {},
+            {split.labels.begin(), split.labels.end()},
+            {}};
 }
 
 } // namespace
 
 MnistSplit parseMnistSplit(const NamedBytes& images, const NamedBytes& labels, std::size_t classes) {
-    IdxImages parsed = parseIdxImages(images.bytes, images.name);
-    const std::vector<std::uint8_t> numbers = parseIdxLabels(labels.bytes, labels.name);
-    if (numbers.size() != parsed.count)
-        throwAtByte(labels.name, 4,
-                    std::to_string(numbers.size()) + " labels do not match the " +
-                        std::to_string(parsed.count) + " images of " + images.name);
+    MnistSplit split{parseIdxImages(images.bytes, images.name), parseIdxLabels(labels.bytes, labels.name)};
+    if (split.labels.size() != split.images.count)
+        throwAtByte(labels.name, 4, split.labels.size(), " labels do not match the ", split.images.count,
+                    " images of ", images.name);
     constexpr std::size_t headerBytes = 8;
-    for (std::size_t i = 0; i < numbers.size(); ++i)
-        if (classes != 0 && numbers[i] >= classes)
-            throwAtByte(labels.name, headerBytes + i,
-                        "label " + std::to_string(numbers[i]) + " of image " + std::to_string(i) +
-                            " is not one of the " + std::to_string(classes) + " classes, 0 to " +
-                            std::to_string(classes - 1));
-    MnistSplit split;
-    split.height = parsed.height;
-    split.width = parsed.width;
-    split.examples.count = parsed.count;
-    split.examples.pixels = std::move(parsed.pixels);
-    split.examples.labels.assign(numbers.begin(), numbers.end());
+    for (std::size_t i = 0; i < split.labels.size(); ++i)
+        if (classes != 0 && split.labels[i] >= classes)
+            throwAtByte(labels.name, headerBytes + i, "label ", split.labels[i], " of image ", i,
+                        " is not one of the ", classes, " classes, 0 to ", classes - 1);
     return split;
 }
 
@@ -95,22 +91,22 @@ Dataset readMnistFolder(const std::filesystem::path& folder, const std::string& 
     MnistSplit test;
     if (findFile(folder, "t10k-images", "idx3") || findFile(folder, "t10k-labels", "idx1")) {
         test = readSplit(folder, "t10k", classNames.size());
-        if (test.height != train.height || test.width != train.width)
-            throw std::runtime_error(folder.string() + ": the test images are " + sizeOf(test) +
-                                     " pixels, the training images " + sizeOf(train));
+        if (sizeOf(test.images) != sizeOf(train.images))
+            throw std::runtime_error(concat(folder.string(), ": the test images are ", sizeOf(test.images),
+                                            " pixels, the training images ", sizeOf(train.images)));
     }
     Dataset data;
     data.name = name;
-    data.inputs = train.height * train.width;
-    data.imageHeight = train.height;
-    data.imageWidth = train.width;
-    data.train = std::move(train.examples);
-    data.test = std::move(test.examples);
+    data.imageHeight = train.images.height;
+    data.imageWidth = train.images.width;
+    data.inputs = data.imageHeight * data.imageWidth;
+    data.train = examplesOf(std::move(train));
+    data.test = examplesOf(std::move(test));
     data.classNames = classNames.empty() ? numbersAsNames(data) : classNames;
     data.classes = data.classNames.size();
     if (data.classes < 2)
-        throw std::runtime_error(folder.string() +
-                                 ": every label is 0; classification needs at least two classes");
+        throw std::runtime_error(
+            concat(folder.string(), ": every label is 0; classification needs at least two classes"));
     return data;
 }
 

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "engine/data/idx.h"
 #include "engine/net/dataset.h"
 
 namespace lockstep {
@@ -19,9 +21,8 @@ struct NamedBytes {
 
 /// One split of a data set; the number of classes need not be known yet.
 struct MnistSplit {
-    Examples examples;
-    std::size_t height = 0;
-    std::size_t width = 0;
+    IdxImages images;
+    std::vector<std::uint8_t> labels; ///< one per image
 };
 
 /// Combines a file of images with its file of labels.

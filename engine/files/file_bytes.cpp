@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <fstream>
-#include <stdexcept>
 #include <system_error>
 
 #include <zlib.h>
@@ -12,8 +11,9 @@ namespace lockstep {
 
 namespace {
 
-[[noreturn]] void throwUnreadable(const std::filesystem::path& path, const std::string& reason) {
-    throw std::runtime_error("cannot read " + path.string() + ": " + reason);
+template <class... Reason>
+[[noreturn]] void throwUnreadable(const std::filesystem::path& path, const Reason&... reason) {
+    throw std::runtime_error(concat("cannot read ", path.string(), ": ", reason...));
 }
 
 void requireRegularFile(const std::filesystem::path& path) {
@@ -54,27 +54,12 @@ std::vector<std::byte> readFileBytes(const std::filesystem::path& path, std::uin
     const std::uint64_t size = std::filesystem::file_size(path, error);
     if (error) throwUnreadable(path, error.message());
     if (size == 0) throwUnreadable(path, "the file is empty");
-    if (size > maximum)
-        throwUnreadable(path,
-                        "it has " + std::to_string(size) + " bytes; the limit is " + std::to_string(maximum));
+    if (size > maximum) throwUnreadable(path, "it has ", size, " bytes; the limit is ", maximum);
     std::vector<std::byte> bytes(static_cast<std::size_t>(size));
     file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size));
     if (static_cast<std::uint64_t>(file.gcount()) != size)
-        throwUnreadable(path, "only " + std::to_string(file.gcount()) + " of its " + std::to_string(size) +
-                                  " bytes could be read");
+        throwUnreadable(path, "only ", file.gcount(), " of its ", size, " bytes could be read");
     return bytes;
-}
-
-std::string_view asText(std::span<const std::byte> bytes) {
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
-std::span<const std::byte> asBytes(std::string_view text) {
-    return std::as_bytes(std::span(text.data(), text.size()));
-}
-
-void throwAtByte(std::string_view name, std::uint64_t offset, const std::string& reason) {
-    throw std::runtime_error(std::string(name) + ": byte " + std::to_string(offset) + ": " + reason);
 }
 
 std::string quotedForMessage(std::string_view text) {

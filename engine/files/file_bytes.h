@@ -6,9 +6,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "engine/net/names.h"
 
 namespace lockstep {
 
@@ -23,13 +26,15 @@ inline constexpr std::uint64_t largestFile = std::uint64_t{4} << 30;
 std::vector<std::byte> readFileBytes(const std::filesystem::path& path, std::uint64_t maximum = largestFile);
 
 /// The same bytes as text.
-std::string_view asText(std::span<const std::byte> bytes);
+inline std::string_view asText(std::span<const std::byte> bytes) {
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
 
-/// The same text as bytes.
-std::span<const std::byte> asBytes(std::string_view text);
-
-/// Throws std::runtime_error "NAME: byte OFFSET: reason".
-[[noreturn]] void throwAtByte(std::string_view name, std::uint64_t offset, const std::string& reason);
+/// Throws std::runtime_error "NAME: byte OFFSET: reason", the parts of the reason as for concat().
+template <class... Reason>
+[[noreturn]] void throwAtByte(std::string_view name, std::uint64_t offset, const Reason&... reason) {
+    throw std::runtime_error(concat(name, ": byte ", offset, ": ", reason...));
+}
 
 /// `text` in single quotes for a message: at most 40 bytes (cut between UTF-8 characters and marked by an
 /// ellipsis), with control characters shown as '?'.

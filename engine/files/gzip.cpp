@@ -19,12 +19,6 @@ uInt clampToZlib(std::size_t size) {
 
 } // namespace
 
-bool isGzip(std::span<const std::byte> bytes) {
-    return bytes.size() >= 2 && bytes[0] == std::byte{0x1F} && bytes[1] == std::byte{0x8B};
-}
-
-std::uint64_t largestGunzip(std::uint64_t compressed) { return compressed * 1032; }
-
 struct GzipReader::State {
     z_stream stream{};
     std::span<const std::byte> compressed;

@@ -10,10 +10,12 @@
 namespace lockstep {
 
 /// True if the bytes begin like a gzip file (1F 8B).
-bool isGzip(std::span<const std::byte> bytes);
+inline bool isGzip(std::span<const std::byte> bytes) {
+    return bytes.size() >= 2 && bytes[0] == std::byte{0x1F} && bytes[1] == std::byte{0x8B};
+}
 
 /// Upper bound on the decompressed size: deflate packs at most 258 bytes into two bits, 1032 : 1.
-std::uint64_t largestGunzip(std::uint64_t compressed);
+inline std::uint64_t largestGunzip(std::uint64_t compressed) { return compressed * 1032; }
 
 /// Reads decompressed bytes in order. Concatenated members form one stream, as the format defines. The
 /// checksum and length are verified at the end of each member.

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/files/file_bytes.h"
+#include "engine/net/names.h"
 
 namespace lockstep {
 
@@ -18,8 +19,8 @@ namespace {
     const std::string_view before = text.substr(0, std::min(at, text.size()));
     const auto line = std::count(before.begin(), before.end(), '\n') + 1;
     const std::string_view inLine = before.substr(before.rfind('\n') + 1); // npos + 1 is 0
-    throw std::runtime_error(std::string(name) + " is not valid JSON: line " + std::to_string(line) +
-                             ", column " + std::to_string(inLine.size() + 1) + ": " + reason);
+    throw std::runtime_error(
+        concat(name, " is not valid JSON: line ", line, ", column ", inLine.size() + 1, ": ", reason));
 }
 
 // Brackets inside of strings do not count; a text that is no JSON is the parser's business.
@@ -32,8 +33,7 @@ void checkDepth(std::string_view name, std::string_view text) {
         if (quoted && letter == '\\') ++at;
         if (quoted) continue;
         if ((letter == '[' || letter == '{') && ++depth > deepestJson)
-            throwAt(name, text, at,
-                    "more than " + std::to_string(deepestJson) + " brackets inside each other");
+            throwAt(name, text, at, concat("more than ", deepestJson, " brackets inside each other"));
         if ((letter == ']' || letter == '}') && depth > 0) --depth;
     }
 }
@@ -55,8 +55,7 @@ nlohmann::ordered_json parseJson(std::string_view text, std::string_view name) {
         throwAt(name, text, error.byte == 0 ? 0 : error.byte - 1, reasonOf(error));
     } catch (const nlohmann::json::exception& error) { // a number that is too large
         const std::string reason = error.what();
-        throw std::runtime_error(std::string(name) +
-                                 " is not valid JSON:" + reason.substr(reason.find(']') + 1));
+        throw std::runtime_error(concat(name, " is not valid JSON:", reason.substr(reason.find(']') + 1)));
     }
 }
 

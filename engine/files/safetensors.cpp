@@ -12,6 +12,7 @@
 
 #include "engine/files/file_bytes.h"
 #include "engine/net/float_formats.h"
+#include "engine/net/names.h"
 
 namespace lockstep {
 
@@ -29,11 +30,6 @@ struct TensorEntry {
     std::uint64_t end = 0;
 };
 
-struct SafetensorsHeader {
-    std::vector<TensorEntry> entries; ///< in the order of the header
-    std::map<std::string, std::string> metadata;
-};
-
 // Handles the parser's events one by one and builds no document, so neither deep nesting nor a long list
 // costs memory. The format has four levels: the file, the object of names, the object of one tensor (or the
 // metadata), and a list (shape or offsets). Anything that does not belong on its level is an error.
@@ -41,14 +37,15 @@ class HeaderReader final : public json::json_sax_t {
   public:
     explicit HeaderReader(std::string_view file) : file_(file) {}
 
-    SafetensorsHeader header;
+    std::vector<TensorEntry> entries; ///< in the order of the header
+    std::map<std::string, std::string> metadata;
 
     bool start_object(std::size_t) override {
         if (level_ == Level::outside) {
             level_ = Level::names;
         } else if (level_ == Level::names) {
             level_ = key_ == "__metadata__" ? Level::metadata : Level::tensor;
-            if (level_ == Level::tensor) header.entries.push_back({key_, {}, {}, 0, 0});
+            if (level_ == Level::tensor) entries.push_back({key_, {}, {}, 0, 0});
             seen_.clear();
         } else {
             refuse("an object");
@@ -59,7 +56,7 @@ class HeaderReader final : public json::json_sax_t {
     bool end_object() override {
         if (level_ == Level::tensor) {
             for (const char* field : {"dtype", "shape", "data_offsets"})
-                if (!seen_.contains(field)) fail(std::string("its '") + field + "' is missing");
+                if (!seen_.contains(field)) fail("its '", field, "' is missing");
         }
         level_ = level_ == Level::names ? Level::outside : Level::names;
         return true;
@@ -71,10 +68,10 @@ class HeaderReader final : public json::json_sax_t {
             if (!names_.insert(text).second) fail("this name appears twice");
             return true;
         }
-        if (!seen_.insert(text).second) fail("its " + quotedForMessage(text) + " appears twice");
+        if (!seen_.insert(text).second) fail("its ", quotedForMessage(text), " appears twice");
         field_ = text;
         if (level_ == Level::tensor && field_ != "dtype" && field_ != "shape" && field_ != "data_offsets")
-            fail("the field " + quotedForMessage(text) + " is unknown");
+            fail("the field ", quotedForMessage(text), " is unknown");
         return true;
     }
 
@@ -93,9 +90,9 @@ class HeaderReader final : public json::json_sax_t {
 
     bool string(std::string& text) override {
         if (level_ == Level::metadata)
-            header.metadata[field_] = text;
+            metadata[field_] = text;
         else if (level_ == Level::tensor && field_ == "dtype")
-            header.entries.back().type = text;
+            entries.back().type = text;
         else
             refuse("a text");
         return true;
@@ -103,7 +100,7 @@ class HeaderReader final : public json::json_sax_t {
 
     bool number_unsigned(std::uint64_t value) override {
         if (level_ != Level::list) refuse("a number");
-        TensorEntry& entry = header.entries.back();
+        TensorEntry& entry = entries.back();
         if (field_ == "shape") entry.shape.push_back(value);
         if (field_ == "data_offsets") (listed_ == 0 ? entry.begin : entry.end) = value;
         ++listed_;
@@ -125,14 +122,15 @@ class HeaderReader final : public json::json_sax_t {
 
     [[noreturn]] void refuse(const char* what) const {
         const bool inField = level_ == Level::tensor || level_ == Level::metadata || level_ == Level::list;
-        fail(inField ? "its " + quotedForMessage(field_) + " holds " + what : std::string("it is ") + what);
+        if (inField) fail("its ", quotedForMessage(field_), " holds ", what);
+        fail("it is ", what);
     }
 
-    [[noreturn]] void fail(const std::string& reason) const {
+    template <class... Reason> [[noreturn]] void fail(const Reason&... reason) const {
         if (level_ == Level::outside) throwAtByte(file_, lengthBytes, "the header is not a JSON object");
         const std::string place =
             key_ == "__metadata__" ? "__metadata__" : "tensor " + quotedForMessage(key_);
-        throw std::runtime_error(std::string(file_) + ": header, " + place + ": " + reason);
+        throw std::runtime_error(concat(file_, ": header, ", place, ": ", reason...));
     }
 
     std::string_view file_;
@@ -144,19 +142,13 @@ class HeaderReader final : public json::json_sax_t {
     std::size_t listed_ = 0;      // numbers in the current list
 };
 
-SafetensorsHeader parseHeader(std::string_view text, std::string_view name) {
-    if (!text.starts_with('{')) throwAtByte(name, lengthBytes, "the header does not begin with '{'");
-    HeaderReader reader(name);
-    json::sax_parse(text.begin(), text.end(), &reader);
-    return std::move(reader.header);
-}
-
 static_assert(std::endian::native == std::endian::little, "values are copied byte for byte");
 
 constexpr std::uint64_t largestHeader = 100'000'000;
 
-[[noreturn]] void throwAtTensor(std::string_view file, const TensorEntry& entry, const std::string& reason) {
-    throw std::runtime_error(std::string(file) + ": tensor " + quotedForMessage(entry.name) + ": " + reason);
+template <class... Reason>
+[[noreturn]] void throwAtTensor(std::string_view file, const TensorEntry& entry, const Reason&... reason) {
+    throw std::runtime_error(concat(file, ": tensor ", quotedForMessage(entry.name), ": ", reason...));
 }
 
 std::uint64_t headerLength(std::span<const std::byte> bytes, std::string_view name) {
@@ -170,9 +162,8 @@ std::uint64_t headerLength(std::span<const std::byte> bytes, std::string_view na
             name, 0,
             "not a safetensors file: its first 8 bytes give a header length above the limit of 100 MB");
     if (length > left)
-        throwAtByte(name, 0,
-                    "the header's length is given as " + std::to_string(length) + " bytes, but only " +
-                        std::to_string(left) + " follow; the file is truncated, or not a safetensors file");
+        throwAtByte(name, 0, "the header's length is given as ", length, " bytes, but only ", left,
+                    " follow; the file is truncated, or not a safetensors file");
     return length;
 }
 
@@ -180,31 +171,29 @@ std::size_t typeBytes(std::string_view file, const TensorEntry& entry) {
     if (entry.type == "F64") return 8;
     if (entry.type == "F32") return 4;
     if (entry.type == "F16" || entry.type == "BF16") return 2;
-    throwAtTensor(file, entry,
-                  "its type is " + quotedForMessage(entry.type) +
-                      "; supported types are F64, F32, F16 and BF16");
+    throwAtTensor(file, entry, "its type is ", quotedForMessage(entry.type),
+                  "; supported types are F64, F32, F16 and BF16");
 }
 
 // Tensors must lie back to back and fill the file to its end.
 void checkOffsets(std::string_view file, const std::vector<TensorEntry>& sorted, std::uint64_t size) {
     std::uint64_t expected = 0;
     for (const TensorEntry& entry : sorted) {
-        const std::string range = std::to_string(entry.begin) + " to " + std::to_string(entry.end);
-        if (entry.end < entry.begin) throwAtTensor(file, entry, "its offsets run backwards: " + range);
+        const std::string range = concat(entry.begin, " to ", entry.end);
+        if (entry.end < entry.begin) throwAtTensor(file, entry, "its offsets run backwards: ", range);
         if (entry.end > size)
-            throwAtTensor(file, entry,
-                          "its data are at bytes " + range + ", but only " + std::to_string(size) +
-                              " bytes follow the header; the file may be truncated");
+            throwAtTensor(file, entry, "its data are at bytes ", range, ", but only ", size,
+                          " bytes follow the header; the file may be truncated");
         if (entry.begin != expected)
             throwAtTensor(file, entry,
-                          std::string(entry.begin < expected ? "its bytes overlap another tensor's: "
-                                                             : "unused bytes precede it: ") +
-                              range + ", expected to begin at " + std::to_string(expected));
+                          entry.begin < expected ? "its bytes overlap another tensor's: "
+                                                 : "unused bytes precede it: ",
+                          range, ", expected to begin at ", expected);
         expected = entry.end;
     }
     if (expected != size)
-        throw std::runtime_error(std::string(file) + ": " + std::to_string(size - expected) +
-                                 " bytes after the last tensor belong to none");
+        throw std::runtime_error(
+            concat(file, ": ", size - expected, " bytes after the last tensor belong to none"));
 }
 
 // The product of the shape. It must match the tensor's bytes exactly.
@@ -219,9 +208,8 @@ std::size_t elementCount(std::string_view file, const TensorEntry& entry) {
         if (fits) count *= extent;
     }
     if (!fits || count * typeBytes(file, entry) != size)
-        throwAtTensor(file, entry,
-                      "its shape does not match its " + std::to_string(size) + " bytes of " + entry.type +
-                          " values");
+        throwAtTensor(file, entry, "its shape does not match its ", size, " bytes of ", entry.type,
+                      " values");
     return static_cast<std::size_t>(count);
 }
 
@@ -247,11 +235,7 @@ Tensor readTensor(std::string_view file, TensorEntry& entry, std::span<const std
     const std::size_t count = elementCount(file, entry);
     const auto bytes = data.subspan(static_cast<std::size_t>(entry.begin),
                                     static_cast<std::size_t>(entry.end - entry.begin));
-    Tensor tensor;
-    tensor.values = readValues(entry, bytes, count);
-    tensor.shape.assign(entry.shape.begin(), entry.shape.end());
-    tensor.name = std::move(entry.name);
-    return tensor;
+    return {std::move(entry.name), {entry.shape.begin(), entry.shape.end()}, readValues(entry, bytes, count)};
 }
 
 std::string headerText(const TensorFile& file) {
@@ -264,8 +248,8 @@ std::string headerText(const TensorFile& file) {
         for (const std::size_t extent : tensor.shape) count *= extent;
         if (count != tensor.values.size() || !names.insert(tensor.name).second)
             throw std::invalid_argument(
-                "tensor " + quotedForMessage(tensor.name) +
-                " has a shape that does not match its values, or a name that is already in use");
+                concat("tensor ", quotedForMessage(tensor.name),
+                       " has a shape that does not match its values, or a name that is already in use"));
         const std::size_t end = offset + count * sizeof(float);
         header[tensor.name] = {{"dtype", "F32"}, {"shape", tensor.shape}, {"data_offsets", {offset, end}}};
         offset = end;
@@ -284,7 +268,10 @@ const Tensor* TensorFile::find(std::string_view name) const {
 
 TensorFile parseSafetensors(std::span<const std::byte> bytes, std::string_view name) {
     const auto length = static_cast<std::size_t>(headerLength(bytes, name));
-    SafetensorsHeader header = parseHeader(asText(bytes.subspan(lengthBytes, length)), name);
+    const std::string_view text = asText(bytes.subspan(lengthBytes, length));
+    if (!text.starts_with('{')) throwAtByte(name, lengthBytes, "the header does not begin with '{'");
+    HeaderReader header(name);
+    json::sax_parse(text.begin(), text.end(), &header);
     const auto data = bytes.subspan(lengthBytes + length);
 
     // An empty tensor may share its offset with the next one; it goes first.

@@ -2,26 +2,22 @@
 #include <stdexcept>
 
 #include "engine/net/dataset.h"
+#include "engine/net/names.h"
 
 namespace lockstep {
 
 namespace {
 
 [[noreturn]] void throwUnfit(const Dataset& data, const NetShape& shape, const std::string& reason) {
-    throw std::invalid_argument("network " + shape.describeWidths() + " with loss " +
-                                std::string(name(shape.loss)) + " does not fit the data '" + data.name +
-                                "': " + reason);
-}
-
-std::string countOf(std::size_t count, const std::string& noun) {
-    return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+    throw std::invalid_argument(concat("network ", shape.describeWidths(), " with loss ", name(shape.loss),
+                                       " does not fit the data '", data.name, "': ", reason));
 }
 
 std::uint32_t classTargetKind(const Dataset& data, const NetShape& shape) {
     if (shape.loss == Loss::crossEntropy) {
         if (shape.outputs() == data.classes) return shared::targetClassIndex;
         throwUnfit(data, shape,
-                   "cross-entropy needs one output per class, " + countOf(data.classes, "output") + " here");
+                   "cross-entropy needs one output per class, " + counted(data.classes, "output") + " here");
     }
     if (shape.outputs() == 1 && data.classes == 2) {
         const bool zeroToOne =
@@ -30,8 +26,8 @@ std::uint32_t classTargetKind(const Dataset& data, const NetShape& shape) {
     }
     if (shape.outputs() == data.classes) return shared::targetOneHot;
     throwUnfit(data, shape,
-               "it has " + std::to_string(data.classes) + " classes" + ", which need " +
-                   countOf(data.classes, "output") + (data.classes == 2 ? " or a single one" : ""));
+               concat("it has ", data.classes, " classes, which need ", counted(data.classes, "output"),
+                      data.classes == 2 ? " or a single one" : ""));
 }
 
 std::uint32_t valueTargetKind(const Dataset& data, const NetShape& shape) {
@@ -40,8 +36,8 @@ std::uint32_t valueTargetKind(const Dataset& data, const NetShape& shape) {
                    "cross-entropy compares classes, but the targets are values; use mse or huber");
     if (shape.outputs() != data.targetWidth)
         throwUnfit(data, shape,
-                   "an example's target is " + countOf(data.targetWidth, "value") + ", which need " +
-                       countOf(data.targetWidth, "output"));
+                   "an example's target is " + counted(data.targetWidth, "value") + ", which need " +
+                       counted(data.targetWidth, "output"));
     return shared::targetValues;
 }
 
@@ -55,8 +51,8 @@ std::size_t outputsFor(const Dataset& data, Loss loss) {
 std::uint32_t targetKind(const Dataset& data, const NetShape& shape) {
     if (shape.inputs() != data.inputs)
         throwUnfit(data, shape,
-                   "an example has " + countOf(data.inputs, "number") + ", the network takes " +
-                       std::to_string(shape.inputs()));
+                   concat("an example has ", counted(data.inputs, "number"), ", the network takes ",
+                          shape.inputs()));
     return data.classes == 0 ? valueTargetKind(data, shape) : classTargetKind(data, shape);
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdio>
 #include <limits>
 #include <numeric>
 #include <stdexcept>
@@ -50,11 +51,11 @@ std::string_view nearestName(std::string_view text, std::span<const std::string_
 }
 
 void throwUnknownName(std::string_view kind, std::string_view text, std::span<const std::string_view> known) {
-    std::string message = "unknown " + std::string(kind) + " '" + std::string(text) + "'";
+    std::string message = concat("unknown ", kind, " '", text, "'");
     if (const std::string_view near = nearestName(text, known); !near.empty())
-        message += "; did you mean '" + std::string(near) + "'?";
+        message += concat("; did you mean '", near, "'?");
     message += " (known:";
-    for (std::size_t i = 0; i < known.size(); ++i) message += (i == 0 ? " " : ", ") + std::string(known[i]);
+    for (std::size_t i = 0; i < known.size(); ++i) message += concat(i == 0 ? " " : ", ", known[i]);
     throw std::invalid_argument(message + ")");
 }
 
@@ -72,6 +73,16 @@ std::string shortestText(double value) {
     std::array<char, 32> text{};
     const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), value + 0.0);
     return {text.data(), end};
+}
+
+std::string sixDigits(double value) {
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%g", value);
+    return text.data();
+}
+
+std::string counted(std::uint64_t count, std::string_view noun) {
+    return concat(count, " ", noun, count == 1 ? "" : "s");
 }
 
 std::string_view trimmed(std::string_view text) {

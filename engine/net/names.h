@@ -1,10 +1,12 @@
 // What people write in options and files: names of choices, with the nearest right name for a wrong one, and
-// decimal numbers, the same in every locale.
+// decimal numbers, the same in every locale. And what they read: the texts that messages are made of.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace lockstep {
@@ -56,7 +58,26 @@ ParsedNumber parseNumber(std::string_view text);
 /// The shortest text that reads back as `value`: "1", "-0.5", "1e+30". Minus zero is "0".
 std::string shortestText(double value);
 
+/// At most six digits: "0.001", "1e+06".
+std::string sixDigits(double value);
+
+/// "1 step", "2 steps".
+std::string counted(std::uint64_t count, std::string_view noun);
+
 /// `text` without blanks and tabs at both ends.
 std::string_view trimmed(std::string_view text);
+
+/// The parts, texts and whole numbers, as one text.
+template <class... Parts> std::string concat(const Parts&... parts) {
+    std::string all;
+    const auto add = [&all](const auto& part) {
+        if constexpr (std::is_integral_v<std::remove_cvref_t<decltype(part)>>)
+            all += std::to_string(part);
+        else
+            all += std::string_view(part);
+    };
+    (add(parts), ...);
+    return all;
+}
 
 } // namespace lockstep

@@ -38,7 +38,7 @@ enum OptimizerTraits : unsigned {
 
 struct OptimizerInfo {
     std::string_view name;
-    double learningRate;                   ///< that it starts with
+    double learningRate;                   ///< to begin with: PyTorch's default, but 0.1 for sgd and momentum
     std::size_t states;                    ///< numbers that it keeps of every parameter: 0, 1 or 2
     std::array<std::string_view, 2> state; ///< PyTorch's names of them
     unsigned traits;                       ///< OptimizerTraits
@@ -57,10 +57,6 @@ constexpr OptimizerInfo infoOf(Optimizer optimizer) {
     }
     return {};
 }
-
-/// The learning rate to begin with when `optimizer` is chosen. (PyTorch's default, but 0.1 for sgd and
-/// momentum, where PyTorch has 0.001.)
-constexpr double defaultLearningRate(Optimizer optimizer) { return infoOf(optimizer).learningRate; }
 
 /// The names of the optimizers that have the trait: "adam and adamw".
 std::string optimizersWith(OptimizerTraits trait);

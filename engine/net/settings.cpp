@@ -38,7 +38,7 @@ float belowOne(double decay) { return std::min(static_cast<float>(decay), std::n
 } // namespace
 
 double OptimizerSettings::effectiveLearningRate() const {
-    return learningRate != 0 ? learningRate : defaultLearningRate(kind);
+    return learningRate != 0 ? learningRate : infoOf(kind).learningRate;
 }
 
 double OptimizerSettings::effectiveWeightDecay() const {

@@ -17,7 +17,7 @@ enum class Schedule : std::uint32_t {
     cosine, ///< lr * (1 + cos(pi * min(t, scheduleSteps) / scheduleSteps)) / 2: `CosineAnnealingLR` to 0
 };
 
-/// Hyperparameters with PyTorch's names and defaults. A learning rate of 0 means defaultLearningRate().
+/// Hyperparameters with PyTorch's names and defaults. A learning rate of 0 means OptimizerInfo's.
 struct OptimizerSettings {
     Optimizer kind = Optimizer::adam;
     double learningRate = 0;

@@ -36,7 +36,10 @@ class CpuTrainer final : public TrainerBase {
     ScoreSum score(Split split, std::vector<std::uint64_t>& confusion) override;
     std::vector<float> outputs(Split split, std::size_t first, std::size_t rows) override;
     std::size_t rowsAtOnce() const override { return arenas_.capacity; }
-    void optimizerChanged() override;
+    void optimizerChanged() override {
+        arenas_.setOptimizer(job_.settings.optimizer);
+        describeMachine();
+    }
     bool foldsUpdate() const override { return arenas_.foldsUpdate; }
     std::vector<float> tensor(const TensorId& id, std::size_t floats) override {
         return arenas_.tensor(id, floats);
@@ -45,10 +48,19 @@ class CpuTrainer final : public TrainerBase {
 
     void describeMachine();
     void warmUp();
-    template <class Work> void runTeam(std::size_t threads, const Work& work);
+    /// The first `threads` threads share all parts of what `work` does.
+    template <class Work> void runTeam(std::size_t threads, const Work& work) {
+        for (std::size_t thread = 0; thread < threads; ++thread)
+            ops_[thread]->takeParts(shareOf(team_.size(), thread, threads));
+        team_.run(work, threads);
+    }
     void runChunk(std::uint64_t steps, std::size_t threads);
     void marchThrough(std::size_t thread, std::uint64_t first, std::uint64_t steps);
-    void timeLosses();
+    void timeLosses() {
+        const double seconds = trainingSeconds();
+        for (; lossesWithoutTime_ > 0; --lossesWithoutTime_)
+            losses_[losses_.size() - lossesWithoutTime_].seconds = seconds;
+    }
 
     CpuArenas arenas_;
     ThreadTeam team_;
@@ -111,13 +123,6 @@ void CpuTrainer::run(std::uint64_t steps) {
     }
 }
 
-/// The first `threads` threads share all parts of what `work` does.
-template <class Work> void CpuTrainer::runTeam(std::size_t threads, const Work& work) {
-    for (std::size_t thread = 0; thread < threads; ++thread)
-        ops_[thread]->takeParts(shareOf(team_.size(), thread, threads));
-    team_.run(work, threads);
-}
-
 void CpuTrainer::runChunk(std::uint64_t steps, std::size_t threads) {
     // Beforehand, because threads at work must not throw; and ahead, because stretches are short.
     if (losses_.capacity() < losses_.size() + steps)
@@ -142,12 +147,6 @@ void CpuTrainer::marchThrough(std::size_t thread, std::uint64_t first, std::uint
     if (thread != 0) return;
     timing_.endSteps();
     timeLosses();
-}
-
-void CpuTrainer::timeLosses() {
-    const double seconds = trainingSeconds();
-    for (; lossesWithoutTime_ > 0; --lossesWithoutTime_)
-        losses_[losses_.size() - lossesWithoutTime_].seconds = seconds;
 }
 
 ScoreSum CpuTrainer::score(Split split, std::vector<std::uint64_t>& confusion) {
@@ -190,11 +189,6 @@ void CpuTrainer::restore(const TrainerState& state) {
     std::ranges::copy(state.parameters, arenas_.parameters.data());
     for (std::size_t array = 0; array < state.optimizerState.size(); ++array)
         std::ranges::copy(state.optimizerState[array], arenas_.optimizerState[array].data());
-}
-
-void CpuTrainer::optimizerChanged() {
-    arenas_.setOptimizer(job_.settings.optimizer);
-    describeMachine();
 }
 
 /// All threads are awake before the clock starts.

@@ -3,27 +3,18 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <sstream>
 #include <stdexcept>
+
+#include "engine/net/names.h"
 
 namespace lockstep {
 
 namespace {
 
-std::string plural(std::uint64_t count, const char* noun) {
-    return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
-}
-
-std::string shortNumber(double value) {
-    std::ostringstream text;
-    text << value;
-    return text.str();
-}
-
 void requirePositive(const char* line, double value) {
     if (value < 0 || !std::isfinite(value))
-        throw std::invalid_argument("invalid finish line: " + shortNumber(value) + " " + line +
-                                    "; choose a number of at least 0 (0: none)");
+        throw std::invalid_argument(concat("invalid finish line: ", sixDigits(value), " ", line,
+                                           "; choose a number of at least 0 (0: none)"));
 }
 
 } // namespace
@@ -44,11 +35,11 @@ double FinishLine::progress(const BatchOrder& order, std::uint64_t step, double 
 std::string FinishLine::text() const {
     std::string all;
     const auto add = [&all](const std::string& line) { all += (all.empty() ? "" : " or ") + line; };
-    if (accuracy > 0) add(shortNumber(accuracy * 100) + " % test accuracy");
-    if (loss > 0) add("a test loss of " + shortNumber(loss));
-    if (epochs > 0) add(plural(epochs, "epoch"));
-    if (steps > 0) add(plural(steps, "step"));
-    if (seconds > 0) add(shortNumber(seconds) + (seconds == 1 ? " second" : " seconds"));
+    if (accuracy > 0) add(sixDigits(accuracy * 100) + " % test accuracy");
+    if (loss > 0) add("a test loss of " + sixDigits(loss));
+    if (epochs > 0) add(counted(epochs, "epoch"));
+    if (steps > 0) add(counted(steps, "step"));
+    if (seconds > 0) add(sixDigits(seconds) + (seconds == 1 ? " second" : " seconds"));
     return all;
 }
 
@@ -59,7 +50,7 @@ void FinishLine::validate(const Dataset& data) const {
     if (text().empty())
         throw std::invalid_argument("the run has no finish line (epochs, steps, seconds, ...)");
     if (accuracy > 1)
-        throw std::invalid_argument("a test accuracy of " + shortNumber(accuracy) +
+        throw std::invalid_argument("a test accuracy of " + sixDigits(accuracy) +
                                     " cannot be reached; choose at most 1 (0.85 is 85 %)");
     if (needsEvaluation() && data.test.count == 0)
         throw std::invalid_argument("'" + data.name + "' has no test examples to reach " + text() +

@@ -2,11 +2,12 @@
 #include <algorithm>
 #include <cstring>
 #include <deque>
+#include <numeric>
 #include <optional>
 #include <utility>
 
+#include "engine/net/names.h"
 #include "engine/net/param_layout.h"
-#include "engine/run/gpu_evaluation.h"
 #include "engine/run/make_trainer.h"
 #include "engine/run/trainer_base.h"
 #include "engine/step/gpu_ops.h"
@@ -24,10 +25,18 @@ class GpuTrainer final : public TrainerBase {
     GpuTrainer(const TrainJob& job, Rung rung, gpu::Device& device, const ReplacedShaders& replaced);
 
     void run(std::uint64_t steps) override;
-    void finish() override;
+    void finish() override {
+        const Stopwatch::Running running(training_);
+        recorder_.finish();
+        collect();
+    }
     TrainerState state() override;
     void restore(const TrainerState& state) override;
-    std::uint64_t skippedSteps() override;
+    std::uint64_t skippedSteps() override {
+        if (!half_) return 0;
+        finish();
+        return half_->scaling().skippedSteps;
+    }
     double deviceSeconds() const override { return recorder_.deviceSeconds() - warmUpRecorded_; }
     std::vector<OperationTiming> operations() const override;
 
@@ -41,14 +50,13 @@ class GpuTrainer final : public TrainerBase {
     };
 
     void collect() override;
-    std::vector<float> parameters() override;
-    ScoreSum score(Split split, std::vector<std::uint64_t>& confusion) override {
-        return evaluation_.score(split, confusion);
+    std::vector<float> parameters() override {
+        recorder_.finish();
+        return arenas_.parameters.downloadValues<float>(arenas_.layout.size());
     }
-    std::vector<float> outputs(Split split, std::size_t first, std::size_t rows) override {
-        return evaluation_.outputs(split, first, rows);
-    }
-    std::size_t rowsAtOnce() const override { return evaluation_.rowsAtOnce(); }
+    ScoreSum score(Split split, std::vector<std::uint64_t>& confusion) override;
+    std::vector<float> outputs(Split split, std::size_t first, std::size_t rows) override;
+    std::size_t rowsAtOnce() const override { return rowsScored_; }
     bool foldsUpdate() const override { return how_.foldsUpdate; }
     std::vector<float> tensor(const TensorId& id, std::size_t floats) override {
         return half_ ? half_->tensor(id, floats) : arenas_.tensor(id, floats);
@@ -56,17 +64,29 @@ class GpuTrainer final : public TrainerBase {
     void runTraced(StepTrace& trace) override;
 
     StepKernels choose(const ReplacedShaders& replaced);
-    std::optional<HalfArenas> halfArenas();
     void describeMachine();
     void warmUp();
     void recordSteps(std::uint64_t first, std::uint64_t count);
     void chooseWholeSteps();
     void setWholeSteps(bool on);
-    double millisecondsOf(std::uint64_t first, std::uint64_t steps);
+    // Of the device, for steps that change no weights.
+    double millisecondsOf(std::uint64_t first, std::uint64_t steps) {
+        recorder_.begin();
+        recordSteps(first, steps);
+        return recorder_.submitAndTime();
+    }
     double warmUpSteps();
+    void warmUpScores();
+    // Of the device, for the first `rows` rows of a split.
+    double millisecondsOfScores(Split split, std::size_t rows) {
+        evaluation_.begin();
+        evaluationOps_.beginEvaluation();
+        scoreRange(evaluationOps_, arenas_.shape, split, 0, rows);
+        return evaluation_.submitAndTime();
+    }
     void submitSteps(std::uint64_t count, bool profile);
     void noteLosses(const Flight& flight);
-    void setStatus(std::uint32_t word);
+    void setStatus(std::uint32_t word) { arenas_.status.uploadValues<std::uint32_t>({&word, 1}); }
 
     const Rung rung_;
     gpu::Device& device_;
@@ -77,11 +97,13 @@ class GpuTrainer final : public TrainerBase {
     std::optional<HalfArenas> half_; // of kernels of half precision
     gpu::Recorder recorder_;         // of training: its device time is the steps' own
     GpuOps ops_;
-    GpuEvaluation evaluation_;
-    std::optional<WholeStep> wholeStep_; // trains instead of ops_
-    bool mayChangeSteps_ = false;        // `best`, and both fit
-    WorkSizer submission_;               // of steps
-    double pendingMilliseconds_ = 0;     // of a step's operations that were submitted one by one
+    gpu::Recorder evaluation_;                       // its device time is not that of steps
+    GpuOps evaluationOps_;                           // uses only forward kernels
+    std::size_t rowsScored_ = Kernels::rowsPerGroup; // at a time
+    std::optional<WholeStep> wholeStep_;             // trains instead of ops_
+    bool mayChangeSteps_ = false;                    // `best`, and both fit
+    WorkSizer submission_;                           // of steps
+    double pendingMilliseconds_ = 0;                 // of a step's operations that were submitted one by one
 
     std::uint64_t nextStep_ = 0; // the next to be recorded
     std::uint64_t submissions_ = 0;
@@ -92,12 +114,16 @@ class GpuTrainer final : public TrainerBase {
 
 GpuTrainer::GpuTrainer(const TrainJob& job, Rung rung, gpu::Device& device, const ReplacedShaders& replaced)
     : TrainerBase(job), rung_(rung), device_(device), kernels_(device), arenas_(device, job),
-      how_(choose(replaced)), half_(halfArenas()), recorder_(device),
-      ops_(recorder_, arenas_, kernels_, job.settings, how_, half_ ? &*half_ : nullptr),
-      evaluation_(device, arenas_, kernels_, job_,
-                  evaluationKernels(device, how_, job.shape, arenas_.capacity)),
+      how_(choose(replaced)),
+      half_(how_.half ? std::optional<HalfArenas>(std::in_place, device, arenas_,
+                                                  initialWeights(job.shape, job.settings.seed))
+                      : std::nullopt),
+      recorder_(device), ops_(recorder_, arenas_, kernels_, job.settings, how_, half_ ? &*half_ : nullptr),
+      evaluation_(device), evaluationOps_(evaluation_, arenas_, kernels_, job_.settings,
+                                          evaluationKernels(device, how_, job.shape, arenas_.capacity)),
       submission_({submissionMilliseconds(device.software())}) {
     if (half_) largestNumber_ = HalfArenas::largest;
+    evaluationOps_.submitEachOperation(true); // a chunk may take long
     warmUp();
     describeMachine();
     warmUpSeconds_ = secondsSince(created_);
@@ -111,17 +137,11 @@ StepKernels GpuTrainer::choose(const ReplacedShaders& replaced) {
     return how;
 }
 
-std::optional<HalfArenas> GpuTrainer::halfArenas() {
-    if (!how_.half) return std::nullopt;
-    return std::optional<HalfArenas>(std::in_place, device_, arenas_,
-                                     initialWeights(job_.shape, job_.settings.seed));
-}
-
 void GpuTrainer::describeMachine() {
     machine_ = machineOf(device_);
     const std::string first = how_.layers.front().forward.describe();
     const std::string_view own = name(rung_);
-    machine_.kernels = first == own ? first : std::string(own) + " (first layer: " + first + ")";
+    machine_.kernels = first == own ? first : concat(own, " (first layer: ", first, ")");
     if (wholeStep_) machine_.kernels = wholeStep_->describe();
     for (const auto& [shader, words] : kernels_.replacedShaders())
         machine_.kernels += ", replaced: " + shader;
@@ -134,7 +154,7 @@ void GpuTrainer::warmUp() {
     ops_.submitEachOperation(true); // their times are not known yet
     if (rung_ == Rung::wholeStep) wholeStep_.emplace(kernels_, arenas_, job_);
     warmUpStepMilliseconds_ = warmUpSteps();
-    evaluation_.warmUp();
+    warmUpScores();
     mayChangeSteps_ = rung_ == Rung::best && wholeStepLayout(device_, job_).has_value();
     if (mayChangeSteps_) chooseWholeSteps();
     warmUpRecorded_ = recorder_.deviceSeconds();
@@ -148,9 +168,9 @@ void GpuTrainer::chooseWholeSteps() {
     const bool builtIn = kernels_.replacedShaders().empty();
     KernelCache cache(device_);
     std::string key = "whole_step";
-    for (const std::size_t width : job_.shape.widths) key += " " + std::to_string(width);
-    key += " x" + std::to_string(arenas_.order.batch()) + " " + std::string(name(job_.shape.activation)) +
-           " " + std::string(name(job_.settings.optimizer.kind));
+    for (const std::size_t width : job_.shape.widths) key += concat(" ", width);
+    key += concat(" x", arenas_.order.batch(), " ", name(job_.shape.activation), " ",
+                  name(job_.settings.optimizer.kind));
     if (builtIn)
         if (const auto known = cache.find(key)) return setWholeSteps(known->milliseconds >= 0);
     constexpr std::uint64_t steps = 16;
@@ -173,13 +193,6 @@ void GpuTrainer::setWholeSteps(bool on) {
     warmUpSteps();
 }
 
-// Of the device, for steps that change no weights.
-double GpuTrainer::millisecondsOf(std::uint64_t first, std::uint64_t steps) {
-    recorder_.begin();
-    recordSteps(first, steps);
-    return recorder_.submitAndTime();
-}
-
 // The first step of an epoch and its last one, whose batch may be smaller. Returns the first one's
 // milliseconds.
 double GpuTrainer::warmUpSteps() {
@@ -191,13 +204,30 @@ double GpuTrainer::warmUpSteps() {
     return milliseconds;
 }
 
+// Chooses how many rows to evaluate at a time: as many as a submission has time for. Then dispatches
+// everything that evaluate() will dispatch, so that the driver compiles it now.
+void GpuTrainer::warmUpScores() {
+    const std::size_t group = std::min({rowsScored_, arenas_.capacity, job_.data->of(Split::train).count});
+    millisecondsOfScores(Split::train, group); // compiles
+    const double target = submissionMilliseconds(device_.software());
+    const double milliseconds = std::max(millisecondsOfScores(Split::train, group), 1e-3);
+    const auto rows = static_cast<std::size_t>(
+        std::min(static_cast<double>(group) * target / milliseconds, static_cast<double>(arenas_.capacity)));
+    // Whole workgroups of score(), where that is more than one.
+    rowsScored_ =
+        rows < rowsScored_ ? std::min(rowsScored_, arenas_.capacity) : rows / rowsScored_ * rowsScored_;
+    for (const Split split : {Split::train, Split::test}) {
+        const std::size_t count = job_.data->of(split).count;
+        if (count >= rowsScored_) millisecondsOfScores(split, rowsScored_);
+        if (count % rowsScored_ != 0) millisecondsOfScores(split, count % rowsScored_);
+    }
+}
+
 void GpuTrainer::recordSteps(std::uint64_t first, std::uint64_t count) {
     if (wholeStep_) return wholeStep_->record(recorder_, job_.settings, first, count);
     for (std::uint64_t step = first; step < first + count; ++step)
         trainStep(ops_, arenas_.shape, stepSettings(job_.settings, arenas_.order, step));
 }
-
-void GpuTrainer::setStatus(std::uint32_t word) { arenas_.status.uploadValues<std::uint32_t>({&word, 1}); }
 
 void GpuTrainer::run(std::uint64_t steps) {
     constexpr std::uint64_t profilePeriod = 64; // submissions; timing dispatches one by one slows them down
@@ -248,15 +278,32 @@ void GpuTrainer::noteLosses(const Flight& flight) {
     }
 }
 
-void GpuTrainer::finish() {
-    const Stopwatch::Running running(training_);
-    recorder_.finish();
-    collect();
+ScoreSum GpuTrainer::score(Split split, std::vector<std::uint64_t>& confusion) {
+    const std::size_t count = job_.data->of(split).count;
+    for (std::size_t first = 0; first < count; first += rowsScored_) {
+        evaluation_.begin();
+        if (first == 0) evaluationOps_.beginEvaluation();
+        scoreRange(evaluationOps_, arenas_.shape, split, first, std::min(rowsScored_, count - first));
+        evaluation_.submit();
+    }
+    evaluation_.finish();
+    evaluation_.takeFinished();
+
+    const auto* sums = reinterpret_cast<const float*>(arenas_.scoreSums.mapped().data());
+    const auto* counts = reinterpret_cast<const std::uint32_t*>(arenas_.scoreCounts.mapped().data());
+    confusion.assign(counts + 1, counts + 1 + arenas_.classes * arenas_.classes);
+    return {std::accumulate(sums, sums + evaluationOps_.scoredGroups(), 0.0), counts[0]};
 }
 
-std::vector<float> GpuTrainer::parameters() {
-    recorder_.finish();
-    return arenas_.parameters.downloadValues<float>(arenas_.layout.size());
+std::vector<float> GpuTrainer::outputs(Split split, std::size_t first, std::size_t rows) {
+    const std::size_t levels = arenas_.shape.layers();
+    evaluation_.begin();
+    evaluationOps_.gatherRange(split, first, rows);
+    for (std::size_t layer = 0; layer < levels; ++layer) evaluationOps_.dense(layer);
+    evaluation_.submit();
+    evaluation_.finish();
+    evaluation_.takeFinished();
+    return arenas_.tensor({TensorKind::activations, levels}, rows * arenas_.stride(levels));
 }
 
 TrainerState GpuTrainer::state() {
@@ -269,12 +316,6 @@ TrainerState GpuTrainer::state() {
     if (half_) state.lossScaling = half_->scaling();
     if (mayChangeSteps_) state.wholeSteps = wholeStep_.has_value();
     return state;
-}
-
-std::uint64_t GpuTrainer::skippedSteps() {
-    if (!half_) return 0;
-    finish();
-    return half_->scaling().skippedSteps;
 }
 
 void GpuTrainer::restore(const TrainerState& state) {

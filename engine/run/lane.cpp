@@ -23,10 +23,6 @@ constexpr std::uint64_t looksPerEpoch = 10;
 constexpr std::uint64_t stepsBetweenLooks = 10;
 constexpr double rateWindow = 0.5;
 
-double now() {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 /// The smallest multiple of `period` above `step`; the largest number if the period is 0.
 std::uint64_t nextMultiple(std::uint64_t step, std::uint64_t period) {
     return period == 0 ? std::numeric_limits<std::uint64_t>::max() : (step / period + 1) * period;
@@ -90,17 +86,15 @@ void Lane::stop() {
 
 void Lane::post(std::function<void(Trainer&)> action) {
     const std::lock_guard lock(mutex_);
-    ++postedCount_;
-    if (snapshot_.over())
-        ++doneCount_; // dropped
-    else
-        posted_.push_back(std::move(action));
+    if (snapshot_.over()) return; // dropped
+    ++pending_;
+    posted_.push_back(std::move(action));
     changed_.notify_all();
 }
 
 bool Lane::waitForPosted(std::chrono::milliseconds limit) const {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, limit, [this] { return doneCount_ == postedCount_; });
+    return changed_.wait_for(lock, limit, [this] { return pending_ == 0; });
 }
 
 bool Lane::waitFor(std::chrono::milliseconds limit) const {
@@ -110,21 +104,19 @@ bool Lane::waitFor(std::chrono::milliseconds limit) const {
 
 void Lane::work() {
     try {
-        prepare();
+        trainer_ = make_();
+        if (options_.start) trainer_->restore(*options_.start);
+        {
+            const std::lock_guard lock(mutex_);
+            machine_ = trainer_->machine();
+            snapshot_.warmUpSeconds = trainer_->warmUpSeconds();
+        }
         train();
     } catch (const std::bad_alloc&) {
         setStatus(LaneStatus::failed, "out of memory; try a smaller batch or narrower layers");
     } catch (const std::exception& error) {
         setStatus(LaneStatus::failed, error.what());
     }
-}
-
-void Lane::prepare() {
-    trainer_ = make_();
-    if (options_.start) trainer_->restore(*options_.start);
-    const std::lock_guard lock(mutex_);
-    machine_ = trainer_->machine();
-    snapshot_.warmUpSeconds = trainer_->warmUpSeconds();
 }
 
 // The loop requests small pieces of work, so that it reacts quickly, and halts (with all steps done) only to
@@ -205,7 +197,7 @@ bool Lane::runPosted() {
         follow();
         action = nullptr; // releases what it holds before it counts as done
         const std::lock_guard lock(mutex_);
-        ++doneCount_;
+        --pending_;
         changed_.notify_all();
     }
     skipInterruption();
@@ -296,9 +288,9 @@ void Lane::collect(std::uint64_t steps) {
 /// Evaluates the test split with the current weights, unless already done.
 void Lane::evaluate() {
     if (job_.data->test.count == 0 || evaluated_) return;
-    const double begin = now();
+    const auto begin = std::chrono::steady_clock::now();
     Evaluation result = trainer_->evaluate(Split::test);
-    const double seconds = now() - begin;
+    const double seconds = secondsSince(begin);
 
     const std::lock_guard lock(mutex_);
     snapshot_.evaluationSeconds += seconds;
@@ -328,7 +320,7 @@ void Lane::setStatus(LaneStatus status, std::string message) {
     if (status == LaneStatus::finished) snapshot_.progress = 1; // even if other limits would allow more
     if (snapshot_.over()) {
         dropped.swap(posted_);
-        doneCount_ = postedCount_;
+        pending_ = 0;
     }
     changed_.notify_all();
 }

@@ -101,10 +101,9 @@ class Lane {
     /// it restores another state, the lane continues from there; step, losses and telemetry follow. An
     /// exception from it fails the lane. Actions that have not run when the lane ends are dropped.
     void post(std::function<void(Trainer&)> action);
-    /// The number of actions posted, and of those that have run or were dropped.
-    std::uint64_t posted() const { return copyOf(postedCount_); }
-    std::uint64_t done() const { return copyOf(doneCount_); }
-    /// Waits until all posted actions have run or were dropped, with a time limit. Returns true if they have.
+    /// The number of posted actions that have neither run to their end nor been dropped.
+    std::uint64_t pending() const { return copyOf(pending_); }
+    /// Waits until none is pending, with a time limit. Returns true if none is.
     bool waitForPosted(std::chrono::milliseconds limit) const;
 
     LaneSnapshot snapshot() const { return copyOf(snapshot_); }
@@ -128,7 +127,6 @@ class Lane {
         return member;
     }
     void work();
-    void prepare();
     void train();
     std::uint64_t allowedSteps();
     void hold();
@@ -165,8 +163,7 @@ class Lane {
     bool stopWanted_ = false;
     std::uint64_t extraSteps_ = 0; // steps that a paused lane may make
     std::deque<Action> posted_;    // not yet taken
-    std::uint64_t postedCount_ = 0;
-    std::uint64_t doneCount_ = 0;
+    std::uint64_t pending_ = 0;    // these, and the one that runs
     LaneSnapshot snapshot_;
     Telemetry telemetry_;
     MachineInfo machine_;

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <memory>
 #include <stdexcept>
-#include <string_view>
 
 #include "engine/gpu/device.h"
 #include "engine/run/trainer.h"
@@ -21,11 +20,6 @@ namespace lockstep {
 /// A run is bit-identical to any other with the same job, rung and number of threads.
 /// Throws std::invalid_argument for a job that does not fit together.
 std::unique_ptr<Trainer> makeCpuTrainer(const TrainJob& job, Rung rung, std::size_t threads);
-/// The same by the rung's name; throws std::invalid_argument for an unknown one, too.
-inline std::unique_ptr<Trainer> makeCpuTrainer(const TrainJob& job, std::string_view rung,
-                                               std::size_t threads) {
-    return makeCpuTrainer(job, rungFromName(rung, false), threads);
-}
 
 /// Threads that are worth using: each has to have some twenty microseconds of work per step, or waiting at
 /// barriers costs more than the help brings. A pure function of the work, so that a repeated run is split
@@ -46,11 +40,6 @@ std::size_t usefulThreads(const NetShape& shape, std::size_t batch, std::size_t 
 /// device's memory is too small, gpu::GpuError for what else fails on it.
 std::unique_ptr<Trainer> makeGpuTrainer(const TrainJob& job, Rung rung, gpu::Device& device,
                                         const ReplacedShaders& replaced = {});
-/// The same by the rung's name; throws std::invalid_argument for an unknown one, too.
-inline std::unique_ptr<Trainer> makeGpuTrainer(const TrainJob& job, std::string_view rung,
-                                               gpu::Device& device, const ReplacedShaders& replaced = {}) {
-    return makeGpuTrainer(job, rungFromName(rung, true), device, replaced);
-}
 
 /// Creates a trainer for `spec` by makeCpuTrainer or makeGpuTrainer.
 ///   threads   for cpu:threads and cpu:best; 0: one per core

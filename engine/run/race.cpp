@@ -83,27 +83,23 @@ void Race::stop() {
 
 std::vector<LaneResult> Race::results() {
     std::vector<LaneResult> results;
-    for (std::size_t index = 0; index < lanes_.size(); ++index) results.push_back(resultOf(index));
+    for (std::size_t index = 0; index < lanes_.size(); ++index) {
+        Lane& lane = *lanes_[index];
+        LaneResult result{.spec = entries_[index].spec,
+                          .machine = lane.machine(),
+                          .end = lane.snapshot(),
+                          .telemetry = lane.telemetry(),
+                          .evaluation = lane.evaluation()};
+        if (result.end.evaluatedStep != result.end.step) result.evaluation.reset();
+        if (Trainer* trainer = lane.trainer()) {
+            result.operations = trainer->operations();
+            result.skippedSteps = trainer->skippedSteps();
+        }
+        result.gflops = result.end.rate() * job_.shape.flopsPerExample() * 1e-9;
+        results.push_back(std::move(result));
+    }
     addAgreements(results);
     return results;
-}
-
-LaneResult Race::resultOf(std::size_t index) {
-    Lane& lane = *lanes_[index];
-    LaneResult result{.spec = entries_[index].spec,
-                      .machine = lane.machine(),
-                      .end = lane.snapshot(),
-                      .telemetry = lane.telemetry(),
-                      .evaluation = lane.evaluation(),
-                      .operations = {},
-                      .agreement = {}};
-    if (result.end.evaluatedStep != result.end.step) result.evaluation.reset();
-    if (Trainer* trainer = lane.trainer()) {
-        result.operations = trainer->operations();
-        result.skippedSteps = trainer->skippedSteps();
-    }
-    result.gflops = result.end.rate() * job_.shape.flopsPerExample() * 1e-9;
-    return result;
 }
 
 } // namespace lockstep

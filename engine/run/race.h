@@ -102,8 +102,6 @@ class Race {
     std::vector<LaneResult> results();
 
   private:
-    LaneResult resultOf(std::size_t index);
-
     TrainJob job_;
     std::vector<RaceEntry> entries_;
     RaceOptions options_;

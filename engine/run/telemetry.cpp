@@ -46,12 +46,6 @@ void Telemetry::addToEpoch(const LossPoint& point, const BatchRange& batch) {
     beginEpoch(batch.epoch + 1);
 }
 
-void Telemetry::beginEpoch(std::uint64_t epoch) {
-    epochUnderWay_ = epoch;
-    epochLossSum_ = 0;
-    epochRows_ = 0;
-}
-
 void Telemetry::moveTo(std::uint64_t step) {
     std::erase_if(losses_, [step](const LossPoint& point) { return point.step >= step; });
     const BatchRange next = order_.range(step);

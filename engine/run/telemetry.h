@@ -54,7 +54,11 @@ class Telemetry {
   private:
     void addToEpoch(const LossPoint& point, const BatchRange& batch);
     void keep(const LossPoint& point);
-    void beginEpoch(std::uint64_t epoch);
+    void beginEpoch(std::uint64_t epoch) {
+        epochUnderWay_ = epoch;
+        epochLossSum_ = 0;
+        epochRows_ = 0;
+    }
 
     BatchOrder order_;
     std::uint64_t firstStep_ = 0; ///< of the opening

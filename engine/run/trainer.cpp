@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstdio>
 #include <string>
 #include <vector>
 
+#include "engine/net/names.h"
 #include "engine/net/param_layout.h"
 #include "engine/net/plain_ops.h"
 
@@ -29,8 +29,8 @@ std::string findPlace(const TrainJob& job, std::uint64_t step, std::span<const f
     };
     const auto isFinite = [](TargetWord word) { return std::isfinite(std::bit_cast<float>(word)); };
     const auto layerName = [&](std::size_t layer) {
-        return "layer " + std::to_string(layer + 1) + " (" + std::to_string(job.shape.widths[layer]) +
-               " -> " + std::to_string(job.shape.widths[layer + 1]) + ")";
+        return concat("layer ", layer + 1, " (", job.shape.widths[layer], " -> ", job.shape.widths[layer + 1],
+                      ")");
     };
 
     const std::size_t stride = roundUpToFour(data.inputs);
@@ -38,8 +38,7 @@ std::string findPlace(const TrainJob& job, std::uint64_t step, std::span<const f
     std::vector<TargetWord> targets(batch.rows * data.targetWidth);
     plain::gatherBatch(data, data.train, order, batch, 0, batch.rows, stride, values.data(), targets.data());
     for (std::size_t row = 0; row < batch.rows; ++row) {
-        const std::string example =
-            " of example " + std::to_string(order.example(batch.epoch, batch.first + row));
+        const std::string example = concat(" of example ", order.example(batch.epoch, batch.first + row));
         if (!finite({values.data() + row * stride, data.inputs})) return "the inputs" + example;
         const auto words = std::span(targets).subspan(row * data.targetWidth, data.targetWidth);
         if (data.classes == 0 && !std::ranges::all_of(words, isFinite)) return "the targets" + example;
@@ -65,12 +64,6 @@ std::string findPlace(const TrainJob& job, std::uint64_t step, std::span<const f
     return "the loss";
 }
 
-std::string sixDigits(double value) {
-    char text[32];
-    std::snprintf(text, sizeof(text), "%g", value);
-    return text;
-}
-
 } // namespace
 
 NonFiniteError explainNonFinite(const TrainJob& job, std::uint64_t step, std::span<const float> parameters,
@@ -78,17 +71,17 @@ NonFiniteError explainNonFinite(const TrainJob& job, std::uint64_t step, std::sp
     const std::string where = findPlace(job, step, parameters, largest);
     const bool fromData = where.find("of example") != std::string::npos;
     const std::string hint = fromData ? "correct or remove that example"
-                                      : "the learning rate at this step was " +
-                                            sixDigits(learningRate(job.settings.optimizer, step)) +
-                                            "; go back to an earlier state and try a tenth of it";
+                                      : concat("the learning rate at this step was ",
+                                               sixDigits(learningRate(job.settings.optimizer, step)),
+                                               "; go back to an earlier state and try a tenth of it");
+    const std::string limit = largest == std::numeric_limits<float>::max()
+                                  ? ""
+                                  : concat(", or is beyond ", sixDigits(static_cast<double>(largest)),
+                                           ", the largest number of half precision,");
     return NonFiniteError(step, where,
-                          "training stopped at step " + std::to_string(step) +
-                              ": the loss is not a finite number, and the first place that is not" +
-                              (largest < std::numeric_limits<float>::max()
-                                   ? ", or is beyond " + sixDigits(static_cast<double>(largest)) +
-                                         ", the largest number of half precision,"
-                                   : "") +
-                              " is " + where + "; " + hint);
+                          concat("training stopped at step ", step,
+                                 ": the loss is not a finite number, and the first place that is not", limit,
+                                 " is ", where, "; ", hint));
 }
 
 } // namespace lockstep

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/net/names.h"
 #include "engine/net/param_layout.h"
 
 namespace lockstep {
@@ -53,9 +54,8 @@ Evaluation TrainerBase::evaluate(Split split) {
 std::vector<float> TrainerBase::predict(Split split, std::size_t first, std::size_t rows) {
     const std::size_t count = job_.data->of(split).count;
     if (first > count || rows > count - first)
-        throw std::invalid_argument("examples " + std::to_string(first) + " to " +
-                                    std::to_string(first + rows) + " were requested, but the split has " +
-                                    std::to_string(count));
+        throw std::invalid_argument(
+            concat("examples ", first, " to ", first + rows, " were requested, but the split has ", count));
     finish();
     const std::size_t width = job_.shape.outputs();
     std::vector<float> result;
@@ -73,9 +73,8 @@ void TrainerBase::setOptimizer(const OptimizerSettings& settings) {
     settings.validate();
     const OptimizerSettings& current = job_.settings.optimizer;
     if (settings.kind != current.kind)
-        throw std::invalid_argument("a trainer of " + std::string(name(current.kind)) +
-                                    " cannot go on with " + std::string(name(settings.kind)) +
-                                    "; make a new one and restore the state");
+        throw std::invalid_argument(concat("a trainer of ", name(current.kind), " cannot go on with ",
+                                           name(settings.kind), "; make a new one and restore the state"));
     job_.settings.optimizer = settings;
     optimizerChanged();
 }
@@ -86,11 +85,10 @@ void TrainerBase::goOnFrom(const TrainerState& state) {
     const auto fits = [size](const std::vector<float>& array) { return array.size() == size; };
     if (!fits(state.parameters) || state.optimizerState.size() != arrays ||
         !std::ranges::all_of(state.optimizerState, fits))
-        throw std::invalid_argument("the state does not fit this network and optimizer: it has " +
-                                    std::to_string(state.parameters.size()) + " parameters and " +
-                                    std::to_string(state.optimizerState.size()) +
-                                    " optimizer arrays; expected " + std::to_string(size) + " and " +
-                                    std::to_string(arrays));
+        throw std::invalid_argument(concat("the state does not fit this network and optimizer: it has ",
+                                           state.parameters.size(), " parameters and ",
+                                           state.optimizerState.size(), " optimizer arrays; expected ", size,
+                                           " and ", arrays));
     completed_ = state.step;
     losses_.clear();
     failedStep_.reset();

@@ -24,8 +24,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     fuzz::expectDocumented("", [&] {
         const MnistSplit split =
             parseMnistSplit({"images", file.subspan(0, cut)}, {"labels", file.subspan(cut)}, 10);
-        for (std::uint32_t label : split.examples.labels)
-            fuzz::require(label < 10, "labels among the classes");
+        for (std::uint8_t label : split.labels) fuzz::require(label < 10, "labels among the classes");
     });
     return 0;
 }

@@ -59,10 +59,7 @@ class TraceSession {
     }
 
     /// Everything asked of the machine has been done, or it has failed.
-    bool idle(std::size_t machine) const {
-        const Lane& lane = *seats_[machine].lane;
-        return lane.done() == lane.posted();
-    }
+    bool idle(std::size_t machine) const { return seats_[machine].lane->pending() == 0; }
     void wait(std::size_t machine) const { waitFor(*seats_[machine].lane); }
     LaneSnapshot snapshot(std::size_t machine) const { return seats_[machine].lane->snapshot(); }
 

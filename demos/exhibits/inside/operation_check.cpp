@@ -295,7 +295,7 @@ class Checker {
                 copy({learnedWeights.kept[i], layer}, place.weightOffset, place.rowStride, arena);
                 copy({learnedBiases.kept[i], layer}, place.biasOffset, 0, arena);
             }
-        const auto plainTrainer = makeCpuTrainer(job_, "scalar", 1);
+        const auto plainTrainer = makeCpuTrainer(job_, Rung::scalar, 1);
         plainTrainer->restore(state);
         const StepTrace expected = plainTrainer->traceStep({.tensors = true, .mostValues = layout.size()});
         for (const TensorId& id : operation_->writes) {
