@@ -77,7 +77,7 @@ class PlaygroundSession {
         });
     }
     /// Whether a look, or a change of weights or settings, is still to be done.
-    bool looking() const { return !lane_->waitForPosted(std::chrono::milliseconds(0)); }
+    bool looking() const { return lane_->pending() > 0; }
     std::optional<Moment> takeMoment() {
         const std::lock_guard lock(mutex_);
         return std::exchange(mail_, std::nullopt);

@@ -301,7 +301,7 @@ bool RaceModel::probe(const ProbeWish& wish, bool wait) {
             all = ask(i, wish, wait) && all;
             continue;
         }
-        if (lane.done() < lane.posted()) {
+        if (lane.pending() > 0) {
             all = false;
             continue;
         }
