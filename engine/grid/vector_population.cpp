@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "engine/cpu/simd_kernels.h"
 #include "engine/grid/population_block.h"
 #include "engine/grid/vector_pass.h"
 
@@ -204,7 +205,7 @@ class VectorBlock final : public PopulationBlock {
 } // namespace
 
 PopulationBlocks vectorPopulationBlocks(const PopulationJob& job, VectorLevel level) {
-    const auto plan = std::make_shared<const VectorPlan>(job, populationKernelsFor(level));
+    const auto plan = std::make_shared<const VectorPlan>(job, vectorTables(level).population);
     const PopulationPlaces places(job);
     PopulationBlocks blocks;
     for (const PopulationRun& piece : places.pieces(0, job.members.size(), plan->kernels.elements)) {

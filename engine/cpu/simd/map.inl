@@ -240,8 +240,6 @@ inline void train(const MapProblem& problem, const shared::MapStart* starts, std
     }
 }
 
-constexpr MapKernels table{.elements = elements, .train = train};
-
 } // namespace map
 } // namespace
 } // namespace lockstep
