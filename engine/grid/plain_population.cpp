@@ -59,7 +59,7 @@ class PlainBlock final : public PopulationBlock {
         PlainBackend backend(alone);
         std::ranges::copy(parameters_, backend.arenas.parameters.data());
         backend.ops.beginEvaluation(alone.data->classes);
-        const std::size_t capacity = backend.ops.capacity();
+        const std::size_t capacity = backend.arenas.capacity;
         for (std::size_t first = 0; first < count; first += capacity)
             scoreRange(backend.ops, backend.arenas.shape, split, first, std::min(capacity, count - first));
         return {backend.ops.scored()};
@@ -79,7 +79,7 @@ class PlainBlock final : public PopulationBlock {
         alone.data = &asked;
         PlainBackend backend(alone);
         std::ranges::copy(parameters_, backend.arenas.parameters.data());
-        const std::size_t capacity = backend.ops.capacity();
+        const std::size_t capacity = backend.arenas.capacity;
         std::vector<float> outputs(rows * alone.shape.outputs());
         for (std::size_t first = 0; first < rows; first += capacity) {
             backend.ops.gatherRange(Split::train, first, std::min(capacity, rows - first));

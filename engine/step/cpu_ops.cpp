@@ -52,7 +52,7 @@ void CpuOps::gatherRange(Split split, std::size_t first, std::size_t rows) {
 void CpuOps::dense(std::size_t layer) {
     const LayerLayout& place = arenas_.layout.layer(layer);
     const float* below = arenas_.below(layer);
-    float* sums = arenas_.sums(layer);
+    float* sums = arenas_.layers[layer].sums.data();
     cutBy(bestCut(layer, place.outputs));
     forParts([&](std::size_t part) {
         DenseShape shape = denseShapeOf(arenas_.shape, layer, rows_);
@@ -77,7 +77,7 @@ void CpuOps::lossAndGradient(const StepSettings&) {
         const LossShape shape = arenas_.lossShape(rows.end - rows.begin, rows_);
         const std::size_t offset = rows.begin * shape.stride;
         arenas_.partialLosses[part].sum = arenas_.kernels.lossAndGradient(
-            shape, arenas_.layers[last].outputs.data() + offset, arenas_.saved(last) + offset,
+            shape, arenas_.layers[last].outputs.data() + offset, arenas_.layers[last].saved() + offset,
             arenas_.targets.data() + rows.begin * shape.targetWidth,
             arenas_.layers[last].dSums.data() + offset);
     });
@@ -96,7 +96,7 @@ void CpuOps::denseBackwardInputs(std::size_t layer) {
         arenas_.kernels.denseBackwardInputs(
             shape, arenas_.layers[layer].dSums.data() + rows.begin * shape.outputStride,
             arenas_.parameters.data() + place.weightOffset + columns.begin,
-            arenas_.shape.activationOf(layer - 1), arenas_.saved(layer - 1) + below,
+            arenas_.shape.activationOf(layer - 1), arenas_.layers[layer - 1].saved() + below,
             arenas_.layers[layer - 1].dSums.data() + below);
     });
     lap(CpuOperation::denseBackwardInputs, layer);

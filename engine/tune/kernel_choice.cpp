@@ -87,7 +87,7 @@ class Chooser {
         if (const auto known = cache_.find(key)) return known->milliseconds;
         UpdateTrial trial(device_, shape, optimizer);
         const double milliseconds = trial.measureUpdate(kernels_.update(optimizer), 2);
-        cache_.remember(key, {{}, milliseconds}, true);
+        cache_.remember(key, {{}, milliseconds});
         return milliseconds;
     }
 
@@ -127,7 +127,8 @@ class Chooser {
             if (!found || milliseconds < best.milliseconds) best = right.back();
         }
         if (comparedAll) best = playOff(right, best, measure);
-        if (best.milliseconds >= 0) cache_.remember(key, best, comparedAll);
+        best.complete = comparedAll;
+        if (best.milliseconds >= 0) cache_.remember(key, best);
         return best;
     }
 

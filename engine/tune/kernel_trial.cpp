@@ -103,15 +103,16 @@ shared::UpdateParams stepOf(Optimizer optimizer) {
 TrialOperand::TrialOperand(gpu::Device& device, std::vector<float> numbers, bool asHalves)
     : values(std::move(numbers)), bytes(values.size() * (asHalves ? 2 : sizeof(float))),
       buffer(device, bytes, gpu::Memory::device, "trial operand") {
+    if (!asHalves) {
+        buffer.uploadValues<float>(values);
+        return;
+    }
     std::vector<std::uint16_t> halves;
     for (float& value : values) {
         halves.push_back(toFloat16(value));
-        if (asHalves) value = fromFloat16(halves.back());
+        value = fromFloat16(halves.back());
     }
-    if (asHalves)
-        buffer.uploadValues<std::uint16_t>(halves);
-    else
-        buffer.uploadValues<float>(values);
+    buffer.uploadValues<std::uint16_t>(halves);
 }
 
 ProductTrial::ProductTrial(gpu::Device& device, Product product, const DenseShape& shape,
