@@ -78,15 +78,6 @@ void denseBackwardWeights(const DenseShape& shape, const float* dSums, const flo
         widest().simd.denseBackwardWeights(shape, dSums, inputs, begin, end, keep, scale, weights, bias);
 }
 
-CpuKernels makeBestTable() {
-    CpuKernels table = widest().simd;
-    table.name = "best";
-    table.dense = dense;
-    table.denseBackwardInputs = denseBackwardInputs;
-    table.denseBackwardWeights = denseBackwardWeights;
-    return table;
-}
-
 } // namespace
 
 const VectorTables& vectorTables([[maybe_unused]] VectorLevel level) {
@@ -115,8 +106,15 @@ const CpuKernels& scalarKernels() {
 const CpuKernels& simdKernels() { return widest().simd; }
 
 const CpuKernels& bestKernels() {
-    static const CpuKernels table = makeBestTable();
-    return table;
+    static const CpuKernels kernels = [] {
+        CpuKernels table = widest().simd;
+        table.name = "best";
+        table.dense = dense;
+        table.denseBackwardInputs = denseBackwardInputs;
+        table.denseBackwardWeights = denseBackwardWeights;
+        return table;
+    }();
+    return kernels;
 }
 
 std::string describeKernels(const CpuKernels& kernels) {

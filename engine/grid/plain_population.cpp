@@ -3,6 +3,7 @@
 
 #include "engine/grid/population_block.h"
 #include "engine/step/cpu_ops.h"
+#include "engine/step/step_trace.h"
 
 namespace lockstep {
 
@@ -80,11 +81,16 @@ class PlainBlock final : public PopulationBlock {
         PlainBackend backend(alone);
         std::ranges::copy(parameters_, backend.arenas.parameters.data());
         const std::size_t capacity = backend.arenas.capacity;
-        std::vector<float> outputs(rows * alone.shape.outputs());
+        const std::size_t stride = roundUpToFour(alone.shape.outputs());
+        std::vector<float> outputs;
         for (std::size_t first = 0; first < rows; first += capacity) {
-            backend.ops.gatherRange(Split::train, first, std::min(capacity, rows - first));
+            const std::size_t count = std::min(capacity, rows - first);
+            backend.ops.gatherRange(Split::train, first, count);
             for (std::size_t layer = 0; layer < alone.shape.layers(); ++layer) backend.ops.dense(layer);
-            backend.ops.copyOutputs(outputs.data() + first * alone.shape.outputs());
+            const std::vector<float> padded =
+                backend.arenas.tensor({TensorKind::activations, alone.shape.layers()}, count * stride);
+            const std::vector<float> found = withoutPadding(padded, alone.shape.outputs(), stride);
+            outputs.insert(outputs.end(), found.begin(), found.end());
         }
         return outputs;
     }

@@ -34,9 +34,6 @@ class CpuBackend : public Ops {
         const float rate = step.update.learningRate;
         addWeightGradient(layer, 1.0f - rate * step.update.l2, -rate, arenas_.parameters.data());
     }
-    /// Copies the network's outputs for the current batch or range, once all threads have computed them:
-    /// [rows][outputs], no padding.
-    void copyOutputs(float* to) const;
 
     /// Clears what score() added up, and sizes the confusion matrix.
     void beginEvaluation(std::size_t classes);

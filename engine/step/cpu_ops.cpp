@@ -19,7 +19,13 @@ void CpuOps::cutBy(Cut cut) {
     if (cut == cut_ && cut != Cut::columns) return;
     meetOthers();
     cut_ = cut;
-    if (cut == Cut::weights) sumLoss(); // all parts of it are there now
+    if (cut != Cut::weights) return;
+    // All parts of the loss are there now. Added in their order, the same number of threads gives the same
+    // loss every time. Each thread adds them itself, so that all agree on whether the step may change the
+    // weights.
+    double sum = 0;
+    for (const CpuArenas::PartialLoss& part : arenas_.partialLosses) sum += part.sum;
+    setLoss(sum);
 }
 
 void CpuOps::meetOthers() {
@@ -102,14 +108,6 @@ void CpuOps::denseBackwardInputs(std::size_t layer) {
     lap(CpuOperation::denseBackwardInputs, layer);
 }
 
-// In the order of the parts, so that the same number of threads gives the same loss every time. Each thread
-// computes the sum itself, so that all agree on whether the step may change the weights.
-void CpuOps::sumLoss() {
-    double sum = 0;
-    for (const CpuArenas::PartialLoss& part : arenas_.partialLosses) sum += part.sum;
-    setLoss(sum);
-}
-
 /// This thread's rows of the layer's weights, part by part.
 template <class Work> void CpuOps::forOutputs(std::size_t layer, const Work& work) const {
     forParts([&](std::size_t part) {
@@ -137,20 +135,19 @@ void CpuOps::addWeightGradient(std::size_t layer, float keep, float scale, float
 // its cache, and it needs no barrier.
 void CpuOps::update(const StepSettings& step) {
     if (failed_) return;
+    const auto updateSlice = [&](std::size_t begin, std::size_t end) {
+        arenas_.kernels.update(arenas_.optimizer.kind, step.update, begin, end, arenas_.gradients.data(),
+                               arenas_.parameters.data(), arenas_.stateArray(0), arenas_.stateArray(1));
+    };
     for (std::size_t layer = 0; layer < arenas_.shape.layers(); ++layer) {
         const LayerLayout& place = arenas_.layout.layer(layer);
         forOutputs(layer, [&](std::size_t begin, std::size_t end) {
-            updateSlice(step, place.weightOffset + begin * place.rowStride,
+            updateSlice(place.weightOffset + begin * place.rowStride,
                         place.weightOffset + end * place.rowStride);
-            updateSlice(step, place.biasOffset + begin, place.biasOffset + end);
+            updateSlice(place.biasOffset + begin, place.biasOffset + end);
         });
     }
     lap(CpuOperation::update);
-}
-
-void CpuOps::updateSlice(const StepSettings& step, std::size_t begin, std::size_t end) {
-    arenas_.kernels.update(arenas_.optimizer.kind, step.update, begin, end, arenas_.gradients.data(),
-                           arenas_.parameters.data(), arenas_.stateArray(0), arenas_.stateArray(1));
 }
 
 void CpuOps::score() {

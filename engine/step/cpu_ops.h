@@ -65,8 +65,6 @@ class CpuOps final : public CpuBackend {
         for (std::size_t part = parts_.begin; part < parts_.end; ++part) work(part);
     }
     template <class Work> void forOutputs(std::size_t layer, const Work& work) const;
-    void updateSlice(const StepSettings& step, std::size_t begin, std::size_t end);
-    void sumLoss();
 
     ThreadTeam& team_;
     Share parts_;

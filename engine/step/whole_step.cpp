@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 #include <stdexcept>
 
 #include "engine/net/activation.h"
@@ -13,15 +14,9 @@ namespace {
 
 using gpu::asUint;
 
-std::size_t sumOfWidths(const NetShape& shape) {
-    std::size_t sum = 0;
-    for (const std::size_t width : shape.widths) sum += width;
-    return sum;
-}
-
 // A, Z where kept, dZ, and the loss.
 std::size_t floatsPerRow(const NetShape& shape) {
-    const std::size_t all = sumOfWidths(shape);
+    const std::size_t all = std::accumulate(shape.widths.begin(), shape.widths.end(), std::size_t{0});
     const std::size_t behindInputs = all - shape.inputs();
     return all + behindInputs * (anyLayerKeepsSums(shape) ? 2 : 1) + 1;
 }
@@ -146,7 +141,9 @@ void WholeStep::record(gpu::Recorder& recorder, const TrainSettings& settings, s
                                static_cast<std::uint32_t>(step % GpuArenas::ringSlots),
                                asUint(now.batch.first), asUint(rows), static_cast<float>(1.0 / terms),
                                now.keys, now.update});
-            work += workOf(arenas_.shape, settings, rows, arenas_.pixels);
+            const auto [flops, bytes] = workOf(arenas_.shape, settings, rows, arenas_.pixels);
+            work.flops += flops;
+            work.bytes += bytes;
         }
         records_.writeValues<shared::StepRecord>(records, slot * sizeof(shared::StepRecord));
         const shared::WholeStepParams params{asUint(steps),

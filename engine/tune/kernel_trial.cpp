@@ -6,7 +6,6 @@
 #include "engine/net/activation.h"
 #include "engine/net/float_formats.h"
 #include "engine/net/random.h"
-#include "engine/step/work.h"
 
 namespace lockstep {
 
@@ -201,8 +200,6 @@ TrialResult ProductTrial::measure(const DenseKernel& kernel, int rounds) {
     return checkedThenTimed(
         recorder_, tolerance, rounds, [&] { dispatch(kernel); }, [&] { return compare(); });
 }
-
-double ProductTrial::flops() const { return denseWork(shape_).flops; }
 
 UpdateTrial::UpdateTrial(gpu::Device& device, const DenseShape& shape, Optimizer optimizer)
     : shape_(shape), layout_(ParamLayout(NetShape{{shape.inputs, shape.outputs}}).layer(0)),

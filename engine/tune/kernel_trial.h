@@ -67,9 +67,6 @@ class ProductTrial {
     /// Runs the kernel once and compares; then, if right, times it `rounds` times and keeps the best round.
     TrialResult measure(const DenseKernel& kernel, int rounds);
 
-    /// Floating-point operations of one call.
-    double flops() const;
-
   private:
     void computeExpected(const CpuKernels& cpu);
     std::vector<float> download(const gpu::Buffer& buffer, std::size_t count) const;
