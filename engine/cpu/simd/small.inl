@@ -53,13 +53,27 @@ inline void smallProduct(const LeftMatrix& a, std::size_t rows, const float* x, 
     if (v < vectors) smallColumns<1>(a, rows, x + v * elements, depth, stride, bias, c + v * elements);
 }
 
+struct SmallActivate {
+    template <Activation activation>
+    static void run(std::size_t neurons, std::size_t vectors, std::size_t stride, float* outputs,
+                    float* sums) {
+        if (activation == Activation::identity && sums == nullptr) return;
+        for (std::size_t neuron = 0; neuron < neurons; ++neuron)
+            for (std::size_t v = 0; v < vectors; ++v) {
+                const std::size_t at = neuron * stride + v * elements;
+                const Floats z = load(outputs + at);
+                if (sums != nullptr) store(sums + at, z);
+                store(outputs + at, activateElements<activation>(z));
+            }
+    }
+};
+
 inline void smallDense(const SmallShape& shape, const float* inputs, const float* weights, const float* bias,
                        Activation activation, float* outputs, float* sums) {
     const std::size_t vectors = vectorsFor(shape.rows);
     smallProduct({weights, shape.weightStride, 1}, shape.outputs, inputs, shape.inputs, vectors, shape.stride,
                  bias, outputs);
-    withActivation<ActivateBlock>(activation, shape.outputs, vectors * elements, shape.stride,
-                                  static_cast<const float*>(nullptr), outputs, sums);
+    withActivation<SmallActivate>(activation, shape.outputs, vectors, shape.stride, outputs, sums);
 }
 
 inline void smallBackwardInputs(const SmallShape& shape, const float* dSums, const float* weights,
@@ -232,15 +246,16 @@ inline double smallCrossEntropy(const LossShape& shape, const float* outputs, co
     return total;
 }
 
-/// In the order of Loss.
-constexpr LossFunction smallLossFunctions[] = {smallCrossEntropy, smallElementwiseLoss<Loss::meanSquared>,
-                                               smallElementwiseLoss<Loss::huber>,
-                                               smallElementwiseLoss<Loss::binaryCrossEntropy>};
-
 inline double smallLossAndGradient(const LossShape& shape, const float* outputs, const float* saved,
                                    const TargetWord* targets, float* dSums) {
-    const LossFunction function = smallLossFunctions[static_cast<std::size_t>(shape.loss)];
-    const double total = function(shape, outputs, targets, dSums);
+    const auto ofKind = [&](auto function) { return function(shape, outputs, targets, dSums); };
+    double total = 0;
+    switch (shape.loss) {
+    case Loss::crossEntropy: total = ofKind(smallCrossEntropy); break;
+    case Loss::meanSquared: total = ofKind(smallElementwiseLoss<Loss::meanSquared>); break;
+    case Loss::huber: total = ofKind(smallElementwiseLoss<Loss::huber>); break;
+    case Loss::binaryCrossEntropy: total = ofKind(smallElementwiseLoss<Loss::binaryCrossEntropy>); break;
+    }
     withActivation<DeriveBlock>(shape.outputActivation, shape.outputs, vectorsFor(shape.rows) * elements,
                                 shape.stride, saved, dSums);
     return total;
