@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/cpu/small_kernels.h"
+#include "engine/cpu/simd_kernels.h"
 #include "engine/step/small_ops.h"
 #include "engine/step/step_trace.h"
 #include "tests/cpu_tables.h"
@@ -27,7 +27,7 @@ struct SmallTable {
 std::vector<SmallTable> smallTables() {
     std::vector<SmallTable> result;
     for (const VectorLevel level : {VectorLevel::baseline, VectorLevel::avx2, VectorLevel::avx512})
-        if (level <= vectorLevel()) result.push_back({name(level), &smallKernelsFor(level)});
+        if (level <= vectorLevel()) result.push_back({name(level), &vectorTables(level).small});
     return result;
 }
 

@@ -28,7 +28,7 @@ inline std::vector<Table> tables() {
     std::vector<Table> result = {{"scalar", &scalarKernels()}, {"best", &bestKernels()}};
     for (const VectorLevel level : {VectorLevel::baseline, VectorLevel::avx2, VectorLevel::avx512})
         if (level <= vectorLevel())
-            result.push_back({std::string("simd ") + name(level), &simdKernelsFor(level).table});
+            result.push_back({std::string("simd ") + name(level), &vectorTables(level).simd});
     return result;
 }
 

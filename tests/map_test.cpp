@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/cpu/map_kernels.h"
+#include "engine/cpu/simd_kernels.h"
 #include "engine/grid/map.h"
 #include "tests/test_device.h"
 
@@ -230,7 +230,7 @@ TEST_CASE("a divergence is told between steps: the step grows as the rate shrink
 TEST_CASE("every instruction set computes what the plain loops do, whatever the number of networks") {
     for (const VectorLevel level : {VectorLevel::baseline, VectorLevel::avx2, VectorLevel::avx512}) {
         if (level > vectorLevel()) continue;
-        const MapKernels& kernels = mapKernelsFor(level);
+        const MapKernels& kernels = vectorTables(level).map;
         for (const MapJob& of :
              {job(8, 8, Activation::tanh, 16, 50), job(2, 5, Activation::relu, 17, 30),
               job(16, 16, Activation::tanh, 33, 10), job(4, 3, Activation::identity, 1, 40)}) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/cpu/thread_team.h"
+#include "engine/step/work.h"
 #include "engine/tune/kernel_trial.h"
 #include "engine/tune/product_candidates.h"
 
@@ -84,7 +85,7 @@ double fastestProduct(gpu::Device& device, Kernels& kernels, const std::atomic<b
             continue; // never the fastest, and slow enough to look like a hang
         const TrialResult result =
             trial.measure(kernels.dense(Product::forward, candidate, Activation::identity), 3);
-        if (result.verified()) gflops = std::max(gflops, trial.flops() / result.milliseconds * 1e-6);
+        if (result.verified()) gflops = std::max(gflops, denseWork(shape).flops / result.milliseconds * 1e-6);
     }
     return gflops;
 }

@@ -18,10 +18,13 @@ namespace {
 
 #if defined(__aarch64__)
 constexpr const char* architecture = "AArch64";
+constexpr const char* baselineVectors = "NEON";
 #elif defined(__x86_64__)
 constexpr const char* architecture = "x86-64";
+constexpr const char* baselineVectors = "SSE2";
 #else
 constexpr const char* architecture = "unknown architecture";
+constexpr const char* baselineVectors = "compiler's vectors";
 #endif
 
 } // namespace
@@ -80,13 +83,7 @@ const char* name(VectorLevel level) {
     case VectorLevel::avx2: return "AVX2";
     case VectorLevel::baseline: break;
     }
-#if defined(__aarch64__)
-    return "NEON";
-#elif defined(__x86_64__)
-    return "SSE2";
-#else
-    return "compiler's vectors";
-#endif
+    return baselineVectors;
 }
 
 } // namespace lockstep

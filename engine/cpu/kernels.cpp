@@ -14,22 +14,14 @@ namespace lockstep {
 
 namespace {
 
-const VectorTables& tablesFor([[maybe_unused]] VectorLevel level) {
-#if defined(__x86_64__)
-    if (level == VectorLevel::avx512) return avx512Tables();
-    if (level == VectorLevel::avx2) return avx2Tables();
-#endif
-    return baselineTables();
-}
-
 void plainBackwardWeights(const DenseShape& shape, const float* dSums, const float* inputs, std::size_t begin,
                           std::size_t end, float, float, float* dWeights, float* dBias) {
     plain::denseBackwardWeights(shape, dSums, inputs, begin, end, dWeights, dBias);
 }
 
-const SimdKernels& simd() {
-    static const SimdKernels& kernels = tablesFor(vectorLevel()).simd;
-    return kernels;
+const VectorTables& widest() {
+    static const VectorTables& tables = vectorTables(vectorLevel());
+    return tables;
 }
 
 // A call costs a few microseconds before the first multiplication; below this many multiplications the
@@ -60,9 +52,9 @@ void dense(const DenseShape& shape, const float* inputs, const float* weights, c
     if (worthACall(shape.rows, shape.outputs, shape.inputs) &&
         multiply(shape.rows, shape.outputs, shape.inputs, 1, {inputs, shape.inputStride},
                  {weights, shape.inputStride, 'T'}, 0, outputs, shape.outputStride))
-        simd().finishDense(shape, bias, activation, outputs, sums);
+        widest().finishDense(shape, bias, activation, outputs, sums);
     else
-        simd().table.dense(shape, inputs, weights, bias, activation, outputs, sums);
+        widest().simd.dense(shape, inputs, weights, bias, activation, outputs, sums);
 }
 
 void denseBackwardInputs(const DenseShape& shape, const float* dSums, const float* weights,
@@ -70,9 +62,9 @@ void denseBackwardInputs(const DenseShape& shape, const float* dSums, const floa
     if (worthACall(shape.rows, shape.outputs, shape.inputs) &&
         multiply(shape.rows, shape.inputs, shape.outputs, 1, {dSums, shape.outputStride},
                  {weights, shape.inputStride}, 0, dPreviousSums, shape.inputStride))
-        simd().finishBackwardInputs(shape, previous, saved, dPreviousSums);
+        widest().finishBackwardInputs(shape, previous, saved, dPreviousSums);
     else
-        simd().table.denseBackwardInputs(shape, dSums, weights, previous, saved, dPreviousSums);
+        widest().simd.denseBackwardInputs(shape, dSums, weights, previous, saved, dPreviousSums);
 }
 
 // The padding of X is 0, so the padding of W can be part of the product.
@@ -81,26 +73,20 @@ void denseBackwardWeights(const DenseShape& shape, const float* dSums, const flo
     if (worthACall(shape.rows, end - begin, shape.inputs) &&
         multiply(end - begin, shape.inputStride, shape.rows, scale, {dSums + begin, shape.outputStride, 'T'},
                  {inputs, shape.inputStride}, keep, weights + begin * shape.inputStride, shape.inputStride))
-        simd().sumColumns(shape, dSums, begin, end, keep, scale, bias);
+        widest().sumColumns(shape, dSums, begin, end, keep, scale, bias);
     else
-        simd().table.denseBackwardWeights(shape, dSums, inputs, begin, end, keep, scale, weights, bias);
-}
-
-CpuKernels makeBestTable() {
-    CpuKernels table = simd().table;
-    table.name = "best";
-    table.dense = dense;
-    table.denseBackwardInputs = denseBackwardInputs;
-    table.denseBackwardWeights = denseBackwardWeights;
-    return table;
+        widest().simd.denseBackwardWeights(shape, dSums, inputs, begin, end, keep, scale, weights, bias);
 }
 
 } // namespace
 
-const SimdKernels& simdKernelsFor(VectorLevel level) { return tablesFor(level).simd; }
-const SmallKernels& smallKernelsFor(VectorLevel level) { return tablesFor(level).small; }
-const CpuPopulationKernels& populationKernelsFor(VectorLevel level) { return tablesFor(level).population; }
-const MapKernels& mapKernelsFor(VectorLevel level) { return tablesFor(level).map; }
+const VectorTables& vectorTables([[maybe_unused]] VectorLevel level) {
+#if defined(__x86_64__)
+    if (level == VectorLevel::avx512) return avx512Tables;
+    if (level == VectorLevel::avx2) return avx2Tables;
+#endif
+    return baselineTables;
+}
 
 const CpuKernels& scalarKernels() {
     static constexpr CpuKernels kernels{
@@ -117,11 +103,18 @@ const CpuKernels& scalarKernels() {
     return kernels;
 }
 
-const CpuKernels& simdKernels() { return simd().table; }
+const CpuKernels& simdKernels() { return widest().simd; }
 
 const CpuKernels& bestKernels() {
-    static const CpuKernels table = makeBestTable();
-    return table;
+    static const CpuKernels kernels = [] {
+        CpuKernels table = widest().simd;
+        table.name = "best";
+        table.dense = dense;
+        table.denseBackwardInputs = denseBackwardInputs;
+        table.denseBackwardWeights = denseBackwardWeights;
+        return table;
+    }();
+    return kernels;
 }
 
 std::string describeKernels(const CpuKernels& kernels) {

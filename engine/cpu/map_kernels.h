@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "engine/cpu/cpu_info.h"
 #include "engine/net/net_shape.h"
 #include "shaders/shared/map.h"
 
@@ -37,8 +36,5 @@ struct MapKernels {
     void (*train)(const MapProblem& problem, const shared::MapStart* starts, std::size_t count,
                   shared::MapEnd* ends);
 };
-
-/// The table for an instruction set, as simdKernelsFor.
-const MapKernels& mapKernelsFor(VectorLevel level);
 
 } // namespace lockstep

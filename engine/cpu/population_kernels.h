@@ -99,7 +99,4 @@ struct CpuPopulationKernels {
                   const TargetWord* targets, double* losses, std::uint64_t* correct);
 };
 
-/// The table for an instruction set, as simdKernelsFor.
-const CpuPopulationKernels& populationKernelsFor(VectorLevel level);
-
 } // namespace lockstep

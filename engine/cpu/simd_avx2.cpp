@@ -8,24 +8,15 @@
 #include "shaders/shared/tanh.h"
 
 #define LOCKSTEP_VECTOR_BYTES 32
+#define LOCKSTEP_TABLES avx2Tables
 #if defined(__clang__)
 #pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
+#include "engine/cpu/simd/table.inl"
+#pragma clang attribute pop
 #else
 #pragma GCC push_options
 #pragma GCC target("avx2,fma")
-#endif
-
 #include "engine/cpu/simd/table.inl"
-
-#if defined(__clang__)
-#pragma clang attribute pop
-#else
 #pragma GCC pop_options
 #endif
-
-namespace lockstep {
-
-const VectorTables& avx2Tables() { return vectorTables; }
-
-} // namespace lockstep
 #endif

@@ -8,25 +8,16 @@
 #include "shaders/shared/tanh.h"
 
 #define LOCKSTEP_VECTOR_BYTES 64
+#define LOCKSTEP_TABLES avx512Tables
 #if defined(__clang__)
 #pragma clang attribute push(__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma"))),         \
                              apply_to = function)
+#include "engine/cpu/simd/table.inl"
+#pragma clang attribute pop
 #else
 #pragma GCC push_options
 #pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")
-#endif
-
 #include "engine/cpu/simd/table.inl"
-
-#if defined(__clang__)
-#pragma clang attribute pop
-#else
 #pragma GCC pop_options
 #endif
-
-namespace lockstep {
-
-const VectorTables& avx512Tables() { return vectorTables; }
-
-} // namespace lockstep
 #endif

@@ -9,11 +9,6 @@
 #include "shaders/shared/tanh.h"
 
 #define LOCKSTEP_VECTOR_BYTES 16
+#define LOCKSTEP_TABLES baselineTables
 
 #include "engine/cpu/simd/table.inl"
-
-namespace lockstep {
-
-const VectorTables& baselineTables() { return vectorTables; }
-
-} // namespace lockstep

@@ -1,4 +1,4 @@
-// The kernels that use vectors, one set of tables per instruction set. Inside engine/cpu only.
+// The kernels that use vectors: all tables of an instruction set. simd/table.inl is compiled for each.
 #pragma once
 
 #include "engine/cpu/cpu_info.h"
@@ -9,9 +9,12 @@
 
 namespace lockstep {
 
-/// The rung's table, and the elementwise halves that `best` puts behind products of its own.
-struct SimdKernels {
-    CpuKernels table;
+struct VectorTables {
+    CpuKernels simd; ///< the rung's
+    SmallKernels small;
+    CpuPopulationKernels population;
+    MapKernels map;
+    // The elementwise halves that the rung `best` puts behind products of its own.
     /// outputs = f(outputs + bias); `sums` (may be null) receives what f was applied to.
     void (*finishDense)(const DenseShape& shape, const float* bias, Activation activation, float* outputs,
                         float* sums);
@@ -26,22 +29,14 @@ struct SimdKernels {
     std::size_t roundFlops;
 };
 
-/// The table for an instruction set; the baseline's where this build has no such variant. Calling a table's
-/// functions on a processor without its instructions is undefined: stay at or below vectorLevel().
-const SimdKernels& simdKernelsFor(VectorLevel level);
-
-/// All tables of an instruction set: simd/table.inl, compiled for it.
-struct VectorTables {
-    SimdKernels simd;
-    SmallKernels small;
-    CpuPopulationKernels population;
-    MapKernels map;
-};
-
-const VectorTables& baselineTables();
+extern const VectorTables baselineTables;
 #if defined(__x86_64__)
-const VectorTables& avx2Tables();
-const VectorTables& avx512Tables();
+extern const VectorTables avx2Tables;
+extern const VectorTables avx512Tables;
 #endif
+
+/// The tables for an instruction set; the baseline's where this build has no such variant. Calling their
+/// functions on a processor without its instructions is undefined: stay at or below vectorLevel().
+const VectorTables& vectorTables(VectorLevel level);
 
 } // namespace lockstep

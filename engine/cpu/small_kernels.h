@@ -57,7 +57,4 @@ struct SmallKernels {
                               float scale, float* weights, float* bias);
 };
 
-/// The table for an instruction set, as simdKernelsFor.
-const SmallKernels& smallKernelsFor(VectorLevel level);
-
 } // namespace lockstep

@@ -17,21 +17,17 @@ namespace {
 // rather than linked: the ones that count are those of the runtime which oneDNN brought along, GNU's or
 // LLVM's, whichever compiler built this file.
 struct OpenMp {
+#if defined(__unix__) || defined(__APPLE__)
+    int (*getMaxThreads)() = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "omp_get_max_threads"));
+    void (*setNumThreads)(int) = reinterpret_cast<void (*)(int)>(dlsym(RTLD_DEFAULT, "omp_set_num_threads"));
+#else
     int (*getMaxThreads)() = nullptr;
     void (*setNumThreads)(int) = nullptr;
+#endif
 };
 
-OpenMp findOpenMp() {
-    OpenMp functions;
-#if defined(__unix__) || defined(__APPLE__)
-    functions.getMaxThreads = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "omp_get_max_threads"));
-    functions.setNumThreads = reinterpret_cast<void (*)(int)>(dlsym(RTLD_DEFAULT, "omp_set_num_threads"));
-#endif
-    return functions;
-}
-
 const OpenMp& openMp() {
-    static const OpenMp functions = findOpenMp();
+    static const OpenMp functions{};
     return functions;
 }
 

@@ -4,8 +4,7 @@
 #include <atomic>
 #include <chrono>
 
-#include "engine/cpu/cpu_info.h"
-#include "engine/cpu/map_kernels.h"
+#include "engine/cpu/simd_kernels.h"
 #include "engine/cpu/thread_team.h"
 #include "engine/grid/map.h"
 
@@ -27,7 +26,7 @@ std::vector<float> padded(const std::vector<float>& rows, std::size_t inputs, st
 class CpuMapTrainer final : public MapTrainer {
   public:
     CpuMapTrainer(const MapJob& job, std::size_t threads)
-        : MapTrainer(job.validate()), data_(mapData(job)), kernels_(mapKernelsFor(vectorLevel())),
+        : MapTrainer(job.validate()), data_(mapData(job)), kernels_(vectorTables(vectorLevel()).map),
           team_(threads == 0 ? usableCores() : threads) {
         const std::size_t columns = mapColumns(job.inputs);
         data_.inputs = padded(data_.inputs, job.inputs, columns);

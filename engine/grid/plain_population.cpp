@@ -3,6 +3,7 @@
 
 #include "engine/grid/population_block.h"
 #include "engine/step/cpu_ops.h"
+#include "engine/step/step_trace.h"
 
 namespace lockstep {
 
@@ -58,7 +59,7 @@ class PlainBlock final : public PopulationBlock {
         const std::size_t count = alone.data->of(split).count;
         PlainBackend backend(alone, parameters_);
         backend.ops.beginEvaluation(alone.data->classes);
-        const std::size_t capacity = backend.ops.capacity();
+        const std::size_t capacity = backend.arenas.capacity;
         for (std::size_t first = 0; first < count; first += capacity)
             scoreRange(backend.ops, backend.arenas.shape, split, first, std::min(capacity, count - first));
         return {backend.ops.scored()};
@@ -77,12 +78,17 @@ class PlainBlock final : public PopulationBlock {
         asked.train.targets.assign(asked.classes > 0 ? 0 : rows * asked.targetWidth, 0);
         alone.data = &asked;
         PlainBackend backend(alone, parameters_);
-        const std::size_t capacity = backend.ops.capacity();
-        std::vector<float> outputs(rows * alone.shape.outputs());
+        const std::size_t capacity = backend.arenas.capacity;
+        const std::size_t stride = roundUpToFour(alone.shape.outputs());
+        std::vector<float> outputs;
         for (std::size_t first = 0; first < rows; first += capacity) {
-            backend.ops.gatherRange(Split::train, first, std::min(capacity, rows - first));
+            const std::size_t count = std::min(capacity, rows - first);
+            backend.ops.gatherRange(Split::train, first, count);
             for (std::size_t layer = 0; layer < alone.shape.layers(); ++layer) backend.ops.dense(layer);
-            backend.ops.copyOutputs(outputs.data() + first * alone.shape.outputs());
+            const std::vector<float> padded =
+                backend.arenas.tensor({TensorKind::activations, alone.shape.layers()}, count * stride);
+            const std::vector<float> found = withoutPadding(padded, alone.shape.outputs(), stride);
+            outputs.insert(outputs.end(), found.begin(), found.end());
         }
         return outputs;
     }

@@ -143,7 +143,7 @@ PopulationPlan fastest(gpu::Device& device, const PopulationJob& job, KernelCach
     const PopulationPlan& best = trials[static_cast<std::size_t>(winner - least.begin())]->plan();
     ProductKernel remembered;
     remembered.rung = best.layout;
-    cache.remember(operationOf(job), {remembered, *winner}, !failures.lackedMemory);
+    cache.remember(operationOf(job), {remembered, *winner, !failures.lackedMemory});
     cache.store();
     return best;
 }

@@ -10,7 +10,7 @@
 #include <array>
 #include <utility>
 
-#include "engine/cpu/population_kernels.h"
+#include "engine/cpu/simd_kernels.h"
 #include "engine/grid/population_block.h"
 #include "engine/net/activation.h"
 #include "engine/net/param_layout.h"
@@ -380,7 +380,7 @@ class VectorBlock final : public PopulationBlock {
 } // namespace
 
 PopulationBlocks vectorPopulationBlocks(const PopulationJob& job, VectorLevel level) {
-    const auto plan = std::make_shared<const VectorPlan>(job, populationKernelsFor(level));
+    const auto plan = std::make_shared<const VectorPlan>(job, vectorTables(level).population);
     const PopulationPlaces places(job);
     PopulationBlocks blocks;
     for (const PopulationRun& piece : places.pieces(0, job.members.size(), plan->elements)) {

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "engine/cpu/cpu_info.h"
+#include "engine/cpu/simd_kernels.h"
 #include "engine/cpu/thread_team.h"
 #include "engine/run/make_trainer.h"
 #include "engine/run/team_sizing.h"
@@ -237,7 +237,7 @@ std::unique_ptr<Trainer> makeCpuTrainer(const TrainJob& job, Rung rung, std::siz
         row.allCores ? usefulThreads(job.shape, batch, available, flopsPerMicrosecond) : 1;
     const bool small = rung == Rung::best && fitsSmallOps(job.shape, batch);
     return std::make_unique<CpuTrainer>(job, kernelsOf(row), small ? 1 : team,
-                                        small ? &smallKernelsFor(vectorLevel()) : nullptr);
+                                        small ? &vectorTables(vectorLevel()).small : nullptr);
 }
 
 } // namespace lockstep

@@ -155,7 +155,7 @@ void GpuTrainer::warmUp() {
     if (rung_ == Rung::wholeStep) wholeStep_.emplace(kernels_, arenas_, job_);
     warmUpStepMilliseconds_ = warmUpSteps();
     warmUpScores();
-    mayChangeSteps_ = rung_ == Rung::best && wholeStepLayout(device_, job_).has_value();
+    mayChangeSteps_ = rung_ == Rung::best && wholeStepLayout(device_, job_).refusal.empty();
     if (mayChangeSteps_) chooseWholeSteps();
     warmUpRecorded_ = recorder_.deviceSeconds();
     setStatus(shared::noStep);
@@ -181,7 +181,7 @@ void GpuTrainer::chooseWholeSteps() {
     const double whole = millisecondsOf(0, steps);
     if (whole >= apart) setWholeSteps(false);
     if (!builtIn) return;
-    cache.remember(key, {{}, whole < apart ? whole / steps : -1}, true); // -1: single operations are faster
+    cache.remember(key, {{}, whole < apart ? whole / steps : -1}); // -1: single operations are faster
     cache.store();
 }
 

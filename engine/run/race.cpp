@@ -7,7 +7,7 @@
 namespace lockstep {
 
 double lossTolerance(const LaneSpec& spec) {
-    return halfPrecision(spec) ? Agreement::halfTolerance : Agreement::floatTolerance;
+    return spec.row().half ? Agreement::halfTolerance : Agreement::floatTolerance;
 }
 
 Agreement compareLosses(const std::vector<float>& reference, const std::vector<float>& other,
@@ -31,7 +31,7 @@ void addAgreements(std::vector<LaneResult>& results) {
     // The first CPU lane, else the first of floats, else any.
     const auto rank = [](const LaneResult& result) {
         if (result.telemetry.opening().empty()) return 3;
-        return !result.spec.gpu ? 0 : !halfPrecision(result.spec) ? 1 : 2;
+        return !result.spec.gpu ? 0 : !result.spec.row().half ? 1 : 2;
     };
     const auto reference = std::ranges::min_element(results, {}, rank);
     if (reference == results.end() || rank(*reference) == 3) return;

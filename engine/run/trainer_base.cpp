@@ -98,16 +98,16 @@ void TrainerBase::goOnFrom(const TrainerState& state) {
 StepTrace TrainerBase::traceStep(const TraceOptions& options) {
     finish();
     throwIfFailed();
-    const StepTracer tracer(job_, order_.range(completed_).rows, foldsUpdate());
-    const auto source = [this](const TensorId& id, std::size_t floats) { return tensor(id, floats); };
+    const TracedStep step{job_, order_.range(completed_).rows, foldsUpdate(), options,
+                          [this](const TensorId& id, std::size_t floats) { return tensor(id, floats); }};
     StepTrace trace;
     trace.step = completed_;
     trace.machine = machine_;
-    tracer.keepBefore(options, source, trace);
+    keepBefore(step, trace);
     runTraced(trace);
     throwIfFailed();
     trace.loss = losses_.back().loss;
-    tracer.keepAfter(options, source, trace);
+    keepAfter(step, trace);
     if (trace.skipped) trace.operations.back().shapes += "; skipped: gradients have overflowed";
     return trace;
 }

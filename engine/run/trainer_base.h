@@ -64,7 +64,7 @@ class TrainerBase : public Trainer {
     /// The settings in job_ have changed.
     virtual void optimizerChanged() {}
     virtual bool foldsUpdate() const = 0;
-    /// As StepTracer::Source.
+    /// As TracedStep::source.
     virtual std::vector<float> tensor(const TensorId& id, std::size_t floats) = 0;
     /// Trains the next step, notes its loss, and fills in the trace's times and operations.
     virtual void runTraced(StepTrace& trace) = 0;

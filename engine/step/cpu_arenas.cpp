@@ -34,7 +34,8 @@ CpuArenas::CpuArenas(const TrainJob& job, const CpuKernels& kernelTable, std::si
     for (std::size_t layer = 0; layer < shape.layers(); ++layer) {
         const std::size_t size = capacity * paddedWidth(layer + 1);
         const bool keepsSums = derivativeNeedsSum(shape.activationOf(layer));
-        layers.push_back({AlignedArray<float>(size), AlignedArray<float>(keepsSums ? size : 0),
+        layers.push_back({AlignedArray<float>(size),
+                          keepsSums ? AlignedArray<float>(size) : AlignedArray<float>(),
                           AlignedArray<float>(size)});
     }
 }
@@ -50,26 +51,15 @@ std::size_t CpuArenas::paddedWidth(std::size_t level) const {
     return byNeuron ? roundUpToGrain(shape.widths[level]) : roundUpToFour(shape.widths[level]);
 }
 
-float* CpuArenas::sums(std::size_t layer) {
-    return layers[layer].sums.size() == 0 ? nullptr : layers[layer].sums.data();
-}
-
-const float* CpuArenas::saved(std::size_t layer) const {
-    const LayerArrays& own = layers[layer];
-    return own.sums.size() == 0 ? own.outputs.data() : own.sums.data();
-}
-
 LossShape CpuArenas::lossShape(std::size_t rows, std::size_t batchRows) const {
-    LossShape result;
-    result.rows = rows;
-    result.outputs = shape.outputs();
-    result.stride = roundUpToFour(shape.outputs());
-    result.targetWidth = data.targetWidth;
-    result.loss = shape.loss;
-    result.targetKind = targetKind;
-    result.outputActivation = shape.outputActivation;
-    result.scale = 1.0 / static_cast<double>(lossTerms(shape.loss, batchRows, shape.outputs()));
-    return result;
+    return {.rows = rows,
+            .outputs = shape.outputs(),
+            .stride = roundUpToFour(shape.outputs()),
+            .targetWidth = data.targetWidth,
+            .loss = shape.loss,
+            .targetKind = targetKind,
+            .outputActivation = shape.outputActivation,
+            .scale = 1.0 / static_cast<double>(lossTerms(shape.loss, batchRows, shape.outputs()))};
 }
 
 float* CpuArenas::stateArray(std::size_t index) {

@@ -17,8 +17,11 @@ struct TensorId; // engine/step/step_trace.h
 /// Arrays of one layer for a whole batch.
 struct LayerArrays {
     AlignedArray<float> outputs; ///< A[l + 1]
-    AlignedArray<float> sums;    ///< Z[l]; empty unless the activation's derivative needs it
+    AlignedArray<float> sums;    ///< Z[l]; null unless the activation's derivative needs it
     AlignedArray<float> dSums;   ///< dZ[l]
+
+    /// What activationDerivative takes: the preactivations, or the outputs.
+    const float* saved() const { return sums.data() != nullptr ? sums.data() : outputs.data(); }
 };
 
 /// The threads share these arrays without locks: between two barriers, no two threads write the same rows (or
@@ -57,9 +60,6 @@ struct CpuArenas {
     const float* below(std::size_t layer) const {
         return layer == 0 ? inputs.data() : layers[layer - 1].outputs.data();
     }
-    float* sums(std::size_t layer); ///< Z[layer]; null where it is not kept
-    /// What activationDerivative takes for the layer: its preactivations, or its outputs.
-    const float* saved(std::size_t layer) const;
     /// Takes other settings of the same optimizer, between steps. They can change whether the update is
     /// folded.
     void setOptimizer(const OptimizerSettings& settings);

@@ -1,18 +1,8 @@
 #include "engine/step/cpu_backend.h"
 
-#include <algorithm>
 #include <cmath>
 
-#include "engine/step/step_trace.h"
-
 namespace lockstep {
-
-void CpuBackend::copyOutputs(float* to) const {
-    const std::size_t stride = roundUpToFour(arenas_.shape.outputs());
-    const TensorId outputs{TensorKind::activations, arenas_.shape.layers()};
-    std::ranges::copy(
-        withoutPadding(arenas_.tensor(outputs, rows_ * stride), arenas_.shape.outputs(), stride), to);
-}
 
 void CpuBackend::beginEvaluation(std::size_t classes) {
     scored_ = {};

@@ -25,8 +25,6 @@ class CpuBackend : public Ops {
     virtual void takeParts(Share) {}
     /// Waits until all threads have finished the step; only then may a thread begin the next one.
     virtual void endStep() {}
-    /// Rows that fit at once: a batch, or a chunk of an evaluation.
-    std::size_t capacity() const { return arenas_.capacity; }
     bool foldsUpdate() const final { return arenas_.foldsUpdate; }
     void denseBackwardWeights(std::size_t layer) final {
         addWeightGradient(layer, 0, 1, arenas_.gradients.data());
@@ -36,9 +34,6 @@ class CpuBackend : public Ops {
         const float rate = step.update.learningRate;
         addWeightGradient(layer, 1.0f - rate * step.update.l2, -rate, arenas_.parameters.data());
     }
-    /// Copies the network's outputs for the current batch or range, once all threads have computed them:
-    /// [rows][outputs], no padding.
-    void copyOutputs(float* to) const;
 
     /// Clears what score() added up, and sizes the confusion matrix.
     void beginEvaluation(std::size_t classes);

@@ -19,7 +19,13 @@ void CpuOps::cutBy(Cut cut) {
     if (cut == cut_ && cut != Cut::columns) return;
     meetOthers();
     cut_ = cut;
-    if (cut == Cut::weights) sumLoss(); // all parts of it are there now
+    if (cut != Cut::weights) return;
+    // All parts of the loss are there now. Added in their order, the same number of threads gives the same
+    // loss every time. Each thread adds them itself, so that all agree on whether the step may change the
+    // weights.
+    double sum = 0;
+    for (const CpuArenas::PartialLoss& part : arenas_.partialLosses) sum += part.sum;
+    setLoss(sum);
 }
 
 void CpuOps::meetOthers() {
@@ -52,7 +58,7 @@ void CpuOps::gatherRange(Split split, std::size_t first, std::size_t rows) {
 void CpuOps::dense(std::size_t layer) {
     const LayerLayout& place = arenas_.layout.layer(layer);
     const float* below = arenas_.below(layer);
-    float* sums = arenas_.sums(layer);
+    float* sums = arenas_.layers[layer].sums.data();
     cutBy(bestCut(layer, place.outputs));
     forParts([&](std::size_t part) {
         DenseShape shape = denseShapeOf(arenas_.shape, layer, rows_);
@@ -77,7 +83,7 @@ void CpuOps::lossAndGradient(const StepSettings&) {
         const LossShape shape = arenas_.lossShape(rows.end - rows.begin, rows_);
         const std::size_t offset = rows.begin * shape.stride;
         arenas_.partialLosses[part].sum = arenas_.kernels.lossAndGradient(
-            shape, arenas_.layers[last].outputs.data() + offset, arenas_.saved(last) + offset,
+            shape, arenas_.layers[last].outputs.data() + offset, arenas_.layers[last].saved() + offset,
             arenas_.targets.data() + rows.begin * shape.targetWidth,
             arenas_.layers[last].dSums.data() + offset);
     });
@@ -96,18 +102,10 @@ void CpuOps::denseBackwardInputs(std::size_t layer) {
         arenas_.kernels.denseBackwardInputs(
             shape, arenas_.layers[layer].dSums.data() + rows.begin * shape.outputStride,
             arenas_.parameters.data() + place.weightOffset + columns.begin,
-            arenas_.shape.activationOf(layer - 1), arenas_.saved(layer - 1) + below,
+            arenas_.shape.activationOf(layer - 1), arenas_.layers[layer - 1].saved() + below,
             arenas_.layers[layer - 1].dSums.data() + below);
     });
     lap(CpuOperation::denseBackwardInputs, layer);
-}
-
-// In the order of the parts, so that the same number of threads gives the same loss every time. Each thread
-// computes the sum itself, so that all agree on whether the step may change the weights.
-void CpuOps::sumLoss() {
-    double sum = 0;
-    for (const CpuArenas::PartialLoss& part : arenas_.partialLosses) sum += part.sum;
-    setLoss(sum);
 }
 
 /// This thread's rows of the layer's weights, part by part.
@@ -137,20 +135,19 @@ void CpuOps::addWeightGradient(std::size_t layer, float keep, float scale, float
 // its cache, and it needs no barrier.
 void CpuOps::update(const StepSettings& step) {
     if (failed_) return;
+    const auto updateSlice = [&](std::size_t begin, std::size_t end) {
+        arenas_.kernels.update(arenas_.optimizer.kind, step.update, begin, end, arenas_.gradients.data(),
+                               arenas_.parameters.data(), arenas_.stateArray(0), arenas_.stateArray(1));
+    };
     for (std::size_t layer = 0; layer < arenas_.shape.layers(); ++layer) {
         const LayerLayout& place = arenas_.layout.layer(layer);
         forOutputs(layer, [&](std::size_t begin, std::size_t end) {
-            updateSlice(step, place.weightOffset + begin * place.rowStride,
+            updateSlice(place.weightOffset + begin * place.rowStride,
                         place.weightOffset + end * place.rowStride);
-            updateSlice(step, place.biasOffset + begin, place.biasOffset + end);
+            updateSlice(place.biasOffset + begin, place.biasOffset + end);
         });
     }
     lap(CpuOperation::update);
-}
-
-void CpuOps::updateSlice(const StepSettings& step, std::size_t begin, std::size_t end) {
-    arenas_.kernels.update(arenas_.optimizer.kind, step.update, begin, end, arenas_.gradients.data(),
-                           arenas_.parameters.data(), arenas_.stateArray(0), arenas_.stateArray(1));
 }
 
 void CpuOps::score() {

@@ -48,18 +48,15 @@ class CpuOps final : public CpuBackend {
     Share rowsOf(std::size_t part) const { return shareOf(rows_, part, team_.size()); }
     /// Those of all parts of this thread.
     Share ownRows() const { return {rowsOf(parts_.begin).begin, rowsOf(parts_.end - 1).end}; }
-    /// Columns of a matrix [rows][width], in whole cache lines: no two parts write to the same one.
-    Share columnsOf(std::size_t width, std::size_t part) const {
-        return shareOf(width, part, team_.size(), 64 / sizeof(float));
-    }
-    /// What a part computes of a matrix [batch][width].
+    /// What a part computes of a matrix [batch][width]. Columns are cut in whole cache lines: no two parts
+    /// write to the same one.
     struct Block {
         Share rows;
         Share columns;
     };
     Block blockOf(std::size_t width, std::size_t part) const {
-        return cut_ == Cut::rows ? Block{rowsOf(part), {0, width}}
-                                 : Block{{0, rows_}, columnsOf(width, part)};
+        if (cut_ == Cut::rows) return {rowsOf(part), {0, width}};
+        return {{0, rows_}, shareOf(width, part, team_.size(), 64 / sizeof(float))};
     }
     Cut bestCut(std::size_t layer, std::size_t columns) const;
     void cutBy(Cut cut);
@@ -68,8 +65,6 @@ class CpuOps final : public CpuBackend {
         for (std::size_t part = parts_.begin; part < parts_.end; ++part) work(part);
     }
     template <class Work> void forOutputs(std::size_t layer, const Work& work) const;
-    void updateSlice(const StepSettings& step, std::size_t begin, std::size_t end);
-    void sumLoss();
 
     ThreadTeam& team_;
     Share parts_;

@@ -13,8 +13,8 @@ constexpr const char* operationNames[] = {"gather_batch",           "dense",
                                           "loss_and_gradient",      "dense_backward_inputs",
                                           "dense_backward_weights", "update"};
 
-double secondsBetween(std::chrono::steady_clock::time_point from, std::chrono::steady_clock::time_point to) {
-    return std::chrono::duration<double>(to - from).count();
+double milliseconds(std::chrono::steady_clock::duration passed) {
+    return std::chrono::duration<double, std::milli>(passed).count();
 }
 
 } // namespace
@@ -26,10 +26,11 @@ void CpuTiming::lap(CpuOperation operation, const Work& work, std::size_t layer)
         return;
     }
     lastOperation_ = operation;
-    Total& total = totalOf(operation);
-    total.seconds += secondsBetween(begin, last_);
+    OperationTiming& total = totalOf(operation);
+    total.milliseconds += milliseconds(last_ - begin);
     total.calls += 1;
-    total.work += work;
+    total.flops += work.flops;
+    total.bytes += work.bytes;
 }
 
 void CpuTiming::waited() {
@@ -38,7 +39,7 @@ void CpuTiming::waited() {
     if (tracing_)
         barrier_ = true;
     else
-        totalOf(lastOperation_).seconds += secondsBetween(begin, last_);
+        totalOf(lastOperation_).milliseconds += milliseconds(last_ - begin);
 }
 
 void CpuTiming::beginTrace() {
@@ -50,15 +51,14 @@ void CpuTiming::beginTrace() {
 }
 
 void CpuTiming::endTrace(StepTrace& trace) {
-    const auto milliseconds = [this](Clock::time_point at) { return 1e3 * secondsBetween(traceStart_, at); };
-    trace.totalMs = milliseconds(Clock::now());
+    trace.totalMs = milliseconds(Clock::now() - traceStart_);
     tracing_ = false;
     for (const Lap& lap : laps_) {
         TracedOperation& operation = trace.operations.emplace_back();
         operation.name = operationNames[static_cast<std::size_t>(lap.operation)];
         operation.layer = lap.layer;
-        operation.beginMs = milliseconds(lap.begin);
-        operation.endMs = milliseconds(lap.end);
+        operation.beginMs = milliseconds(lap.begin - traceStart_);
+        operation.endMs = milliseconds(lap.end - traceStart_);
         operation.flops = lap.work.flops;
         operation.bytes = lap.work.bytes;
         operation.barrierBefore = lap.afterBarrier;
@@ -68,10 +68,9 @@ void CpuTiming::endTrace(StepTrace& trace) {
 std::vector<OperationTiming> CpuTiming::timings() const {
     std::vector<OperationTiming> result;
     for (std::size_t index = 0; index < totals_.size(); ++index) {
-        const Total& total = totals_[index];
-        if (total.calls == 0) continue;
-        result.push_back(
-            {operationNames[index], total.seconds * 1e3, total.calls, total.work.flops, total.work.bytes});
+        if (totals_[index].calls == 0) continue;
+        result.push_back(totals_[index]);
+        result.back().name = operationNames[index];
     }
     return result;
 }

@@ -56,12 +56,6 @@ class CpuTiming {
   private:
     using Clock = std::chrono::steady_clock;
 
-    struct Total {
-        double seconds = 0;
-        std::uint64_t calls = 0;
-        Work work;
-    };
-
     struct Lap {
         CpuOperation operation = CpuOperation::gatherBatch;
         std::size_t layer = 0;
@@ -71,13 +65,13 @@ class CpuTiming {
         bool afterBarrier = false; ///< the thread waited for the others before it
     };
 
-    Total& totalOf(CpuOperation operation) { return totals_[static_cast<std::size_t>(operation)]; }
+    OperationTiming& totalOf(CpuOperation operation) { return totals_[static_cast<std::size_t>(operation)]; }
 
     std::uint64_t samplePeriod_ = 16;
     bool sampling_ = false;
     Clock::time_point last_;
     CpuOperation lastOperation_ = CpuOperation::gatherBatch;
-    std::array<Total, 6> totals_{};
+    std::array<OperationTiming, 6> totals_; // without names
 
     bool tracing_ = false;
     bool barrier_ = false; // since the last lap

@@ -106,15 +106,14 @@ void dispatchProduct(gpu::Recorder& recorder, const DenseKernel& kernel, const D
     const ProductExtents extents = extentsOf(kernel.product, shape);
     const auto [m, n, k] = extents;
     const std::vector<ProductPiece> pieces = piecesOf(kernel.how, extents);
-    if (kernel.how.rung != Rung::one) {
-        // One item per output; the recorder divides them into workgroups of how.outputsPerGroup().
-        recorder.dispatch(*kernel.pipeline, {n, m, 1}, paramsOf(shape, pieces.front()), views, cost);
-        return;
-    }
+    // One item per output, which the recorder divides into workgroups of how.outputsPerGroup(); or one
+    // invocation for all of them.
+    const gpu::WorkItems items =
+        kernel.how.rung == Rung::one ? gpu::WorkItems{1, 1, 1} : gpu::WorkItems{n, m, 1};
     constexpr std::size_t perSubmission = 8; // a longer one would block everything else on the device
     for (std::size_t at = 0; at < (firstPieceOnly ? 1 : pieces.size()); ++at) {
         const double share = pieces[at].count / (static_cast<double>(m) * n);
-        recorder.dispatch(*kernel.pipeline, {1, 1, 1}, paramsOf(shape, pieces[at]), views,
+        recorder.dispatch(*kernel.pipeline, items, paramsOf(shape, pieces[at]), views,
                           {cost.flops * share, cost.bytes * share, cost.tag, at > 0});
         if (at % perSubmission == perSubmission - 1 && at + 1 < pieces.size()) recorder.submitAndGoOn();
     }

@@ -51,8 +51,6 @@ LaneSpec laneSpecFromText(std::string_view text, std::span<const std::string_vie
     return spec;
 }
 
-LaneSpec laneSpecFromText(std::string_view text) { return laneSpecFromText(text, knownLanes()); }
-
 std::span<const std::string_view> knownLanes() {
     static const std::vector<std::string_view> lanes = lanesWith(&RungRow::trains);
     return lanes;

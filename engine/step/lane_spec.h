@@ -23,20 +23,16 @@ struct LaneSpec {
     bool operator==(const LaneSpec&) const = default;
 };
 
-/// MACHINE:RUNG[@DEVICE]; "cpu" and "gpu" alone mean their best rung. Throws std::invalid_argument, naming
-/// the nearest right lane, for an unknown machine or rung, an empty device, and a device after a CPU lane.
-LaneSpec laneSpecFromText(std::string_view text);
-/// The same, where only the lanes `known` are right, such as knownPopulationLanes().
-LaneSpec laneSpecFromText(std::string_view text, std::span<const std::string_view> known);
-
 /// All lanes that train a network, in the order of the table: "cpu:scalar", ..., "gpu:best".
 std::span<const std::string_view> knownLanes();
 /// All that train a population (engine/grid): "cpu:scalar" (plain loops), "cpu:simd" (one thread),
 /// "cpu:best", "gpu:invocation", "gpu:subgroup", "gpu:workgroup", "gpu:best".
 std::span<const std::string_view> knownPopulationLanes();
 
-/// Whether a lane computes with fp16 operands: close to what the others compute, not the same.
-inline bool halfPrecision(const LaneSpec& spec) { return spec.row().half; }
+/// MACHINE:RUNG[@DEVICE]; "cpu" and "gpu" alone mean their best rung. Throws std::invalid_argument, naming
+/// the nearest right lane, for an unknown machine or rung, an empty device, and a device after a CPU lane.
+/// known   the lanes that are right, such as knownPopulationLanes()
+LaneSpec laneSpecFromText(std::string_view text, std::span<const std::string_view> known = knownLanes());
 
 /// What a comparison must say about a lane: "one thread, no SIMD", "one thread", "no SIMD", "half precision";
 /// empty where nothing holds it back.

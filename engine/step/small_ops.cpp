@@ -45,7 +45,7 @@ void SmallOps::dense(std::size_t layer) {
     const float* parameters = arenas_.parameters.data();
     kernels_.dense(shapeOf(layer), arenas_.below(layer), parameters + place.weightOffset,
                    parameters + place.biasOffset, arenas_.shape.activationOf(layer),
-                   arenas_.layers[layer].outputs.data(), arenas_.sums(layer));
+                   arenas_.layers[layer].outputs.data(), arenas_.layers[layer].sums.data());
     lap(CpuOperation::dense, layer);
 }
 
@@ -53,8 +53,8 @@ void SmallOps::lossAndGradient(const StepSettings&) {
     LayerArrays& last = arenas_.layers.back();
     LossShape shape = arenas_.lossShape(rows_, rows_);
     shape.stride = arenas_.capacity;
-    setLoss(kernels_.lossAndGradient(shape, last.outputs.data(), arenas_.saved(arenas_.layers.size() - 1),
-                                     arenas_.targets.data(), last.dSums.data()));
+    setLoss(kernels_.lossAndGradient(shape, last.outputs.data(), last.saved(), arenas_.targets.data(),
+                                     last.dSums.data()));
     lap(CpuOperation::lossAndGradient);
 }
 
@@ -62,7 +62,7 @@ void SmallOps::denseBackwardInputs(std::size_t layer) {
     if (failed_) return;
     kernels_.denseBackwardInputs(shapeOf(layer), arenas_.layers[layer].dSums.data(),
                                  arenas_.parameters.data() + arenas_.layout.layer(layer).weightOffset,
-                                 arenas_.shape.activationOf(layer - 1), arenas_.saved(layer - 1),
+                                 arenas_.shape.activationOf(layer - 1), arenas_.layers[layer - 1].saved(),
                                  arenas_.layers[layer - 1].dSums.data());
     lap(CpuOperation::denseBackwardInputs, layer);
 }

@@ -130,46 +130,24 @@ struct StepTrace {
 };
 
 /// The operations of one step that a GPU has traced; pieces of one product become a single operation. Shapes
-/// and tensors are left to StepTracer.
+/// and tensors are left to keepAfter().
 std::vector<TracedOperation> operationsOf(std::span<const gpu::TracedDispatch> dispatches);
 
-/// Describes the operations of a network's step and keeps their tensors. Used by trainers.
-class StepTracer {
-  public:
+/// What a trainer says of the step that it traces.
+struct TracedStep {
+    const TrainJob& job;
+    std::size_t rows;  ///< of its batch
+    bool foldsUpdate;  ///< see Ops::foldsUpdate()
+    TraceOptions keep; ///< which tensors
     /// Returns the first `floats` floats of a tensor as the trainer's memory holds them now (rows padded to a
     /// multiple of four; targets as words). Ignores `updated`.
-    using Source = std::function<std::vector<float>(const TensorId& id, std::size_t floats)>;
-
-    /// rows          of the step's batch
-    /// foldsUpdate   see Ops::foldsUpdate()
-    StepTracer(const TrainJob& job, std::size_t rows, bool foldsUpdate);
-
-    /// Before the step: copies parameters and the optimizer's state.
-    void keepBefore(const TraceOptions& options, const Source& source, StepTrace& trace) const;
-    /// After the step: fills in shapes, reads and writes of its operations, whose names, sources and layers
-    /// are known, and copies all other tensors that they name.
-    void keepAfter(const TraceOptions& options, const Source& source, StepTrace& trace) const;
-
-  private:
-    struct Size {
-        std::size_t rows = 0;
-        std::size_t columns = 0;
-    };
-
-    Size sizeOf(const TensorId& id) const;
-    TensorId savedOf(std::size_t layer) const;
-    void addTrained(std::vector<TensorId>& ids, std::size_t layer, bool updated) const;
-    void describe(TracedOperation& operation) const;
-    std::string specialShapesOf(const TracedOperation& operation) const;
-    std::string shapesOf(const std::vector<TensorId>& ids) const;
-    void keep(const TensorId& id, const TraceOptions& options, const Source& source, StepTrace& trace) const;
-
-    NetShape shape_;
-    std::size_t states_;
-    std::size_t rows_;
-    std::size_t targetWidth_;
-    bool targetsAreValues_;
-    bool foldsUpdate_;
+    std::function<std::vector<float>(const TensorId& id, std::size_t floats)> source;
 };
+
+/// Before the step: copies parameters and the optimizer's state.
+void keepBefore(const TracedStep& step, StepTrace& trace);
+/// After the step: fills in shapes, reads and writes of its operations, whose names, sources and layers are
+/// known, and copies all other tensors that they name.
+void keepAfter(const TracedStep& step, StepTrace& trace);
 
 } // namespace lockstep

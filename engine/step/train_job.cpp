@@ -61,12 +61,10 @@ std::vector<float> withoutPadding(std::span<const float> rows, std::size_t width
 }
 
 MachineInfo machineOf(const gpu::Device& device) {
-    MachineInfo machine;
-    machine.device = device.report().name;
-    machine.driver = device.report().driver;
-    machine.gpu = true;
-    machine.software = device.software();
-    return machine;
+    return {.device = device.report().name,
+            .driver = device.report().driver,
+            .gpu = true,
+            .software = device.software()};
 }
 
 } // namespace lockstep

@@ -84,8 +84,8 @@ struct MachineInfo {
     bool gpu = false;
     bool software = false;   ///< a Vulkan driver that computes on the processor: not a GPU
     std::size_t threads = 0; ///< CPU threads that train; 0 for a GPU
-    std::string
-        kernels; ///< which kernels run, for humans: "oneDNN 2.6 sgemm, AVX-512", "dense: blocked 16x16, ..."
+    std::string kernels{};   ///< which kernels run, for humans: "oneDNN 2.6 sgemm, AVX-512", "dense: blocked
+                             ///< 16x16, ..."
 };
 
 /// The first `width` values of every `stride`: rows of a matrix without their padding.

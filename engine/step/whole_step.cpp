@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 #include <stdexcept>
 
 #include "engine/net/activation.h"
@@ -13,15 +14,9 @@ namespace {
 
 using gpu::asUint;
 
-std::size_t sumOfWidths(const NetShape& shape) {
-    std::size_t sum = 0;
-    for (const std::size_t width : shape.widths) sum += width;
-    return sum;
-}
-
 // A, Z where kept, dZ, and the loss.
 std::size_t floatsPerRow(const NetShape& shape) {
-    const std::size_t all = sumOfWidths(shape);
+    const std::size_t all = std::accumulate(shape.widths.begin(), shape.widths.end(), std::size_t{0});
     const std::size_t behindInputs = all - shape.inputs();
     return all + behindInputs * (anyLayerKeepsSums(shape) ? 2 : 1) + 1;
 }
@@ -55,16 +50,29 @@ std::size_t roundsPerDispatch(const NetShape& shape, std::size_t groupSize) {
     return 2 * rounds;
 }
 
+WholeStepLayout requiredLayout(const gpu::Device& device, const TrainJob& job) {
+    WholeStepLayout layout = wholeStepLayout(device, job);
+    if (layout.refusal.empty()) return layout;
+    throw std::runtime_error("'" + device.report().name + "' cannot run gpu:whole-step: " + layout.refusal);
+}
+
+// A step of the network: three products per layer but one, and the update; the data are all that comes from
+// memory.
+Work workOf(const NetShape& shape, const TrainSettings& settings, std::size_t rows, bool pixels) {
+    Work work = gatherWork(rows, shape.inputs(), pixels);
+    for (std::size_t layer = 0; layer < shape.layers(); ++layer)
+        work.flops += denseWork({rows, shape.widths[layer], shape.widths[layer + 1], 0, 0}).flops *
+                      (layer == 0 ? 2 : 3);
+    work.flops += lossWork(rows, shape.outputs()).flops + updateWork(shape, settings.optimizer).flops;
+    return work;
+}
+
 } // namespace
 
-std::optional<WholeStepLayout> wholeStepLayout(const gpu::Device& device, const TrainJob& job,
-                                               std::string* why) {
+WholeStepLayout wholeStepLayout(const gpu::Device& device, const TrainJob& job) {
     const gpu::Limits& limits = device.limits();
     const NetShape& shape = job.shape;
-    const auto refuse = [why](std::string reason) {
-        if (why != nullptr) *why = std::move(reason);
-        return std::nullopt;
-    };
+    const auto refuse = [](std::string reason) { return WholeStepLayout{.refusal = std::move(reason)}; };
     if (shape.layers() > shared::wholeStepLayers)
         return refuse("it takes at most " + std::to_string(shared::wholeStepLayers) +
                       " layers, this network has " + std::to_string(shape.layers()));
@@ -99,29 +107,8 @@ std::optional<WholeStepLayout> wholeStepLayout(const gpu::Device& device, const 
     // On a GPU a dispatch is to end after a few milliseconds: about 50 nanoseconds a round.
     const std::size_t steps = std::clamp<std::size_t>(left() / rounds(), 1, 1024);
     const std::size_t sharedFloats = parameters + chunk * floatsPerRow(shape);
-    return WholeStepLayout{asUint(groupSize), asUint(chunk), asUint(sharedFloats), asUint(steps)};
+    return {asUint(groupSize), asUint(chunk), asUint(sharedFloats), asUint(steps)};
 }
-
-namespace {
-
-WholeStepLayout requiredLayout(const gpu::Device& device, const TrainJob& job) {
-    std::string why;
-    if (const auto layout = wholeStepLayout(device, job, &why)) return *layout;
-    throw std::runtime_error("'" + device.report().name + "' cannot run gpu:whole-step: " + why);
-}
-
-// A step of the network: three products per layer but one, and the update; the data are all that comes from
-// memory.
-Work workOf(const NetShape& shape, const TrainSettings& settings, std::size_t rows, bool pixels) {
-    Work work = gatherWork(rows, shape.inputs(), pixels);
-    for (std::size_t layer = 0; layer < shape.layers(); ++layer)
-        work.flops += denseWork({rows, shape.widths[layer], shape.widths[layer + 1], 0, 0}).flops *
-                      (layer == 0 ? 2 : 3);
-    work.flops += lossWork(rows, shape.outputs()).flops + updateWork(shape, settings.optimizer).flops;
-    return work;
-}
-
-} // namespace
 
 WholeStep::WholeStep(Kernels& kernels, GpuArenas& arenas, const TrainJob& job)
     : arenas_(arenas), layout_(requiredLayout(kernels.device(), job)),
@@ -154,7 +141,9 @@ void WholeStep::record(gpu::Recorder& recorder, const TrainSettings& settings, s
                                static_cast<std::uint32_t>(step % GpuArenas::ringSlots),
                                asUint(now.batch.first), asUint(rows), static_cast<float>(1.0 / terms),
                                now.keys, now.update});
-            work += workOf(arenas_.shape, settings, rows, arenas_.pixels);
+            const auto [flops, bytes] = workOf(arenas_.shape, settings, rows, arenas_.pixels);
+            work.flops += flops;
+            work.bytes += bytes;
         }
         records_.writeValues<shared::StepRecord>(records, slot * sizeof(shared::StepRecord));
         const shared::WholeStepParams params{asUint(steps),

@@ -9,7 +9,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 
 #include "engine/gpu/recorder.h"
@@ -24,14 +23,13 @@ struct WholeStepLayout {
     std::uint32_t groupSize = 0;    ///< invocations
     std::uint32_t chunk = 0;        ///< rows of the batch whose activations fit into shared memory at a time
     std::uint32_t sharedFloats = 0; ///< size of shared memory
-    std::uint32_t stepsPerDispatch =
-        0; ///< limited, because software drivers limit a shader's loops and systems its time
+    /// Limited, because software drivers limit a shader's loops and systems its time.
+    std::uint32_t stepsPerDispatch = 0;
+    std::string refusal{}; ///< why the network does not fit; empty: it does
 };
 
-/// Returns nothing if the network does not fit, and the reason in `why` (may be null). Its parameters and at
-/// least one row of a batch have to fit into a workgroup's shared memory.
-std::optional<WholeStepLayout> wholeStepLayout(const gpu::Device& device, const TrainJob& job,
-                                               std::string* why = nullptr);
+/// A network fits if its parameters and at least one row of a batch fit into a workgroup's shared memory.
+WholeStepLayout wholeStepLayout(const gpu::Device& device, const TrainJob& job);
 
 class WholeStep {
   public:

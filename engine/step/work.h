@@ -14,12 +14,6 @@ namespace lockstep {
 struct Work {
     double flops = 0;
     double bytes = 0;
-
-    Work& operator+=(const Work& more) {
-        flops += more.flops;
-        bytes += more.bytes;
-        return *this;
-    }
 };
 
 /// One multiplication per input (pixels become floats); the source is read, the batch is written. `half` here

@@ -97,7 +97,7 @@ KernelCache::KernelCache(const gpu::Device& device) : identity_(gpu::cacheIdenti
         decltype(known_) known;
         const json mine = readKernels().value(identity_, json::object());
         for (const auto& [product, entry] : mine.items())
-            known[product] = {{fromJson(entry), entry.at("milliseconds").get<double>()},
+            known[product] = {fromJson(entry), entry.at("milliseconds").get<double>(),
                               entry.at("complete").get<bool>()};
         known_ = std::move(known);
     });
@@ -105,12 +105,12 @@ KernelCache::KernelCache(const gpu::Device& device) : identity_(gpu::cacheIdenti
 
 std::optional<MeasuredKernel> KernelCache::find(const std::string& operation) const {
     const auto found = known_.find(operation);
-    return found == known_.end() || !found->second.complete ? std::nullopt
-                                                            : std::optional(found->second.measured);
+    if (found == known_.end() || !found->second.complete) return std::nullopt;
+    return found->second;
 }
 
-void KernelCache::remember(const std::string& operation, const MeasuredKernel& kernel, bool complete) {
-    known_[operation] = {kernel, complete};
+void KernelCache::remember(const std::string& operation, const MeasuredKernel& kernel) {
+    known_[operation] = kernel;
     changed_ = true;
 }
 
@@ -121,8 +121,8 @@ void KernelCache::store() {
         json& mine = stored[identity_];
         if (!mine.is_object()) mine = json::object(); // a damaged file
         for (const auto& [product, choice] : known_) {
-            mine[product] = toJson(choice.measured.kernel);
-            mine[product]["milliseconds"] = choice.measured.milliseconds;
+            mine[product] = toJson(choice.kernel);
+            mine[product]["milliseconds"] = choice.milliseconds;
             mine[product]["complete"] = choice.complete;
         }
         writeCache(kernelsFile, stored.dump(1, ' ', false, json::error_handler_t::replace));

@@ -16,8 +16,8 @@ std::filesystem::path cacheFolder();
 
 struct MeasuredKernel {
     ProductKernel kernel;
-    double milliseconds =
-        0; ///< of one call; below 0: no kernel is right. Of a population's layout: of one network-step
+    double milliseconds = 0; ///< of one call (population: of a network's step); below 0: no kernel is right
+    bool complete = true;    ///< all candidates were compared
 };
 
 /// What was chosen and measured, by device (with its driver's version) and operation, in kernels.json:
@@ -26,18 +26,14 @@ class KernelCache {
   public:
     explicit KernelCache(const gpu::Device& device);
     std::optional<MeasuredKernel> find(const std::string& operation) const;
-    /// `complete`: all candidates were compared; others are kept for people to look at, and not found.
-    void remember(const std::string& operation, const MeasuredKernel& kernel, bool complete);
+    /// What is not `complete` is kept for people to look at, and not found.
+    void remember(const std::string& operation, const MeasuredKernel& kernel);
     /// Writes what was remembered since the last call.
     void store();
 
   private:
     std::string identity_;
-    struct Choice {
-        MeasuredKernel measured;
-        bool complete = false;
-    };
-    std::map<std::string, Choice> known_;
+    std::map<std::string, MeasuredKernel> known_;
     bool changed_ = false;
 };
 

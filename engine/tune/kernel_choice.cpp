@@ -87,7 +87,7 @@ class Chooser {
         if (const auto known = cache_.find(key)) return known->milliseconds;
         UpdateTrial trial(device_, shape, optimizer);
         const double milliseconds = trial.measureUpdate(kernels_.update(optimizer), 2);
-        cache_.remember(key, {{}, milliseconds}, true);
+        cache_.remember(key, {{}, milliseconds});
         return milliseconds;
     }
 
@@ -127,7 +127,8 @@ class Chooser {
             if (!found || milliseconds < best.milliseconds) best = right.back();
         }
         if (comparedAll) best = playOff(right, best, measure);
-        if (best.milliseconds >= 0) cache_.remember(key, best, comparedAll);
+        best.complete = comparedAll;
+        if (best.milliseconds >= 0) cache_.remember(key, best);
         return best;
     }
 
@@ -195,19 +196,17 @@ void chooseBackwardWeights(Chooser& chooser, const NetShape& shape, Optimizer op
                             chooser.timeLeft());
     }
     if (step.foldsUpdate && !inTime) return;
-    std::vector<ProductKernel> apart;
+    StepKernels apart = step;
+    apart.foldsUpdate = false;
     double apartTime = 0;
     for (std::size_t layer = 0; layer < shape.layers(); ++layer) {
         const DenseShape dense = denseShapeOf(shape, layer, batch);
         const MeasuredKernel product =
             chooser.choose(Product::backwardWeights, dense, shape.activationOf(layer));
-        apart.push_back(product.kernel);
+        apart.layers[layer].backwardWeights = product.kernel;
         apartTime += product.milliseconds + chooser.updateTime(dense, optimizer);
     }
-    step.foldsUpdate = step.foldsUpdate && foldedTime <= apartTime;
-    if (step.foldsUpdate) return;
-    for (std::size_t layer = 0; layer < shape.layers(); ++layer)
-        step.layers[layer].backwardWeights = apart[layer];
+    if (!step.foldsUpdate || foldedTime > apartTime) step = apart;
 }
 
 StepKernels measuredKernels(Chooser& chooser, const NetShape& shape, Optimizer optimizer, std::size_t batch) {

@@ -6,7 +6,6 @@
 #include "engine/net/activation.h"
 #include "engine/net/float_formats.h"
 #include "engine/net/random.h"
-#include "engine/step/work.h"
 
 namespace lockstep {
 
@@ -103,15 +102,16 @@ shared::UpdateParams stepOf(Optimizer optimizer) {
 TrialOperand::TrialOperand(gpu::Device& device, std::vector<float> numbers, bool asHalves)
     : values(std::move(numbers)), bytes(values.size() * (asHalves ? 2 : sizeof(float))),
       buffer(device, bytes, gpu::Memory::device, "trial operand") {
+    if (!asHalves) {
+        buffer.uploadValues<float>(values);
+        return;
+    }
     std::vector<std::uint16_t> halves;
     for (float& value : values) {
         halves.push_back(toFloat16(value));
-        if (asHalves) value = fromFloat16(halves.back());
+        value = fromFloat16(halves.back());
     }
-    if (asHalves)
-        buffer.uploadValues<std::uint16_t>(halves);
-    else
-        buffer.uploadValues<float>(values);
+    buffer.uploadValues<std::uint16_t>(halves);
 }
 
 ProductTrial::ProductTrial(gpu::Device& device, Product product, const DenseShape& shape,
@@ -200,8 +200,6 @@ TrialResult ProductTrial::measure(const DenseKernel& kernel, int rounds) {
     return checkedThenTimed(
         recorder_, tolerance, rounds, [&] { dispatch(kernel); }, [&] { return compare(); });
 }
-
-double ProductTrial::flops() const { return denseWork(shape_).flops; }
 
 UpdateTrial::UpdateTrial(gpu::Device& device, const DenseShape& shape, Optimizer optimizer)
     : shape_(shape), layout_(ParamLayout(NetShape{{shape.inputs, shape.outputs}}).layer(0)),

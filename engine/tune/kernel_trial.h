@@ -17,8 +17,7 @@ namespace lockstep {
 
 /// How a kernel did on a trial.
 struct TrialResult {
-    double milliseconds =
-        0; ///< of one call, the best of a few; 0 when the check failed: then it is not timed
+    double milliseconds = 0;      ///< of one call, the best of a few; not timed when the check failed
     double largestDifference = 0; ///< from the processor's results, relative to the largest of them
     double tolerance = 0;         ///< how far rounding of sums of that length may take them
     bool verified() const { return largestDifference <= tolerance; }
@@ -67,9 +66,6 @@ class ProductTrial {
 
     /// Runs the kernel once and compares; then, if right, times it `rounds` times and keeps the best round.
     TrialResult measure(const DenseKernel& kernel, int rounds);
-
-    /// Floating-point operations of one call.
-    double flops() const;
 
   private:
     void computeExpected(const CpuKernels& cpu);

@@ -171,13 +171,6 @@ struct Losses {
     Ints running; ///< all bits where the network has not diverged
 };
 
-LOCKSTEP_INLINE Losses noLosses() {
-    Losses losses{};
-    losses.limit = splat(shared::mapLargestLoss);
-    losses.running = ~Ints{};
-    return losses;
-}
-
 /// Ends the networks whose loss went beyond the limit.
 LOCKSTEP_INLINE void endDiverged(Losses& losses, Floats loss, std::uint32_t step, std::size_t count,
                                  shared::MapEnd* ends) {
@@ -207,7 +200,7 @@ void trainVector(const MapProblem& problem, const shared::MapStart* starts, std:
     const Floats secondStep = gathered(starts, count, &shared::MapStart::secondStep);
     Networks<columns> networks;
     begin(problem, gathered(starts, count, &shared::MapStart::scale), networks);
-    Losses losses = noLosses();
+    Losses losses{splat(shared::mapLargestLoss), {}, {}, {}, {}, ~Ints{}};
     for (std::uint32_t step = 0; step < problem.steps; ++step) {
         const Floats loss = lossAndGradient<columns, activation>(problem, networks);
         endDiverged(losses, loss, step, count, ends);
@@ -239,8 +232,6 @@ inline void train(const MapProblem& problem, const shared::MapStart* starts, std
     default: return trainActivation<Activation::identity>(problem, starts, count, ends);
     }
 }
-
-constexpr MapKernels table{.elements = elements, .train = train};
 
 } // namespace map
 } // namespace

@@ -132,13 +132,11 @@ struct PopulationActivate {
     }
 };
 
-struct PopulationDerive {
-    template <Activation activation> static void run(std::size_t count, const float* saved, float* dSums) {
-        if (activation == Activation::identity) return;
-        for (std::size_t at = 0; at < count * elements; at += elements)
-            store(dSums + at, load(dSums + at) * derivativeElements<activation>(load(saved + at)));
-    }
-};
+/// dZ = dX f'(saved) of `count` vectors.
+LOCKSTEP_INLINE void populationDerive(Activation activation, std::size_t count, const float* saved,
+                                      float* dSums) {
+    withActivation<DeriveBlock>(activation, std::size_t{1}, count * elements, std::size_t{0}, saved, dSums);
+}
 
 inline void populationDense(const PopulationShape& shape, const float* inputs, const float* parameters,
                             Activation activation, float* outputs, float* sums) {
@@ -153,7 +151,7 @@ inline void populationBackwardInputs(const PopulationShape& shape, const float* 
                                      float* dPreviousSums) {
     vectorProduct<SumsFrom::zero>({dSums, shape.outputs, 1}, shape.rows, {parameters, 1, shape.inputs},
                                   shape.inputs, shape.outputs, {dPreviousSums, shape.inputs, nullptr});
-    withActivation<PopulationDerive>(previous, shape.rows * shape.inputs, saved, dPreviousSums);
+    populationDerive(previous, shape.rows * shape.inputs, saved, dPreviousSums);
 }
 
 /// to [count] = the sums of this many rows of A, computed together; one alone would wait for its own

@@ -33,36 +33,19 @@ inline void orderAlike(const PopulationBatch& batch, std::uint32_t count, const 
     }
 }
 
-/// Rows whose examples are computed together; one alone would wait for its own multiplications.
-constexpr std::size_t orderRows = 4;
-
-/// Positions [position, position + orderRows) of all networks' orders. Those after the last one may lie
-/// outside the permutation: the last one takes their place.
-inline void orderSomeRows(std::uint32_t position, std::uint32_t count, std::uint32_t bits,
-                          const VectorKeys& keys, Words* indices) {
-    Words outside{};
-    for (std::size_t row = 0; row < orderRows; ++row) {
-        const auto at = position + static_cast<std::uint32_t>(row);
-        indices[row] = smallOrderFeistel((at < count ? at : count - 1) - Words{}, bits, keys);
-        outside |= reinterpret_cast<Words>(indices[row] >= count);
-    }
-    while (anyElement(outside)) {
-        outside = Words{};
-        for (std::size_t row = 0; row < orderRows; ++row) {
-            const Words again = smallOrderFeistel(indices[row], bits, keys);
-            indices[row] = indices[row] >= count ? again : indices[row];
-            outside |= reinterpret_cast<Words>(indices[row] >= count);
-        }
-    }
-}
-
+/// A row of a batch at a time, with an order of its own in each element.
 inline void orderElements(const PopulationBatch& batch, std::uint32_t count, const PopulationKeys& all,
                           std::uint32_t* examples) {
+    constexpr std::size_t orderRows = 4; // that are permuted together
     const VectorKeys keys{loadWords(all.k0), loadWords(all.k1), loadWords(all.k2), loadWords(all.k3)};
     for (std::size_t first = 0; first < batch.rows; first += orderRows) {
         Words indices[orderRows];
-        orderSomeRows(static_cast<std::uint32_t>(batch.first + first), count, shared::orderBits(count), keys,
-                      indices);
+        for (std::size_t row = 0; row < orderRows; ++row) {
+            // Positions after the last one may lie outside the permutation: the last one takes their place.
+            const auto at = static_cast<std::uint32_t>(batch.first + first + row);
+            indices[row] = (at < count ? at : count - 1) - Words{};
+        }
+        permutePositions<orderRows>(count, shared::orderBits(count), keys, indices);
         const std::size_t rows = batch.rows - first < orderRows ? batch.rows - first : orderRows;
         __builtin_memcpy(examples + first * elements, indices, rows * sizeof(Words));
     }

@@ -10,21 +10,6 @@ LOCKSTEP_INLINE void addToDoubles(double* to, Floats values) {
         to[element] += static_cast<double>(values[element]);
 }
 
-/// One row's log(sum_j exp(z_j)) - z_c; `top` and `sum` receive the largest z_j and sum_j exp(z_j - top).
-LOCKSTEP_INLINE Floats crossEntropyTerm(const float* z, std::size_t outputs, Ints classes, Floats& top,
-                                        Floats& sum) {
-    top = load(z);
-    for (std::size_t j = 1; j < outputs; ++j) top = larger(load(z + j * elements), top);
-    sum = Floats{};
-    Floats wanted{};
-    for (std::size_t j = 0; j < outputs; ++j) {
-        const Floats value = load(z + j * elements);
-        sum += exponential(value - top);
-        wanted = classes == static_cast<std::int32_t>(j) ? value : wanted;
-    }
-    return logarithm(sum) + (top - wanted);
-}
-
 LOCKSTEP_INLINE Ints classesOf(const TargetWord* words) {
     return bitsOf(load(reinterpret_cast<const float*>(words)));
 }
@@ -58,8 +43,16 @@ LOCKSTEP_INLINE Floats populationTerms<Loss::crossEntropy>(const LossShape& shap
     for (std::size_t row = 0; row < shape.rows; ++row) {
         const float* z = outputs + row * shape.outputs * elements;
         const Ints classes = classesOf(targets + row * elements);
-        Floats top, sum;
-        total += crossEntropyTerm(z, shape.outputs, classes, top, sum);
+        Floats top = load(z);
+        for (std::size_t j = 1; j < shape.outputs; ++j) top = larger(load(z + j * elements), top);
+        Floats sum{};
+        Floats wanted{};
+        for (std::size_t j = 0; j < shape.outputs; ++j) {
+            const Floats value = load(z + j * elements);
+            sum += exponential(value - top);
+            wanted = classes == static_cast<std::int32_t>(j) ? value : wanted;
+        }
+        total += logarithm(sum) + (top - wanted);
         const Floats factor = scale / sum;
         for (std::size_t j = 0; gradient != nullptr && j < shape.outputs; ++j) {
             const Floats hot = classes == static_cast<std::int32_t>(j) ? splat(scale) : Floats{};
@@ -85,7 +78,7 @@ inline Floats populationTermsOf(const LossShape& shape, const float* outputs, co
 inline void populationLossAndGradient(const LossShape& shape, const float* outputs, const float* saved,
                                       const TargetWord* targets, float* dSums, PopulationLosses& losses) {
     addToDoubles(losses.sum, populationTermsOf(shape, outputs, targets, dSums));
-    withActivation<PopulationDerive>(shape.outputActivation, shape.rows * shape.outputs, saved, dSums);
+    populationDerive(shape.outputActivation, shape.rows * shape.outputs, saved, dSums);
 }
 
 inline bool populationSettleLosses(std::size_t terms, PopulationLosses& losses) {

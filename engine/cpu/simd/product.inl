@@ -19,7 +19,7 @@ constexpr std::size_t tileRows = 6;
 constexpr std::size_t panelColumns = tileVectors * elements;
 constexpr std::size_t panelDepth = 256; ///< a packed panel is at most 256 * 64 floats, 64 KiB of stack
 
-/// A number of A: element (row, depth) is at row * rowStride + depth * depthStride.
+/// A: element (row, depth) is at row * rowStride + depth * depthStride.
 struct LeftMatrix {
     const float* data;
     std::size_t rowStride;

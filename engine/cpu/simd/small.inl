@@ -7,16 +7,9 @@ namespace {
 
 LOCKSTEP_INLINE std::size_t vectorsFor(std::size_t rows) { return (rows + elements - 1) / elements; }
 
-/// Where the matrix of a product lies: element (row, depth) is at row * rowStride + depth * depthStride.
-struct SmallMatrix {
-    const float* data;
-    std::size_t rowStride;
-    std::size_t depthStride;
-};
-
 /// C [rows][vectors] = A X (+ bias), a block that stays in registers.
 template <std::size_t rows, std::size_t vectors>
-LOCKSTEP_INLINE void smallTile(const SmallMatrix& a, const float* x, std::size_t depth, std::size_t stride,
+LOCKSTEP_INLINE void smallTile(const LeftMatrix& a, const float* x, std::size_t depth, std::size_t stride,
                                const float* bias, float* c) {
     Floats sums[rows][vectors];
     for (std::size_t row = 0; row < rows; ++row)
@@ -36,12 +29,12 @@ LOCKSTEP_INLINE void smallTile(const SmallMatrix& a, const float* x, std::size_t
 
 /// `vectors` vectors of examples, all rows of A.
 template <std::size_t vectors>
-LOCKSTEP_INLINE void smallColumns(const SmallMatrix& a, std::size_t rows, const float* x, std::size_t depth,
+LOCKSTEP_INLINE void smallColumns(const LeftMatrix& a, std::size_t rows, const float* x, std::size_t depth,
                                   std::size_t stride, const float* bias, float* c) {
     constexpr std::size_t tall =
         8 / vectors; // eight sums hide the latency of multiply-adds, and fit everywhere
     const auto from = [&](std::size_t row) {
-        return SmallMatrix{a.data + row * a.rowStride, a.rowStride, a.depthStride};
+        return LeftMatrix{a.data + row * a.rowStride, a.rowStride, a.depthStride};
     };
     const auto biasOf = [&](std::size_t row) { return bias == nullptr ? nullptr : bias + row; };
     std::size_t row = 0;
@@ -52,7 +45,7 @@ LOCKSTEP_INLINE void smallColumns(const SmallMatrix& a, std::size_t rows, const 
     if (row < rows) smallTile<1, vectors>(from(row), x, depth, stride, biasOf(row), c + row * stride);
 }
 
-inline void smallProduct(const SmallMatrix& a, std::size_t rows, const float* x, std::size_t depth,
+inline void smallProduct(const LeftMatrix& a, std::size_t rows, const float* x, std::size_t depth,
                          std::size_t vectors, std::size_t stride, const float* bias, float* c) {
     std::size_t v = 0;
     for (; v + 2 <= vectors; v += 2)

@@ -43,29 +43,38 @@ LOCKSTEP_INLINE bool anyElement(Words mask) {
 #endif
 }
 
-/// Vectors of positions that are permuted together; one alone would wait for its own multiplications.
+/// Replaces vectors of positions by the examples there. They are permuted together: one alone would wait for
+/// its own multiplications.
+template <std::size_t vectors, class Keys>
+LOCKSTEP_INLINE void permutePositions(std::uint32_t count, std::uint32_t bits, const Keys& keys,
+                                      Words* positions) {
+    Words outside{};
+    for (std::size_t v = 0; v < vectors; ++v) {
+        positions[v] = smallOrderFeistel(positions[v], bits, keys);
+        outside |= reinterpret_cast<Words>(positions[v] >= count);
+    }
+    while (anyElement(outside)) {
+        outside = Words{};
+        for (std::size_t v = 0; v < vectors; ++v) {
+            const Words again = smallOrderFeistel(positions[v], bits, keys);
+            positions[v] = positions[v] >= count ? again : positions[v];
+            outside |= reinterpret_cast<Words>(positions[v] >= count);
+        }
+    }
+}
+
 constexpr std::size_t orderVectors = 2;
 
 /// The examples at positions position, position + 1, ... of an epoch's order.
 LOCKSTEP_INLINE void smallOrderIndices(std::uint32_t position, std::uint32_t count, std::uint32_t bits,
                                        const shared::OrderKeys& keys, Words* indices) {
-    Words outside{};
     for (std::size_t v = 0; v < orderVectors; ++v) {
         // Positions after the last one may lie outside the permutation: 0 takes their place.
-        Words index =
+        const Words at =
             reinterpret_cast<Words>(elementNumbers()) + (position + static_cast<std::uint32_t>(v * elements));
-        index = smallOrderFeistel(index < count ? index : Words{}, bits, keys);
-        outside |= reinterpret_cast<Words>(index >= count);
-        indices[v] = index;
+        indices[v] = at < count ? at : Words{};
     }
-    while (anyElement(outside)) {
-        outside = Words{};
-        for (std::size_t v = 0; v < orderVectors; ++v) {
-            const Words again = smallOrderFeistel(indices[v], bits, keys);
-            indices[v] = indices[v] >= count ? again : indices[v];
-            outside |= reinterpret_cast<Words>(indices[v] >= count);
-        }
-    }
+    permutePositions<orderVectors>(count, bits, keys, indices);
 }
 
 LOCKSTEP_INLINE void gatherExample(const Dataset& data, const Examples& examples, std::size_t example,

@@ -1,5 +1,5 @@
-// All of `simd`, in the order in which it builds up. The including file has set LOCKSTEP_VECTOR_BYTES and the
-// instruction set, and has included the standard headers before it did.
+// All of `simd`, in the order in which it builds up. The including file has set LOCKSTEP_VECTOR_BYTES, the
+// name of the tables and the instruction set, and has included the standard headers before it did.
 #pragma once
 
 // clang-format off
@@ -19,29 +19,17 @@
 // clang-format on
 
 namespace lockstep {
-namespace {
 
-constexpr VectorTables vectorTables{
-    .simd =
-        {
-            .table =
-                {
-                    .name = "simd",
-                    .gatherBatch = gatherBatch,
-                    .dense = dense,
-                    .lossAndGradient = lossAndGradient,
-                    .denseBackwardInputs = denseBackwardInputs,
-                    .denseBackwardWeights = denseBackwardWeights,
-                    .folds = true,
-                    .update = update,
-                    .score = plain::score<float>, // a sum per example of an evaluation: not worth more
-                },
-            .finishDense = finishDense,
-            .finishBackwardInputs = finishBackwardInputs,
-            .sumColumns = sumColumns,
-            .multiplyAdds = multiplyAdds,
-            .roundFlops = 2 * roofChains * elements,
-        },
+constinit const VectorTables LOCKSTEP_TABLES{
+    .simd = {.name = "simd",
+             .gatherBatch = gatherBatch,
+             .dense = dense,
+             .lossAndGradient = lossAndGradient,
+             .denseBackwardInputs = denseBackwardInputs,
+             .denseBackwardWeights = denseBackwardWeights,
+             .folds = true,
+             .update = update,
+             .score = plain::score<float>}, // a sum per example of an evaluation: not worth more
     .small = {.gatherBatch = smallGatherBatch,
               .dense = smallDense,
               .lossAndGradient = smallLossAndGradient,
@@ -57,8 +45,12 @@ constexpr VectorTables vectorTables{
                    .denseBackwardWeights = populationBackwardWeights,
                    .update = populationUpdate,
                    .score = populationScore},
-    .map = map::table,
+    .map = {.elements = elements, .train = map::train},
+    .finishDense = finishDense,
+    .finishBackwardInputs = finishBackwardInputs,
+    .sumColumns = sumColumns,
+    .multiplyAdds = multiplyAdds,
+    .roundFlops = 2 * roofChains * elements,
 };
 
-} // namespace
 } // namespace lockstep

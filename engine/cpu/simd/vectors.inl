@@ -118,49 +118,31 @@ LOCKSTEP_INLINE Floats loadGroups(const float* from, std::size_t stride) {
 #endif
 }
 
-/// Of each group: a0 b0 a1 b1.
-LOCKSTEP_INLINE Floats interleaveLow(Floats a, Floats b) {
+/// Where element `number` of a group is in two vectors: 0 to 3 are those of the first, 4 to 7 of the second.
+constexpr std::size_t inGroup(std::size_t group, std::size_t number) {
+    return 4 * group + number + (number < 4 ? 0 : elements - 4);
+}
+
+/// Of each group: elements a to d.
+template <std::size_t a, std::size_t b, std::size_t c, std::size_t d>
+LOCKSTEP_INLINE Floats shuffleGroups(Floats x, Floats y) {
 #if LOCKSTEP_VECTOR_BYTES == 64
-    return __builtin_shufflevector(a, b, 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29);
+    return __builtin_shufflevector(x, y, inGroup(0, a), inGroup(0, b), inGroup(0, c), inGroup(0, d),
+                                   inGroup(1, a), inGroup(1, b), inGroup(1, c), inGroup(1, d), inGroup(2, a),
+                                   inGroup(2, b), inGroup(2, c), inGroup(2, d), inGroup(3, a), inGroup(3, b),
+                                   inGroup(3, c), inGroup(3, d));
 #elif LOCKSTEP_VECTOR_BYTES == 32
-    return __builtin_shufflevector(a, b, 0, 8, 1, 9, 4, 12, 5, 13);
+    return __builtin_shufflevector(x, y, inGroup(0, a), inGroup(0, b), inGroup(0, c), inGroup(0, d),
+                                   inGroup(1, a), inGroup(1, b), inGroup(1, c), inGroup(1, d));
 #else
-    return __builtin_shufflevector(a, b, 0, 4, 1, 5);
+    return __builtin_shufflevector(x, y, a, b, c, d);
 #endif
 }
 
-/// Of each group: a2 b2 a3 b3.
-LOCKSTEP_INLINE Floats interleaveHigh(Floats a, Floats b) {
-#if LOCKSTEP_VECTOR_BYTES == 64
-    return __builtin_shufflevector(a, b, 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31);
-#elif LOCKSTEP_VECTOR_BYTES == 32
-    return __builtin_shufflevector(a, b, 2, 10, 3, 11, 6, 14, 7, 15);
-#else
-    return __builtin_shufflevector(a, b, 2, 6, 3, 7);
-#endif
-}
-
-/// Of each group: a0 a1 b0 b1.
-LOCKSTEP_INLINE Floats joinLow(Floats a, Floats b) {
-#if LOCKSTEP_VECTOR_BYTES == 64
-    return __builtin_shufflevector(a, b, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29);
-#elif LOCKSTEP_VECTOR_BYTES == 32
-    return __builtin_shufflevector(a, b, 0, 1, 8, 9, 4, 5, 12, 13);
-#else
-    return __builtin_shufflevector(a, b, 0, 1, 4, 5);
-#endif
-}
-
-/// Of each group: a2 a3 b2 b3.
-LOCKSTEP_INLINE Floats joinHigh(Floats a, Floats b) {
-#if LOCKSTEP_VECTOR_BYTES == 64
-    return __builtin_shufflevector(a, b, 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31);
-#elif LOCKSTEP_VECTOR_BYTES == 32
-    return __builtin_shufflevector(a, b, 2, 3, 10, 11, 6, 7, 14, 15);
-#else
-    return __builtin_shufflevector(a, b, 2, 3, 6, 7);
-#endif
-}
+LOCKSTEP_INLINE Floats interleaveLow(Floats a, Floats b) { return shuffleGroups<0, 4, 1, 5>(a, b); }
+LOCKSTEP_INLINE Floats interleaveHigh(Floats a, Floats b) { return shuffleGroups<2, 6, 3, 7>(a, b); }
+LOCKSTEP_INLINE Floats joinLow(Floats a, Floats b) { return shuffleGroups<0, 1, 4, 5>(a, b); }
+LOCKSTEP_INLINE Floats joinHigh(Floats a, Floats b) { return shuffleGroups<2, 3, 6, 7>(a, b); }
 
 /// The sum of all elements, always added in the same order.
 LOCKSTEP_INLINE float sumOfElements(Floats value) {
