@@ -25,7 +25,7 @@ constexpr CommandEntry commands[] = {
     {"show", "open the window at an exhibit, or save pictures of it", addShow},
     {"race", "train the same network on several machines and compare them", addRace},
     {"train", "train one network on one machine; save and resume it", addTrain},
-    {"population", "train thousands of small networks at once while two hyperparameters vary", addPopulation},
+    {"population", "train a grid of small networks over two hyperparameters", addPopulation},
     {"predict", "evaluate a trained network: accuracy, confusion matrix, every prediction", addPredict},
     {"map", "train one network per pixel, coloured by whether it converges or diverges", addMap},
     {"bench", "check every kernel and rung against plain loops, then time it", addBench},
@@ -35,8 +35,8 @@ constexpr CommandEntry commands[] = {
 constexpr const char* examples = R"(examples:
   lockstep                                         the window
   lockstep race                                    processor against graphics card on Fashion-MNIST
-  lockstep race --data spiral --layers 32,32       a small network on points in the plane
-  lockstep population                              a thousand networks at once: learning rate by first weights
+  lockstep race --data spiral --layers 32,32       a small network on 2-D points
+  lockstep population                              a thousand networks: learning rate by scale of the initial weights
   lockstep train --epochs 5 --save model.safetensors
   lockstep predict --model model.safetensors --data fashion-mnist
   lockstep map --png map.png                       where training converges, and where it diverges

@@ -205,7 +205,7 @@ TEST_CASE("networks that diverge are at their end, and say at which step") {
         CHECK(mosaic.shot(side).summary.diverged > 0);
         const auto failed = std::ranges::find(mosaic.shot(side).results, true, &MemberResult::diverged);
         CHECK(says(memberState(settings.population, *failed), "no longer finite at step"));
-        // Nothing goes on from there: it opens with its first weights.
+        // Nothing goes on from there: it opens with its initial weights.
         mosaic.model.open(side, static_cast<std::size_t>(failed - mosaic.shot(side).results.begin()));
         mosaic.frames(1);
         const std::optional<std::string> opened = mosaic.model.takeOpened();

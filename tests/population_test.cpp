@@ -258,7 +258,7 @@ TEST_CASE("advance trains some to their end before it takes the next") {
     for (const MemberResult& result : population->results()) CHECK(result.steps >= 3);
 }
 
-TEST_CASE("reset goes back to the first weights") {
+TEST_CASE("reset goes back to the initial weights") {
     const Dataset data = spiral();
     for (const bool vectors : {false, true}) {
         PopulationJob job = jobOn({&data});

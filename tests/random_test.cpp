@@ -1,5 +1,5 @@
 // The random generator: known answers, streams that do not touch, numbers distributed as promised; and the
-// first weights made from it.
+// initial weights made from it.
 #include <doctest/doctest.h>
 
 #include <cmath>

@@ -234,18 +234,23 @@ int bench(const BenchOptions& options) {
 Action addBench(CLI::App& command) {
     const auto options = std::make_shared<BenchOptions>();
     addManual(command, benchAbout, benchExamples);
-    addText(command, "--widths", "WIDTHS", options->widths, widthsFromText,
+    addText(command, "--widths", "N,N,...", options->widths, widthsFromText,
             "layer widths, including inputs and outputs [784,256,128,10]");
-    command.add_option("--batch", options->batch, "examples per step [128]")->check(atLeastOne());
-    command.add_option("--seconds", options->seconds, "time spent on each rung [0.5]")->check(aboveZero());
+    command.add_option("--batch", options->batch, "examples per step [128]")
+        ->check(atLeastOne())
+        ->type_name("N");
+    command.add_option("--seconds", options->seconds, "time spent on each rung [0.5]")
+        ->check(aboveZero())
+        ->type_name("S");
     addText(
         command, "--lane", "LANE",
         [options](std::string_view text) { options->lanes.push_back(laneSpecFromText(text)); },
         "time only whole steps of this rung (repeatable) [kernels and all rungs]")
         ->take_all()
         ->trigger_on_parse();
-    command.add_option("--threads", options->threads, "threads for cpu:best [one per core]");
-    command.add_option("--device", options->device, "Vulkan device: number, part of its name, or UUID");
+    command.add_option("--threads", options->threads, "threads for cpu:best [one per core]")->type_name("N");
+    command.add_option("--device", options->device, "Vulkan device: number, part of its name, or UUID")
+        ->type_name("DEVICE");
     addValue(command, "--json", "FILE", options->jsonFile, "write all results as JSON");
     return [options] { return bench(*options); };
 }

@@ -21,7 +21,7 @@ constexpr const char* devicesAbout =
 constexpr const char* devicesExamples = R"(examples:
   lockstep devices
   lockstep devices --json
-  lockstep devices --device 1          would this one be used?
+  lockstep devices --device 1          whether device 1 can be used
 )";
 
 struct DevicesOptions {

@@ -27,24 +27,25 @@ namespace lockstep::demos {
 namespace {
 
 constexpr const char* populationAbout =
-    R"(Trains a grid of small networks of one shape, each with hyperparameters of its own: from column to column one
-of them changes, from row to row another. A graphics card trains all of them at once, a processor some at a time.
-The lanes run in turn, and start every network from the same weights.)";
+    R"(Trains a grid of small networks of one shape. Columns vary one hyperparameter, rows another. A graphics card trains
+all of them at once, a processor a few at a time. The lanes run in turn. Every lane trains the same grid, each
+network from the same initial weights.)";
 
 constexpr const char* populationExamples = R"(examples:
-  lockstep population                                  32 x 32 networks: learning rate by scale of the first weights
+  lockstep population                                  32 x 32 networks: learning rate by scale of the initial weights
   lockstep population --size 4x8 --x activation=relu,tanh,elu,gelu --y seed=1:8 --data moons
   lockstep population --x lr=1e-4:1:log --y momentum=0:0.99 --optimizer momentum --csv losses.csv
   lockstep population --x noise=0:0.8 --y l2=1e-6:0.1:log --png population.png
 
-an axis is NAME=FROM:TO, the first and the last value, with :log for equal ratios; or activation=NAME,NAME,...
+An axis is NAME=FROM:TO, the first and the last value, with :log for equal ratios; or activation=NAME,NAME,...
   lr          learning rate              l2       L2 regularisation
-  init-scale  factor of first weights    noise    of generated points, 0 to 0.8
-  momentum    of --optimizer momentum    seed     of first weights and order; the data keep --seed
-lanes: cpu:scalar is one thread without SIMD, cpu:simd one thread, cpu:best all cores with it. gpu:invocation has
-a network per invocation, gpu:subgroup one per subgroup, gpu:workgroup one per workgroup; gpu:best takes what is
-fastest for the shape on this device.
-the picture has what every network answers over the plane (of data with two inputs) and a map of the final losses
+  init-scale  scale of initial weights   noise    of generated points, 0 to 0.8
+  momentum    of --optimizer momentum    seed     of initial weights and order; the data keep --seed
+
+Lanes: cpu:scalar uses one thread without SIMD, cpu:simd one thread with it, cpu:best all cores with it.
+gpu:invocation, gpu:subgroup and gpu:workgroup train one network in each invocation, subgroup or workgroup;
+gpu:best picks the fastest of them for this shape on this device.
+The picture shows each network's output over the plane (for data with two inputs) and the final losses as colours.
 )";
 
 struct PopulationCommandOptions : RunOptions {
@@ -234,10 +235,10 @@ void addGridOptions(CLI::App& command, PopulationSpec& spec) {
         fmt::format("columns and rows [{}x{}]", spec.columns, spec.rows));
     const auto axis = [&command](const char* option, PopulationAxis& values, const char* along) {
         addText(command, option, "AXIS", values, populationAxisFromText,
-                fmt::format("what changes {} [{}]", along, values.text()));
+                fmt::format("hyperparameter that varies {} [{}]", along, values.text()));
     };
     axis("--x", spec.x, "from the left column to the right one");
-    axis("--y", spec.y, "from the lowest row to the uppermost");
+    axis("--y", spec.y, "from the bottom row to the top one");
 }
 
 } // namespace
@@ -255,16 +256,17 @@ Action addPopulation(CLI::App& command) {
     addGridOptions(command, spec);
     addDataOptions(command, run);
     addNetworkOptions(command, run, "bce for two classes, cross-entropy for more, mse for values");
-    addNumber(command, "--init-scale", "X", spec.initialScale, aboveZero(), "factor of the first weights")
+    addNumber(command, "--init-scale", "X", spec.initialScale, aboveZero(),
+              "scale factor for the initial weights")
         ->capture_default_str();
     addSettingsOptions(command, run);
-    addNumber(command, "--steps", "N", spec.steps, atLeastOne(), "batches that every network is trained with")
+    addNumber(command, "--steps", "N", spec.steps, atLeastOne(), "training steps per network")
         ->capture_default_str();
-    addMachineOptions(command, run, "a lane that trains; repeat it for several [cpu:best and gpu:best]:",
-                      knownPopulationLanes());
+    addMachineOptions(command, run,
+                      "a contestant; repeat for more [cpu:best and gpu:best]:", knownPopulationLanes());
     addOutputOptions(command, run, "one row per lane and network");
     addValue(command, "--png", "FILE", options->pngFile,
-             "draw what the networks answer, and a map of their losses");
+             "draw each network's output over the plane, and the losses as colours");
     return [options, &command] {
         refuseOptionsOfAxes(command, options->spec);
         refuseIdleOptions(command, *options);

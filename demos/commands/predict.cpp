@@ -30,11 +30,11 @@ constexpr const char* predictAbout =
 
 constexpr const char* predictExamples = R"(examples:
   lockstep predict --model model.safetensors                       on the data it was trained with, test split
-  lockstep predict --model model.safetensors --data csv:new.csv --json answers.json
+  lockstep predict --model model.safetensors --data csv:new.csv --json predictions.json
   lockstep predict --model weights.safetensors --layers 256,128 --data fashion-mnist
 
-A model saved by `lockstep train` knows its network and data. For weights from elsewhere say --data, and the network
-where it is not the default one.
+A model saved by `lockstep train` knows its network and data. For other weights, give --data and, if they differ from
+the defaults, the network options; with any of these, the file is read as weights alone.
 )";
 
 using nlohmann::ordered_json;
@@ -225,7 +225,9 @@ Action addPredict(CLI::App& command) {
     addManual(command, predictAbout, predictExamples);
     addValue(command, "--model", "FILE", options->modelFile,
              "file from `lockstep train --save`, or weights (safetensors)");
-    addDataOptions(command, *options);
+    addDataOptions(command, *options, "data to evaluate on [the model's; fashion-mnist for weights alone]:");
+    for (const char* option : {"--data", "--samples", "--noise"})
+        command.get_option(option)->default_str(""); // the model's
     addText(
         command, "--split", "NAME",
         [options](std::string_view text) { options->split = valueFromName(splitNames, "split", text); },
@@ -233,6 +235,7 @@ Action addPredict(CLI::App& command) {
     addValue(command, "--seed", "N", options->settings.seed,
              "random seed for generated data and test split [the model's]");
     addNetworkOptions(command, *options);
+    command.remove_option(command.get_option("--init-scheme"));
     addMachineOptions(command, *options, "where to run:", knownLanes());
     command.option_defaults()->group(outputGroup);
     addValue(command, "--json", "FILE", options->jsonFile,

@@ -20,6 +20,7 @@
 #include "engine/files/atomic_file.h"
 #include "engine/net/param_layout.h"
 #include "engine/run/checkpoint.h"
+#include "engine/step/rungs.h"
 
 namespace lockstep::demos {
 
@@ -32,24 +33,34 @@ trial), so they don't compete for the machine; --together runs them at once: fun
 
 constexpr const char* raceExamples = R"(examples:
   lockstep race                                          the processor against the graphics card
-  lockstep race --lane cpu:scalar --lane cpu:best        what SIMD and all cores bring
-  lockstep race --lane gpu:naive --lane gpu:subgroup     what better kernels bring
+  lockstep race --lane cpu:scalar --lane cpu:best        the effect of SIMD and of all cores
+  lockstep race --lane gpu:naive --lane gpu:subgroup     the effect of better kernels
   lockstep race --lane gpu:best@0 --lane gpu:best@1      one card against the other
   lockstep race --data spiral --layers 32,32 --until-accuracy 95%
   lockstep race --epochs 3 --log-every 1 --json race.json
 
-lanes: cpu:scalar is one thread without SIMD, cpu:simd one thread, cpu:threads all cores without SIMD, cpu:best
-all cores with it. gpu:one, gpu:naive-strided, gpu:naive, gpu:tiled, gpu:blocked, gpu:texel and gpu:subgroup are
-kernels of growing refinement, gpu:fused has the optimizer's step in the products, gpu:half computes with numbers
-of 16 bits and sums of 32, gpu:matrix does so in cooperative matrices, gpu:whole-step does small networks in one
-dispatch; gpu:best takes what is fastest on this device, in 32 bits.
-without a finish line: 10 epochs of large data (1 if a Vulkan device that is software takes part), or 5,000 steps;
-an accuracy or a loss that is not reached ends the run after 100 epochs, or 20,000 steps where those are more
+Without a finish line, a race lasts 10 epochs on large data (1 if a lane runs on software Vulkan), else 5,000 steps.
+If a target accuracy or loss is not reached, it ends after 100 epochs or 20,000 steps, whichever is longer.
+
+lanes:
 )";
 
+/// Every rung that trains one network, and what it does.
+std::string rungList() {
+    const std::string indent(20, ' ');
+    std::string text;
+    for (const RungRow& row : rungTable) {
+        if (!row.trains) continue;
+        std::string idea = wrapped(std::string(row.idea), 90);
+        for (std::size_t at = 0; (at = idea.find('\n', at)) != std::string::npos;) idea.insert(++at, indent);
+        text += fmt::format("  {:<18}{}\n", row.lane, idea);
+    }
+    return text;
+}
+
 constexpr const char* trainAbout =
-    R"(Trains one network on one machine. --save writes a safetensors file that PyTorch can load and that --resume
-goes on from, bit-identical to never having stopped (on the same lane with the same threads).)";
+    R"(Trains one network on one machine. --save writes a safetensors file that PyTorch can load. --resume continues from
+it; the results are bit-identical to those of an uninterrupted run on the same lane with the same threads.)";
 
 constexpr const char* trainExamples = R"(examples:
   lockstep train --epochs 5 --save model.safetensors
@@ -57,8 +68,8 @@ constexpr const char* trainExamples = R"(examples:
   lockstep train --data csv:flowers.csv --label species --optimizer sgd --lr 0.05
   lockstep train --init weights.safetensors --no-shuffle --steps 200 --log-every 1 --json losses.json
 
-epochs and steps are counted from the very first step, also in a resumed run.
-without --lane: gpu:best if there is a GPU, else cpu:best
+A resumed run continues the count of epochs and steps.
+Without --lane: gpu:best if there is a GPU, else cpu:best.
 )";
 
 /// Runs the race to its end; an interrupt stops the lanes. Returns the exit code so far: 0, or then 130.
@@ -212,7 +223,7 @@ int train(TrainCommandOptions options) {
 
 Action addRace(CLI::App& command) {
     const auto options = std::make_shared<RaceCommandOptions>(); // as long as the command may be run
-    addManual(command, raceAbout, raceExamples);
+    addManual(command, raceAbout, raceExamples + rungList());
     addRunOptions(command, *options, "a contestant; repeat for more [cpu:best and gpu:best]:");
     command.option_defaults()->group(machineGroup);
     command.add_flag("--together", options->together,

@@ -15,8 +15,8 @@ namespace lockstep::demos {
 namespace {
 
 constexpr const char* showAbout =
-    R"(Opens the window at an exhibit, or with a state that was saved there. With --headless nothing is opened: frames are
-drawn one after the other, each a sixtieth of a second later, and the last one can be saved as a picture.)";
+    R"(Opens the window at an exhibit, or with a saved state. --headless opens no window: it draws frames, 1/60 s apart,
+and can save the last one as a picture.)";
 
 constexpr const char* showExamples = R"(examples:
   lockstep show race
@@ -61,7 +61,7 @@ Action addShow(CLI::App& command) {
         ->capture_default_str();
     command.add_flag("--light", shown.light, "light theme");
     command.add_flag("--presenter", shown.presenter,
-                     "presenter view: text twice as large, side panels hidden");
+                     "presenter mode: text twice as large, side panels hidden");
     command.add_flag("--run", shown.run, "start training at once");
     addValue(command, "--device", "DEVICE", shown.device, "Vulkan device: number, part of a name, or UUID");
     addValue(command, "--threads", "N", shown.threads, "threads for CPU lanes; 0: one per core");
@@ -78,7 +78,7 @@ Action addShow(CLI::App& command) {
     command.add_flag("--mask", shown.masked,
                      "replace times and rates, which vary from run to run, by dashes");
     command.add_flag("--platform", shown.platform,
-                     "print what pictures depend on besides the program, and exit");
+                     "print the versions that pictures depend on (Dear ImGui, device, fonts), and exit");
     for (const char* option : {"--frames", "--png", "--script", "--scale", "--mask", "--platform"})
         command.get_option(option)->needs(headless);
     return [options] { return show(*options); };

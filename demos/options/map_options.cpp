@@ -57,7 +57,7 @@ MapWindow windowFromText(std::string_view text) {
 }
 
 std::string presetList() {
-    std::string text = "a job and its window:";
+    std::string text = "a network and a region of the map:";
     for (const MapPreset& preset : mapPresets())
         text += fmt::format("\n  {}: {}", preset.name, preset.summary);
     return text;
@@ -72,17 +72,20 @@ void addRequestOptions(CLI::App& command, MapRequest& request) {
     };
     addText(command, "--preset", "NAME", readPlace, presetList());
     addText(command, "--window", "LEFT:RIGHT,BOTTOM:TOP", request.window, windowFromText,
-            "decimal logarithms of the two hyperparameters, -3:6,-3:6");
-    addText(
-        command, "--axes", "NAME", job.axes, mapAxesFromName,
-        "rates: of the first layer and of the second;\nrate-and-scale: of both, and a factor of the first "
-        "weights");
+            "region: decimal logarithms of the two hyperparameters [-3:6,-3:6]");
+    addText(command, "--axes", "NAME", job.axes, mapAxesFromName,
+            "rates: the learning rates of the two layers;\nrate-and-scale: one learning rate, and "
+            "the scale of the initial weights [rates]");
     const auto readNetwork = [&job](std::string_view text) { readMapNetwork(text, job); };
-    addText(command, "--network", "I-H-1", readNetwork, "inputs and hidden neurons, at most 16-16-1");
-    addText(command, "--activation", "NAME", job.activation, activationFromName, "identity relu tanh");
-    addNumber(command, "--examples", "N", job.examples, atLeastOne(), "that all networks learn, at most 512");
-    addNumber(command, "--steps", "N", job.steps, atLeastOne(), "of every network, at most 2000");
-    addText(command, "--seed", "N", job.seed, seedFromText, "of examples and first weights");
+    addText(command, "--network", "I-H-1", readNetwork, "inputs and hidden neurons, at most 16-16-1 [8-8-1]");
+    addText(command, "--activation", "NAME", job.activation, activationFromName,
+            "activation of the hidden layer: identity relu tanh [tanh]");
+    addNumber(command, "--examples", "N", job.examples, atLeastOne(),
+              "training examples, the same for all networks, at most 512 [16]");
+    addNumber(command, "--steps", "N", job.steps, atLeastOne(),
+              "training steps per network, at most 2000 [200]");
+    addText(command, "--seed", "N", job.seed, seedFromText,
+            "random seed for examples and initial weights [1]");
     addText(command, "--size", "WIDTHxHEIGHT", request.size, mapSizeFromText,
             "pixels, at most 4096x4096 [512x512]");
 }
@@ -91,15 +94,15 @@ void addRequestOptions(CLI::App& command, MapRequest& request) {
 
 void addMapOptions(CLI::App& command, MapOptions& options) {
     addRequestOptions(command, options.request);
-    addMachineOptions(command, options,
-                      "a lane that trains; repeat it for several [cpu:best and gpu:best]:", mapLanes);
+    addMachineOptions(command, options, "a contestant; repeat for more [cpu:best and gpu:best]:", mapLanes);
     command.option_defaults()->group(outputGroup);
-    command.add_flag("--quiet", options.quiet, "no progress");
-    addValue(command, "--png", "FILE", options.pngFile, "the picture of the first lane that has one");
+    command.add_flag("--quiet", options.quiet, "do not show progress");
+    addValue(command, "--png", "FILE", options.pngFile,
+             "save the picture of the first lane that finished one");
     addValue(command, "--csv", "FILE", options.csvFile,
-             "a row per pixel, at most 2048x2048 of them; - for standard output");
+             "write one row per pixel (up to 2048x2048 pixels); - for standard output");
     addValue(command, "--json", "FILE", options.jsonFile,
-             "all results but the pixels; - for standard output");
+             "write all results except the pixels; - for standard output");
 }
 
 std::string mapNetworkText(const MapJob& job) { return fmt::format("{}-{}-1", job.inputs, job.hidden); }
@@ -156,7 +159,7 @@ std::span<const MapPreset> mapPresets() {
          "the same network without an activation"},
         {{{.axes = MapAxes::rateAndScale}, {-1, 5, -3, 3}},
          "scale",
-         "one rate, and how large the first weights are"},
+         "one learning rate, and the scale of the initial weights"},
         {{paper(Activation::tanh, asManyAsWeights), wholePlane},
          "sohl-dickstein-tanh",
          "the paper's figure of the tanh network, 16 wide, 272 examples"},

@@ -40,23 +40,23 @@ void addFinishOptions(CLI::App& command, RunOptions& options) {
     command.option_defaults()->group(finishGroup);
     FinishLine& finish = options.finish;
     addNumber(command, "--epochs", "N", finish.epochs, atLeastOne(), "passes through the training data");
-    addNumber(command, "--steps", "N", finish.steps, atLeastOne(), "batches");
+    addNumber(command, "--steps", "N", finish.steps, atLeastOne(), "training steps, one batch each");
     addNumber(command, "--seconds", "S", finish.seconds, aboveZero(),
               "training time, without evaluation and warm-up");
     addText(command, "--until-accuracy", "A", finish.accuracy, shareFromText,
             "target test accuracy: 0.85 or 85%");
     addNumber(command, "--until-loss", "L", finish.loss, aboveZero(), "target test loss");
+    command.option_defaults()->group(outputGroup);
     addNumber(command, "--evaluate-every", "N", options.evaluateEvery, notNegative(),
               "epochs between evaluations on the test data; 0: only at the end [1]");
 }
 
 } // namespace
 
-void addDataOptions(CLI::App& command, RunOptions& options) {
+void addDataOptions(CLI::App& command, RunOptions& options, const std::string& purpose) {
     command.option_defaults()->group(dataGroup); // of the options that follow
     DataOptions& data = options.dataOptions;
-    addValue(command, "--data", "SPEC", options.data, listing("training data:", dataSpecs()))
-        ->capture_default_str();
+    addValue(command, "--data", "SPEC", options.data, listing(purpose, dataSpecs()))->capture_default_str();
     addNumber(command, "--samples", "N", data.samples, atLeastOne(),
               "number of generated points, test points included")
         ->capture_default_str();
@@ -101,7 +101,8 @@ void addSettingsOptions(CLI::App& command, RunOptions& options) {
     addNumber(command, "--beta2", "X", optimizer.beta2, notNegative(),
               "decay of the squared-gradient average, for " + optimizersWith(usesBetas) + " [0.999]");
     addNumber(command, "--weight-decay", "X", optimizer.weightDecay, notNegative(),
-              "L2 regularisation [0; for " + optimizersWith(decouplesDecay) + " 0.01]");
+              "L2 regularisation; decoupled weight decay for " + optimizersWith(decouplesDecay) + " [0; " +
+                  optimizersWith(decouplesDecay) + " 0.01]");
     addNumber(command, "--l1", "X", optimizer.l1, notNegative(), "L1 regularisation [0]");
     addText(command, "--schedule", "NAME", optimizer.schedule, scheduleFromName,
             "learning-rate schedule: constant step cosine [constant]");

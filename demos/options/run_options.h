@@ -60,7 +60,7 @@ inline constexpr const char* outputGroup = "Output";
 
 /// Each adds one group of options to a command, parsed into `options`, which must outlive the parsing. The
 /// help shows the values in `options` as defaults.
-void addDataOptions(CLI::App& command, RunOptions& options);
+void addDataOptions(CLI::App& command, RunOptions& options, const std::string& purpose = "training data:");
 ///   suitableLoss   describes the default loss in the help
 void addNetworkOptions(CLI::App& command, RunOptions& options,
                        const std::string& suitableLoss = "cross-entropy for classes, mse for values");

@@ -78,9 +78,10 @@ void Recorder::begin() {
     memoryBarrier(workStages, workAccesses);
 }
 
-// The only rule for barriers: emit a full memory barrier before an access that conflicts with one since the
-// last barrier (read after write, write after read, write after write). HazardTracker decides; no other code
-// emits barriers between dispatches. While profiling, every dispatch gets one, so that times do not overlap.
+// The only rule for correctness: emit a full memory barrier before an access that conflicts with one since
+// the last barrier (read after write, write after read, write after write). HazardTracker decides. More
+// barriers serve measurements: while profiling, every dispatch gets one, so that times do not overlap; on
+// software devices, so does every timestamp.
 bool Recorder::order(std::span<const Access> accesses) {
     const bool hazard = hazards_.add(accesses);
     if (!hazard && !profiling_) return false;

@@ -21,7 +21,7 @@ namespace lockstep::gpu {
 #define LOCKSTEP_VULKAN_MATRICES(X)
 #endif
 
-// Functions of extensions come last; they are null without the extension, as without a window.
+// Functions of extensions are null without the extension, those of surfaces and swapchains without a window.
 #define LOCKSTEP_VULKAN_INSTANCE(X)                                                                          \
     X(DestroyInstance) X(EnumeratePhysicalDevices) X(GetPhysicalDeviceProperties2)                           \
     X(GetPhysicalDeviceFeatures2) X(GetPhysicalDeviceQueueFamilyProperties)                                  \

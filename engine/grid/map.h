@@ -36,7 +36,7 @@ class Device;
 /// What the two numbers of a point are.
 enum class MapAxes {
     rates,        ///< learning rate of the first layer, and of the second
-    rateAndScale, ///< learning rate of both layers, and a factor of the first weights
+    rateAndScale, ///< learning rate of both layers, and a factor of the initial weights
 };
 /// "rates", "rate-and-scale".
 std::string_view name(MapAxes axes);
@@ -58,7 +58,7 @@ struct MapJob {
     Activation activation = Activation::tanh; ///< identity, relu or tanh
     std::size_t examples = 16; ///< 1 to 512; inputs and targets are normal, drawn from the seed
     std::uint32_t steps = 200; ///< 1 to 2,000
-    std::uint64_t seed = 1;    ///< of examples and first weights (normal, variance 1)
+    std::uint64_t seed = 1;    ///< of examples and initial weights (normal, variance 1)
 
     /// Throws std::invalid_argument with the largest that is possible.
     const MapJob& validate() const;

@@ -61,7 +61,7 @@ void validateMember(const PopulationJob& job, std::size_t number) {
             throw std::invalid_argument("its data set is not among the job's");
         if (!(member.initialScale > 0 && member.initialScale <= largestInitialScale))
             throw std::invalid_argument(
-                "the scale of its first weights has to be a number above 0, up to 1,000,000");
+                "the scale of its initial weights has to be a number above 0, up to 1,000,000");
         job.alone(number).settings.optimizer.validate();
     } catch (const std::invalid_argument& error) {
         throw std::invalid_argument("network " + std::to_string(number) +

@@ -25,9 +25,9 @@ inline constexpr double largestInitialScale = 1e6;
 
 /// The settings of one network. It shares all others with the rest of the population (PopulationJob).
 struct PopulationMember {
-    std::uint64_t seed = 1;  ///< of its first weights and of its order of examples
+    std::uint64_t seed = 1;  ///< of its initial weights and of its order of examples
     double learningRate = 0; ///< 0: the optimizer's default
-    double initialScale = 1; ///< factor of the seed's first weights, above 0, up to 1,000,000
+    double initialScale = 1; ///< factor of the seed's initial weights, above 0, up to 1,000,000
     double momentum = 0.9;   ///< where the optimizer usesMomentum
     double weightDecay = -1; ///< L2, as OptimizerSettings::weightDecay
     Activation activation = Activation::tanh; ///< of its hidden layers
@@ -56,7 +56,7 @@ struct PopulationJob {
 
     /// Throws std::invalid_argument, naming the largest possible value or the member at fault.
     void validate() const;
-    /// The training of one member as a job for any trainer, which would not scale the first weights: take
+    /// The training of one member as a job for any trainer, which would not scale the initial weights: take
     /// those from initialParameters(). Throws std::out_of_range if there is no such member or data set.
     TrainJob alone(std::size_t member) const;
     /// Parameters before the first step, in ParamLayout's order. Throws std::out_of_range if there is no such
@@ -141,7 +141,7 @@ class Population {
     virtual bool advance(double milliseconds) = 0;
     /// Trains every network up to `step` steps (at most job().steps), and waits for the end.
     virtual void trainTo(std::uint64_t step) = 0;
-    /// Back to the first weights.
+    /// Back to the initial weights.
     virtual void reset() = 0;
 
     /// All members in their order. Waits for the steps requested, then evaluates.

@@ -36,13 +36,13 @@ struct Range {
     double PopulationMember::*field = nullptr;
 };
 
-bool isPositive(double value) { return value > 0 && value <= largestInitialScale; }
+bool isPositiveFactor(double value) { return value > 0 && value <= largestInitialScale; }
 constexpr const char* positive = "a number above 0, up to 1,000,000";
 
 /// In the order of the enumeration; activations are no numbers.
 constexpr Range ranges[] = {
-    {isPositive, positive, &PopulationMember::learningRate},
-    {isPositive, positive, &PopulationMember::initialScale},
+    {isPositiveFactor, positive, &PopulationMember::learningRate},
+    {isPositiveFactor, positive, &PopulationMember::initialScale},
     {[](double value) { return value >= 0 && value < 1; }, "a number from 0 to below 1",
      &PopulationMember::momentum},
     {[](double value) { return value >= 0 && value <= 1e6; }, "a number from 0 to 1,000,000",

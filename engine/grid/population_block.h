@@ -27,7 +27,7 @@ class PopulationBlock {
     virtual std::uint64_t step() const = 0;
     virtual bool allDiverged() const = 0;
 
-    /// Back to the first weights.
+    /// Back to the initial weights.
     virtual void reset() = 0;
     virtual void train(std::uint64_t steps) = 0;
 

@@ -1,5 +1,6 @@
 // A population on a GPU: the plan that cuts it into workgroups and dispatches; its networks, their settings
-// and states, the data they learn and the kernels that work on them; how they are trained and scored.
+// and states, the data they learn and the kernels that work on them; how they are trained, and
+// how their examples are divided for scoring.
 #pragma once
 
 #include <cstdint>
@@ -93,7 +94,7 @@ struct PopulationArenas {
     std::string loopedIfLarge(const std::string& stem) const;
 
     /// How many networks, or parts of their examples, a submission takes so that no caller waits long for the
-    /// device. One is so many multiplications and additions.
+    /// device. `workOfOne` is its multiplications and additions; `least` is returned at least.
     std::uint32_t atOnce(double workOfOne, double least = 1) const;
 
     gpu::Device& device;

@@ -57,7 +57,7 @@ void requireEffect(const PopulationSpec& spec, const PopulationAxis& axis) {
     if (axis.parameter == Hyperparameter::activation && spec.hidden.empty())
         throw std::invalid_argument("a network without hidden layers has no activation to vary");
     if (axis.parameter == Hyperparameter::initialScale && spec.init == InitScheme::zeros)
-        throw std::invalid_argument("first weights that are all 0 have no scale to vary");
+        throw std::invalid_argument("initial weights that are all 0 have no scale to vary");
 }
 
 void validateAxis(const PopulationSpec& spec, const PopulationAxis& axis, const char* which) {
@@ -140,7 +140,7 @@ void PopulationSpec::validate() const {
                                     " is on both axes; put another hyperparameter on one of them");
     if (!(initialScale > 0 && initialScale <= largestInitialScale))
         throw std::invalid_argument(
-            "the scale of the first weights has to be a number above 0, up to 1,000,000");
+            "the scale of the initial weights has to be a number above 0, up to 1,000,000");
     train.optimizer.validate();
 }
 

@@ -20,11 +20,11 @@ namespace lockstep {
 /// What may differ between the networks of a population.
 enum class Hyperparameter {
     learningRate,
-    initialScale, ///< factor of the first weights
+    initialScale, ///< factor of the initial weights
     momentum,
     weightDecay, ///< L2
     noise,       ///< of generated points
-    seed,        ///< of first weights and order, not of the data
+    seed,        ///< of initial weights and order, not of the data
     activation,  ///< of hidden layers
 };
 /// "lr", "init-scale", "momentum", "l2", "noise", "seed", "activation".

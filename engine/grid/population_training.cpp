@@ -94,7 +94,7 @@ void PopulationTraining::recordWarmUp(gpu::Recorder& recorder) {
     }
 }
 
-// Items: networks.
+// The plan's kernel; its items are networks.
 const gpu::Kernel<shared::PopulationTrainParams>& PopulationTraining::kernel(Activation hidden) {
     const Optimizer optimizer = job_.settings.optimizer.kind;
     gpu::SpecConstants constants = arenas_.networkConstants(plan.groupSize, hidden);

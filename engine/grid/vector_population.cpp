@@ -75,7 +75,8 @@ class VectorPass {
         for (std::size_t l = 0; l < shape.layers(); ++l) {
             const std::size_t size = plan.capacity * shape.widths[l + 1] * plan.elements;
             const bool keepsSums = derivativeNeedsSum(shape.activationOf(l));
-            layers_.push_back({AlignedArray<float>(size), AlignedArray<float>(keepsSums ? size : 0),
+            layers_.push_back({AlignedArray<float>(size),
+                               keepsSums ? AlignedArray<float>(size) : AlignedArray<float>(),
                                AlignedArray<float>(size)});
         }
     }
@@ -111,8 +112,7 @@ class VectorPass {
         for (std::size_t l = 0; l < layers_.size(); ++l) {
             LayerArrays& layer = layers_[l];
             plan_.kernels.dense(shapeOf(l), below, parameters + plan_.offsets[l] * plan_.elements,
-                                shape_.activationOf(l), layer.outputs.data(),
-                                layer.sums.size() > 0 ? layer.sums.data() : nullptr);
+                                shape_.activationOf(l), layer.outputs.data(), layer.sums.data());
             below = layer.outputs.data();
         }
     }
@@ -121,7 +121,7 @@ class VectorPass {
     void lossAndGradient(std::size_t terms, PopulationLosses& losses) {
         LossShape shape = lossShape();
         shape.scale = 1.0 / static_cast<double>(terms);
-        plan_.kernels.lossAndGradient(shape, outputs(), saved(layers_.size() - 1), targets_.data(),
+        plan_.kernels.lossAndGradient(shape, outputs(), layers_.back().saved(), targets_.data(),
                                       layers_.back().dSums.data(), losses);
     }
 
@@ -132,7 +132,7 @@ class VectorPass {
             const float* dSums = layers_[l].dSums.data();
             if (l > 0)
                 plan_.kernels.denseBackwardInputs(shapeOf(l), dSums, parameters + offset,
-                                                  shape_.activationOf(l - 1), saved(l - 1),
+                                                  shape_.activationOf(l - 1), layers_[l - 1].saved(),
                                                   layers_[l - 1].dSums.data());
             const float* below = l > 0 ? layers_[l - 1].outputs.data() : inputs_.data();
             plan_.kernels.denseBackwardWeights(shapeOf(l), dSums, below, add, gradients_.data() + offset);
@@ -166,11 +166,6 @@ class VectorPass {
     LossShape lossShape() const {
         return {rows_,       shape_.outputs(), shape_.outputs(),       plan_.job.data.front()->targetWidth,
                 shape_.loss, plan_.targetKind, shape_.outputActivation};
-    }
-
-    /// What activationDerivative takes.
-    const float* saved(std::size_t layer) const {
-        return layers_[layer].sums.size() > 0 ? layers_[layer].sums.data() : layers_[layer].outputs.data();
     }
 
     const VectorPlan& plan_;

@@ -4,7 +4,6 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 #include <numeric>
 #include <stdexcept>
@@ -77,8 +76,9 @@ std::string shortestText(double value) {
 
 std::string sixDigits(double value) {
     std::array<char, 32> text{};
-    std::snprintf(text.data(), text.size(), "%g", value);
-    return text.data();
+    const auto [end, error] =
+        std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::general, 6);
+    return {text.data(), end};
 }
 
 std::string counted(std::uint64_t count, std::string_view noun) {

@@ -35,7 +35,7 @@ enum class Loss : std::uint32_t {
     binaryCrossEntropy = shared::lossBinaryCrossEntropy,
 };
 
-/// Distribution of the first weights of a layer with `in` inputs and `out` outputs. Biases start at 0.
+/// Distribution of the initial weights of a layer with `in` inputs and `out` outputs. Biases start at 0.
 enum class InitScheme : std::uint32_t {
     he,      ///< normal, variance 2 / in (`torch.nn.init.kaiming_normal_(nonlinearity="relu")`)
     xavier,  ///< normal, variance 2 / (in + out) (`torch.nn.init.xavier_normal_`)

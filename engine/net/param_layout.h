@@ -39,7 +39,7 @@ class ParamLayout {
     std::size_t size_ = 0;
 };
 
-/// The first weights: a whole parameter arena, ParamLayout(shape).size() floats. Weights follow shape.init,
+/// The initial weights: a whole parameter arena, ParamLayout(shape).size() floats. Weights follow shape.init,
 /// biases and padding are 0. A pure function of (shape, seed): weight[o][i] of layer l draws from stream
 /// `weights` at index o * inputs + i, subindex l.
 std::vector<float> initialWeights(const NetShape& shape, std::uint64_t seed);

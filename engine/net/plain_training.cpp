@@ -34,13 +34,13 @@ double PlainNetwork<T>::lossAndGradients(const BatchOrder& order, const BatchRan
     plain::gatherBatch(data_, data_.train, order, batch, 0, rows, layout_.layer(0).rowStride, inputs_.data(),
                        targets_.data());
 
-    // Forward: every layer multiplies the outputs of the one below by its weights and adds its bias, which
-    // gives its sums, and applies the activation, which gives its outputs.
+    // Forward: every layer multiplies the outputs of the one below by its weights and adds its bias. The
+    // sums (preactivations) go through the activation function, which gives the layer's outputs.
     for (std::size_t l = 0; l < layers_.size(); ++l)
         plain::dense(denseShape(l, rows), below(l), weights(parameters, l), bias(parameters, l),
                      shape_.activationOf(l), layers_[l].outputs.data(), layers_[l].sums.data());
 
-    // Loss: compares the last layer's outputs with the targets. Its gradient goes into the layer's dSums.
+    // Loss: compares the last layer's outputs with the targets. dSums is its gradient by the layer's sums.
     const std::size_t outputs = shape_.outputs();
     const double terms = static_cast<double>(lossTerms(shape_.loss, rows, outputs));
     const LossShape lossShape{.rows = rows,
@@ -55,7 +55,7 @@ double PlainNetwork<T>::lossAndGradients(const BatchOrder& order, const BatchRan
     const double loss = plain::lossAndGradient(lossShape, last.outputs.data(), saved(layers_.size() - 1),
                                                targets_.data(), last.dSums.data());
 
-    // Backward: from the last layer to the first, computes the layer below's dSums from a layer's own.
+    // Backward: from the last layer to the first, a layer's dSums give those of the layer below.
     for (std::size_t l = layers_.size(); --l > 0;)
         plain::denseBackwardInputs(denseShape(l, rows), layers_[l].dSums.data(), weights(parameters, l),
                                    shape_.activationOf(l - 1), saved(l - 1), layers_[l - 1].dSums.data());

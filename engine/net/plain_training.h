@@ -1,5 +1,6 @@
 // Training at its plainest: one step from batch to update, made of the loops declared in plain_ops.h. The
-// backends compute the same step, only faster. Start reading at trainStep() in plain_training.cpp.
+// backends compute the same step faster, and skip it if the loss is not finite. Start reading at trainStep()
+// in plain_training.cpp.
 #pragma once
 
 #include <span>

@@ -249,7 +249,7 @@ std::vector<float> loadWeights(const std::filesystem::path& path, const NetShape
     TensorFile file = parseSafetensors(readFileBytes(path), name);
     if (file.metadata.contains(runKey)) checkedRunText(file, name);
     std::erase_if(file.tensors, [](const Tensor& tensor) { return tensor.name.starts_with("optimizer."); });
-    return readArenas(file, ParamLayout(shape), {""}, name).front();
+    return std::move(readArenas(file, ParamLayout(shape), {""}, name).front());
 }
 
 } // namespace lockstep

@@ -2,12 +2,12 @@
 #include <algorithm>
 #include <cstring>
 #include <deque>
-#include <numeric>
 #include <optional>
 #include <utility>
 
 #include "engine/net/names.h"
 #include "engine/net/param_layout.h"
+#include "engine/run/gpu_evaluation.h"
 #include "engine/run/make_trainer.h"
 #include "engine/run/trainer_base.h"
 #include "engine/step/gpu_ops.h"
@@ -54,9 +54,13 @@ class GpuTrainer final : public TrainerBase {
         recorder_.finish();
         return arenas_.parameters.downloadValues<float>(arenas_.layout.size());
     }
-    ScoreSum score(Split split, std::vector<std::uint64_t>& confusion) override;
-    std::vector<float> outputs(Split split, std::size_t first, std::size_t rows) override;
-    std::size_t rowsAtOnce() const override { return rowsScored_; }
+    ScoreSum score(Split split, std::vector<std::uint64_t>& confusion) override {
+        return evaluation_.score(split, confusion);
+    }
+    std::vector<float> outputs(Split split, std::size_t first, std::size_t rows) override {
+        return evaluation_.outputs(split, first, rows);
+    }
+    std::size_t rowsAtOnce() const override { return evaluation_.rowsAtOnce(); }
     bool foldsUpdate() const override { return how_.foldsUpdate; }
     std::vector<float> tensor(const TensorId& id, std::size_t floats) override {
         return half_ ? half_->tensor(id, floats) : arenas_.tensor(id, floats);
@@ -76,14 +80,6 @@ class GpuTrainer final : public TrainerBase {
         return recorder_.submitAndTime();
     }
     double warmUpSteps();
-    void warmUpScores();
-    // Of the device, for the first `rows` rows of a split.
-    double millisecondsOfScores(Split split, std::size_t rows) {
-        evaluation_.begin();
-        evaluationOps_.beginEvaluation();
-        scoreRange(evaluationOps_, arenas_.shape, split, 0, rows);
-        return evaluation_.submitAndTime();
-    }
     void submitSteps(std::uint64_t count, bool profile);
     void noteLosses(const Flight& flight);
     void setStatus(std::uint32_t word) { arenas_.status.uploadValues<std::uint32_t>({&word, 1}); }
@@ -97,13 +93,11 @@ class GpuTrainer final : public TrainerBase {
     std::optional<HalfArenas> half_; // of kernels of half precision
     gpu::Recorder recorder_;         // of training: its device time is the steps' own
     GpuOps ops_;
-    gpu::Recorder evaluation_;                       // its device time is not that of steps
-    GpuOps evaluationOps_;                           // uses only forward kernels
-    std::size_t rowsScored_ = Kernels::rowsPerGroup; // at a time
-    std::optional<WholeStep> wholeStep_;             // trains instead of ops_
-    bool mayChangeSteps_ = false;                    // `best`, and both fit
-    WorkSizer submission_;                           // of steps
-    double pendingMilliseconds_ = 0;                 // of a step's operations that were submitted one by one
+    GpuEvaluation evaluation_;
+    std::optional<WholeStep> wholeStep_; // trains instead of ops_
+    bool mayChangeSteps_ = false;        // `best`, and both fit
+    WorkSizer submission_;               // of steps
+    double pendingMilliseconds_ = 0;     // of a step's operations that were submitted one by one
 
     std::uint64_t nextStep_ = 0; // the next to be recorded
     std::uint64_t submissions_ = 0;
@@ -119,17 +113,16 @@ GpuTrainer::GpuTrainer(const TrainJob& job, Rung rung, gpu::Device& device, cons
                                                   initialWeights(job.shape, job.settings.seed))
                       : std::nullopt),
       recorder_(device), ops_(recorder_, arenas_, kernels_, job.settings, how_, half_ ? &*half_ : nullptr),
-      evaluation_(device), evaluationOps_(evaluation_, arenas_, kernels_, job_.settings,
-                                          evaluationKernels(device, how_, job.shape, arenas_.capacity)),
+      evaluation_(device, arenas_, kernels_, job_,
+                  evaluationKernels(device, how_, job.shape, arenas_.capacity)),
       submission_({submissionMilliseconds(device.software())}) {
     if (half_) largestNumber_ = HalfArenas::largest;
-    evaluationOps_.submitEachOperation(true); // a chunk may take long
     warmUp();
     describeMachine();
     warmUpSeconds_ = secondsSince(created_);
 }
 
-// Measured and remembered is what the built-in shaders can do.
+// Chooses before it replaces shaders, because only built-in kernels are measured and cached.
 StepKernels GpuTrainer::choose(const ReplacedShaders& replaced) {
     StepKernels how = chooseKernels(device_, kernels_, rung_, job_.shape, job_.settings.optimizer.kind,
                                     arenas_.order.batch());
@@ -154,7 +147,7 @@ void GpuTrainer::warmUp() {
     ops_.submitEachOperation(true); // their times are not known yet
     if (rung_ == Rung::wholeStep) wholeStep_.emplace(kernels_, arenas_, job_);
     warmUpStepMilliseconds_ = warmUpSteps();
-    warmUpScores();
+    evaluation_.warmUp();
     mayChangeSteps_ = rung_ == Rung::best && wholeStepLayout(device_, job_).refusal.empty();
     if (mayChangeSteps_) chooseWholeSteps();
     warmUpRecorded_ = recorder_.deviceSeconds();
@@ -202,25 +195,6 @@ double GpuTrainer::warmUpSteps() {
     if (arenas_.order.range(last).rows != arenas_.order.batch()) millisecondsOf(last, 1);
     ops_.firstPiecesOnly(false);
     return milliseconds;
-}
-
-// Chooses how many rows to evaluate at a time: as many as a submission has time for. Then dispatches
-// everything that evaluate() will dispatch, so that the driver compiles it now.
-void GpuTrainer::warmUpScores() {
-    const std::size_t group = std::min({rowsScored_, arenas_.capacity, job_.data->of(Split::train).count});
-    millisecondsOfScores(Split::train, group); // compiles
-    const double target = submissionMilliseconds(device_.software());
-    const double milliseconds = std::max(millisecondsOfScores(Split::train, group), 1e-3);
-    const auto rows = static_cast<std::size_t>(
-        std::min(static_cast<double>(group) * target / milliseconds, static_cast<double>(arenas_.capacity)));
-    // Whole workgroups of score(), where that is more than one.
-    rowsScored_ =
-        rows < rowsScored_ ? std::min(rowsScored_, arenas_.capacity) : rows / rowsScored_ * rowsScored_;
-    for (const Split split : {Split::train, Split::test}) {
-        const std::size_t count = job_.data->of(split).count;
-        if (count >= rowsScored_) millisecondsOfScores(split, rowsScored_);
-        if (count % rowsScored_ != 0) millisecondsOfScores(split, count % rowsScored_);
-    }
 }
 
 void GpuTrainer::recordSteps(std::uint64_t first, std::uint64_t count) {
@@ -278,34 +252,6 @@ void GpuTrainer::noteLosses(const Flight& flight) {
     }
 }
 
-ScoreSum GpuTrainer::score(Split split, std::vector<std::uint64_t>& confusion) {
-    const std::size_t count = job_.data->of(split).count;
-    for (std::size_t first = 0; first < count; first += rowsScored_) {
-        evaluation_.begin();
-        if (first == 0) evaluationOps_.beginEvaluation();
-        scoreRange(evaluationOps_, arenas_.shape, split, first, std::min(rowsScored_, count - first));
-        evaluation_.submit();
-    }
-    evaluation_.finish();
-    evaluation_.takeFinished();
-
-    const auto* sums = reinterpret_cast<const float*>(arenas_.scoreSums.mapped().data());
-    const auto* counts = reinterpret_cast<const std::uint32_t*>(arenas_.scoreCounts.mapped().data());
-    confusion.assign(counts + 1, counts + 1 + arenas_.classes * arenas_.classes);
-    return {std::accumulate(sums, sums + evaluationOps_.scoredGroups(), 0.0), counts[0]};
-}
-
-std::vector<float> GpuTrainer::outputs(Split split, std::size_t first, std::size_t rows) {
-    const std::size_t levels = arenas_.shape.layers();
-    evaluation_.begin();
-    evaluationOps_.gatherRange(split, first, rows);
-    for (std::size_t layer = 0; layer < levels; ++layer) evaluationOps_.dense(layer);
-    evaluation_.submit();
-    evaluation_.finish();
-    evaluation_.takeFinished();
-    return arenas_.tensor({TensorKind::activations, levels}, rows * arenas_.stride(levels));
-}
-
 TrainerState GpuTrainer::state() {
     finish();
     TrainerState state;
@@ -345,11 +291,11 @@ std::vector<OperationTiming> GpuTrainer::operations() const {
     return all;
 }
 
-// Its tensors stay where the step left them: none but parameters and state is written twice, so that all can
-// be copied when it is over.
+// A step writes each of its tensors once (parameters and optimizer state aside), so all of them can be copied
+// when it is over.
 void GpuTrainer::runTraced(StepTrace& trace) {
-    // A single one may take longer than those of training, for the sake of the picture; not so long that the
-    // system takes the device for dead. While no step is known, the warm-up's has to do, compilation
+    // For the picture's sake, one submission may take longer than in training, but not so long that the
+    // system resets the device. Before any step was timed, the warm-up's time is the estimate, compilation
     // included.
     constexpr double longForOneSubmission = 400; // milliseconds
     const double known = submission_.millisecondsPerUnit();

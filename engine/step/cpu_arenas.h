@@ -14,7 +14,7 @@ namespace lockstep {
 
 struct TensorId; // engine/step/step_trace.h
 
-/// Arrays of one layer for a whole batch.
+/// Arrays of one layer for the rows at hand.
 struct LayerArrays {
     AlignedArray<float> outputs; ///< A[l + 1]
     AlignedArray<float> sums;    ///< Z[l]; null unless the activation's derivative needs it

@@ -1,5 +1,6 @@
 // To follow a product from the host to the device: dispatchProduct() launches it, paramsOf() fills its push
-// constants, constantsOf() sets its specialisation constants, and shaderName() says which shader runs.
+// constants, constantsOf() sets its specialisation constants (Kernels::dense adds the activation), and
+// shaderName() says which shader runs.
 #include "engine/step/dense_kernel.h"
 
 #include <algorithm>

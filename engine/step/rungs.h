@@ -198,8 +198,8 @@ inline constexpr RungRow rungTable[] = {
      .populations = true},
     {.rung = Rung::fused,
      .lane = "gpu:fused",
-     .idea = "The optimizer's step is folded into the weight gradients: they never go to memory, and one "
-             "operation less is dispatched.",
+     .idea = "The optimizer's step is folded into the weight gradients: they never go to memory, and a step "
+             "has one dispatch fewer.",
      .question = "What does a network lose whose gradients are never stored?",
      .answer = "You cannot look at the gradients, add up those of several batches, or clip them by their "
                "total norm: that takes all of them before the first weight changes.",
@@ -220,8 +220,9 @@ inline constexpr RungRow rungTable[] = {
      .half = true},
     {.rung = Rung::matrix,
      .lane = "gpu:matrix",
-     .idea = "As half, but cooperative matrices multiply whole tiles with one instruction, in units that do "
-             "nothing else.",
+     .idea =
+         "As half, but cooperative matrices multiply whole tiles with one instruction, on dedicated matrix "
+         "units (tensor cores).",
      .question = "A unit that only multiplies tiles: which part of a step cannot use it?",
      .answer = "Everything that is not a product: gathering, activations, the loss, the optimizer. The "
                "faster the products get, the larger the share of the others.",
@@ -244,8 +245,9 @@ inline constexpr RungRow rungTable[] = {
      .foldsUpdate = true},
     {.rung = Rung::best,
      .lane = "gpu:best",
-     .idea = "The fastest kernel for each product on this device, the step folded in or not, or whole "
-             "steps: measured at the start.",
+     .idea =
+         "The fastest kernels on this device, with or without folded updates, or whole steps: measured at "
+         "the start.",
      .question = "Why does it measure instead of knowing?",
      .answer = "Which kernel wins depends on the device, its driver, and the sizes of the product. The "
                "measurements are remembered until one of them changes.",

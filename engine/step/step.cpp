@@ -1,5 +1,5 @@
 // One training step. Every backend runs these lines: on the CPU each thread walks through them with its own
-// rows of the batch; on the GPU they record the dispatches.
+// share of each operation; on the GPU they record the dispatches. (Kernels that fuse whole steps cannot.)
 #include "engine/step/ops.h"
 
 namespace lockstep {

@@ -1,6 +1,6 @@
 // The specialisation constants of every kernel of a dense product C[m][n] = sum_k A[m][k] B[k][n]. Their numbers have names in
-// params.h, by which engine/step/dense_kernel.cpp sets them.
-// A workgroup is groupM x groupN invocations, numbered along x alone: some software drivers build their vectors from
+// params.h, by which engine/step/dense_kernel.cpp sets them (Kernels::dense: the activation).
+// A workgroup is groupM x groupN invocations (times `slices`), numbered along x alone: some software drivers build their vectors from
 // neighbours along x only, and leave most elements idle where x is short.
 // Rung matrix: groupN and the tiles count subgroups and what a subgroup computes (product_matrix.glsl); groupM is not used.
 #include "params.h"
@@ -9,7 +9,7 @@ layout(constant_id = denseGroupSize) const uint groupSize = 64; // invocations o
 layout(constant_id = denseGroupN) const uint groupN = 8;        // of them along n
 layout(constant_id = denseTileM) const uint tileM = 1;          // rows of C that one invocation computes
 layout(constant_id = denseTileN) const uint tileN = 1;          // columns of C that one invocation computes
-layout(constant_id = denseActivation) const uint activation = 0; // whose function or derivative is applied at the end
+layout(constant_id = denseActivation) const uint activation = 0; // f, applied to each sum; backward: its derivative
 layout(constant_id = denseSlabK) const uint slabK = 16;         // tiled, matrix: length of k held in shared memory at a time
 layout(constant_id = denseSharers) const uint sharers = 4;      // subgroup: invocations that share loads of A, at most a
                                                                 // subgroup; matrix: invocations of a subgroup

@@ -2,7 +2,7 @@
 #include "loss_terms.glsl"
 #include "population_network.glsl"
 
-// Softmax is exp(y_j - largest) / sum. Other losses do not ask for it.
+// Softmax is exp(y_j - largest) / sum. Only cross-entropy computes it; other losses do not read it.
 struct Softmax {
     float largest;
     float sum;

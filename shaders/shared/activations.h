@@ -1,6 +1,6 @@
 // Every activation of the project, one row each: y = f(z) for a layer's sum z, with the definitions and defaults of torch.nn.
 // To add one, add a row: C++ compiles it for single floats and doubles (engine/net/activation.h) and for SIMD vectors
-// (engine/cpu/simd/math.inl), GLSL for the kernels (common/activation.glsl), and options, files, help and menus list it.
+// (engine/cpu/simd/math.inl), GLSL for the kernels (shaders/common/activation.glsl), and options, files, help and menus list it.
 //
 // Columns:
 //   number, id   kernels know the activation by its number, C++ as Activation::id, GLSL as activation_id

@@ -14,7 +14,7 @@ SHARED_CONST float mapLargestLoss = 3.40282347e38f; // of all floats
 struct MapStart {
     float firstStep;  // learning rate of the first layer times 2 / (examples * hidden) ...
     float secondStep; // ... and of the second
-    float scale;      // of its first weights
+    float scale;      // of its initial weights
 };
 
 // How its training ended. Losses are sums of squared errors over the examples.

@@ -21,7 +21,7 @@ SHARED_CONST uint targetBit = 2u;        // one output, two classes: 0 or 1
 SHARED_CONST uint targetOneHot = 3u;     // an output per class: 1 for the example's class, else 0
 SHARED_CONST uint targetValues = 4u;     // regression: the stored values
 
-// The features of a point in the plane (net/plane_features.h).
+// The features of a point in the plane (engine/net/plane_features.h).
 SHARED_CONST uint planeX = 0u;
 SHARED_CONST uint planeY = 1u;
 SHARED_CONST uint planeXX = 2u;

@@ -12,7 +12,7 @@
 //   each its own
 //   --steps      compared before anything is timed [50]
 //   --seconds    of each timed run [0.5]; --rounds of them [5]
-//   --exchange   writes data, first weights and the losses of the first steps in file order, for
+//   --exchange   writes data, initial weights and the losses of the first steps in file order, for
 //   pytorch_population.py
 #include <fmt/core.h>
 

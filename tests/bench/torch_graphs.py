@@ -6,7 +6,7 @@ from torch_training import Training
 
 
 class GraphTraining(Training):
-    """As Training on "cuda". After it is made, the network has its first weights and the optimizer its first state."""
+    """As Training on "cuda". After it is made, the network has its initial weights and the optimizer its first state."""
 
     most_steps_per_call = 16
 

@@ -1,4 +1,4 @@
-"""A training run in PyTorch, stated as the program states it: same network, same optimizer, same first weights, the
+"""A training run in PyTorch, stated as the program states it: same network, same optimizer, same initial weights, the
 whole data set in memory as floats, batches picked by a shuffled index. Works with PyTorch 1.13 and 2.x."""
 import ctypes
 import gzip

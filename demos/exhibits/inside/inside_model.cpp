@@ -51,7 +51,7 @@ class TraceSession {
         const std::lock_guard lock(mutex_);
         return std::exchange(mail_[machine], std::nullopt);
     }
-    /// Back to the first step and the first weights.
+    /// Back to the first step and the initial weights.
     void reset() {
         for (std::size_t machine = 0; machine < machineCount; ++machine)
             seats_[machine].lane->post(

@@ -49,7 +49,7 @@ class InsideModel {
     /// Traces so many steps more.
     void step(std::uint64_t steps) { wanted_ += steps; }
     void setRate(double stepsPerSecond) { pacer_.setSpeed(stepsPerSecond); }
-    /// Back to the first step and the first weights; it is traced again.
+    /// Back to the first step and the initial weights; it is traced again.
     void reset();
     void reroll();
     /// Gives up the lanes, and waits for them. Traces stay; the next step asked for is the one after them.

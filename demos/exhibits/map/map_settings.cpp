@@ -117,7 +117,7 @@ AxisName acrossName(MapAxes axes) {
 
 AxisName upName(MapAxes axes) {
     if (axes == MapAxes::rates) return {"rate of the second layer", "rate 2"};
-    return {"scale of the first weights", "scale"};
+    return {"scale of the initial weights", "scale"};
 }
 
 std::string hyperparameterText(double logarithm, double decades) {
