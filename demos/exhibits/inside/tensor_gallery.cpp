@@ -143,7 +143,6 @@ void refresh(Ui& ui, const TracedTensor& tensor, const TracedTensor* other, Tens
     const std::size_t rows = tensor.keptRows();
     const std::size_t width = std::min(tensor.columns, mostPixels);
     const std::size_t height = std::min(rows, mostPixels);
-    shown.stale = false;
     shown.difference = differenceOf(tensor, other);
     // Few values are large: by the root of their size, the small ones can be seen, too.
     const float scale = shown.largest > 0 ? 1 / shown.largest : 0;
@@ -162,6 +161,7 @@ void refresh(Ui& ui, const TracedTensor& tensor, const TracedTensor* other, Tens
     if (!shown.picture || shown.picture->width() != pixelsWide || shown.picture->height() != pixelsHigh)
         shown.picture = std::make_unique<Picture>(ui.graphics, pixelsWide, pixelsHigh, false);
     shown.picture->upload(pixels);
+    shown.stale = false; // last: without memory for a picture, the next frame tries again
 }
 
 void explain(Ui& ui, const TracedTensor& tensor, bool gpu, const TracedTensor* other, ImVec2 min, ImVec2 max,

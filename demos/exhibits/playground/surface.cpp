@@ -146,15 +146,18 @@ class Space {
 
 struct Answer {
     float height = 0;
-    ImU32 colour = 0; ///< as the map has it
+    ImU32 colour = 0; ///< as the map has it where nothing is decided
 };
 
-/// Heights from -1 to 1.
-Answer answerAt(const NetShape& shape, const PlaneColours& colours, std::span<const float> outputs) {
+/// Heights from -1 to 1, as the marks of the points: a probability of two classes is stretched.
+Answer answerAt(const NetShape& shape, std::size_t classes, const PlaneColours& colours,
+                std::span<const float> outputs) {
     const ImU32 colour = answerColour(shape, outputs, colours);
     const std::vector<float> answers = answerOf(shape.loss, outputs);
     if (answers.size() == 1) {
-        const float height = shape.loss == Loss::binaryCrossEntropy ? 2 * answers[0] - 1 : answers[0];
+        const bool probability = shape.loss == Loss::binaryCrossEntropy ||
+                                 (classes == 2 && shape.outputActivation == Activation::sigmoid);
+        const float height = probability ? 2 * answers[0] - 1 : answers[0];
         return {std::clamp(height, -1.2f, 1.2f), colour};
     }
     float most = 0;
@@ -175,11 +178,12 @@ ImU32 shaded(const Theme& theme, ImU32 colour, const std::array<glm::vec3, 4>& c
 void drawOutput(const PlaygroundParts& parts, Space& space, const SurfaceSamples& samples) {
     const Theme& theme = parts.ui.theme;
     const NetShape shape = parts.model.shape();
+    const std::size_t classes = parts.model.settings().classes();
     const std::size_t grid = samples.grid;
     const PlaneColours colours = planeColours(theme);
     std::vector<Answer> answers;
     for (std::size_t row = 0; row < grid * grid; ++row)
-        answers.push_back(answerAt(shape, colours, samples.values.row(row)));
+        answers.push_back(answerAt(shape, classes, colours, samples.values.row(row)));
     const auto corner = [&](std::size_t x, std::size_t y) {
         const auto plane = [&](std::size_t i) {
             return 2 * static_cast<float>(i) / static_cast<float>(grid - 1) - 1;
@@ -194,7 +198,6 @@ void drawOutput(const PlaygroundParts& parts, Space& space, const SurfaceSamples
                 mixed(answers[y * grid + x].colour, answers[(y + 1) * grid + x + 1].colour, 0.5f);
             space.quad(corners, shaded(theme, colour, corners));
         }
-    const std::size_t classes = parts.model.settings().classes();
     std::size_t drawn = 0;
     for (const PlanePoint& point : parts.model.points()) {
         if (!(point.test ? parts.view.testPoints : parts.view.trainPoints) || ++drawn > mostPointsInSpace)

@@ -47,7 +47,10 @@ class RaceAnswers {
     /// What has to be asked of the lanes to show this. Takes the wish for an evaluation.
     ProbeWish wish(const RaceRun& run);
     /// Gives up the picture of the images.
-    void release() { sheet_.reset(); }
+    void release() {
+        sheet_.reset();
+        sheetData_.reset();
+    }
 
   private:
     void drawImages(Ui& ui, const RaceRun& run, ImVec2 size);
