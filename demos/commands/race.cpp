@@ -47,13 +47,13 @@ lanes:
 
 /// Every rung that trains one network, and what it does.
 std::string rungList() {
-    const std::string indent(20, ' ');
+    const std::string indent(21, ' ');
     std::string text;
     for (const RungRow& row : rungTable) {
         if (!row.trains) continue;
-        std::string idea = wrapped(std::string(row.idea), 90);
+        std::string idea = wrapped(std::string(row.idea), 89);
         for (std::size_t at = 0; (at = idea.find('\n', at)) != std::string::npos;) idea.insert(++at, indent);
-        text += fmt::format("  {:<18}{}\n", row.lane, idea);
+        text += fmt::format("  {:<19}{}\n", row.lane, idea);
     }
     return text;
 }
