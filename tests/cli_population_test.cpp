@@ -69,8 +69,7 @@ TEST_CASE("CPU and GPU train the same grid, are compared, and write all results 
     CHECK(outcome.says("same mathematics: gpu:best agrees"));
     CHECK(outcome.says("best network: lr "));
     const bool compared = outcome.says("network-steps/s against");
-    CHECK((compared ||
-           outcome.says("make it long enough"))); // on a fast machine the run is too short to compare
+    CHECK((compared || outcome.says("raise --steps"))); // on a fast machine the run is too short to compare
     CHECK(outcome.err.find("32 of 32 networks done") != std::string::npos);
 
     const Json results = Json::parse(contents(json));
@@ -176,12 +175,12 @@ TEST_CASE("invalid arguments exit with 2 and state valid ones") {
         {"--size 0x3", "1x1"},
         {"--siez 3x3", "did you mean '--size'"},
         {"--x rl=1:2", "--x: unknown hyperparameter 'rl'; did you mean 'lr'"},
-        {"--x lr=-1:1", "it is a number above 0"},
+        {"--x lr=-1:1", "it must be a number above 0"},
         {"--y l2=0:1:log", "0 has no logarithm"},
         {"--x lr=0.1:0.1", "equal ends"},
         {"--x init-scale=1:2", "init-scale is on both axes"},
         {"--x momentum=0:0.9", "the optimizer adam has no momentum"},
-        {"--x noise=0:0.5 --data fashion-mnist", "noise is of generated points"},
+        {"--x noise=0:0.5 --data fashion-mnist", "only generated points have noise"},
         {"--lr 0.1", "--lr would do nothing: lr is on an axis"},
         {"--lane gpu:tiled", "unknown lane"},
         {"--lane gpu:workgruop", "did you mean 'gpu:workgroup'"},

@@ -368,6 +368,6 @@ TEST_CASE("a state of 100,000 brackets is refused in a sentence, wherever they a
         const Outcome outcome = run("show " + file + " --headless --frames 1");
         CHECK(outcome.code == 1);
         CHECK(outcome.says("deep.json is not valid JSON: line 1, column "));
-        CHECK(outcome.says("more than 64 brackets inside each other"));
+        CHECK(outcome.says("more than 64 nested brackets"));
     }
 }

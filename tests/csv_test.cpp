@@ -207,7 +207,7 @@ TEST_CASE("cells that are not valid targets") {
 TEST_CASE("a column of names is not mistaken for classes") {
     std::string text;
     for (int i = 0; i < 1001; ++i) text += "1,name" + std::to_string(i) + "\n";
-    CHECK(parseComplaint(text) == "t.csv:1001:2: the target is the 1001th different class; is this the right "
+    CHECK(parseComplaint(text) == "t.csv:1001:2: more than 1000 distinct classes; is this the right "
                                   "target column? Choose another with the label option");
     CHECK(parse(text, {.target = CsvTarget::classes}).classes == 1001);
 }

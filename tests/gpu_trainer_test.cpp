@@ -360,7 +360,8 @@ TEST_CASE("a job that exceeds the device's memory is rejected with a suggestion 
     many.train.count = 100000;
     job = jobFor(many, {8});
     job.settings.batch = 100000;
-    CHECK(messageOf(job).find("at most 65536 rightly. A batch of 50000 fits") != std::string::npos);
+    CHECK(messageOf(job).find("rows at once correctly, only 65536. A batch of 50000 fits") !=
+          std::string::npos);
 }
 
 TEST_CASE("more parameters than one dispatch has workgroups for, and pictures larger than a chunk of an "

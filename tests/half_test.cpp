@@ -313,9 +313,8 @@ TEST_CASE("numbers beyond 65504 end the run, and the place is named") {
         return "";
     };
     CHECK(place(60000, 1e-3).empty());
-    CHECK(place(1e5f, 1e-3)
-              .find("beyond 65504, the largest number of half precision, is the inputs of "
-                    "example 0") != std::string::npos);
+    CHECK(place(1e5f, 1e-3).find("(or exceeds the fp16 maximum, 65504) is the inputs of example 0") !=
+          std::string::npos);
     CHECK(place(6e4f, 100).find("layer 1 (7 -> 9): its outputs") != std::string::npos);
     CHECK(place(1, 1e6).find("layer 1 (7 -> 9): its weights") != std::string::npos);
 }

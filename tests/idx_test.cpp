@@ -128,10 +128,10 @@ TEST_CASE("false headers cost no memory in a compressed file either") {
 
 TEST_CASE("more data than the header claims") {
     CHECK(imagesComplaint(idxImages(2, 1, 1) + "x") ==
-          "images: byte 18: the file goes on after the data that its header announces (2 images of 1 x 1 "
+          "images: byte 18: bytes follow the data that its header announces (2 images of 1 x 1 "
           "pixels)");
     CHECK(labelsComplaint(gzipped(idxLabels({1}) + "x")) ==
-          "labels: byte 9: the file goes on after the data that its header announces (1 labels)");
+          "labels: byte 9: bytes follow the data that its header announces (1 labels)");
 }
 
 TEST_CASE("empty files and images") {

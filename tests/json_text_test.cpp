@@ -42,7 +42,7 @@ TEST_CASE("what is nested too deeply is refused with the place where that begins
     const auto refused = [](const std::string& text, const std::string& message) {
         CHECK_THROWS_WITH_AS(parseJson(text, "it"), message.c_str(), std::runtime_error);
     };
-    const std::string reason = "more than 64 brackets inside each other";
+    const std::string reason = "more than 64 nested brackets";
     refused(nested(deepestJson + 1), "it is not valid JSON: line 1, column 65: " + reason);
     refused("{\n\"a\":\n " + nested(100'000) + "}", "it is not valid JSON: line 3, column 65: " + reason);
     refused(std::string(100'000, '['), "it is not valid JSON: line 1, column 65: " + reason);

@@ -175,7 +175,7 @@ TEST_CASE("a rung whose check failed has no number, and one that cannot run has 
     CHECK(checkText(result).find("not timed") != std::string::npos);
 
     result.refusal = "it reads at most 64 bytes";
-    CHECK(shortResult(&result) == "cannot run here");
+    CHECK(shortResult(&result) == "not supported");
     CHECK(checkText(result) == result.refusal);
     CHECK(refusalReason(result) == result.refusal);
     result.refusal = "'A card: 2' cannot run gpu:naive: it has no memory";

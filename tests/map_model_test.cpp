@@ -258,8 +258,8 @@ TEST_CASE("a pixel in words") {
     grid.set(0, 0.5f);
     CHECK(grid.shown(1) == 0.5f); // its neighbour's
     CHECK(endingText(job, grid.outcome(1)) == "not trained yet");
-    CHECK(endingText(job, grid.outcome(0)) == "converged: mean loss 50 % of the first");
-    CHECK(endingText(job, 0.03f) == "converged: mean loss 3 % of the first");
+    CHECK(endingText(job, grid.outcome(0)) == "converged: mean loss 50 % of initial");
+    CHECK(endingText(job, 0.03f) == "converged: mean loss 3 % of initial");
     CHECK(endingText(job, -11.5f) == "diverged at step 12");
     CHECK(endingText(job, -200.0f) == "no better at the end than at the start");
     CHECK(hyperparameterText(-3, 6) == "0.001");

@@ -122,7 +122,7 @@ TEST_CASE("a job that makes no sense is refused with the reason") {
     };
     using Job = PopulationJob;
     refused("needs data", [](Job& job) { job.data.clear(); });
-    refused("alike in their sizes", [&](Job& job) { job.data.push_back(&longer); });
+    refused("the same sizes", [&](Job& job) { job.data.push_back(&longer); });
     refused("not pixels", [&](Job& job) { job.data = {&pixels}; });
     refused("at least 1 network", [](Job& job) { job.members.clear(); });
     refused("at most 65536 networks", [](Job& job) { job.members.resize(65537); });

@@ -105,7 +105,7 @@ TEST_CASE("the headline names both machines, and software as what it is") {
     CHECK(headlineFor({lanes[0]}).text == "no comparison: only one lane");
     const Headline hasty = headlineFor({lane("cpu:best", grid, 0.003), lanes[1]});
     CHECK_FALSE(hasty.valid);
-    CHECK(hasty.text == "no comparison: cpu:best trained for 3 ms only; more --steps make it long enough");
+    CHECK(hasty.text == "no comparison: cpu:best trained for 3 ms only; raise --steps");
     const std::string text = populationResultText(grid.spec, lanes);
     CHECK(text.find("best network: lr 0.0001, init-scale 10: loss 0.1000, accuracy 50.00 %") !=
           std::string::npos);
@@ -118,7 +118,7 @@ TEST_CASE("lanes without results leave tables and files whole") {
     failed.end.status = LaneStatus::failed;
     failed.end.message = "no memory";
     const std::vector<PopulationLaneResult> lanes{failed, lane("cpu:best", grid, 1)};
-    CHECK(populationResultText(grid.spec, lanes).find("failed with 0 networks at their end: no memory") !=
+    CHECK(populationResultText(grid.spec, lanes).find("failed with 0 networks finished: no memory") !=
           std::string::npos);
     const std::string csv = populationCsv(grid, {lane("cpu:best", grid, 1)});
     CHECK(populationCsv(grid, lanes) == csv);

@@ -229,9 +229,9 @@ TEST_CASE("what a step costs, from its timings") {
 TEST_CASE("why the processor wins is said only where it did, and by the lanes' own numbers") {
     LostRace lost;
     // Three launches of at least 0.1 ms are less than half of 0.7 ms: the arithmetic counts.
-    CHECK(says(whyTheProcessorWins(lost.run), "this work fits it better"));
+    CHECK(says(whyTheProcessorWins(lost.run), "it suits this work better"));
     lost.run.lanes[1].machine.software = true;
-    CHECK(says(whyTheProcessorWins(lost.run), "the Vulkan device is software"));
+    CHECK(says(whyTheProcessorWins(lost.run), "this Vulkan device is software"));
     lost.run.lanes[1].operations[0].milliseconds = 0.3; // now launches are most of it
     CHECK(says(whyTheProcessorWins(lost.run), "launches cost more than the arithmetic"));
     CHECK(says(whyTheProcessorWins(lost.run), "3 launches"));

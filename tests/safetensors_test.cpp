@@ -150,7 +150,7 @@ TEST_CASE("headers that are not the expected JSON") {
     CHECK(contains(refusal(R"({"a":)" + good + R"(,"a":)" + good + "}", 4), "this name appears twice"));
     CHECK(contains(refusal(R"({"__metadata__":{"a":1}})", 0), "__metadata__: its 'a' holds a number"));
     CHECK(contains(refusal(R"({"__metadata__":{"a":"1","a":"2"}})", 0), "'a' appears twice"));
-    CHECK(contains(refusal(R"({"__metadata__":"text"})", 0), "__metadata__: it is a text"));
+    CHECK(contains(refusal(R"({"__metadata__":"text"})", 0), "__metadata__: it is a string"));
 }
 
 TEST_CASE("tensors that do not match their bytes") {

@@ -90,8 +90,8 @@ Owned<VkDeviceMemory> Graphics::allocate(const VkMemoryRequirements& needs, VkMe
         if (result == VK_SUCCESS) return {allocated, {device_, vk().FreeMemory}};
         if (result != VK_ERROR_OUT_OF_DEVICE_MEMORY) check(result, "vkAllocateMemory");
     }
-    throw gpu::OutOfMemoryError("no memory is left for drawing on '" + device_->report().name +
-                                    "'; a smaller window or network leaves more",
+    throw gpu::OutOfMemoryError("out of memory for drawing on '" + device_->report().name +
+                                    "'; try a smaller window or network",
                                 needs.size, device_->memoryLeft());
 }
 

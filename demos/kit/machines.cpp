@@ -90,7 +90,7 @@ LaneChoice chooseRaceLanes(const std::vector<LaneSpec>& asked, Machines& machine
 
 LaneChoice chooseTrainLane(const std::vector<LaneSpec>& asked, Machines& machines) {
     if (asked.size() > 1)
-        throw std::invalid_argument("one lane at a time can be trained here; several make a race");
+        throw std::invalid_argument("this trains one lane; use `lockstep race` for several");
     LaneChoice choice = chooseRaceLanes(asked, machines, "cpu:best, because no GPU can be used: ");
     if (choice.lanes.size() == 1) return choice;
     const LaneSpec cpu = choice.lanes.front();

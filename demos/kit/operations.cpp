@@ -17,8 +17,7 @@ constexpr OperationRow operationTable[] = {
      "the activation.",
      "plain_ops.cpp", "dense"},
     {"loss_and_gradient", "loss",
-     "Measures how far the predictions are from the labels, and the gradient of the loss with respect to "
-     "each output.",
+     "Computes how far the predictions are from the labels, and the gradient of the loss at each output.",
      "plain_loss.cpp", "lossAndGradient"},
     {"dense_backward_inputs", "backward: inputs",
      "Passes the gradient back through the weights to the layer below.", "plain_ops.cpp",

@@ -32,7 +32,7 @@ void RunForm::hidden(std::optional<std::vector<std::size_t>>& widths, const std:
         const ImVec2 at = ImGui::GetItemRectMin();
         const ImVec2 padding = ImGui::GetStyle().FramePadding;
         ImGui::GetWindowDrawList()->AddText({at.x + padding.x, at.y + padding.y}, ui_.theme.muted,
-                                            suitable ? widthsText(*suitable).c_str() : "to suit the data");
+                                            suitable ? widthsText(*suitable).c_str() : "automatic");
         return entered;
     });
 }

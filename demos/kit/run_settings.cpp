@@ -49,7 +49,7 @@ template <class Read> void readField(const Json& json, const char* name, Read re
 }
 
 std::string stringIn(const Json& value) {
-    if (!value.is_string()) throw std::invalid_argument("must be a text");
+    if (!value.is_string()) throw std::invalid_argument("must be a string");
     return value.get<std::string>();
 }
 

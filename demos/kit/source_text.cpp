@@ -65,7 +65,7 @@ class Includer final : public shaderc::CompileOptions::IncluderInterface {
         auto included = std::make_unique<Included>();
         const std::string_view text = textOf(changed_, requested);
         if (depth > deepest)
-            included->text = "files include each other without an end";
+            included->text = "circular #include";
         else if (text.empty())
             included->text = "the program has no file of this name";
         else {
@@ -188,7 +188,7 @@ std::string describe(const CompileError& error) {
 CompiledShader compileShader(const std::string& stem, const ShaderTexts& changed) {
     const std::string file = stem + ".comp";
     const std::string_view text = textOf(changed, file);
-    if (!beginsWithVersion(text)) return {{}, {{file, 1, "a shader here begins with the line #version 450"}}};
+    if (!beginsWithVersion(text)) return {{}, {{file, 1, "the first line must be #version 450"}}};
     if (const std::optional<CompileError> error = overlongStatement(changed)) return {{}, {*error}};
     shaderc::CompileOptions options;
     options.SetTargetEnvironment(shaderc_target_env_vulkan, shaderc_env_version_vulkan_1_2);

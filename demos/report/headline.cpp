@@ -85,7 +85,7 @@ std::string agreementText(const std::vector<LaneResult>& results) {
         tolerance = std::max(tolerance, agreement.tolerance);
         if (!agreement.same())
             faults += fmt::format(
-                "different mathematics: the losses of {} depart from the others' after {} steps and differ "
+                "different mathematics: the losses of {} leave the others' after {} steps and differ "
                 "by up to {:.1g} (tolerance: {:.0g} over the first {}), so its speed is not compared\n",
                 result.spec.text(), agreement.agreedSteps, agreement.largestDifference, agreement.tolerance,
                 Agreement::decisiveSteps);

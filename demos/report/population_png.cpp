@@ -69,7 +69,7 @@ struct LaneDrawing {
             const MemberResult& result = lane.members[member];
             if (result.diverged || !result.begun()) words[i] = mixed(theme.background, words[i], dimmed);
         }
-        axes("what they answer over the plane");
+        axes("predictions over the plane");
         canvas.picture(left, top, width(), words);
         left += width() + margin + leftLabels;
     }

@@ -61,7 +61,7 @@ std::string bestText(const PopulationSpec& spec, const PopulationLaneResult& lan
     const std::size_t member = lane.summary.begun > 0 ? lane.summary.ranking.front() : 0;
     const MemberResult& best = lane.members[member];
     if (lane.summary.begun == 0 || best.diverged || !std::isfinite(best.loss))
-        return start + "none, for none has a finite loss\n";
+        return start + "none has a finite loss\n";
     const std::string accuracy = std::isnan(best.accuracy) ? "" : ", accuracy " + percent(best.accuracy);
     return start + fmt::format("{}: loss {}{}\n", spec.describe(member), lossText(best.loss), accuracy);
 }
@@ -220,8 +220,7 @@ std::string populationResultText(const PopulationSpec& spec,
     text += "\n";
     for (const PopulationLaneResult& lane : results) text += whatRan(lane, laneWidth, "not counted above");
     for (const PopulationLaneResult& lane : results)
-        text +=
-            howItEnded(lane, fmt::format("with {} networks at their end", grouped(lane.summary.finished)));
+        text += howItEnded(lane, fmt::format("with {} networks finished", grouped(lane.summary.finished)));
     return text;
 }
 
@@ -243,15 +242,15 @@ Headline headlineFor(const std::vector<PopulationLaneResult>& results) {
     });
     Headline headline;
     if (!pairing) {
-        headline.text = whyNone(results, "came to the end");
+        headline.text = whyNone(results, "finished");
         return headline;
     }
     const PopulationLaneResult& faster = results[pairing->faster];
     const PopulationLaneResult& slower = results[pairing->slower];
     for (const PopulationLaneResult* lane : {&faster, &slower}) {
         if (lane->end.trainingSeconds >= shortest) continue;
-        headline.text = fmt::format("no comparison: {} trained for {} only; more --steps make it long enough",
-                                    lane->spec.text(), timeTaken(lane->end.trainingSeconds));
+        headline.text = fmt::format("no comparison: {} trained for {} only; raise --steps", lane->spec.text(),
+                                    timeTaken(lane->end.trainingSeconds));
         return headline;
     }
     headline.valid = true;

@@ -92,7 +92,7 @@ void App::drawDevice(float left, float right) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float height = ImGui::GetFrameHeight();
     const bool pressed = ui_->tile(control, {width, height});
-    ui_->explainItem({"Draws the window, and trains lanes that name no device",
+    ui_->explainItem({"Draws the window; runs GPU lanes that name no device",
                       {},
                       {},
                       name + (honest.empty() ? "" : ": " + honest) + ". Click to choose another."});

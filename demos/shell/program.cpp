@@ -79,10 +79,10 @@ void Program::change(const DeviceWish& wish) {
     leave();
     enter(wish.select);
     app.setDevice(wish);
-    app.ui().say(Severity::info,
-                 fmt::format("The window, and lanes that name no device, now use {}.",
-                             graphics.device().report().name),
-                 costs_);
+    app.ui().say(
+        Severity::info,
+        fmt::format("The window and GPU lanes without @DEVICE now use {}.", graphics.device().report().name),
+        costs_);
     costs_.clear();
 }
 

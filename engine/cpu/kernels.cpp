@@ -120,7 +120,7 @@ const CpuKernels& bestKernels() {
 std::string describeKernels(const CpuKernels& kernels) {
     const std::string level = name(vectorLevel());
     if (&kernels == &scalarKernels()) return "plain loops, no vectors";
-    if (&kernels == &simdKernels()) return "own kernels, " + level;
+    if (&kernels == &simdKernels()) return "built-in kernels, " + level;
     const dnnl_version_t* version = dnnl_version();
     return "oneDNN " + std::to_string(version->major) + "." + std::to_string(version->minor) + "." +
            std::to_string(version->patch) + " sgemm, " + level;

@@ -56,7 +56,7 @@ const CpuKernels& simdKernels();
 /// to be worth a library call.
 const CpuKernels& bestKernels();
 
-/// What a table runs on, for people: "plain loops", "own kernels, AVX-512", "oneDNN 2.6.3 sgemm,
+/// What a table runs on, for people: "plain loops", "built-in kernels, AVX-512", "oneDNN 2.6.3 sgemm,
 /// AVX-512".
 std::string describeKernels(const CpuKernels& kernels);
 

@@ -134,8 +134,8 @@ void fillFoundClasses(Dataset& data, const Table& table, bool numbers, std::size
         classes.emplace(keyOf(cell, numbers), 0);
         if (classes.size() > most)
             throwAt(
-                table, table.target, cell, "the target is the ", most + 1,
-                "th different class; is this the right target column? Choose another with the label option");
+                table, table.target, cell, "more than ", most,
+                " distinct classes; is this the right target column? Choose another with the label option");
     }
     if (classes.size() < 2)
         throw std::runtime_error(concat(table.file, ": all ", table.targets.size(), " rows have the class ",

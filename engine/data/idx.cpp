@@ -91,7 +91,7 @@ std::vector<std::uint8_t> readExactly(Source& source, std::uint64_t count, const
     std::byte extra{};
     const std::uint64_t end = source.offset();
     if (source.read(std::span(&extra, 1)) != 0)
-        source.fail(end, "the file goes on after the data that its header announces (", claim, ")");
+        source.fail(end, "bytes follow the data that its header announces (", claim, ")");
     return data;
 }
 

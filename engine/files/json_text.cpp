@@ -33,7 +33,7 @@ void checkDepth(std::string_view name, std::string_view text) {
         if (quoted && letter == '\\') ++at;
         if (quoted) continue;
         if ((letter == '[' || letter == '{') && ++depth > deepestJson)
-            throwAt(name, text, at, concat("more than ", deepestJson, " brackets inside each other"));
+            throwAt(name, text, at, concat("more than ", deepestJson, " nested brackets"));
         if ((letter == ']' || letter == '}') && depth > 0) --depth;
     }
 }

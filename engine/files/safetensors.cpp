@@ -94,7 +94,7 @@ class HeaderReader final : public json::json_sax_t {
         else if (level_ == Level::tensor && field_ == "dtype")
             entries.back().type = text;
         else
-            refuse("a text");
+            refuse("a string");
         return true;
     }
 

@@ -186,9 +186,10 @@ void Device::wait(Ticket ticket) {
     const VkResult result = vk_.WaitSemaphores(device_, &info, static_cast<std::uint64_t>(limit));
     if (result == VK_TIMEOUT) {
         abandoned_ = true;
-        throw TimeoutError("'" + report_.name + "' did not finish a submission within " +
-                           std::to_string(options_.waitLimit.count()) +
-                           " ms; it hangs, or the submission was too large");
+        throw TimeoutError(
+            "'" + report_.name + "' did not finish a submission within " +
+            std::to_string(options_.waitLimit.count()) +
+            " ms; it hangs, or the submission was too large; try a smaller batch or another device");
     }
     check(result, "vkWaitSemaphores");
     done(ticket); // on a lost device, the wait may also have ended with success

@@ -44,7 +44,7 @@ class CpuPopulation final : public Population {
         blocks_ = vectors ? vectorPopulationBlocks(job_, vectorLevel()) : plainPopulationBlocks(job_);
         machine_.device = cpuName();
         machine_.threads = team_.size();
-        machine_.kernels = vectors ? std::string("own kernels, networks side by side in vectors, ") +
+        machine_.kernels = vectors ? std::string("built-in kernels, one network per vector element, ") +
                                          lockstep::name(vectorLevel())
                                    : "plain loops, one network after the other";
         warmUpSeconds_ = secondsSince(start);

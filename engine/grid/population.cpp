@@ -46,8 +46,7 @@ void validateData(const PopulationJob& job) {
         const bool alike = data->inputs == first.inputs && data->classes == first.classes &&
                            data->targetWidth == first.targetWidth && data->train.count == first.train.count &&
                            data->test.count == first.test.count;
-        if (!alike)
-            throw std::invalid_argument("the data sets of a population have to be alike in their sizes");
+        if (!alike) throw std::invalid_argument("the data sets of a population must have the same sizes");
         if (data->bytes())
             throw std::invalid_argument("the networks of a population take numbers, not pixels: generated "
                                         "points, or a table (csv:FILE)");
@@ -61,7 +60,7 @@ void validateMember(const PopulationJob& job, std::size_t number) {
             throw std::invalid_argument("its data set is not among the job's");
         if (!(member.initialScale > 0 && member.initialScale <= largestInitialScale))
             throw std::invalid_argument(
-                "the scale of its initial weights has to be a number above 0, up to 1,000,000");
+                "the scale of its initial weights must be a number above 0, up to 1,000,000");
         job.alone(number).settings.optimizer.validate();
     } catch (const std::invalid_argument& error) {
         throw std::invalid_argument("network " + std::to_string(number) +

@@ -102,9 +102,9 @@ void requireExamplesToFit(const gpu::Device& device, const PopulationJob& job) {
     const std::uint64_t most = range / exampleBytes(job, 1);
     throw gpu::OutOfMemoryError(std::to_string(job.data.size()) + " data sets of " +
                                     std::to_string(std::max(data.train.count, data.test.count)) +
-                                    " examples on '" + device.report().name + "' would bind " +
-                                    std::to_string(bytes) + " bytes at once, it allows " +
-                                    std::to_string(range) + "; data sets of " + std::to_string(most) +
+                                    " examples on '" + device.report().name + "' need a buffer of " +
+                                    std::to_string(bytes) + " bytes; the limit is " + std::to_string(range) +
+                                    "; data sets of " + std::to_string(most) +
                                     " examples fit, or fewer levels of noise",
                                 bytes, range);
 }
@@ -119,10 +119,10 @@ void requirePopulationMemory(const gpu::Device& device, const PopulationJob& job
     const Bytes needed = bytesOf(device, job, networks);
     std::string message = std::to_string(networks) + " networks on '" + device.report().name + "' ";
     if (needed.all > available)
-        message += "need about " + mebibytes(needed.all) + " of its memory, " + mebibytes(available) +
-                   " are available. ";
+        message +=
+            "need about " + mebibytes(needed.all) + " of its memory; " + mebibytes(available) + " are free. ";
     else
-        message += "would bind " + std::to_string(needed.bound) + " bytes at once, it allows " +
+        message += "need a buffer of " + std::to_string(needed.bound) + " bytes; the limit is " +
                    std::to_string(device.limits().storageRange) + ". ";
     throw gpu::OutOfMemoryError(message + whatFits(device, job), needed.all, available);
 }

@@ -24,9 +24,10 @@ constexpr NameOf<Hyperparameter> parameterNames[] = {
 constexpr double largestSeed = 9007199254740992; // 2^53: a double holds every whole number up to it
 
 [[noreturn]] void throwNoAxis(std::string_view text) {
-    throw std::invalid_argument("'" + std::string(text) +
-                                "' is no axis: one is NAME=FROM:TO or NAME=FROM:TO:log, as in lr=1e-4:1:log, "
-                                "or activation=NAME,NAME");
+    throw std::invalid_argument(
+        "'" + std::string(text) +
+        "' is not an axis; write NAME=FROM:TO or NAME=FROM:TO:log, as in lr=1e-4:1:log, "
+        "or activation=NAME,NAME");
 }
 
 /// The numbers that a hyperparameter can be, and the member's field that has them as they are.
@@ -59,8 +60,8 @@ constexpr const Range& rangeOf(Hyperparameter parameter) {
 void requirePossible(Hyperparameter parameter, double value) {
     const Range& range = rangeOf(parameter);
     if (range.contains(value)) return;
-    throw std::invalid_argument(std::string(name(parameter)) + " cannot be " + shortestText(value) +
-                                ": it is " + range.words);
+    throw std::invalid_argument(std::string(name(parameter)) + " is " + shortestText(value) +
+                                "; it must be " + range.words);
 }
 
 void validateActivations(const std::vector<Activation>& activations) {
@@ -77,8 +78,8 @@ void validateActivations(const std::vector<Activation>& activations) {
 double numberFromText(Hyperparameter parameter, std::string_view text) {
     const ParsedNumber number = parseNumber(trimmed(text));
     if (number.kind == NumberKind::finite) return number.value;
-    throw std::invalid_argument("'" + std::string(text) + "' is no number; " + std::string(name(parameter)) +
-                                " is " + rangeOf(parameter).words);
+    throw std::invalid_argument("'" + std::string(text) + "' is not a number; " +
+                                std::string(name(parameter)) + " is " + rangeOf(parameter).words);
 }
 
 std::vector<std::string_view> split(std::string_view text, char at) {
@@ -190,7 +191,7 @@ void PopulationAxis::validate() const {
     if (from == to)
         throw std::invalid_argument("the axis " + both + " has equal ends, so that nothing differs along it");
     if (logarithmic && parameter == Hyperparameter::seed)
-        throw std::invalid_argument("seeds are numbers of lots and have no logarithm; write " + both);
+        throw std::invalid_argument("seeds have no log scale; write " + both);
     if (logarithmic && (from == 0 || to == 0))
         throw std::invalid_argument("0 has no logarithm: write " + both +
                                     ":linear, or let the axis end above 0");

@@ -138,7 +138,7 @@ PopulationPlan fastest(gpu::Device& device, const PopulationJob& job, KernelCach
         [] { return true; });
     const auto winner = std::ranges::min_element(least);
     if (winner == least.end() || std::isinf(*winner))
-        throw std::runtime_error("'" + device.report().name + "' takes this population in no layout (" +
+        throw std::runtime_error("'" + device.report().name + "' cannot run this population in any layout (" +
                                  failures.reasons + ")");
     const PopulationPlan& best = trials[static_cast<std::size_t>(winner - least.begin())]->plan();
     ProductKernel remembered;

@@ -52,7 +52,7 @@ void requireEffect(const PopulationSpec& spec, const PopulationAxis& axis) {
         throw std::invalid_argument("the optimizer " + std::string(name(optimizer)) +
                                     " has no momentum to vary; use " + optimizersWith(usesMomentum));
     if (axis.parameter == Hyperparameter::noise && !generated(spec.data))
-        throw std::invalid_argument("noise is of generated points, such as spiral or circle, not of '" +
+        throw std::invalid_argument("only generated points have noise, such as spiral or circle, not '" +
                                     spec.data + "'");
     if (axis.parameter == Hyperparameter::activation && spec.hidden.empty())
         throw std::invalid_argument("a network without hidden layers has no activation to vary");
@@ -140,7 +140,7 @@ void PopulationSpec::validate() const {
                                     " is on both axes; put another hyperparameter on one of them");
     if (!(initialScale > 0 && initialScale <= largestInitialScale))
         throw std::invalid_argument(
-            "the scale of the initial weights has to be a number above 0, up to 1,000,000");
+            "the scale of the initial weights must be a number above 0, up to 1,000,000");
     train.optimizer.validate();
 }
 
@@ -152,7 +152,7 @@ std::array<std::size_t, 2> populationSizeFromText(std::string_view text) {
     const auto [rest, second] = std::from_chars(crossed ? cross + 1 : end, end, size[1]);
     if (!crossed || second != std::errc() || rest != end)
         throw std::invalid_argument("'" + std::string(text) +
-                                    "' is no size; write COLUMNSxROWS, as in 32x32");
+                                    "' is not a size; write COLUMNSxROWS, as in 32x32");
     requireSize(size[0], size[1]);
     return size;
 }

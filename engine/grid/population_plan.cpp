@@ -31,11 +31,10 @@ PopulationPlan withSteps(const gpu::Device& device, const PopulationJob& job, Po
     if (device.software() && rounds > most)
         return refusal("a step takes about " + std::to_string(rounds) +
                        " rounds of its loops, and software Vulkan computes at most " + std::to_string(most) +
-                       " rightly");
+                       " correctly");
     if (!device.software() && work > mostWorkOfInvocation)
-        return refusal("a step is " + std::to_string(work) +
-                       " rows times parameters for each invocation, and with more than " +
-                       std::to_string(mostWorkOfInvocation) + " it may take a GPU longer than systems allow");
+        return refusal("rows times parameters per invocation: " + std::to_string(work) + "; above " +
+                       std::to_string(mostWorkOfInvocation) + ", a step may exceed the driver's time limit");
     plan.stepsPerDispatch =
         static_cast<std::uint32_t>(std::clamp<std::size_t>(most / rounds, 1, mostStepsPerDispatch));
     return plan;
@@ -70,7 +69,7 @@ std::size_t sharedParameters(const gpu::Device& device, const PopulationJob& job
 PopulationPlan planSubgroup(const gpu::Device& device, const PopulationJob& job, std::size_t batch) {
     const gpu::Limits& limits = device.limits();
     if (!limits.subgroupSums || limits.broadcastInvocations == 0)
-        return refusal("the invocations of its subgroups do not add up their numbers");
+        return refusal("it needs subgroupAdd and subgroupBroadcast in compute shaders");
     const std::size_t parameters = job.shape.parameters();
     if (parameters > registerNumbers(device))
         return refusal("its registers hold gradients of at most " + std::to_string(registerNumbers(device)) +

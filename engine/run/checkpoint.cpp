@@ -71,7 +71,8 @@ LossScaling lossScalingFromJson(const ordered_json& json) {
                               jsonValue<std::uint32_t>(json, "good_steps"),
                               jsonValue<std::uint32_t>(json, "skipped_steps")};
     if (!(scaling.scale >= shared::lossScaleLeast && scaling.scale <= shared::lossScaleMost))
-        throw std::invalid_argument("'scale' is no scale of a loss");
+        throw std::invalid_argument(concat("'scale' must be from ", sixDigits(shared::lossScaleLeast), " to ",
+                                           sixDigits(shared::lossScaleMost)));
     return scaling;
 }
 
@@ -99,8 +100,8 @@ template <class... Reason> [[noreturn]] void refuse(std::string_view fileName, c
 const std::string& checkedRunText(const TensorFile& file, std::string_view name) {
     const auto run = file.metadata.find(runKey);
     if (run == file.metadata.end())
-        refuse(name, "it holds weights but no run to go on with; start a new run from them with --init, and "
-                     "say the network's layers");
+        refuse(name, "it has weights, but no run to resume; start a new one with --init FILE and the "
+                     "network's --layers");
     if (run->second.size() > largestRunText) refuse(name, "__metadata__, 'lockstep': longer than 4 MiB");
     const auto sum = file.metadata.find(checksumKey);
     if (sum == file.metadata.end() || sum->second != checksumOf(file, run->second))
@@ -159,7 +160,7 @@ void requireTensor(const TensorFile& file, const TensorPlace& wanted, std::strin
     if (tensor == nullptr) refuseTensor("it is missing; this network needs it with the shape ", shape);
     if (tensor->shape != wanted.shape)
         refuseTensor("its shape is ", describe(tensor->shape), ", this network's is ", shape,
-                     "; the layers have to be those of the saved network");
+                     "; use the layers of the saved network");
     if (const std::size_t at = firstNonFinite(tensor->values); at < tensor->values.size())
         refuseTensor("its value ", at, " is ", std::to_string(tensor->values[at]),
                      "; a network with that cannot be trained");
@@ -171,8 +172,8 @@ Tensor tensorOf(const TensorPlace& place, std::span<const float> arena) {
         withoutPadding(arena.subspan(place.offset, place.rows * place.stride), place.columns(), place.stride);
     if (const std::size_t at = firstNonFinite(values); at < values.size())
         throw std::invalid_argument(concat("tensor ", quotedForMessage(place.name),
-                                           " has a value that is no number (", std::to_string(values[at]),
-                                           ", at ", at, "); a network in that state is not saved"));
+                                           " has a value that is not finite (", std::to_string(values[at]),
+                                           ", at ", at, "); go back some steps, then save"));
     return {place.name, place.shape, std::move(values)};
 }
 
@@ -188,7 +189,7 @@ std::vector<std::vector<float>> readArenas(const TensorFile& file, const ParamLa
     for (const Tensor& tensor : file.tensors)
         if (std::ranges::find(places, tensor.name, &TensorPlace::name) == places.end())
             refuse(fileName, "tensor ", quotedForMessage(tensor.name),
-                   ": this network has none of that name; the layers have to be those of the saved network");
+                   ": this network has none of that name; use the layers of the saved network");
     std::vector<std::vector<float>> arenas(prefixes.size(), std::vector<float>(layout.size(), 0.0f));
     for (const TensorPlace& place : places) {
         const float* from = file.find(place.name)->values.data();

@@ -88,11 +88,11 @@ CpuTrainer::CpuTrainer(const TrainJob& job, const CpuKernels& kernels, std::size
 void CpuTrainer::describeMachine() {
     machine_.device = cpuName();
     machine_.threads = team_.size();
-    machine_.kernels = arenas_.byNeuron
-                           ? std::string("own kernels for small networks, ") + lockstep::name(vectorLevel())
-                           : describeKernels(arenas_.kernels);
+    machine_.kernels = arenas_.byNeuron ? std::string("built-in kernels for small networks, ") +
+                                              lockstep::name(vectorLevel())
+                                        : describeKernels(arenas_.kernels);
     if (arenas_.foldsUpdate)
-        machine_.kernels += ", update folded into the weight gradient (gradients are not kept)";
+        machine_.kernels += ", update fused into the weight gradients (gradients are not kept)";
 }
 
 /// One step, undone again: libraries compile their kernels, and every page of the arenas is touched.

@@ -74,14 +74,14 @@ NonFiniteError explainNonFinite(const TrainJob& job, std::uint64_t step, std::sp
                                       : concat("the learning rate at this step was ",
                                                sixDigits(learningRate(job.settings.optimizer, step)),
                                                "; go back to an earlier state and try a tenth of it");
-    const std::string limit = largest == std::numeric_limits<float>::max()
-                                  ? ""
-                                  : concat(", or is beyond ", sixDigits(static_cast<double>(largest)),
-                                           ", the largest number of half precision,");
+    const std::string limit =
+        largest == std::numeric_limits<float>::max()
+            ? ""
+            : concat(" (or exceeds the fp16 maximum, ", sixDigits(static_cast<double>(largest)), ")");
     return NonFiniteError(step, where,
                           concat("training stopped at step ", step,
-                                 ": the loss is not a finite number, and the first place that is not", limit,
-                                 " is ", where, "; ", hint));
+                                 ": the loss is not finite. The first value that is not", limit, " is ",
+                                 where, "; ", hint));
 }
 
 } // namespace lockstep

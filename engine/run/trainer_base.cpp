@@ -73,8 +73,9 @@ void TrainerBase::setOptimizer(const OptimizerSettings& settings) {
     settings.validate();
     const OptimizerSettings& current = job_.settings.optimizer;
     if (settings.kind != current.kind)
-        throw std::invalid_argument(concat("a trainer of ", name(current.kind), " cannot go on with ",
-                                           name(settings.kind), "; make a new one and restore the state"));
+        throw std::invalid_argument(concat("cannot switch from ", name(current.kind), " to ",
+                                           name(settings.kind),
+                                           "; make a new trainer and restore the state"));
     job_.settings.optimizer = settings;
     optimizerChanged();
 }

@@ -101,13 +101,12 @@ void requireLimits(const gpu::Device& device, const TrainJob& job) {
     require(std::max(job.data->train.count, job.data->test.count) * 4 * wordsPerExample(*job.data),
             "the examples", "Try fewer of them.");
     require(arenaBytes(ParamLayout(job.shape)), "the parameters", "Try narrower layers.");
-    require(scoreCountBytes(job.data->classes), "the counts of right and wrong answers",
-            "Try fewer classes.");
+    require(scoreCountBytes(job.data->classes), "the confusion matrix", "Try fewer classes.");
     if (!device.software()) return;
     const auto atMost = [](std::size_t value, std::size_t most, const char* what) {
         if (value > most)
             throw gpu::GpuError("software Vulkan computes at most " + std::to_string(most) + " " + what +
-                                " rightly, this network has " + std::to_string(value) + "; use a CPU lane");
+                                " correctly; this network has " + std::to_string(value) + "; use a CPU lane");
     };
     atMost(job.shape.outputs(), 13000, "outputs"); // the loss goes five times over a row's
     atMost(job.shape.widest(), softwareLoopRounds, "neurons in a layer");
@@ -136,13 +135,13 @@ void requireMemory(const gpu::Device& device, const TrainJob& job, bool half) {
     const std::uint64_t needed = deviceBytes(device, job, batch, half);
     std::string message = "training on '" + device.report().name + "' ";
     if (needed > available)
-        message += "needs about " + std::to_string(needed >> 20) + " MiB of its memory, " +
-                   std::to_string(available >> 20) + " MiB are available. ";
+        message += "needs about " + std::to_string(needed >> 20) + " MiB of its memory; " +
+                   std::to_string(available >> 20) + " MiB are free. ";
     else if (batch > most)
-        message += "would take " + std::to_string(batch) + " rows at once, it computes at most " +
-                   std::to_string(most) + " rightly. ";
+        message += "cannot compute " + std::to_string(batch) + " rows at once correctly, only " +
+                   std::to_string(most) + ". ";
     else
-        message += "would bind " + std::to_string(widestBytes(job, batch)) + " bytes at once, it allows " +
+        message += "needs a buffer of " + std::to_string(widestBytes(job, batch)) + " bytes; the limit is " +
                    std::to_string(range) + ". ";
     while (batch > 1 && !fits(batch)) batch /= 2;
     message += fits(batch) ? "A batch of " + std::to_string(batch) + " fits."
@@ -185,8 +184,9 @@ GpuArenas::GpuArenas(gpu::Device& device, const TrainJob& job)
       scoreCounts(device, scoreCountBytes(classes), gpu::Memory::readback, "score counts"),
       activationOffsets_(offsets(shape, 0, capacity)), dSumOffsets_(offsets(shape, 1, capacity)),
       activations_(device, activationOffsets_.back(), gpu::Memory::device, "activations"),
-      sums_(device, anyLayerKeepsSums(shape) ? dSumOffsets_.back() : 16, gpu::Memory::device, "sums"),
-      dSums_(device, dSumOffsets_.back(), gpu::Memory::device, "gradients of sums") {
+      sums_(device, anyLayerKeepsSums(shape) ? dSumOffsets_.back() : 16, gpu::Memory::device,
+            "preactivations"),
+      dSums_(device, dSumOffsets_.back(), gpu::Memory::device, "gradients of preactivations") {
     for (std::size_t array = 0; array < job.settings.optimizer.stateArrays(); ++array)
         optimizerState.emplace_back(device, arenaBytes(layout), gpu::Memory::device,
                                     "optimizer state " + std::to_string(array + 1));

@@ -40,7 +40,7 @@ HalfArenas::HalfArenas(gpu::Device& device, const GpuArenas& arenas, std::span<c
       weights_(device, offsets_.back() * halfBytes, gpu::Memory::device, "weights as halves"),
       table_(device, arenas.layout.layers() * wordsPerPlace * sizeof(std::uint32_t), gpu::Memory::device,
              "places of layers"),
-      lossScale_(device, sizeof(LossScale), gpu::Memory::device, "scale of the loss") {
+      lossScale_(device, sizeof(LossScale), gpu::Memory::device, "loss scale") {
     std::vector<std::uint32_t> table;
     for (std::size_t layer = 0; layer < arenas.layout.layers(); ++layer) {
         const LayerLayout& place = arenas.layout.layer(layer);

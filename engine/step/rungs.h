@@ -75,8 +75,8 @@ inline constexpr RungRow rungTable[] = {
     {.rung = Rung::scalar,
      .lane = "cpu:scalar",
      .idea = "Plain loops on one thread, one number at a time. Every other rung is checked against it.",
-     .question = "One thread does a multiplication and an addition at a time. Why does it not reach the "
-                 "processor's clock rate in operations per second?",
+     .question = "One thread, one multiply-add at a time. Why does it not even complete one multiply-add per "
+                 "clock cycle?",
      .answer = "Each addition waits for the previous one, because both go into the same sum. The processor "
                "could start several per cycle, but must wait several cycles for each.",
      .file = "plain_ops.cpp",
@@ -94,14 +94,15 @@ inline constexpr RungRow rungTable[] = {
     {.rung = Rung::threads,
      .lane = "cpu:threads",
      .idea = "The plain loops again, with the rows of a batch split over all cores.",
-     .question = "Two cores, but not twice the speed: what do they share?",
-     .answer = "Memory and its caches. And between two operations all threads wait for the slowest one.",
+     .question = "Why are twice the cores not twice as fast?",
+     .answer = "They share memory bandwidth and caches. And after each operation, all threads wait for the "
+               "slowest.",
      .file = "plain_ops.cpp",
      .allCores = true},
     {.rung = Rung::best,
      .lane = "cpu:best",
-     .idea = "The fastest this processor can do: vectors, all cores, and oneDNN's products where they win. "
-             "Tiny networks run on one thread, with the examples side by side in vectors.",
+     .idea = "The CPU's fastest: vectors, all cores, and oneDNN's sgemm where it wins. Tiny networks run on "
+             "one thread, one example per vector element.",
      .question = "Why should a GPU be compared with this rung, and not with cpu:scalar?",
      .answer = "Because everyone who has the processor has this, too. A GPU that beats one thread without "
                "vectors has beaten a program that no one would run.",
@@ -112,16 +113,16 @@ inline constexpr RungRow rungTable[] = {
     {.rung = Rung::one,
      .lane = "gpu:one",
      .idea = "A single invocation computes everything, like one core of a CPU.",
-     .question = "How many of the device's invocations work here, and how many are paid for?",
-     .answer = "One works. A GPU runs invocations in bundles of 8 to 64, so the rest of the bundle does "
-               "nothing, and neither does any other processor of the card.",
+     .question = "How many invocations does the device run here, and how many do work?",
+     .answer = "One works. A GPU runs invocations in subgroups of 8 to 64: the rest of this subgroup idles, "
+               "and so do all other compute units.",
      .file = "dense_one.comp",
      .oneOutput = true,
      .slow = true,
      .size = {1, 1}},
     {.rung = Rung::naiveStrided,
      .lane = "gpu:naive-strided",
-     .idea = "One invocation per output; neighbouring invocations compute outputs below one another.",
+     .idea = "One invocation per output; neighbouring invocations compute outputs in the same column.",
      .question = "Look at the picture: how far apart are the words that neighbours write at the same moment?",
      .answer = "A whole row of the matrix. A GPU fetches and stores whole lines of memory, 32 to 128 bytes "
                "long, and here it uses four bytes of each.",
@@ -158,7 +159,7 @@ inline constexpr RungRow rungTable[] = {
      .question = "A block of 4 x 4 outputs needs 4 + 4 loads for 16 multiplications. What does one of 8 x 8 "
                  "need, and what stops it from growing further?",
      .answer = "8 + 8 loads for 64. Registers stop it: the sums alone take 64, and what does not fit spills "
-               "to memory. Fewer, larger blocks also leave processors without work.",
+               "to memory. Fewer, larger blocks also leave compute units idle.",
      .file = "dense_blocked.comp",
      .below = Rung::tiled,
      .foldable = true},
@@ -183,12 +184,12 @@ inline constexpr RungRow rungTable[] = {
      .idea = "As texel, but the invocations of a subgroup share the loads of one operand and read the rest "
              "from each other's registers.",
      .question = "No shared memory and no barrier: why is that safe here?",
-     .answer = "The invocations of a subgroup go through the program together. When one reads another's "
-               "register, the other is at the same place and has loaded it.",
+     .answer = "The invocations of a subgroup run in lockstep. When one reads another's register, the other "
+               "has reached the same instruction and loaded it.",
      .file = "dense_subgroup.comp",
      .below = Rung::texel,
-     .needs = "its subgroups are not known to read each other's registers (subgroupBroadcast in compute "
-              "shaders), or do not divide a workgroup",
+     .needs = "it needs subgroupBroadcast in compute shaders, and a known subgroup size that divides the "
+              "workgroup",
      .populations = true,
      .readsTexels = true},
     {.rung = Rung::workgroup,
@@ -198,9 +199,10 @@ inline constexpr RungRow rungTable[] = {
      .populations = true},
     {.rung = Rung::fused,
      .lane = "gpu:fused",
-     .idea = "The optimizer's step is folded into the weight gradients: they never go to memory, and a step "
-             "has one dispatch fewer.",
-     .question = "What does a network lose whose gradients are never stored?",
+     .idea =
+         "The weight-gradient kernel also updates the weights: gradients never reach memory, and a step has "
+         "one dispatch fewer.",
+     .question = "What can you not do if gradients are never stored?",
      .answer = "You cannot look at the gradients, add up those of several batches, or clip them by their "
                "total norm: that takes all of them before the first weight changes.",
      .file = "dense_backward_weights_update_texel.comp",
@@ -211,9 +213,9 @@ inline constexpr RungRow rungTable[] = {
      .lane = "gpu:half",
      .idea = "fp16 operands, half the bytes; sums and parameters stay fp32. The loss is scaled up, or small "
              "gradients would underflow to 0.",
-     .question = "Half the bytes: when is it twice as fast, and when not at all?",
-     .answer = "Twice where it waits for memory, left of the roofline's corner. Right of it only on devices "
-               "that also compute faster in fp16.",
+     .question = "Half the bytes: when is it twice as fast, and when no faster?",
+     .answer = "Twice where memory is the limit: left of the ridge point. Right of it, only if the device "
+               "computes faster in fp16.",
      .file = "dense_texel_half.comp",
      .below = Rung::texel,
      .needs = "no half-precision kernel fits into its limits",
@@ -239,18 +241,16 @@ inline constexpr RungRow rungTable[] = {
              "memory.",
      .question = "For which networks is this the fastest rung, and why not for all?",
      .answer = "For tiny ones, whose operations take less time than starting them. One workgroup uses one "
-               "of the card's processors; large networks would leave all others idle.",
+               "compute unit; large networks would leave the others idle.",
      .file = "whole_step.comp",
      .unrecorded = "It has no kernel for a product: its workgroup does the whole step.",
      .foldsUpdate = true},
     {.rung = Rung::best,
      .lane = "gpu:best",
-     .idea =
-         "The fastest kernels on this device, with or without folded updates, or whole steps: measured at "
-         "the start.",
-     .question = "Why does it measure instead of knowing?",
+     .idea = "The fastest of these kernels on this device (also fused or whole-step), timed at the start.",
+     .question = "Why time kernels instead of predicting them?",
      .answer = "Which kernel wins depends on the device, its driver, and the sizes of the product. The "
-               "measurements are remembered until one of them changes.",
+               "results are cached until one of these changes.",
      .unrecorded = "It has no kernel of its own: see those of the other rungs.",
      .populations = true},
 };

@@ -88,7 +88,7 @@ std::string specialShapesOf(const TracedStep& step, const TracedOperation& opera
     const std::string examples = std::to_string(step.rows) + " examples of the data";
     const std::string parameters = "all " + std::to_string(step.job.shape.parameters()) + " parameters";
     if (operation.source == "loss_sum") return "sums of groups of rows -> loss";
-    if (operation.source == "loss_scale") return "all db -> scale of the loss, and whether they are finite";
+    if (operation.source == "loss_scale") return "all db -> loss scale, and whether they are finite";
     if (operation.name == "gather_batch") return examples + " -> " + shapesOf(step, operation.writes);
     if (operation.name == "whole_step")
         return examples + ", " + parameters + " -> W, b; everything in between stays in shared memory";
@@ -138,7 +138,7 @@ void describe(const TracedStep& step, TracedOperation& operation) {
     operation.shapes = specialShapesOf(step, operation);
     if (operation.shapes.empty()) operation.shapes = shapesOf(step, reads) + " -> " + shapesOf(step, writes);
     if (name == "dense_backward_weights" && step.foldsUpdate)
-        operation.shapes += "; the update is folded in, dW and db are never stored";
+        operation.shapes += "; the update is fused in: dW and db are never stored";
 }
 
 // Copies the tensor without padding, unless it is there already.

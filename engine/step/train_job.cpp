@@ -46,7 +46,7 @@ void TrainJob::validate() const {
     if (data->train.count == 0) throwBroken(*data, "training", "there is no example to train on");
     validateSplit(*data, data->train, "training");
     validateSplit(*data, data->test, "test");
-    if (data->classes == 1) throwBroken(*data, "training", "there is one class, and nothing to tell apart");
+    if (data->classes == 1) throwBroken(*data, "training", "only one class; classification needs two");
     if (data->test.count > 0 && data->test.pixels.empty() != data->train.pixels.empty())
         throwBroken(*data, "test", "one split holds pixels, the other values");
     targetKind(*data, shape); // throws when outputs, loss and data do not fit

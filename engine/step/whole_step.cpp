@@ -103,7 +103,7 @@ WholeStepLayout wholeStepLayout(const gpu::Device& device, const TrainJob& job) 
     if (device.software() && rounds() > left())
         return refuse("a step takes about " + std::to_string(rounds()) +
                       " rounds of its loops, and software Vulkan computes at most " + std::to_string(left()) +
-                      " rightly; try a smaller batch");
+                      " correctly; try a smaller batch");
     // On a GPU a dispatch is to end after a few milliseconds: about 50 nanoseconds a round.
     const std::size_t steps = std::clamp<std::size_t>(left() / rounds(), 1, 1024);
     const std::size_t sharedFloats = parameters + chunk * floatsPerRow(shape);

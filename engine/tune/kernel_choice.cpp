@@ -63,7 +63,7 @@ class Chooser {
         if (chosen.milliseconds >= 0) return chosen;
         throw std::runtime_error(
             "on '" + device_.report().name + "' no kernel computes " + key +
-            " rightly; the driver may be faulty, `lockstep bench` shows the differences");
+            " correctly; the driver may be faulty; run `lockstep bench` to see the differences");
     }
 
     /// The weights' gradients with the optimizer's step folded in. Below 0 milliseconds: no kernel is right.
@@ -227,7 +227,8 @@ StepKernels measuredKernels(Chooser& chooser, const NetShape& shape, Optimizer o
 ProductKernel likeliest(const gpu::Device& device, Product product, const DenseShape& shape, bool foldable) {
     for (const ProductKernel& candidate : fastCandidates(device, product, shape))
         if (!foldable || rowOf(candidate.rung).foldable) return candidate;
-    throw std::runtime_error("'" + device.report().name + "' cannot run a product of this size");
+    throw std::runtime_error("'" + device.report().name +
+                             "' cannot run a product of this size; try narrower layers");
 }
 
 } // namespace

@@ -147,7 +147,7 @@ std::vector<Way> waysOn(ThreadTeam& team, const OpenBlas& openBlas) {
         });
     };
     std::vector<Way> ways{
-        {"own kernels",
+        {"built-in kernels",
          [split](const Product& size, Operands& of) {
              split(size, [&](const Share& rows) {
                  const DenseShape shape{rows.end - rows.begin, size.inputs, size.outputs, size.inputs,

@@ -73,7 +73,7 @@ class TraceSession {
             old->lane->post([&state](Trainer& trainer) { state = trainer.state(); });
             waitFor(*old->lane);
             if (!state)
-                throw std::runtime_error("the kernels before have failed, there is nothing to go on from");
+                throw std::runtime_error("the previous kernels failed, so no state is left; press Reset");
             old->lane.reset();
             old->device.reset();
             std::unique_ptr<Trainer> trainer = makeNew();

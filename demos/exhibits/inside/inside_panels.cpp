@@ -55,7 +55,7 @@ Detail detailOf(Ui& ui, const Inside& inside, OperationAt at) {
         const TracedOperation* each = inside.operation({machine, index});
         const std::string lane = inside.model.settings().lanes[machine].text();
         if (each == nullptr || !trace->timed) {
-            detail.values.emplace_back(lane, each == nullptr ? "folded" : "no clock");
+            detail.values.emplace_back(lane, each == nullptr ? "fused" : "untimed");
             continue;
         }
         const double time = each->milliseconds();
@@ -78,7 +78,7 @@ Detail detailOf(Ui& ui, const Inside& inside, OperationAt at) {
         detail.text +=
             at.machine == 1
                 ? " A barrier precedes it, because it reads what was just written."
-                : " The threads wait for each other before it, because it reads the rows of all of them.";
+                : " The threads synchronise before it, because it reads rows that all of them wrote.";
     if (!inside.model.trace(at.machine)->oneSubmission && !ui.masked)
         detail.text += " The step takes so long that its operations are submitted one by one.";
     return detail;
@@ -273,7 +273,7 @@ void drawLegend(Ui& ui, Inside& inside) {
     if (inside.model.edits().runs({})) return;
     drawChip(ui, width,
              [&](ImVec2 low, ImVec2 high) { drawEditedMark(ui, draw, low, high, low.x + ui.px(18)); });
-    ui.muted("edited; the line: built in");
+    ui.muted("edited (line: built-in)");
 }
 
 } // namespace

@@ -14,7 +14,7 @@ std::vector<std::string> shortNames(const TracedOperation& operation) {
     const std::string label = rowOf(kind).label;
     const std::string ofLayer = fmt::format("{} {}", label, l + 1);
     if (operation.source == "loss_sum") return {"sum of losses", "sum"};
-    if (operation.source == "loss_scale") return {"scale of the loss", "scale"};
+    if (operation.source == "loss_scale") return {"loss scale", "scale"};
     switch (kind) {
     case OperationKind::gather: return {label, "A[0]"};
     case OperationKind::forward: return {ofLayer, fmt::format("A[{}]", l + 1)};
@@ -55,7 +55,7 @@ std::string titleOf(const TracedOperation& operation, std::size_t layers) {
     const OperationKind kind = kindOf(operation);
     const char* label = rowOf(kind).label;
     if (operation.source == "loss_sum") return fmt::format("{}, its sum", label);
-    if (operation.source == "loss_scale") return "scale of the loss";
+    if (operation.source == "loss_scale") return "loss scale";
     const bool ofLayer = kind == OperationKind::forward || kind == OperationKind::backwardInputs ||
                          kind == OperationKind::backwardWeights;
     return ofLayer ? fmt::format("{}, layer {} of {}", label, operation.layer + 1, layers) : label;
@@ -71,7 +71,7 @@ std::vector<std::string> barLabels(const TracedOperation& operation) {
 std::string formulaOf(const TracedOperation& operation, const NetShape& shape, Optimizer optimizer) {
     const std::size_t l = operation.layer;
     switch (kindOf(operation)) {
-    case OperationKind::gather: return "A[0] = rows of the data in the order of the seed";
+    case OperationKind::gather: return "A[0] = this batch's rows, shuffled by the seed";
     case OperationKind::forward: {
         const Activation activation = shape.activationOf(l);
         const std::string sum = fmt::format("A[{0}] W[{0}]^T + b[{0}]", l);
@@ -94,9 +94,9 @@ std::string formulaOf(const TracedOperation& operation, const NetShape& shape, O
         return fmt::format("dW[{0}] = {1}\ndb[{0}] = Σ dZ[{0}]", l, product);
     }
     case OperationKind::update:
-        if (operation.source == "loss_scale") return "scale / 2 where a db is not finite, and no update then";
+        if (operation.source == "loss_scale") return "if any db is not finite: scale /= 2, skip the update";
         return std::string(infoOf(optimizer).formula);
-    case OperationKind::wholeStep: return "W, b after the step = all of the recipe, from W, b before it";
+    case OperationKind::wholeStep: return "W, b ← forward, loss, backward, update (W, b)";
     }
     return {};
 }
@@ -118,11 +118,11 @@ const char* purposeOfGap(const MachineInfo& machine, bool first) {
     if (first)
         return "The step has been submitted, but its first operation has not begun. What the device does "
                "until then is not measured.";
-    return machine.software ? "Between two dispatches, the threads that act as this software device finish, "
-                              "are woken again, and wait for a core. How long each of these takes is not "
-                              "measured separately."
-                            : "Between two dispatches. At a barrier, the device waits until earlier work has "
-                              "finished. The wait is not measured separately.";
+    return machine.software
+               ? "Between two dispatches, the threads of this software device finish, are woken, "
+                 "and wait for a core. Their shares are not measured separately."
+               : "Between two dispatches. At a barrier, the device waits until earlier work has "
+                 "finished. The wait is not measured separately.";
 }
 
 std::size_t counterpartOf(const TracedOperation& operation, const StepTrace& other) {

@@ -23,7 +23,7 @@ std::string textFrom(const std::string& file, const nlohmann::ordered_json& line
     if (!lines.is_array() || lines.empty()) throw invalid("must be a list of lines");
     std::string text;
     for (const auto& each : lines) {
-        if (!each.is_string()) throw invalid("has a line that is not a text");
+        if (!each.is_string()) throw invalid("has a line that is not a string");
         const auto& line = each.get_ref<const std::string&>();
         if (line.find_first_of(std::string_view("\0\n\r", 3)) != std::string::npos)
             throw invalid("has a line with a line break in it");
@@ -161,7 +161,7 @@ ShaderTexts shaderTextsFromJson(const nlohmann::ordered_json& state) {
     const auto found = state.find("shaders");
     if (found == state.end()) return texts;
     if (!found->is_object())
-        throw std::invalid_argument("the field 'shaders' of 'inside' must be an object of texts");
+        throw std::invalid_argument("the field 'shaders' of 'inside' must be an object of lists of strings");
     for (const auto& [file, lines] : found->items()) texts[file] = textFrom(file, lines);
     return texts;
 }

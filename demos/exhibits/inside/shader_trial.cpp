@@ -137,9 +137,9 @@ struct Trial {
     void requireSize() const {
         const std::size_t widest = *std::ranges::max_element(request.job.shape.widths);
         if (batch * widest > mostValues || widest * widest > mostValues)
-            throw std::runtime_error(fmt::format(
-                "a batch of {} times {} numbers is too large to be checked; a smaller one will do", batch,
-                widest));
+            throw std::runtime_error(
+                fmt::format("{} x {} numbers are too many to check; try a smaller batch or narrower layers",
+                            batch, widest));
     }
 
     /// False when nothing of the rung is made of the changed shaders.
@@ -157,7 +157,7 @@ struct Trial {
         if (!replaced.empty()) return true;
         outcome.report.verdict = Verdict::notUsed;
         outcome.report.message =
-            fmt::format("{} has no operation of {}; another GPU rung has", rowOf(request.rung).lane, names);
+            fmt::format("{} does not use {}; choose another GPU lane", rowOf(request.rung).lane, names);
         return false;
     }
 
@@ -168,8 +168,7 @@ struct Trial {
         if (!difference) return;
         const bool own = replaced.contains(difference->source) || difference->ofLoss;
         throw std::runtime_error(
-            difference->text +
-            (own ? "" : ". That shader is as built in: a changed one writes where it should not"));
+            difference->text + (own ? "" : ". That shader is unmodified: an edited one overwrites its data"));
     }
 
     // Random numbers everywhere: data have corners that are always 0, and first biases often are.
@@ -235,8 +234,7 @@ TrialOutcome tryShaders(const TrialRequest& request, TrialWatch& watch) {
     } catch (const Cancelled&) {
         outcome.report.message = "cancelled";
     } catch (const NonFiniteError& error) {
-        outcome.report.message =
-            fmt::format("the loss of step {} is not a finite number any more", error.step);
+        outcome.report.message = fmt::format("the loss is no longer finite at step {}", error.step);
     } catch (const std::exception& error) {
         outcome.report.message = error.what();
     }

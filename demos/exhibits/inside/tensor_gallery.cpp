@@ -24,16 +24,16 @@ struct Words {
 /// By TensorKind.
 constexpr Words tensorWords[] = {{"activations", "example", "neuron"},
                                  {"targets", "example", "target"},
-                                 {"sums before the activation", "example", "neuron"},
-                                 {"gradient of the sums", "example", "neuron"},
+                                 {"preactivations", "example", "neuron"},
+                                 {"dLoss/dZ", "example", "neuron"},
                                  {"weights", "to neuron", "from input"},
                                  {"biases", "row", "neuron"},
                                  {"gradient of the weights", "to neuron", "from input"},
                                  {"gradient of the biases", "row", "neuron"},
-                                 {"the optimizer's memory", "to neuron", "from input"},
-                                 {"the optimizer's memory", "row", "neuron"},
-                                 {"the optimizer's memory", "to neuron", "from input"},
-                                 {"the optimizer's memory", "row", "neuron"}};
+                                 {"optimizer state", "to neuron", "from input"},
+                                 {"optimizer state", "row", "neuron"},
+                                 {"optimizer state", "to neuron", "from input"},
+                                 {"optimizer state", "row", "neuron"}};
 
 std::string valueText(float value) { return fmt::format("{:.4g}", value); }
 
@@ -122,9 +122,9 @@ void drawScale(Ui& ui) {
     ImGui::SetCursorScreenPos(at);
     ImGui::Dummy({width, line});
     ui.explainItem({.title = "Colours of tensors",
-                    .text = "Blue is below 0, orange above. The largest size of each tensor has the full "
-                            "colour; it stands below it (±). Between, the colour goes by the root of the "
-                            "size, so that small values can be seen, too."});
+                    .text = "Blue: negative. Orange: positive. Each tensor's largest magnitude (±, printed "
+                            "below it) has full colour. Colour follows the square root of the magnitude, "
+                            "so small values stay visible."});
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     draw.AddText(at, ui.theme.muted, "below 0");
     const float left = at.x + below + gap;
@@ -184,10 +184,10 @@ void explain(Ui& ui, const TracedTensor& tensor, bool gpu, const TracedTensor* o
     detail.values.emplace_back(gpu ? "value on the GPU" : "value on the CPU", value);
     if (other != nullptr && at < other->values.size())
         detail.values.emplace_back(gpu ? "on the CPU" : "on the GPU", valueText(other->values[at]));
-    detail.values.emplace_back("largest size", valueText(shown.largest));
+    detail.values.emplace_back("largest |x|", valueText(shown.largest));
     if (shown.difference >= 0)
         detail.values.emplace_back("CPU and GPU differ", fmt::format("{:.1g} at most", shown.difference));
-    detail.text = "Blue is below 0, orange above; the stronger, the larger, by the root of the size.";
+    detail.text = "Blue: negative. Orange: positive. Colour follows the root of the magnitude.";
     ui.detail(std::move(detail));
 }
 

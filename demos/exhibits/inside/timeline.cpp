@@ -84,7 +84,7 @@ void drawAxis(Ui& ui, const Frame& frame) {
                        ui.line());
     if (frame.inOrder) {
         frame.draw.AddText({frame.min.x, frame.axisTop + ui.px(4)}, ui.theme.muted,
-                           ui.masked ? "in the order of operations" : "in order: this device has no clock");
+                           ui.masked ? "in the order of operations" : "in order: device has no timestamps");
         return;
     }
     const float letters = ImGui::CalcTextSize("0000.00 ms").x;

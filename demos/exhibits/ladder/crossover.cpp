@@ -35,9 +35,9 @@ constexpr Part partTable[] = {
      "The host writes the step's commands, one dispatch after the other."},
     {"submission", &StepParts::submission, "The host hands the commands over to the device."},
     {"upload", &StepParts::upload,
-     "Data go to the device. None in a step: the data set was uploaded once, before the first."},
+     "Copies data to the device. None per step: the data set was uploaded once, beforehand."},
     {"waiting", &StepParts::waiting,
-     "Neither side computes for the step: until the device begins, and until the host learns that it ended."},
+     "Latency: from submission until the device starts, and from its end until the host notices."},
     {"execution", &StepParts::execution, "The device computes, by its own clock."},
     {"read-back", &StepParts::readBack, "The loss comes back to the host."},
 };
@@ -99,13 +99,13 @@ void drawStack(Ui& ui, const SweepPoint& point, float names, float height) {
     draw.AddText({left + bars + ui.px(8), text}, ui.theme.text, time.c_str());
     ImGui::Dummy({room, height});
     Detail detail;
-    detail.title = "A GPU step by itself";
+    detail.title = "A single GPU step";
     for (const Part& part : partTable)
         detail.values.emplace_back(part.name, ui.timing(duration(point.parts.*part.seconds)));
-    detail.values.emplace_back("data and weights, once", ui.timing(duration(point.uploadOnce)));
+    detail.values.emplace_back("upload, once", ui.timing(duration(point.uploadOnce)));
     detail.text =
-        "From the first recorded command until the loss is on the host. Training makes many steps at a "
-        "time, so that these parts overlap; small steps cannot hide them.";
+        "From the first recorded command to the loss on the host. Training queues many steps, so computing "
+        "hides these parts, unless the steps are small.";
     ui.explainItem(detail);
 }
 
@@ -143,7 +143,7 @@ void drawCurves(Ui& ui, Plot& plot, const std::vector<SweepPoint>& points, Sweep
 }
 
 void drawParts(Ui& ui, const std::vector<SweepPoint>& points) {
-    ui.text("A GPU step by itself, its parts", ui.theme.text, ui.fonts.strong);
+    ui.text("Where a single GPU step goes", ui.theme.text, ui.fonts.strong);
     drawPartsLegend(ui);
     float names = 0;
     for (const SweepPoint& point : points)

@@ -108,8 +108,8 @@ class LadderExhibit final : public Exhibit {
         ui.row("copy", ui.timing(amountText(roof->gigabytesPerSecond * 1e9, "B/s")));
         ui.row("fastest product", ui.timing(amountText(roof->productGflops * 1e9, "FLOP/s")));
         ui.paragraph(
-            "Measured on this device. Roof: independent multiply-adds in registers, and a copy within its "
-            "memory. Below it: the fastest kernel on a large square product.",
+            "Measured on this device. The roof: multiply-adds in registers and a copy in device memory. Last "
+            "row: the fastest kernel on a large square product.",
             ui.theme.muted);
     }
     void drawMenu(Ui& ui) override {
@@ -221,9 +221,9 @@ class LadderExhibit final : public Exhibit {
 
     void drawRungs(Ui& ui) {
         const Roof* roof = model_.roof();
-        ui.paragraph(roof != nullptr ? "Logarithmic; the mark is the roof: " +
-                                           ui.timing(amountText(roof->gflops * 1e9, "FLOP/s"))
-                                     : "Whole steps, on a logarithmic scale.",
+        ui.paragraph(roof != nullptr
+                         ? "Log scale; mark: roof, " + ui.timing(amountText(roof->gflops * 1e9, "FLOP/s"))
+                         : "Whole steps, log scale.",
                      ui.theme.muted);
         if (const auto& machine = model_.gpuMachine(); machine && machine->software)
             ui.paragraph(honestDevice(*machine), ui.theme.warning);

@@ -212,8 +212,8 @@ std::optional<std::size_t> drawRoofline(Ui& ui, const LadderModel& model, Plot& 
          .empty = "Measure some rungs: each becomes a dot."});
     if (measured != nullptr) {
         std::string device = model.gpuMachine() ? honestDevice(*model.gpuMachine(), 60) + ". " : "";
-        ui.paragraph(device + ui.timing(fmt::format("The roof rises with memory, {}, until arithmetic is the "
-                                                    "limit, {}. Caches can lift a dot above the slope.",
+        ui.paragraph(device + ui.timing(fmt::format("On the slope, memory ({}) is the limit; on the flat, "
+                                                    "arithmetic ({}). Caches can lift a dot above the slope.",
                                                     amountText(measured->gigabytesPerSecond * 1e9, "B/s"),
                                                     amountText(measured->gflops * 1e9, "FLOP/s"))),
                      ui.theme.muted);

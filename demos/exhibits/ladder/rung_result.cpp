@@ -171,7 +171,7 @@ std::string_view refusalReason(const RungResult& result) {
 
 std::string shortResult(const RungResult* result) {
     if (result == nullptr) return "not measured";
-    if (result->refused()) return "cannot run here";
+    if (result->refused()) return "not supported";
     if (result->wrong()) return "wrong result";
     return result->timed() ? amountText(result->measure.gflops * 1e9, "FLOP/s") : "not measured";
 }
@@ -199,16 +199,16 @@ std::vector<std::pair<std::string, std::string>> numbersOf(const RungResult& res
     const LaneMeasure& measure = result.measure;
     numbers.emplace_back("speed", shortResult(&result));
     if (const std::string share = roofShare(&result, roof); !share.empty())
-        numbers.emplace_back("of the measured roof", share);
+        numbers.emplace_back("share of the roof", share);
     numbers.emplace_back("time per step", duration(measure.secondsPerStep));
     numbers.emplace_back("samples", shortRate(measure.samplesPerSecond) + " /s");
     if (result.productBytes > 0) {
         numbers.emplace_back("bytes moved per step", amountText(result.bytes(), "B"));
-        numbers.emplace_back("per second", amountText(result.bytes() / measure.secondsPerStep, "B/s"));
-        numbers.emplace_back("at least", amountText(result.leastProductBytes + result.otherBytes, "B"));
+        numbers.emplace_back("bandwidth", amountText(result.bytes() / measure.secondsPerStep, "B/s"));
+        numbers.emplace_back("minimum", amountText(result.leastProductBytes + result.otherBytes, "B"));
         numbers.emplace_back("FLOP per byte", threeDigits(result.intensity()));
     } else {
-        numbers.emplace_back("bytes per step, at least",
+        numbers.emplace_back("minimum bytes per step",
                              amountText(result.leastProductBytes + result.otherBytes, "B"));
     }
     return numbers;
@@ -264,8 +264,8 @@ std::string recordText(const AccessRecord& record) {
         }
     if (results == 0) return "Nothing is written.";
     std::string text =
-        fmt::format("This workgroup: {} invocations, {} outputs. For each output, {} words are read "
-                    "from memory",
+        fmt::format("This workgroup: {} invocations, {} outputs. Words read per output: {} from "
+                    "memory",
                     record.invocations.size(), results, threeDigits(reads / results));
     if (sharedReads > 0)
         text += fmt::format(" and {} from shared memory", threeDigits(sharedReads / results));

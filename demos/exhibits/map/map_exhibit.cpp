@@ -47,13 +47,13 @@ void drawLegend(const Ui& ui, const MapJob& job) {
     const ImVec2 start = ImGui::GetCursorScreenPos();
     const float gap = ui.px(24);
     const float width = (ImGui::GetContentRegionAvail().x - gap) / 2;
-    drawLegendBar(ui, start, width, "converged, mean loss in % of the first", "100", "0", [&](double share) {
+    drawLegendBar(ui, start, width, "converged: mean loss, % of initial", "100", "0", [&](double share) {
         return mapColour(job, static_cast<float>((1 - share) * (1 - share)));
     });
     const double first = std::log1p(1.0);
     const double last = std::log1p(static_cast<double>(job.steps));
-    drawLegendBar(ui, {start.x + width + gap, start.y}, width, "diverged at step, or no better at the end",
-                  "1", std::to_string(job.steps), [&](double share) {
+    drawLegendBar(ui, {start.x + width + gap, start.y}, width, "diverged at step (last: no better)", "1",
+                  std::to_string(job.steps), [&](double share) {
                       return mapColour(job, -static_cast<float>(std::expm1(first + share * (last - first))));
                   });
     ImGui::Dummy({2 * width + gap, 2 * ImGui::GetTextLineHeight() + ui.px(2)});
@@ -110,7 +110,7 @@ class MapExhibit final : public Exhibit {
         const std::uint32_t pixel = probed();
         const double decades = (picture.window.right - picture.window.left) / picture.size.width;
         const MapPoint point = picture.point(pixel);
-        ui.heading(hovered_ ? "The network under the mouse" : "The network in the middle");
+        ui.heading(hovered_ ? "Network under the pointer" : "Network at the centre");
         ui.row(acrossName(job.axes).full,
                hyperparameterText(std::log10(static_cast<double>(point.x)), decades));
         ui.row(upName(job.axes).full, hyperparameterText(std::log10(static_cast<double>(point.y)), decades));
@@ -132,12 +132,13 @@ class MapExhibit final : public Exhibit {
         ImGui::Dummy({0, ui.px(4)});
         ui.heading("Every pixel is a network");
         ui.row("layers", mapNetworkText(job));
-        ui.row("examples, all in each step", grouped(job.examples));
+        ui.row("examples (full batch)", grouped(job.examples));
         ui.row("steps", grouped(job.steps));
-        ui.row("in the picture", grouped(picture.size.pixels()));
+        ui.row("networks shown", grouped(picture.size.pixels()));
         ui.paragraph(
             "All start from the same weights and learn the same examples; only the two hyperparameters on "
-            "the axes differ. The border between networks that learn and networks that diverge stays ragged "
+            "the axes differ. The boundary between networks that learn and networks that diverge stays "
+            "ragged "
             "however far you zoom in: it is a fractal (Sohl-Dickstein, arXiv 2402.06184).",
             ui.theme.muted);
     }

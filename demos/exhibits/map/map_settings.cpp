@@ -111,13 +111,13 @@ MapSettings mapSettingsFromJson(const ordered_json& json) {
 }
 
 AxisName acrossName(MapAxes axes) {
-    if (axes == MapAxes::rates) return {"rate of the first layer", "rate 1"};
+    if (axes == MapAxes::rates) return {"learning rate 1", "rate 1"};
     return {"learning rate", "rate"};
 }
 
 AxisName upName(MapAxes axes) {
-    if (axes == MapAxes::rates) return {"rate of the second layer", "rate 2"};
-    return {"scale of the initial weights", "scale"};
+    if (axes == MapAxes::rates) return {"learning rate 2", "rate 2"};
+    return {"initial weight scale", "scale"};
 }
 
 std::string hyperparameterText(double logarithm, double decades) {
@@ -137,7 +137,7 @@ std::string hyperparameterText(double logarithm, double decades) {
 
 std::string endingText(const MapJob& job, MapOutcome outcome) {
     if (std::isnan(outcome)) return "not trained yet";
-    if (outcome >= 0) return fmt::format("converged: mean loss {:.2g} % of the first", 100 * outcome);
+    if (outcome >= 0) return fmt::format("converged: mean loss {:.2g} % of initial", 100 * outcome);
     if (-outcome >= static_cast<float>(job.steps)) return "no better at the end than at the start";
     return fmt::format("diverged at step {:.0f}", std::ceil(-outcome));
 }
@@ -152,12 +152,12 @@ std::string agreementText(const MapAgreement& agreement) {
     const std::string whether = agreement.sameEnding == agreement.both
                                     ? "every pixel"
                                     : share(agreement.sameEnding) + " of the pixels";
-    constexpr double enough = 0.95; // of the pixels on the same side of the border
+    constexpr double enough = 0.95; // of the pixels on the same side of the boundary
     const bool sameMathematics =
         static_cast<double>(agreement.sameEnding) >= enough * static_cast<double>(agreement.both);
     return fmt::format(
-        "Both agree on {} whether training converges{}. How fast it does or diverges is alike on {}; at "
-        "the ragged edge, rounding decides.",
+        "CPU and GPU agree on {} whether training converges{}. How fast agrees on {}; at the boundary, "
+        "rounding decides.",
         whether, sameMathematics ? ": the same mathematics" : "", share(agreement.alike));
 }
 

@@ -51,7 +51,7 @@ MapWindow fitted(const MapWindow& window, MapSize size) {
 
 std::string refusal(const MapWindow& from, const MapWindow& to, MapSize size) {
     if (std::max({-to.left, to.right, -to.bottom, to.top}) > mapReach)
-        return fmt::format("There is nothing beyond 10^{0} or below 10^-{0}: fp32 numbers end there.",
+        return fmt::format("The map ends at 10^{0} and 10^-{0}, near the limits of fp32. Pan back.",
                            mapReach);
     if (width(to) < width(from) && !to.resolves(size.width, size.height))
         return "The zoom ends here: any closer, neighbouring pixels would round to the same fp32 numbers.";

@@ -83,11 +83,10 @@ class MosaicExhibit final : public Exhibit {
             ui.row("networks/s", ui.timing(shortRate(side.networksPerSecond(model_.spec().steps))));
             if (side.shot) ui.row("diverged", grouped(side.shot->summary.diverged));
         }
-        ui.paragraph(
-            "The GPU takes each step for all networks at once; the CPU trains a few networks to their end, "
-            "then the next few. Here both run at the same time and may slow each other down; "
-            "'lockstep population' times them one after the other.",
-            ui.theme.muted);
+        ui.paragraph("The GPU advances all networks together, step by step; the CPU finishes a few networks, "
+                     "then the next few. Here both run at the same time and may slow each other down; "
+                     "'lockstep population' times them one after the other.",
+                     ui.theme.muted);
     }
 
     void drawMenu(Ui& ui) override {

@@ -184,7 +184,7 @@ void drawLossSpread(const MosaicPanel& panel, Plot& plot, ImVec2 size) {
     plot.draw(ui, "mosaic losses", lines,
               {.x = {.title = "steps per network", .unit = "", .whole = true},
                .y = {.title = "loss", .unit = "", .log = true},
-               .empty = "Press Run: bands hold 50, 90 and 100 % of all networks",
+               .empty = "Press Run. Bands: 50, 90 and 100 % of the networks",
                .bands = bands});
     ui.endCard();
 }

@@ -194,7 +194,7 @@ std::pair<ImVec2, float> drawCounters(const MosaicPanel& panel, const MosaicSide
     const std::vector<std::pair<std::string, const char*>> counters{
         // the last ones go first where there is no room
         {grouped(trained), "finished"},
-        {ui.timing(timeTaken(side.shot ? side.shot->seconds : 0)), "clock"},
+        {ui.timing(timeTaken(side.shot ? side.shot->seconds : 0)), "time"},
         {ui.timing(shortRate(side.networksPerSecond(panel.spec.steps))), "networks/s"},
         {ui.timing(shortRate(side.networkStepsPerSecond())), "steps/s"}};
     const ImVec2 start = ImGui::GetCursorScreenPos();

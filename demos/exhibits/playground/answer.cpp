@@ -71,12 +71,12 @@ void explainMap(const PlaygroundParts& parts) {
         classes > 2    ? "Colours of the classes, mixed by their probabilities. Hollow marks are test points."
         : classes == 2 ? "Blue: class 1. Orange: class 2. Pale: undecided. Hollow marks are test points."
                        : "Blue: below 0. Orange: above 0. Hollow marks are test points.";
-    parts.ui.detail({.title = "The network's answer",
+    parts.ui.detail({.title = "Prediction",
                      .formula = loss == Loss::crossEntropy         ? "p = exp(z_c) / (exp(z_1) + … )"
                                 : loss == Loss::binaryCrossEntropy ? "p = 1 / (1 + exp(-z))"
                                                                    : "y = f(z)",
                      .values = {{"at", fmt::format("({:.2f}, {:.2f})", at.x, at.y)},
-                                {"answer", answerText(parts)},
+                                {"output", answerText(parts)},
                                 {"step", grouped(parts.model.step())}},
                      .text = text});
 }

@@ -244,7 +244,7 @@ class Graph {
             show({0, static_cast<std::size_t>(found - used.begin())});
         } else if (hovered) {
             ui_.detail({.title = "Feature " + label,
-                        .text = "Not an input yet. Click to add it; the weights start over."});
+                        .text = "Not an input yet. Click to add it and reset the weights."});
         }
         if (!pressed || (on && used.size() == 1)) return;
         wantedFeatures_ = used;

@@ -22,7 +22,7 @@ class PlaygroundExhibit : public Exhibit {
   public:
     std::string_view id() const override { return "playground"; }
     const char* title() const override { return "Playground"; }
-    const char* blurb() const override { return "A small network learns points of the plane"; }
+    const char* blurb() const override { return "A small network learns 2-D points"; }
     void drawIcon(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) const override {
         // Two neurons into one.
         const float r = size / 2;

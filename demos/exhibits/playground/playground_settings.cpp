@@ -109,12 +109,13 @@ void PlaygroundSettings::validate() const {
     validateOwn(own);
     require(!features.empty(), "features", "needs one feature at least");
     require(std::ranges::is_sorted(features, std::ranges::less_equal{}), "features",
-            "must be in order, none of them twice");
+            "must be in order, without duplicates");
     require(hidden.size() <= playgroundLimits.layers, "hidden",
             fmt::format("has more than {} layers", playgroundLimits.layers));
     for (const std::size_t width : hidden)
-        require(width >= 1 && width <= playgroundLimits.width, "hidden",
-                fmt::format("has a layer of {} neurons; 1 to {} can be had", width, playgroundLimits.width));
+        require(
+            width >= 1 && width <= playgroundLimits.width, "hidden",
+            fmt::format("has a layer of {} neurons; the limit is 1 to {}", width, playgroundLimits.width));
     require(train.batch >= 1 && train.batch <= playgroundLimits.batch, "batch",
             fmt::format("must be 1 to {}", playgroundLimits.batch));
     train.optimizer.validate();

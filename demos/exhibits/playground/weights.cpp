@@ -99,7 +99,7 @@ void drawEntry(const PlaygroundParts& parts, const char* what, std::size_t layer
                               place.inputs, place.outputs),
          .values = {{"largest", fmt::format("{:.4g}", histogram.reach)},
                     {"mean", fmt::format("{:.4g}", histogram.mean)},
-                    {"deviation", fmt::format("{:.4g}", histogram.deviation)},
+                    {"std. dev.", fmt::format("{:.4g}", histogram.deviation)},
                     {"weights", fmt::format("{}", place.inputs * place.outputs)}},
          .text = "Histogram of the weights, from the most negative to the most positive. Biases are not "
                  "included."});

@@ -65,12 +65,12 @@ void drawAgreement(Ui& ui, const RaceRun& run) {
         if (lane.agreement.steps > 0)
             detail.values.emplace_back(lane.spec.text(),
                                        fmt::format("{:.1g}", lane.agreement.largestDifference));
-    detail.text = fmt::format(
-        "The largest relative difference between the losses of the same step, over the first "
-        "{} steps. The first {} have to agree within {:.0g} ({:.0g} where a lane computes in half "
-        "precision); else a lane's speed is not compared.",
-        Telemetry::openingSteps, Agreement::decisiveSteps, Agreement::floatTolerance,
-        Agreement::halfTolerance);
+    detail.text =
+        fmt::format("The largest relative difference between the losses of the same step, over the first "
+                    "{} steps. The first {} must agree within {:.0g} ({:.0g} where a lane computes in half "
+                    "precision), or a lane's speed is not compared.",
+                    Telemetry::openingSteps, Agreement::decisiveSteps, Agreement::floatTolerance,
+                    Agreement::halfTolerance);
     ui.detail(std::move(detail));
 }
 

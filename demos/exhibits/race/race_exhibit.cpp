@@ -38,7 +38,7 @@ class RaceExhibit : public Exhibit {
   public:
     std::string_view id() const override { return "race"; }
     const char* title() const override { return "Race"; }
-    const char* blurb() const override { return "The same training on processor and graphics card"; }
+    const char* blurb() const override { return "The same training on CPU and GPU"; }
     void drawIcon(ImDrawList& draw, ImVec2 centre, float size, ImU32 colour) const override {
         // Two lanes, one ahead.
         const float r = size / 2;
@@ -68,7 +68,7 @@ class RaceExhibit : public Exhibit {
         ui.heading("A race");
         ui.paragraph(whatARaceIs, ui.theme.muted);
         ImGui::Dummy({0, ui.px(4)});
-        ui.heading("What makes it honest");
+        ui.heading("What makes it fair");
         for (const char* rule : honestRules) ui.paragraph(rule, ui.theme.muted);
         if (const RaceRun* run = model_.shown()) {
             ImGui::Dummy({0, ui.px(4)});

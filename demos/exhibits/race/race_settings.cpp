@@ -190,7 +190,7 @@ std::string setupText(const RaceSettings& settings) {
     const RunOptions& run = settings.run;
     const OptimizerSettings& optimizer = run.settings.optimizer;
     const auto widths = run.hiddenWidths ? run.hiddenWidths : suitableLayers(run.data);
-    const std::string layers = !widths           ? "layers to suit the data"
+    const std::string layers = !widths           ? "automatic layers"
                                : widths->empty() ? "no hidden layer"
                                                  : fmt::format("{}", fmt::join(*widths, "-"));
     return fmt::format("{}  ·  {} {}  ·  {} {:g}  ·  batch {}  ·  seed {}  ·  {}  ·  {}", run.data, layers,

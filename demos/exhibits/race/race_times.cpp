@@ -15,8 +15,7 @@ namespace {
 const std::vector<std::string> scaleNames = {"share of the time", "time per step"};
 constexpr const char* windowUnknown = "window: not measured";
 constexpr const char* whyUnknown =
-    "The window is drawn by the same device or processor; how much of this lane's time that takes is not "
-    "measured there.";
+    "The same device or CPU also draws this window. Its share of the lane's time is not measured.";
 
 bool isOperation(std::string_view part) { return part != windowPart && part != waitingPart; }
 
@@ -26,8 +25,7 @@ std::string_view labelOfPart(std::string_view part) {
 
 const char* explanationOf(std::string_view part) {
     if (part == windowPart)
-        return "Frames of this window, which the device drew while the lane trained: they take turns on one "
-               "queue.";
+        return "Drawing this window. The device drew its frames and trained on one queue, in turn.";
     if (part == waitingPart)
         return "The device had no step to work on: the host was preparing the next one, or waiting.";
     return rowOf(kindOf(part)).purpose;

@@ -134,20 +134,20 @@ std::string whyTheProcessorWins(const RaceRun& run) {
     const std::string name = gpu.spec.text();
     if (launching >= launchBound)
         return fmt::format(
-            "Why the processor wins: launches cost more than the arithmetic. A step of this network is {} of "
-            "products, which {} makes in {:.0f} launches ({} together). If every launch were as short as the "
-            "shortest ({}), that would still be {:.0f} % of the time. {} launches nothing and makes a whole "
-            "step in {}.",
+            "Why the CPU wins: launches cost more than the arithmetic. One step takes {} of matrix products; "
+            "{} runs it in {:.0f} launches, {} in total. Even if all took as little as the shortest ({}), "
+            "launching would take {:.0f} % of the time. {} launches nothing: {} per step.",
             amountText(slow.flops, "FLOP"), name, slow.launches, duration(slow.sampledSeconds),
             duration(slow.shortest), 100 * launching, cpu.spec.text(), duration(fast.seconds));
     if (gpu.machine.software)
-        return fmt::format("Why the processor wins: the Vulkan device is software. It computes on the same "
-                           "processor, at {} where {} reaches {}.",
-                           flopRate(gpu), cpu.spec.text(), flopRate(cpu));
-    return fmt::format("Why the processor wins: this work fits it better. {} reaches {} on it against "
-                       "{} of {}, whose device was busy for {:.0f} % of the time.",
-                       cpu.spec.text(), flopRate(cpu), flopRate(gpu), name,
-                       100 * slow.deviceSeconds / slow.seconds);
+        return fmt::format(
+            "Why the CPU wins: this Vulkan device is software on the same CPU. It reaches {}; {} "
+            "reaches {}.",
+            flopRate(gpu), cpu.spec.text(), flopRate(cpu));
+    return fmt::format(
+        "Why the CPU wins: it suits this work better. {} reaches {}; {} reaches {}, with its device "
+        "busy for {:.0f} % of the time.",
+        cpu.spec.text(), flopRate(cpu), name, flopRate(gpu), 100 * slow.deviceSeconds / slow.seconds);
 }
 
 std::vector<TimeShare> timeShares(const LaneResult& lane, std::span<const OperationTiming> operations,
