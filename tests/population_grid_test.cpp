@@ -213,7 +213,7 @@ TEST_CASE("a grid that makes no sense is refused with what would be right") {
              spec.x = populationAxisFromText("noise=0:0.5");
              spec.data = "csv:table.csv";
          },
-         "the x axis: noise is of generated points"},
+         "the x axis: only generated points have noise"},
         {[](PopulationSpec& spec) {
              spec.y = populationAxisFromText("activation=relu,tanh");
              spec.hidden.clear();

@@ -156,7 +156,7 @@ std::string agreementText(const MapAgreement& agreement) {
     const bool sameMathematics =
         static_cast<double>(agreement.sameEnding) >= enough * static_cast<double>(agreement.both);
     return fmt::format(
-        "CPU and GPU agree on {} whether training converges{}. How fast agrees on {}; at the boundary, "
+        "CPU and GPU agree on {} whether training converges{}. Its speed agrees on {}; at the boundary, "
         "rounding decides.",
         whether, sameMathematics ? ": the same mathematics" : "", share(agreement.alike));
 }
