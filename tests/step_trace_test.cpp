@@ -192,7 +192,7 @@ TEST_CASE("a folded update has no gradients to show, and says so") {
     const StepTrace plain = makeCpuTrainer(job, "scalar", 1)->traceStep({});
     CHECK(count(folded, "update") == 0);
     CHECK(folded.find({TensorKind::dWeights, 0}) == nullptr);
-    CHECK(folded.operations.back().shapes.find("folded in") != std::string::npos);
+    CHECK(folded.operations.back().shapes.find("fused in") != std::string::npos);
     CHECK(count(plain, "update") == 1);
     const std::vector<float>& a = folded.find({TensorKind::weights, 0, true})->values;
     const std::vector<float>& b = plain.find({TensorKind::weights, 0, true})->values;
