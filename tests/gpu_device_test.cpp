@@ -89,6 +89,12 @@ TEST_CASE("a device can be selected by number, part of its name or UUID") {
     const std::string message = messageOf([&] { gpu::Device device(unknown); });
     CHECK(message.find("Voodoo 2") != std::string::npos);
     CHECK(message.find(report.name) != std::string::npos); // lists the available devices
+    // A number that no device has is not looked for in names such as "llvmpipe (LLVM 15.0.6, 256 bits)".
+    for (const std::string number : {"15", "5", "6"}) {
+        if (std::stoul(number) < gpu::listDevices().size()) continue;
+        unknown.select = number;
+        CHECK(messageOf([&] { gpu::Device device(unknown); }).find("no usable device") != std::string::npos);
+    }
 }
 
 TEST_CASE("direct and staged memory hold the same") {

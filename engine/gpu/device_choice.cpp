@@ -180,8 +180,8 @@ bool matches(const DeviceReport& report, const std::string& select, std::size_t 
     std::size_t number = 0;
     const char* end = select.data() + select.size();
     if (const auto [stop, error] = std::from_chars(select.data(), end, number);
-        error == std::errc{} && stop == end && number < deviceCount)
-        return report.index == number; // a larger number may be part of a name: "4090"
+        error == std::errc{} && stop == end && (select.size() < 3 || number < deviceCount))
+        return report.index == number; // a longer number may be part of a name: "4090"
     std::string compact = lower(select);
     if (report.uuid == compact) return true;
     std::erase(compact, '-');
