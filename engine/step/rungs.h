@@ -184,8 +184,8 @@ inline constexpr RungRow rungTable[] = {
      .idea = "As texel, but the invocations of a subgroup share the loads of one operand and read the rest "
              "from each other's registers.",
      .question = "No shared memory and no barrier: why is that safe here?",
-     .answer = "The invocations of a subgroup run in lockstep. When one reads another's register, the other "
-               "has reached the same instruction and loaded it.",
+     .answer = "The invocations of a subgroup execute a subgroup operation together: when one reads "
+               "another's register, the other has reached the same instruction and loaded it.",
      .file = "dense_subgroup.comp",
      .below = Rung::texel,
      .needs = "it needs subgroupBroadcast in compute shaders, and a known subgroup size that divides the "

@@ -156,8 +156,8 @@ std::string agreementText(const MapAgreement& agreement) {
     const bool sameMathematics =
         static_cast<double>(agreement.sameEnding) >= enough * static_cast<double>(agreement.both);
     return fmt::format(
-        "CPU and GPU agree on {} whether training converges{}. Its speed agrees on {}; at the boundary, "
-        "rounding decides.",
+        "CPU and GPU agree on {} whether training converges{}. The speed of convergence agrees on "
+        "{}; at the boundary, rounding decides.",
         whether, sameMathematics ? ": the same mathematics" : "", share(agreement.alike));
 }
 
