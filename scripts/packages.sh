@@ -13,7 +13,7 @@ build_packages=(
 test_packages=(
     doctest-dev vulkan-validationlayers                    # test framework, Vulkan's own checks
     xvfb xdotool openbox                                   # a display, a hand and a window manager for the window
-    clang clang-format clang-tidy libclang-rt-dev          # fuzzing, formatting, linting
+    clang clang-format clang-tidy libclang-rt-dev lld      # sanitizers, fuzzing, formatting, linting
 )
 
 say() {
