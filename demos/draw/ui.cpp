@@ -242,6 +242,16 @@ void Ui::paragraph(std::string_view text, ImU32 colour) {
     ImGui::PopTextWrapPos();
 }
 
+bool Ui::more(const char* name) {
+    const bool open = open_.contains(name);
+    const std::string shown = std::string(open ? "Less" : "More") + "##" + name;
+    ImGui::PushStyleColor(ImGuiCol_Text, theme.muted);
+    const bool pressed = namedButton(shown.c_str(), name);
+    ImGui::PopStyleColor();
+    if (pressed && !open_.erase(name)) open_.insert(name);
+    return open;
+}
+
 void Ui::row(std::string_view name, std::string_view value) {
     muted(name);
     const float width = textWidth(value);

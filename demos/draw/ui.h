@@ -129,6 +129,8 @@ class Ui {
     void heading(std::string_view text) { this->text(text, 0, fonts.strong); }
     /// Wrapped at the panel's edge.
     void paragraph(std::string_view text, ImU32 colour = 0);
+    /// What few people need, folded away under "More": true while it is open, and the caller draws it.
+    bool more(const char* name);
     /// Name on the left, value flush right.
     void row(std::string_view name, std::string_view value);
     /// A filled, rounded panel for everything drawn until endCard(). width 0: all there is.
@@ -164,6 +166,7 @@ class Ui {
 
   private:
     std::map<std::string, std::string, std::less<>> typed_; // by field: texts that are being typed
+    std::set<std::string, std::less<>> open_;               // names of more()
 
     Place nextFrame() const;
     void drawComboFrame(ImDrawList& draw, const Place& frame, std::string_view chosen) const;
