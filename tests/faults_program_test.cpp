@@ -144,9 +144,10 @@ Picture picture(const CacheFolder& folder, const std::string& exhibit, const std
     const std::filesystem::path file = folder.path() / "picture.png";
     std::filesystem::remove(file);
     Picture made;
-    made.run = runProgram(
-        folder, "show " + stateFile(exhibit) + " --headless --mask --run --frames 12 --png " + file.string(),
-        faults);
+    made.run = runProgram(folder,
+                          "show " + stateFile(exhibit) +
+                              " --headless --size 640x480 --mask --run --frames 12 --png " + file.string(),
+                          faults);
     made.png = bytesOf(file);
     return made;
 }
