@@ -120,7 +120,8 @@ const ImDrawData& App::frame(std::uint32_t width, std::uint32_t height, float di
     ui_->beginFrame();
     ImGui::NewFrame();
     for (const KeyPress& press : pressed)
-        if (!typing || press.control) handleKey(press);
+        if (!typing || press.control || press.key == GLFW_KEY_TAB || press.key == GLFW_KEY_F1)
+            handleKey(press);
 
     update(seconds);
     if (listing_.valid()) guarded([this] { listDevices(); });
@@ -139,6 +140,7 @@ const ImDrawData& App::frame(std::uint32_t width, std::uint32_t height, float di
     drawStatus();
     ImGui::End();
     if (help_) drawHelp();
+    ui_->drawExplanation();
     ImGui::Render();
     grantPicture();
     grantExhibit();
@@ -170,7 +172,8 @@ void App::grantPicture() {
 bool App::wantsFrame() const {
     // A key that is held repeats itself by ImGui's clock, which stands still between frames.
     const bool repeating = input_->keyHeld() && ImGui::GetIO().WantTextInput;
-    return settle_ > 0 || repeating || !input_->empty() || listing_.valid() || exhibits_[shown_]->moving();
+    return settle_ > 0 || repeating || !input_->empty() || listing_.valid() || ui_->explanationPending() ||
+           exhibits_[shown_]->moving();
 }
 
 void App::setSpeed(std::size_t index) {
@@ -207,6 +210,7 @@ void App::handleKey(const KeyPress& press) {
         // With a widget in the keyboard's focus, ImGui presses that.
         if (!ImGui::GetIO().NavVisible) toggleRun();
         return;
+    case GLFW_KEY_TAB: ui_->moveFocus(press.shift ? -1 : 1); return;
     case GLFW_KEY_S:
         guarded([this] {
             if (exhibit().canStep(StepUnit::batch)) exhibit().step(*ui_, StepUnit::batch);
@@ -294,7 +298,8 @@ void App::drawMenus() {
             ImGui::EndMenu();
         }
         if (menu("Help")) {
-            if (item("Keys", "F1", help_)) help_ = !help_;
+            if (item("Keys", "F1")) help_ = true, helpPage_ = 0;
+            if (item("Glossary", nullptr)) help_ = true, helpPage_ = 1;
             ImGui::EndMenu();
         }
         ImGui::EndMenuBar();

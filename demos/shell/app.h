@@ -20,11 +20,13 @@ namespace lockstep::demos {
 
 /// A device in the list that people choose from.
 struct DeviceLine {
-    std::string name;    ///< "NVIDIA GeForce RTX 4090"
-    std::string label;   ///< with its number in front, as `lockstep devices` shows it
-    std::string select;  ///< chooses it (DeviceOptions::select); empty for the one that is best anyway
-    std::string remark;  ///< "discrete GPU", "software, not a GPU", or why it cannot be used
-    bool usable = false; ///< else it is shown and cannot be chosen
+    std::string name;        ///< "NVIDIA GeForce RTX 4090"
+    std::string label;       ///< with its number in front, as `lockstep devices` shows it
+    std::string select;      ///< chooses it (DeviceOptions::select); empty for the one that is best anyway
+    std::string remark;      ///< "discrete GPU", "software, not a GPU", or why it cannot be used
+    std::string reason = {}; ///< of the automatic choice
+    gpu::DeviceReport report = {}; ///< its limits
+    bool usable = false;           ///< else it is shown and cannot be chosen
     bool current = false;
 };
 
@@ -109,6 +111,8 @@ class App {
     void drawDetails();
     void drawStatus();
     void drawHelp();
+    void drawKeys();
+    void drawGlossary();
     void toggleRun();
     void setSpeed(std::size_t index);
     void grantPicture();
@@ -135,7 +139,9 @@ class App {
     bool bakedDark_ = false;
     std::size_t speed_ = 0;
     bool help_ = false;
-    int settle_ = 3; // frames to draw after the last input: ImGui answers a frame late
+    std::size_t helpPage_ = 0; // keys, glossary
+    std::string soughtTerm_;   // in the glossary
+    int settle_ = 3;           // frames to draw after the last input: ImGui answers a frame late
     std::optional<float> frameMilliseconds_; // a running mean
     int pictureWaits_ = 0;                   // frames until menus are closed
     AppWishes wishes_;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,6 +47,11 @@ std::string honestDevice(const MachineInfo& machine, std::size_t width = 110);
 
 /// Wraps the text at blanks, so that lines have at most `width` characters where possible.
 std::string wrapped(const std::string& text, std::size_t width = 110);
+
+/// The lines of `text`, each at most `width` wide by `widthOf`: broken at blanks only, so that "10,000" and
+/// "2402.06184" stay whole. A word wider than a line is cut between characters. Line breaks are kept.
+std::vector<std::string_view> linesAtBlanks(std::string_view text, float width,
+                                            const std::function<float(std::string_view)>& widthOf);
 
 /// A field of a CSV file, quoted if it contains a comma, a quote or a line break (device names may).
 std::string csvField(std::string text);
