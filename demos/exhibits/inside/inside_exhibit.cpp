@@ -4,6 +4,7 @@
 #include <array>
 #include <stdexcept>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "demos/kit/exhibit.h"
@@ -29,6 +30,7 @@ void Inside::moveSelection(std::ptrdiff_t by) {
 void Inside::change(const RunOptions& settings) {
     model.change(settings);
     timeline.view.reset();
+    picked.reset();
     playing = startOver = false;
 }
 
@@ -41,6 +43,7 @@ namespace {
 
 constexpr std::string_view machineWords[] = {"cpu", "gpu"};
 constexpr std::string_view tabWords[] = {"tensors", "source", "network"};
+constexpr std::size_t longestTask = 400; // bytes: a few lines above the source
 
 /// The field "shown_ms": null or missing is all of the step.
 std::optional<std::array<double, 2>> shownFrom(const nlohmann::ordered_json& state) {
@@ -133,14 +136,16 @@ class InsideExhibit final : public Exhibit {
         json["slow_motion"] = inside_.view.slowSpeed;
         json["settings_shown"] = inside_.view.settingsShown;
         json["editing"] = inside_.source.editing;
+        json["task"] = inside_.source.task;
         json["shaders"] = toJson(inside_.model.edits().texts());
         json["shown_ms"] = nullptr;
         if (inside_.timeline.view) json["shown_ms"] = *inside_.timeline.view;
         return json;
     }
     std::function<void()> readState(const nlohmann::ordered_json& state) override {
-        constexpr std::string_view own[] = {"machine",        "operation", "tab",     "slow_motion",
-                                            "settings_shown", "editing",   "shaders", "shown_ms"};
+        constexpr std::string_view own[] = {"machine",     "operation",      "tab",
+                                            "slow_motion", "settings_shown", "editing",
+                                            "task",        "shaders",        "shown_ms"};
         const RunOptions settings = tracedRunFromJson(state, own);
         const ShaderTexts texts = shaderTextsFromJson(state);
         InsideView view;
@@ -150,11 +155,16 @@ class InsideExhibit final : public Exhibit {
         view.slowSpeed = static_cast<float>(std::clamp(jsonValueOr(state, "slow_motion", 2.0), 0.25, 20.0));
         view.settingsShown = jsonValueOr(state, "settings_shown", true);
         const bool editing = jsonValueOr(state, "editing", false);
+        const auto task = jsonValueOr(state, "task", std::string());
+        if (task.size() > longestTask)
+            throw std::invalid_argument(
+                fmt::format("field 'task': must have at most {} characters", longestTask));
         const auto shown = shownFrom(state);
-        return [this, settings, texts, editing, view, shown] {
+        return [this, settings, texts, editing, task, view, shown] {
             inside_.change(settings);
             if (texts != inside_.model.edits().texts()) inside_.model.edits().setTexts(texts);
             inside_.source.editing = editing;
+            inside_.source.task = task;
             inside_.view = view;
             inside_.timeline.view = shown;
         };
@@ -175,13 +185,27 @@ class InsideExhibit final : public Exhibit {
     }
 
   private:
-    // The source may be out of sight, and a log has nothing else.
+    // The source may be out of sight, and a log has nothing else. A complaint stays in the status bar, so
+    // what ends it is said there, too.
     void tellOfTrials(Ui& ui) {
         const ShaderEdits& edits = inside_.model.edits();
-        if (edits.ended() == seenTrials_) return;
+        if (edits.ended() != seenTrials_) tellOfTrial(ui, edits);
         seenTrials_ = edits.ended();
-        if (edits.last() == nullptr || edits.last()->verdict == Verdict::passed) return;
+        if (!complained_ || edits.trying() || !edits.runs(edits.texts())) return;
+        complained_ = false;
+        ui.say(Severity::info, "The rejected edit is gone: the source shown is what runs.");
+    }
+
+    void tellOfTrial(Ui& ui, const ShaderEdits& edits) {
+        if (edits.last() == nullptr) return;
         const TrialReport& report = *edits.last();
+        if (report.verdict == Verdict::passed) {
+            if (complained_)
+                ui.say(Severity::info, "Correct now: the edited shader passed all checks and runs.");
+            complained_ = false;
+            return;
+        }
+        complained_ = true;
         const bool unused = report.verdict == Verdict::notUsed;
         ui.say(unused ? Severity::warning : Severity::error,
                report.errors.empty() ? statusOf(edits).text : describe(report.errors.front()),
@@ -196,6 +220,7 @@ class InsideExhibit final : public Exhibit {
     Inside inside_;
     std::uint64_t seenRevision_ = 0;
     std::uint64_t seenTrials_ = 0; // of changed shaders
+    bool complained_ = false;      // about the last one
 };
 
 } // namespace
