@@ -10,9 +10,6 @@ namespace lockstep::demos {
 
 namespace {
 
-/// Speeds are called equal if their ratio is below this.
-constexpr double equalBelow = 1.05;
-
 bool reached(const LaneResult& result, const FinishLine& finish) {
     if (!result.evaluation) return false;
     return (finish.accuracy > 0 && result.evaluation->accuracy >= finish.accuracy) ||
@@ -66,6 +63,20 @@ Headline headlineFor(const std::vector<LaneResult>& results, const FinishLine& f
     static_cast<Pairing&>(headline) = *pairing;
     headline.text = sentence(results[pairing->faster], results[pairing->slower], headline, finish, together);
     return headline;
+}
+
+std::string verdict(const std::vector<LaneResult>& results, const Headline& headline) {
+    if (!headline.valid) return "No comparison";
+    if (headline.ratio < equalBelow) return "Equally fast";
+    const LaneSpec& faster = results[headline.faster].spec;
+    const bool machines = faster.gpu != results[headline.slower].spec.gpu;
+    // Two digits are enough to be remembered; near 1, two would hide half of the difference.
+    const bool near = headline.ratio < 2, far = headline.ratio >= 99.5;
+    return fmt::format("{} {}× faster",
+                       !machines    ? faster.text()
+                       : faster.gpu ? "GPU"
+                                    : "CPU",
+                       near || far ? threeDigits(headline.ratio) : fmt::format("{:.2g}", headline.ratio));
 }
 
 std::string agreementText(const std::vector<LaneResult>& results) {
