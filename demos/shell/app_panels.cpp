@@ -100,8 +100,10 @@ void App::drawMiddle() {
         ImGui::PopStyleVar();
     };
     if (left > 0) part("exhibits", 0, left, true, {ui_->px(8), ui_->px(12)}, drawExhibits);
-    part("exhibit", left, display.x - left - right, false, wide,
-         [this] { guarded([this] { exhibit().draw(*ui_); }); });
+    part("exhibit", left, display.x - left - right, false, wide, [&] {
+        if (right == 0) drawLessonPart(false);
+        guarded([this] { exhibit().draw(*ui_); });
+    });
     if (right > 0) part("details", display.x - right, right, true, wide, [this] { drawDetails(); });
     ImGui::SetCursorPos({0, top + height});
 }
@@ -137,6 +139,7 @@ void App::drawExhibitEntry(std::size_t index) {
 }
 
 void App::drawDetails() {
+    drawLessonPart(true);
     if (!ui_->hovered) {
         guarded([this] { exhibit().drawDetails(*ui_); });
         return;
@@ -191,7 +194,8 @@ void App::drawHelp() {
         {"Ctrl + / - / 0", "larger, smaller, normal"},
         {"P", "presenter mode"},
         {"F11", "full screen"},
-        {"Ctrl+S", "save the state"},
+        {"Ctrl+O", "open a file"},
+        {"Ctrl+S, Ctrl+Shift+S", "save the state; under a name"},
         {"F12", "save a picture"},
         {"F1, Esc", "close this page; F1 opens it"},
         {"Ctrl+Q", "quit"},
