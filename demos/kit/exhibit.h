@@ -69,6 +69,8 @@ class Exhibit {
 
     /// Everything that a person has set.
     virtual nlohmann::ordered_json state() const = 0;
+    /// The same for the program's next start: with what was trained, where that can go on from there.
+    virtual nlohmann::ordered_json lastState() const;
     /// Reads and checks what state() returned, and returns a function that restores it; until that is called,
     /// the exhibit stays as it is. Throws std::invalid_argument naming the field.
     virtual std::function<void()> readState(const nlohmann::ordered_json& state) = 0;

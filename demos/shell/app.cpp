@@ -110,6 +110,7 @@ void App::fitLetters(std::uint32_t height, float displayScale) {
 }
 
 const ImDrawData& App::frame(std::uint32_t width, std::uint32_t height, float displayScale, double seconds) {
+    if (later_) std::exchange(later_, nullptr)();
     fitLetters(height, displayScale);
     settle_ = input_->empty() ? std::max(settle_ - 1, 0) : 3;
     ImGuiIO& io = ImGui::GetIO();
@@ -141,6 +142,7 @@ const ImDrawData& App::frame(std::uint32_t width, std::uint32_t height, float di
     ImGui::End();
     if (help_) drawHelp();
     ui_->drawExplanation();
+    drawChooser();
     ImGui::Render();
     grantPicture();
     grantExhibit();
@@ -192,8 +194,10 @@ void App::toggleRun() {
 
 void App::handleKey(const KeyPress& press) {
     settle_ = 3;
+    if (chooser_.takeKey(press.key == GLFW_KEY_ESCAPE)) return;
     if (press.control) {
-        if (press.key == GLFW_KEY_S) saveState({});
+        if (press.key == GLFW_KEY_O) askForFile(FileChooser::Purpose::open);
+        if (press.key == GLFW_KEY_S) press.shift ? askForFile(FileChooser::Purpose::save) : saveState({});
         if (press.key == GLFW_KEY_EQUAL || press.key == GLFW_KEY_KP_ADD) setZoom(zoom_ * 1.1f);
         if (press.key == GLFW_KEY_MINUS || press.key == GLFW_KEY_KP_SUBTRACT) setZoom(zoom_ / 1.1f);
         if (press.key == GLFW_KEY_0) setZoom(1);
@@ -245,12 +249,7 @@ void App::drawMenus() {
     const auto menu = [&](const char* label) { return noted(label, ImGui::BeginMenu(label)); };
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui_->px(10), ui_->px(8)});
     if (ImGui::BeginMenuBar()) {
-        if (menu("File")) {
-            if (item("Save state", "Ctrl+S")) saveState({});
-            if (item("Save picture", "F12")) wishes_.picture.emplace();
-            if (item("Quit", "Ctrl+Q")) wishes_.quit = true;
-            ImGui::EndMenu();
-        }
+        drawFileMenu();
         if (menu("Run")) {
             if (item(exhibit().running() ? "Pause" : "Run", "Space")) toggleRun();
             const auto step = [&](const char* label, const char* key, StepUnit unit) {

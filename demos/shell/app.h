@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <future>
 #include <memory>
 #include <optional>
@@ -12,7 +13,9 @@
 #include <vector>
 
 #include "demos/kit/exhibit.h"
+#include "demos/shell/files.h"
 #include "demos/shell/input_queue.h"
+#include "demos/shell/lesson.h"
 #include "engine/gpu/device.h"
 #include "engine/gpu/error.h"
 
@@ -49,6 +52,9 @@ struct AppWishes {
     std::optional<DeviceWish> device;
 };
 
+/// What Ctrl+S writes to, in the current folder, until a name is chosen.
+inline constexpr const char* usualStateFile = "lockstep-state.json";
+
 class App {
   public:
     /// `graphics` and `machines` outlive it.
@@ -74,9 +80,18 @@ class App {
     /// has changed.
     nlohmann::ordered_json state() const;
     void setState(const nlohmann::ordered_json& state);
+    /// state(), with what was trained where an exhibit can keep that until the next start.
+    nlohmann::ordered_json lastState() const;
+    /// Applies a state file, or the first state of a list. Throws naming the file, and then nothing has
+    /// changed.
+    void openState(const std::filesystem::path& file);
     /// A file that was dropped or named: a state, data, weights; what is wrong with it becomes a message.
     void openFile(const std::filesystem::path& file);
+    /// An empty path: the file of the last Save as, or usualStateFile.
     void saveState(const std::filesystem::path& file);
+    /// The files opened last, kept from now on in `file`.
+    void keepRecentFiles(const std::filesystem::path& file) { recent_.keepIn(file); }
+    const std::vector<std::filesystem::path>& recentFiles() const { return recent_.files(); }
 
     void setDark(bool dark) { ui_->theme = makeTheme(dark); }
     void setZoom(float zoom) { zoom_ = std::clamp(zoom, 0.5f, 3.0f); }
@@ -101,6 +116,16 @@ class App {
     void openContext();
     void fitLetters(std::uint32_t height, float displayScale);
     void handleKey(const KeyPress& press);
+    nlohmann::ordered_json frameOfState() const;
+    std::function<void()> readState(const nlohmann::ordered_json& state);
+    std::function<void()> readListed(const StateList& list, std::size_t index);
+    void openList(const nlohmann::ordered_json& json, const std::filesystem::path& file);
+    void showListed(std::size_t index);
+    void askForFile(FileChooser::Purpose purpose);
+    void drawChooser();
+    void drawFileMenu();
+    const Preset* drawPresets();
+    void drawLessonPart(bool inSidePanel);
     void drawMenus();
     void drawTransport();
     void drawDevice(float left, float right);
@@ -145,6 +170,13 @@ class App {
     std::optional<float> frameMilliseconds_; // a running mean
     int pictureWaits_ = 0;                   // frames until menus are closed
     AppWishes wishes_;
+    FileChooser chooser_;
+    RecentFiles recent_;
+    std::filesystem::path saveFile_;             // of the last Save as
+    std::optional<std::vector<Preset>> presets_; // once they were looked for
+    Lesson lesson_;
+    std::optional<StateList> list_;
+    std::function<void()> later_; // before the next frame: nothing may change while one is being drawn
     DeviceWish device_;
     bool deviceFixed_ = false;
     std::vector<DeviceLine> devices_; // as last listed

@@ -99,8 +99,10 @@ void App::drawMiddle() {
         ImGui::PopStyleVar();
     };
     if (left > 0) part("exhibits", 0, left, true, {ui_->px(8), ui_->px(12)}, drawExhibits);
-    part("exhibit", left, display.x - left - right, false, wide,
-         [this] { guarded([this] { exhibit().draw(*ui_); }); });
+    part("exhibit", left, display.x - left - right, false, wide, [&] {
+        if (right == 0) drawLessonPart(false);
+        guarded([this] { exhibit().draw(*ui_); });
+    });
     if (right > 0) part("details", display.x - right, right, true, wide, [this] { drawDetails(); });
     ImGui::SetCursorPos({0, top + height});
 }
@@ -136,6 +138,7 @@ void App::drawExhibitEntry(std::size_t index) {
 }
 
 void App::drawDetails() {
+    drawLessonPart(true);
     if (!ui_->hovered) {
         guarded([this] { exhibit().drawDetails(*ui_); });
         return;

@@ -117,13 +117,18 @@ class PlaygroundExhibit : public Exhibit {
     void reroll(Ui&) override { model_.reroll(); }
     void setSpeed(Speed stepsPerSecond) override { model_.setSpeed(stepsPerSecond); }
 
-    nlohmann::ordered_json state() const override {
+    nlohmann::ordered_json state() const override { return stateWith(view_.keepWeights); }
+    nlohmann::ordered_json lastState() const override {
+        return stateWith(view_.keepWeights || model_.step() > 0);
+    }
+    nlohmann::ordered_json stateWith(bool keepWeights) const {
         nlohmann::ordered_json json = toJson(model_.settings());
         json["view"] = toJson(view_);
         json["plot"] = plot_.state();
         const std::vector<float>& weights = model_.parameters();
         // JSON has no NaN: a network that has failed comes back with fresh weights.
-        if (view_.keepWeights && std::ranges::all_of(weights, [](float w) { return std::isfinite(w); })) {
+        if (keepWeights && weights.size() == ParamLayout(model_.shape()).size() &&
+            std::ranges::all_of(weights, [](float w) { return std::isfinite(w); })) {
             json["step"] = model_.step();
             json["weights"] = weightsToJson(weights);
         }
