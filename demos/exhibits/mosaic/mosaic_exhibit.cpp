@@ -74,7 +74,7 @@ class MosaicExhibit final : public Exhibit {
                                       : "Every tile is a network, coloured by its loss: the brighter, the "
                                         "lower. Point at one to see what it predicts.";
         ui.paragraph(fmt::format("{} All learn the same data; {} and {} differ. The best network has a green "
-                                 "frame, the selected one a light one.",
+                                 "frame, the selected one a plain one.",
                                  tiles, hyperparameterLabel(spec.x.parameter),
                                  hyperparameterLabel(spec.y.parameter)),
                      ui.theme.muted);

@@ -205,9 +205,9 @@ void drawMarkLegend(const MosaicPanel& panel, ImVec2 right, float room) {
         draw.AddText({left + square + gap, right.y}, ui.theme.muted, text);
         right.x = left - 2 * gap;
     };
-    entry("diverged", [&](ImVec2 low) { drawDiverged(ui, draw, low, square); });
-    entry("selected", [&](ImVec2 low) { drawTileFrame(ui, draw, low, square, ui.theme.text); });
     entry("best", [&](ImVec2 low) { drawTileFrame(ui, draw, low, square, ui.theme.good); });
+    entry("selected", [&](ImVec2 low) { drawTileFrame(ui, draw, low, square, ui.theme.text); });
+    entry("diverged", [&](ImVec2 low) { drawDiverged(ui, draw, low, square); });
 }
 
 /// In a row above the mosaic, or in a column beside it. Returns the corner and the width of what is below.

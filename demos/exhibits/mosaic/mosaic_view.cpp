@@ -179,10 +179,10 @@ void drawPlane(const MosaicPanel& panel, ImDrawList& draw, TileChoice tile, ImVe
 // Light on dark, so that it is seen on every colour.
 void drawTileFrame(const Ui& ui, ImDrawList& draw, ImVec2 low, float size, ImU32 colour) {
     const auto [from, to] = squareAt(low, size);
-    const float out = ui.line(1);
+    const float out = std::min(ui.line(), std::max(1.0f, std::round(size / 16)));
     draw.AddRect({from.x - 2 * out, from.y - 2 * out}, {to.x + 2 * out, to.y + 2 * out}, ui.theme.background,
-                 0, 0, ui.line(2));
-    draw.AddRect({from.x - out, from.y - out}, {to.x + out, to.y + out}, colour, 0, 0, ui.line(2));
+                 0, 0, 2 * out);
+    draw.AddRect({from.x - out, from.y - out}, {to.x + out, to.y + out}, colour, 0, 0, 2 * out);
 }
 
 void drawTiles(const MosaicPanel& panel, std::size_t side, ImVec2 low, float tile) {
