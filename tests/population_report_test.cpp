@@ -105,7 +105,7 @@ TEST_CASE("the headline names both machines, and software as what it is") {
     CHECK(headlineFor({lanes[0]}).text == "no comparison: only one lane");
     const Headline hasty = headlineFor({lane("cpu:best", grid, 0.003), lanes[1]});
     CHECK_FALSE(hasty.valid);
-    CHECK(hasty.text == "no comparison: cpu:best trained for 3 ms only; raise --steps");
+    CHECK(hasty.text == "no comparison: cpu:best trained for 3.00 ms only; raise --steps");
     const std::string text = populationResultText(grid.spec, lanes);
     CHECK(text.find("best network: lr 0.0001, init-scale 10: loss 0.1000, accuracy 50.00 %") !=
           std::string::npos);

@@ -9,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tests/picture_compare.h"
 #include "tests/show_script.h"
 
 using namespace lockstep::test;
@@ -69,4 +70,28 @@ TEST_CASE("the mouse enlarges a tile, and sorting moves all of them") {
     CHECK(differ(folder, "plain.png", "sorted.png"));
     CHECK_FALSE(differ(folder, "plain.png", "back.png"));
     CHECK(Json::parse(contents(folder.file("s.json")))["exhibits"]["mosaic"]["view"]["sorted"] == true);
+}
+
+TEST_CASE("tiles too small for predictions show their losses, and the mouse a network's predictions") {
+    const Folder folder;
+    const Outcome outcome = showScript(
+        folder, "mosaic",
+        "click ##mosaic/size\nclick ##mosaic/size/32 x 32\n" + trained + "move 0.01 0.99\nframes 2\n" +
+            "picture " + folder.file("losses.png") + "\nframes 1\ncontrols\n" +
+            "hover mosaic/tiles GPU\nframes 2\npicture " + folder.file("lens.png") + "\n",
+        "--size 1280x800");
+    INFO(outcome.out << outcome.err);
+    REQUIRE(outcome.code == 0);
+    // Orange and blue, as predictions have them: of the best network, and of the one under the mouse.
+    const auto predicted = [&](const char* name) {
+        const ReadPicture picture = readPicture(folder.file(name));
+        std::size_t count = 0;
+        for (std::size_t i = 0; i + 2 < picture.rgb.size(); i += 3)
+            count += picture.rgb[i] > 200 && picture.rgb[i + 1] > 120 && picture.rgb[i + 2] < 30 ? 1 : 0;
+        return count;
+    };
+    const std::size_t card = predicted("losses.png");
+    CHECK(card > 1000);
+    CHECK(card < 40000); // two mosaics of predictions have more
+    CHECK(predicted("lens.png") > card + 1000);
 }

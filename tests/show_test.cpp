@@ -334,6 +334,15 @@ TEST_CASE("frames are drawn in any size, down to a single pixel") {
     CHECK(outcome.code == 0);
 }
 
+TEST_CASE("a finished map no longer runs, and Run trains it again") {
+    const Folder folder;
+    const Outcome outcome =
+        showScript(folder, "map", "click Run\nframes 40\nclick Run\nframes 2\ncontrols\n");
+    INFO(outcome.out << outcome.err);
+    REQUIRE(outcome.code == 0);
+    CHECK(std::ranges::count(controlNames(outcome.out), "Pause") == 1);
+}
+
 TEST_CASE("saving a map leaves the painted one as it is, also where that fits its pane") {
     const Folder folder;
     Json state = Json::parse(contents(stateOf("map")));

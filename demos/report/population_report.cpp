@@ -250,7 +250,7 @@ Headline headlineFor(const std::vector<PopulationLaneResult>& results) {
     for (const PopulationLaneResult* lane : {&faster, &slower}) {
         if (lane->end.trainingSeconds >= shortest) continue;
         headline.text = fmt::format("no comparison: {} trained for {} only; raise --steps", lane->spec.text(),
-                                    timeTaken(lane->end.trainingSeconds));
+                                    duration(lane->end.trainingSeconds));
         return headline;
     }
     headline.valid = true;

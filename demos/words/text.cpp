@@ -74,13 +74,6 @@ std::string clockTime(double seconds) {
     return fmt::format("{}:{:02}", whole / 60, whole % 60);
 }
 
-std::string timeTaken(double seconds) {
-    constexpr double precise = 9.95; // above this, two digits are whole seconds
-    constexpr double tiny = 0.0995;
-    if (seconds > 0 && seconds < tiny) return fmt::format("{:.2g} ms", seconds * 1e3);
-    return seconds < precise ? fmt::format("{:.2g} s", seconds) : clockTime(seconds);
-}
-
 std::string duration(double seconds) {
     const auto threeDigitsOf = [](double value) {
         return fixed(value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0);

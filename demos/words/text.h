@@ -25,8 +25,6 @@ std::string threeDigits(double value);
 std::string lossText(double loss);
 /// "0:07", "12:30", "1:02:05".
 std::string clockTime(double seconds);
-/// A duration: two digits below ten seconds ("23 ms", "0.71 s", "4.2 s"), clockTime() above.
-std::string timeTaken(double seconds);
 /// A time in three digits: "12.3 µs", "4.56 ms", "1.23 s".
 std::string duration(double seconds);
 /// "1 network", "1,024 networks".
