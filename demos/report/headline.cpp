@@ -96,10 +96,10 @@ std::string agreementText(const std::vector<LaneResult>& results) {
         tolerance = std::max(tolerance, agreement.tolerance);
         if (!agreement.same())
             faults += fmt::format(
-                "different mathematics: the losses of {} leave the others' after {} steps and differ "
+                "different mathematics: the losses of {} leave the others' after {} and differ "
                 "by up to {:.1g} (tolerance: {:.0g} over the first {}), so its speed is not compared\n",
-                result.spec.text(), agreement.agreedSteps, agreement.largestDifference, agreement.tolerance,
-                Agreement::decisiveSteps);
+                result.spec.text(), counted(agreement.agreedSteps, "step"), agreement.largestDifference,
+                agreement.tolerance, Agreement::decisiveSteps);
     }
     if (compared < 2) return {};
     if (!faults.empty()) return faults;
@@ -108,8 +108,8 @@ std::string agreementText(const std::vector<LaneResult>& results) {
                            "{:.0g}, all {} within {:.1g}\n",
                            agreed, tolerance, steps, largest);
     if (agreed >= steps)
-        return fmt::format("same mathematics: largest relative difference {:.1g} over the first {} steps\n",
-                           largest, steps);
+        return fmt::format("same mathematics: largest relative difference {:.1g} over the first {}\n",
+                           largest, counted(steps, "step"));
     return fmt::format(
         "same mathematics: the first {} losses agree within {:.0g}; then rounding separates the lanes, by up "
         "to {:.1g} within {} steps (for example where a ReLU input is within rounding error of 0)\n",
