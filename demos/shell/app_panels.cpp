@@ -187,6 +187,7 @@ void App::drawHelp() {
         {"R", "reset: back to the start, same weights"},
         {"1-9", "exhibits"},
         {"Tab, arrows", "move between controls; Space presses"},
+        {"Ctrl+Z, Ctrl+Y", "playground: undo, redo a change"},
         {"Alt+Left, Alt+Right", "map: back and forward through the places you visited"},
         {"Ctrl + / - / 0", "larger, smaller, normal"},
         {"P", "presenter mode"},
