@@ -147,6 +147,21 @@ TEST_CASE("the files opened last are kept between starts: ten, the newest first,
     CHECK(next.app.recentFiles()[9] == file(2));
 }
 
+TEST_CASE("a speed is remembered once it is chosen; one that is not in the list changes nothing") {
+    const TemporaryFolder folder;
+    {
+        Start first(folder);
+        CHECK(!first.app.state().contains("speed"));
+        first.app.setState({{"lockstep", 1}, {"speed", 10}});
+    }
+    Start second(folder);
+    CHECK(second.app.state()["speed"] == 10);
+    CHECK_THROWS_AS(second.app.setState({{"lockstep", 1}, {"speed", 7}, {"presenter", true}}),
+                    std::invalid_argument);
+    CHECK(second.app.state()["speed"] == 10);
+    CHECK(second.app.state()["presenter"] == false);
+}
+
 TEST_CASE("states of older versions come back: settings flat, under \"train\" or under \"settings\"") {
     const TemporaryFolder folder;
     Start start(folder);

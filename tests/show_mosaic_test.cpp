@@ -30,11 +30,15 @@ TEST_CASE("a click opens a network in the playground as it is: its data, setting
     for (const std::string side : {"GPU", "CPU"}) {
         CAPTURE(side);
         const Folder folder;
-        const Outcome outcome = showScript(folder, "mosaic",
-                                           trained + "hover mosaic/tiles " + side +
-                                               "\ndown\nup\nframes 5\nclick menu/Run\n"
-                                               "click menu/Save weights with the state\nstate " +
-                                               folder.file("s.json") + "\n");
+        const Outcome outcome = showScript(
+            folder, "mosaic",
+            "click Playground\nclick data/checkerboard\nclick +##layers\n"
+            "click menu/Run\nclick menu/Save weights with the state\n"
+            "state " +
+                folder.file("before.json") + "\nclick Mosaic\n" + trained + "hover mosaic/tiles " + side +
+                "\ndown\nup\nframes 5\nclick menu/Run\n"
+                "click menu/Save weights with the state\nstate " +
+                folder.file("s.json") + "\nkey Ctrl+Z\nframes 2\nstate " + folder.file("back.json") + "\n");
         INFO(outcome.out << outcome.err);
         REQUIRE(outcome.code == 0);
         const Json state = Json::parse(contents(folder.file("s.json")));
@@ -50,6 +54,9 @@ TEST_CASE("a click opens a network in the playground as it is: its data, setting
         CHECK(std::round(column) <= 4);
         CHECK(playground["step"] > 0);
         CHECK(playground["weights"].size() > 10);
+        const Json back = Json::parse(contents(folder.file("back.json")))["exhibits"]["playground"];
+        CHECK(back == Json::parse(contents(folder.file("before.json")))["exhibits"]["playground"]);
+        CHECK(back["data"] != playground["data"]);
     }
 }
 

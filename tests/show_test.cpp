@@ -311,6 +311,7 @@ TEST_CASE("the speed that the list shows is every exhibit's") {
                        state + "\n");
     REQUIRE(outcome.code == 0);
     const int steps = Json::parse(contents(state))["exhibits"]["playground"]["step"];
+    CHECK(Json::parse(contents(state))["speed"] == 1);
     CHECK(steps >= 2);
     CHECK(steps <= 3);
 }

@@ -62,6 +62,11 @@ class Exhibit {
     /// Back to the start with another seed.
     virtual void reroll(Ui&) {}
     virtual void setSpeed(Speed) {}
+    /// Until a person chooses one.
+    virtual Speed usualSpeed() const { return 0; }
+    /// Ctrl with Z, Ctrl with Y: takes back what a person changed, and changes it again.
+    virtual void undo(Ui&) {}
+    virtual void redo(Ui&) {}
     /// Alt with an arrow to the left or right.
     virtual void travel(Ui&, Travel) {}
     /// Something moves by itself, so that frames are needed without any input.

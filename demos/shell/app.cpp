@@ -1,6 +1,7 @@
 #include "demos/shell/app.h"
 
 #include <cmath>
+#include <stdexcept>
 
 #include <GLFW/glfw3.h>
 #include <fmt/format.h>
@@ -47,6 +48,7 @@ App::App(Graphics& graphics, Machines& machines) {
     ui_ = std::make_unique<Ui>(graphics, machines);
     input_ = std::make_unique<InputQueue>();
     exhibits_ = makeExhibits();
+    for (const auto& entry : exhibits_) entry->setSpeed(entry->usualSpeed());
 }
 
 App::~App() {
@@ -183,6 +185,26 @@ void App::setSpeed(std::size_t index) {
     for (const auto& entry : exhibits_) entry->setSpeed(speeds[index].stepsPerSecond);
 }
 
+std::size_t App::shownSpeed() const {
+    if (speed_) return *speed_;
+    return flatOut_ ? 0 : speedIndex(exhibits_[shown_]->usualSpeed());
+}
+
+std::size_t App::speedIndex(Speed stepsPerSecond) {
+    const auto found = std::ranges::find(speeds, stepsPerSecond, &NamedSpeed::stepsPerSecond);
+    if (found == std::end(speeds))
+        throw std::invalid_argument(
+            fmt::format("the speed {} is not in the list: 0 is flat out, 60 is 60 steps/s", stepsPerSecond));
+    return static_cast<std::size_t>(found - std::begin(speeds));
+}
+
+Speed App::chosenSpeed() const { return speeds[speed_.value_or(0)].stepsPerSecond; }
+
+void App::setFlatOut() {
+    flatOut_ = true;
+    for (const auto& entry : exhibits_) entry->setSpeed(0);
+}
+
 void App::toggleRun() {
     guarded([this] {
         if (exhibit().running())
@@ -202,6 +224,12 @@ void App::handleKey(const KeyPress& press) {
         if (press.key == GLFW_KEY_MINUS || press.key == GLFW_KEY_KP_SUBTRACT) setZoom(zoom_ / 1.1f);
         if (press.key == GLFW_KEY_0) setZoom(1);
         if (press.key == GLFW_KEY_Q) wishes_.quit = true;
+        if (ImGui::GetIO().WantTextInput) return; // a text field has an undo of its own
+        const bool again = press.key == GLFW_KEY_Y || (press.key == GLFW_KEY_Z && press.shift);
+        if (again)
+            guarded([this] { exhibit().redo(*ui_); });
+        else if (press.key == GLFW_KEY_Z)
+            guarded([this] { exhibit().undo(*ui_); });
         return;
     }
     if (press.alt) {
@@ -263,7 +291,7 @@ void App::drawMenus() {
             if (item("New weights", nullptr)) guarded([this] { exhibit().reroll(*ui_); });
             if (menu("Speed")) {
                 for (std::size_t i = 0; i < std::size(speeds); ++i)
-                    if (item(speeds[i].name, nullptr, i == speed_)) setSpeed(i);
+                    if (item(speeds[i].name, nullptr, i == shownSpeed())) setSpeed(i);
                 ImGui::EndMenu();
             }
             ImGui::Separator();
@@ -339,7 +367,7 @@ void App::drawTransport() {
     ImGui::SetNextItemWidth(std::clamp(ImGui::GetContentRegionAvail().x, ui_->px(48), ui_->px(speedUnits)));
     std::vector<std::string> names;
     for (const NamedSpeed& speed : speeds) names.emplace_back(speed.name);
-    std::size_t chosen = speed_;
+    std::size_t chosen = shownSpeed();
     if (ui_->combo("##speed", chosen, names)) setSpeed(chosen);
     ImGui::SameLine();
     drawDevice(ImGui::GetCursorPosX() + ui_->px(8), padding.x + room);

@@ -94,6 +94,9 @@ class App {
     const std::vector<std::filesystem::path>& recentFiles() const { return recent_.files(); }
 
     void setDark(bool dark) { ui_->theme = makeTheme(dark); }
+    /// Until a speed is chosen, every exhibit runs as fast as it can, whatever its usual speed: then a
+    /// script's frame trains a fixed number of steps.
+    void setFlatOut();
     void setZoom(float zoom) { zoom_ = std::clamp(zoom, 0.5f, 3.0f); }
 
     AppWishes takeWishes() { return std::exchange(wishes_, {}); }
@@ -140,6 +143,11 @@ class App {
     void drawGlossary();
     void toggleRun();
     void setSpeed(std::size_t index);
+    /// In the list; throws std::invalid_argument for a speed that is not there.
+    static std::size_t speedIndex(Speed stepsPerSecond);
+    Speed chosenSpeed() const;
+    /// What is chosen, or else the shown exhibit's usual speed.
+    std::size_t shownSpeed() const;
     void grantPicture();
     void grantExhibit();
     /// An exhibit's exception becomes a message; the window stays open.
@@ -162,7 +170,8 @@ class App {
     float zoom_ = 1;
     float bakedPixels_ = 0;
     bool bakedDark_ = false;
-    std::size_t speed_ = 0;
+    std::optional<std::size_t> speed_; // chosen, for all exhibits
+    bool flatOut_ = false;             // unless one is chosen
     bool help_ = false;
     std::size_t helpPage_ = 0; // keys, glossary
     std::string soughtTerm_;   // in the glossary

@@ -17,6 +17,7 @@ void App::drawKeys() {
         {"1-9", "exhibits"},
         {"Tab, Shift+Tab", "next and previous control; Space or Enter presses it"},
         {"Arrows", "move between neighbouring controls"},
+        {"Ctrl+Z, Ctrl+Y", "playground: undo, redo a change"},
         {"Alt+Left, Alt+Right", "map: back and forward through the places you visited"},
         {"Ctrl + / - / 0", "larger, smaller, normal"},
         {"P", "presenter mode"},

@@ -2,8 +2,9 @@
 //   {"lockstep": 1, "title": "...", "about": "...", "task": "...", "answer": "...",
 //    "exhibit": "race", "theme": "dark", "presenter": false, "zoom": 1.0, "hidden": ["Reset"],
 //    "device": {"id": "3f0c9a5e...", "name": "..."}, "exhibits": {"race": {...}, ...}}
-// "device" is there when it is not the best one. If it is missing, the window says so and stays where it
-// is. Every field but "lockstep" may be missing: then it stays as it is, but the texts of another state go.
+// "speed" (steps per second; 0: flat out) is there when a person has chosen one. "device" is there when it is
+// not the best one. If that device is missing, the window says so and stays where it is. Every field but
+// "lockstep" may be missing: then it stays as it is, but the texts of another state go.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -89,6 +90,7 @@ ordered_json App::frameOfState() const {
     json["presenter"] = ui_->presenter;
     json["zoom"] = zoom_;
     json["hidden"] = ui_->hiddenControls;
+    if (speed_) json["speed"] = chosenSpeed();
     if (!device_.select.empty()) json["device"] = {{"id", device_.select}, {"name", device_.name}};
     return json;
 }
@@ -118,6 +120,8 @@ std::function<void()> App::readState(const ordered_json& state) {
     const auto hidden = field(state, "hidden", ui_->hiddenControls);
     const auto presenter = field(state, "presenter", ui_->presenter);
     const auto zoom = field(state, "zoom", zoom_);
+    std::optional<std::size_t> speed = speed_;
+    if (state.contains("speed")) speed = speedIndex(field(state, "speed", Speed{}));
     const auto device = field(state, "device", ordered_json::object());
     const DeviceWish wish{field(device, "id", device_.select), field(device, "name", device_.name)};
     const auto entries = field(state, "exhibits", ordered_json::object());
@@ -135,6 +139,7 @@ std::function<void()> App::readState(const ordered_json& state) {
         ui_->hiddenControls = hidden;
         ui_->presenter = presenter;
         setZoom(zoom);
+        if (speed != speed_) setSpeed(*speed);
         lesson_ = lesson;
         if (!deviceFixed_ && wish.select != device_.select) wishes_.device = wish;
     };

@@ -208,10 +208,11 @@ change_the_window() {
         xdotool windowsize "$window" "$width" "$height"
         wait_for "^size ${width}x${height}\$"
     done
-    trains_while_minimised 'flat out'
+    trains_while_minimised "at the playground's usual speed"
     choose_speed '10 steps/s'
     trains_while_minimised 'in slow motion'
     choose_speed 'flat out'
+    trains_while_minimised 'flat out'
     xdotool key p
     wait_for '^presenter on$'
     xdotool key p
