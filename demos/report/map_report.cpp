@@ -135,7 +135,7 @@ Headline headlineFor(const std::vector<MapResult>& lanes) {
     const MapResult& slower = lanes[pairing->slower];
     if (faster.end.trainingSeconds < shortestMap) {
         headline.text = fmt::format("no comparison: {} trained for {} only; choose a larger --size",
-                                    faster.spec.text(), timeTaken(faster.end.trainingSeconds));
+                                    faster.spec.text(), duration(faster.end.trainingSeconds));
         return headline;
     }
     headline.valid = true;
