@@ -61,7 +61,8 @@ TEST_CASE("the table's rate is that of its time, also in a race of milliseconds"
     double seconds = 0;
     double deviceSeconds = 0;
     double rate = 0;
-    REQUIRE(numbers >> steps >> seconds >> deviceSeconds >> rate);
+    numbers >> steps >> seconds >> deviceSeconds >> rate;
+    REQUIRE(numbers.good());
     CHECK(steps == 40);
     CHECK(rate * seconds == doctest::Approx(400).epsilon(0.01));
 }

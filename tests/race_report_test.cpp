@@ -64,7 +64,7 @@ TEST_CASE("a repeated race shows each lane's median run and the range of all") {
     CHECK(ratioText(race, headline) == " Over 3 runs, the ratio of their speeds ranged from 2.25 to 8.");
     CHECK(spreadText(race) == "3 runs of each lane; the table above shows its median run\n"
                               "lane      seconds: median (range)  samples/s: median (range)\n"
-                              "cpu:best   2.000 (1.000 to 4.000)       500 (250 to 1,000)\n"
+                              "cpu:best   2.000 (1.000 to 4.000)         500 (250 to 1,000)\n"
                               "gpu:best  9.000 (8.000 to 10.000)           111 (100 to 125)\n");
 }
 

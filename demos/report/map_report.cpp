@@ -101,13 +101,13 @@ std::string agreementText(const std::vector<MapResult>& lanes) {
         const MapAgreement agreement = agreementWithFirst(lanes, i);
         if (agreement.both == 0) continue;
         const bool same = agreement.sameMathematics();
-        text += fmt::format(
+        text += wrapped(fmt::format(
             "{} mathematics: {} and {} agree in {} of the pixels on whether training converges ({})\n",
             same ? "same" : "different", lanes[i].spec.text(), lanes.front().spec.text(),
             percent(agreement.share()),
             same ? "at the boundary, rounding decides"
                  : fmt::format("needed: {:.0f} %, so its speed is not compared",
-                               100 * MapAgreement::decisiveShare));
+                               100 * MapAgreement::decisiveShare)));
     }
     return text;
 }

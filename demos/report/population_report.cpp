@@ -233,8 +233,8 @@ std::string agreementText(const std::vector<PopulationLaneResult>& results) {
         const char* verdict = agreement.same() ? "same mathematics"
                               : begunAlike     ? "different results"
                                                : "different mathematics";
-        text += fmt::format("{}: {} agrees within {:.0g} in {}\n", verdict, lane.spec.text(),
-                            PopulationAgreement::tolerance, sharesText(agreement.shares));
+        text += wrapped(fmt::format("{}: {} agrees within {:.0g} in {}\n", verdict, lane.spec.text(),
+                                    PopulationAgreement::tolerance, sharesText(agreement.shares)));
         if (agreement.same()) continue;
         text += wrapped(fmt::format(
             "What was compared: the batch loss of each network with that of {}. At least {:.0f} % of the "
