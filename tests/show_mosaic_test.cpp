@@ -17,7 +17,8 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-const std::string trained = "click Run\nframes 20\nclick Pause\nframes 2\n"; // ten steps in each frame
+const std::string trained =
+    "click Run\nframes 36\nclick Pause\nframes 2\n"; // 360 of 600 steps: five rows on the CPU
 
 /// Whether two pictures are not the same, to the pixel.
 bool differ(const Folder& folder, const char* first, const char* second) {

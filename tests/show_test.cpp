@@ -31,7 +31,7 @@ TEST_CASE("every exhibit draws itself, the same picture and the same log every t
         for (int repeat = 0; repeat < 2; ++repeat) {
             const Folder folder;
             const Outcome outcome =
-                showScript(folder, exhibit, "click Run\nframes 30\nclick Pause\nkey R\nkey S\nframes 5\n",
+                showScript(folder, exhibit, "click Run\nframes 20\nclick Pause\nkey R\nkey S\nframes 5\n",
                            "--png " + folder.file("x.png"));
             REQUIRE(outcome.code == 0);
             logs[repeat] = outcome.out;
@@ -351,7 +351,7 @@ TEST_CASE("saving a map leaves the painted one as it is, also where that fits it
     std::ofstream(folder.file("fit.json")) << state;
     const std::string away = "move 0.9 0.02\n";
     std::ofstream(folder.file("script.txt"))
-        << "resize 760 560\nclick Run\nframes 40\nclick Pause\n"
+        << "resize 760 560\nclick Run\nframes 40\n"
         << away << "picture " << folder.file("a.png")
         << "\nclick Save PNG##map\nclick Pixels##map/saved size\nkey Ctrl+A\ntype 32\n"
         << "click File##map/saved file\nkey Ctrl+A\ntype " << folder.file("m.png") << "\nclick Save##map\n"
