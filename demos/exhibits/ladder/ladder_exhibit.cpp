@@ -313,7 +313,7 @@ class LadderExhibit final : public Exhibit {
     /// Accesses of the picked rung and the one beside it, and the source of one of the two.
     void drawMemory(Ui& ui) {
         const float room = ImGui::GetContentRegionAvail().y;
-        const bool reads = room >= ui.px(420) && !model_.rung().file.empty() && model_.rung().gpu();
+        const bool reads = room >= ui.px(500) && !model_.rung().file.empty() && model_.rung().gpu();
         const float source = reads ? std::max(room * 0.3f, ui.px(150)) : 0;
         const std::vector<std::size_t> shown = access_.draw(ui, model_, room - source);
         if (!reads) return;
