@@ -26,7 +26,7 @@ struct PlotBand {
     std::span<const double> x; ///< ascending; same length as both
     std::span<const double> low;
     std::span<const double> high;
-    std::string name = {}; ///< written at the bottom; empty: none
+    std::string name = {}; ///< written at the top; empty: none
 };
 
 struct PlotAxis {

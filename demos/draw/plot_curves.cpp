@@ -46,8 +46,8 @@ void nameBand(const PlotFrame& frame, const PlotBand& band) {
     const float width = edge(band.x.back()) - left;
     const float wanted = textWidth(band.name);
     if (!(wanted <= width)) return;
-    frame.draw.AddText({left + (width - wanted) / 2, frame.high.y - ImGui::GetFontSize() - frame.ui.px(6)},
-                       frame.ui.theme.muted, band.name.c_str());
+    frame.draw.AddText({left + (width - wanted) / 2, frame.low.y + frame.ui.px(3)}, frame.ui.theme.muted,
+                       band.name.c_str());
 }
 
 struct Stroke {

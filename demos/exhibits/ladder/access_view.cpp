@@ -290,7 +290,8 @@ std::vector<std::size_t> AccessView::draw(Ui& ui, LadderModel& model, float heig
     if (ui.segments("##ladder/product", chosen, names)) product = allProducts[chosen];
     const float width = ImGui::GetContentRegionAvail().x;
     std::vector<std::size_t> rungs{model.picked()};
-    if (const auto beside = rungBeside(model.rungs(), model.picked()); beside && width >= ui.px(420))
+    const bool roomForTwo = width >= ui.px(420) && height >= ui.px(300);
+    if (const auto beside = rungBeside(model.rungs(), model.picked()); beside && roomForTwo)
         rungs.push_back(*beside);
     std::ranges::sort(rungs); // the lower one on the left
     std::vector<const RungPicture*> pictures;

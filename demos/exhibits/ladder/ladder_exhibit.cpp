@@ -303,10 +303,9 @@ class LadderExhibit final : public Exhibit {
     void drawRungChoice(Ui& ui) {
         std::vector<std::string> lanes;
         for (const RungRow& rung : model_.rungs()) lanes.emplace_back(rung.lane);
-        const float width = ui.px(170);
         ImGui::SameLine(0, ui.px(12));
-        if (ImGui::GetContentRegionAvail().x < width) ImGui::NewLine();
-        ImGui::SetNextItemWidth(width);
+        if (ImGui::GetContentRegionAvail().x < ui.px(120)) ImGui::NewLine();
+        ImGui::SetNextItemWidth(std::min(ui.px(170), ImGui::GetContentRegionAvail().x));
         std::size_t rung = model_.picked();
         if (ui.combo("##ladder/rung", rung, lanes)) pick(rung);
     }
@@ -314,8 +313,9 @@ class LadderExhibit final : public Exhibit {
     /// Accesses of the picked rung and the one beside it, and the source of one of the two.
     void drawMemory(Ui& ui) {
         const float room = ImGui::GetContentRegionAvail().y;
-        const bool reads = room >= ui.px(420) && !model_.rung().file.empty() && model_.rung().gpu();
-        const std::vector<std::size_t> shown = access_.draw(ui, model_, reads ? room * 0.64f : room);
+        const bool reads = room >= ui.px(500) && !model_.rung().file.empty() && model_.rung().gpu();
+        const float source = reads ? std::max(room * 0.3f, ui.px(150)) : 0;
+        const std::vector<std::size_t> shown = access_.draw(ui, model_, room - source);
         if (!reads) return;
         std::vector<std::string> names;
         for (const std::size_t rung : shown)
