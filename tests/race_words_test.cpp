@@ -269,9 +269,9 @@ TEST_CASE("why the processor wins is said only where it did, and by the lanes' o
     CHECK(says(whyTheProcessorWins(lost.run), "it does this arithmetic faster"));
     gpu.operations[1].milliseconds = 0.8; // now launches are most of it
     CHECK(says(whyTheProcessorWins(lost.run), "launches 3 kernels per step"));
-    CHECK(says(whyTheProcessorWins(lost.run),
-               "the shortest (200 µs), that would be 600 µs per step. One step "
-               "takes 1 ms there and 500 µs on cpu:best"));
+    const std::string why = "the shortest (" + duration(0.2e-3) + "), that would be " + duration(0.6e-3) +
+                            " per step. One step takes " + duration(1e-3) + " there and " + duration(0.5e-3);
+    CHECK_MESSAGE(says(whyTheProcessorWins(lost.run), why.c_str()), whyTheProcessorWins(lost.run));
     gpu.operations[1].milliseconds = 2; // more than a step takes: the timed steps were slower than the others
     CHECK_FALSE(says(whyTheProcessorWins(lost.run), "launches"));
     // A step of 1 ms cannot hold launches of 142 µs each, if many of them share one.
@@ -300,9 +300,9 @@ TEST_CASE("every number of the explanation follows from the race's result") {
             INFO(preset << " " << gpu);
             Json settings = Json::parse(std::ifstream(presets / preset))["exhibits"]["race"];
             settings["data"] = "circle"; // where it is fashion-mnist, which may be missing
-            settings["finish"] = {{"steps", 130}};
+            settings["finish"] = {{"steps", 130u}};
             settings["lanes"] = {"cpu:best", gpu};
-            if (std::string_view(gpu) == "gpu:whole-step") settings["hidden"] = {8, 8}; // what fits into it
+            if (std::string_view(gpu) == "gpu:whole-step") settings["hidden"] = {8u, 8u}; // what fits into it
             RaceModel model;
             model.settings = raceSettingsFromJson(settings);
             model.start();

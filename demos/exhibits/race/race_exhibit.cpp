@@ -20,6 +20,7 @@ enum View : std::size_t { curvesView, timesView, answersView, resultView };
 const std::vector<std::string> viewNames = {"Curves", "Time", "Answers", "Result"};
 constexpr std::string_view viewWords[] = {"curves", "time", "answers", "result"};
 constexpr double secondsBetweenProbes = 1;
+constexpr double longestUnasked = 60;      // seconds of a replay that starts by itself
 constexpr double scriptedProbes = 1.0 / 6; // ten frames
 
 constexpr const char* whatARaceIs = "Every lane trains the same network, from the same initial weights, on "
@@ -169,7 +170,9 @@ class RaceExhibit : public Exhibit {
         if (!viewChosen_) view_ = resultView;
         nextProbe_ = 0; // what the lanes have to say in the end
         // A time trial has shown one lane after the other: now all of them, side by side.
-        if (!ui.scripted && !run->settings.together && canReplay(*run)) replay_.start(*run);
+        if (ui.scripted || run->settings.together || !canReplay(*run)) return;
+        replay_.start(*run);
+        if (replay_.length() > longestUnasked) replay_.stop();
     }
 
     // Only what is shown is asked for: an answer costs a lane a pause.

@@ -29,8 +29,9 @@ class RaceReplay {
     void stop() { playing_ = false; }
     void advance(double wallSeconds);
     bool playing() const { return playing_; }
-    double seconds() const { return seconds_; } ///< of training
-    double stretch() const { return stretch_; } ///< seconds shown for a second of training
+    double length() const { return end_ * stretch_; } ///< seconds to watch
+    double seconds() const { return seconds_; }       ///< of training
+    double stretch() const { return stretch_; }       ///< seconds shown for a second of training
 
   private:
     bool playing_ = false;
