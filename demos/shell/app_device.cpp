@@ -67,12 +67,15 @@ void drawDeviceSketch(const Ui& ui, const gpu::DeviceReport& device) {
           std::to_string(limits.sharedMemory / 1024) + " KiB shared memory", ui.theme.text);
     y += line + 2 * gap;
     const std::uint32_t subgroups = limits.groupInvocations / std::max(limits.subgroupSize, 1u);
-    const float pitch = std::min(room / static_cast<float>(std::max(subgroups, 1u)), line);
-    if (pitch > ui.px(3)) // fewer would be wrong, thinner not to be seen
-        for (std::uint32_t i = 0; i < subgroups; ++i) {
-            const float x = groupLeft + gap + pitch * static_cast<float>(i);
-            draw.AddRectFilled({x, y}, {x + pitch - ui.px(2), y + 0.7f * line}, ui.theme.gpu);
-        }
+    constexpr std::uint32_t perRow = 32;
+    const auto rows = static_cast<float>(subgroups / perRow + (subgroups % perRow != 0 ? 1 : 0));
+    const ImVec2 pitch{std::min(room / static_cast<float>(std::clamp(subgroups, 1u, perRow)), line),
+                       0.8f * line / std::max(rows, 1.0f)};
+    for (std::uint32_t i = 0; i < subgroups && pitch.y > ui.px(2); ++i) { // thinner is not to be seen
+        const ImVec2 at{groupLeft + gap + pitch.x * static_cast<float>(i % perRow),
+                        y + pitch.y * static_cast<float>(i / perRow)};
+        draw.AddRectFilled(at, {at.x + pitch.x - ui.px(1), at.y + pitch.y - ui.px(1)}, ui.theme.gpu);
+    }
     write({groupLeft + gap, y + line - ui.px(2)}, room,
           counted(subgroups, "subgroup") + " of " + std::to_string(limits.subgroupSize), ui.theme.muted);
 }

@@ -86,8 +86,9 @@ void App::drawHelp() {
         else
             drawGlossary();
         ImGui::EndChild();
-        if (ImGui::IsMouseClicked(0) && !ImGui::IsWindowHovered(ImGuiHoveredFlags_ChildWindows))
-            help_ = false;
+        constexpr auto inside =
+            ImGuiHoveredFlags_ChildWindows | ImGuiHoveredFlags_AllowWhenBlockedByActiveItem;
+        if (ImGui::IsMouseClicked(0) && !ImGui::IsWindowHovered(inside)) help_ = false;
     }
     ImGui::End();
     ImGui::PopStyleVar(3);

@@ -192,6 +192,7 @@ constexpr ControlRow controlRows[] = {
     {"##surface", "Drag to turn, scroll to zoom. Height is the output."},
     {"data/*", "A set of points in the plane. The weights stay, and training goes on with the new points."},
     {"Draw*##draw", "Lets you draw points on the map; digits choose the class."},
+    {"class/*", "The class of the points that you draw next. Its digit on the keyboard chooses it too."},
     {"Clear##own", "Removes all points that you drew."},
     {"Edit##own", "Copies these points, so that you can add and remove some."},
     {"New points##*", "Generates other points of the same kind."},
@@ -205,8 +206,8 @@ constexpr ControlRow controlRows[] = {
     {"neuron/*", "The neuron's output over the plane. Click to change its bias and weights."},
     {"layer/*", "All neurons of a wide layer, one cell each."},
     {"weight/*", "A weight: the colour shows its sign, the thickness its size. Click to change it."},
-    {"weights/*", "Histogram of this layer's weights."},
-    {"gradients/*", "Histogram of the gradient of this layer's weights."},
+    {"Weights/*", "Histogram of this layer's weights."},
+    {"Gradients*", "Histogram of the gradient of this layer's weights."},
     {"Previous##parameter", "The parameter before this one: a weight or the bias of the neuron."},
     {"Next##parameter", "The parameter after this one: a weight or the bias of the neuron."},
     {"##parameter", "The value of this weight or bias. Training continues from it."},
@@ -233,7 +234,7 @@ constexpr ControlRow controlRows[] = {
     {"Revert##inside", "Returns to the built-in text of this file."},
     {"Done##inside/task", "Closes the task's text."},
     {"*[*]*", "A tensor, one cell per number. Point at a cell to read it."},
-    {"targets*", "The labels of this batch, one row per example."},
+    {"t", "The labels of this batch, one row per example."},
 
     // Ladder.
     {"This rung##ladder", "Verifies and times the selected rung only."},

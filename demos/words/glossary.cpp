@@ -22,7 +22,7 @@ constexpr Term terms[] = {
     {"backward pass",
      "Computes the gradient layer by layer from the output to the input, by the chain rule "
      "(backpropagation).",
-     "dW = dz aᵀ, da = Wᵀ dz", "backpropagation"},
+     "dW = dz a^T, da = W^T dz", "backpropagation"},
     {"bandwidth", "Bytes that a memory delivers per second, in GB/s.", "bytes / seconds"},
     {"barrier", "A point of order. In a workgroup, no invocation goes on before all have arrived. Between "
                 "dispatches, later reads wait until earlier writes are visible."},
@@ -43,7 +43,7 @@ constexpr Term terms[] = {
      "Training fails: the loss grows until it is infinite or not a number. The usual cause is too large a "
      "learning rate.",
      "", "diverged"},
-    {"epoch", "One pass over all training examples.", "steps = ⌈examples / batch⌉"},
+    {"epoch", "One pass over all training examples.", "steps = examples / batch, rounded up"},
     {"feature", "One input of the network, computed from the raw data."},
     {"FLOP",
      "One floating-point operation. A multiply-add counts as two. GFLOP/s are 10⁹ of them per second.",
