@@ -98,10 +98,13 @@ bool drawText(Ui& ui, ShaderEditor& editor, std::string& text, const std::vector
     // Escape leaves a field and takes back what was typed into it. Here it only leaves.
     if (ImGui::IsItemDeactivated() && text != before) text = before;
     editor.active = ImGui::IsItemActive();
-    editor.caretKept.reset();                           // it was for this frame
-    if (std::exchange(editor.checked, false) || done) { // who has it checked goes on typing
+    editor.caretKept.reset(); // it was for this frame
+    // Who has it checked goes on typing. A field that Ctrl+Enter has just closed opens only in the next
+    // frame.
+    const bool refocus = std::exchange(editor.checked, done);
+    if (refocus || done) editor.active = true;
+    if (refocus) {
         ImGui::SetKeyboardFocusHere(-1);
-        editor.active = true;
         editor.scroll = ImGui::GetScrollY();
         editor.caretKept = editor.caret;
     }

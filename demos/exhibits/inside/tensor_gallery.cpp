@@ -301,8 +301,9 @@ void drawTensors(Ui& ui, Inside& inside) {
             if (here.element) pointed = here;
         }
     };
-    drawAll("reads", operation.reads, true);
-    drawAll("writes", operation.writes, operation.reads.empty());
+    // As in its formula: the result first.
+    drawAll("writes", operation.writes, true);
+    drawAll("reads", operation.reads, operation.writes.empty());
     if (operation.reads.empty() && operation.writes.empty()) ui.muted("Sums only: no tensors.");
     std::erase_if(inside.tensors, [](const auto& entry) { return !entry.second.used; });
     if (pointed.element) followPointed(ui, inside, pointed);
