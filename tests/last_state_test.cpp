@@ -112,7 +112,7 @@ TEST_CASE("a trained playground goes on at the next start, also without weights 
     Json trained;
     {
         Start first(folder);
-        first.app.setState(Json::parse(R"({"lockstep": 1, "exhibit": "playground", "exhibits": {
+        first.app.setState(Json::parse(R"({"lockstep": 1, "exhibit": "playground", "speed": 0, "exhibits": {
             "playground": {"data": "circle", "hidden": [4], "lane": "cpu:scalar"}}})"));
         first.app.ui().scripted = true;
         first.app.update(0.02);

@@ -134,24 +134,6 @@ TEST_CASE("a check leaves the text scrolled as it was") {
     CHECK(lineInSight("click Check and run\n") + 2 >= expected);
 }
 
-TEST_CASE("the task of a prepared state stays until it is done") {
-    const Folder folder;
-    Json state = Json::parse(contents(settings));
-    state["exhibits"]["inside"]["tab"] = "source";
-    state["exhibits"]["inside"]["task"] = "Make it fast.";
-    std::ofstream(folder.file("task.json")) << state;
-    const Outcome outcome =
-        edit(folder,
-             "controls\nclick Edit##inside\nkey S\nframes 2\nstate " + folder.file("a.json") +
-                 "\nclick Done##inside/task\ncontrols\nstate " + folder.file("b.json") + "\n",
-             folder.file("task.json"));
-    INFO(outcome.out << outcome.err);
-    REQUIRE(outcome.code == 0);
-    CHECK(occurrences(outcome.out, "Done##inside/task\ncontrol ") == 1); // before it is pressed, not after
-    CHECK(Json::parse(contents(folder.file("a.json")))["exhibits"]["inside"]["task"] == "Make it fast.");
-    CHECK(Json::parse(contents(folder.file("b.json")))["exhibits"]["inside"]["task"] == "");
-}
-
 TEST_CASE("a click on a value that a product writes shows its sum, until another operation is selected") {
     const Folder folder;
     const Outcome outcome =

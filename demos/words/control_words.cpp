@@ -15,7 +15,13 @@ struct ControlRow {
 // exhibits: their names end alike.
 constexpr ControlRow controlRows[] = {
     // The top bar and the menus.
-    {"menu/File", "Saves the state or a picture, and quits."},
+    {"menu/File", "Opens and saves states, lists the presets, saves a picture, and quits."},
+    {"menu/Open recent", "The last ten files that you opened."},
+    {"menu/Presets", "Prepared states, each with a task to try."},
+    {"Open", "Opens a state, or a file of data or weights."},
+    {"Save as", "Saves the state under a name. Save state then uses that name."},
+    {"Undo", "Takes back the last change of settings, points, layers or weights."},
+    {"Redo", "Makes the change again that was taken back."},
     {"menu/Run", "The commands of the top bar, and what else this exhibit can do."},
     {"menu/Exhibits", "Switches to another exhibit."},
     {"menu/View", "Theme, size of the text, presenter mode, and hidden controls."},
@@ -171,6 +177,7 @@ constexpr ControlRow controlRows[] = {
     {"Save CSV", "Writes one row of results per lane to a CSV file in the current folder."},
     {"Save PNG", "Saves a picture of the window in the current folder."},
     {"Start with these settings", "Starts a new race with the settings above."},
+    {"Start the race", "Trains every lane with these settings, from the same weights."},
     {"Replay", "Plays the race again from its recorded times; nothing is trained."},
     {"Stop replay", "Ends the replay and returns to the finished race."},
     {"Settings*", "Shows or hides the settings of data, network and training."},
@@ -232,7 +239,6 @@ constexpr ControlRow controlRows[] = {
     {"Edit##inside", "Lets you change the shader's text."},
     {"Check and run", "Compiles the edited shader, verifies it against the built-in one, and then uses it."},
     {"Revert##inside", "Returns to the built-in text of this file."},
-    {"Done##inside/task", "Closes the task's text."},
     {"*[*]*", "A tensor, one cell per number. Point at a cell to read it."},
     {"t", "The labels of this batch, one row per example."},
 

@@ -89,11 +89,9 @@ class SourceView {
     void draw(Ui& ui, const TracedOperation& operation, const TracedOperation* gpu, ShaderEdits& edits);
 
     bool editing = false; ///< the shader's text is a field to type into
-    std::string task;     ///< of a prepared state: what to do with the shader; may be empty
 
   private:
     void show(const ShaderEdits& edits, const std::string& shader, const OperationRow& row);
-    void drawTask(Ui& ui);
     void drawChoices(Ui& ui);
     void drawEditing(Ui& ui, ShaderEdits& edits);
     void drawEditor(Ui& ui, ShaderEdits& edits, float width);

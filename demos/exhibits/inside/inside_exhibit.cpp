@@ -43,7 +43,6 @@ namespace {
 
 constexpr std::string_view machineWords[] = {"cpu", "gpu"};
 constexpr std::string_view tabWords[] = {"tensors", "source", "network"};
-constexpr std::size_t longestTask = 400; // bytes: a few lines above the source
 
 /// The field "shown_ms": null or missing is all of the step.
 std::optional<std::array<double, 2>> shownFrom(const nlohmann::ordered_json& state) {
@@ -136,16 +135,14 @@ class InsideExhibit final : public Exhibit {
         json["slow_motion"] = inside_.view.slowSpeed;
         json["settings_shown"] = inside_.view.settingsShown;
         json["editing"] = inside_.source.editing;
-        json["task"] = inside_.source.task;
         json["shaders"] = toJson(inside_.model.edits().texts());
         json["shown_ms"] = nullptr;
         if (inside_.timeline.view) json["shown_ms"] = *inside_.timeline.view;
         return json;
     }
     std::function<void()> readState(const nlohmann::ordered_json& state) override {
-        constexpr std::string_view own[] = {"machine",     "operation",      "tab",
-                                            "slow_motion", "settings_shown", "editing",
-                                            "task",        "shaders",        "shown_ms"};
+        constexpr std::string_view own[] = {"machine",        "operation", "tab",     "slow_motion",
+                                            "settings_shown", "editing",   "shaders", "shown_ms"};
         const RunOptions settings = tracedRunFromJson(state, own);
         const ShaderTexts texts = shaderTextsFromJson(state);
         InsideView view;
@@ -155,16 +152,11 @@ class InsideExhibit final : public Exhibit {
         view.slowSpeed = static_cast<float>(std::clamp(jsonValueOr(state, "slow_motion", 2.0), 0.25, 20.0));
         view.settingsShown = jsonValueOr(state, "settings_shown", true);
         const bool editing = jsonValueOr(state, "editing", false);
-        const auto task = jsonValueOr(state, "task", std::string());
-        if (task.size() > longestTask)
-            throw std::invalid_argument(
-                fmt::format("field 'task': must have at most {} characters", longestTask));
         const auto shown = shownFrom(state);
-        return [this, settings, texts, editing, task, view, shown] {
+        return [this, settings, texts, editing, view, shown] {
             inside_.change(settings);
             if (texts != inside_.model.edits().texts()) inside_.model.edits().setTexts(texts);
             inside_.source.editing = editing;
-            inside_.source.task = task;
             inside_.view = view;
             inside_.timeline.view = shown;
         };

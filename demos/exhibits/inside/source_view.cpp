@@ -183,7 +183,6 @@ void SourceView::draw(Ui& ui, const TracedOperation& operation, const TracedOper
     const OperationRow& row = rowOf(kindOf(operation));
     show(edits, gpu == nullptr ? std::string() : gpu->source, row);
     if (!files_.empty()) drawChoices(ui);
-    if (!task.empty()) drawTask(ui);
     const bool both = panes_ == 0 && !files_.empty();
     const bool edited = editing && !files_.empty() && panes_ != 2;
     if (edited) drawEditing(ui, edits);
@@ -201,15 +200,6 @@ void SourceView::draw(Ui& ui, const TracedOperation& operation, const TracedOper
         drawPane(ui, std::string("CPU reference  ") + row.plainFile, sourceText(row.plainFile), lit_,
                  ui.theme.cpu, width);
     scroll_ = std::max(scroll_ - 1, 0);
-}
-
-void SourceView::drawTask(Ui& ui) {
-    if (ui.button("Done##inside/task")) {
-        task.clear();
-        return;
-    }
-    ImGui::SameLine();
-    ui.paragraph(task);
 }
 
 void SourceView::drawChoices(Ui& ui) {
