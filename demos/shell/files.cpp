@@ -151,11 +151,13 @@ bool FileChooser::drawEntries(Ui& ui) {
         ImGui::GetWindowDrawList()->AddText({at.x + ui.px(4), at.y + ImGui::GetStyle().ItemSpacing.y / 2},
                                             entry.folder ? ui.theme.muted : ui.theme.text, shown.c_str());
         if (!pressed) continue;
+        // The second click on a folder hits what the first one has brought here: it means nothing then.
+        const bool twice = ImGui::IsMouseDoubleClicked(0);
         if (entry.folder) {
-            entered = folder_ / entry.name;
+            if (!twice) entered = folder_ / entry.name;
         } else {
+            done = twice && entry.name == name_;
             name_ = entry.name.string();
-            done = ImGui::IsMouseDoubleClicked(0);
         }
     }
     if (entries_.empty()) ui.muted("No folders and no files of the right kind here.");
