@@ -137,9 +137,8 @@ TEST_CASE("a check leaves the text scrolled as it was") {
 TEST_CASE("a click on a value that a product writes shows its sum, until another operation is selected") {
     const Folder folder;
     const Outcome outcome =
-        edit(folder,
-             "resize 1280 1100\nclick Next##inside\ncontrols\nclick A[1]\ntheme light\ncontrols\n"
-             "click All tensors##inside/element\nclick W[0]\nclick A[1]\nclick Next##inside\nhover A[2]\n");
+        edit(folder, "resize 1280 1100\nclick Next##inside\ncontrols\nclick A[1]\ntheme light\ncontrols\n"
+                     "click All tensors##inside/element\nclick A[1]\nclick Next##inside\nhover A[2]\n");
     INFO(outcome.out << outcome.err);
     REQUIRE(outcome.code == 0);
     CHECK(occurrences(outcome.out, " All tensors##inside/element\ncontrol ") == 1);

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "demos/exhibits/inside/operation_words.h"
+#include "engine/gpu/error.h"
 
 namespace lockstep::demos {
 
@@ -165,6 +166,18 @@ void refresh(Ui& ui, const TracedTensor& tensor, const TracedTensor* other, Tens
     shown.stale = false; // last: without memory for a picture, the next frame tries again
 }
 
+// Nothing may leave a group that is half drawn. Without memory, the frame around the picture stays empty.
+void tryRefresh(Ui& ui, const TracedTensor& tensor, const TracedTensor* other, TensorPicture& shown) {
+    try {
+        refresh(ui, tensor, other, shown);
+    } catch (const gpu::DeviceLostError&) {
+        throw;
+    } catch (const gpu::GpuError& error) {
+        shown.picture.reset();
+        ui.say(Severity::error, error.what());
+    }
+}
+
 /// The element under the mouse; the picture goes from `min` to `max`.
 ElementAt elementUnder(const TracedTensor& tensor, ImVec2 min, ImVec2 max) {
     const ImVec2 mouse = ImGui::GetIO().MousePos;
@@ -218,8 +231,8 @@ Pointed drawTensor(Ui& ui, const TracedTensor& tensor, ImVec2 size, bool gpu, co
     const bool hovered = ImGui::IsItemHovered();
     shown.used = ImGui::IsItemVisible(); // pictures that are out of sight are given back
     if (shown.used) {
-        if (shown.stale) refresh(ui, tensor, other, shown);
-        ImGui::GetWindowDrawList()->AddImage(shown.picture->id(), low, high);
+        if (shown.stale) tryRefresh(ui, tensor, other, shown);
+        if (shown.picture) ImGui::GetWindowDrawList()->AddImage(shown.picture->id(), low, high);
     }
     if (shown.largest == 0) {
         const ImVec2 wide = ImGui::CalcTextSize(allZero);
