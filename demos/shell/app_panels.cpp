@@ -79,7 +79,9 @@ void App::drawMiddle() {
     const ImVec2 display = ImGui::GetIO().DisplaySize;
     const float top = ImGui::GetCursorPosY() - ImGui::GetStyle().ItemSpacing.y;
     const float height = std::max(1.0f, display.y - top - statusHeight(*ui_));
-    const auto [left, right] = sidePanels(*ui_);
+    const SidePanels sides = sidePanels(*ui_);
+    const float left = sides.list;
+    const float right = sides.details;
     const auto part = [&](const char* id, float from, float width, bool side, ImVec2 padding, auto draw) {
         ImGui::SetCursorPos({from, top});
         ImGui::PushStyleColor(ImGuiCol_ChildBg, side ? ui_->theme.panel : ImU32{0});
