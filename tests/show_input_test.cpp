@@ -174,6 +174,7 @@ TEST_CASE("Tab leads through all controls and back, Space and Enter press them")
 
     // A field that Tab leaves keeps what was typed, and nothing more.
     const std::string state = folder.file("s.json");
-    controlsAfter("click ##race seed\nkey Ctrl+A\ntype 57\nkey Tab\nframes 2\nstate " + state + "\n");
+    controlsAfter("click Settings\nclick ##race seed\nkey Ctrl+A\ntype 57\nkey Tab\nframes 2\nstate " +
+                  state + "\n");
     CHECK(Json::parse(contents(state))["exhibits"]["race"]["settings"]["seed"] == 57);
 }
